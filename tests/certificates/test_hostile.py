@@ -111,7 +111,7 @@ def test_what_is_printed_holds(tmp_path, capsys):
     assert float(low) < 1 / 3 < float(high)
 
 
-TWO = ["2", "1"]
+TWO = ["2,1", "1,1"]
 RISING = {"kind": "spectral", "spectrum": {"denominator": "4", "numerators": ["1", "4"]}}
 GROUPS = rb.relaxations.GroupNormPenalty([0, 0], 0.5)
 ELLIPSOID = rb.relaxations.MahalanobisPenalty(np.eye(2), 1)
@@ -131,7 +131,7 @@ ELLIPSOID = rb.relaxations.MahalanobisPenalty(np.eye(2), 1)
         (
             None,
             {("game", "rows"): TWO, ("game", "sha256"): matrix_digest(TWO)},
-            "A has not 1 columns of numbers in [-1, 1]",
+            "A has not 2 columns of numbers in [-1, 1]",
         ),
         (None, {("game", "relaxation"): RISING}, "the spectrum is negative or increases"),
         (GROUPS, {("game", "relaxation", "groups"): [-1, -1]}, "an example is in no group"),
@@ -139,7 +139,7 @@ ELLIPSOID = rb.relaxations.MahalanobisPenalty(np.eye(2), 1)
     ],
 )
 def test_a_field_that_the_format_forbids_is_named(f, changes, reason, verdict):
-    game = rb.Game(np.ones((2, 1)), f or rb.HardMargin())
+    game = rb.Game(np.ones((2, 2)), f or rb.HardMargin())
     document = rb.certify(rb.solve(game)).document
     assert verdict(document)
     other = copy.deepcopy(document)

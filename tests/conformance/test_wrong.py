@@ -136,6 +136,11 @@ WRONG = [
         wrong(Capped, cvxpy_conjugate=lambda f, x: (cp.norm2(x) * f.cap, [])),
     ),
     (
+        "fenchel_young",
+        "too low by 1e-7",
+        wrong(Capped, conjugate=lambda f, theta: Capped.conjugate(f, theta) - 1e-7),
+    ),
+    (
         "relaxed_margin",
         "d does not attain it",
         wrong(
