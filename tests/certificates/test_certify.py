@@ -16,7 +16,7 @@ import pytest
 from scipy import sparse
 
 import relaxboost as rb
-from relaxboost.certificates import Certificate, check
+from relaxboost.certificates import Certificate, check, exact_value
 from relaxboost.certificates.certificate import precisely
 from relaxboost.certificates.exact.evaluate import ExactEvaluation
 from relaxboost.certificates.parts import describe_witness
@@ -300,6 +300,13 @@ def other(game, f):
     return rb.solve(rb.Game(game.matrix, f))
 
 
+def of(game, f=None, over=None):
+    return exact_value(rb.Game(game.matrix, f or rb.HardMargin(), over=over or rb.L1Ball()))
+
+
+PENALTY = rb.NormPenalty(1, 1)
+
+
 @pytest.mark.parametrize(
     ("call", "reason"),
     [
@@ -314,6 +321,14 @@ def other(game, f):
         (lambda g, s: rb.certify(g, d=[1.0] * 6, w=[1.0] * 5), "d has shape"),
         (lambda g, s: rb.certify(other(g, rb.KLPenalty(1)), "exact"), "allows enclosed"),
         (lambda g, s: rb.certify(other(g, rb.Custom(f=soft)), "enclosed"), "no description"),
+        (lambda g, s: of(g, rb.KLPenalty(0.1)), "not polyhedral.*bracket it with reference"),
+        (lambda g, s: of(g, rb.Capped(2) + rb.KLPenalty(0.1)), "not polyhedral.*reference"),
+        (lambda g, s: of(g, rb.NormBall(2, 1).scaled(0.5)), "not polyhedral.*reference"),
+        (lambda g, s: of(g, PENALTY.scaled(-1)), r"leaves d >= 0.*f.scaled\(c\) with c > 0"),
+        (lambda g, s: of(g, PENALTY.shifted(-0.25)), r"use f.shifted\(d0\) with d0 >= 0"),
+        (lambda g, s: of(g, over=rb.L2Ball()), "over L2Ball.* need not be a fraction"),
+        (lambda g, s: exact_value(np.eye(3)), "need a Game"),
+        (lambda g, s: exact_value(g, time_limit=0), "time_limit must be a positive number"),
     ],
 )  # fmt: skip
 def test_wrong_arguments(call, reason, rng):

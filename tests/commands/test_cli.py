@@ -221,27 +221,6 @@ def test_lines_wrap_but_for_paths_and_commands_to_copy():
     assert max(map(len, told.splitlines())) <= 80
 
 
-def test_options_and_verbs_are_named_as_they_are_typed(csv, capsys):
-    pd.read_csv(csv).to_parquet(f"{csv}.parquet")
-    for line, said in (
-        (
-            "solve CSV --label quality --method lpbost",
-            "unknown; did you mean lpboost.*; choose one of",
-        ),
-        ("solve CSV --label quality --method lp", "unknown; choose one of adaboost, .* lpboost, "),
-        ("solve CSV --label max_rounds", "no column 'max_rounds'"),
-        ("solve no/time_limit.csv --label y", "no/time_limit.csv does not exist"),
-        ("solve CSV", "needs --label, the name of its label column; it has height, width"),
-        ("solve CSV.parquet", "needs --label, the name of its label column; it has height, width"),
-        ("predict CSV", "there is no verb 'predict'; choose one of "),
-        ("solve CSV --labels y", "No such option '--labels'.*; see relaxboost solve --help$"),
-    ):
-        with pytest.raises(SystemExit) as ended:
-            main(line.replace("CSV", str(csv)).split())
-        assert ended.value.code == 2
-        assert re.search(said, capsys.readouterr().err.strip()), said
-
-
 def test_an_old_name_of_a_method_is_answered_with_the_new_one(csv, capsys):
     main(["solve", str(csv), "--label", "quality", "--method", "combined", "--json"])
     out, err = capsys.readouterr()
@@ -290,55 +269,6 @@ def test_ctrl_c_prints_the_best_bracket(csv):
     assert "interrupted at a gap of" in out
     assert "<= rho <=" in out
     assert b"Traceback" not in shown
-
-
-BAD_INPUT = {
-    "no data": ([], "give either a CSV file or --dataset"),
-    "both": (["CSV", "--dataset", "breast-cancer"], "give either a CSV file or --dataset"),
-    "no label": (["CSV"], "a CSV needs --label"),
-    "wrong label": (["CSV", "--label", "price"], "has no column 'price'; it has height, width"),
-    "no file": (["nothing.csv", "--label", "y"], "nothing.csv does not exist; check the path"),
-    "no data set": (["--dataset", "iris"], "no data set 'iris'; bundled: breast-cancer"),
-    "k not a number": (["CSV", "--label", "quality", "--k", "many"], "'many' is not a number"),
-    "hard with k": (
-        ["--dataset", "breast-cancer", "--relaxation", "hard", "--k", "2"],
-        "belong to",
-    ),
-    "capped without": (
-        ["--dataset", "breast-cancer", "--relaxation", "capped"],
-        "--k or --fraction",
-    ),
-    "relaxation": (["CSV", "--relaxation", "soft"], "no relaxation is called soft; known: Bin"),
-    "expression with k": (
-        ["CSV", "--relaxation", "KLPenalty(0.1)", "--k", "2"],
-        "belong to",
-    ),
-    "parameters": (
-        ["CSV", "--relaxation", "NormPenalty(2)"],
-        "takes NormPenalty(p, weight, weights=None): missing a required argument: 'weight'",
-    ),
-    "code": (["CSV", "--relaxation", "Capped(k=open('x'))"], "cannot read \"open('x')\""),
-    "out of range": (["CSV", "--relaxation", "Capped(k=0) + HardMargin()"], "needs k >= 1"),
-    "method": (["CSV", "--label", "quality", "--method", "best"], "--method 'best' is unknown; "),
-    "idle step": (
-        ["CSV", "--label", "quality", "--step", "away"],
-        "--step away needs --method adaboost or corrective",
-    ),
-    "plot suffix": (["CSV", "--label", "quality", "--plot", "a.txt"], "ends in .png, .pdf, .svg"),
-    "plot folder": (
-        ["CSV", "--label", "quality", "--plot", "no/a.png"],
-        "folder no does not exist",
-    ),
-    "option": (["CSV", "--labels", "quality"], "No such option"),
-}
-
-
-@pytest.mark.parametrize("case", BAD_INPUT)
-def test_bad_input_is_one_line_and_status_two(case, csv, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    arguments, message = BAD_INPUT[case]
-    refused(capsys, message, "solve", *(csv if a == "CSV" else a for a in arguments))
-    assert [p.name for p in tmp_path.iterdir()] == ["toy.csv"]
 
 
 def test_bad_input_in_a_real_process(tmp_path):

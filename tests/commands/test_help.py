@@ -217,15 +217,6 @@ def test_a_run_that_stopped_early_does_not_say_that_there_is_no_vote(folder, cap
     assert "give more rounds or time" in said
 
 
-@pytest.mark.parametrize("content", [b"", b"text", b"\x89PNG\r\n\x1a\n", b"[1]", b'{"a": 1}'])
-def test_what_is_no_certificate_is_bad_input(content, tmp_path, capsys):
-    path = tmp_path / "file.json"
-    path.write_bytes(content)
-    with pytest.raises(SystemExit) as ended:
-        main(["check", str(path)])
-    assert ended.value.code == 2, capsys.readouterr()
-
-
 def test_doctor_knows_extras_that_there_are():
     extras = metadata.metadata("relaxboost").get_all("Provides-Extra")
     assert {*doctor.FEATURES} - {"pyarrow"} < {*extras}  # which is a part of dask's
