@@ -113,6 +113,7 @@ def test_what_is_printed_holds(tmp_path, capsys):
 
 TWO = ["2,1", "1,1"]
 RISING = {"kind": "spectral", "spectrum": {"denominator": "4", "numerators": ["1", "4"]}}
+FREE = {"kind": "caps", "caps": "1", "groups": [0, -1]}
 GROUPS = rb.relaxations.GroupNormPenalty([0, 0], 0.5)
 ELLIPSOID = rb.relaxations.MahalanobisPenalty(np.eye(2), 1)
 
@@ -134,6 +135,11 @@ ELLIPSOID = rb.relaxations.MahalanobisPenalty(np.eye(2), 1)
             "A has not 2 columns of numbers in [-1, 1]",
         ),
         (None, {("game", "relaxation"): RISING}, "the spectrum is negative or increases"),
+        (
+            None,
+            {("game", "relaxation"): FREE, ("witness",): {"gamma": "2"}},
+            "x is not 0 where there is no cap",
+        ),
         (GROUPS, {("game", "relaxation", "groups"): [-1, -1]}, "an example is in no group"),
         (ELLIPSOID, {("game", "relaxation", "matrix"): []}, "'matrix' is empty"),
     ],
