@@ -86,7 +86,7 @@ def test_solve_prints_bracket_names_and_margins(csv, capsys):
     assert lines[2].startswith("certified:  ")
     assert "<= rho <=" in lines[2]
     assert lines[3].startswith("method:     auto (")
-    fig1 = ("--method", "corrective", "--max-rounds", "1")
+    fig1 = ("--method", "corrective", "--max-rounds", "1", "--time-limit", "20")
     limited = ("--label", "quality", "--fraction", "0.1", "--tol", "1e-6", *fig1)
     status, out, _ = run_here(capsys, "solve", csv, *limited)
     assert status == 1
