@@ -168,6 +168,7 @@ def test_plot_is_a_picture(csv, tmp_path, printed):
 
 def test_a_gap_not_reached_is_status_one(csv, capsys):
     options = ["--label", "quality", "--method", "corrective", "--max-rounds", "3"]
+    options += ["--time-limit", "20"]  # the method needs far more rounds than it gets
     with pytest.raises(SystemExit) as ended:
         main(["solve", str(csv), *options])
     assert ended.value.code == 1
