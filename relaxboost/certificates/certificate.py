@@ -51,6 +51,7 @@ class Verdict(NamedTuple):
 def precisely(level: str, precision: int) -> Iterator[Any]:
     """Yield the numbers of a level, and restore the settings of python-flint afterwards."""
     with _settings_kept() as known:
+        # The message names the extra of this package, while the checker names the library.
         if level == "enclosed" and not known:
             raise missing("enclosed certificates need python-flint", "exact") from None
         yield check.enclosed(precision) if level == "enclosed" else check.exactly
@@ -64,6 +65,7 @@ def _settings_kept() -> Iterator[bool]:
     except ImportError:
         yield False
         return
+    # The precision of python-flint is global, and other code of the user may rely on it.
     before = flint.ctx.prec
     try:
         yield True
@@ -80,6 +82,7 @@ class Certificate:
     @classmethod
     def made(cls, content: dict[str, Any]) -> Certificate:
         """Return the certificate with this content and its digest."""
+        # Sorted keys and fixed separators make the digest independent of the writer.
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return cls({**content, "digest": hashlib.sha256(text.encode()).hexdigest()})
 
@@ -137,6 +140,7 @@ class Certificate:
 
     def _bound(self, name: str) -> Fraction:
         text = self.document[name]
+        # Numerical certificates have floats, written as strings.
         return Fraction(float(text)) if self.level == "numerical" else check.fraction(text, name)
 
     def _vector(self, name: str, length: int) -> list[Fraction]:
@@ -211,6 +215,7 @@ class Certificate:
         """Check the certificate, as `check_certificate` checks a file."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "certificate.json"
+            # The checker gets a file, as a stranger would, and not the object in memory.
             path.write_bytes(self.tobytes())
             return check_certificate(path, A)
 
@@ -283,6 +288,7 @@ def _checked_array(A: Any) -> Any:
     rows = np.asarray(A)
     if rows.ndim != 2 or rows.dtype.kind not in "iuf" or isinstance(A, np.ma.MaskedArray):
         raise InputError(f"A must be a matrix of numbers, got shape {rows.shape}, {rows.dtype}")
+    # Integers from 2^53 on may have no double.
     is_wide = rows.dtype.kind in "iu" and not (np.abs(rows.astype(float)) < 2**53).all()
     if rows.dtype.itemsize > 8 or is_wide:
         raise InputError(
@@ -295,7 +301,6 @@ def _checked_array(A: Any) -> Any:
 def matrix_text(rows: Any) -> list[str]:
     """Return the rows of an array as lines of text from which the same doubles are read."""
     array = np.asarray(rows, dtype=np.float64)
-    if np.array_equal(array, np.trunc(array)) and np.abs(array).max(initial=0.0) < 2**31:
-        return [",".join(map(str, row)) for row in array.astype(np.int64).tolist()]
+    # repr gives the shortest text from which the same double is read.
     texts = (map(repr, row) for row in array.tolist())
     return [",".join(x.removesuffix(".0") for x in row) for row in texts]

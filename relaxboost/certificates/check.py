@@ -14,8 +14,8 @@ import re
 import struct
 import sys
 from fractions import Fraction
-from itertools import accumulate, compress
-from operator import add, ge, mul, sub, truediv
+from itertools import accumulate, chain, compress
+from operator import add, ge, le, mul, sub, truediv
 from types import SimpleNamespace
 
 LARGEST = 1 << 28  # bytes of a file
@@ -50,8 +50,8 @@ def fraction(text, name, most=DIGITS):
 
 def integer(text):
     """Return int(text) for a text of any length; Python limits the digits that int() reads."""
-    value, digits = 0, text.lstrip("-")
-    for part in (digits[start : start + 4000] for start in range(0, len(digits), 4000)):
+    value = 0
+    for part in re.findall("[0-9]{1,4000}", text):
         value = value * 10 ** len(part) + int(part)
     return -value if text.startswith("-") else value
 
@@ -66,7 +66,7 @@ class Fields:
         self.limits = limits or SimpleNamespace(digits=DIGITS, left=math.inf, each=1)
 
     def spend(self, entries, units=0):
-        """Count the work for some entries, at `each` units an entry, and for some more units."""
+        """Count the work: `each` units for every entry, and some more units."""
         self.limits.left -= entries * self.limits.each + units
         need(self.limits.left >= 0, "this file needs more work than FORMAT.md allows for its size")
 
@@ -89,32 +89,44 @@ class Fields:
         need(low <= value <= high, f"{name!r} in {self.where} is not in {low}..{high}")
         return value
 
-    def vector(self, name, length, above=None):
-        """Return numbers with a common denominator, or one number repeated if it is a string."""
+    def vector(self, name, length, above=None, gap=None):
+        """Return numbers, or one number repeated. Null stands for the number `gap`, if given."""
         self.spend(length)
         if isinstance(self.left.get(name), str):
             return [self.number(name, above)] * length
+        if gap and self.left.get(name, "") is None:
+            return [self.left.pop(name) or gap] * length
         fields = self.take(name, dict)
         below, items = fields.number("denominator", 0), fields.take("numerators", list)
         fields.done()
         need(len(items) == length, f"{name!r} has {len(items)} entries in place of {length}")
+        # With one denominator for all entries, their sums are not much longer than the entries.
         need("/" not in "".join(map(str, items)), f"a numerator of {name!r} is no integer")
-        values = [fraction(item, name, self.limits.digits) / below for item in items]
+        digits = self.limits.digits
+        values = [gap if gap and x is None else fraction(x, name, digits) / below for x in items]
         need(above is None or min(values) > above, f"an entry of {name!r} is not above {above}")
         return values
 
-    def bounds(self, name, length):
-        """Return numbers as `vector` does, with None for no bound; null alone means no bounds."""
-        given = self.left.get(name, "")
-        if given is None:
-            self.spend(length)
-            return [self.left.pop(name)] * length
-        items = given.get("numerators") if isinstance(given, dict) else None
-        if not isinstance(items, list):  # one number for all, or no vector
-            return self.vector(name, length)
-        self.left[name] = given | {"numerators": ["0" if x is None else x for x in items]}
-        values = self.vector(name, length)
-        return [None if x is None else v for x, v in zip(items, values, strict=True)]
+    def rows(self, size):
+        """Return each row of a linear program as pairs of a variable and its coefficient."""
+        columns = self.take("columns", list)
+        count = sum(len(row) for row in columns if type(row) is list)
+        self.spend(len(columns), count * (self.limits.each - 1))  # a sum of long numbers is longer
+        for row in columns:
+            fine = type(row) is list and all(type(j) is int and 0 <= j < size for j in row)
+            need(fine and len(set(row)) == len(row), "'columns' are not different variables")
+        entries = iter(self.vector("coefficients", count))
+        return [[(j, next(entries)) for j in row] for row in columns]
+
+    def groups(self, m):
+        """Return the examples of each group, and last the examples in no group (label -1)."""
+        labels = self.take("groups", list) if "groups" in self.left else list(range(m))
+        fine = len(labels) == m and all(type(g) is int and -1 <= g < m for g in labels)
+        need(fine, f"groups are not {m} labels")
+        members = [[] for _ in range(max(labels) + 2)]
+        for i, g in enumerate(labels):
+            members[g].append(i)
+        return members
 
     def done(self):
         """Reject fields that were not taken."""
@@ -123,6 +135,7 @@ class Fields:
 
 def load(path):
     """Return the document in a file."""
+    # A device or a pipe could be endless.
     need(os.path.isfile(path) and os.path.getsize(path) <= LARGEST, "no file, or one too large")
 
     def unique(pairs):
@@ -134,8 +147,9 @@ def load(path):
         need(short, f"{text[:20]} is no short integer; write other numbers as strings")
         return int(text)
 
+    # Readers of JSON differ in repeated keys and in how they round floats, so both are refused.
+    hooks = dict.fromkeys(("parse_int", "parse_float", "parse_constant"), number)
     with open(path, encoding="utf-8") as file:
-        hooks = dict.fromkeys(("parse_int", "parse_float", "parse_constant"), number)
         return json.load(file, object_pairs_hook=unique, **hooks)
 
 
@@ -150,6 +164,20 @@ def matrix(game, m, n, path):
     what = "A" if recipe is None else "the matrix with 1 or -1 and the features in each row"
     need(lines is not None, f"{what} is not in this file, and has to be given too: --matrix FILE")
     need(len(lines) == m, f"A has {len(lines)} rows in place of {m} (and no header)")
+    rows = decimals(lines)
+    if recipe is not None:
+        return stumps(recipe, rows, n)
+    inside = min(map(min, rows)) >= -1 and max(map(max, rows)) <= 1
+    need(len(rows[0]) == n and inside, f"A has not {n} columns of numbers in [-1, 1]")
+    sha = hashlib.sha256(f"relaxboost matrix v1 {m} {n}\n".encode())
+    for column in zip(*rows, strict=True):  # without zeros, so that sparse and dense A agree
+        used, values = list(compress(range(m), column)), filter(None, column)
+        sha.update(struct.pack(f"<{len(used) + 1}q{len(used)}d", len(used), *used, *values))
+    return rows, sha.hexdigest()
+
+
+def decimals(lines):
+    """Return the rows of numbers in lines; each number means the nearest double."""
     decimal, rows = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]{1,3})?", re.ASCII), []
     for i, line in enumerate(lines):
         tokens = line.split(",") if type(line) is str else [""]
@@ -157,36 +185,33 @@ def matrix(game, m, n, path):
         need(set(tokens) <= set(known), f"row {i} of A is not numbers with commas between")
         rows.append(list(map(known.__getitem__, tokens)))
     need(len(set(map(len, rows))) == 1, "rows of A differ in length")
-    if recipe is not None:
-        return stumps(recipe, rows, n)
-    inside = min(map(min, rows)) >= -1 and max(map(max, rows)) <= 1
-    need(len(rows[0]) == n and inside, f"A has not {n} columns of numbers in [-1, 1]")
-    sha = hashlib.sha256(f"relaxboost matrix v1 {m} {n}\n".encode())
-    for column in zip(*rows, strict=True):
-        used, values = list(compress(range(m), column)), filter(None, column)
-        sha.update(struct.pack(f"<{len(used) + 1}q{len(used)}d", len(used), *used, *values))
-    return rows, sha.hexdigest()
+    return rows
 
 
 def stumps(recipe, data, n):
-    """Return the rows y sign(x - cut) for rows (y, x) of data: by feature, then by cut."""
-    fine = all(abs(row[0]) == 1 and all(map(math.isfinite, row)) for row in data)
+    """Return the rows y sign(x - cut) for rows (y, x) of data, and the SHA-256 of the data."""
+    y, *features = zip(*data, strict=True)
+    fine = set(y) <= {1, -1} and all(map(math.isfinite, chain(*features)))
     need(fine, "the data are not 1 or -1 and features in each row")
-    most, places = recipe.left.pop("max_cuts", None), []
+    most = recipe.left.pop("max_cuts", None)
     recipe.done()
     need(most is None or (type(most) is int and most > 0), "'max_cuts' is neither null nor above 0")
-    for f, x in enumerate(list(zip(*data, strict=True))[1:], 1):
-        levels = sorted(set(x))
-        after = range(len(levels) - 1)
-        if most is not None and len(after) > most:  # evenly spread, in double precision
-            step = (len(after) - 1) / max(1, most - 1)
-            after = sorted({round(i * step) for i in range(most)})
-        places += [(f, levels[a]) for a in after]
+    places = [(f, cut) for f, x in enumerate(features, 1) for cut in cuts(x, most)]
     need(len(places) == n, f"the data give {len(places)} stumps in place of {n}")
-    head = f"relaxboost stumps v1 {(len(data), len(data[0]) - 1)} max_cuts={most}\n"
-    values = [*(x + 0.0 for row in data for x in row[1:]), *(row[0] for row in data)]
+    head = f"relaxboost stumps v1 {(len(data), len(features))} max_cuts={most}\n"
+    values = [*(x + 0.0 for row in data for x in row[1:]), *y]  # -0 counts as 0
     sha = hashlib.sha256(head.encode() + struct.pack(f"<{len(values)}d", *values))
     return [[r[0] if r[f] > c else -r[0] for f, c in places] for r in data], sha.hexdigest()
+
+
+def cuts(x, most):
+    """Return the levels of a feature but the last, or `most` of them, evenly spread."""
+    levels = sorted(set(x))[:-1]
+    if most is None or len(levels) <= most:
+        return levels
+    # The step is rounded to double precision, as where the matrix was made.
+    step = (len(levels) - 1) / max(1, most - 1)
+    return [levels[i] for i in sorted({round(i * step) for i in range(most)})]
 
 
 def products(rows, d, w):
@@ -203,17 +228,6 @@ def products(rows, d, w):
     return [Fraction(x, scale * below) for x in u], edges
 
 
-def groups(spec, m):
-    """Return the examples of each group, and last the examples in no group (label -1)."""
-    labels = spec.take("groups", list) if "groups" in spec.left else list(range(m))
-    fine = len(labels) == m and all(type(g) is int and -1 <= g < m for g in labels)
-    need(fine, f"groups are not {m} labels")
-    members = [[] for _ in range(max(labels) + 2)]
-    for i, g in enumerate(labels):
-        members[g].append(i)
-    return members
-
-
 # Each kind of f returns two functions: f(d), on all of R^m, and f*(x, witness). The function `real`
 # turns a rational into a number of the level: into itself, or into a ball around it.
 
@@ -225,7 +239,7 @@ def hard_margin(spec, m, real):
 
 def caps(spec, m, real):
     """Return f = 0 where the sum of |d| over each group g is at most c_g."""
-    *members, free = groups(spec, m)
+    *members, free = spec.groups(m)
     pairs = list(zip(members, spec.vector("caps", len(members)), strict=True))
     inside = lambda d: all(sum(abs(d[i]) for i in g) <= c for g, c in pairs)  # noqa: E731
 
@@ -271,9 +285,8 @@ exactly = lambda x: x  # noqa: E731
 exactly.kinds = {"hard-margin": hard_margin, "caps": caps, "norm": norm, "spectral": spectral}
 
 
-def atom(spec, m, real):
+def atom(kind, spec, m, real):
     """Return f and f* of a kind that is no sum and no multiple."""
-    kind = spec.take("kind")
     need(kind in real.kinds, f"{kind[:40]!r} is no relaxation that this level knows")
     found = real.kinds[kind](spec, m, real)
     spec.done()
@@ -283,7 +296,7 @@ def atom(spec, m, real):
 def worth(price, low, high):
     """Return the least of price * x over low <= x <= high."""
     side = low if price > 0 else high
-    need(price == 0 or side is not None, "a multiplier has no bound on its side")
+    need(price == 0 or math.isfinite(side), "a multiplier has no bound on its side")
     return price * side if price else ZERO
 
 
@@ -296,26 +309,20 @@ def polyhedral(spec, m, real):
     size = m + spec.whole("auxiliaries", 0, AUXILIARIES)
     spec.limits.digits = min(spec.limits.digits, WORK // size)
     constant, cost = spec.number("constant"), spec.vector("cost", size)
-    box = list(zip(spec.bounds("lower", size), spec.bounds("upper", size), strict=True))
-    columns = spec.take("columns", list)
-    count = sum(len(row) for row in columns if type(row) is list)
-    spec.spend(len(columns), count * (spec.limits.each - 1))  # a sum of long numbers is longer
-    for row in columns:
-        fine = type(row) is list and all(type(j) is int and 0 <= j < size for j in row)
-        need(fine and len(set(row)) == len(row), "'columns' are not different variables")
-    entries = iter(spec.vector("coefficients", count))
-    rows = [[(j, next(entries)) for j in row] for row in columns]
-    sides = list(zip(*(spec.bounds(s, len(rows)) for s in ("row_lower", "row_upper")), strict=True))
+    lower = spec.vector("lower", size, gap=-math.inf)
+    upper = spec.vector("upper", size, gap=math.inf)
+    rows = spec.rows(size)
+    row_lower = spec.vector("row_lower", len(rows), gap=-math.inf)
+    row_upper = spec.vector("row_upper", len(rows), gap=math.inf)
     spec.done()
 
     def penalty(d, given):
         need(given is not None, "a polyhedral f needs its auxiliaries z")
         x = [*d, *given.vector("z", size - m)]
         given.done()
-        values = [sum((a * x[j] for j, a in row), ZERO) for row in rows]
-        for value, (low, high) in [*zip(x, box, strict=True), *zip(values, sides, strict=True)]:
-            need(low is None or value >= low, "(d, z) is below a bound of f")
-            need(high is None or value <= high, "(d, z) is above a bound of f")
+        values = [*x, *(sum((a * x[j] for j, a in row), ZERO) for row in rows)]
+        need(all(map(ge, values, lower + row_lower)), "(d, z) is below a bound of f")
+        need(all(map(le, values, upper + row_upper)), "(d, z) is above a bound of f")
         return real(constant + sum(map(mul, cost, x), ZERO))
 
     def bound(u, w):
@@ -326,9 +333,10 @@ def polyhedral(spec, m, real):
             for j, a in row:
                 prices[j] -= multiplier * a
         # On the simplex every d is in [0, 1], whatever the bounds of f are.
-        inside = [(max(b or ZERO, ZERO), ONE if t is None else min(t, ONE)) for b, t in box[:m]]
-        total = sum((worth(p, *ends) for p, ends in zip(y, sides, strict=True)), gamma + constant)
-        return real(sum(map(worth, prices, *zip(*inside, *box[m:], strict=True)), total))
+        least = [max(b, ZERO) for b in lower[:m]] + lower[m:]
+        most = [min(b, ONE) for b in upper[:m]] + upper[m:]
+        total = sum(map(worth, y, row_lower, row_upper), gamma + constant)
+        return real(sum(map(worth, prices, least, most), total))
 
     return penalty, bound
 
@@ -341,9 +349,7 @@ def part(given, name):
 def relaxation(spec, m, real):
     """Return f, a function of d and auxiliaries, and one of u and a witness, nowhere above F(u)."""
     spec.spend(m + 20, min(50_000, 5_000 * spec.limits.each))  # all sums have longer numbers
-    kind = spec.left.get("kind")
-    if kind in ("polyhedral", "sum", "scaled"):
-        spec.take("kind")
+    kind = spec.take("kind")
     if kind == "polyhedral":
         return polyhedral(spec, m, real)
     if kind == "sum":
@@ -366,7 +372,7 @@ def relaxation(spec, m, real):
         spec.done()
         scaled = lambda u, w: real(c) * lower([x / c for x in u], w)  # noqa: E731
         return lambda d, given: real(c) * f(d, given), scaled
-    f, conjugate = atom(spec, m, real)
+    f, conjugate = atom(kind, spec, m, real)
     alone = lambda d, given: need(given is None, "this f has no auxiliaries") or f(d)  # noqa: E731
 
     def bound(u, w):
@@ -391,20 +397,17 @@ def over_domain(spec, w, v, real):
     size = 1 if kind == "simplex" and "size" not in spec.left else spec.number("size", 0)
     spec.done()
     square = sum(map(mul, c, c))
-    if kind == "simplex":
-        need(sum(c) == size and min(c) >= 0, "w is not in the simplex")
-        return real(size * max(v)), real(ZERO)
-    if kind == "full-simplex":
-        need(sum(c) <= size and min(c, default=ZERO) >= 0, "w is not in the full simplex")
-        return real(size * max(ZERO, *v)), real(ZERO)
     if kind == "squared-norm":
         return real(sum(map(mul, v, v)) / (4 * size)), real(size * square)
-    if kind == "l1":
-        need(sum(map(abs, c)) <= size, "w is outside the l1 ball")
-        return real(size * max(map(abs, v))), real(ZERO)
-    need(kind == "l2" and real is not exactly, f"this level knows no set {kind[:40]!r}")
-    need(square <= size * size, "w is outside the l2 ball")
-    return (real(size * size * sum(map(mul, v, v)))).sqrt(), real(ZERO)
+    if kind == "l2" and real is not exactly:  # a root is no rational
+        need(square <= size * size, "w is outside the l2 ball")
+        return (real(size * size * sum(map(mul, v, v)))).sqrt(), real(ZERO)
+    largest = {"l1": max(map(abs, v)), "simplex": max(v), "full-simplex": max(ZERO, *v)}
+    need(kind in largest, f"this level knows no set {kind[:40]!r}")
+    total = sum(map(abs, c))
+    fits = total == size if kind == "simplex" else total <= size
+    need(fits and (kind == "l1" or min(c, default=ZERO) >= 0), f"w is outside the set {kind}")
+    return real(size * largest[kind]), real(ZERO)
 
 
 def check(document, path=None, known=None):
@@ -488,10 +491,7 @@ def shown(x, side):
     """Return a short number as it is, and any other number as a double on this side of it."""
     if max(abs(x.numerator), x.denominator) < 10**15:
         return str(x)
-    try:
-        nearest = float(x)
-    except OverflowError:
-        nearest = math.inf if x > 0 else -math.inf
+    nearest = float(x) if abs(x) <= sys.float_info.max else math.inf * (1 if x > 0 else -1)
     wrong = side * nearest < side * x
     return f"{math.nextafter(nearest, side * math.inf) if wrong else nearest:.17g}"
 

@@ -40,7 +40,7 @@ def _power_sum(values, p, real):
 def p_norm(spec, m, real, check):
     """Return f = c |d|, or 0 where |d| <= r: |d| sums f_g (sum (a |d|)^p)^(1/p) over groups g."""
     p = spec.number("p", 1)
-    *members, free = check.groups(spec, m) if "groups" in spec.left else (range(m), [])
+    *members, free = spec.groups(m) if "groups" in spec.left else (range(m), [])
     check.need(not free, "an example is in no group")
     a = spec.vector("weights", m, 0)
     factors = spec.vector("factors", len(members), 0)
@@ -108,7 +108,8 @@ def divergence(spec, m, real, check):
     def support(x, w):
         multiplier = w.number("multiplier")
         need(multiplier >= 0, "the multiplier is below 0")
-        if not multiplier:  # f*(x) where d can only be 0 or x is
+        # With the multiplier 0 the bound holds only if x is 0 wherever d may be positive.
+        if not multiplier:
             need(not any(x[i] for i, _ in used), "x is not 0 and the multiplier is")
             return real(0)
         return real(multiplier * r) + conjugate(x, multiplier)
@@ -166,7 +167,8 @@ def binary_entropy(spec, m, real, check):
 def shifted(spec, m, real, check):
     """Return f(d + by)."""
     by = spec.vector("by", m)
-    f, conjugate = check.atom(spec.take("of", dict), m, real)
+    of = spec.take("of", dict)
+    f, conjugate = check.atom(of.take("kind"), of, m, real)
 
     def moved(x, w):
         return conjugate(x, w) - real(sum(map(mul, x, by)))
@@ -177,6 +179,7 @@ def shifted(spec, m, real, check):
 def dilated(spec, m, real, check):
     """Return f(factor d)."""
     c = spec.number("factor")
-    f, conjugate = check.atom(spec.take("of", dict), m, real)
+    of = spec.take("of", dict)
+    f, conjugate = check.atom(of.take("kind"), of, m, real)
     check.need(c != 0, "the factor is 0")
     return lambda d: f([c * x for x in d]), lambda x, w: conjugate([y / c for y in x], w)

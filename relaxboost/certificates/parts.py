@@ -47,6 +47,7 @@ def describe_auxiliaries(
         return {name: given for name, given in found.items() if given}
     if described["kind"] != "polyhedral":
         return {}
+    # A family that knows its best z in closed form needs no linear program.
     z = description_of(f).exact_auxiliaries(d)
     form = description_of(f).exact_form(len(d))
     assert form is not None
@@ -66,6 +67,7 @@ def describe_witness(
         part = [x / c for x in u]
         return describe_witness(operands_of(f)[0], described["of"], found.inner, part, evaluation)
     if described["kind"] == "sum":
+        # Any split of u is valid. That of the solver is taken as it is, as exact doubles.
         v = [Fraction(x) for x in found.v.tolist()]
         rest = [x - y for x, y in zip(u, v, strict=True)]
         first, second = operands_of(f)
@@ -78,6 +80,7 @@ def describe_witness(
         return description_of(f).describe_witness(found, u)
     form = description_of(f).exact_form(len(u))
     assert form is not None
+    # A closed form is preferred to a linear program, as for z.
     gamma, y = description_of(f).exact_multipliers(u) or evaluation.multipliers(form, u)
     return {"gamma": number(gamma), "multipliers": vector(y)}
 
@@ -101,6 +104,7 @@ def optimal_witness(
     assert best.gamma is not None
     share = Fraction(1)
     inner = described
+    # The witness of c f at u is that of f at u / c, which has γ / c and x / c.
     while inner["kind"] == "scaled":
         share *= Fraction(inner["factor"])
         inner = inner["of"]

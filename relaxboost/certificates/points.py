@@ -125,6 +125,7 @@ def exact_d(
         A function from d to the auxiliaries and f(d). It raises `check.Rejected` or an InputError
         if f is infinite at d.
     """
+    # Fractions are a request for exactly this point. Floats stand for any point near them.
     given = fractions(source.d)
     if given is not None:
         if len(given) != game.m or min(given) < 0 or sum(given) != 1:
@@ -134,6 +135,7 @@ def exact_d(
             )
         return given, *penalty(given, None)
     near = game.repair_d(source.d).tolist()
+    # The family returns a point that meets its constraints exactly, such as caps whose sum is 1.
     point = description_of(game.relaxation).exact_point(near)
     form = description_of(game.relaxation).exact_form(game.m)
     if form is not None and has_program(game.relaxation, described, point):
@@ -152,12 +154,15 @@ def _moved_inside(
     center: list[Fraction] = []
     reason = ""
     moved = point
+    # A short move loses little of the bound. The center is usually in the interior of the domain,
+    # so that a longer move is feasible.
     for step in (Fraction(0), *(Fraction(1, 2**e) for e in range(90, -1, -1))):
         if step:
             center = center or description_of(f).exact_point(f.center(game.m).tolist())
             moved = [x + step * (c - x) for x, c in zip(point, center, strict=True)]
         try:
             return moved, *penalty(moved, None)
+        # This error says that no point exists or that time is up, so another step would not help.
         except Unproved:
             raise
         except (check.Rejected, InputError) as error:
@@ -172,6 +177,7 @@ def _steepness(source: GivenPair, game: Game) -> float:
     """Return a Lipschitz constant of g(Aᵀd) in d that holds near this pair."""
     if isinstance(game.over, AtomicSet):
         return float(game.over.size)
+    # The slope of g at these edges is w. Twice its norm holds nearby.
     return 2.0 * float(np.abs(game.repair_w(source.w)[1]).sum())
 
 
@@ -189,6 +195,7 @@ def exact_w(w: Any, game: Game) -> dict[int, Fraction]:
         for j, c in zip(columns, given, strict=True):
             if not 0 <= int(j) < game.matrix.known:
                 raise InputError(f"w names column {j}, and there are n = {game.n}")
+            # A column may be named twice, and then its weights are added.
             found[int(j)] = found.get(int(j), Fraction(0)) + c
         return {j: c for j, c in found.items() if c}
     support, coefficients = game.repair_w(w)
@@ -204,6 +211,7 @@ def _near(values: Any) -> list[Fraction] | None:
     for x in values:
         found.append(Fraction(float(x)).limit_denominator(most))
         below = math.lcm(below, found[-1].denominator)
+        # A long common denominator shows that the values are not rounded fractions.
         if below > most:
             return None
     return found

@@ -15,6 +15,8 @@ LIMB_BITS = 20
 
 def integer_limbs(values: Sequence[int], width: int) -> Matrix:
     """Return limbs L below 2^width in size, with values = Σ_k L_k · 2^(width · k)."""
+    # Limbs of signed integers have the sign of the integer, so that all limbs are below 2^width in
+    # size.
     sizes = [abs(v) for v in values]
     signs = np.array([-1.0 if v < 0 else 1.0 for v in values])
     count = -(-max((v.bit_length() for v in sizes), default=1) // width)
@@ -59,8 +61,10 @@ def dot(A: Matrix, values: Sequence[int]) -> tuple[list[int], int]:
     total = np.zeros(A.shape[1], dtype=object)
     shift = 0
     for place, piece in pieces:
+        # Horner's scheme: earlier limbs are shifted to the scale of this one.
         total = total * (1 << (place - shift))
         shift = place
+        # More rows at once could exceed 2^53, where doubles round.
         for start in range(0, A.shape[0], rows_at_once):
             rows = slice(start, start + rows_at_once)
             for k, sums in enumerate(limbs[:, rows] @ piece[rows]):
@@ -73,6 +77,7 @@ def edges(
 ) -> Iterator[tuple[list[int], int]]:
     """Yield (v, shift) of Aᵀ · shares for consecutive blocks of columns with `most_entries`."""
     n = matrix.n
+    # Blocks bound the memory: implicit matrices, such as stumps, are never written down as a whole.
     width = max(1, most_entries // matrix.m)
     for start in range(0, n, width):
         block = matrix.columns(range(start, min(start + width, n)))
@@ -81,5 +86,6 @@ def edges(
 
 def margins(matrix: Any, support: Sequence[int], weights: Sequence[int]) -> tuple[list[int], int]:
     """Return (u, shift) of A w for integer weights on the columns in `support`."""
+    # Weights are few, so only the columns in use are read.
     block = matrix.columns(support)
     return dot(np.ascontiguousarray(block.T), weights)

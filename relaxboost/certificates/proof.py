@@ -40,7 +40,7 @@ PRECISION = 192
 """Bits of the balls of an enclosed certificate whose weights are at most 2^64."""
 
 INLINE = 200_000
-"""Entries of A up to which it is written into the certificate."""
+"""The largest number of entries of A that a certificate contains by default."""
 
 
 def certify(
@@ -77,9 +77,9 @@ def certify(
     w : array of shape (n,) or (support, coefficients), optional
         Weights that replace those of the solution. Fractions are kept exactly.
     inline : bool, optional
-        Whether A is written into the certificate. By default it is if it has at most 200 000
-        entries. Otherwise the checker needs A, and compares its SHA-256. Stumps are described by a
-        recipe and the SHA-256 of the data. The data are written only if `inline` is True.
+        Whether the certificate contains A. By default it does if A has at most 200 000 entries.
+        Otherwise the checker needs A, and compares its SHA-256. Stumps are described by a recipe
+        and the SHA-256 of the data. The data are written only if `inline` is True.
 
     Raises
     ------
@@ -99,12 +99,15 @@ def certify(
             f"w, got a {type(solution).__name__}"
         )
     game = solution if isinstance(solution, Game) else solution.game
+    # A user's class may be polyhedral with exact data although its bounds in doubles are not
+    # proved.
     is_numerical = not bounds_of(game.relaxation).is_proved
     if level is None and is_numerical and strongest_level(game) == "exact":
         return _exact_or_numerical(solution, d, w, inline)
     is_default = level is None
     level = checkable(game, level)
     source = GivenPair.of(solution, d, w)
+    # A recipe of stumps is shorter than the matrix that it describes.
     if inline is None:
         inline = not game.matrix.recipe() and game.m * game.matrix.known <= INLINE
     document = {"format": "relaxboost certificate", "version": 1, "level": level}
@@ -134,6 +137,8 @@ def _proved(document: dict[str, Any], game: Game, source: GivenPair) -> Certific
     with precisely(level, precision) as real:
         # Points that the user gave are kept. Only a pair of a solver may be replaced.
         if level == "exact" and None not in (source.lower, source.upper):
+            # Short fractions that prove the optimum are better than doubles: they leave no gap, and
+            # fit on a page.
             short = _optimal_in_short(document, game, source)
             if short is not None:
                 return short
@@ -285,6 +290,7 @@ def _prove(document: dict[str, Any], game: Game, source: GivenPair, real: Any) -
         # One linear program has multipliers, while the terms of a sum would need a split of u.
         form = description_of(game.relaxation).exact_form(game.m)
         described["relaxation"] = form.describe(game.m) if form else described["relaxation"]
+    # The checker's own functions evaluate the points, so that it accepts what is written here.
     f, bound = check.relaxation(check.Fields(described["relaxation"], "f"), game.m, real)
     is_exact = source.exact and fractions(source.d) is not None
     of_d = ExactEvaluation(repr(game.relaxation), exact=is_exact)
@@ -302,16 +308,21 @@ def _prove(document: dict[str, Any], game: Game, source: GivenPair, real: Any) -
     u = _write_w(document, game, w)
     g, cost = check.over_domain(check.Fields(described["over"], "over"), w, v, real)
     witness = _witness(game, described["relaxation"], source, u)
+    # The witness is made for margins in doubles, and the exact margins differ from them.
     document["witness"], lower = _accepted(witness, u, bound)
     digits = min(source.digits, check.WORK // max(game.m, len(v)))
+    # Lower bounds are rounded down and upper bounds up, so that rounding loses accuracy but no
+    # truth.
     document["lower"] = number(_short(_below(lower - cost), digits))
     document["upper"] = number(-_short(_below(-(cost_d + g)), digits))
+    # The limits of the checker depend on the whole document, so they are tested last.
     _admitted(document, game, u, v)
     return Certificate.made(document)
 
 
 def _write_d(document: dict[str, Any], game: Game, d: list[Fraction]) -> list[Fraction]:
     """Write the distribution d into the document, and return the edges Aᵀd as fractions."""
+    # One denominator makes the products with A sums of integers.
     below = math.lcm(*(x.denominator for x in d))
     shares = [int(x * below) for x in d]
     document["d"] = {"denominator": integer(below), "numerators": [integer(x) for x in shares]}
@@ -347,6 +358,7 @@ def _witness(
     is_exact = source.exact and fractions(columns_and_weights(source.w)[1]) is not None
     known = source.witness
     if known is None and described["kind"] != "polyhedral":
+        # A witness found in doubles is enough, because any witness proves a valid bound.
         known = bounds_of(f).witness(np.array([float(x) for x in u]))
     return describe_witness(f, described, known, u, ExactEvaluation(repr(f), exact=is_exact))
 
@@ -379,6 +391,7 @@ def _accepted(
     is steep, the thresholds are lowered as long as the bound improves. If ũ − t <= u, then γ − t
     proves at u the bound that γ proves at ũ, minus t. The bound is concave in t.
     """
+    # Steps are tried from small to large, until the bound no longer improves.
     best: tuple[Fraction, dict[str, Any], Any] | None = None
     reason = ""
     for share, unit in _steps(found, u):
@@ -403,6 +416,7 @@ def _steps(witness: dict[str, Any], u: Sequence[Fraction]) -> list[tuple[Fractio
 
     The units are the largest threshold and the largest margin, whose roundings differ in size.
     """
+    # The rounding of a sum is relative to its largest term, which may be a threshold or a margin.
     sizes = {_power_above(max(map(abs, thresholds))) for thresholds in (_thresholds(witness), u)}
     shares = [(Fraction(2) ** e, size) for size in sizes for e in range(-60, 8)]
     return [(check.ZERO, check.ONE), *sorted(shares, key=lambda step: step[0] * step[1])]
@@ -419,7 +433,7 @@ def _thresholds(witness: dict[str, Any]) -> list[Fraction]:
 
 
 def _power_above(x: Fraction) -> Fraction:
-    """Return a power of two above x >= 0 and near it; 1 for 0."""
+    """Return a power of two that is above x > 0 and at most 4 x, and 1 for x = 0."""
     exponent = x.numerator.bit_length() - x.denominator.bit_length() + 1
     return Fraction(2) ** exponent if x else check.ONE
 
@@ -434,6 +448,7 @@ def _lowered(
     if "x" in witness and "v" not in witness:
         fields = check.Fields({"x": witness["x"]}, "witness")
         x = [(1 - min(share, check.ONE)) * y for y in fields.vector("x", len(u))]
+        # The largest γ that x >= γ − u allows.
         gamma = min(a + b for a, b in zip(u, x, strict=True))
         return {**witness, "gamma": number(gamma), "x": vector(x)}
     return {
@@ -448,6 +463,7 @@ def _below(x: Any) -> Fraction:
     if isinstance(x, Fraction):
         return x
     check.need(x.is_finite(), "the bound is not finite")
+    # The lower end of the ball is a dyadic number, which a fraction holds exactly.
     mantissa, exponent = x.lower().man_exp()
     # A bound beyond 2^4096 proves nothing useful, and its fraction would be very long.
     check.need(int(exponent) < 4096, "the bound is beyond all numbers")
@@ -457,9 +473,10 @@ def _below(x: Any) -> Fraction:
 
 
 def _short(x: Fraction, digits: int) -> Fraction:
-    """Return x, or a number just below x that has about as many digits as given."""
+    """Return x if it has about `digits` digits, and otherwise a short number just below x."""
     if max(x.numerator.bit_length(), x.denominator.bit_length()) <= 3.3 * digits:
         return x
+    # About 200 significant bits are kept, far more than a user sees.
     bits = 200 + max(0, x.denominator.bit_length() - abs(x.numerator).bit_length())
     return Fraction(math.floor(x * 2**bits), 2**bits)
 

@@ -22,6 +22,7 @@ def main() -> None:
 
 def _terminate_like_interrupt() -> None:
     """Let SIGTERM raise KeyboardInterrupt in this process; a fork ends, as by default."""
+    # A fork inherits the handler, but only the command itself prints a bracket.
     owner = os.getpid()
 
     def handle(number: int, frame: object) -> None:

@@ -59,6 +59,7 @@ def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_jso
             "--out - writes one text to standard output, and vipr, mps and --json need more; "
             "give --out a name"
         )
+    # The folder is checked before the certificate, whose check may take long.
     check_output(stem.with_name(f"{stem.name}.{form}"))
     try:
         texts = Certificate.load(file).export(form, matrix)
@@ -67,6 +68,7 @@ def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_jso
     if str(out) == "-":
         click.echo("".join(texts.values()), nl=False)
         return
+    # A format may have several files, each with an ending of its own.
     written = {str(stem.with_name(stem.name + suffix)): text for suffix, text in texts.items()}
     for name, text in written.items():
         write_atomically(check_output(name), text.encode())

@@ -48,19 +48,21 @@ def check(file: Path, matrix: Path | None, as_json: bool) -> None:
         raise InputError(f"{file} is a folder; {one}")
     check_there(file, matrix)
     verdict = rb.check_certificate(file, matrix)
+    # `load` raises for a file that is no certificate, and the exit status is then 2 instead of 1.
     if verdict.level is None and not verdict.ok:
-        Certificate.load(file)  # what is no certificate at all is bad input
+        Certificate.load(file)
     verdict = verdict._replace(reason=spoken_matrix(verdict.reason))
     text = f"REJECTED: {verdict.reason}"
     if verdict.lower is not None and verdict.upper is not None:
-        text = f"accepted, {verdict.level}: {spell(verdict.lower, verdict.upper)}"
+        text = f"accepted, {verdict.level}: {bracket_text(verdict.lower, verdict.upper)}"
     show(as_json, {"file": spoken_input(str(file)), **verdict._asdict()}, text)
     if not verdict.ok:
         sys.exit(1)
 
 
-def spell(lower: Fraction, upper: Fraction) -> str:
-    """Return a bracket in decimals rounded outwards; the fraction where it is a point."""
+def bracket_text(lower: Fraction, upper: Fraction) -> str:
+    """Return a bracket in decimals, and the fraction if both bounds are equal."""
+    # Decimals are rounded outwards, so that the bracket holds as it is printed.
     below, above = show_bracket(float_down(lower), float_up(upper))
     exact = f", rho = {lower}" if lower == upper and len(str(lower)) < 60 else ""
     return f"{below} <= rho <= {above}{exact}"

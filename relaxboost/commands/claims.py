@@ -328,6 +328,7 @@ def _finish(
     legend: str = "",
 ) -> None:
     """Print the summary, or the data, and end with the exit status."""
+    # Ctrl-C before the first outcome leaves nothing to summarise.
     if not outcomes:
         raise click.Abort
     lines = [text.summary(outcomes, asked, seconds), *([legend] if legend else [])]

@@ -8,6 +8,7 @@ import io
 import os
 import sys
 import traceback
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -56,13 +57,15 @@ class _Verbs(click.Group):
             return None
         return quietly(getattr(import_module(f"relaxboost.commands.{name}"), name))
 
+    def make_context(self, *given: Any, **options: Any) -> click.Context:
+        """Read the words; --help and --version are printed here."""
+        with _status_of_unread_output():
+            return super().make_context(*given, **options)
+
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the verb; end with status 74 if nobody reads its output (click would return 1)."""
-        try:
+        """Run the verb."""
+        with _status_of_unread_output():
             return super().invoke(ctx)
-        except BrokenPipeError:
-            _drop_output()
-            sys.exit(74)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Find the verb, or raise InputError that lists the verbs."""
@@ -88,6 +91,16 @@ def cli() -> None:
     relaxboost, 74 the output cannot be written, 130 interrupted before there
     was anything to report.
     """
+
+
+@contextlib.contextmanager
+def _status_of_unread_output() -> Iterator[None]:
+    """End with status 74 if nobody reads the output; click would return 1."""
+    try:
+        yield
+    except BrokenPipeError:
+        _drop_output()
+        sys.exit(74)
 
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -120,6 +133,7 @@ def main(arguments: list[str] | None = None) -> None:
         # A traceback tells a user nothing. Its last place is enough for a report.
         if os.environ.get("RELAXBOOST_TRACEBACK"):
             raise
+        # The innermost frame is where the error was raised.
         where = traceback.extract_tb(error.__traceback__)[-1]
         at = f"{Path(where.filename).name}:{where.lineno}"
         said = str(error)[:200] or "no message"

@@ -65,6 +65,7 @@ def doctor(as_json: bool) -> None:
 
 
 def _libraries() -> dict[str, str | None]:
+    # The requirements of the package itself are the libraries that must be there.
     names = [re.split("[^\\w.-]", line)[0] for line in requirements(None)]
     # Distributions on file may have an underscore where the requirement has a hyphen.
     here = {one.name.lower(): one.version for one in metadata.distributions()}

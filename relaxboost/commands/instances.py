@@ -57,6 +57,7 @@ def make(spec: Path, out: Path, as_json: bool) -> None:
     Certificates that exist and prove their brackets are kept, so that the same command continues
     an interrupted run. Times go to a log next to the directory.
     """
+    # Results are stored one by one, so that Ctrl-C keeps those that are finished.
     with kept("making") as progress:
         made = rb.instances.make(spec, out, progress)
     total = len(made.made) + len(made.kept)

@@ -258,6 +258,7 @@ def run(options: StreamOptions) -> None:
     save = options.save
     if save is not None:
         check_output(save)
+        # A learner may have taken hours, so it is neither overwritten nor continued by accident.
         if save.exists() and not options.resume:
             raise InputError(f"{save} exists; give --resume to continue from it, or another name")
     elif options.resume:
@@ -323,6 +324,7 @@ def regret(options: StreamOptions) -> None:
     if options.plot is not None:
         plots.check_plot(options.plot)
     stream = options.opened()
+    # The method is made before the stream is read to its end, so that wrong options are named soon.
     method, _ = options.learner(options.method, stream)
     if options.certificate is not None:
         # Only the least value of a piecewise linear loss is a linear program, which has a proof.
@@ -347,6 +349,7 @@ def regret(options: StreamOptions) -> None:
         if options.certificate is not None:
             divisor = f"-{float(proof.scale):.17g}"
             say(f"proof:   {options.certificate}; its rho is the least loss divided by {divisor}")
+    # One bracket that is too wide makes the answer incomplete, also one of --at.
     if any(one.comparator.status != "optimal" for one in (found, *found.along)):
         sys.exit(1)
 

@@ -51,6 +51,7 @@ def run_text(found: Any, stream: Any, content: dict[str, Any]) -> str:
     else:
         lines.append(f"regret:     this method has no bound with such steps; {_REMEDY}")
     lines.append(f"status:     {found.status}, {seconds:.2g} s, {rows / seconds:.3g} examples/s")
+    # All average weights stay 0 if no base function varies.
     if not any(content["weights"].values()):
         lines.append("note:       nothing was learned; choose columns that vary, or another --base")
     lines.append("average weights:")
@@ -73,6 +74,7 @@ def compare_text(content: dict[str, dict[str, Any]]) -> str:
                 f"{one['rows'] / one['seconds']:.3g}",
             ]
         )
+    # Columns are as wide as their longest cell, so that the table lines up in a pipe too.
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:

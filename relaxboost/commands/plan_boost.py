@@ -73,6 +73,7 @@ def boost(**given: Any) -> None:
     learner = _learner(options)
     loss = loss_of(options.loss, options.reach)
     base: Any = 1.0 if options.base is None else planning.load_model(options.base)
+    # Files are read after the options are checked, because large files take long.
     source = options.read()
     shown = options.tasks(source, options.trips, loss)
     # The same loss as in training, so that both curves can be compared.

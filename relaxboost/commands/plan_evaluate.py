@@ -36,6 +36,7 @@ def evaluate(**given: Any) -> None:
     options = PlanOptions(**given)
     learned = planning.load_model(options.model)
     with spoken(inputs.USED, options.note):
+        # Learned costs name the columns that are read, so that --features may be left out.
         source = options.read(learned)
         report = planning.evaluate(options.tasks(source, options.trips), learned)
     options.show(f"data:       {source}\n{report}", report_data(report, source))

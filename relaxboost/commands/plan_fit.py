@@ -150,6 +150,7 @@ def _words(options: PlanOptions) -> dict[str, str]:
 def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
     """Return the weights and the bracket of a `Fit`, in lines."""
     problem = fit.problem
+    # Rounded outwards, so that the printed bracket holds.
     lower, upper = show_bracket(fit.lower, fit.upper)
     rounds = number_of(fit.rounds, "round")
     how = ""

@@ -50,6 +50,7 @@ class _Options(SimpleNamespace):
         # --k and --fraction are parameters of Capped alone; an expression has its own.
         given = {"k": self.k, "fraction": self.fraction}
         given = {key: value for key, value in given.items() if value is not None}
+        # --k alone says which relaxation is meant.
         name = self.relaxation or ("capped" if given else "hard")
         if name != "capped":
             if given:
@@ -155,7 +156,7 @@ Examples:
     type=click.Path(path_type=Path),
     help="Store the best points in this file; continue from it if it exists.",
 )
-@click.option("--max-rounds", type=int, help="Stop after so many rounds.")
+@click.option("--max-rounds", type=int, help="Stop after this number of rounds.")
 @time_limit_option
 # The files of results.
 @click.option("--plot", type=OutputFile(".png"), help="Draw margins and gap to this file.")
@@ -170,8 +171,8 @@ def solve(**given: Any) -> None:
 
     Builds every decision stump of the data, solves the game they play against the examples, and
     prints a bracket of its value, the hypotheses with the largest weights, and the margins. CSV may
-    be Parquet, or - for standard input; columns of words are cut into sets of words. Of --plot,
-    --report and --certificate one may be - for standard output.
+    be Parquet, or - for standard input; columns of words are cut into sets of words. One of
+    --plot, --report and --certificate may be - for standard output.
     """
     options = _Options(**given)
     relaxation, over = options.chosen_relaxation(), options.domain()
@@ -241,6 +242,7 @@ def _print(options: _Options, data: Any, solution: Any, rows: Any) -> None:
     # The l1 ball of radius 1 is the usual set of weights, and is not mentioned.
     where = "" if options.over == "l1" and options.radius is None else f", over {game.over}"
     lines += [f"game:       all {game.n} decision stumps, {game.relaxation}{where}"]
+    # Bundled data have no columns of words.
     content["fit_all"] = [] if rows is None else _fit_all(rows)
     text = [*lines, report.text(solution)]
     if content["fit_all"]:

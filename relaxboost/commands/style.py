@@ -56,6 +56,7 @@ class InputFile(click.Path):
 
     def taken(self, given: Any, ctx: click.Context) -> Any:
         """Copy a pipe into a file and return the path of the file."""
+        # The name of the file is the name in messages, see `spoken_input`.
         path = _beside(ctx, _INPUT)
         with path.open("wb") as file:
             shutil.copyfileobj(given, file)
@@ -96,15 +97,17 @@ def _beside(ctx: click.Context, name: str) -> Path:
 matrix_option = click.option(
     "--matrix",
     type=InputFile(),
-    help="The margin matrix, where the certificate has its SHA-256 only: a line of numbers with "
-    "commas between them for each row.",
+    help="The margin matrix, if the certificate has only its SHA-256: a line for each row, with "
+    "commas between the numbers.",
 )
 
 
 sep_option = click.option(
     "--sep", default=",", show_default=True, help="The character that separates columns of a CSV."
 )
-time_limit_option = click.option("--time-limit", type=float, help="Stop after so many seconds.")
+time_limit_option = click.option(
+    "--time-limit", type=float, help="Stop after this number of seconds."
+)
 
 
 def check_there(*files: Path | None) -> None:
@@ -138,6 +141,7 @@ def spoken_input(message: str) -> str:
 def show(as_json: bool, data: Any, text: str) -> None:
     """Print data for machines, or else lines."""
     if as_json:  # bounds are fractions, which are printed as strings
+        # JSON has no nan, and other programs would not read it.
         said = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=str)
         click.echo(_C1_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", said))
     else:

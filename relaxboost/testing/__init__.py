@@ -1,4 +1,4 @@
-"""The checks that the relaxations, proxies and schedules of this package pass, for your own.
+"""Conformance checks for user-defined relaxations, proxies, schedules and losses.
 
 ::
 
@@ -140,6 +140,7 @@ def check_relaxation(
             f"got {relaxation!r}{hint}"
         )
     checking = CheckRun(_CHECKS, only, skip, ConformanceReport(""))
+    # Sizes are checked before any check runs, because a check at a large size takes long.
     sizes = [count("sizes", m) for m in sizes]
     refused = {count("inadmissible", m) for m in inadmissible}
     if not sizes:
@@ -148,12 +149,15 @@ def check_relaxation(
         try:
             subject = _resolve(relaxation, m, seed, m in refused)
         except ConformanceError as fault:
+            # A size without a relaxation has nothing else to check. Other sizes may still show
+            # other errors.
             checking.faults.setdefault("resolve", fault)
             continue
         if subject is None:
             checking.refused(m)
             continue
         report = checking.report
+        # A function makes a relaxation for each m, and the report names the first of them.
         report.relaxation = report.relaxation or _shown(subject.given, relaxation)
         checking.add(m, partial(Case, subject))
     return checking.result()
@@ -161,6 +165,7 @@ def check_relaxation(
 
 def _shown(given: Relaxation, asked: object) -> str:
     """Return the name of a relaxation in a report: its repr, or the name of its family."""
+    # The default repr has an address in memory, which differs from run to run.
     written = repr(given)
     whole = given is asked and not written.startswith("<")
     return written if whole else given.family.rpartition(".")[2]

@@ -75,6 +75,7 @@ class ConformanceError(AssertionError):
         """Return this error with the names of the other checks that failed."""
         self.others = tuple(others)
         also = [f"also:     {e.check!r} with m = {e.m}: {e.promise}" for e in self.others]
+        # Errors are printed from `args`, so the other failures are added there.
         self.args = ("\n  ".join([*self._lines, *also]),)
         return self
 
@@ -82,6 +83,7 @@ class ConformanceError(AssertionError):
 def _expression(value: Any) -> str:
     """Return an expression for the value that can be pasted. A long array gives its shape."""
     if isinstance(value, np.ndarray):
+        # A long array would hide the other lines of the message.
         is_long = value.size > 20
         return f"<{value.shape}, see .instance>" if is_long else f"np.array({value.tolist()!r})"
     if isinstance(value, tuple):
@@ -145,12 +147,16 @@ class Subject:
     @cached_property
     def feasible(self) -> list[Vector]:
         """Points of the simplex where f is finite: the center, random ones, extreme ones."""
+        # The points depend on the seed and on m only, so that one check alone sees the same points.
         rng = np.random.default_rng([self.seed, self.m])
         m = self.m
+        # Small parameters give sparse distributions, and large ones nearly uniform ones.
         rough = [rng.dirichlet(np.full(m, a)) for a in (0.05, 0.5, 1.0, 10.0)]
         rough += [np.eye(m)[i] for i in {0, m - 1, m // 2}]
         points = [self.f.center(m).copy(), *(self.f.repair(d.copy()) for d in rough)]
+        # Minimisers are at the boundary of the domain, where random points are not.
         points += [self.f.relaxed_margin(rng.uniform(-1, 1, m))[1].copy() for _ in range(3)]
+        # Mixtures are feasible too, because the domain is convex.
         weights = rng.dirichlet(np.ones(len(points)), 3)
         return [*points, *(self.f.repair(w @ np.array(points)) for w in weights)]
 
@@ -161,7 +167,7 @@ class Subject:
 
 
 class Judge(ABC):
-    """Compares figures with tolerances, and remembers the worst."""
+    """A judge compares the figures of a check with tolerances, and remembers the worst figure."""
 
     def __init__(self) -> None:
         self.worst: tuple[float, float, float] = (-math.inf, math.nan, math.nan)
@@ -176,10 +182,13 @@ class Judge(ABC):
 
     def at_most(self, figure: float, tolerance: float, promise: str, **instance: Any) -> None:
         """Record a figure and raise if it is above the tolerance or nan."""
+        # Adding 0.0 turns -0.0 into 0.0, which prints without a sign.
         figure = float(figure) + 0.0
         self.comparisons = self.comparisons + 1
+        # This comparison fails for nan, as `figure > tolerance` would not.
         if not figure <= tolerance:
             raise self.error(promise, figure, tolerance, **instance)
+        # Figures with different tolerances are compared as shares of their tolerances.
         share = figure / tolerance if tolerance > 0.0 else figure
         if not self.worst[0] >= share:
             self.worst = (share, figure, tolerance)
@@ -188,6 +197,7 @@ class Judge(ABC):
         self, got: float, expected: float, tolerance: float, promise: str, **instance: Any
     ) -> None:
         """Demand that two numbers are equal. Both may be infinite."""
+        # inf − inf is nan, so equal numbers are compared first.
         difference = 0.0 if got == expected else abs(float(got) - float(expected))
         self.at_most(difference, tolerance, promise, got=got, expected=expected, **instance)
 
@@ -211,7 +221,7 @@ def run(case: Any, check: Callable[[Any], None]) -> ConformanceRow:
         raise
     except Exception as error:
         said = f"{type(error).__name__}: {error}"
-        promise = f"{check.__doc__} What happened instead is an exception, {said}"
+        promise = f"{check.__doc__} The check raised an exception instead: {said}"
         raise case.error(promise, math.nan) from error
     _, figure, tolerance = case.worst
     status = "passed" if case.claimed else "not claimed"
@@ -251,6 +261,7 @@ class CheckRun:
         for name in self._names:
             if name in self._skipped:
                 self.report.rows.append(ConformanceRow(name, m, "skipped", over=over))
+            # A failed check is not repeated at later sizes, because one counterexample is enough.
             elif name not in self.faults:
                 try:
                     row = run(case(name), self._checks[name])
@@ -303,6 +314,7 @@ class Case(Judge):
 
         If a solver evaluates f or F, this is the accuracy of a cone solver at least.
         """
+        # The level may be exact although a method of the class uses a solver.
         least = _SOLVER if self._asks_solver or needs_solver(self.f) else 0.0
         return max(_BASE[level_of(self.f)], least) * max(1.0, scale)
 
@@ -334,6 +346,7 @@ class Case(Judge):
         """
         if not bounds_of(self.f).is_proved or self._asks_solver:
             return self.tol(scale)
+        # The error of a sum of m products grows with m.
         return 8.0 * (self.m + 8) * UNIT * max(1.0, scale)
 
     def error(

@@ -12,6 +12,7 @@ from relaxboost.testing.core import Case, entropy, size
 
 def distribution(case: Case) -> None:
     """distribution(u, β) minimises <d, u> + f(d) + β Σ d log d; cvxpy finds no better d."""
+    # From nearly no smoothing to smoothing that dominates.
     betas = [0.1] if case.subject.large else [1e-3, 0.1, 1.0, 10.0]
     for u, beta in zip(case.margins(len(betas)), betas, strict=True):
         d = case.f.distribution(u.copy(), beta)
@@ -22,6 +23,7 @@ def distribution(case: Case) -> None:
         rival = case.f.repair(case.subject.programs.distribution(u, beta))
         tolerance = max(case.solver_tol(size(u, value)), case.rough_tol(size(u, value)))
         promise = "no feasible d has a lower <d, u> + f(d) + β Σ d log d than distribution(u, β)"
+        # Points between d and the rival may be better than both of them.
         rivals = [rival, *(d + t * (rival - d) for t in (0.1, 0.5))]
         for other in rivals:
             excess = value - case.objective(other, u, beta)
@@ -35,6 +37,7 @@ def first_order(case: Case) -> None:
         d = case.f.distribution(u.copy(), beta)
         at = case.f.penalty(d)
         best = case.objective(d, u, beta)
+        # The minimiser without entropy is a rival at the boundary of the domain.
         sharp = case.f.relaxed_margin(u.copy())[1]
         rivals = zip(case.subject.feasible, case.subject.prices, strict=True)
         # A lost digit of a tiny d_i costs more than its share; it is taken as larger, not smaller.
@@ -51,6 +54,7 @@ def first_order(case: Case) -> None:
 
 def small_beta(case: Case) -> None:
     """<d, u> + f(d) at d = distribution(u, β) exceeds F(u) by at most β entropy_range(m)."""
+    # The entropy term moves the minimum by at most β times the range of the entropy.
     spread = bounds_of(case.f).entropy_range(case.m)
     betas = (1e-9, 1e-6, 1e-2) if not case.rough else (1e-6, 1e-2)
     for beta in betas:
@@ -95,16 +99,18 @@ def stability(case: Case) -> None:
 
 
 def game(case: Case) -> None:
-    """On a random game the reference's bracket is narrow, and the booster's overlaps it."""
+    """On a random game the bracket of the reference is narrow and overlaps that of a booster."""
     from relaxboost.game.game import Game
     from relaxboost.solvers import reference, solve
 
+    # Three digits, so that the matrix of a failure can be copied from the message.
     A = np.round(case.rng.uniform(-1.0, 1.0, (case.m, 6)), 3)
     declared = Game(A, case.subject.given)
     best = reference(declared, tol=1e-5)
     promise = "reference(Game(A, f)) is narrow"
     case.at_most(best.gap, case.solver_tol() + 1e-5, promise, A=A, message=best.message)
     boosted = solve(declared, tol=0.05, max_rounds=60)
+    # Any pair must give a bracket that holds, also a random one.
     rough = declared.bracket(case.rng.random(case.m), case.rng.normal(size=6))
     for name, (lower, upper) in (
         ("solve(game)", (boosted.lower, boosted.upper)),

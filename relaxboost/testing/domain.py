@@ -30,9 +30,11 @@ def repair(case: Case) -> None:
     m = case.m
     rng = case.rng
     rough = [rng.dirichlet(np.full(m, a)) for a in (0.1, 1.0)]
+    # A vertex, negative entries, a sum far from 1, a tiny sum, and rounding errors.
     rough += [np.eye(m)[rng.integers(m)], rng.normal(size=m), 1e3 * rng.random(m)]
     rough += [1e-300 * (1.0 + rng.random(m)), case.f.center(m) * (1.0 + 1e-12 * rng.normal(size=m))]
     for d in rough:
+        # repair needs a positive entry, which a random vector of length 1 may lack.
         if not np.any(d > 0.0):
             d[0] = 1.0
         repaired = case.f.repair(d.copy())
@@ -47,11 +49,12 @@ def repair(case: Case) -> None:
 
 
 def entropy_range(case: Case) -> None:
-    """entropy_range(m) is not below the range of the entropy over the feasible points met."""
+    """entropy_range(m) is at least the range of the entropy over all feasible points tried."""
     claimed = bounds_of(case.f).entropy_range(case.m)
     case.demand(0.0 <= claimed < math.inf, "entropy_range(m) is finite, >= 0", got=claimed)
     points = list(case.subject.feasible)
     points += [case.f.relaxed_margin(u)[1] for u in case.margins(4 if case.subject.large else 12)]
+    # The range over some points is at most the range over the domain.
     heights = [entropy(d) for d in points]
     low = int(np.argmin(heights))
     high = int(np.argmax(heights))
@@ -66,10 +69,11 @@ def entropy_range(case: Case) -> None:
 
 
 def penalty_bound(case: Case) -> None:
-    """penalty_bound(d, Σd) bounds f at a feasible point within the distance it states."""
+    """penalty_bound(d, Σd) bounds f at a feasible point within the distance that it returns."""
     f = case.f
     rng = case.rng
     bounds = bounds_of(f)
+    # Solutions are feasible up to rounding, so that penalty_bound must accept such points.
     jitter = 1.0 + 4e-16 * rng.integers(-1, 2, case.m)
     # The lower bounds on F are the expensive part, so all points share the margins.
     proved = [(u, bounds.lower_bound(u, bounds.witness(u))) for u in case.margins()]

@@ -1,4 +1,4 @@
-"""Checks of f against f*, and of both against what cvxpy makes of them."""
+"""Checks of f against f*, and of both against their cvxpy expressions."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from relaxboost.testing.core import Case, size
 
 def optimum(problem: Any, parameter: Any, at: Vector) -> float:
     """Return the optimum with the parameter at `at`, ±inf as the solver says; nan if it fails."""
+    # A parameter keeps the compiled problem, so that cvxpy translates it once.
     parameter.value = at
     status, value = solve_problem(problem)
     solved = status in ("optimal", "optimal_inaccurate", "infeasible", "unbounded")
@@ -26,7 +27,7 @@ def _is_too_large(value: float) -> bool:
 
 
 def penalty(case: Case) -> None:
-    """penalty(d) is what cvxpy_penalty says at d, inside the domain, outside, and below zero."""
+    """penalty(d) is the value of cvxpy_penalty at d, inside the domain, outside, and for d < 0."""
     for d in case.points(12 if case.subject.large else 24):
         value = case.f.penalty(d.copy())
         expected = case.subject.programs.penalty(d)
@@ -52,10 +53,11 @@ def conjugate(case: Case) -> None:
 
 
 def cvxpy_conjugate(case: Case) -> None:
-    """conjugate(θ) is what cvxpy_conjugate says at θ."""
+    """conjugate(θ) is the value of cvxpy_conjugate at θ."""
     x = cp.Variable(case.m)
     at = cp.Parameter(case.m)
     value, constraints = case.f.cvxpy_conjugate(x)
+    # If the conjugate is a constant, the objective must still be an expression of x.
     problem = cp.Problem(cp.Minimize(value + 0.0 * cp.sum(x)), [x == at, *constraints])
     case.demand(problem.is_dcp(), "cvxpy_conjugate is convex by the rules of cvxpy")
     compared = 0
@@ -74,10 +76,12 @@ def cvxpy_conjugate(case: Case) -> None:
 
 def fenchel_young(case: Case) -> None:
     """<d, θ> <= f(d) + f*(θ) at all d and θ."""
+    # f* may need a solver and is evaluated once for each θ.
     thetas = [(t, case.f.conjugate(t.copy())) for t in case.thetas(4 if case.subject.large else 8)]
     for d in case.points():
         value = case.f.penalty(d.copy())
         for theta, above in thetas:
+            # fsum rounds once, so that the tolerance covers the errors of f and f* only.
             inner = math.fsum((d * theta).tolist())
             slack = value + above - inner
             scale = size(inner, value, above)

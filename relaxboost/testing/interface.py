@@ -1,4 +1,4 @@
-"""Checks of the interface itself: copies, keys, inputs left alone, wrong arguments refused."""
+"""Checks of the interface: copies, keys, unchanged arguments, errors for wrong arguments."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ def identity(case: Case) -> None:
     """Pickling gives back an equal relaxation with the same hash, key and repr."""
     f = case.f
     try:
+        # Worker processes get relaxations by pickling.
         twin = pickle.loads(pickle.dumps(f))
     except Exception as error:
         if isinstance(f, Custom):  # of a lambda or a function within a function
@@ -64,9 +65,10 @@ def _calls(case: Case) -> dict[str, tuple[tuple[Any, ...], Any]]:
 
 
 def inputs_and_outputs(case: Case) -> None:
-    """Methods leave their arguments alone and return float64 vectors that the caller owns."""
+    """Methods do not change their arguments, and return float64 vectors that the caller owns."""
     for name, (arguments, vector) in _calls(case).items():
         method = getattr(case.f if hasattr(case.f, name) else bounds_of(case.f), name)
+        # The bytes show a change anywhere in nested arguments.
         before = pickle.dumps(arguments)
         result = method(*arguments)
         case.demand(pickle.dumps(arguments) == before, f"{name} leaves its arguments alone")
@@ -75,11 +77,13 @@ def inputs_and_outputs(case: Case) -> None:
         d = vector(result)
         fits = isinstance(d, np.ndarray) and d.dtype == np.float64 and d.shape == (case.m,)
         case.demand(fits, f"{name} returns a float64 vector of length m", got=d)
+        # A view of an argument would change with it later.
         for given in arguments:
             if isinstance(given, np.ndarray):
                 case.demand(not np.shares_memory(d, given), f"{name} returns a vector of its own")
         kept = d.copy()
         case.demand(d.flags.writeable, f"{name} returns a vector the caller may change")
+        # If the method returned an array that it keeps, the second call would show these values.
         d[:] = math.nan
         again = vector(method(*arguments))
         same = bool(np.array_equal(again, kept))
@@ -92,6 +96,7 @@ def wrong_arguments(case: Case) -> None:
     u = case.margins(1)[0]
     broken = u.copy()
     broken[case.m // 2] = math.nan
+    # NumPy broadcasts such an array silently in most formulas.
     square = np.vstack([u, u])
     tried: list[tuple[str, tuple[Any, ...]]] = [
         (name, (wrong, *rest))

@@ -1,4 +1,4 @@
-"""The checks of schedules and losses of online learning, for those of the package and yours."""
+"""Checks of schedules and losses of online learning, built-in and user-defined."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ def check_schedule(schedule: Schedule, rounds: int = 200, seed: int = 0) -> None
         If a promise is broken. The attribute `m` of the error is the round i.
     """
     rng = np.random.default_rng(seed)
+    # A schedule that does not need the constant gets inf, and must not use it.
     for lipschitz in (1.0, 1e-3, 40.0) if schedule.needs_lipschitz else (1.0, math.inf):
         known = Constants(lipschitz, 10.0 ** rng.uniform(-3.0, 1.0), 10.0 ** rng.uniform(-1.0, 2.0))
         squares = 0.0
@@ -39,12 +40,19 @@ def check_schedule(schedule: Schedule, rounds: int = 200, seed: int = 0) -> None
             _demand(0.0 < beta < math.inf, *demand, "β_i is positive and finite", **seen)
             _demand(beta >= last, *demand, "β_i >= β_{i−1}", before=last, **seen)
             steady = not schedule.steady or i == 0 or beta == last
-            _demand(steady, *demand, "all β_i are one, since it is `steady`", before=last, **seen)
+            _demand(
+                steady,
+                *demand,
+                "all β_i are equal, since the schedule is `steady`",
+                before=last,
+                **seen,
+            )
             if law is not None:
                 b, p, q, r = law
                 close = math.isclose(beta, b * math.sqrt(p + q * i + r * squares), rel_tol=1e-12)
                 _demand(close, *demand, "β_i = b √(p + q i + r squares) of law()", law=law, **seen)
             last = beta
+            # Slopes of 0, small ones and the largest, within the constant.
             size = min(lipschitz, 10.0) * float(rng.choice([0.0, 0.1, 1.0]))
             squares += size * size
 
@@ -60,10 +68,12 @@ def check_online_loss(loss: OnlineLoss, size: int = 5, seed: int = 0) -> None:
     rng = np.random.default_rng(seed)
     demand = ("online_loss", loss, size)
     for trial in range(200):
+        # The bound of slopes is in the dual norm, for both norms that learners use.
         order, dual = (1, np.inf) if trial % 2 else (2, 2)
         reach, bound, targets = (float(10.0 ** rng.uniform(-1.0, 1.0)) for _ in range(3))
         h, *points = rng.normal(size=(4, size)) * rng.choice([0.0, 1.0], (4, size), p=(0.3, 0.7))
         h *= bound / max(float(np.linalg.norm(h, dual)), 1e-9)
+        # By Hölder's inequality the predictions <w, h> are then at most `reach`.
         points = [w * reach / bound / max(float(np.linalg.norm(w, order)), 1e-9) for w in points]
         y = float(
             rng.choice([-1.0, 1.0])

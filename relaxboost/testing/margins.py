@@ -20,6 +20,7 @@ def relaxed_margin(case: Case) -> None:
     """relaxed_margin(u) returns F(u), as a cone solver finds it, and a d that attains it."""
     for number, u in enumerate(case.margins(4 if case.subject.large else 8)):
         value, d = case.f.relaxed_margin(u.copy())
+        # The value and the point are returned together and must agree.
         attained = case.objective(d, u)
         scale = size(u, value)
         promise = "relaxed_margin(u) returns (<d, u> + f(d), d)"
@@ -39,10 +40,13 @@ def cvxpy_relaxed_margin(case: Case) -> None:
     at = cp.Parameter(m)
     gamma = cp.Variable()
     x = cp.Variable(m)
+    # F is non-decreasing, so that u <= the given margins loses nothing and keeps the problem
+    # convex.
     goal, constraints = case.f.cvxpy_relaxed_margin(u, gamma)
     declared = cp.Problem(cp.Maximize(goal), [u <= at, *constraints])
     case.demand(declared.is_dcp(), "cvxpy_relaxed_margin is concave by the rules of cvxpy")
     value, constraints = case.f.cvxpy_conjugate(x)
+    # The same maximum with f* written out, for comparison.
     longhand = cp.Problem(cp.Maximize(gamma - value), [x >= gamma - at, *constraints])
     problems = [("cvxpy_relaxed_margin", declared), ("γ − cvxpy_conjugate(x)", longhand)]
     margins = case.margins(1 if case.subject.large else 3)
@@ -98,11 +102,12 @@ def own_witness(case: Case) -> None:
 
 
 def every_witness(case: Case) -> None:
-    """lower_bound(u, w) is not above F(u) for any w: those of other margins, mangled ones, nan."""
+    """lower_bound(u, w) is not above F(u) for any witness w: of other margins, changed, or nan."""
     bounds = bounds_of(case.f)
     first, *others = case.margins(3)
     for u in (first, others[0]):
         best = case.best(u)
+        # A checker gets witnesses from anyone, so each of them must prove a true bound or none.
         witnesses = [bounds.witness(v.copy()) for v in others]
         for witness in [*witnesses, *_mangled(bounds.witness(u.copy()), case.rng)]:
             lower = bounds.lower_bound(u.copy(), witness)
@@ -119,6 +124,7 @@ def every_witness(case: Case) -> None:
 
 def _mangled(witness: Any, rng: np.random.Generator) -> Iterator[Any]:
     """Yield copies of a witness with each of its numbers and arrays changed in many ways."""
+    # A bool selects a case of a formula and has no neighbouring values.
     if isinstance(witness, float | int) and not isinstance(witness, bool):
         yield from _mangled_number(float(witness))
     elif isinstance(witness, np.ndarray) and witness.dtype.kind == "f" and witness.size:

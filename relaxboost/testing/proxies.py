@@ -43,6 +43,7 @@ def strong_convexity(case: ProxyCase) -> None:
         wanted = case.alpha / 8.0 * case.size(x - y) ** 2
         promise = "(V(x) + V(y))/2 − V((x + y)/2) >= α‖x − y‖²/8"
         case.at_most(wanted - gain, case.tol(), promise, x=x, y=y, modulus=case.alpha)
+        # For close points the ratio would be that of two rounding errors.
         if wanted > 1e3 * case.tol():
             case.loosest = min(case.loosest, gain / wanted)
 
@@ -57,8 +58,10 @@ def modulus_attained(case: ProxyCase) -> None:
 def largest(case: ProxyCase) -> None:
     """V is at most largest(), and V equals largest() at a vertex of a polytope."""
     reached = max(case.value(w) for w in case.vertices(case.m))
+    # A convex V attains its maximum at a vertex, so that other points only test the convexity.
     points = max(case.value(w) for w in case.points(20))
     case.at_most(max(points, reached) - case.largest, case.tol(), "V <= largest()")
+    # Every point of a sphere is a vertex, so the tested ones may miss the maximum.
     if not isinstance(case.domain, L2Ball):
         case.equal(case.largest, reached, case.tol(), "largest() is V at a vertex")
 
@@ -89,6 +92,7 @@ def mirror(case: ProxyCase) -> None:
         w = case.mirror(z, beta)
         case.held(w, "mirror(z, β)", z=z, beta=beta)
         least = case.objective(w, z, beta)
+        # Near w the terms of first order are small, so that the quadratic growth is tested.
         near = [w + c * (v - w) for v in case.vertices() for c in (1e-3, 0.1)]
         for x in case.points() + near:
             more = case.objective(x, z, beta) - least
@@ -111,6 +115,7 @@ def optimality(case: ProxyCase) -> None:
         if not np.isfinite(g).all() or (case.proxy.steep and not exact):
             continue
         norm = float(np.linalg.norm(g))
+        # The l2 ball has no vertices. Its worst direction is the negative gradient.
         steepest = [-g * (case.radius / norm)] if isinstance(case.domain, L2Ball) and norm else []
         for v in case.vertices(case.m) + steepest:
             tolerance = 1e3 * case.tol(np.append(z, g), beta)
@@ -123,6 +128,7 @@ def extreme(case: ProxyCase) -> None:
     for ratio in (1e-12, 1.0, 1e12):
         for z in (np.zeros(case.m), np.ones(case.m), case.rng.normal(size=case.m)):
             for beta in (1e-6, 1e6):
+                # Rounded entries have ties. A common shift tests for cancellation.
                 for signed in (z, -z, np.round(z), z + 1e3):
                     given = signed * (ratio * beta)
                     case.held(case.mirror(given, beta), "mirror(z, β)", z=given, beta=beta)
@@ -139,6 +145,7 @@ def conjugate(case: ProxyCase) -> None:
         for other, _ in case.duals(3):
             there = other * beta
             rise = case.conjugate(there, beta) - value + math.fsum((w * (there - z)).tolist())
+            # The modulus of V bounds the curvature of its conjugate from above.
             curved = case.dual(there - z) ** 2 / (2.0 * case.alpha * beta)
             allowed = tolerance + case.tol(there, beta)
             case.at_most(-rise, allowed, "W_β(z') >= W_β(z) − <w, z' − z>", z=z, other=there)
@@ -150,6 +157,8 @@ def lipschitz(case: ProxyCase) -> None:
     """Mirror images differ by at most ‖z − z'‖/(αβ), which is Assumption (L) of JNTV05."""
     for z, beta in case.duals(9):
         w = case.mirror(z, beta)
+        # For small steps the ratio tends to the derivative of the mirror map, where the bound may
+        # be tight.
         for scale in (1.0, 1e-2, 1e-4):
             step = scale * beta * case.alpha * case.radius
             there = z + step * case.rng.choice([-1.0, 0.0, 1.0], case.m)
@@ -176,6 +185,7 @@ def duality(case: ProxyCase) -> None:
 
 def expression(case: ProxyCase) -> None:
     """A cone solver finds V(w) and W_β(z) from expression(w), for at most 8 weights."""
+    # Cone solvers are slow, and an error in an expression shows at few weights too.
     if case.m > 8:
         return
     w = cp.Variable(case.m)
@@ -204,6 +214,7 @@ def scaling(case: ProxyCase) -> None:
             promise = "mirror(cz, cβ) = mirror(z, β)"
             case.at_most(float(np.abs(again - w).max()), near, promise, z=z, beta=beta, c=factor)
         if isinstance(case.domain, Simplex):
+            # The sum of w is fixed on the simplex, so that a constant added to z changes nothing.
             shift = float(np.abs(z).max()) + beta * case.alpha * case.radius
             again = case.mirror(z + shift, beta)
             rounding = near + 1e-15 * shift / (case.alpha * beta)
@@ -230,6 +241,7 @@ def interface(case: ProxyCase) -> None:
     z = case.rng.normal(size=case.m)
     w = case.inner(1)[0]
     before = (z.copy(), w.copy())
+    # The methods get the arrays themselves and not copies, as the other checks give them.
     calls: list[Callable[[], Any]] = [
         lambda: case.proxy.mirror(z, 1.0, case.domain),
         lambda: case.proxy.conjugate(z, 1.0, case.domain),
@@ -242,6 +254,7 @@ def interface(case: ProxyCase) -> None:
         case.demand(kept, "z and w are not changed", z=before[0], w=before[1])
     first = case.proxy.mirror(z, 1.0, case.domain)
     bits = first.copy()
+    # A second call would overwrite a buffer that the first result shares.
     case.proxy.mirror(-2.0 * z, 1.0, case.domain)
     case.demand(np.array_equal(first, bits), "mirror() returns a new array", z=z)
     again = case.proxy.mirror(z, 1.0, case.domain)
@@ -250,6 +263,7 @@ def interface(case: ProxyCase) -> None:
     case.demand(copy == case.proxy, "a pickled copy is equal")
     case.demand(case.proxy.norm in ("l1", "l2"), 'norm is "l1" or "l2"', got=case.proxy.norm)
     try:
+        # A squared norm is no bounded set, so that no proxy has it among its domains.
         case.proxy.check(SquaredNorm(1), case.m)
     except InputError:
         return

@@ -24,6 +24,8 @@ class ProxyCase(Judge):
         self.domain = domain
         self.m = m
         self.check = check
+        # The name of the check is a part of the seed, so that its points do not depend on other
+        # checks. `hash` differs between processes, and crc32 does not.
         self.rng = np.random.default_rng([seed, m, zlib.crc32(check.encode())])
         self.radius = float(domain.radius)
         self.signed = isinstance(domain, L1Ball | L2Ball)
@@ -58,6 +60,7 @@ class ProxyCase(Judge):
 
     def held(self, w: Any, what: str, **instance: Any) -> None:
         """Check that w is a point of the domain, as doubles of shape (m,)."""
+        # The form comes first: `repair` would raise its own error for other arrays.
         form = isinstance(w, np.ndarray) and w.dtype == np.float64 and w.shape == (self.m,)
         self.demand(form and bool(np.isfinite(w).all()), f"{what} is finite doubles of shape (m,)")
         away = float(np.abs(self.domain.repair(w.copy()) - w).max())
@@ -101,6 +104,7 @@ class ProxyCase(Judge):
         rng = self.rng
         start = self.proxy.start(self.domain, self.m)
         tried = [start, *self.vertices(3)]
+        # An entropy has an infinite gradient at vertices, and a large one near them.
         tried += [w + c * (start - w) for w in tried[1:3] for c in (1e-9, 1e-3)]
         return tried + [
             self.within(rng.dirichlet(np.full(self.m, 10.0 ** rng.uniform(-1.0, 1.0))))
@@ -125,6 +129,8 @@ class ProxyCase(Judge):
     def duals(self, count: int = 6) -> list[tuple[Vector, float]]:
         """Return pairs (z, β) of small and large numbers, some with ties, and a pair with z = 0."""
         rng = self.rng
+        # With this size of z, <z, w> and βV(w) are comparable, and the mirror image is neither the
+        # start nor a vertex.
         slope = self.largest / self.radius
         tried = [(np.zeros(self.m), 1.0)]
         for i in range(count):
@@ -143,6 +149,7 @@ class ProxyCase(Judge):
         points = self.points()
         m = self.m
         rng = self.rng
+        # Index −1 pairs the first point with the last, so that each point is in two pairs.
         yield from ((x, points[i - 1]) for i, x in enumerate(points))
         vertices = self.vertices(3)
         yield from ((x, vertices[i - 1]) for i, x in enumerate(vertices) if i)

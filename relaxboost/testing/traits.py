@@ -1,4 +1,4 @@
-"""Checks of the traits: each implies what it says."""
+"""Checks that a relaxation has the traits that it claims."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def polyhedral(case: Case) -> None:
 
 
 def curvature(case: Case) -> None:
-    """traits.smooth says whether curvature(m) > 0, and f is so strongly convex in the l1 norm."""
+    """traits.smooth is set if curvature(m) > 0, the modulus of convexity of f in the l1 norm."""
     modulus = case.f.curvature(case.m)
     case.demand(0.0 <= modulus < math.inf, "curvature(m) is finite and >= 0", got=modulus)
     promise = "traits.smooth is set exactly where curvature(m) > 0"
@@ -82,7 +82,7 @@ def curvature(case: Case) -> None:
 
 
 def monotone(case: Case) -> None:
-    """traits.monotone: shrinking a coordinate towards zero never costs, in f and in f*."""
+    """traits.monotone: shrinking coordinates towards zero never increases f or f*."""
     if not case.claims("monotone"):
         return
     m = case.m
@@ -97,6 +97,7 @@ def monotone(case: Case) -> None:
                 continue
             one = np.ones(m)
             one[rng.integers(m)] = rng.choice([0.0, rng.random()])
+            # One coordinate alone, all coordinates, and a subset are different kinds of shrinking.
             for shrink in (one, rng.random(m), rng.integers(0, 2, m).astype(np.float64)):
                 after = of(shrink * p)
                 promise = f"{name}(D x) <= {name}(x) for diagonal D in [0, 1] (traits.monotone)"
@@ -105,7 +106,7 @@ def monotone(case: Case) -> None:
 
 
 def symmetric(case: Case) -> None:
-    """traits.symmetric: f, f*, F and the distribution do not see the order of the examples."""
+    """traits.symmetric: f, f*, F and the distribution ignore the order of the examples."""
     if not case.claims("symmetric"):
         return
     shift = np.roll(np.arange(case.m), 1)  # no example stays where it is
@@ -125,6 +126,8 @@ def symmetric(case: Case) -> None:
         d = case.f.distribution(u.copy(), beta)
         e = case.f.distribution(u[order], beta)
         apart = float(np.abs(d[order] - e).sum())
+        # Two distributions whose objectives agree to a tolerance differ by at most its square root,
+        # since β Σ d log d is strongly convex.
         tolerance = math.sqrt(8.0 * case.rough_tol(size(u)) / beta)
         promise = "the distribution of permuted margins is the permuted distribution"
         case.at_most(apart, tolerance, promise, u=u, beta=beta, order=order)
@@ -149,6 +152,7 @@ def zero_in_core(case: Case) -> None:
     signs = case.rng.choice([-1.0, 1.0], case.m) / case.m
     directions += [signs, -signs, np.full(case.m, -1.0 / case.m)]
     for direction in directions:
+        # The core asks for some positive step in each direction, however short.
         finite = any(math.isfinite(case.f.penalty(t * direction)) for t in (1e-2, 1e-4, 1e-6))
         promise = "f is finite near 0 in every direction (traits.zero_in_core)"
         case.demand(finite, promise, direction=direction)

@@ -111,25 +111,50 @@ def test_what_is_printed_holds(tmp_path, capsys):
     assert float(low) < 1 / 3 < float(high)
 
 
-def test_unknown_fields_wherever_they_are(verdict, simple):
-    for over in ({"kind": "simplex", "sum": "17"}, {"kind": "l1", "size": "1", "note": "x"}):
-        other = copy.deepcopy(simple)
-        other["game"]["over"] = over
-        assert "unknown fields" in verdict(with_digest(other)).reason
+TWO = ["2,1", "1,1"]
+RISING = {"kind": "spectral", "spectrum": {"denominator": "4", "numerators": ["1", "4"]}}
+FREE = {"kind": "caps", "caps": "1", "groups": [0, -1]}
+GROUPS = rb.relaxations.GroupNormPenalty([0, 0], 0.5)
+ELLIPSOID = rb.relaxations.MahalanobisPenalty(np.eye(2), 1)
 
 
-def test_every_example_has_its_group(verdict):
-    game = rb.Game(np.ones((2, 1)), rb.relaxations.GroupNormPenalty([0, 0], 0.5))
+@pytest.mark.parametrize(
+    ("f", "changes", "reason"),
+    [
+        (None, {("game", "over"): {"kind": "simplex", "sum": "17"}}, "unknown fields"),
+        (
+            None,
+            {("game", "over"): {"kind": "l1", "size": "1", "note": "x"}},
+            "unknown fields",
+        ),
+        (None, {("columns",): [0, 0], ("w",): "1/2"}, "columns are not different ones of A"),
+        (None, {("columns",): [-1]}, "columns are not different ones of A"),
+        (
+            None,
+            {("game", "rows"): TWO, ("game", "sha256"): matrix_digest(TWO)},
+            "A has not 2 columns of numbers in [-1, 1]",
+        ),
+        (None, {("game", "relaxation"): RISING}, "the spectrum is negative or increases"),
+        (
+            None,
+            {("game", "relaxation"): FREE, ("witness",): {"gamma": "2"}},
+            "x is not 0 where there is no cap",
+        ),
+        (GROUPS, {("game", "relaxation", "groups"): [-1, -1]}, "an example is in no group"),
+        (ELLIPSOID, {("game", "relaxation", "matrix"): []}, "'matrix' is empty"),
+    ],
+)
+def test_a_field_that_the_format_forbids_is_named(f, changes, reason, verdict):
+    game = rb.Game(np.ones((2, 2)), f or rb.HardMargin())
     document = rb.certify(rb.solve(game)).document
     assert verdict(document)
     other = copy.deepcopy(document)
-    other["game"]["relaxation"]["groups"] = [-1, -1]
-    assert "in no group" in verdict(with_digest(other)).reason
-    other = rb.certify(
-        rb.solve(rb.Game(np.eye(2), rb.relaxations.MahalanobisPenalty(np.eye(2), 1)))
-    ).document
-    other["game"]["relaxation"]["matrix"] = []
-    assert verdict(with_digest(other)).reason == "'matrix' is empty"
+    for (*path, name), value in changes.items():
+        node = other
+        for key in path:
+            node = node[key]
+        node[name] = value
+    assert reason in verdict(with_digest(other)).reason
 
 
 def busy():

@@ -107,12 +107,12 @@ def test_with_fresh_digests_only_proofs_are_accepted(verdict):
 
 
 def test_nonsense_has_a_reason(verdict):
-    """Wrong types, missing and unknown fields, with the digest made anew."""
+    """Wrong types, missing and unknown fields, with the digest recomputed."""
     rng = random.Random(3)
     documents = list(untampered().values())
     changes = (tampering.put_nonsense, tampering.drop_a_field, tampering.add_a_field)
     rejected = 0
-    for number in range(1200):
+    for number in range(700):
         document = copy.deepcopy(rng.choice(documents))
         what = changes[number % 3](document, rng)
         accepted, reason = verdict(tampering.with_digest(document))
@@ -120,7 +120,7 @@ def test_nonsense_has_a_reason(verdict):
             assert proves(document), what
         rejected += not accepted
         assert not reason.startswith("unreadable") or "ValueError" not in reason, (what, reason)
-    assert rejected >= 1100
+    assert rejected >= 640
 
 
 def test_damaged_files_have_a_reason(verdict):

@@ -83,6 +83,7 @@ def test_the_matrix_and_the_name_are_given(tmp_path, run):
     status, _, error = run(file, "--format", "lean")
     assert status == 2
     assert error.startswith("relaxboost: this certificate is not accepted: ")
+    assert error.endswith("has to be given too: --matrix FILE\n")
     options = ("--format", "lean", "--matrix", matrix, "--out", out, "--json")
     status, printed, _ = run(file, *options)
     assert status == 0
@@ -130,14 +131,22 @@ def test_bad_input_is_one_line_and_status_two(tmp_path, run):
 
 
 def test_what_is_no_certificate_is_bad_input(tmp_path, capsys):
-    for text in ("", "a,b", "[]", "{}", '{"level": "exact", "lower": "x", "upper": "1"}'):
-        (tmp_path / "game.json").write_text(text)
+    picture = b"\x89PNG\r\n\x1a\n"
+    for text in (
+        b"",
+        b"a,b",
+        picture,
+        b"[]",
+        b"{}",
+        b'{"level": "exact", "lower": "x", "upper": "1"}',
+    ):
+        (tmp_path / "game.json").write_bytes(text)
         for command in ("check", "certify"):
             options = ["--format=vipr"] * (command == "certify")
             status, _, said = tests.command.run(capsys, command, tmp_path / "game.json", *options)
             assert status == 2, text
             assert "game.json is no certificate" in said
-            assert ("it is no JSON; give a file of" in said) == (text in ("", "a,b"))
+            assert ("it is no JSON; give a file of" in said) == (text in (b"", b"a,b", picture))
     found = saved(tmp_path).document
     (tmp_path / "game.json").write_text(json.dumps({**found, "upper": "-1"}))
     status, said, _ = tests.command.run(capsys, "check", tmp_path / "game.json")

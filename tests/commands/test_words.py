@@ -53,6 +53,31 @@ OPTIONS = [
     (f"{FIT} --loss distance --reach 0", "--reach must be a positive number"),
     (f"{FIT} --parallel x", "--parallel and --gaps must be features"),
     (f"{FIT.replace('fit', 'boost')} --time-limit nan", "--time-limit must be a positive number"),
+    ("solve", "give either a CSV file or --dataset"),
+    ("solve d.csv --dataset breast-cancer", "give either a CSV file or --dataset"),
+    ("solve d.csv", "a CSV needs --label, the name of its label column; it has a, b"),
+    ("solve d.csv --label price", "has no column 'price'; it has a, b"),
+    ("solve d.csv --label max_rounds", "no column 'max_rounds'"),
+    ("solve nothing.csv --label y", "nothing.csv does not exist; check the path"),
+    ("solve no/time_limit.csv --label y", "no/time_limit.csv does not exist"),
+    ("solve --dataset iris", "no data set 'iris'; bundled: breast-cancer"),
+    ("predict d.csv", "there is no verb 'predict'; choose one of "),
+    (f"{SOLVE} --labels y", "No such option '--labels'"),
+    (f"{SOLVE} --labels y", "; see relaxboost solve --help"),
+    (f"{SOLVE} --k many", "'many' is not a number"),
+    ("solve --dataset breast-cancer --relaxation hard --k 2", "belong to --relaxation capped"),
+    ("solve --dataset breast-cancer --relaxation capped", "needs either --k or --fraction"),
+    ("solve d.csv --relaxation KLPenalty(0.1) --k 2", "belong to --relaxation capped"),
+    ("solve d.csv --relaxation soft", "no relaxation is called soft; known: Bin"),
+    ("solve d.csv --relaxation NormPenalty(2)", "missing a required argument: 'weight'"),
+    ("solve d.csv --relaxation Capped(k=open('x'))", "cannot read \"open('x')\""),
+    ("solve d.csv --relaxation Capped(k=0)+HardMargin()", "needs k >= 1"),
+    (f"{SOLVE} --method best", "--method 'best' is unknown; "),
+    (f"{SOLVE} --method lpbost", "--method 'lpbost' is unknown; did you mean lpboost"),
+    (f"{SOLVE} --method lp", "--method 'lp' is unknown; choose one of adaboost, "),
+    (f"{SOLVE} --step away", "--step away needs --method adaboost or corrective"),
+    (f"{SOLVE} --plot a.txt", "ends in .png, .pdf, .svg"),
+    (f"{SOLVE} --plot no/a.png", "folder no does not exist"),
     # The user typed Capped here, and no --k.
     (f"{SOLVE} --relaxation Capped(k=0)", "Capped(k=0) needs k >= 1"),
     ("reproduce gb11-fig1", "run python -m benchmarks.reproductions with the same options"),
@@ -73,6 +98,7 @@ def test_messages_are_in_the_words_of_the_command_line(line, said, files, capsys
     if line.startswith("online"):
         pytest.importorskip("pyarrow")
     refused(capsys, said, *line.split(" "))
+    assert {path.name for path in files.iterdir()} == {"d.csv", "e.csv", "t.csv"}
 
 
 def test_only_controls_are_escaped():

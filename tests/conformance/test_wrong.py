@@ -136,6 +136,11 @@ WRONG = [
         wrong(Capped, cvxpy_conjugate=lambda f, x: (cp.norm2(x) * f.cap, [])),
     ),
     (
+        "fenchel_young",
+        "too low by 1e-7",
+        wrong(Capped, conjugate=lambda f, theta: Capped.conjugate(f, theta) - 1e-7),
+    ),
+    (
         "relaxed_margin",
         "d does not attain it",
         wrong(
@@ -170,6 +175,14 @@ WRONG = [
         wrong(Capped, lower_bound=lambda f, u, w: Capped.lower_bound(f, u, w) - 1e-6),
     ),
     ("every_witness", "believes it", wrong(HardMargin, lower_bound=lambda f, u, w: w.gamma)),
+    (
+        "every_witness",
+        "believes numbers",
+        wrong(
+            HardMargin,
+            lower_bound=lambda f, u, w: w.gamma if math.isfinite(w.gamma) else -math.inf,
+        ),
+    ),
     (
         "every_witness",
         "nan comes back",

@@ -220,6 +220,8 @@ def test_negative_features_are_named(folder, capsys):
     assert status == 2
     assert "feature 'length' of arc 3 ('ford' -> 'work') is -1.5" in err
     assert "--free-signs" in err
+    status, _, err = run("fit --edges edges.csv --trips trips.csv --free-signs", capsys)
+    assert (status, err) == (0, "")
 
 
 def rendered(tree):

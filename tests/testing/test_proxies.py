@@ -116,6 +116,7 @@ class L1Square(SquaredL2):
 FULL, EUCLID = FullSimplex(2), L2Ball(2)
 WRONG = [
     ("minimum", "V shifted", wrong(Entropy, value=shifted), SIMPLEX),
+    ("minimum", "V is nan", wrong(Entropy, value=scaled(math.nan)), SIMPLEX),
     ("minimum", "V negative", wrong(Entropy, value=lambda t, *g: t(*g) - 0.1), BALL),
     ("minimum", "start elsewhere", wrong(SquaredL2, start=lambda *_: 2 * np.eye(5)[0]), FULL),
     ("minimum", "start outside", wrong(SquaredL2, start=lambda *_: np.zeros(5)), SIMPLEX),

@@ -68,13 +68,16 @@ class Equations:
             If no correction solves the equations.
         """
         right = list(missing)
+        # The steps of the elimination are repeated on the right sides.
         for i, other, factor in self._steps:
             if right[i]:
                 right[other] -= factor * right[i]
+        # The left side of this row is 0 after elimination, so its right side must be 0 too.
         for i in self._empty:
             if right[i]:
                 raise Contradiction
         found = {} if self._dense is None else self._dense.solve(right)
+        # A row contains only its own pivot, later pivots, and variables that are not corrected.
         for i, pivot, row in reversed(self._pivots):
             known = sum((a * found[j] for j, a in row.items() if j in found), 0)
             found[pivot] = _quotient(right[i] - known, row[pivot])
@@ -82,6 +85,7 @@ class Equations:
 
     def _factorise(self) -> None:
         self._take_single_variables([j for j, rows in self._where.items() if len(rows) == 1])
+        # The shortest row comes first, because its elimination creates the fewest new entries.
         queue = [(len(row), i) for i, row in self._rows.items()]
         heapq.heapify(queue)
         while queue:
@@ -106,6 +110,7 @@ class Equations:
     def _choose(self, row: dict[int, Number]) -> int:
         """Return the variable of a row that is in the fewest other rows, if its entry is large."""
         least = _least_pivot(row)
+        # Division by a small pivot would make the correction large.
         large = [j for j, a in row.items() if abs(float(a)) >= least]
         return min(
             large,
@@ -166,10 +171,13 @@ class _Dense:
 
     def __init__(self, rows: dict[int, dict[int, Number]]) -> None:
         columns = sorted(set().union(*rows.values()))
+        # The system is solved in integers, so each row is multiplied by its common denominator.
         self._scale = {i: lcm(*(a.denominator for a in row.values())) for i, row in rows.items()}
         names = list(rows)
         table = [[int(rows[i].get(j, 0) * self._scale[i]) for j in columns] for i in names]
         kept = independent_rows(table)
+        # The system is square only with as many variables as rows. Large columns give small
+        # corrections.
         chosen = _large_columns([table[k] for k in kept])
         square = [[row[c] for c in chosen] for row in table]
         self._rows = [names[k] for k in kept]
@@ -184,6 +192,7 @@ class _Dense:
         column = flint().fmpz_mat([[int(x * unit)] for x in scaled])
         numbers, q = self._matrix.solve(column).numer_denom()
         found = [Fraction(int(x), int(q) * unit) for x in numbers.entries()]
+        # Dependent rows were left out of the square system, so their right sides are tested.
         for i, row in self._dependent.items():
             left = sum((a * x for a, x in zip(row, found, strict=True)), 0)
             if left != right[i] * self._scale[i]:
@@ -197,6 +206,8 @@ def _large_columns(rows: list[list[int]]) -> list[int]:
     scaled = [
         [float(Fraction(a, size)) for a in row] for row, size in zip(rows, sizes, strict=True)
     ]
+    # Pivoted QR in doubles chooses columns that are far from dependent. The exact rank is tested
+    # afterwards.
     order = linalg.qr(np.array(scaled), mode="r", pivoting=True)[1]
     large = sorted(order[: len(rows)].tolist())
     if len(independent_rows([[row[c] for c in large] for row in rows])) == len(rows):

@@ -89,6 +89,7 @@ class ExactEvaluation:
     def _closest(self, form: ExactForm, d: Sequence[float], price: float) -> Point:
         """Return the result of `point` from an exact program."""
 
+        # The price is bound here, so that `_in_time` has one signature for all programs.
         def solve(form: ExactForm, at: Sequence[Fraction], limits: PivotLimits) -> Point:
             return closest_point(form, at, Fraction(price), limits)
 
@@ -164,6 +165,7 @@ def auxiliaries(form: ExactForm, d: Sequence[Fraction], limits: PivotLimits) -> 
     size = len(form.cost)
     if size == m:
         return []
+    # Equal bounds fix d, and the rest of the program is minimised over z.
     here: list[Bound] = list(d)
     fixed = form._replace(lower=here + form.lower[m:], upper=here + form.upper[m:])
     program, point, _ = _optimum(fixed, m, limits)
@@ -188,6 +190,7 @@ def closest_point(
     one = Fraction(1)
     zero = Fraction(0)
     # d = d0 + p − q, and p and q follow the variables of f.
+    # p and q are both charged, so that at most one of p_i and q_i is positive at an optimum.
     moved = [{i: one, size + i: -one, size + m + i: one} for i in range(m)]
     above: list[Bound] = [None] * (2 * m)
     spread = ExactForm(
@@ -219,10 +222,13 @@ def multipliers(
         Without python-flint, the extra ``exact``.
     """
     m = len(u)
+    # F(u) is the least f(d) + <d, u>, so u is added to the costs of d.
     tilted = [c + x for c, x in zip(form.cost, u, strict=False)] + form.cost[m:]
     program, _, dual = _optimum(form._replace(cost=tilted), m, limits)
     unit = int(dual.q * program.cost_unit)
     prices = dual.prices[program.size :]
+    # The program multiplied each row by a factor, so its multiplier is that of the row divided by
+    # the factor.
     found = [Fraction(int(p) * k, unit) for p, k in zip(prices, program.factors, strict=True)]
     return found[0], found[1:]
 

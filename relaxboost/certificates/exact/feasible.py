@@ -42,6 +42,7 @@ def feasible_point(form: ExactForm, sizes: Vector, guess: Guess) -> list[Fractio
     """
     # Constraints are tightened by a share of their sizes, which exceeds the errors of doubles.
     least = 2.0**-40
+    # This guess is nearly optimal. Later guesses are farther inside and cost more.
     near = guess(least)
     if near is None:
         raise NoPoint
@@ -56,6 +57,8 @@ def feasible_point(form: ExactForm, sizes: Vector, guess: Guess) -> list[Fractio
             continue
         step = 4.0 * least / share
         for _ in range(12):
+            # The first step tightens constraints by four times the least share, and each step is
+            # four times the last.
             found = projection.feasible(near + min(step, 1.0) * (inside - near))
             if found is not None:
                 return found
@@ -68,6 +71,7 @@ class _Projection:
 
     def __init__(self, form: ExactForm, sizes: Vector, near: Vector) -> None:
         bounds = list(enumerate(zip(form.lower, form.upper, strict=True)))
+        # A variable with equal bounds is a constant, and cannot be corrected.
         self._fixed = {j: low for j, (low, high) in bounds if low is not None and low == high}
         self._box = [
             (j, low, high)
@@ -76,6 +80,7 @@ class _Projection:
         ]
         sides = zip(form.rows, form.row_lower, form.row_upper, strict=True)
         self._rows = [_IntegerRow.of(*given) for given in sides]
+        # Only equations are solved. Inequalities have some room and are tested afterwards.
         self._equal = [(row, row.low) for row in self._rows if row.low is not None and row.is_equal]
         # Entries are rounded to 60 bits below the sizes, a few more than a double has.
         self._grid = 60 - np.frexp(sizes)[1]
@@ -97,6 +102,7 @@ class _Projection:
         numbers, below = self._rounded(x)
         missing = [side * below - row.at(numbers) for row, side in self._equal]
         correction = self._equations.correction(missing)
+        # All entries get one common denominator, so that rows are evaluated in integers.
         more = lcm(*(Fraction(a).denominator for a in correction.values()))
         numbers = [a * more for a in numbers]
         below *= more
@@ -119,6 +125,7 @@ class _Projection:
 
     def _rounded(self, x: Vector) -> tuple[list[int], int]:
         """Return x rounded to the grid of each variable, as integers over one denominator."""
+        # A common grid keeps the integers short. The exact value of each double would not.
         finest = int(self._grid.max(initial=0))
         below = lcm(1 << finest, *(a.denominator for a in self._fixed.values()))
         grain = below >> finest
@@ -175,6 +182,7 @@ def variable_sizes(table: Any, x: Vector, sides: Vector, otherwise: Vector) -> V
     that. A variable in no row of positive size has the size `otherwise`.
     """
     entries = sparse.csr_array(abs(table)).tocoo()
+    # Entries below rounding are noise and say nothing about the size of a variable.
     known = np.where(np.abs(x) > 1e-12 * np.abs(x).max(initial=0.0), np.abs(x), 0.0)
     rows = entries.tocsr() @ known + np.abs(sides)
     used = (rows[entries.row] > 0.0) & (entries.data > 0.0)

@@ -40,6 +40,7 @@ def integer_columns(matrix: MarginMatrix, columns: Sequence[int]) -> Columns:
     """Return columns of A in integers."""
     found = Columns([], [])
     for column in matrix.columns(columns).T.tolist():
+        # A double is an integer over a power of two, so this conversion is exact.
         ratios = [x.as_integer_ratio() for x in column]
         below = max(q for _, q in ratios)  # all denominators are powers of two
         found.entries.append([p * (below // q) for p, q in ratios])
@@ -52,9 +53,12 @@ def independent_rows(table: Sequence[Sequence[int]]) -> list[int]:
 
     They are found modulo a prime. Rows that are independent modulo a prime are so in the rationals.
     """
+    # The largest Mersenne prime that fits a machine word. Arithmetic modulo a prime is much faster
+    # than with integers, whose length grows during elimination.
     prime = (1 << 61) - 1
     residues = [x % prime for row in table for x in row]
     matrix = flint().nmod_mat(len(table), len(table[0]), residues, prime)
+    # The pivot columns of the transpose are the independent rows.
     reduced, rank = matrix.transpose().rref()
     found: list[int] = []
     c = 0

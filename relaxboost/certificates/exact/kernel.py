@@ -34,12 +34,14 @@ class Kernel:
     def __init__(self, program: ExactProgram, tight: list[int], basic: list[int]) -> None:
         self._tight = tight
         self._basic = basic
+        # python-flint has dense matrices only, so sparse rows are eliminated before they get there.
         self._pivots = _diagonal(program, tight, basic)
         """The variables of D by its rows."""
         eliminated = set(self._pivots.values())
         self._rows = [t for t in tight if t not in self._pivots]
         self._variables = [j for j in basic if j not in eliminated]
         diagonal = [program.rows[t][j] for t, j in self._pivots.items()]
+        # S is multiplied by this unit, so that its entries are integers.
         self._unit = lcm(*diagonal, 1)
         self._lift = [self._unit // a for a in diagonal]
         """The diagonal of D⁻¹, times the unit."""
@@ -77,6 +79,8 @@ class Kernel:
         top = [sides[t] for t in self._pivots]
         bottom = [sides[t] for t in self._rows]
         if self._G is not None:
+            # The right side of the Schur complement is b − G D⁻¹ t, for the right sides t of the
+            # first rows, and b of the others.
             part = self._G * _column([b * k for b, k in zip(top, self._lift, strict=True)])
             bottom = [self._unit * b - g for b, g in zip(bottom, part.entries(), strict=True)]
         inner, q = _solved(self._S, bottom)
@@ -110,6 +114,7 @@ def _solved(matrix: Any, right: list[Integer]) -> tuple[list[Integer], Integer]:
         return [], flint().fmpz(1)
     try:
         numbers, q = matrix.solve(_column(right)).numer_denom()
+    # python-flint reports a singular matrix in this way.
     except ZeroDivisionError:
         raise Singular from None
     return numbers.entries(), q
@@ -129,11 +134,14 @@ def independent(
 
 def _diagonal(program: ExactProgram, tight: list[int], basic: list[int]) -> dict[int, int]:
     """Return rows of f, each with a basic variable that no other row of f in the basis has."""
+    # Row 0 is the simplex. It has every d and is never eliminated.
     rows = [t for t in tight if 0 < t < program.fixed]
     inside = set(basic)
     count = Counter(j for t in rows for j in program.rows[t] if j in inside)
     pairs = {}
     for t in rows:
+        # No other row has this variable, so eliminated rows do not change each other and D is
+        # diagonal.
         own = next((j for j in program.rows[t] if count[j] == 1), None)
         if own is not None:
             pairs[t] = own

@@ -57,6 +57,7 @@ def near_auxiliaries(form: ExactForm, d: Sequence[Fraction], seconds: float) -> 
         As for `feasible_point`.
     """
     m = len(d)
+    # The exact d is known, so its terms become constants on the right sides.
     of_d = [sum((a * d[j] for j, a in row.items() if j < m), Fraction(0)) for row in form.rows]
     rest = ExactForm(
         form.cost[m:],
@@ -85,6 +86,8 @@ def near_multipliers(
         As for `feasible_point`.
     """
     m = len(u)
+    # Multipliers that are feasible but not optimal still prove a bound. Only its quality depends on
+    # doubles.
     program = _Dual(form, np.array([float(x) for x in u]), seconds)
     y = feasible_point(_multiplier_form(form, m), program.sizes, program.guess)
     prices = [a + b for a, b in zip(form.cost, u, strict=False)]
@@ -108,6 +111,7 @@ def _threshold(prices: list[Fraction], form: ExactForm) -> Fraction:
     high = [one if b is None else min(b, one) for b in form.upper[:m]]
     filled = sum(low, Fraction(0))
     threshold = Fraction(0)
+    # The least prices are filled first, as in a fractional knapsack.
     for i in sorted(range(m), key=prices.__getitem__):
         threshold = prices[i]
         filled += high[i] - low[i]
@@ -123,6 +127,7 @@ def _multiplier_form(form: ExactForm, m: int) -> ExactForm:
     for r, row in enumerate(form.rows):
         for j, a in row.items():
             columns[j][r] = a
+    # A z with two finite bounds may have a price of any sign. d always has finite bounds, 0 and 1.
     one_sided = [j for j in range(m, len(form.cost)) if None in (form.lower[j], form.upper[j])]
     return ExactForm(
         [],
@@ -156,6 +161,7 @@ class _Near:
         self._scale = self._power_of_two()
         cost = doubled.cost
         self._program = WarmProgram(
+            # The distance |d − d0| is linear in p and q, and d0 stays as it is where nothing moves.
             np.concatenate([cost[:m] + price, price - cost[:m], cost[m:]]),
             self._box(np.zeros(cost.size)),
             sparse.csr_array(sparse.hstack([of_d, -of_d, doubled.rows[:, m:]])),
@@ -168,14 +174,15 @@ class _Near:
             low = doubled.row_lower
             known = np.where(np.isfinite(low), low, doubled.row_upper)
             known = np.where(np.isfinite(known), known, 0.0)
+            # The average entry of a distribution.
             otherwise = np.full(cost.size, 1.0 / max(m, 1))
             self.sizes = variable_sizes(doubled.rows, x, known, otherwise)
 
     def _power_of_two(self) -> float:
         """Return the scale at which an average d is 2^7 and the largest side at most 2^24.
 
-        The tolerance of HiGHS is then small compared with the entries of d, and above what doubles
-        resolve of the sides.
+        The tolerance of HiGHS is then small compared with the entries of d. Larger sides would
+        lose too many digits in doubles.
         """
         form = self._form
         sides = np.concatenate([form.row_lower, form.row_upper, form.lower, form.upper, [1.0]])
@@ -187,6 +194,7 @@ class _Near:
         """Return bounds of (p, q, z), scaled, that leave d and z a margin."""
         lower, upper = _narrowed(self._form.lower, self._form.upper, margin)
         m = self._d.size
+        # d = d0 + p − q, so the bounds of d become bounds of p and of q.
         least = lower[:m] - self._d
         most = upper[:m] - self._d
         low = np.concatenate([np.maximum(least, 0.0), np.maximum(-most, 0.0), lower[m:]])
@@ -205,6 +213,7 @@ class _Near:
         """
         highs = self._program.highs
         sides = self._sides(share * (abs(self._form.rows) @ self.sizes))
+        # Only bounds change between guesses, so that HiGHS continues from its last basis.
         for i, (a, b) in enumerate(zip(*sides, strict=True)):
             highs.changeRowBounds(i, a, b)
         for j, (a, b) in enumerate(zip(*self._box(share * self.sizes), strict=True)):
@@ -258,6 +267,7 @@ class _Dual:
 
         With the cost changed by −Rᵀt the multipliers y − t are those of the changed program.
         """
+        # The multipliers are moved away from 0 on the side that their sign requires.
         more = share * self._sizes * self._signs
         least = share * (abs(self._table).T @ self._sizes) * self._price_signs
         cost = self._cost - self._table.T @ more - least
@@ -292,5 +302,6 @@ def _narrowed(lower: Vector, upper: Vector, margin: Vector) -> tuple[Vector, Vec
     """Return bounds moved inwards, by at most a quarter of the distance between them."""
     with np.errstate(invalid="ignore"):
         width = np.where(np.isfinite(lower) & np.isfinite(upper), upper - lower, math.inf)
+    # Narrow intervals must not become empty.
     margin = np.minimum(margin, 0.25 * width)
     return lower + margin, upper - margin

@@ -12,6 +12,7 @@ from relaxboost._core.parameters import count, positive
 from relaxboost.certificates.exact.integers import Integer, flint
 from relaxboost.certificates.exact.program import ExactProgram
 from relaxboost.certificates.exact.simplex import (
+    BASIC,
     BasicPoint,
     ExactSimplex,
     Exhausted,
@@ -192,14 +193,24 @@ class _Search:
     def run(self) -> None:
         """Find the optimum, or raise `Exhausted` at a limit."""
         program = self.program
+        # Half of the time is kept for exact arithmetic, without which nothing is proved.
         self._start = start = first_basis(program, 0.5 * self.limits.seconds)
+        status = list(start.status)
         program.add(start.signed)
-        simplex = ExactSimplex(program, list(start.status), self.limits, self._report)
+        if not start.signed:
+            # Over a simplex only the columns bound v from below. Without a column, which HiGHS
+            # leaves if it fails, the program would be unbounded.
+            program.add([(0, 1)])
+            status.append(BASIC)
+        simplex = ExactSimplex(program, status, self.limits, self._report)
         while True:
+            # The optimum over the columns so far is a lower bound. It is the optimum of the game if
+            # no column is beyond it.
             point, dual = simplex.optimise()
             beyond = self._beyond(point)
             if not beyond:
                 break
+            # The most violated columns suffice: each of them makes exact systems larger.
             program.add((j, sign) for _, j, sign in sorted(beyond, reverse=True)[:50])
             simplex.grow()
         self._point = point
@@ -208,9 +219,11 @@ class _Search:
 
     def _report(self, point: BasicPoint, feasible: bool, optimal: bool) -> None:
         """Keep the bounds that a basis proves."""
+        # Dual feasible multipliers prove a lower bound even if the point is infeasible.
         if optimal:
             cost = self._cost(point)
             self._below = cost if self._below is None else max(cost, self._below)
+        # A feasible point proves an upper bound after the edges of all columns are computed.
         if feasible:
             self._feasible = point
 
@@ -234,6 +247,8 @@ class _Search:
                 amount = (abs(edge) if two_sided else edge) - (v << shift)
                 if amount > 0:
                     sign = -1 if edge < 0 and two_sided else 1
+                    # Blocks have different denominators, all below 2^1100 because the smallest
+                    # double is 2^-1074.
                     found.append((amount << (1100 - shift), j, sign))
             start += len(block)
         return found
@@ -242,6 +257,7 @@ class _Search:
         """Set the best bounds proved so far."""
         game = self.program.game
         start = self._start
+        # Without any result of HiGHS, the center of the simplex gives a bracket.
         d = game.relaxation.center(game.m)
         w: Any = game.over.start(game.matrix, d)
         lower, upper = game.bracket(d, w)
@@ -275,12 +291,15 @@ class _Search:
         weights: dict[int, Integer] = {}
         for (place, sign), t in zip(program.edges, y[program.fixed :], strict=True):
             j = program.ids[place]
+            # A column may have two rows, one for each sign.
             weights[j] = weights.get(j, 0) - sign * (t << program.columns.shifts[place])
         support = sorted(j for j, a in weights.items() if a)
         # The part of the edges in Aᵀy is −u. A positive reduced cost is the price of d >= 0.
         u = [-a for a in program.transposed([0] * program.fixed + y[program.fixed :])[:m]]
         x = []
         for i, (price, form) in enumerate(zip(dual.prices[:m], program.form.lower, strict=False)):
+            # The price of a positive lower bound is a part of the subgradient of f, and no slack of
+            # d >= 0.
             own = form is not None and form > 0
             above = price if price > 0 and not own else 0
             x.append(Fraction(int(y[0] - u[i] + above), unit))

@@ -43,6 +43,8 @@ class ExactProgram:
         """The program without columns, in fractions; its last variable is v."""
         self.cost_unit = lcm(*(c.denominator for c in self.form.cost))
         self.cost = [int(c * self.cost_unit) for c in self.form.cost]
+        # Costs, rows and bounds are scaled to integers once, because arithmetic with fractions
+        # would reduce each intermediate result.
         self.factors = [lcm(*(x.denominator for x in row.values()), 1) for row in self.form.rows]
         self.rows = [
             {j: int(x * k) for j, x in row.items() if x}
@@ -99,6 +101,8 @@ class ExactProgram:
             self.ids += new
             self.columns.entries.extend(found.entries)
             self.columns.shifts.extend(found.shifts)
+            # Products with all columns are the largest part of the work, and python-flint
+            # multiplies matrices faster than Python.
             self._matrix = flint().fmpz_mat(self.columns.entries)
         places = {j: place for place, j in enumerate(self.ids)}
         known = set(self.edges)
@@ -125,6 +129,7 @@ class ExactProgram:
             return [sparse.get(j, 0) for j in variables]
         place, sign = self.edges[row - self.fixed]
         column = self.columns.entries[place]
+        # The row ± a_j·d <= v is multiplied by the denominator of the column.
         rest = {self.v: -(1 << self.columns.shifts[place])}
         return [sign * column[j] if j < self.m else rest.get(j, 0) for j in variables]
 
@@ -166,6 +171,7 @@ def _checked_domain(game: Game) -> AtomicSet:
             "Simplex(radius) or FullSimplex(radius), or bracket it with reference(game) or "
             "solve(game)"
         )
+    # A weak learner with slack may miss the largest edge, so it proves no upper bound.
     if game.n is None or game.matrix.slack > 0.0:
         raise InputError(
             f"exact optima need every column, and {game.matrix!r} does not enumerate them; "
@@ -178,6 +184,7 @@ def on_simplex(form: ExactForm, m: int) -> ExactForm:
     """Return the program with d >= 0, and with the row sum(d) = 1 before its rows."""
     zero = Fraction(0)
     one = Fraction(1)
+    # The program of f holds for d >= 0 only, and it need not contain this constraint.
     inside: list[Bound] = [zero if b is None else max(b, zero) for b in form.lower[:m]]
     return form._replace(
         lower=inside + form.lower[m:],
@@ -203,11 +210,13 @@ def _form(game: Game) -> ExactForm:
     form = description_of(f).exact_form(game.m)
     if form is not None:
         return form
+    # f is polyhedral, but its data are known as doubles only.
     if game.linear_form is not None:
         raise InputError(
             f"{f!r} gives its linear program in doubles only; give it a method exact_form(m) that "
             "returns a relaxboost.relaxations.ExactForm"
         )
+    # Each operand is polyhedral, so the transformation of one of them is the reason.
     if operands_of(f) and all(part.traits.polyhedral for part in operands_of(f)):
         raise InputError(
             f"{f!r} leaves d >= 0, where the linear program of f holds; use f.shifted(d0) with "

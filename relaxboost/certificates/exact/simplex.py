@@ -68,7 +68,7 @@ class ExactSimplex:
     """A basis of a program that grows, and the pivots that make it optimal.
 
     Dual pivots make the basis feasible first. If it is not dual feasible either, the costs are
-    shifted for that time. Then primal pivots with the true costs make it optimal.
+    shifted until it is feasible. Then primal pivots with the true costs make it optimal.
 
     Parameters
     ----------
@@ -101,6 +101,7 @@ class ExactSimplex:
             if status != BASIC:
                 self.status[k] = self._nearest(k, status)
         basic, tight = self._lists()
+        # A square system may still be singular. The solution of the system finds that out.
         if len(basic) != len(tight):
             self._thin(tight, basic)
 
@@ -150,6 +151,7 @@ class ExactSimplex:
         program = self.program
         size = program.size
         basic, tight = self._lists()
+        # Nonbasic variables are at their bounds, and basic ones follow from the tight rows.
         start: list[Integer] = [
             0 if self.status[j] == BASIC else self._at_bound(j) for j in range(size)
         ]
@@ -205,6 +207,7 @@ class ExactSimplex:
         InputError
             If no point is feasible.
         """
+        # Bland's rule is slow, and it is needed only if the method may cycle.
         patience = 30  # pivots without progress after which Bland's rule chooses
         stalled = 0
         rounds = 0
@@ -216,6 +219,7 @@ class ExactSimplex:
             try:
                 point = self._point(kernel)
                 dual = self._multipliers(kernel)
+            # HiGHS may call a basis regular that is singular in exact arithmetic.
             except Singular:
                 basic, tight = self._lists()
                 self._thin(tight, basic)
@@ -230,11 +234,13 @@ class ExactSimplex:
                     return point, dual
                 self._cost = self.program.cost
                 continue
+            # The basis is neither feasible nor dual feasible, so neither kind of pivot can start.
             if excess and gains:
                 self._shift(dual)
                 continue
             self._limits.pivot()
             rounds += 1
+            # The value v is compared instead of the cost, because it is already known.
             value = (point.values[self.program.v], point.q)
             stalled = stalled + 1 if last == value else 0
             last = value
@@ -257,6 +263,8 @@ class ExactSimplex:
         changes no optimum.
         """
         program = self.program
+        # The shift is small compared with the largest price, so that few pivots with the true costs
+        # are needed afterwards.
         small = max(1, max(abs(int(a)) for a in dual.prices) >> 20)
         changes: list[Integer] = [0] * len(dual.prices)
         for k, price in enumerate(dual.prices):
@@ -277,6 +285,7 @@ class ExactSimplex:
 
         Bland's rule ignores the costs until the point is feasible. It always terminates.
         """
+        # Rows are scaled by different factors. Without these factors the violations are comparable.
         worst = max(excess, key=lambda e: _log2(e[0]) - self.program.bits(e[1]))
         _, leave, side = excess[0] if bland else worst
         up = 1 if side == LOWER else -1
@@ -284,6 +293,7 @@ class ExactSimplex:
         for k, effect in enumerate(self._effects(kernel, leave)):
             if self.status[k] == BASIC or effect == 0 or not self._can_move(k, effect * up):
                 continue
+            # The smallest ratio of price and effect keeps the other prices at their right signs.
             found = (0 if bland else abs(dual.prices[k]), abs(effect), k)
             if best is None or _is_smaller(found, best, is_tie_broken=not bland):
                 best = found
@@ -321,9 +331,18 @@ class ExactSimplex:
         self, kernel: Kernel, point: BasicPoint, gains: list[tuple[Integer, int, int]], bland: bool
     ) -> None:
         """Move the variable or row with the largest gain, as far as the bounds allow."""
+        # The largest gain in comparable units is Dantzig's rule.
         best_gain = max(gains, key=lambda g: _log2(g[0]) + self.program.bits(g[1]))
         _, enter, step = gains[0] if bland else best_gain
-        moves, q = self._moves(kernel, enter, step)
+        leave, side = self._blocking(point, enter, *self._moves(kernel, enter, step))
+        self.status[enter] = BASIC
+        # If the entering variable itself arrives at its other bound, it stays nonbasic there.
+        self.status[leave] = side
+
+    def _blocking(
+        self, point: BasicPoint, enter: int, moves: list[Integer], q: Integer
+    ) -> tuple[int, int]:
+        """Return the variable or row that arrives at a bound first, and the side of this bound."""
         low, high = self.program.bounds[enter]
         best: tuple[Integer, Integer, int] | None = None
         side = LOWER
@@ -331,6 +350,7 @@ class ExactSimplex:
             best = ((high - low) * point.q, q, enter)  # room / rate, in units of q / point.q
             side = UPPER if self.status[enter] == LOWER else LOWER
         for k, move in enumerate(moves):
+            # A variable that grows is stopped by its upper bound, and others by their lower bounds.
             bound = self.program.bounds[k][int(move > 0)]
             if self.status[k] != BASIC or move == 0 or bound is None:
                 continue
@@ -338,9 +358,13 @@ class ExactSimplex:
             if best is None or _is_smaller(found, best):
                 best = found
                 side = UPPER if move > 0 else LOWER
-        assert best is not None, "a game is bounded"
-        self.status[enter] = BASIC
-        self.status[best[2]] = side
+        if best is None:
+            # The edges and the simplex are bounded, so only auxiliaries of f can be at fault.
+            raise InputError(
+                "the linear program of the relaxation has no finite minimum on the simplex; "
+                "bound its auxiliaries z, or their costs, in exact_form"
+            )
+        return best[2], side
 
     def _moves(self, kernel: Kernel, enter: int, step: int) -> tuple[list[Integer], Integer]:
         """Return the moves of all variables and rows if `enter` moves by q · step, and return q."""
@@ -377,5 +401,6 @@ def _is_smaller(
 def _log2(a: Integer) -> float:
     """Return log2 of a positive integer of any size, to a few digits: for choices, not proofs."""
     whole = int(a)
+    # The integer may be beyond the range of doubles, so only its leading 50 bits are converted.
     width = whole.bit_length()
     return width + math.log2(whole >> max(0, width - 50)) - min(width, 50)

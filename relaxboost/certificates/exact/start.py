@@ -55,6 +55,7 @@ def first_basis(
         d, v = master.point()
         edges = game.matrix.edges(d)
         worth = np.abs(edges) if program.two_sided else edges
+        # The tolerance of HiGHS. Smaller violations are left to the exact method.
         beyond = np.flatnonzero(worth > v + 1e-9)
         order = varied(beyond[np.argsort(-worth[beyond], kind="stable")], batch)
         pairs = [(j, master.sign(edges[j])) for j in order.tolist()]
@@ -74,6 +75,7 @@ class _Master:
         self.signed: dict[tuple[int, int], None] = {}
         """The signed columns in the order of their rows."""
         self._is_solved = False
+        # A constant changes no basis, and HiGHS has no place for it here.
         form = program.form._replace(constant=Fraction(0)).doubles()
         self._doubled = WarmProgram(
             form.cost,
@@ -92,6 +94,7 @@ class _Master:
         """Add the rows of signed columns."""
         for j, sign in signed:
             column = self._program.game.matrix.column(j)
+            # The row says sign · a_j·d − v <= 0.
             self._doubled.add(sign * column.astype(np.float64)[:, None], self._program.v)
             self.signed[j, sign] = None
 
@@ -103,6 +106,7 @@ class _Master:
     def point(self) -> tuple[Vector, float]:
         """Return (d, v)."""
         values = np.array(self._highs.getSolution().col_value)
+        # HiGHS may return entries slightly below 0.
         return np.maximum(values[: self._program.m], 0.0), float(values[self._program.v])
 
     def basis(self) -> Start:
@@ -111,6 +115,7 @@ class _Master:
 
         program = self._program
         basis = self._highs.getBasis()
+        # The trivial basis is always available, but exact pivots from there take much longer.
         if not basis.valid:
             status = [LOWER] * program.size + [BASIC] * program.fixed
             return Start([], status, None, np.empty(0, dtype=np.int64), np.empty(0))
@@ -124,6 +129,7 @@ class _Master:
         status += [UPPER] * len(signed)
         if not self._is_solved:
             return Start(signed, status, None, np.empty(0, dtype=np.int64), np.empty(0))
+        # The multipliers of the rows of columns are the weights w, up to the sign.
         duals = np.array(self._highs.getSolution().row_dual)[program.fixed :]
         weights = np.array([-duals[e] * s for e, (_, s) in zip(tight, signed, strict=True)])
         support = np.array([j for j, _ in signed], dtype=np.int64)

@@ -39,7 +39,7 @@ def latex(document: dict[str, Any], program: LinearProgram) -> str:
     Raises
     ------
     InputError
-        Where the game or its fractions are too large for half a page.
+        If the game or its fractions are too large for half a page.
     """
     m = document["game"]["m"]
     n = document["game"]["n"]
@@ -99,23 +99,23 @@ def _check_size(m: int, n: int, program: LinearProgram) -> None:
     terms = sum(len(row.coefficients) for row in program.rows if row.name.startswith("f"))
     remedy = "use vipr"
     if max(m, n) > most:
-        excess = f"{m} x {n}"
+        excess = f"a matrix of {m} x {n}"
     elif terms > most_terms:
-        excess = f"{terms} of these"
+        excess = f"{terms} terms"
     elif digits > most_digits:
         excess = f"denominators of {digits} digits"
         # With at most three digits in A, the fractions of an optimum are mostly short enough.
         remedy = "certify exact_optimum(game), or solve to a smaller tol"
         if _digits(x for row in program.rows for x in _data(row)) > 3:
             remedy = (
-                "A, or f, has such itself, as most floats are: certify exact_optimum of the game "
-                "of numpy.round(16 * A) / 16, or use vipr"
+                "A or f has such numbers itself, as most floats are; certify exact_optimum of the "
+                "game with numpy.round(16 * A) / 16, or use vipr"
             )
     else:
         return
     raise InputError(
-        f"half a page takes games of at most {most} x {most} in short fractions, with "
-        f"{most_terms} terms in the rows of f, and this has {excess}; {remedy}"
+        f"half a page has room for a matrix of {most} x {most} in fractions of {most_digits} "
+        f"digits and {most_terms} terms in the rows of f, and this game has {excess}; {remedy}"
     )
 
 

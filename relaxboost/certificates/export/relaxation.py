@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -147,7 +148,7 @@ def _hard_margin(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> Relaxat
 def _caps(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> RelaxationProgram:
     gamma, x = _threshold_and_sizes(witness, u)
     found = RelaxationProgram(len(d), gamma=gamma)
-    *members, _ = check.groups(spec, len(d))
+    *members, _ = spec.groups(len(d))
     for group, cap in zip(members, spec.vector("caps", len(members)), strict=True):
         if group:
             found.add_row(dict.fromkeys(group, check.ONE), None, cap, -max(x[i] for i in group))
@@ -185,24 +186,30 @@ def _polyhedral(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> Relaxati
     size = m + spec.whole("auxiliaries", 0, check.AUXILIARIES)
     constant = spec.number("constant")
     cost = spec.vector("cost", size)
-    box = list(zip(spec.bounds("lower", size), spec.bounds("upper", size), strict=True))
+    box = _bounds(spec, ("lower", "upper"), size)
     # On the simplex d <= 1 holds, and the witness may use this bound.
     for i, (low, high) in enumerate(box[:m]):
-        box[i] = (low, check.ONE if high is None else min(high, check.ONE))
-    columns = spec.take("columns", list)
-    entries = iter(spec.vector("coefficients", sum(map(len, columns))))
-    rows = [{j: next(entries) for j in row} for row in columns]
-    sides = [spec.bounds(name, len(rows)) for name in ("row_lower", "row_upper")]
+        box[i] = (low, _tighter(min, high, check.ONE))
+    rows = [dict(row) for row in spec.rows(size)]
+    sides = _bounds(spec, ("row_lower", "row_upper"), len(rows))
     return RelaxationProgram(
         m,
         {j: v for j, v in enumerate(cost) if v},
         constant,
         {j: ends for j, ends in enumerate(box) if ends != (None, None)},
-        list(zip(rows, *sides, strict=True)),
+        [(row, *ends) for row, ends in zip(rows, sides, strict=True)],
         witness.number("gamma"),
         witness.vector("multipliers", len(rows)),
         given.vector("z", size - m),
     )
+
+
+def _bounds(spec: Any, names: tuple[str, str], length: int) -> list[tuple[Bound, Bound]]:
+    """Return pairs of a lower and an upper bound, which the checker reads as ±inf if missing."""
+    lower = spec.vector(names[0], length, gap=-math.inf)
+    upper = spec.vector(names[1], length, gap=math.inf)
+    ends = [[b if math.isfinite(b) else None for b in side] for side in (lower, upper)]
+    return list(zip(*ends, strict=True))
 
 
 _KINDS = {"hard-margin": _hard_margin, "caps": _caps, "norm": _norm, "polyhedral": _polyhedral}
