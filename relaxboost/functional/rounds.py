@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,6 @@ from relaxboost._core.loop import Clock
 from relaxboost.functional.algorithms import Algorithm, Direction, projector
 from relaxboost.functional.ensemble import Term
 from relaxboost.functional.learners import Pool
-from relaxboost.functional.measure import Objective
 from relaxboost.functional.schedules import Schedule
 
 
@@ -42,7 +42,7 @@ class BoostState:
 
 
 def rounds(
-    risk: Objective,
+    risk: Any,
     pool: Pool,
     algorithm: Algorithm,
     schedule: Schedule,
@@ -52,9 +52,9 @@ def rounds(
 ) -> Iterator[BoostState]:
     """Yield f_0, f_1, ... until no hypothesis makes an angle with the projected function.
 
-    The schedule returns η_t for t, f_{t−1} and the direction; see `schedules.make`. `start` holds
-    the predictions of round `first`, with which the run starts or continues. `TimeUp` is raised
-    between projections if no time is left on the clock.
+    The risk is a `Risk` or another object with `measure` and `evaluate`. The schedule is that of
+    `schedules.make`. The predictions `start` are those of round `first`, after which the loop
+    continues. The generator raises `TimeUp` between two projections if the clock has run out.
     """
     project = projector(pool, risk.measure, clock)
     F = np.array(start, dtype=np.float64)

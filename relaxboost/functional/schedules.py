@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 from relaxboost.functional.losses import Risk
-from relaxboost.functional.measure import Objective
 
 Schedule: TypeAlias = Callable[[int, Array, Array], float]
 """η_t of round t, f_{t−1} and the direction."""
@@ -81,7 +80,7 @@ def check_step(step: Any) -> None:
         )
 
 
-def line_search(risk: Objective, F: Array, direction: Array) -> float:
+def line_search(risk: Any, F: Array, direction: Array) -> float:
     """Return the η >= 0 of least R[f − η·direction], by bisection on the slope; at most 2^40."""
     inner = risk.measure.inner
 
