@@ -9,7 +9,7 @@ from relaxboost._core.errors import InputError
 
 
 class Empirical:
-    """N points of weights p_n >= 0 with sum 1, by default 1/N: <f, g> = Σ p_n <f(x_n), g(x_n)>.
+    """N points x_n with weights p_n >= 0 of sum 1, and <f, g> = Σ p_n <f(x_n), g(x_n)>.
 
     A function is the array of its values at the points, of shape (N,) or (N, K).
 
@@ -18,7 +18,7 @@ class Empirical:
     size : int
         N >= 1.
     weights : array of shape (N,), optional
-        Non-negative, with a positive sum; they are divided by it.
+        Non-negative numbers, which are divided by their positive sum. The default is 1/N each.
     """
 
     def __init__(self, size: int, weights: Array | None = None) -> None:
@@ -31,7 +31,9 @@ class Empirical:
             return
         weights = doubles("weights", weights)
         if weights.shape != (size,):
-            raise InputError(f"weights need shape ({size},), one each, got {weights.shape}")
+            raise InputError(
+                f"weights need shape ({size},), a weight for each example, got {weights.shape}"
+            )
         bad = np.flatnonzero(~(weights >= 0.0) | ~np.isfinite(weights))
         if bad.size:
             raise InputError(

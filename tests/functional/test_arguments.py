@@ -106,7 +106,7 @@ def unseen():
 
 REFUSED = {
     # labels and targets
-    "unseen label": (unseen, r"label 3 is not among the classes.*\[0, 1, 2\]; leave its"),
+    "unseen label": (unseen, r"label 3 is not among the classes.*\[0, 1, 2\]; leave out the"),
     "one class": (
         lambda: boost(y=np.zeros(12, int), loss=fn.Hinge()),
         r"Hinge\(\) needs at least two classes, and there is one only, 0; add examples",
@@ -144,7 +144,10 @@ REFUSED = {
         lambda: boost(X=with_(X, (2, 1), np.nan)),
         r"features must be finite; row 2, column 1 has nan; impute or drop it",
     ),
-    "rows of X": (lambda: boost(X=X[:5]), r"X has 5 rows, and there are 12 targets; one each"),
+    "rows of X": (
+        lambda: boost(X=X[:5]),
+        r"X has shape \(5, 3\), and there are 12 targets; give a row",
+    ),
     "X of one column": (lambda: boost(X=X[:, 0]), r"X needs shape \(N, d\), got \(12,\)"),
     "nan weight": (
         lambda: boost(weights=with_(np.ones(12), 3, np.nan)),
@@ -265,7 +268,7 @@ REFUSED = {
     ),
     "rows of validation": (
         lambda: boost(validation=(X[:5], NUMBERS)),
-        r"validation has X of shape \(5, 3\) and 12 targets; one row each",
+        r"validation has X of shape \(5, 3\) and 12 targets; give a row for each",
     ),
     "validation without targets": (
         lambda: boost(validation=X),
@@ -285,9 +288,9 @@ REFUSED = {
     "fewer features": (lambda: going_on(X=X[:, :1]), r"the stump was trained on 3 features"),
     "other algorithm": (
         lambda: going_on(algorithm="naive"),
-        r"warm_start was made by Residual\(\); continue with it, not with Naive\(\)",
+        r"warm_start was made by Residual\(\); continue with this algorithm, not with Naive\(\)",
     ),
-    "no run": (lambda: boost(warm_start=3), r"warm_start must be what boost returned, got 3"),
+    "no run": (lambda: boost(warm_start=3), r"warm_start must be a result of boost, got 3"),
     "seed": (lambda: boost(seed="a"), r"seed must be a whole number >= 0, got 'a'"),
     "callback": (lambda: boost(callback=3), r"callback must be a function of the state .* got 3"),
     "words for weights": (lambda: boost(weights=["a"] * 12), r"weights must be an array"),

@@ -142,7 +142,7 @@ def test_regressors_that_do_not_do_are_named():
         Regressor(3)
     with pytest.raises(InputError, match="instance of a scikit-learn regressor"):
         Regressor(SVR)
-    with pytest.raises(InputError, match="120 targets; one row each"):
+    with pytest.raises(InputError, match="120 targets; give a row for each"):
         Regressor(SVR()).prepare(X[:9], Empirical(120), None, "least-squares", None)
 
 

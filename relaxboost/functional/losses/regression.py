@@ -40,7 +40,7 @@ class Squared(PointwiseLoss):
 
 @dataclass(frozen=True)
 class Absolute(PointwiseLoss):
-    """|f − y|; at f = y the subgradient is 0."""
+    """|f − y|, with the subgradient 0 at f = y."""
 
     name = "absolute"
     task: ClassVar[str] = "regression"
@@ -64,14 +64,14 @@ class Absolute(PointwiseLoss):
 
 @dataclass(frozen=True)
 class Quantile(PointwiseLoss):
-    """max(q (y − f), (1 − q) (f − y)), which a q-quantile of y minimises.
+    """max(q (y − f), (1 − q) (f − y)), whose mean the q-quantile of y minimises.
 
-    At f = y the subgradient is 0. The size of the gradient is at most max(q, 1 − q).
+    At f = y the subgradient is 0.
 
     Parameters
     ----------
     q : float
-        In (0, 1); 1/2 gives half the absolute loss.
+        A number in (0, 1). For q = 1/2 the loss is half the absolute loss.
 
     References
     ----------
@@ -92,7 +92,7 @@ class Quantile(PointwiseLoss):
         return -self.q, 1.0 - self.q
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the values, and 1 − q above y, −q below it, 0 at it."""
+        """Return the values, and slopes 1 − q if f > y, −q if f < y, 0 if f = y."""
         residual = F - y
         slopes = ((residual > 0.0) - self.q) * (residual != 0.0)  # faster than np.where
         return slopes * residual, slopes
@@ -109,12 +109,12 @@ class Quantile(PointwiseLoss):
 
 @dataclass(frozen=True)
 class Huber(PointwiseLoss):
-    """(f − y)²/2 if |f − y| <= δ, else δ |f − y| − δ²/2; differentiable, with Λ = 1.
+    """(f − y)²/2 if |f − y| <= δ, else δ |f − y| − δ²/2, differentiable with Λ = 1.
 
     Parameters
     ----------
     delta : float
-        δ > 0, in the units of y; also the bound of the gradient.
+        The number δ > 0, in the units of y. It is also the largest slope.
 
     References
     ----------
