@@ -7,6 +7,7 @@ import pytest
 
 from relaxboost import functional as fn
 from relaxboost.functional.algorithms import projector
+from relaxboost.functional.schedules import line_search
 
 
 def test_a_threshold_out_of_reach_ends_the_round():
@@ -42,6 +43,13 @@ def test_the_threshold_is_on_the_length_in_the_space(weights):
     assert measure.norm(gradient - direction.values) <= 0.5 * measure.norm(gradient)
     without_last = sum(part.point for part in direction.parts[:-1]) + np.zeros(2)
     assert measure.norm(gradient - without_last) > 0.5 * measure.norm(gradient)
+
+
+@pytest.mark.parametrize("far", [0.0, 0.3, 100.3, 2.0**50])
+def test_a_line_search_finds_the_minimiser_up_to_its_limit(far):
+    risk = fn.Absolute().bind([0.0])
+    found = line_search(risk, np.array([far]), np.ones(1))
+    assert found == pytest.approx(min(far, 2.0**40), rel=1e-12)
 
 
 def test_the_optimum_allows_for_rounding_at_a_kink():

@@ -356,6 +356,18 @@ def test_fitted_estimators_and_digests_in_another_process():
     assert process.exitcode == 0
 
 
+class Nested(Experts):
+    """Base functions with the given parts."""
+
+    def __init__(self, parts):
+        self.parts = lambda: parts
+
+
+def test_digests_know_where_parts_end():
+    assert Nested(((1,), (2,))).digest() != Nested(((1, (2,)),)).digest()
+    assert Nested((1, 2)).digest() == Nested((1, 2)).digest() != Nested((12,)).digest()
+
+
 def test_a_saved_learner_goes_on_and_others_are_refused(tmp_path):
     X, y = made(ROWS)
     frame = pd.DataFrame(X, columns=list("abcde"))
