@@ -16,7 +16,7 @@ def squared_mirror(radius: float, z: Vector, beta: float, w: Vector) -> None:
     for j in range(z.size):
         w[j] = -z[j] * factor
     square = inner(w, w)
-    # The square of a very small or very large norm loses digits.
+    # A very small or very large square has lost digits.
     if not 1e-280 < square < 1e280:
         _extreme_mirror(radius, z, factor, w)
     elif math.sqrt(square) > radius:
@@ -25,7 +25,7 @@ def squared_mirror(radius: float, z: Vector, beta: float, w: Vector) -> None:
 
 @njit()
 def _extreme_mirror(radius: float, z: Vector, factor: float, w: Vector) -> None:
-    """Set w to the point of the l2 ball nearest to −z · factor, if its square is not a double."""
+    """Set w to the point of the l2 ball nearest to −z · factor, without squares of entries."""
     peak = 0.0
     for j in range(z.size):
         peak = max(peak, abs(z[j]))
