@@ -279,6 +279,11 @@ class TestLabels:
             (fn.Squared(), [], "there are no examples"),
             (fn.Hinge(), [], "there are no examples"),
             (fn.Hinge(), [1, 1], r"at least two classes, and there is one only, .*1"),
+            (
+                fn.MulticlassHinge(),
+                [0, 0],
+                r"at least two classes, and .*; add examples of another",
+            ),
             (fn.Logistic(), [0, 1, 2], r"two classes, and there are 3; use MulticlassHinge\(\) or"),
             (
                 fn.Logistic(),
