@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import numpy as np
 import pytest
 
@@ -56,3 +58,25 @@ def test_the_optimum_allows_for_rounding_at_a_kink():
     """R at H α for the α returned is 4.6e-18, and 0 as computed."""
     risk = fn.Absolute().bind([3 * 0.1, 0.1])
     assert fn.optimum(risk, np.array([[3.0], [1.0]])).upper > 0.0
+
+
+class Ridge:
+    """R[f] = max(f(x_1) + f(x_2), −f(x_2)), with the second piece taken where they tie."""
+
+    measure = fn.Empirical(2)
+
+    def evaluate(self, F):
+        a, b = F[0] + F[1], -F[1]
+        return max(a, b), 2.0 * np.array([1.0, 1.0] if a > b else [0.0, -1.0])
+
+
+def test_a_round_in_which_the_residual_cancels_the_gradient_is_no_end():
+    pool = fn.FiniteSet().prepare(np.eye(2), Ridge.measure, None, "least-squares", None)
+    start = np.array([1.0, 0.0])
+    trace = list(
+        islice(fn.rounds(Ridge(), pool, fn.Residual(), lambda t, F, d: 0.5 / t, start), 20)
+    )
+    assert len(trace) == 20
+    assert not trace[2].direction.parts
+    assert np.array_equal(trace[1].F, trace[2].F)
+    assert trace[-1].value < trace[2].value
