@@ -12,7 +12,7 @@ import numpy as np
 from relaxboost._core.arrays import Array, Matrix, Vector, doubles
 from relaxboost._core.errors import InputError, RowError
 from relaxboost.functional.losses.base import PointwiseLoss
-from relaxboost.functional.losses.registry import LOSSES
+from relaxboost.functional.losses.targets import LOSSES
 
 
 class OnlineLoss(ABC):

@@ -8,6 +8,7 @@ import pytest
 
 import relaxboost as rb
 from relaxboost import functional as fn
+from relaxboost.functional.losses.targets import decided
 from tests.functional.cases import CASES, CUSTOM, bound, scores, targets
 
 cases = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -257,12 +258,12 @@ class TestLabels:
     def test_any_two_labels(self, y):
         risk = fn.Logistic().bind(y)
         assert risk.y.tolist() == [-1.0, 1.0, -1.0]
-        assert risk.decide(np.array([-1.0, 0.5, 0.0])).tolist() == list(y)
+        assert decided(np.array([-1.0, 0.5, 0.0]), risk.classes).tolist() == list(y)
 
     def test_several(self):
         risk = fn.MulticlassHinge().bind(np.array(["b", "c", "a"], dtype=object))
         assert risk.outputs == 3
-        assert risk.decide(np.eye(3)).tolist() == ["a", "b", "c"]
+        assert decided(np.eye(3), risk.classes).tolist() == ["a", "b", "c"]
 
     @pytest.mark.parametrize(
         ("loss", "y", "message"),

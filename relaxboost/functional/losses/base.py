@@ -12,8 +12,7 @@ import numpy as np
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
 from relaxboost.functional.losses.leaves import damped, roots, sums
-from relaxboost.functional.losses.registry import LOSSES
-from relaxboost.functional.losses.targets import decided, targets_of
+from relaxboost.functional.losses.targets import LOSSES, targets_of
 from relaxboost.functional.measure import Empirical
 
 
@@ -134,10 +133,6 @@ class Risk(ABC):
         array of shape (leaves,) or (leaves, K)
         """
         return None
-
-    def decide(self, F: Array) -> Any:
-        """Return the predicted labels; F itself for regression and ranking."""
-        return decided(F, self.classes)
 
     def zero(self) -> Array:
         """Return the predictions of f = 0."""

@@ -37,9 +37,6 @@ def means(leaf: Whole, weights: Array, values: Array, leaves: int) -> Array:
 
 Slopes: TypeAlias = Callable[[Array], tuple[Array, Array | None]]
 """Returns slopes and second derivatives (None if unknown), given a number to add to each f(x_n)."""
-Totals: TypeAlias = Callable[[Array], tuple[Array, Array | None, Array]]
-"""Returns the sums of slopes, second derivatives and |slopes|, given a number to add in each leaf.
-"""
 
 _ROUNDING = 1e-12
 """Sums over a leaf count as equal if they differ by less than this fraction of its weight."""
@@ -155,58 +152,24 @@ def damped(gradient: Array, curvature: Array) -> Array:
 def roots(slopes: Slopes, weights: Array, leaf: Whole, leaves: int) -> Array:
     """Return for each leaf the v at which the weighted slopes sum to zero, for any convex loss.
 
-    The result is ±1e100 if there is no such v between these numbers.
-    """
-
-    def total(v: Array) -> tuple[Array, Array | None, Array]:
-        slope, bend = slopes(v[leaf])
-        size = sums(leaf, weights * np.abs(slope), leaves)
-        bends = None if bend is None else sums(leaf, weights * bend, leaves)
-        return sums(leaf, weights * slope, leaves), bends, size
-
-    return _newton(total, leaves)
-
-
-def clipped(kinks: Array, weights: Array, most: float, leaf: Whole, leaves: int) -> Array:
-    """Return for each leaf a root v of Σ w clip(v − k, −most, most)."""
-    return _newton(lambda v: _clip_sums(kinks, weights, most, leaf, v), leaves)
-
-
-@njit(nogil=True)
-def _clip_sums(
-    kinks: Array, weights: Array, most: float, leaf: Whole, v: Array
-) -> tuple[Array, Array, Array]:
-    """Return Σ w s for s = clip(v − k, −most, most), Σ w over |s| < most, and Σ w |s|."""
-    slope = np.zeros(v.size)
-    bend = np.zeros(v.size)
-    size = np.zeros(v.size)
-    for n in range(leaf.size):
-        i = leaf[n]
-        s = min(max(v[i] - kinks[n], -most), most)
-        slope[i] += weights[n] * s
-        size[i] += weights[n] * abs(s)
-        bend[i] += weights[n] * (abs(s) < most)
-    return slope, bend, size
-
-
-def _newton(total: Totals, leaves: int) -> Array:
-    """Return for each leaf a root of a monotone function, by Newton's method in a bracket.
-
-    Without derivatives, or if Newton's step leaves the bracket, steps double until the sign
-    changes, and then bisect the bracket. A jump over 0 is found up to rounding.
+    The method is Newton's in a bracket. Without derivatives, or if Newton's step leaves the
+    bracket, steps double until the sign changes, and then bisect the bracket. A jump over 0 is
+    found up to rounding. The result is ±1e100 if there is no such v between these numbers.
     """
     far, newton_steps = 1e100, 100
     low = np.full(leaves, -math.inf)
     high = np.full(leaves, math.inf)
     v = np.zeros(leaves)
     reach = np.ones(leaves)
+    size = reach
     lost = np.zeros(leaves, dtype=bool)
     # The loop ends within 1100 turns: after the Newton steps, steps double beyond 1e100 within 334
     # turns, and bisection shortens a bracket from 2e100 to 1e-100 within 667 turns.
     for turn in count():
-        g, bend, sizes = total(np.where(lost, 0.0, v))
+        slope, bend = slopes(np.where(lost, 0.0, v)[leaf])
+        g = sums(leaf, weights * slope, leaves)
         if turn == 0:
-            size = sizes
+            size = sums(leaf, weights * np.abs(slope), leaves)
         # A sum within the rounding errors of its terms counts as 0.
         flat = np.abs(g) <= _ROUNDING * size
         low = np.where((g <= 0.0) | flat, v, low)
@@ -220,7 +183,9 @@ def _newton(total: Totals, leaves: int) -> Array:
                 return v
             other = np.where(inside, low / 2.0 + high / 2.0, v - np.sign(g) * reach)
             reach = np.where(inside, reach, 2.0 * reach)
-            step = v if bend is None or turn >= newton_steps else v - g / bend
+            step = v
+            if bend is not None and turn < newton_steps:
+                step = v - g / sums(leaf, weights * bend, leaves)
             # Newton's step is taken only inside the bracket.
             good = (np.abs(step) < far) & (step > low) & (step < high)
         v = np.where(open_, np.where(good, step, other), v)

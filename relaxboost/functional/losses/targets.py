@@ -1,4 +1,4 @@
-"""Checks of targets, and their conversion to numbers, indices of classes, or signs."""
+"""The known losses, and targets as numbers, indices of classes or signs for them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
-from relaxboost.functional.losses.registry import fitting
+from relaxboost._core.registry import Registry
+
+LOSSES: Registry[Any] = Registry("loss")
+"""The subclasses of `Loss` by name. A name means the loss with its default parameters."""
+
+
+def fitting(*tasks: str) -> str:
+    """Return the losses for some tasks as text for messages, such as "Squared() or Huber()"."""
+    *most, last = [f"{kind.__name__}()" for kind in LOSSES.values() if kind.task in tasks]
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 def numbers(y: Any, loss: Any) -> Array:

@@ -34,7 +34,7 @@ def _mirror(
 ) -> None:
     """Set w to the mirror image of z. The argument `top` is the result of `move`."""
     if domain == L2_BALL:
-        squared_mirror(radius, z, beta, w)
+        squared_mirror(radius, z, top, beta, w)
     elif domain == L1_BALL:
         entropy_mirror_of_signs(radius, z, top, beta, w, spare)
     elif domain == FULL_SIMPLEX:
@@ -69,7 +69,7 @@ def rounds(
     law, (loss, domain, greedy), (parameter, radius, modulus) = codes
     predictions = np.empty(y.size)
     spare = np.empty(w.size)
-    both = domain == L1_BALL
+    both = domain in (L1_BALL, L2_BALL)
     for row in range(y.size):
         # The learner also predicts a row of weight 0.
         predictions[row] = inner(w, H[row])

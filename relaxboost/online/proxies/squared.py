@@ -46,12 +46,10 @@ class SquaredL2(Proxy):
         """Return the point of the domain nearest to −z/β."""
         radius = float(domain.radius)
         if isinstance(domain, L2Ball):
-            peak = float(np.abs(z).max())
-            # The square of a very small or very large number underflows or overflows.
-            if not 1e-140 < peak < 1e140:
-                shares = z / (peak or 1.0)
-                return -shares * min(peak / beta, radius / (float(np.linalg.norm(shares)) or 1.0))
-            return -z / max(beta, float(np.linalg.norm(z)) / radius)
+            # Without scaling by the largest entry, squares may underflow or overflow.
+            peak = float(np.abs(z).max()) or 1.0
+            scaled = z / peak
+            return -scaled * min(peak / beta, radius / (float(np.linalg.norm(scaled)) or 1.0))
         if isinstance(domain, Simplex):
             return _on_simplex(-z, beta, radius)
         # In the other domains, −z/β stays as it is if its sum is at most the radius.
