@@ -124,6 +124,7 @@ class Algorithm(ABC):
 
     def __repr__(self) -> str:
         given = [(f.name, getattr(self, f.name), f.default) for f in fields(self) if f.init]
+        # Options with their default values are not shown.
         shown = [f"{name}={value!r}" for name, value, default in given if value != default]
         return f"{type(self).__name__}({', '.join(shown)})"
 
@@ -234,6 +235,7 @@ def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Pro
                 "large to square; it must return finite numbers. If the run diverges, take "
                 "shorter steps"
             )
+        # A hypothesis that is zero on the training set has no direction.
         if square == 0.0:
             return None
         inner = measure.inner(values, v)
@@ -304,10 +306,10 @@ class Repeated(Algorithm):
         return "2/(lambda t)" if risk.strong_convexity > 0.0 else "1/sqrt(t)"
 
     def direction(self, gradient: Array, project: Project, t: int) -> Direction:
-        """Return the sum of the projections; see `Algorithm.direction`."""
         left = gradient.copy()
         share = 1.0
         goal = 0.0 if self.threshold is None else self.threshold
+        # Without a threshold, round t has t projections as in the paper.
         count = min(t, self.most or t) if self.threshold is None else self.most or 1000
         parts: list[Projected] = []
         while len(parts) < count and share > goal:
@@ -335,7 +337,6 @@ class Residual(Algorithm):
     """Δ after the last round."""
 
     def direction(self, gradient: Array, project: Project, t: int) -> Direction:
-        """Return the projection of gradient and residual; see `Algorithm.direction`."""
         total = gradient.copy() if self.residual is None else self.residual + gradient
         found = project(total)
         self.residual = total
@@ -389,7 +390,6 @@ class Refitted(Naive):
         return risk.softened(F, gradient)
 
     def projection_for(self, learner: WeakLearner) -> str:
-        """Return the projection for a learner, or raise an InputError if it has no leaves."""
         if not learner.leafy:
             raise InputError(
                 f"algorithm='refitted' gives new values to leaves, and {learner!r} has no leaves "
@@ -398,7 +398,6 @@ class Refitted(Naive):
         return super().projection_for(learner)
 
     def refit(self, direction: Direction, pool: Pool, risk: Any, F: Array) -> Direction:
-        """Return the direction with new values in the leaves."""
         if not direction.parts:
             return direction
         (part,) = direction.parts

@@ -103,6 +103,7 @@ def boost(
     # Rounds are a generator, so that limits and interrupts act between its steps.
     states = rounds(risk, pool, made, schedule, run.start, run.first, run.clock)
     status = run_rounds(states, keep, run.stopping, run.clock, first=run.first)
+    # The generator ends by itself only if the run is stationary.
     return run.result(status or "stationary")
 
 
@@ -130,6 +131,7 @@ def _algorithm(given: str | Algorithm, before: Boosted | None) -> Algorithm:
         raise InputError(
             f"warm_start was made by {went!r}; continue with this algorithm, not with {made!r}"
         )
+    # Residuals of the earlier run continue, also with other options.
     return (went if isinstance(given, str) else made).fresh(went)
 
 

@@ -91,6 +91,7 @@ class Boosted:
         born = np.array([term.round for term in self.terms])
         if upto is not None:
             return np.where(born <= upto, coefficients, 0.0)
+        # A term of round t is part of chosen − t + 1 of the averaged iterates.
         if self.iterate == "average" and self.chosen:
             return coefficients * np.maximum(self.chosen - born + 1, 0) / self.chosen
         return np.where(born <= self.chosen, coefficients, 0.0)

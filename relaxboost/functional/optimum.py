@@ -135,6 +135,7 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
         alpha=best.alpha,
         F=hypotheses @ best.alpha,
         Z=Z,
+        # Rounding errors must not reverse the bounds.
         lower=min(best.lower, best.upper),
         upper=best.upper,
         radius=best.radius,
@@ -202,6 +203,7 @@ class _Space:
             found.append(self._bounded(alpha, multipliers, name, status))
             if found[-1].upper - found[-1].lower <= 1e-8 * abs(found[-1].upper):
                 return found[-1]
+        # HiGHS solves piecewise linear risks, for which BFGS is not suitable.
         if found[-1].solver != "HIGHS":
             status += ", then BFGS"
             found.append(self._bounded(_descended(self, alpha), multipliers, name, status))
@@ -220,6 +222,7 @@ class _Space:
         """Return α of least risk for losses with corners, and slopes Z that nearly prove it."""
         H = self.H / self.scale
         root = np.sqrt(given.p)
+        # The least-squares fit to the corners is a good start.
         fit = np.linalg.lstsq(root[:, None] * H, root * given.at, rcond=1e-12)[0]
         # A quadratic term makes the coefficient of a column of zeros unique.
         none = np.where(self.lengths > 0.0, 0.0, 1.0)
@@ -233,6 +236,7 @@ class _Space:
     def _bounded(self, alpha: Array, multipliers: Array | None, name: str, status: str) -> _Bracket:
         F = self.at(alpha)
         value, gradient = self.risk.evaluate(F)
+        # The bound should hold far beyond the coefficients that the solver found.
         radius = 10.0 * max(float((np.abs(alpha) * self.lengths).max()), 1.0)
         # If the risk has corners, the multipliers are usually the better dual point.
         starts = [gradient] if multipliers is None else [multipliers, gradient]

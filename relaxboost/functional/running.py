@@ -176,6 +176,7 @@ class BoostRun:
         limits = self.stopping
         if limits.patience is not None and self._patience.stale >= limits.patience:
             return "early stopping"
+        # A run that reaches both limits in one round ends by max_rounds.
         enough = limits.max_learners is not None and record.learners >= limits.max_learners
         return "max_learners" if enough and record.round < limits.max_rounds else ""
 

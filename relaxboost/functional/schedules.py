@@ -72,6 +72,7 @@ def make(step: str | float | Callable[[int], float], risk: Risk, scale: float = 
 
 def check_step(step: Any) -> None:
     """Raise an `InputError` unless a step is a name, a number > 0 or a function of t."""
+    # Python counts True as a number.
     if isinstance(step, Real) and not isinstance(step, bool):
         if not 0.0 < float(step) < math.inf:
             raise InputError(f"a step size must be positive, got {step!r}")

@@ -257,6 +257,7 @@ def _check_options(method: Any, rule: Any, snapshots: Any, delta: Any, loss_rang
         raise InputError(f"method must be an OnlineMethod such as GradientDescent, got {method!r}")
     if rule not in get_args(Rule):
         raise InputError(f"rule must be {', '.join(get_args(Rule))}, got {rule!r}")
+    # These rules use all iterates in one pass and store none.
     if rule in ("mean", "uniform") and snapshots is not None:
         raise InputError(f"{rule!r} is exact in one pass; leave out snapshots")
     if rule == "validation":
@@ -266,6 +267,7 @@ def _check_options(method: Any, rule: Any, snapshots: Any, delta: Any, loss_rang
         positive("loss_range", loss_range)
     elif delta is not None or loss_range is not None:
         raise InputError(f"delta and loss_range are for 'validation'; leave them out for {rule!r}")
+    # Only labels have signs to vote on.
     if rule == "majority" and method.loss.task != "binary":
         raise InputError(
             f"a majority votes on labels -1 and +1, and {method.loss!r} has no labels; use 'mean'"

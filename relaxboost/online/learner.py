@@ -352,6 +352,7 @@ class Learner:
 
     def compiled(self) -> kernels.Codes | None:
         """Return the method as numbers for compiled rounds, or None if rounds are not compiled."""
+        # Methods with user-defined parts are not compiled.
         if self._codes is None:
             return None
         loss, parameter, domain = self._codes

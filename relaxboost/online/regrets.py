@@ -127,6 +127,7 @@ def regret(
     replay = Replay(stream, method.loss)
     stops = _stops(at, replay.m)
     if isinstance(learner, Learner) and learner.weight > 0.0:
+        # The learner has the losses already, and only the comparator is missing.
         _check_learned(learner, replay, stops)
         states = [learner.state()]
     else:
@@ -147,6 +148,7 @@ def regret(
 
 
 def _json(value: Any) -> Any:
+    # JSON has no infinity.
     return None if value == math.inf else value
 
 
@@ -176,6 +178,7 @@ def _learned(learner: Learner, replay: Replay, stops: list[int]) -> list[dict[st
     """Let a learner learn from the stream, and return the states of the learner at the stops."""
     states = []
     for rows, H, y, weight in replay:
+        # The state is stored at the stops, so a block is cut there.
         cuts = [k - rows.start for k in stops if rows.start < k < rows.stop]
         for a, b in pairwise([0, *cuts, len(y)]):
             learner.update(H[a:b], y[a:b], weight[a:b])

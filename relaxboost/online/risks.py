@@ -63,6 +63,7 @@ def risk_bound(loss: float, m: int, delta: float, assumptions: Assumptions) -> f
     Dekel (2011), Eq. 1; Cesa-Bianchi, Conconi & Gentile (2004).
     """
     c = ranged("Eq. 1", assumptions)
+    # Such a mean contradicts the assumption.
     if not 0.0 <= loss <= c:
         raise InputError(f"a mean of losses in [0, {c:g}] cannot be {loss:g}; check loss_range")
     return loss + c * math.sqrt(math.log(1.0 / share("delta", delta)) / (2.0 * count("m", m)))

@@ -73,6 +73,7 @@ class _Root(Schedule):
     """A schedule with the formula β_i = b √(p + q i + r squares)."""
 
     def temperature(self, i: int, squares: float, known: Constants) -> float:
+        # The compiled rounds evaluate the same formula.
         b, p, q, r = self.law(known)
         return b * math.sqrt(p + q * i + r * squares)
 

@@ -65,6 +65,7 @@ class _Columns(Pool):
         self._flat = H.reshape(-1, H.shape[-1])
         self._weights = np.repeat(measure.p, self._flat.shape[0] // measure.size)
         self._norms = np.sqrt(self._weights @ self._flat**2)
+        # A hypothesis of norm 0 has no direction.
         if not (self._norms > 0.0).any():
             raise InputError("every hypothesis is zero on the training set")
 

@@ -125,6 +125,7 @@ def _search(features: Any, target: Array, signs: bool, tie: float, found: Any) -
     scores, places, leaves = found
     outputs = target.shape[1]
     for f in range(len(sizes)):
+        # The sums of the bins give the sums of all possible leaves.
         sums = np.zeros((sizes[f], outputs))
         # For few outputs, a pass over the rows for each output is faster.
         if outputs <= 3:

@@ -221,6 +221,7 @@ def add(X: Array, trees: list[Nodes], values: list[Array], total: Array) -> None
                 _route(X[rows], tree.table, tree.sets, tree.words, leaf)
                 total[rows] += held.take(leaf[: rows.stop - first])
 
+    # Threads take longer to start than few rows take.
     pool, threads = thread_pool()
     if threads == 1 or len(X) < 16 * _BLOCK_ROWS:
         work(0, len(X))

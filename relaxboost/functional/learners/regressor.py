@@ -130,6 +130,7 @@ class _Fitter(Pool):
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
         from sklearn.base import clone
 
+        # The clones of all rounds predict together, so each round needs its own.
         estimator = clone(self._estimator)
         estimator.set_params(**{name: int(self._rng.integers(2**31)) for name in self._seeds})
         try:

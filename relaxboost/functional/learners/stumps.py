@@ -68,7 +68,6 @@ class StumpHypothesis(Hypothesis):
 
     @classmethod
     def restored(cls, given: dict[str, Any], width: int) -> StumpHypothesis:
-        """Return the stump that was `described`; see `Hypothesis.described`."""
         feature, threshold = given["feature"], given["threshold"]
         cut = float("inf") if threshold is None else numbers("threshold", threshold).item()
         gain = numbers("gain", given["gain"]).item()
@@ -82,6 +81,7 @@ class StumpHypothesis(Hypothesis):
     ) -> None:
         """Add Σ w h(X) to `total`, in place, by one search in the thresholds of each feature."""
         X = np.asarray(X)
+        # The stumps of a feature are a step function, so one search for each row is enough.
         by_feature: dict[int, list[int]] = {}
         for place, h in enumerate(hypotheses):
             by_feature.setdefault(h.feature, []).append(place)  # type: ignore[attr-defined]
@@ -200,6 +200,7 @@ class _Search(Pool):
             values = np.repeat(leaves[:1], len(target), axis=0)
             return StumpHypothesis(0, float("inf"), leaves, self._width), values
         row, place, sums = best_split(bins, v, self._signs)
+        # `Refitted` needs the leaves of this stump next.
         self._found = row, place
         weights = np.array([bins.before[row, place], bins.after[row, place]])
         leaves = self._leaves(sums, weights)

@@ -76,7 +76,6 @@ class Tree(Hypothesis):
 
     @classmethod
     def restored(cls, given: dict[str, Any], width: int) -> Tree:
-        """Return the tree that was `described`; see `Hypothesis.described`."""
         tree = nodes.restored(given, width)
         return cls((tree,), numbers("leaves", given["leaves"], tree.leaves), width)
 
@@ -84,7 +83,6 @@ class Tree(Hypothesis):
     def combined(
         cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any, total: Array
     ) -> None:
-        """Add Σ w h(X) to `total`, in place."""
         X = rows_of(X, hypotheses[0].width)  # type: ignore[attr-defined]
         columns = total.reshape(len(total), -1)
         # The compiled loop needs contiguous sums, one output at a time.
@@ -318,7 +316,6 @@ class _Grower(Pool):
         return self._leaf, len(h.leaves)
 
     def allowed(self, h: Hypothesis, values: Array) -> Array:
-        """Return values that meet the monotone constraints; see `Pool.allowed`."""
         assert isinstance(h, Tree)
         if not self._signs.any():
             return values
@@ -355,6 +352,7 @@ class _Grower(Pool):
         booster = self._boosters[output]
         if booster.update():
             return ""
+        # Only the text of the last tree is needed.
         last = booster.num_trees() - 1
         return str(booster.model_to_string(num_iteration=1, start_iteration=last))
 

@@ -222,6 +222,7 @@ class MeanRisk(Risk):
         self.y = y
         self.measure = measure
         self.classes = classes
+        # The constants of a loss hold for every weighted mean of it.
         for constant in ("strong_convexity", "smoothness", "gradient_bound", "attained"):
             setattr(self, constant, getattr(loss, constant))
 
@@ -232,7 +233,6 @@ class MeanRisk(Risk):
         return self.measure.p @ self.loss.atoms(F, self.y)
 
     def conjugate(self, Z: Array) -> float:
-        """Return Σ p_n l*(Z_n), without the examples of weight 0; inf outside the domain."""
         # An infinite conjugate times a weight of 0 would be nan.
         values = self.loss.conjugates(Z, self.y)
         return self.measure.mean(np.where(self.measure.p > 0.0, values, 0.0))

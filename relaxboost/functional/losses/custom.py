@@ -183,6 +183,7 @@ class CustomRisk(MeanRisk):
         output, row = np.divmod(entries.row, self.measure.size)
         if ((row != entries.col) & (entries.data != 0.0)).any():
             raise InputError(f"{self.loss!r} mixes examples; entry n may depend on F[n] alone")
+        # cvxpy leaves out entries that are 0.
         slopes = np.zeros((self.measure.size, self.outputs or 1))
         np.add.at(slopes, (row, output), entries.data)
         return values, slopes.reshape(F.shape)
@@ -191,6 +192,7 @@ class CustomRisk(MeanRisk):
         """Check subgradients and `pointwise` against the expression, at points of a fixed seed."""
         rng = np.random.default_rng(0)
         around = self.y if self.loss.task == "regression" else self.zero()
+        # Near and far points around 0 and y meet most corners of a loss.
         points = [
             base + spread * rng.normal(size=self.zero().shape)
             for base in (self.zero(), around)

@@ -99,6 +99,7 @@ class Exponential(PointwiseLoss):
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
         """Return the values and −y exp(−y f)."""
+        # Beyond STEEPEST the loss is linear.
         u = np.minimum(-y * F, STEEPEST)
         heights = np.exp(u)
         return heights * (1.0 + (-y * F - u)), -y * heights

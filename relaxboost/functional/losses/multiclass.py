@@ -149,7 +149,6 @@ class MulticlassHinge(MulticlassLoss):
     gradient_bound = math.sqrt(2.0)
 
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
-        """Return the losses and the subgradients e_k − e_y."""
         return _compiled(_hinge, F, y)
 
     def softened(self, F: Array, y: Whole, slopes: Array) -> Array:
@@ -264,6 +263,7 @@ def _hinge(F: Array, y: Whole, values: Array, slopes: Array) -> None:
         for k in range(F.shape[1]):
             slopes[n, k] = 0.0
             raised = F[n, k] if k == own else F[n, k] + 1.0
+            # A strict comparison keeps the first class of a tie.
             if raised > best:
                 best = raised
                 place = k

@@ -263,6 +263,7 @@ def _sweep(F: Array, queries: Queries, margin: float, below: Array, above: Array
         for i in documents:
             size = max(size, grades[i] + 1)
             below[i] = above[i] = 0.0
+        # Documents of one grade have no pair.
         if size < 2:
             continue
         ranked = documents[np.argsort(F[documents])]

@@ -48,7 +48,6 @@ class Absolute(PointwiseLoss):
     slopes = (-1.0, 1.0)
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the values and sign(f − y)."""
         residual = F - y
         return np.abs(residual), np.sign(residual)
 
@@ -88,7 +87,6 @@ class Quantile(PointwiseLoss):
 
     @property
     def slopes(self) -> tuple[float, float]:  # type: ignore[override]
-        """−q and 1 − q."""
         return -self.q, 1.0 - self.q
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
@@ -132,7 +130,6 @@ class Huber(PointwiseLoss):
 
     @property
     def slopes(self) -> tuple[float, float]:  # type: ignore[override]
-        """−δ and δ."""
         return -self.delta, self.delta
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:

@@ -48,6 +48,7 @@ class Proxy(ABC):
         if not isinstance(domain, self.domains):
             fit = " or ".join(f"{kind.__name__}(radius)" for kind in self.domains)
             raise InputError(f"{self!r} is not a proxy on {domain!r}; use over={fit}")
+        # On the simplex a single weight is equal to the radius.
         if size < 2 and isinstance(domain, Simplex):
             raise InputError(
                 f"{self!r} needs M >= 2 weights, got {size}: a single weight is constant"

@@ -45,7 +45,6 @@ class PNorm(Proxy):
             raise InputError(f"PNorm needs 1 < p <= 2, got p={self.p!r}")
 
     def check(self, domain: Domain, size: int) -> None:
-        """Raise an InputError if V is not a proxy, or if M = 2 and p is not given."""
         super().check(domain, size)
         if self.p is None and size < 3:
             raise InputError(f"PNorm() has p = 1 + 1/log M, above 2 for M = {size}; use PNorm(2)")

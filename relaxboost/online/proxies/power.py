@@ -51,7 +51,6 @@ class Power(Proxy):
             object.__setattr__(self, "domains", (Simplex,))
 
     def check(self, domain: Domain, size: int) -> None:
-        """Raise an InputError if V is not a proxy, or if M = 2 and s is not given."""
         super().check(domain, size)
         if self.s is None and size < 3:
             raise InputError(f"Power() has s = 1/log M, above 1 for M = {size}; use Power(1)")

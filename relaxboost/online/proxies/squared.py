@@ -43,7 +43,6 @@ class SquaredL2(Proxy):
         return float(w @ w) / 2.0
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
-        """Return the point of the domain nearest to −z/β."""
         radius = float(domain.radius)
         if isinstance(domain, L2Ball):
             # Without scaling by the largest entry, squares may underflow or overflow.

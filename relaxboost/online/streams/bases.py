@@ -253,6 +253,7 @@ class FittedBasis(BaseFunctions):
     def values(self, X: Array) -> Array:
         H = np.empty((len(X), len(self.estimators)))
         for j, estimator in enumerate(self.estimators):
+            # A decision function of 0 counts as −1.
             if self.signs:
                 H[:, j] = np.where(estimator.decision_function(X) > 0.0, 1.0, -1.0)
             else:

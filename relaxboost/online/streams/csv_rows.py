@@ -125,6 +125,7 @@ class _CsvRows:
         if not found:
             rest = message if row is None else f"{at}: {message[row.end() :]}"
             return InputError(f"{self._name} cannot be read as CSV: {rest}")
+        # Arrow counts the columns from 0.
         column = self._header[int(found[1])]
         remedy = "drop or encode it"
         if column == self._label:

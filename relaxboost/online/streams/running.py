@@ -153,6 +153,7 @@ class _Run:
             about = state["run"]
             if found.size != learner.size:
                 raise InputError(f"it has {found.size} weights, and this learner {learner.size}")
+            # Earlier versions could delay labels, and stored the rows in between.
             if about.get("delay"):
                 raise InputError(
                     f"it has delay={about['delay']}, which this version does not have: continue "
@@ -273,6 +274,7 @@ def progressive(
     limits = Limits(time_limit=time_limit, callback=callback)
     started = _started(learner, given)
     way = _Run(started, given, path, limits.time_limit)
+    # A long run keeps at most 10 000 records.
     history: History[ProgressRecord] = History()
 
     def keep(record: ProgressRecord) -> str:

@@ -171,6 +171,7 @@ def _frame(frame: Any, label: Any) -> Iterator[Batch]:
     for name, kind in zip(frame.columns, frame.dtypes, strict=True):
         if not is_numeric_dtype(kind):
             raise InputError(f"the frame: column {name!r} is not of numbers; drop or encode it")
+        # A double would round an integer above 2^53 without notice.
         check_integers("the frame", name, frame[name].dropna().to_numpy())
     if y is not None and len(y) != len(frame):
         raise InputError(f"there are {len(frame)} examples and {len(y)} labels")

@@ -145,6 +145,7 @@ class Stream:
         seen = 0
         held: list[tuple[NDArray[Any], NDArray[Any] | None]] = []
         rows = 0
+        # A page may be part of a batch, or consist of several batches.
         for batch in self._source.opened():
             X, y = self._checked(batch, seen)
             size = size or self._page_rows(X.shape[1])
