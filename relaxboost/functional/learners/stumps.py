@@ -68,6 +68,7 @@ class StumpHypothesis(Hypothesis):
 
     @classmethod
     def restored(cls, given: dict[str, Any], width: int) -> StumpHypothesis:
+        """Return the stump from the values of `described`; see `Hypothesis.described`."""
         feature, threshold = given["feature"], given["threshold"]
         cut = float("inf") if threshold is None else numbers("threshold", threshold).item()
         gain = numbers("gain", given["gain"]).item()

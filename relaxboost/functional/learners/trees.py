@@ -76,6 +76,7 @@ class Tree(Hypothesis):
 
     @classmethod
     def restored(cls, given: dict[str, Any], width: int) -> Tree:
+        """Return the tree from the values of `described`; see `Hypothesis.described`."""
         tree = nodes.restored(given, width)
         return cls((tree,), numbers("leaves", given["leaves"], tree.leaves), width)
 

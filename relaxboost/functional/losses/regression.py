@@ -87,6 +87,7 @@ class Quantile(PointwiseLoss):
 
     @property
     def slopes(self) -> tuple[float, float]:  # type: ignore[override]
+        """The least and the greatest slope, −q and 1 − q."""
         return -self.q, 1.0 - self.q
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
@@ -130,6 +131,7 @@ class Huber(PointwiseLoss):
 
     @property
     def slopes(self) -> tuple[float, float]:  # type: ignore[override]
+        """The least and the greatest slope, −δ and δ."""
         return -self.delta, self.delta
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
