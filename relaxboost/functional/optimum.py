@@ -338,7 +338,7 @@ class _Space:
 
 
 def _descended(space: _Space, alpha: Array) -> Array:
-    """Return a point of lower risk, by BFGS from α; or α itself if BFGS finds none."""
+    """Return an α of lower risk that BFGS finds from the given α, or the given α."""
     from scipy.optimize import minimize
 
     def risk(beta: Array) -> tuple[float, Array]:

@@ -148,7 +148,7 @@ class BatchHypothesis:
         assert W is not None
         size = W.shape[-1]
         if given.ndim not in (1, 2) or given.shape[-1] != size:
-            raise InputError(f"H must be (M,) or (rows, {size}), got {given.shape}")
+            raise InputError(f"H must have shape (M,) or (rows, {size}), got {given.shape}")
         if self.voters is None:
             return given @ W
         # A tie of an iterate counts as half a vote for each class.

@@ -188,7 +188,7 @@ def _learned(learner: Learner, replay: Replay, stops: list[int]) -> list[dict[st
 
 
 def _bracketed(learner: Learner, comparator: Comparator) -> Regret:
-    """Return the regret of one prefix. The bracket includes the rounding errors of the learner."""
+    """Return the regret on a prefix. The bracket includes the rounding errors of the learner."""
     loss = learner.loss
     method = learner.method
     # The error of a prediction is the roundoff of Σ |w_j h_j|, and that of a loss is its slope

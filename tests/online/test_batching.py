@@ -356,8 +356,8 @@ SURE = {"delta": 0.1, "loss_range": 3.0}
             lambda: batch(ExponentiatedGradient("inner"), GOOD[0], "majority"),
             "votes on labels",
         ),
-        (lambda: batch(GD, GOOD, "majority").predict(np.ones(2)), r"H must be .* 3\)"),
-        (lambda: batch(GD, GOOD).predict(np.ones(2)), r"H must be .* 3\)"),
+        (lambda: batch(GD, GOOD, "majority").predict(np.ones(2)), r"H must have shape .* 3\)"),
+        (lambda: batch(GD, GOOD).predict(np.ones(2)), r"H must have shape .* 3\)"),
     ],
 )
 def test_bad_input(call, message):

@@ -20,7 +20,7 @@ PROJECTIONS = ("least-squares", "inner")
 
 
 class Hypothesis(ABC):
-    """An element of H, a function from rows of features to (N,) or (N, K) outputs."""
+    """A function of the class H. It maps rows of features to outputs of shape (N,) or (N, K)."""
 
     @abstractmethod
     def __call__(self, X: Array) -> Array:
@@ -46,8 +46,8 @@ class Hypothesis(ABC):
         damaged values, and never executes code that they contain.
         """
         raise InputError(
-            f"{type(self).__name__} cannot be written as JSON, as stumps and trees can; boost with "
-            "RegressionStumps() or Trees()"
+            f"{type(self).__name__} cannot be written as JSON; boost with RegressionStumps() or "
+            "Trees(), which can"
         )
 
     @classmethod

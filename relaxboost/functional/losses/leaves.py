@@ -55,7 +55,7 @@ def quantiles(kinks: Array, weights: Array, low: Array, leaf: Whole) -> Array:
 
 @njit(nogil=True)
 def _by_leaf(leaf: Whole, leaves: int) -> tuple[Whole, Whole]:
-    """Return the indices of the examples leaf by leaf, and where each leaf begins and ends."""
+    """Return the indices of the examples, sorted by leaf, and the positions where leaves begin."""
     # Counting sort: the leaves are small numbers.
     ends = np.zeros(leaves + 1, np.int64)
     for n in range(leaf.size):

@@ -15,7 +15,7 @@ from relaxboost._core.parameters import positive
 from relaxboost.functional.losses.base import PointwiseLoss
 
 SOFT = 0.5
-"""The temperature τ of the smooth risk R' <= R + τ log K that `Refitted` lowers for hinges."""
+"""The temperature τ of the softened hinge, which `Refitted` minimises instead of the hinge."""
 STEEPEST = 350.0
 """The value of −y f above which `Exponential` is linear, so that its squared slopes are finite."""
 
@@ -105,7 +105,7 @@ class Exponential(PointwiseLoss):
         return heights * (1.0 + (-y * F - u)), -y * heights
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return −y exp(−y f) and exp(−y f); on the tangent, the second is too large."""
+        """Return the slopes and exp(−y f), also on the tangent, which has no curvature."""
         heights = np.exp(np.minimum(-y * F, STEEPEST))
         return -y * heights, heights
 

@@ -82,7 +82,7 @@ class MulticlassRisk(MeanRisk):
         return U
 
     def room(self, Z: Array) -> Array:
-        """Return the distributions Z_n + e_y, whose entries are the distances to the boundary."""
+        """Return Z_n + e_y, a distribution for each example; see `Risk.room`."""
         U = Z.copy()
         U[np.arange(len(self.y)), self.y] += 1.0
         return np.clip(U, 0.0, 1.0)
