@@ -46,8 +46,8 @@ class Hypothesis(ABC):
         damaged values, and never executes code that they contain.
         """
         raise InputError(
-            f"{type(self).__name__} cannot be written as JSON; boost with RegressionStumps() or "
-            "Trees(), which can"
+            f"{type(self).__name__} cannot be written as JSON, as stumps and trees can; boost with "
+            "RegressionStumps() or Trees()"
         )
 
     @classmethod
