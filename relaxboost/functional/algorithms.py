@@ -49,24 +49,25 @@ class Projected(NamedTuple):
     coefficient: float
     """<h, v>/‖h‖²."""
     point: Array
-    """coefficient · h, on the training set."""
+    """The values of coefficient · h on the training set."""
     edge: float
-    """|<h, v>|/(‖h‖‖v‖), the cosine of the angle between v and the point: γ of Definition 1."""
+    """|<h, v>|/(‖h‖‖v‖) for the projected vector v, the γ of GB11's Definition 1."""
 
 
 Project: TypeAlias = Callable[[Array], Projected | None]
-"""Projects a vector on H; None for the zero vector, and if no h makes an angle with it."""
+"""Returns the projection of a vector on H, or None if every h is orthogonal to the vector."""
 
 
 @dataclass(frozen=True)
 class Direction:
-    """The function Σ coefficient · h, which is subtracted from f times the step."""
+    """The function Σ coefficient · h of a round. The round subtracts step · function from f."""
 
     parts: tuple[Projected, ...]
+    """The projections whose sum is the function."""
     values: Array
-    """Its outputs on the training set, of the shape of the gradient."""
+    """The values of the function on the training set, of the shape of the gradient."""
     waits: bool = False
-    """Whether the run continues after a round without parts."""
+    """Whether the run continues although this round found no hypothesis."""
 
     @property
     def edges(self) -> tuple[float, ...]:
@@ -78,7 +79,7 @@ class Direction:
 class Algorithm(ABC):
     """Turns the subgradient of a round into a direction within the span of H.
 
-    A subclass defines `direction`. Strings stand for a subclass that defines a `name`.
+    A subclass defines `direction`. If it defines a `name`, `boost` accepts this name for it.
 
     Parameters
     ----------
@@ -86,9 +87,9 @@ class Algorithm(ABC):
         One of `schedules.STEPS`, a number > 0, or a function of t = 1, 2, ... By default the
         schedule of the theorem that covers the algorithm and the risk.
     scale : float, optional
-        Multiplies every step, > 0; by default 1.
+        A positive factor of every step; by default 1.
     projection : {"least-squares", "inner"}, optional
-        GB11, Eq. 4 or Eq. 3; by default the first that the learner can do.
+        GB11, Eq. 4 or Eq. 3; by default the first of `WeakLearner.projections`.
     iterate : {"last", "best", "average"}, optional
         The function that predictions use. "last", the default, is f_T. "best" is the f_t of least
         validation risk, or of least training risk without a validation set. "average" is the mean
@@ -123,6 +124,7 @@ class Algorithm(ABC):
 
     def __repr__(self) -> str:
         given = [(f.name, getattr(self, f.name), f.default) for f in fields(self) if f.init]
+        # Options with their default values are not shown.
         shown = [f"{name}={value!r}" for name, value, default in given if value != default]
         return f"{type(self).__name__}({', '.join(shown)})"
 
@@ -139,29 +141,26 @@ class Algorithm(ABC):
         """
 
     def wanted(self, gradient: Array, risk: Any, F: Array) -> Array:
-        """Return the function that `direction` gets at f_{t−1}: here the gradient."""
+        """Return the function to project in the round that starts at F: by default the gradient."""
         return gradient
 
     def refit(self, direction: Direction, pool: Pool, risk: Any, F: Array) -> Direction:
-        """Return the direction of the step from F = f_{t−1}; here the direction itself.
-
-        The pool found the hypotheses of the direction.
-        """
+        """Return a direction with other values in the leaves; by default the given direction."""
         return direction
 
     def default_step(self, risk: Risk, learner: WeakLearner) -> str:
-        """Return the schedule of the theorem that covers the algorithm on this risk."""
+        """Return the name of a schedule for which a theorem proves convergence on this risk."""
         return "1/(lambda t)" if risk.strong_convexity > 0.0 else "1/sqrt(t)"
 
     def fresh(self, after: Algorithm | None = None) -> Algorithm:
-        """Return a copy for a new run, or for the continuation of the run of `after`.
+        """Return the algorithm for a new run, or for a run that continues the run of `after`.
 
-        An algorithm that keeps nothing between rounds may return itself, as here.
+        A subclass that changes during a run returns a copy.
         """
         return self
 
     def filled(self, **options: Any) -> Algorithm:
-        """Return the algorithm with these values for options that are None."""
+        """Return a copy in which the given values replace the options that are None."""
         made = copy.copy(self)
         for option, value in options.items():
             if getattr(self, option) is None:
@@ -170,7 +169,7 @@ class Algorithm(ABC):
         return made
 
     def projection_for(self, learner: WeakLearner) -> str:
-        """Return the projection that a learner shall do, or raise if it cannot do it."""
+        """Return the projection for a learner, or raise an InputError if the learner lacks it."""
         if self.projection is None:
             return learner.projections[0]
         if self.projection not in learner.projections:
@@ -233,8 +232,10 @@ def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Pro
         if not np.isfinite(square):
             raise InputError(
                 f"the weak learner found {h!r} with training outputs that are not finite, or too "
-                "large to square; it must return finite numbers, or the steps are too long"
+                "large to square; it must return finite numbers. If the run diverges, take "
+                "shorter steps"
             )
+        # A hypothesis that is zero on the training set has no direction.
         if square == 0.0:
             return None
         inner = measure.inner(values, v)
@@ -249,10 +250,10 @@ def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Pro
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Naive(Algorithm):
-    """GB11, Algorithm 1: step along the hypothesis nearest to the gradient, and drop the rest.
+    """GB11, Algorithm 1: step along the hypothesis nearest to the gradient, and drop the remainder.
 
     f_t = f_{t−1} − η_t (<h, ∇>/‖h‖²) h. The algorithm converges for smooth strongly convex risks
-    (GB11, Theorem 3), and can stop anywhere on others. For its options see `Algorithm`.
+    (GB11, Theorem 3). For other risks it can stop far from the optimum.
     """
 
     name = "naive"
@@ -270,22 +271,22 @@ class Naive(Algorithm):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Repeated(Algorithm):
-    """GB11, Algorithm 2: project the gradient, then the rest of it, and so on, t times in round t.
+    """GB11, Algorithm 2: project the gradient, then the remainder, and so on t times in round t.
 
-    f_t = f_{t−1} − η_t Σ_k (<h_k, ∇'>/‖h_k‖²) h_k, where ∇' is the rest of the gradient after k − 1
-    projections. Each of them changes it to ∇' − (<h_k, ∇'>/‖h_k‖²) h_k. The paper prints ∇' − h_k,
-    with which its theorems fail unless h_k is the nearest point.
+    f_t = f_{t−1} − η_t Σ_k (<h_k, ∇'>/‖h_k‖²) h_k, where ∇' is the remainder of the gradient after
+    k − 1 projections. Projection k leaves the remainder ∇' − (<h_k, ∇'>/‖h_k‖²) h_k. The paper
+    prints ∇' − h_k, with which its theorems fail unless h_k is the nearest point.
 
     Parameters
     ----------
     step, scale, projection, iterate
         See `Algorithm`.
     threshold : float, optional
-        In (0, 1). The projections of a round end when ‖∇'‖ has fallen to this share of ‖∇‖ (GB11,
-        Sec. 4.2, last paragraph on Theorem 5), instead of after t projections.
+        A number in (0, 1). The projections of a round end when ‖∇'‖ <= threshold · ‖∇‖, instead
+        of after t projections (GB11, Sec. 4.2, last paragraph on Theorem 5).
     most : int, optional
-        The largest number of projections in a round. With a threshold, which H may be unable to
-        reach, the default is 1000.
+        The largest number of projections in a round. With a threshold the default is 1000, since
+        H may be unable to reach the threshold.
     """
 
     name = "repeated"
@@ -305,15 +306,15 @@ class Repeated(Algorithm):
         return "2/(lambda t)" if risk.strong_convexity > 0.0 else "1/sqrt(t)"
 
     def direction(self, gradient: Array, project: Project, t: int) -> Direction:
-        """Return the sum of the projections; see `Algorithm.direction`."""
         left = gradient.copy()
         share = 1.0
         goal = 0.0 if self.threshold is None else self.threshold
+        # Without a threshold, round t has t projections as in the paper.
         count = min(t, self.most or t) if self.threshold is None else self.most or 1000
         parts: list[Projected] = []
         while len(parts) < count and share > goal:
             found = project(left)
-            # Below this edge a projection shortens the rest by less than 1e-12 of itself.
+            # With a smaller edge a projection shortens the remainder by a factor above 1 − 1e-12.
             if found is None or found.edge < 1e-6:
                 break
             parts.append(found)
@@ -324,10 +325,10 @@ class Repeated(Algorithm):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Residual(Algorithm):
-    """GB11, Algorithm 3: add to the next gradient what a projection leaves over.
+    """GB11, Algorithm 3: add the remainder of each projection to the next gradient.
 
     Δ ← Δ + ∇; f_t = f_{t−1} − η_t (<h, Δ>/‖h‖²) h; Δ ← Δ − (<h, Δ>/‖h‖²) h, where h is the
-    hypothesis nearest to Δ. For its options see `Algorithm`.
+    hypothesis nearest to Δ.
     """
 
     name = "residual"
@@ -336,13 +337,12 @@ class Residual(Algorithm):
     """Δ after the last round."""
 
     def direction(self, gradient: Array, project: Project, t: int) -> Direction:
-        """Return the projection of gradient and residual; see `Algorithm.direction`."""
         total = gradient.copy() if self.residual is None else self.residual + gradient
         found = project(total)
         self.residual = total
         if found is None:
-            # The residual may cancel the part of a gradient that H can follow. The next round adds
-            # that part once more, and so the run waits for it.
+            # The residual may cancel the component of a gradient along H. The next round adds this
+            # component again, and so the run continues.
             waits = project(gradient) is not None
             return Direction((), np.zeros_like(gradient), waits)
         total -= found.point
@@ -360,13 +360,12 @@ class Refitted(Naive):
     """Friedman's TreeBoost: project the gradient, then fit a number in each leaf to the loss.
 
     f_t = f_{t−1} + η Σ_j v_j [x in leaf j]. The losses of regression choose v_j to minimise the
-    loss of the examples of leaf j: a weighted mean, median, quantile or Huber's estimate. Logistic
-    and exponential losses need not have a minimum in a leaf, and take a damped Newton step, class
-    by class. With these losses R never rises if η <= 1 (1/K for K classes). The corners of hinges
-    are rounded at the temperature τ = 1/2: the algorithm works on a risk R' with
-    R <= R' <= R + τ log K, which never rises. A ranking takes the balance of the violated pairs,
-    with which R may rise. A risk without a rule takes the projection, as far as R falls. This
-    algorithm is not in GB11, and no step depends on a constant of the risk.
+    loss of the examples of leaf j: a weighted mean, median, quantile or Huber's estimate. For
+    logistic and exponential losses, which need not have a minimum in a leaf, v_j is a damped Newton
+    step for each class. With these losses R never rises if η <= 1 (1/K for K classes). For hinges,
+    the algorithm lowers a smooth risk R' with R <= R' <= R + (log K)/2, and R' never rises. For the
+    ranking hinge see `RankingRisk.refitted`; there R may rise. For a loss without a rule, the step
+    is the multiple of the projection that lowers R most. This algorithm is not in GB11.
 
     Parameters
     ----------
@@ -391,7 +390,6 @@ class Refitted(Naive):
         return risk.softened(F, gradient)
 
     def projection_for(self, learner: WeakLearner) -> str:
-        """Return the projection that a learner shall do, or raise if it has no leaves."""
         if not learner.leafy:
             raise InputError(
                 f"algorithm='refitted' gives new values to leaves, and {learner!r} has no leaves "
@@ -400,12 +398,11 @@ class Refitted(Naive):
         return super().projection_for(learner)
 
     def refit(self, direction: Direction, pool: Pool, risk: Any, F: Array) -> Direction:
-        """Return the direction with new values in the leaves."""
         if not direction.parts:
             return direction
         (part,) = direction.parts
         leaf, leaves = pool.leaves(part.hypothesis)
-        # A rule of the loss gives values that are no multiples of the projection.
+        # The values by a rule of the loss are not proportional to the projection.
         values = risk.refitted(F, leaf, leaves)
         if values is None:
             eta = line_search(risk, F, part.point)

@@ -21,7 +21,8 @@ from relaxboost.functional.schedules import make
 from relaxboost.functional.stopping import Stopping
 
 _CHECKED_ROWS = 8
-"""The number of rows whose predictions are compared with those of a learner or an earlier run."""
+"""The number of training rows at which predictions are compared with the stored training outputs.
+"""
 
 
 def boost(
@@ -45,26 +46,26 @@ def boost(
     learner : WeakLearner
     algorithm : {"residual", "repeated", "naive", "refitted"} or Algorithm
         GB11's Algorithms 3, 2 and 1, and `Refitted`. Steps, projection and iterate are options of
-        the objects, as in ``Residual(step=0.1)``. ``"naive"`` may stop anywhere if the risk is not
-        smooth. With a warm start a name stands for the algorithm of that run, with its options.
+        the objects, as in ``Residual(step=0.1)``. ``"naive"`` may stop far from the optimum if the
+        risk is not smooth. With a warm start, a name means the algorithm of the earlier run with
+        its options.
     stopping : int or Stopping
-        When to stop; a number is the number of rounds.
+        The number of rounds, or all limits of the run.
     warm_start : Boosted, optional
-        A run to continue, with its last f_t, residual, random numbers and round. The result is the
-        same as that of an uninterrupted run.
+        An earlier run to continue. The result is that of an uninterrupted run.
     seed : int
-        At least 0; for learners that make random choices. A warm start ignores it and continues the
-        random numbers of its run.
+        The seed, >= 0, of learners that make random choices. A run with a warm start ignores it
+        and continues the random numbers of the earlier run.
 
     Returns
     -------
     Boosted
-        After Ctrl-C, the run up to the round before, with status "interrupted".
+        The result. After Ctrl-C it ends with the last complete round and the status "interrupted".
 
     Raises
     ------
     InputError
-        Before work starts, for data or options that do not fit; the message names them.
+        If data or options do not fit, before work starts.
 
     References
     ----------
@@ -94,7 +95,7 @@ def boost(
         raise InputError(f"prepare of {learner!r} must return a Pool, and returned {pool!r}")
 
     def keep(state: BoostState) -> str:
-        # The first hypothesis shows whether the learner predicts what it trained.
+        # The first hypothesis shows whether predictions agree with the training outputs.
         if state.direction is not None and state.direction.parts and not run.terms:
             _reproduces(learner, state.direction.parts[0], X)
         return run.add(state)
@@ -102,6 +103,7 @@ def boost(
     # Rounds are a generator, so that limits and interrupts act between its steps.
     states = rounds(risk, pool, made, schedule, run.start, run.first, run.clock)
     status = run_rounds(states, keep, run.stopping, run.clock, first=run.first)
+    # The generator ends by itself only if the run is stationary.
     return run.result(status or "stationary")
 
 
@@ -113,9 +115,11 @@ def _check_kinds(risk: Any, learner: Any, before: Any) -> None:
             "Regressor(...) makes one of a scikit-learn regressor"
         )
     if before is not None and not isinstance(before, Boosted):
-        raise InputError(f"warm_start must be what boost returned, got {before!r}")
+        raise InputError(f"warm_start must be a result of boost, got {before!r}")
     if before is not None and before.state is None:
-        raise InputError("warm_start needs a run with its state, and this run has none")
+        raise InputError(
+            "warm_start needs a run with its state, which estimators keep with warm_start=True only"
+        )
 
 
 def _algorithm(given: str | Algorithm, before: Boosted | None) -> Algorithm:
@@ -124,7 +128,10 @@ def _algorithm(given: str | Algorithm, before: Boosted | None) -> Algorithm:
         return made.fresh()
     went: Algorithm = before.state["algorithm"]
     if type(went) is not type(made):
-        raise InputError(f"warm_start was made by {went!r}; continue with it, not with {made!r}")
+        raise InputError(
+            f"warm_start was made by {went!r}; continue with this algorithm, not with {made!r}"
+        )
+    # Residuals of the earlier run continue, also with other options.
     return (went if isinstance(given, str) else made).fresh(went)
 
 
@@ -136,12 +143,12 @@ def _reproduces(learner: WeakLearner, part: Projected, X: Any) -> None:
     if outputs.shape != near.shape or not np.allclose(outputs, near, rtol=1e-6, atol=1e-6 * size):
         raise InputError(
             f"{part.hypothesis!r} of {learner!r} has other outputs on the training rows than "
-            "`nearest` returned, so the ensemble would not predict what was trained"
+            "`nearest` returned; make them equal"
         )
 
 
 def _same(before: Boosted, risk: Risk, X: Any) -> None:
-    """Raise unless the run to continue had this training set and loss."""
+    """Raise an InputError unless the earlier run had this training set and loss."""
     F = before.state["F"]
     remedy = "give the loss, the data and the weights of that run, or leave warm_start out"
     if F.shape != risk.zero().shape:
@@ -156,7 +163,6 @@ def _same(before: Boosted, risk: Risk, X: Any) -> None:
             f"warm_start ended at a risk of {was:g}, which is {value:g} on these data; {remedy}"
         )
     # Predictions of a few rows reveal other features; sums in another order differ by rounding.
-    # The predictions at the end of that run, at a few rows.
     few = before.decision(X[:_CHECKED_ROWS], before.rounds)
     if not np.allclose(
         few, F[:_CHECKED_ROWS], rtol=1e-6, atol=1e-6 * float(np.abs(F).max(initial=0.0))

@@ -22,7 +22,7 @@ class BoostRecord(NamedTuple):
     value: float
     """R[f_t] on the training set."""
     validation: float
-    """R[f_t] on the validation set, or R of the mean for the iterate "average"; nan without one."""
+    """R[f_t], or R of the mean for the iterate "average", on the validation set; else nan."""
     average: float
     """R of the mean of f_1..f_t; nan unless the iterate is "average"."""
     gradient: float
@@ -61,7 +61,7 @@ class Boosted:
     iterate : str
     status : str
         "max_rounds", "max_learners", "early stopping", "time_limit", "callback", "interrupted", or
-        "stationary" if no hypothesis makes an angle with the projected function.
+        "stationary" if every hypothesis is orthogonal to the function to project.
     """
 
     loss: Loss
@@ -76,7 +76,7 @@ class Boosted:
     classes: Any = field(repr=False)
     seconds: float
     state: Any = field(repr=False)
-    """The last f_t, algorithm and random numbers, for a warm start."""
+    """The last f_t, the algorithm and the random numbers for a warm start."""
 
     @property
     def value(self) -> float:
@@ -85,12 +85,13 @@ class Boosted:
         return record.average if self.iterate == "average" else record.value
 
     def weights(self, upto: int | None = None) -> Array:
-        """Return the coefficient of each term in the iterate, or in f_`upto`."""
+        """Return the coefficient of each term in the function f for predictions, or in f_`upto`."""
         coefficients = np.array([term.coefficient for term in self.terms])
         # A term of round t is in f_t and in all later iterates.
         born = np.array([term.round for term in self.terms])
         if upto is not None:
             return np.where(born <= upto, coefficients, 0.0)
+        # A term of round t is part of chosen − t + 1 of the averaged iterates.
         if self.iterate == "average" and self.chosen:
             return coefficients * np.maximum(self.chosen - born + 1, 0) / self.chosen
         return np.where(born <= self.chosen, coefficients, 0.0)
@@ -108,7 +109,7 @@ class Boosted:
         return total
 
     def staged(self, X: Any) -> Iterator[tuple[int, Array]]:
-        """Yield (t, f_t(X)) for each round from 1; a new array if the round added a term."""
+        """Yield (t, f_t(X)) for each round from 1."""
         total = self._zero(X)
         place = 0
         for t in range(1, self.rounds + 1):
@@ -119,10 +120,10 @@ class Boosted:
             yield t, total
 
     def contributions(self, X: Any) -> Array:
-        """Return the SHAP values of f(x): the contribution of each feature in the trees.
+        """Return the SHAP values of f(x), the contribution of each feature in the trees.
 
-        The shape is (N, d + 1), or (N, d + 1, K). The last column is the mean over the training
-        rows, and rows sum to `decision(X)`.
+        The shape is (N, d + 1), or (N, d + 1, K). The last column is the mean of f over the
+        training rows, and the columns sum to `decision(X)`.
 
         Raises
         ------
@@ -143,9 +144,11 @@ class Boosted:
         return type(some[0]).contributions(weights[places], some, X)
 
     def importances(self, features: int) -> Array:
-        """Return the share of each of d features in the fall of the squared error at all splits.
+        """Return the importance of each of d features; the importances sum to 1.
 
-        The error is that of each hypothesis as a fit of the target of its round.
+        Each split lowers the squared error with which a hypothesis fits the target of its round.
+        The importance of a feature is the sum of these decreases over its splits, divided by the
+        sum over all splits.
         """
         total = np.zeros(features)
         for place in np.flatnonzero(self.weights()):

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
 from relaxboost._core.arrays import Array, doubles
-from relaxboost._core.compiled import njit
 from relaxboost._core.errors import InputError
 
 
 class Empirical:
-    """N points of weights p_n >= 0 with sum 1, by default 1/N: <f, g> = Σ p_n <f(x_n), g(x_n)>.
+    """N points x_n with weights p_n >= 0 of sum 1, and <f, g> = Σ p_n <f(x_n), g(x_n)>.
 
     A function is the array of its values at the points, of shape (N,) or (N, K).
 
@@ -21,7 +18,7 @@ class Empirical:
     size : int
         N >= 1.
     weights : array of shape (N,), optional
-        Non-negative, with a positive sum; they are divided by it.
+        Non-negative numbers, which are divided by their positive sum. The default is 1/N each.
     """
 
     def __init__(self, size: int, weights: Array | None = None) -> None:
@@ -34,7 +31,9 @@ class Empirical:
             return
         weights = doubles("weights", weights)
         if weights.shape != (size,):
-            raise InputError(f"weights need shape ({size},), one each, got {weights.shape}")
+            raise InputError(
+                f"weights need shape ({size},), a weight for each example, got {weights.shape}"
+            )
         bad = np.flatnonzero(~(weights >= 0.0) | ~np.isfinite(weights))
         if bad.size:
             raise InputError(
@@ -50,8 +49,9 @@ class Empirical:
         """Return <f, g>."""
         if f.shape != g.shape or f.shape[:1] != (self.size,):
             raise ValueError(f"functions on {self.size} points, got {f.shape} and {g.shape}")
-        f, g = (np.ascontiguousarray(h, dtype=np.float64) for h in (f, g))
-        return _inner(self.p, f, g) if f.ndim == 1 else _inner_rows(self.p, f, g)
+        # Sums by einsum stay in one thread: the threads of BLAS cost more than such short sums.
+        f, g = np.ascontiguousarray(f), np.ascontiguousarray(g)
+        return float(np.einsum("n,n,n" if f.ndim == 1 else "n,nk,nk", self.p, f, g))
 
     def norm(self, f: Array) -> float:
         """Return ‖f‖."""
@@ -61,47 +61,4 @@ class Empirical:
         """Return Σ p_n values_n, for values of shape (N,)."""
         if np.shape(values) != (self.size,):
             raise ValueError(f"values at {self.size} points, got shape {np.shape(values)}")
-        return _mean(self.p, np.ascontiguousarray(values, dtype=np.float64))
-
-
-# These sums take one pass in one thread. They are so short that the threads of BLAS cost more than
-# they save, and cost milliseconds if other processes keep the cores busy.
-_SUM = {"reassoc", "contract"}
-
-
-@njit(fastmath=_SUM)
-def _inner(p: Array, f: Array, g: Array) -> float:
-    total = 0.0
-    for n in range(p.shape[0]):
-        total += p[n] * (f[n] * g[n])
-    return total
-
-
-@njit(fastmath=_SUM)
-def _inner_rows(p: Array, f: Array, g: Array) -> float:
-    total = 0.0
-    for n in range(p.shape[0]):
-        row = 0.0
-        for k in range(f.shape[1]):
-            row += f[n, k] * g[n, k]
-        total += p[n] * row
-    return total
-
-
-@njit(fastmath=_SUM)
-def _mean(p: Array, values: Array) -> float:
-    total = 0.0
-    for n in range(p.shape[0]):
-        total += p[n] * values[n]
-    return total
-
-
-class Objective(Protocol):
-    """The part of a `Risk` that the loop of rounds needs."""
-
-    @property
-    def measure(self) -> Empirical:
-        """The points and weights of the inner product."""
-
-    def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return R[f] and a subgradient of L²(P̂)."""
+        return float(np.einsum("n,n", self.p, values))

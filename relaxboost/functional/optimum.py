@@ -22,7 +22,7 @@ from relaxboost.solvers.external import ask, check_solver
 from relaxboost.solvers.interior_point.corner_losses import CornerLosses, LossIterate
 
 _FAR = 50.0
-"""The margins that separated examples get: exp(−50) is below the tolerance of every solver."""
+"""The margin of separated examples. exp(−50) is below the tolerance of every solver."""
 
 
 @dataclass(frozen=True)
@@ -43,16 +43,16 @@ class LossOptimum:
         The lower bound holds for all α with |α_j| ‖h_j‖ <= radius for every j, and the radius is at
         least ten times the largest |α_j| ‖h_j‖ of `alpha`. For a ranking ‖h_j‖ is the norm of the
         differences of pairs. The radius is finite because <Z, h_j> is zero only up to rounding: the
-        bound is lowered by |<Z, h_j>|/‖h_j‖ times the radius. If the largest |α_j| ‖h_j‖ is ρ,
-        beyond the radius, convexity gives R >= upper − (upper − lower) ρ / (0.9 radius).
+        bound is lowered by |<Z, h_j>|/‖h_j‖ times the radius. For an α whose largest |α_j| ‖h_j‖ is
+        a number ρ > radius, convexity gives R >= upper − (upper − lower) ρ / (0.9 radius).
     attained : bool
-        Whether R has a minimiser on the span. If not, as for logistic loss on separable data,
-        `upper` is near an infimum that no function of the span attains. A linear program with a
-        tolerance of 1e-9 decides this for `falling` losses; a user-defined loss declares it.
+        Whether R has a minimiser on the span. For example, the logistic loss has no minimiser on
+        separable data, and `upper` is then near the infimum. A linear program with a tolerance of
+        1e-9 decides this for `falling` losses. A user-defined loss declares it.
     level : {"rounded", "numerical"}
-        "rounded": computed from closed forms in doubles, with a first-order allowance of
-        γ_k (Higham) for k roundings of a sum, and 64 for exp and log; not an exact proof.
-        "numerical": R* itself comes from a solver, as for `CustomLoss`.
+        "rounded" means closed forms in doubles, widened by Higham's γ_k for k rounding errors to
+        first order, which is not an exact proof. "numerical" means that a solver computes R*, as
+        for `CustomLoss`.
     solver, status : str
         The solver that found the points, and how it ended. The bracket does not rely on them.
     """
@@ -77,12 +77,11 @@ class LossOptimum:
 def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
     """Bracket the least R[H α] over all α.
 
-    A solver proposes α and multipliers, and the bracket is computed from them without trust. The
-    upper bound is R[H α]. Every Z with <Z, h> = 0 for all h of H gives a lower bound: by Fenchel
-    and Young, R[H α] >= <Z, H α> − R*(Z) = −R*(Z). The multipliers, or the subgradient at H α, are
-    repaired to such a Z. They are put into the domain of R*, and then moved to <Z, h> = 0, each
-    entry in proportion to its room. Z = 0 is always possible: its bound is the infimum of R over
-    all functions.
+    A solver proposes α and multipliers. The upper bound is R[H α]. Every Z with <Z, h> = 0 for all
+    h of H gives a lower bound: by Fenchel and Young, R[H α] >= <Z, H α> − R*(Z) = −R*(Z). Such a Z
+    follows from the multipliers, or from the subgradient at H α: it is moved into the domain of
+    R*, and then to <Z, h> = 0, each entry in proportion to `Risk.room`. For Z = 0 the bound is the
+    infimum of R over all functions.
 
     Parameters
     ----------
@@ -91,9 +90,9 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
     H : array of shape (N, n), or (N, K, n)
         The outputs of n hypotheses on the training set, as `FiniteSet` takes them.
     solver : str, optional
-        A solver that cvxpy knows. The default is the package's interior point method if each loss
-        has one corner (absolute, quantile, hinge, ranking), HIGHS for other piecewise linear risks,
-        and CLARABEL for all others. If a bracket is wide, the next of these and BFGS follow.
+        The name of a solver of cvxpy. The default is the package's interior point method if each
+        loss has one corner (absolute, quantile, hinge, ranking), HIGHS for other piecewise linear
+        risks, and CLARABEL otherwise. If the bracket is wide, the next of these and BFGS follow.
 
     Returns
     -------
@@ -129,13 +128,14 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
             best = space.bracket(solver, ray)
     Z = best.Z
     if found is not None:
-        # pZ is the divergence of the flow that the pairs carry.
+        # On the pairs Z is a flow, and its divergence is p Z on the documents.
         carried = found[0].T @ (inner.measure.p * Z)
         Z = np.divide(carried, risk.measure.p, out=risk.zero(), where=risk.measure.p > 0.0)
     return LossOptimum(
         alpha=best.alpha,
         F=hypotheses @ best.alpha,
         Z=Z,
+        # Rounding errors must not reverse the bounds.
         lower=min(best.lower, best.upper),
         upper=best.upper,
         radius=best.radius,
@@ -149,8 +149,8 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
 def corners(risk: Risk) -> CornerLosses | None:
     """Return the corners of a risk if each loss has two slopes and one corner, or else None.
 
-    The conjugate of such a loss is linear between the slopes. Since it is convex, a comparison at
-    the middle decides whether it is.
+    The conjugate of such a loss is linear between the slopes. A convex function is linear on an
+    interval if its value in the middle is the mean of the values at the ends.
     """
     if not isinstance(risk, PointwiseRisk):
         return None
@@ -193,16 +193,17 @@ class _Space:
         return (self.H @ alpha).reshape(self.shape)
 
     def bracket(self, solver: str | None, ray: Array) -> _Bracket:
-        """Solve, and bound on both sides. R always falls along the ray, unless the ray is 0.
+        """Return the best bracket of several solvers. R decreases along `ray`, unless it is 0.
 
-        Solvers report some risks as solved that are far from it. If the gap is above 1e-8 of the
-        upper bound, the next solver follows, and BFGS at the end.
+        Some solvers report success far from the optimum. If the gap exceeds 1e-8 of the upper
+        bound, the next solver follows, and BFGS at the end.
         """
         found: list[_Bracket] = []
         for alpha, multipliers, name, status in self._answers(solver, ray):
             found.append(self._bounded(alpha, multipliers, name, status))
             if found[-1].upper - found[-1].lower <= 1e-8 * abs(found[-1].upper):
                 return found[-1]
+        # HiGHS solves piecewise linear risks, for which BFGS is not suitable.
         if found[-1].solver != "HIGHS":
             status += ", then BFGS"
             found.append(self._bounded(_descended(self, alpha), multipliers, name, status))
@@ -211,7 +212,7 @@ class _Space:
     def _answers(
         self, solver: str | None, ray: Array
     ) -> Iterator[tuple[Array, Array | None, str, str]]:
-        """Yield α, the Z of the multipliers or None, name and status of each solver."""
+        """Yield α, Z from the multipliers or None, the name and the status of each solver."""
         given = corners(self.risk) if solver is None else None
         if given is not None:
             yield *self._interior_point(given), "interior point", "ended"
@@ -223,11 +224,10 @@ class _Space:
         root = np.sqrt(given.p)
         # The least-squares fit to the corners is a good start.
         fit = np.linalg.lstsq(root[:, None] * H, root * given.at, rcond=1e-12)[0]
-        # A column of zeros has no curvature, and so gets a quadratic term.
+        # A quadratic term makes the coefficient of a column of zeros unique.
         none = np.where(self.lengths > 0.0, 0.0, 1.0)
         run = LossIterate(DenseBulk(H), given, np.asarray(fit, np.float64), quadratic=none)
         goal = 1e-13 * run.product  # a smaller product of slacks and multipliers is rounding
-        # BLAS gets threads only if the matrix is large enough for them.
         with threads_for(*H.shape):
             while run.product > goal and run.advance():
                 pass
@@ -236,18 +236,19 @@ class _Space:
     def _bounded(self, alpha: Array, multipliers: Array | None, name: str, status: str) -> _Bracket:
         F = self.at(alpha)
         value, gradient = self.risk.evaluate(F)
+        # The bound should hold far beyond the coefficients that the solver found.
         radius = 10.0 * max(float((np.abs(alpha) * self.lengths).max()), 1.0)
-        # Both may be the better dual point; the multipliers are so if the risk has corners.
+        # If the risk has corners, the multipliers are usually the better dual point.
         starts = [gradient] if multipliers is None else [multipliers, gradient]
         lower, Z = self.bound(starts, radius, alpha, value)
-        # H α as computed differs from H α by rounding, and so does R there.
+        # The computed H α has rounding errors, which change R.
         upper = value + self.roundoff * abs(value) + self._moves(gradient, alpha)
         return _Bracket(alpha, Z, lower, upper, radius, name, status)
 
     def _moves(self, gradient: Array, alpha: Array) -> float:
-        """Return a bound of R at H α less R at the rounded H α.
+        """Return a bound on R at H α minus R at the computed H α.
 
-        At a corner of R the subgradient bounds one side only; `gradient_bound` bounds both.
+        At a corner of R the subgradient bounds one side only, and `gradient_bound` both sides.
         """
         error = self.roundoff * (np.abs(self.H) @ np.abs(alpha))
         first = float(self.p @ (np.abs(gradient.ravel()) * error))
@@ -263,12 +264,11 @@ class _Space:
     ) -> tuple[float, Array]:
         """Return the best lower bound found, and its Z."""
         at = np.abs(self.H) @ np.abs(alpha)
-        # Z = 0 comes first: it always gives a bound.
         best = (-math.inf, np.zeros(self.shape))
         for start in [np.zeros(self.shape), *starts]:
             tried: Array | None = None
-            # Entries near the boundary of the domain belong on it, and the accuracy of the solver
-            # decides which entries are near.
+            # A solver returns entries near the boundary of the domain that should be on it. How
+            # near they are depends on the accuracy of the solver.
             for snap in (0.0, 1e-10, 1e-8, 1e-6, 1e-4):
                 Z = self.risk.nearby(start, snap)
                 if tried is not None and np.array_equal(Z, tried):
@@ -278,19 +278,19 @@ class _Space:
                     conjugate = self.risk.conjugate(moved)
                     size = np.abs(moved).ravel()
                     terms = abs(value) + abs(conjugate) + float(self.p @ (size * (at + size)))
-                    # The bound pays for <Z, h> ≠ 0 within the radius, and for rounding.
+                    # The bound is reduced for <Z, h> ≠ 0 within the radius, and for rounding.
                     charged = radius * self._left(moved) + self.roundoff * terms
                     if -conjugate - charged > best[0]:
                         best = (-conjugate - charged, moved)
                 if not (start.any() and self.risk.closed_form):
-                    break  # nothing is near the boundary, or each conjugate is a cone program
+                    break  # Z = 0 has no entry near the boundary, and cone programs are slow
         return best
 
     def interior(self, Z: Array) -> bool:
         """Return whether <., h> = 0 meets the interior of the domain of R* near Z.
 
-        Then a minimiser exists (Rockafellar 1970, Theorems 6.6 and 27.1(b)). Z itself satisfies
-        <Z, h> = 0 up to rounding; the correction must be small compared with the room.
+        Then a minimiser exists (Rockafellar 1970, Theorems 6.6 and 27.1(b)). Z satisfies
+        <Z, h> = 0 up to rounding, and the correction must be small compared with `Risk.room`.
         """
         room = self.risk.room(Z)
         if room is None or not (room.ravel()[self.p > 0.0] > 1e-11).all():
@@ -301,14 +301,13 @@ class _Space:
 
     def _left(self, Z: Array) -> float:
         """Return Σ |<Z, h_j>|/‖h_j‖, with an allowance for its rounding."""
-        # The weights belong to the inner product of L²(P̂).
         carried = self.p * Z.ravel()
         sums = np.abs(carried @ self.H) + self.roundoff * (np.abs(carried) @ np.abs(self.H))
         seen = self.lengths > 0.0
         return float((sums[seen] / self.lengths[seen]).sum())
 
     def _moved(self, Z: Array) -> Array:
-        """Return Z moved to <Z, h> = 0 and back into the domain; twice, for the rounding."""
+        """Return Z moved to <Z, h> = 0 and back into the domain, twice because of rounding."""
         for _ in range(2):
             room = self.risk.room(Z)
             room = np.ones(self.shape) if room is None else room
@@ -316,11 +315,11 @@ class _Space:
         return Z
 
     def _shares(self, Z: Array, room: Array) -> Array:
-        """Return the change of Z to <Z, h> = 0 as a share of the room of each entry.
+        """Return the change of Z to <Z, h> = 0, with each entry divided by its `Risk.room`.
 
-        The share is v/√p with the shortest v.
+        Of all such changes, √p times the result has the least norm.
         """
-        # Entries without weight or room cannot change.
+        # Entries of weight 0 or room 0 cannot change.
         seen = np.flatnonzero((self.p > 0.0) & (room.ravel() > 0.0))
         shares = np.zeros(self.H.shape[0])
         if not seen.size:
@@ -339,14 +338,13 @@ class _Space:
 
 
 def _descended(space: _Space, alpha: Array) -> Array:
-    """Return a point of lower risk, by BFGS from α; or α itself if BFGS finds none."""
+    """Return an α of lower risk that BFGS finds from the given α, or the given α."""
     from scipy.optimize import minimize
 
     def risk(beta: Array) -> tuple[float, Array]:
         value, gradient = space.risk.evaluate(space.at(beta / space.scale))
         return value, ((space.p * gradient.ravel()) @ space.H) / space.scale
 
-    # The tolerance of the gradient is relative to the risk.
     size = abs(risk(alpha * space.scale)[0])
     options = {"gtol": 1e-10 * size, "maxiter": 1000}
     found = minimize(risk, alpha * space.scale, jac=True, method="BFGS", options=options)
@@ -355,11 +353,11 @@ def _descended(space: _Space, alpha: Array) -> Array:
 
 
 def _ray(space: _Space) -> Array:
-    """Return a direction along which R always falls, with all separable margins; 0 if none exists.
+    """Return an α along which R keeps decreasing, with the largest set of margins > 0, or 0.
 
-    The margins C H α form a cone. There the maximum of Σ s with s <= C H α and 0 <= s <= 1 has s in
-    {0, 1}, and s is 1 for separated examples. They are the complement of the hard core of Telgarsky
-    (2012), A primal-dual convergence analysis of boosting.
+    The margins C H α form a cone. Hence the maximum of Σ s over s <= C H α and 0 <= s <= 1 has
+    s = 1 for the examples that can be separated, and s = 0 for the others, which are the hard core
+    of Telgarsky (2012), A primal-dual convergence analysis of boosting.
     """
     margins = space.risk.margins()
     alpha = cp.Variable(space.H.shape[1], name="alpha")
@@ -379,7 +377,7 @@ def _ray(space: _Space) -> Array:
 
 
 def _solved(space: _Space, solver: str | None, ray: Array) -> tuple[Array, Array | None, str, str]:
-    """Return the answer of a general solver, as `_Space._answers` yields it."""
+    """Return α, Z, name and status of a general solver, as for `_Space._answers`."""
     beta = cp.Variable(space.H.shape[1], name="alpha")
     f = cp.Variable(space.H.shape[0], name="F")
     F = f if len(space.shape) == 1 else cp.reshape(f, space.shape, order="C")
@@ -387,7 +385,7 @@ def _solved(space: _Space, solver: str | None, ray: Array) -> tuple[Array, Array
     curved = None if goal.is_pwl() else repr(getattr(space.risk, "loss", space))
     name = check_solver(solver, curved)
     equal = f == (space.H / space.scale) @ beta + _FAR * (space.H @ ray)
-    # The sum over examples instead of the mean: costs of 1/N would be near the solver's tolerance.
+    # The objective is a sum, as terms of a mean would be near the tolerance of the solver.
     problem = cp.Problem(cp.Minimize(space.risk.measure.size * goal), [equal])
     sign = -1.0 / space.risk.measure.size
     answer = ask(Model("primal", problem, beta, ((equal, sign),)), name, {})
@@ -399,13 +397,13 @@ def _solved(space: _Space, solver: str | None, ray: Array) -> tuple[Array, Array
 
 
 def _nearest(space: _Space, point: Array | None, ray: Array) -> Array:
-    """Return the α of least risk among the points that a solver's point suggests, and 0."""
+    """Return the α of least risk among 0 and points near the result of a solver."""
     tries = [np.zeros(space.H.shape[1])]
     if point is not None and np.isfinite(point).all():
         tries.append(point / space.scale + _FAR * ray)
         if ray.any():
-            # Directions that change separated margins only are undetermined in the program. This
-            # is the shortest α with the margins of the other examples, and then the ray.
+            # The program does not determine directions that change separated margins only. The
+            # shortest α with the margins of the other examples avoids them; then the ray is added.
             rows = space.risk.margins() @ (space.H / space.scale)
             core = rows[rows @ (space.scale * ray) <= 0.5]
             short = np.linalg.lstsq(core, core @ point, rcond=1e-10)[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,6 @@ from relaxboost._core.loop import Clock
 from relaxboost.functional.algorithms import Algorithm, Direction, projector
 from relaxboost.functional.ensemble import Term
 from relaxboost.functional.learners import Pool
-from relaxboost.functional.measure import Objective
 from relaxboost.functional.schedules import Schedule
 
 
@@ -22,7 +22,7 @@ class BoostState:
     """f_t on the training set, and the step that led to it."""
 
     round: int
-    """t; 0 is the start."""
+    """The number t of the round; 0 is the start."""
     F: Array
     """f_t, which must not be changed."""
     value: float
@@ -30,7 +30,7 @@ class BoostState:
     gradient: Array
     """The subgradient at f_t."""
     direction: Direction | None
-    """The direction, which times `step` was subtracted from f_{t−1}; None at the start."""
+    """The direction with f_t = f_{t−1} − step · direction; None at the start."""
     step: float
     """η_t; nan at the start."""
 
@@ -42,7 +42,7 @@ class BoostState:
 
 
 def rounds(
-    risk: Objective,
+    risk: Any,
     pool: Pool,
     algorithm: Algorithm,
     schedule: Schedule,
@@ -50,11 +50,11 @@ def rounds(
     first: int = 0,
     clock: Clock | None = None,
 ) -> Iterator[BoostState]:
-    """Yield f_0, f_1, ... until no hypothesis makes an angle with the projected function.
+    """Yield f_0, f_1, ... until every hypothesis is orthogonal to the function to project.
 
-    The schedule returns η_t for t, f_{t−1} and the direction; see `schedules.make`. `start` holds
-    the predictions of round `first`, with which the run starts or continues. `TimeUp` is raised
-    between projections if no time is left on the clock.
+    The risk is a `Risk` or another object with `measure` and `evaluate`. The schedule is that of
+    `schedules.make`. The predictions `start` are those of round `first`, after which the loop
+    continues. The generator raises `TimeUp` between two projections if the clock has run out.
     """
     project = projector(pool, risk.measure, clock)
     F = np.array(start, dtype=np.float64)
@@ -64,7 +64,7 @@ def rounds(
         direction = algorithm.direction(algorithm.wanted(gradient, risk, F), project, t)
         if not direction.parts and not direction.waits:
             return
-        # The direction says where the leaves are, and a refit may change their values.
+        # A refit keeps the leaves of the hypothesis and may change their values.
         direction = algorithm.refit(direction, pool, risk, F)
         eta = schedule(t, F, direction.values)
         moved = eta * direction.values

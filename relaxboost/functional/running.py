@@ -20,7 +20,7 @@ from relaxboost.functional.stopping import Stopping
 
 
 class Validation:
-    """The risk on a held-out set, updated term by term."""
+    """The risk on a held-out set, updated in each round."""
 
     def __init__(self, X: Any, risk: Risk, given: Any) -> None:
         if not isinstance(given, tuple) or len(given) not in (2, 3, 4):
@@ -35,8 +35,8 @@ class Validation:
         shape = np.shape(self.X)
         if shape[:1] != (self.risk.measure.size,):
             raise InputError(
-                f"validation has X of shape {shape} and {self.risk.measure.size} targets; one row "
-                "each"
+                f"validation has X of shape {shape} and {self.risk.measure.size} targets; give a "
+                "row for each target"
             )
         if shape[1:] != np.shape(X)[1:]:
             raise InputError(
@@ -61,7 +61,7 @@ class Validation:
         return self.risk.value(self._total / self._seen if average and self._seen else self.F)
 
     def resume(self, before: Boosted) -> None:
-        """Take over the rounds of the run that this run continues."""
+        """Add the rounds of the earlier run that this run continues."""
         for t, F in before.staged(self.X):
             self._total = self._total + F
             self._seen = t
@@ -85,24 +85,17 @@ class _Patience:
 
 
 class _Kept(NamedTuple):
-    """The number of records so far, and the state for a warm start after the last of them."""
+    """The number of complete records, and the state for a warm start after the last record."""
 
     records: int
     state: dict[str, Any]
 
 
 class BoostRun:
-    """The terms found so far and their history, which may be returned after any round.
+    """The terms and the history of a run, from which `result` makes a `Boosted` after any round.
 
-    The algorithm is in its state before the first round. If there is a run `before`, the random
-    numbers `rng` of the learner continue where it ended.
-
-    Attributes
-    ----------
-    clock : Clock
-        Starts with the object.
-    terms : list of Term
-    history : list of BoostRecord
+    If there is an earlier run `before`, the random numbers `rng` of the learner continue those of
+    that run.
     """
 
     def __init__(
@@ -145,7 +138,7 @@ class BoostRun:
 
     @property
     def iterate(self) -> str:
-        """The function that predictions will use; see `Algorithm`."""
+        """The option `iterate` of the algorithm, by default "last"."""
         return self.algorithm.iterate or "last"
 
     @property
@@ -155,21 +148,21 @@ class BoostRun:
 
     @property
     def start(self) -> Array:
-        """The predictions of that round."""
+        """The predictions after round `first`."""
         start: Array = self._kept.state["F"]
         return start
 
     def add(self, state: BoostState) -> str:
-        """Keep a round, and return the reason to stop, or ""."""
+        """Store a round, and return the reason to stop, or "" to continue."""
         new = state.terms
         total = self._kept.state["total"]
         if state.direction is not None:
             total = total + state.F
-        # Nothing is kept before the record is complete.
+        # Nothing is stored before the record is complete, since Ctrl-C may come at any time.
         record = self._record(state, new, total)
         self.terms += new
         self.history.append(record)
-        # One assignment: a run that is interrupted before it ended a round earlier.
+        # This single assignment completes the round.
         self._kept = _Kept(
             len(self.history),
             {
@@ -183,6 +176,7 @@ class BoostRun:
         limits = self.stopping
         if limits.patience is not None and self._patience.stale >= limits.patience:
             return "early stopping"
+        # A run that reaches both limits in one round ends by max_rounds.
         enough = limits.max_learners is not None and record.learners >= limits.max_learners
         return "max_learners" if enough and record.round < limits.max_rounds else ""
 
@@ -211,10 +205,9 @@ class BoostRun:
         )
 
     def result(self, status: str) -> Boosted:
-        """Return the run up to the last round that was kept."""
+        """Return the run up to the last complete round."""
         history = tuple(self.history[: self._kept.records])
         last = history[-1].round
-        # The last round, unless the best one was watched.
         chosen = last
         watched = [record for record in history if not math.isnan(record.validation)]
         # With patience, the mean ends at the best round too.

@@ -10,13 +10,12 @@ from typing import Any, TypeAlias
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 from relaxboost.functional.losses import Risk
-from relaxboost.functional.measure import Objective
 
 Schedule: TypeAlias = Callable[[int, Array, Array], float]
-"""η_t of round t, f_{t−1} and the direction."""
+"""Returns the step η_t, given t, the values of f_{t−1} and the values of the direction."""
 
 Rule: TypeAlias = Callable[[Risk], Schedule]
-"""Makes the schedule of a name for a risk, or raises if the risk lacks a constant for it."""
+"""Returns a schedule for a risk, or raises an InputError if the risk lacks a constant."""
 
 
 def _by_smoothness(risk: Risk) -> Schedule:
@@ -48,7 +47,8 @@ RULES: dict[str, Rule] = {
 }
 
 STEPS = tuple(RULES)
-"""The names of steps: GB11's Theorems 3; 4; 6; 5 and 7; the best step along the direction."""
+"""The names of steps. The first three are for GB11's Theorems 3, 4 and 6, and "1/sqrt(t)" is for
+Theorems 5 and 7. "line-search" is the best step along the direction."""
 
 
 def make(step: str | float | Callable[[int], float], risk: Risk, scale: float = 1.0) -> Schedule:
@@ -57,7 +57,7 @@ def make(step: str | float | Callable[[int], float], risk: Risk, scale: float = 
     Raises
     ------
     InputError
-        If the step is none of these, or the risk lacks the constant that it needs.
+        If `step` is of another kind, or if the risk lacks a constant for the schedule.
     """
     check_step(step)
     if isinstance(step, str):
@@ -72,6 +72,7 @@ def make(step: str | float | Callable[[int], float], risk: Risk, scale: float = 
 
 def check_step(step: Any) -> None:
     """Raise an `InputError` unless a step is a name, a number > 0 or a function of t."""
+    # Python counts True as a number.
     if isinstance(step, Real) and not isinstance(step, bool):
         if not 0.0 < float(step) < math.inf:
             raise InputError(f"a step size must be positive, got {step!r}")
@@ -81,15 +82,14 @@ def check_step(step: Any) -> None:
         )
 
 
-def line_search(risk: Objective, F: Array, direction: Array) -> float:
-    """Return the η >= 0 of least R[f − η·direction], by bisection on the slope; at most 2^40."""
+def line_search(risk: Any, F: Array, direction: Array) -> float:
+    """Return the η in [0, 2^40] of least R[f − η·direction], by bisection on the slope."""
     inner = risk.measure.inner
 
     def rises(eta: float) -> bool:
-        """Return whether R does not fall any more beyond a step."""
+        """Return whether R does not decrease beyond the step eta."""
         return inner(risk.evaluate(F - eta * direction)[1], direction) <= 0.0
 
-    # The risk does not fall along the direction.
     if rises(0.0):
         return 0.0
     low = 0.0

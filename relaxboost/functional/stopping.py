@@ -1,4 +1,4 @@
-"""When a run of boosting ends."""
+"""The limits of a run of boosting."""
 
 from __future__ import annotations
 
@@ -12,25 +12,24 @@ from relaxboost._core.parameters import count
 
 @dataclass(frozen=True)
 class Stopping(Limits):
-    """When a run of boosting ends; whichever comes first.
+    """The limits of a run of boosting. The run ends at the first limit that it reaches.
 
     Parameters
     ----------
     max_rounds : int
-        T >= 1; with a warm start the rounds of that run count too.
+        The number T >= 1 of rounds, which includes the rounds of a warm start.
     time_limit : float, optional
-        Seconds from the start of the call, > 0. The run checks the clock after each round and
-        between the projections of a round.
+        A positive number of seconds from the start of the call. The run checks the clock after each
+        round and between the projections of a round.
     callback : callable, optional
         Called with the `BoostState` of each round; the run ends when the result is true.
     max_learners : int, optional
-        The run ends when it has this number of weak learners, >= 1. Round t of ``"repeated"`` adds
-        t of them.
+        The largest number of hypotheses, >= 1. Round t of ``"repeated"`` adds t hypotheses.
     patience : int, optional
-        The run ends after this number of rounds, >= 1, without a lower validation risk.
+        The number of rounds, >= 1, without a lower validation risk after which the run ends.
     validation : tuple, optional
-        Held-out examples: (X, y), (X, y, groups) or (X, y, groups, weights). The history has their
-        risk. In planning these are held-out tasks.
+        Held-out examples: (X, y), (X, y, groups) or (X, y, groups, weights). The history contains
+        their risk. In planning, `validation` contains held-out tasks.
 
     Raises
     ------
@@ -52,11 +51,11 @@ class Stopping(Limits):
             if given is not None:
                 object.__setattr__(self, name, count(name, given))
         if self.patience is not None and self.validation is None:
-            raise InputError("patience needs validation=(X, y), the set whose risk is watched")
+            raise InputError("patience needs validation=(X, y), whose risk must decrease")
 
     @classmethod
     def of(cls, given: Any) -> Stopping:
-        """Return the given object, or the `Stopping` after a given number of rounds.
+        """Return the given object, or a `Stopping` for a given number of rounds.
 
         Raises
         ------

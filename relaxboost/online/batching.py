@@ -1,7 +1,7 @@
 """From online to batch: one hypothesis from the iterates of a learner, and bounds on its risk.
 
-A learner that has seen m examples had the weights w_0, ..., w_{m−1}. Each of these iterates was
-chosen before the example that it predicted. Q is the uniform distribution on the iterates.
+The iterates of a learner for m examples are the weights w_0, ..., w_{m−1}, where w_{i−1} predicts
+example i and does not depend on it. Q is the uniform distribution on the iterates.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ from relaxboost.online.risks import Assumptions, ordered, ranged, risk_bound, va
 
 Rule = Literal["mean", "uniform", "majority", "validation"]
 MAX_ROWS = 1024
-"""The largest number of rows of a batch, and of iterates that are validated in one pass. A table of
-the losses of all these iterates on all these rows takes 8 MB."""
+"""The largest number of rows in a piece of a stream, and of iterates that one pass validates. The
+losses of all these iterates on all these rows take 8 MB."""
 
 
 class _Piece(NamedTuple):
     """Rows of a stream that the learner learns next."""
 
     first: int
+    """The index of the first row in the stream."""
     H: Matrix
     y: Vector
     is_stop: bool
@@ -55,12 +56,12 @@ class _Pass:
         return self._learner
 
     def pieces(self, stops: Iterable[int]) -> Iterator[_Piece]:
-        """Yield the rows in order, each piece before it is learned.
+        """Yield the rows in pieces, and let the learner learn each piece afterwards.
 
-        The numbers `stops` increase. Row i of the stream begins a piece if i is a stop, so that the
-        caller can read the weights w_i.
+        The argument `stops` contains increasing indices of rows. A piece begins at each stop i, so
+        that the caller can read the weights w_i.
         """
-        # The stops may be endless, as those of a reservoir are.
+        # The stops may be an infinite iterator, as for a reservoir.
         ahead = iter(stops)
         stop = next(ahead, None)
         for given in self._opened():
@@ -86,8 +87,8 @@ class _Pass:
             self._learner = self._learner or self.method.start(H.shape[1])
             if H.shape[1] != self._learner.size:
                 raise InputError(
-                    f"row {self.rows} has {H.shape[1]} base functions, and those before "
-                    f"{self._learner.size}; all rows need the same number"
+                    f"row {self.rows} has {H.shape[1]} base functions, and earlier rows have "
+                    f"{self._learner.size}; give all rows the same number"
                 )
         try:
             return H, self.method.loss.checked(y, len(H))
@@ -112,19 +113,19 @@ class BatchHypothesis:
     w: Vector | None
     """The weights, or None for a majority."""
     index: int | None
-    """The number i if `w` is the iterate w_i."""
+    """The index i if `w` is the iterate w_i."""
     examples: int
     """The number m of examples."""
     among: int
-    """The number of iterates of Q, or of iterates that were compared: m, or the snapshots."""
+    """The number of iterates that are averaged, drawn from, voting or compared."""
     loss: float
-    """The mean loss of the iterates of Q, each on the example that came after it."""
+    """The mean loss of these iterates, each on the next example."""
     wrong: float | None
-    """The fraction of these examples with y<w, h> <= 0, or None if there are no labels."""
+    """The fraction of these iterates with y<w, h> <= 0 on the next example; None without labels."""
     score: float | None = None
-    """For "validation": the later loss plus the radius of the chosen iterate."""
+    """For "validation": the mean loss on later examples plus the radius, for the chosen iterate."""
     sure: tuple[float, float] | None = None
-    """For "validation": the numbers δ and c of the radius."""
+    """For "validation": the arguments δ and c of the radius."""
     voters: Matrix | None = None
     """For "majority": the iterates that vote, shape (among, M)."""
 
@@ -147,7 +148,7 @@ class BatchHypothesis:
         assert W is not None
         size = W.shape[-1]
         if given.ndim not in (1, 2) or given.shape[-1] != size:
-            raise InputError(f"H must be (M,) or (rows, {size}), got {given.shape}")
+            raise InputError(f"H must have shape (M,) or (rows, {size}), got {given.shape}")
         if self.voters is None:
             return given @ W
         # A tie of an iterate counts as half a vote for each class.
@@ -157,22 +158,22 @@ class BatchHypothesis:
     def risk_bound(self, delta: float, assumptions: Assumptions) -> float:
         """Return a bound on the risk that holds with probability at least 1 − δ.
 
-        For "mean" and "uniform" it is Eq. 1. The risk of "uniform" is the mean risk of all draws.
-        For "majority" it is twice Eq. 1 of the 0-1 loss, and it bounds the probability of an error,
-        where a vote of 0 is an error. For "validation" it is the score.
+        For "mean" and "uniform" the bound is Eq. 1, and the risk of "uniform" is the mean over all
+        draws. For "majority" the bound is twice Eq. 1 for the 0-1 loss, and the risk is the
+        probability of an error, where a vote of 0 is an error. For "validation" it is the score.
 
         Raises
         ------
         InputError
-            If an assumption is missing, or if the validation had another δ or a smaller c.
+            If an assumption is missing, or if `batch` had another δ or a smaller c.
         """
         if self.rule == "validation":
             assert self.score is not None
             assert self.sure is not None
             if delta != self.sure[0] or ranged("validation", assumptions) > self.sure[1]:
                 raise InputError(
-                    f"the choice was made with delta={self.sure[0]:g} and losses in [0, "
-                    f"{self.sure[1]:g}]; use these numbers, or choose again"
+                    f"batch was called with delta={self.sure[0]:g} and losses in [0, "
+                    f"{self.sure[1]:g}]; use these numbers, or call batch again"
                 )
             return self.score
         if self.rule == "majority":
@@ -201,15 +202,15 @@ def batch(
     method : OnlineMethod
         The method of the learner.
     source : (H, y), Stream, iterable of blocks (H, y), or function that returns an iterable
-        The examples. A stream that can be read only once is sufficient for "mean", for "uniform",
-        and for declared snapshots.
+        The examples. The stream is read once for "mean", for "uniform", and if `snapshots` contains
+        indices. Otherwise it is read repeatedly.
     rule : str
-        "mean" is the mean of w_0, ..., w_{m−1}, and "uniform" is a random iterate. Both need one
-        pass and O(M) memory. "majority" is the sign of the sum of the signs of all iterates, which
-        are kept. "validation" is the iterate w_{i−1} with the smallest sum of the mean loss on
-        z_i, ..., z_m and `validation_radius`. It computes m² losses.
+        "mean" is the mean of w_0, ..., w_{m−1}, and "uniform" is a random iterate. Both need O(M)
+        memory. "majority" predicts the sign of the sum of the signs of the predictions of all
+        iterates. "validation" is the iterate w_{i−1} for which the mean loss on examples i, ..., m
+        plus `validation_radius` is least, and computes m² losses.
     snapshots : int or increasing integers, optional
-        For "majority" and "validation": a number k of iterates, evenly spread, or the indices i of
+        For "majority" and "validation": a number k of evenly spread iterates, or the indices i of
         the iterates w_i. By default all iterates are used. The bounds are those for k iterates.
     delta, loss_range : float, optional
         For "validation": the probability δ, and a number c such that all losses are in [0, c].
@@ -219,8 +220,8 @@ def batch(
     Raises
     ------
     InputError
-        If an option does not fit the rule, if the stream is empty or cannot be read as often as
-        necessary, or if a loss is not in [0, c].
+        If an option does not fit the rule, if the stream is empty or can be read only once, or if a
+        loss is not in [0, c].
 
     References
     ----------
@@ -241,7 +242,7 @@ def batch(
     opened, _ = opener(source, remedy if again else None)
     if rule in ("mean", "uniform"):
         return _streamed(_Pass(method, opened), rule, natural("seed", seed))
-    # These rules compare iterates, so the iterates are planned before the pass.
+    # The indices of the iterates must be known before the pass.
     plan = _planned(snapshots, opened)
     if rule == "majority":
         return _voted(_Pass(method, opened), plan)
@@ -256,7 +257,7 @@ def _check_options(method: Any, rule: Any, snapshots: Any, delta: Any, loss_rang
         raise InputError(f"method must be an OnlineMethod such as GradientDescent, got {method!r}")
     if rule not in get_args(Rule):
         raise InputError(f"rule must be {', '.join(get_args(Rule))}, got {rule!r}")
-    # These rules need no memory for iterates.
+    # These rules use all iterates in one pass and store none.
     if rule in ("mean", "uniform") and snapshots is not None:
         raise InputError(f"{rule!r} is exact in one pass; leave out snapshots")
     if rule == "validation":
@@ -265,9 +266,12 @@ def _check_options(method: Any, rule: Any, snapshots: Any, delta: Any, loss_rang
         share("delta", delta)
         positive("loss_range", loss_range)
     elif delta is not None or loss_range is not None:
-        raise InputError(f"delta and loss_range are for validation, not for {rule!r}")
+        raise InputError(f"delta and loss_range are for 'validation'; leave them out for {rule!r}")
+    # Only labels have signs to vote on.
     if rule == "majority" and method.loss.task != "binary":
-        raise InputError(f"a majority votes on labels -1 and +1, and {method.loss!r} has no labels")
+        raise InputError(
+            f"a majority votes on labels -1 and +1, and {method.loss!r} has no labels; use 'mean'"
+        )
 
 
 def _streamed(one: _Pass, rule: Rule, seed: int) -> BatchHypothesis:
@@ -278,7 +282,6 @@ def _streamed(one: _Pass, rule: Rule, seed: int) -> BatchHypothesis:
         if piece.is_stop:
             w = one.learner.w
             index = piece.first
-    # The learner keeps the mean of its iterates itself.
     if rule == "mean":
         w = one.learner.average
     wrong = one.wrong / one.rows if one.method.loss.task == "binary" else None
@@ -287,17 +290,16 @@ def _streamed(one: _Pass, rule: Rule, seed: int) -> BatchHypothesis:
 
 
 def reservoir(seed: int) -> Iterator[int]:
-    """Yield numbers 0 = i_0 < i_1 < ... such that the last one below m is uniform on 0, ..., m − 1.
+    """Yield 0 = i_0 < i_1 < ... such that for all m the last i_j < m is uniform on 0, ..., m − 1.
 
-    This holds for all m. If i − 1 is the last number, it remains so until k with probability i/k.
-    The next number is therefore the least k with i/k <= u, for a uniform u. The draw is uniform up
-    to 2^−53.
+    After the number i − 1, all of the numbers i, ..., k − 1 are skipped with probability i/k. The
+    next number follows from this law and a uniform random number. It is exact up to 2^−53.
     """
     rng = np.random.default_rng(seed)
     i = 1
     while True:
         yield i - 1
-        # The quotient is inverted, so that a uniform number gives the next index directly.
+        # P(next i > k) = i/k, inverted for a uniform random number.
         i = max(i + 1, math.ceil(i / (1.0 - rng.random())))
 
 
@@ -305,10 +307,11 @@ class _Plan(NamedTuple):
     """The iterates that vote or are compared."""
 
     places: list[int]
+    """The indices i of the iterates w_i."""
     together: int
-    """The number of iterates in one pass."""
+    """The number of iterates that one pass compares."""
     rows: int | None
-    """The number m of examples if they were counted."""
+    """The number m of examples, or None if they were not counted."""
 
     def check_reached(self, rows: int) -> None:
         """Raise InputError if the stream has changed, or is too short."""
@@ -319,7 +322,8 @@ class _Plan(NamedTuple):
             )
         if self.places[-1] >= rows:
             raise InputError(
-                f"the stream has {rows} examples, so no w_{self.places[-1]} predicts an example"
+                f"the stream has {rows} examples, so no w_{self.places[-1]} predicts an example; "
+                "leave out this snapshot"
             )
 
 
@@ -332,7 +336,7 @@ def _planned(snapshots: Any, opened: Callable[[], Iterable[Any]]) -> _Plan:
                 f"snapshots must increase, and there must be at least one, got {snapshots!r}"
             )
         return _Plan(places, len(places), None)
-    # A first pass counts the examples, so that snapshots can be spread evenly.
+    # A first pass counts the examples, because snapshots are spread evenly.
     m = 0
     size = 1
     for given in opened():
@@ -372,7 +376,7 @@ def _validated(
     plan: _Plan,
     sure: tuple[float, float],
 ) -> BatchHypothesis:
-    """Return the first iterate with the smallest score. Each pass scores a part of the iterates."""
+    """Return the first iterate of least score. Each pass computes the scores of a part of them."""
     k = len(plan.places)
     delta, c = sure
     # The radius is only used to compare iterates. The bound on the risk checks the assumptions.
@@ -405,7 +409,6 @@ def _later_losses(
     W: list[Vector] = []
     sums = np.zeros(len(group))
     for piece in one.pieces(group):
-        # The first loss of an iterate is that of the row before which it was stored.
         if piece.is_stop:
             W.append(one.learner.w)
         if not W:
@@ -423,7 +426,9 @@ def _check_range(losses: Array, c: float, first: int) -> None:
     if outside.any():
         row = first + int(np.argmax(outside.any(axis=0)))
         wrong = float(losses[outside][0])
-        raise InputError(f"row {row} has the loss {wrong:g}, outside [0, {c:g}]; set loss_range")
+        raise InputError(
+            f"row {row} has the loss {wrong:g}, outside [0, {c:g}]; give a larger loss_range"
+        )
 
 
 def _arrays(given: Any) -> tuple[Matrix, Vector | None]:

@@ -13,26 +13,27 @@ from relaxboost._core.errors import InputError, RowError
 
 
 def opener(source: Any, remedy: str | None = None) -> tuple[Callable[[], Iterable[Any]], bool]:
-    """Return a function that opens a stream of blocks, and whether the stream is arrays in memory.
+    """Return a function that opens a stream of blocks, and whether it consists of arrays in memory.
 
     Parameters
     ----------
     source : arrays, iterable or callable
         H or (H, y, ...), an iterable of such blocks, or a function that returns an iterable.
     remedy : str, optional
-        If the stream is read repeatedly, the advice for a stream that can be read only once.
+        The advice in the error message for a stream that can be read only once. Without advice,
+        such a stream is accepted.
     """
     # A tuple of a matrix and further arrays is one block.
     is_pair = isinstance(source, tuple) and len(source) >= 2 and np.ndim(source[0]) == 2
     if is_pair or isinstance(source, np.ndarray):
         return (lambda: (source,)), True
     if isinstance(source, str | os.PathLike):
-        raise InputError(f"{os.fspath(source)} is a file; open it: stream(path, y)")
+        raise InputError(f"{os.fspath(source)} is a file; open the file with stream(path, y)")
     once = isinstance(source, Iterator) or not getattr(source, "replayable", True)
     if once and remedy is not None:
         raise InputError(
-            f"this reads a stream more than once, and {type(source).__name__} can be read once "
-            f"only; {remedy}"
+            f"this function reads a stream more than once, and {type(source).__name__} can be read "
+            f"once only; {remedy}"
         )
     if callable(source):
         return source, False
@@ -59,7 +60,7 @@ def checked_weights(weight: Any, rows: int) -> Vector:
     if wrong.any():
         row = int(np.argmax(wrong))
         raise RowError("weights must be finite and >= 0; ", row, f" has {weights[row]:g}")
-    # Copies are counted down by 1, which does not change a double above 2^53.
+    # The learner subtracts 1 for each copy, which does not change a double above 2^53.
     if (weights > 2.0**53).any():
         row = int(np.argmax(weights > 2.0**53))
         found = f" has {weights[row]:g}, more than 2^53 copies; divide all weights by a number"

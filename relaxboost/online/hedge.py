@@ -16,9 +16,9 @@ from relaxboost.solvers.stopping import Tolerance
 
 @dataclass(frozen=True)
 class ScheduledHedge(Method):
-    """Mirror descent of the distribution d against best answers. For f = 0 it is Hedge.
+    """Mirror descent of the distribution d against an exact weak learner. For f = 0 it is Hedge.
 
-    Round t has the loss <d, A w_t> + f(d), where w_t is the best answer to d_t. The next d
+    Round t has the loss <d, A w_t> + f(d), where w_t is the best hypothesis for d_t. The next d
     minimises <d, A(w_1 + ... + w_t)> + (t + 1) f(d) + β_t h(d), where h is the relative entropy.
     This is `Relaxation.distribution` at t/(t + 1) times the margins of the mean of the w_t, with
     the parameter β_t/(t + 1). The gap is at most the mean regret of d; see docs/mathematics.md.
@@ -30,8 +30,8 @@ class ScheduledHedge(Method):
     ----------
     schedule : str or Schedule
         "growing", "adaptive", "horizon" or an object. With "horizon", β is constant, and optimal
-        for the number of rounds that guarantees the requested tolerance. The gradients are half the
-        range of A w_t, which is at most `Domain.reach`.
+        for the number of rounds that guarantees the requested tolerance. The bound L on the
+        gradients is `Domain.reach`.
 
     Raises
     ------
@@ -72,23 +72,23 @@ class ScheduledHedge(Method):
         return run
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return a number of rounds after which the mean regret is at most `tol`, for any answers.
+        """Return a number of rounds after which the mean regret is at most `tol`.
 
-        With β_i = c √(i + 1), or `Adaptive`, the regret is at most (cD + L²/c) √t. Rounds that
-        evaluate the mean of the d are included. The result is nan for other schedules with
-        increasing β_i, and for weak learners that are not exact.
+        For β_i = c √(i + 1) and for `Adaptive`, the regret after t rounds is at most
+        (cD + L²/c) √t. The result includes rounds that only evaluate the mean of all d. It is nan
+        for other schedules with increasing β_i, and for weak learners that are not exact.
         """
         known = _constants(game)
         schedule = self.chosen(game, tol).schedule
         law = schedule.law(known)
-        # The theorem needs a formula of the schedule, and best answers.
+        # The theorem needs a formula for β_i, and an exact weak learner.
         if law is None or game.matrix.slack:
             return math.nan
         scale, constant, growth, squares = law
         first = scale * math.sqrt(constant)
         L = known.lipschitz
         tol = tol * (1.0 - 1e-9)  # rounding must not make the bound too small
-        # A constant β leaves L²/(2β) of regret in each round, which must be below tol.
+        # With a constant β the mean regret is at least L²/(2β), which must be below tol.
         if growth == squares == 0.0:
             spare = tol - L * L / (2.0 * first)
             rounds = first * known.largest / spare if spare > 0.0 else math.nan
@@ -101,8 +101,8 @@ class ScheduledHedge(Method):
 
 
 def _constants(game: Game) -> Constants:
-    """Return L for half the range of the margins, and the range D of the entropy."""
+    """Return the bound L on the margins, the modulus 1, and the range D of the entropy."""
     spread = game.entropy_range
-    # If f allows one distribution only (m = 1, or k = m), there is no regret for any β. Schedules
-    # divide by the range, so a tiny number stands for 0.
+    # If f allows one distribution only (m = 1, or k = m), the range is 0 and any β is good.
+    # Schedules divide by the range, so a tiny number replaces 0.
     return Constants(game.over.reach(game.n), 1.0, max(spread, 1e-200))

@@ -31,7 +31,7 @@ _DOMAINS: dict[tuple[type, type], int] = {
     (Entropy, L1Ball): kernels.L1_BALL,
     (SquaredL2, L2Ball): kernels.L2_BALL,
 }
-"""The numbers of the pairs of proxy and domain that have compiled rounds."""
+"""The codes of the pairs of proxy and domain for which rounds are compiled."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,7 @@ class OnlineMethod(ABC):
     targets: float = math.inf
 
     greedy: ClassVar[bool] = False
-    """Whether a step starts at the previous weights (Eq. 22). If False, a step uses the sum of all
-    gradients (Eq. 11)."""
+    """Whether a step starts at the previous weights (Eq. 22), or uses the sum of all gradients."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "loss", as_online_loss(self.loss))
@@ -79,7 +78,7 @@ class OnlineMethod(ABC):
         object.__setattr__(self, "schedule", as_schedule(self.schedule))
         if not isinstance(self.over, Domain):
             raise InputError(f"over must be a domain such as Simplex(1), got {self.over!r}")
-        # The text of the method identifies saved states, so numbers are always floats.
+        # The repr of the method identifies saved states, and 1 and 1.0 must give the same repr.
         for name in ("bound", "targets"):
             value = getattr(self, name)
             if not (isinstance(value, int | float) and value > 0.0):
@@ -103,7 +102,7 @@ class OnlineMethod(ABC):
         return Learner(self, count("M", size))
 
     def restored(self, state: Mapping[str, Any]) -> Learner:
-        """Return the learner with the given `Learner.state`. It continues with the same bits.
+        """Return a learner in the given `Learner.state`, which continues with the same bits.
 
         Raises
         ------
@@ -115,7 +114,7 @@ class OnlineMethod(ABC):
                 f"this is the state of {state.get('method')}, and not of {self!r}; restore it with "
                 "the method that created it"
             )
-        # The state of a learner is its arrays. All other attributes follow from the method.
+        # All attributes except these arrays and `origin` follow from the method.
         learner = self.start(np.size(state["w"]))
         for name, array in zip("wzms", learner.arrays(), strict=True):
             array[:] = state[name]
@@ -138,7 +137,7 @@ class Learner:
     constants : Constants
         The numbers L, α and V*.
     origin : dict
-        The base functions and columns of the streams that the learner has learned from.
+        The base functions and columns of earlier streams; see `Stream.origin`.
     """
 
     def __init__(self, method: OnlineMethod, size: int) -> None:
@@ -158,7 +157,7 @@ class Learner:
             )
         self._w: Vector = proxy.start(over, size)
         self._z: Vector = np.zeros(size)
-        # A greedy step starts at the gradient of the proxy, which is z if the proxy is steep.
+        # A greedy step starts at z = −∇V(w), which is 0 at first if the proxy is steep.
         if method.greedy and not proxy.steep:
             self._z = -proxy.gradient(self._w, over)
         self._mean: Vector = np.zeros(size)
@@ -174,7 +173,7 @@ class Learner:
 
     @property
     def average(self) -> Vector:
-        """The mean of w_0, ..., w_{t−1}, weighted by the examples (Eq. 12). At first it is w_0."""
+        """The mean of w_0, ..., w_{t−1} with the weights of the examples (Eq. 12), at first w_0."""
         # Before the first example there is no mean.
         return self._mean.copy() if self._sums[kernels.WEIGHT] else self.w
 
@@ -215,7 +214,7 @@ class Learner:
     def update(self, H: Any, y: Any = None, weight: Any = None) -> Any:
         """Predict each example with the current weights, then learn from it.
 
-        A block of rows gives the same bits as its rows one by one.
+        The result for a block of rows has the same bits as for single rows.
 
         Parameters
         ----------
@@ -246,9 +245,9 @@ class Learner:
     def _checked(
         self, H: Array, y: Any = None, weight: Any = None
     ) -> tuple[Array, Vector, Vector, Vector]:
-        """Check examples, and return their rows, the dual norms of these, targets and weights.
+        """Return the rows of valid examples, the dual norms of the rows, targets and weights.
 
-        The method raises the same errors as `update`.
+        The method raises the errors of `update`.
         """
         self._check_width(H)
         rows = np.ascontiguousarray(np.atleast_2d(H))
@@ -264,8 +263,8 @@ class Learner:
         """Return a bound on Σ l_i(w_{i−1}) − l_i(w) that holds for arbitrary examples.
 
         For Eq. 11 the bound is β_t V(w) + Σ ‖u_i‖²/(2αβ_{i−1}), which is Prop. 2 with the observed
-        gradients u_i. Greedy steps with a constant β have the same bound with β_{t−1}. If β is not
-        constant, V(w) is replaced by the largest Bregman divergence, which may be inf.
+        gradients u_i. Greedy steps with a constant β have the same bound. For greedy steps with
+        other β, the largest Bregman divergence replaces V(w), and it may be inf.
 
         Parameters
         ----------
@@ -306,13 +305,13 @@ class Learner:
         return w
 
     def state(self) -> dict[str, Any]:
-        """Return all data that is needed to continue: the name of the method and four arrays."""
+        """Return the data from which `OnlineMethod.restored` makes a learner that continues."""
         arrays = {name: a.copy() for name, a in zip("wzms", self.arrays(), strict=True)}
         origin = {"origin": dict(self.origin)} if self.origin else {}
         return {"method": repr(self.method), **origin, **arrays}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a file, which `load` reads. The file is never written in part.
+        """Write the state to a file for `load`. An interruption never leaves a part of the file.
 
         Raises
         ------
@@ -322,7 +321,7 @@ class Learner:
         write_state(check_output(path), self.state())
 
     def arrays(self) -> tuple[Vector, Vector, Vector, Vector]:
-        """Return the arrays w, z, the mean and the sums themselves, not copies."""
+        """Return the arrays w, z, mean and sums, without copying them."""
         return self._w, self._z, self._mean, self._sums
 
     def _check_width(self, H: Array) -> None:
@@ -352,7 +351,8 @@ class Learner:
         return sizes
 
     def compiled(self) -> kernels.Codes | None:
-        """Return the method as numbers for the compiled rounds, or None if there are none."""
+        """Return the method as numbers for compiled rounds, or None if rounds are not compiled."""
+        # Methods with user-defined parts are not compiled.
         if self._codes is None:
             return None
         loss, parameter, domain = self._codes
@@ -384,11 +384,9 @@ class Learner:
         self.move(value, u, step)
 
     def move(self, value: float, u: Vector, step: float = 1.0) -> None:
-        """Take a step for a loss whose value and subgradient u at the current w are given.
+        """Take a step for a loss with the given value and subgradient u at the current w.
 
-        `step` is the weight of the example, which is at most 1.
-
-        The mean loss of several rows can be learned in this way.
+        The number `step` is the weight of the example, and at most 1.
         """
         method = self.method
         sums = self._sums
@@ -421,7 +419,7 @@ class Learner:
 
 
 def _lipschitz(method: OnlineMethod, size: int) -> float:
-    """Return the bound L on the gradients. It follows from a bound on |<w, h>|."""
+    """Return the bound L on the gradients, which depends on the largest |<w, h>|."""
     # ‖h‖ in the dual norm is at most `bound`, and ‖w‖ in the norm is at most the radius.
     reach = float(method.over.radius) * method.bound
     if method.proxy.norm == "l1" and isinstance(method.over, L2Ball):
@@ -431,31 +429,31 @@ def _lipschitz(method: OnlineMethod, size: int) -> float:
 
 
 def _check_ranges(method: OnlineMethod, beta: float, known: Constants) -> None:
-    """Raise InputError if a squared gradient, a step or a term of the regret is not a double."""
+    """Raise InputError if squared gradients, steps or the regret may overflow or vanish."""
     # Squares of gradients are summed, so they must neither overflow nor vanish.
     L = known.lipschitz
-    # Without a bound on the targets, gradients of regression losses may be arbitrary.
+    # Without a bound on the targets, the gradients of a regression loss have no bound.
     is_unknown = math.isinf(L) and method.loss.task != "binary"
     if not (is_unknown or 1e-150 <= L <= 1e150):
         raise InputError(
-            f"{method.loss!r} has gradients up to {L:g} over {method.over!r}, whose squares are "
-            "not doubles; change the radius, or the bound and the base functions"
+            f"{method.loss!r} has gradients up to {L:g} over {method.over!r}, and their squares do "
+            "not fit a double; change the radius, or scale the base functions and the bound"
         )
     step = L / beta if beta > 0.0 and math.isfinite(L) else 0.0
     if not (1e-300 <= beta * known.modulus <= 1e300 and step <= 1e300):
         raise InputError(
-            f"{method.schedule!r} starts at {beta:g}, and with gradients up to {L:g} and the "
-            f"modulus {known.modulus:g} of the proxy a step is not a double; change the schedule"
+            f"{method.schedule!r} starts at β = {beta:g}. For gradients up to {L:g} and a proxy of "
+            f"modulus {known.modulus:g}, a step does not fit a double; change the schedule"
         )
 
 
 def _codes(method: OnlineMethod, known: Constants) -> tuple[int, float, int] | None:
-    """Return the numbers of the loss, of its parameter and of the domain for the compiled rounds.
+    """Return code of the loss, parameter of the loss and code of the domain for compiled rounds.
 
-    The result is None if the method has no compiled rounds.
+    The result is None if the rounds of the method are not compiled.
     """
     loss = method.loss
-    # A subclass may change the meaning, so only the exact types count.
+    # A subclass may override methods, so only the exact types count.
     domain = _DOMAINS.get((type(method.proxy), type(method.over)))
     if domain is None or method.schedule.law(known) is None:
         return None

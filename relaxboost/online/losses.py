@@ -12,15 +12,15 @@ import numpy as np
 from relaxboost._core.arrays import Array, Matrix, Vector, doubles
 from relaxboost._core.errors import InputError, RowError
 from relaxboost.functional.losses.base import PointwiseLoss
-from relaxboost.functional.losses.registry import LOSSES
+from relaxboost.functional.losses.targets import LOSSES
 
 
 class OnlineLoss(ABC):
     """A loss Q(w, z) that is convex in w, for an example z = (h, y).
 
-    The vector h contains the values of the M base functions, and y is the target. A user-defined
-    loss of the prediction <w, h> should be a `PointwiseLoss`, which every learner accepts. Other
-    user-defined losses are subclasses of this class.
+    The vector h contains the values of the M base functions, and y is the target. If a user-defined
+    loss depends on the prediction <w, h> and y only, it should be a `PointwiseLoss`. Other
+    user-defined losses are subclasses of `OnlineLoss`.
 
     References
     ----------
@@ -113,7 +113,7 @@ class OfPrediction(OnlineLoss):
 
 @dataclass(frozen=True)
 class Inner(OnlineLoss):
-    """The loss <w, h>, where h contains the costs of M experts and w the stakes on the experts."""
+    """The loss <w, h>, where h contains the costs of M experts and w the weights of the experts."""
 
     def evaluate(self, w: Vector, h: Vector, y: float) -> tuple[float, Vector]:
         return float(w @ h), h

@@ -21,9 +21,9 @@ class MirrorDescent(OnlineMethod):
     loss, over, bound, targets
         See `OnlineMethod`.
     proxy : str or Proxy
-        By default the entropy, which fits simplices and the l1 ball.
+        The proxy, by default the entropy for simplices and the l1 ball.
     schedule : str or Schedule
-        By default "growing", Eqs. 17 and 18.
+        The temperatures, by default "growing" (Eqs. 17 and 18).
 
     References
     ----------

@@ -22,8 +22,8 @@ from relaxboost.online.learner import Learner, OnlineMethod
 class Regret:
     """The regret Σ l_i(w_{i−1}) − min over w of Σ l_i(w) of a learner as a bracket.
 
-    The bracket consists of `lower` = loss − comparator.upper and `upper` = loss − comparator.lower,
-    both rounded outwards. The function `regret` returns it.
+    The bounds are `lower` = loss − comparator.upper and `upper` = loss − comparator.lower, rounded
+    down and up. The function `regret` returns a `Regret`.
     """
 
     lower: float
@@ -31,14 +31,14 @@ class Regret:
     loss: float
     """The loss Σ l_i(w_{i−1}) of the learner."""
     bound: float
-    """The bound of the theorem for this run, against every w of the domain."""
+    """A bound by theorem on the regret of this run, compared with any w of the domain."""
     bound_at: float
-    """The bound of the theorem against the weights of the comparator."""
+    """A bound by theorem on the regret, compared with the weights of the comparator."""
     comparator: Comparator
     learner: str
-    """The text of the method."""
+    """The repr of the method."""
     along: tuple[Regret, ...] = field(default=(), repr=False)
-    """The regret of the requested prefixes of the stream, shortest first."""
+    """The regrets on the requested prefixes of the stream, shortest first."""
 
     @property
     def examples(self) -> int:
@@ -62,11 +62,11 @@ class Regret:
         )
 
     def show(self) -> None:
-        """Print a line for each prefix, and a line for all examples."""
+        """Print the regret on each prefix and on all examples, one line each."""
         print(*(*self.along, self), sep="\n")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the regret as JSON data. The prefixes are in "along", and None means no bound."""
+        """Return the regret as JSON data, with the prefixes in "along", and None for no bound."""
         names = ("examples", "lower", "upper", "loss", "bound", "bound_at", "learner")
         return {
             **{name: _json(getattr(self, name)) for name in names},
@@ -93,15 +93,15 @@ def regret(
     Parameters
     ----------
     learner : OnlineMethod or Learner
-        A method is started and learns from the stream. A learner without examples also learns from
-        the stream. A learner with examples is assumed to have learned from this stream.
+        A method starts a learner that learns from the stream, and so does a learner without
+        examples. A learner with examples must have learned from this stream.
     stream : tuple of arrays, callable or iterable
-        The stream, as for `hindsight`. It is read many times.
+        The stream, as for `hindsight`, which is read many times.
     at : iterable of int, optional
         Further numbers of examples after which the regret is computed. This requires a learner
         without examples.
     tol : float
-        The requested width of the bracket, divided by the loss of the comparator.
+        The requested width of the bracket, relative to the loss of the comparator.
     time_limit : float, optional
         The time limit in seconds for all comparators together.
 
@@ -127,7 +127,7 @@ def regret(
     replay = Replay(stream, method.loss)
     stops = _stops(at, replay.m)
     if isinstance(learner, Learner) and learner.weight > 0.0:
-        # The learner already knows the stream, so only the comparator is computed.
+        # The learner has the losses already, and only the comparator is missing.
         _check_learned(learner, replay, stops)
         states = [learner.state()]
     else:
@@ -148,11 +148,12 @@ def regret(
 
 
 def _json(value: Any) -> Any:
+    # JSON has no infinity.
     return None if value == math.inf else value
 
 
 def _stops(at: Iterable[int] | None, m: int) -> list[int]:
-    """Return the numbers of examples after which the regret is computed, the last being all."""
+    """Return the increasing numbers of examples after which the regret is computed."""
     stops = sorted({count("at", k) for k in (() if at is None else at)} | {m})
     if stops[-1] > m:
         raise InputError(f"at contains {stops[-1]}, and the stream has {m} examples")
@@ -169,15 +170,15 @@ def _check_learned(learner: Learner, replay: Replay, stops: list[int]) -> None:
     if abs(learner.weight - replay.total) > 1e-9 * replay.total:
         raise InputError(
             f"the learner has learned from examples of weight {learner.weight:g}, and the stream "
-            f"has {replay.total:g}; give the stream it learned from, or learner.method"
+            f"has {replay.total:g}; give the stream of its examples, or learner.method"
         )
 
 
 def _learned(learner: Learner, replay: Replay, stops: list[int]) -> list[dict[str, Any]]:
-    """Let a learner learn from the stream, and return its states at the stops."""
+    """Let a learner learn from the stream, and return the states of the learner at the stops."""
     states = []
     for rows, H, y, weight in replay:
-        # A block is cut at the stops, where the state is stored.
+        # The state is stored at the stops, so a block is cut there.
         cuts = [k - rows.start for k in stops if rows.start < k < rows.stop]
         for a, b in pairwise([0, *cuts, len(y)]):
             learner.update(H[a:b], y[a:b], weight[a:b])
@@ -187,7 +188,7 @@ def _learned(learner: Learner, replay: Replay, stops: list[int]) -> list[dict[st
 
 
 def _bracketed(learner: Learner, comparator: Comparator) -> Regret:
-    """Return the regret of one prefix. The bracket includes the rounding errors of the learner."""
+    """Return the regret on a prefix. The bracket includes the rounding errors of the learner."""
     loss = learner.loss
     method = learner.method
     # The error of a prediction is the roundoff of Σ |w_j h_j|, and that of a loss is its slope

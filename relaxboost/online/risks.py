@@ -14,18 +14,17 @@ from relaxboost.online.schedules import Adaptive, Growing
 
 @dataclass(frozen=True, kw_only=True)
 class Assumptions:
-    """The assumptions of the bounds on risks. No data can prove them, so the user declares them.
+    """The assumptions of bounds on risks. Data cannot prove them, so the user declares them.
 
     Parameters
     ----------
     iid_order : bool
-        Whether the examples are independent draws of one law, in the order of the draws or in an
-        order that was fixed before. If the order depends on the examples, for example if they are
-        sorted by their labels, the bounds are false (claim DEK11-T2-order), and functions raise
-        InputError.
+        Whether the examples are independent draws of one law, and their order does not depend on
+        their values. If it does, for example if examples are sorted by label, the bounds are false
+        (claim DEK11-T2-order), and functions raise InputError.
     loss_range : float, optional
-        A number c > 0 such that all losses are in [0, c], for all weights of the domain and all
-        examples. Bounds in expectation do not need it.
+        A number c > 0 such that the loss of each example is in [0, c] for all weights of the
+        domain. Bounds in expectation do not need this number.
     """
 
     iid_order: bool
@@ -64,7 +63,7 @@ def risk_bound(loss: float, m: int, delta: float, assumptions: Assumptions) -> f
     Dekel (2011), Eq. 1; Cesa-Bianchi, Conconi & Gentile (2004).
     """
     c = ranged("Eq. 1", assumptions)
-    # Such a mean shows that the assumption is false.
+    # Such a mean contradicts the assumption.
     if not 0.0 <= loss <= c:
         raise InputError(f"a mean of losses in [0, {c:g}] cannot be {loss:g}; check loss_range")
     return loss + c * math.sqrt(math.log(1.0 / share("delta", delta)) / (2.0 * count("m", m)))
@@ -73,13 +72,12 @@ def risk_bound(loss: float, m: int, delta: float, assumptions: Assumptions) -> f
 def excess_risk_bound(regret: float, m: int, delta: float, assumptions: Assumptions) -> float:
     """Return regret/m + 2c √(log(2/δ)/(2m)), which bounds the excess risk of Q and of the mean.
 
-    It holds with probability at least 1 − δ, against every w of the domain.
+    With probability at least 1 − δ, the bound holds compared with every w of the domain.
 
     Parameters
     ----------
     regret : float
-        A bound on the regret for all streams, such as LB√m for `GradientDescent` and
-        `Learner.regret_bound` for any learner.
+        A bound on the regret, such as LB√m for `GradientDescent`, or `Learner.regret_bound`.
     m, delta, assumptions
         See `risk_bound`.
 
@@ -183,13 +181,13 @@ def ranged(what: str, assumptions: Any) -> float:
 
 
 def promised(learner: Learner, t: int) -> float:
-    """Return the bound of the theorems on the expected excess risk after t independent examples.
+    """Return a bound on the expected excess risk after t independent examples.
 
-    The bound is for the average, and for a uniform draw. For the schedule "growing" it is Eq. 33
-    (Thms 1 and 2), and for "adaptive" it follows from the same argument. For other schedules it is
-    Eq. 25, which is Eq. 38 for ``Horizon(t)``. For greedy steps it is DEK11's Thms 1 and 3 divided
-    by t. For a user-defined schedule, the last β assumes gradients of size L, and the other β
-    assume gradients of size 0.
+    The bound is for the average of the iterates, and for a random iterate. For the schedule
+    "growing" it is Eq. 33 (Thms 1 and 2), and for "adaptive" the same argument applies. For other
+    schedules it is Eq. 25, which is Eq. 38 for ``Horizon(t)``. For greedy steps it is DEK11's
+    Thms 1 and 3 divided by t. For a user-defined schedule, the last β is computed for gradients of
+    size L, and the other β for gradients of size 0.
 
     References
     ----------
@@ -213,7 +211,7 @@ def promised(learner: Learner, t: int) -> float:
         value = method.proxy.spread(method.over, learner.size)
     # The sum contains the reciprocals of β_0, ..., β_{t−1}.
     low = beta
-    # Without a formula, smaller gradients may lead to lower temperatures.
+    # In a schedule without a formula, smaller gradients may lead to lower temperatures.
     if schedule.law(known) is None:
         low = [schedule.temperature(i, 0.0, known) for i in range(t)]
     return (beta[t] * value + math.fsum(square / (2.0 * known.modulus * b) for b in low[:t])) / t

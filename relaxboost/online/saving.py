@@ -16,7 +16,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.files import write_atomically
 
 FORMAT = "relaxboost learner 1"
-"""The format, which is stored in each file. The number changes with the content."""
+"""The format, which each file contains. Its number changes if the content changes."""
 
 
 def write_state(path: Path, state: Mapping[str, Any]) -> None:
@@ -26,7 +26,7 @@ def write_state(path: Path, state: Mapping[str, Any]) -> None:
         if isinstance(part, np.ndarray):
             arrays[name] = part
     rest = {name: part for name, part in state.items() if name not in arrays}
-    # The header is an array of bytes, so that one archive of NumPy holds everything.
+    # The header is an array of bytes, so that one archive of NumPy contains everything.
     text = json.dumps({"format": FORMAT, **rest}).encode()
     content = io.BytesIO()
     np.savez(content, header=np.frombuffer(text, np.uint8), **arrays)
@@ -67,7 +67,7 @@ def load(path: str | os.PathLike[str], method: Any) -> Any:
     path : path
         The file.
     method : OnlineMethod
-        The method of the learner. The file contains only its text.
+        The method of the learner, of which the file contains the repr only.
 
     Raises
     ------
@@ -79,6 +79,5 @@ def load(path: str | os.PathLike[str], method: Any) -> Any:
         return method.restored(state)
     except InputError as error:
         raise InputError(f"cannot load {path}: {error}") from None
-    # An array of the file is missing or has the wrong shape.
     except (KeyError, ValueError, TypeError) as error:
         raise InputError(f"{path} is damaged: {error}") from None

@@ -1,4 +1,4 @@
-"""Temperatures β_i of mirror descent. With a high temperature, weights change little."""
+"""Temperatures β_i of mirror descent. The higher the temperature, the less the weights change."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from relaxboost._core.parameters import count, positive
 from relaxboost._core.registry import Registry
 
 SCHEDULES: Registry[Schedule] = Registry("schedule")
-"""The schedules by name. A name stands for the schedule with its defaults."""
+"""The schedules by name. A name means the schedule with its default parameters."""
 
 
 class Constants(NamedTuple):
-    """The numbers of a problem that a schedule may use."""
+    """The constants of a problem on which a schedule may depend."""
 
     lipschitz: float
     """A bound L on the dual norm of the gradients, or inf if it is unknown."""
@@ -27,7 +27,7 @@ class Constants(NamedTuple):
 
     @property
     def balance(self) -> float:
-        """√(αV*), by which gradients are divided."""
+        """√(αV*), the divisor of L in the default temperatures."""
         return math.sqrt(self.modulus * self.largest)
 
 
@@ -49,7 +49,7 @@ class Schedule(ABC):
 
     @abstractmethod
     def temperature(self, i: int, squares: float, known: Constants) -> float:
-        """Return β_i > 0. It is never less than the previous one.
+        """Return β_i > 0, which is at least β_{i−1}.
 
         Parameters
         ----------
@@ -58,13 +58,13 @@ class Schedule(ABC):
         squares : float
             The sum of the squared dual norms of the gradients so far.
         known : Constants
-            The numbers of the problem.
+            The constants of the problem.
         """
 
     def law(self, known: Constants) -> tuple[float, float, float, float] | None:
-        """Return (b, p, q, r) with β_i = b √(p + q i + r squares), or None if β_i is different.
+        """Return (b, p, q, r) with β_i = b √(p + q i + r squares) for compiled rounds, or None.
 
-        Compiled rounds use the formula.
+        The result None means that β_i has another formula.
         """
         return None
 
@@ -124,7 +124,7 @@ class Horizon(_Root):
     Parameters
     ----------
     rounds : int
-        The number t >= 1. If there are more examples, `Learner.regret_bound` has the bound.
+        The number t >= 1 of examples. If more examples come, see `Learner.regret_bound`.
 
     References
     ----------

@@ -16,9 +16,9 @@ class MirrorSteps(OnlineMethod):
 
     The weights w_i minimise η_i <u_i, w> + B(w, w_{i−1}), where u_i is the gradient and B is the
     Bregman divergence of the proxy. The step is η_i = 1/β_{i−1}. With a constant β and a steep
-    proxy (`Proxy.steep`), the weights are those of `MirrorDescent`. With decreasing steps, the
-    regret is bounded if the Bregman divergences of the proxy are bounded. Those of the entropy are
-    not bounded.
+    proxy (`Proxy.steep`), the weights are those of `MirrorDescent`. With decreasing steps, there is
+    a bound on the regret if the Bregman divergences of the proxy are bounded. The divergences of
+    the entropy are unbounded.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class MirrorSteps(OnlineMethod):
     proxy : str or Proxy
         By default half the squared l2 norm.
     schedule : str or Schedule
-        The temperatures β, whose reciprocals are the steps.
+        The temperatures β. A step is 1/β.
 
     References
     ----------
@@ -36,7 +36,7 @@ class MirrorSteps(OnlineMethod):
 
     greedy: ClassVar[bool] = True
     own_proxy: ClassVar[str] = ""
-    """The name of the only permitted proxy, or "" if any proxy is permitted."""
+    """The name of the only permitted proxy, or "" if all proxies are permitted."""
 
     proxy: Any = "squared-l2"
     schedule: Any = "growing"

@@ -265,6 +265,11 @@ def test_models_that_are_refused():
     ):
         data = lgb.Dataset(np.nan_to_num(X), y, params=QUIET | options)
         refused(said, lgb.train(QUIET | options, data, 1), X, y)
+    model = lgb.LGBMClassifier(pred_early_stop=True, n_estimators=9, n_jobs=1, verbosity=-1)
+    said = r"pred_early_stop, so its predictions.*set_params\(pred_early_stop=False\)"
+    refused(said, model.fit(X, y), X, y)
+    report = rb.certify_ensemble(model.set_params(pred_early_stop=False), X, y)
+    assert report.margin == rb.certify_ensemble(model.booster_, X, y).margin
     booster = lgb.train(QUIET, lgb.Dataset(X, y, params=QUIET), 2)
     refused("takes 4 features", booster, X[:, :3], y)
     refused("labels have 3 values", booster, X, np.arange(120) % 3)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import Lasso
-from sklearn.neighbors import KNeighborsRegressor
 
 import relaxboost as rb
 from relaxboost import functional as fn
@@ -27,46 +26,35 @@ class _Angles(fn.RegressionStumps):
     projections = ("inner",)
 
 
+class Always(fn.Hypothesis):
+    """Has the first outputs at the first call, and the other outputs later."""
+
+    def __init__(self, first, later):
+        self.first, self.later = first, later
+
+    def __call__(self, X):
+        found, self.first = self.first[: len(X)], self.later
+        return found
+
+    def __repr__(self):
+        return "Always()"
+
+
 class Odd(fn.WeakLearner):
-    """A learner of one hypothesis, with the outputs it is told to have."""
-
-    def __init__(self, outputs, later=None, pair=True):
-        self.pair = pair
-        self.outputs, self.later = outputs, outputs if later is None else later
-
-    def prepare(self, X, measure, outputs, projection, rng):
-        learner = self
-
-        class Always(fn.Hypothesis):
-            asked = False
-
-            def __call__(self, X):
-                first, self.asked = not self.asked, True
-                return np.asarray(learner.outputs)[: len(X)] if first else learner.later
-
-            def __repr__(self):
-                return "Always()"
-
-        class OddPool(fn.Pool):
-            def nearest(self, target):
-                return (Always(), learner.outputs) if learner.pair else Always()
-
-        return OddPool()
-
-
-class Unready(fn.WeakLearner):
-    """A learner without a pool, or with one that finds what it is told to."""
+    """A learner without a pool, or with a pool that finds what the function `finds` returns."""
 
     def __init__(self, finds=None):
         self.finds = finds
 
     def prepare(self, X, measure, outputs, projection, rng):
-        class Told(fn.Pool):
-            def nearest(self, target):
-                return finds(target)
+        pool = type("OddPool", (fn.Pool,), {"nearest": lambda pool, target: self.finds(target)})
+        return None if self.finds is None else pool()
 
-        finds = self.finds
-        return None if finds is None else Told()
+
+def odd(outputs, later=None):
+    """Return a learner of one hypothesis with these outputs."""
+    h = Always(outputs, outputs if later is None else later)
+    return Odd(lambda target: (h, outputs))
 
 
 class Own(fn.PointwiseLoss):
@@ -106,45 +94,16 @@ def unseen():
 
 REFUSED = {
     # labels and targets
-    "unseen label": (unseen, r"label 3 is not among the classes.*\[0, 1, 2\]; leave its"),
-    "one class": (
-        lambda: boost(y=np.zeros(12, int), loss=fn.Hinge()),
-        r"Hinge\(\) needs at least two classes, and there is one only, 0; add examples",
-    ),
-    "one of many classes": (
-        lambda: boost(y=np.zeros(12, int), loss=fn.MulticlassHinge()),
-        r"MulticlassHinge\(\) needs at least two classes.*add examples",
-    ),
-    "three classes": (
-        lambda: boost(y=PLACES, loss=fn.Logistic()),
-        r"Logistic\(\) is for two classes, and there are 3; use MulticlassHinge\(\)",
-    ),
-    "labels for numbers": (
-        lambda: boost(y=np.array(list("abcabcabcabc"))),
-        r"Squared\(\) needs numbers.*labels such as 'a'; for labels of two classes use .*Logistic",
-    ),
-    "numbers for labels": (
-        lambda: boost(loss=fn.MultinomialLogistic()),
-        r"needs labels, and example 0 has .* no whole number; for numbers use .*Squared\(\)",
-    ),
-    "missing target": (
-        lambda: boost(y=with_(NUMBERS, 4, np.nan)),
-        r"targets must be finite; example 4 has nan; leave it out",
-    ),
-    "missing label": (
-        lambda: boost(y=with_(SIGNS, 4, np.nan), loss=fn.Hinge()),
-        r"labels must not be missing; example 4",
-    ),
-    "groups without ranking": (
-        lambda: boost(groups=QUERIES),
-        r"Squared\(\) does not rank.*leave them out, or use RankingHinge\(\)",
-    ),
+    "unseen label": (unseen, r"label 3 is not among the classes.*\[0, 1, 2\]; leave out the"),
     # features and weights
     "nan in X": (
         lambda: boost(X=with_(X, (2, 1), np.nan)),
         r"features must be finite; row 2, column 1 has nan; impute or drop it",
     ),
-    "rows of X": (lambda: boost(X=X[:5]), r"X has 5 rows, and there are 12 targets; one each"),
+    "rows of X": (
+        lambda: boost(X=X[:5]),
+        r"X has shape \(5, 3\), and there are 12 targets; give a row",
+    ),
     "X of one column": (lambda: boost(X=X[:, 0]), r"X needs shape \(N, d\), got \(12,\)"),
     "nan weight": (
         lambda: boost(weights=with_(np.ones(12), 3, np.nan)),
@@ -161,41 +120,29 @@ REFUSED = {
     "shape of weights": (lambda: boost(weights=np.ones(3)), r"weights need shape \(12,\)"),
     # weak learners
     "outputs of another shape": (
-        lambda: boost(learner=Odd(np.ones((12, 1)))),
+        lambda: boost(learner=odd(np.ones((12, 1)))),
         r"found Always\(\) with training outputs of shape \(12, 1\); .* its target, \(12,\)",
     ),
     "nan outputs": (
-        lambda: boost(learner=Odd(with_(np.ones(12), 1, np.nan))),
+        lambda: boost(learner=odd(with_(np.ones(12), 1, np.nan))),
         r"found Always\(\) with training outputs that are not finite.*must return finite",
     ),
     "outputs that are not those returned": (
-        lambda: boost(learner=Unready(lambda target: (fn.learners.finite.Column(0), target))),
+        lambda: boost(learner=Odd(lambda target: (fn.learners.finite.Column(0), target))),
         r"Column\(index=0\) of .* has other outputs on the training rows than `nearest` returned",
     ),
     "outputs of another shape later": (
-        lambda: boost(learner=Odd(np.ones(12), np.ones(5))).decision(X),
+        lambda: boost(learner=odd(np.ones(12), np.ones(5))).decision(X),
         r"Always\(\) predicted shape \(5,\) for targets of \(12,\)",
     ),
     "nan outputs on validation": (
         lambda: boost(
-            learner=Odd(np.ones(12), with_(np.ones(12), 1, np.nan)), validation=(X, NUMBERS)
+            learner=odd(np.ones(12), with_(np.ones(12), 1, np.nan)), validation=(X, NUMBERS)
         ),
         r"Always\(\) predicted values that are not finite",
     ),
-    "regressor of one output": (
-        lambda: boost(y=PLACES, loss=fn.MulticlassHinge(), learner=fn.ClassificationStumps()),
-        r"ClassificationStumps\(bins=255\) has one output, and the loss needs 3; use Regression",
-    ),
-    "regressor without weights": (
-        lambda: boost(
-            learner=fn.Regressor(KNeighborsRegressor()),
-            weights=np.arange(12),
-        ),
-        r"takes no sample_weight, and the examples have weights; leave them out, or use",
-    ),
-    "class of a regressor": (lambda: fn.Regressor(Lasso), r"Regressor needs an instance"),
     "no outputs": (
-        lambda: boost(learner=Odd(np.ones(12), pair=False)),
+        lambda: boost(learner=Odd(lambda target: Always(target, target))),
         r"the weak learner found Always\(\); nearest must return a hypothesis and its training",
     ),
     "loss for a risk": (
@@ -210,6 +157,19 @@ REFUSED = {
         lambda: boost(learner=Lasso()),
         r"learner must be a WeakLearner.*Regressor\(...\) makes one",
     ),
+    "no features": (lambda: boost(X=X[:, :0]), "X has no features; give it at least one column"),
+    "nan for networks": (
+        lambda: boost(X=with_(X, (2, 1), np.nan), learner=fn.Networks()),
+        "row 2, column 1 has nan",
+    ),
+    "one bin": (lambda: fn.RegressionStumps(bins=1), "bins must be at least 2, one for each leaf"),
+    "bins and a half": (lambda: fn.ClassificationStumps(2.5), "bins must be a whole number"),
+    "signs of three classes": (
+        lambda: boost(y=PLACES, loss=fn.MulticlassHinge(), learner=fn.ClassificationStumps()),
+        r"ClassificationStumps\(bins=255\) has one output, and the loss needs 3; use Regression",
+    ),
+    "hidden": (lambda: fn.Networks(hidden=0), "hidden must be a whole number >= 1"),
+    "iterations": (lambda: fn.Networks(iterations=0), "iterations must be a whole number >= 1"),
     # steps
     "lambda": (
         lambda: boost(loss=fn.Absolute(), step="1/(lambda t)"),
@@ -265,7 +225,7 @@ REFUSED = {
     ),
     "rows of validation": (
         lambda: boost(validation=(X[:5], NUMBERS)),
-        r"validation has X of shape \(5, 3\) and 12 targets; one row each",
+        r"validation has X of shape \(5, 3\) and 12 targets; give a row for each",
     ),
     "validation without targets": (
         lambda: boost(validation=X),
@@ -285,9 +245,9 @@ REFUSED = {
     "fewer features": (lambda: going_on(X=X[:, :1]), r"the stump was trained on 3 features"),
     "other algorithm": (
         lambda: going_on(algorithm="naive"),
-        r"warm_start was made by Residual\(\); continue with it, not with Naive\(\)",
+        r"warm_start was made by Residual\(\); continue with this algorithm, not with Naive\(\)",
     ),
-    "no run": (lambda: boost(warm_start=3), r"warm_start must be what boost returned, got 3"),
+    "no run": (lambda: boost(warm_start=3), r"warm_start must be a result of boost, got 3"),
     "seed": (lambda: boost(seed="a"), r"seed must be a whole number >= 0, got 'a'"),
     "callback": (lambda: boost(callback=3), r"callback must be a function of the state .* got 3"),
     "words for weights": (lambda: boost(weights=["a"] * 12), r"weights must be an array"),
@@ -301,9 +261,9 @@ REFUSED = {
         r"risk must be a loss bound to data, such as Hinge\(\).bind\(y\), got Absolute\(\)",
     ),
     # learners and losses of one's own
-    "no pool": (lambda: boost(learner=Unready()), r"must return a Pool, and returned None"),
+    "no pool": (lambda: boost(learner=Odd()), r"must return a Pool, and returned None"),
     "no hypothesis": (
-        lambda: boost(learner=Unready(lambda target: (len, target))),
+        lambda: boost(learner=Odd(lambda target: (len, target))),
         r"found <built-in function len>, which is no Hypothesis; subclass it",
     ),
     "no task": (lambda: boost(loss=Own()), r"Own.* needs a class attribute task"),

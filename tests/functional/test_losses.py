@@ -8,6 +8,7 @@ import pytest
 
 import relaxboost as rb
 from relaxboost import functional as fn
+from relaxboost.functional.losses.targets import decided
 from tests.functional.cases import CASES, CUSTOM, bound, scores, targets
 
 cases = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -257,12 +258,12 @@ class TestLabels:
     def test_any_two_labels(self, y):
         risk = fn.Logistic().bind(y)
         assert risk.y.tolist() == [-1.0, 1.0, -1.0]
-        assert risk.decide(np.array([-1.0, 0.5, 0.0])).tolist() == list(y)
+        assert decided(np.array([-1.0, 0.5, 0.0]), risk.classes).tolist() == list(y)
 
     def test_several(self):
         risk = fn.MulticlassHinge().bind(np.array(["b", "c", "a"], dtype=object))
         assert risk.outputs == 3
-        assert risk.decide(np.eye(3)).tolist() == ["a", "b", "c"]
+        assert decided(np.eye(3), risk.classes).tolist() == ["a", "b", "c"]
 
     @pytest.mark.parametrize(
         ("loss", "y", "message"),
@@ -279,6 +280,11 @@ class TestLabels:
             (fn.Squared(), [], "there are no examples"),
             (fn.Hinge(), [], "there are no examples"),
             (fn.Hinge(), [1, 1], r"at least two classes, and there is one only, .*1"),
+            (
+                fn.MulticlassHinge(),
+                [0, 0],
+                r"at least two classes, and .*; add examples of another",
+            ),
             (fn.Logistic(), [0, 1, 2], r"two classes, and there are 3; use MulticlassHinge\(\) or"),
             (
                 fn.Logistic(),

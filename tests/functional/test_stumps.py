@@ -225,19 +225,6 @@ def test_stumps_pickle_small_and_check_their_rows():
         StumpHypothesis.combined(np.ones(1), [h], X, np.zeros(1000))
 
 
-def test_bad_input_is_named():
-    X = np.zeros((4, 2))
-    X[2, 1] = np.nan
-    with pytest.raises(InputError, match="no features"):
-        pool(RegressionStumps(), np.zeros((4, 0)), None, None)
-    with pytest.raises(InputError, match="bins must be at least 2"):
-        RegressionStumps(bins=1)
-    with pytest.raises(InputError, match="bins must be a whole number"):
-        ClassificationStumps(bins=2.5)
-    with pytest.raises(InputError, match=r"one output, and the loss needs 3; use Regression"):
-        pool(ClassificationStumps(), np.zeros((4, 1)), None, 3)
-
-
 def test_patience_counts_from_the_least_validation_risk():
     rng = np.random.default_rng(12)
     X, y = rng.normal(size=(40, 2)), rng.normal(size=40)

@@ -223,7 +223,7 @@ REFUSED = {
     ),
     "absent": (
         lambda X: pool(fn.Trees(monotone={4: 1}), X),
-        "monotone names column 4, and X has 4 features, from 0 on",
+        "monotone names column 4, and the last column of X is 3",
     ),
     "category": (lambda X: pool(fn.Trees(categorical=[9]), X), "categorical names column 9"),
     "infinite": (

@@ -318,7 +318,7 @@ def test_what_was_learned_refuses_them_too():
         chosen.risk_bound(0.1, SORTED)
     with pytest.raises(InputError, match=r"with delta=0\.1 and losses in \[0, 3\]"):
         chosen.risk_bound(0.2, IID)
-    with pytest.raises(InputError, match="choose again"):
+    with pytest.raises(InputError, match="call batch again"):
         chosen.risk_bound(0.1, Assumptions(iid_order=True, loss_range=3.5))
 
 
@@ -333,7 +333,7 @@ SURE = {"delta": 0.1, "loss_range": 3.0}
         (lambda: batch("hinge", GOOD), "method must be an OnlineMethod"),
         (lambda: batch(GD, GOOD, "best"), "rule must be mean, uniform"),
         (lambda: batch(GD, GOOD, snapshots=3), "'mean' is exact in one pass"),
-        (lambda: batch(GD, GOOD, delta=0.1), "are for validation"),
+        (lambda: batch(GD, GOOD, delta=0.1), "are for 'validation'; leave"),
         (lambda: batch(GD, GOOD, "validation"), "needs delta and loss_range"),
         (lambda: batch(GD, GOOD, "validation", delta=2.0, loss_range=1.0), "delta"),
         (lambda: batch(GD, iter([GOOD]), "majority"), "more than once"),
@@ -356,8 +356,8 @@ SURE = {"delta": 0.1, "loss_range": 3.0}
             lambda: batch(ExponentiatedGradient("inner"), GOOD[0], "majority"),
             "votes on labels",
         ),
-        (lambda: batch(GD, GOOD, "majority").predict(np.ones(2)), r"H must be .* 3\)"),
-        (lambda: batch(GD, GOOD).predict(np.ones(2)), r"H must be .* 3\)"),
+        (lambda: batch(GD, GOOD, "majority").predict(np.ones(2)), r"H must have shape .* 3\)"),
+        (lambda: batch(GD, GOOD).predict(np.ones(2)), r"H must have shape .* 3\)"),
     ],
 )
 def test_bad_input(call, message):
@@ -368,7 +368,7 @@ def test_bad_input(call, message):
 @pytest.mark.parametrize(
     ("block", "message"),
     [
-        ((np.ones((1, 2)), [1.0]), "row 6 has 2 base functions, and those before 3"),
+        ((np.ones((1, 2)), [1.0]), "row 6 has 2 base functions, and earlier rows have 3"),
         ((GOOD[0], 2.0 * GOOD[1]), "-1 or .1; row 6 has"),
         ((GOOD[0], None), "6 examples and 0|targets"),
         ((np.full((2, 3), np.nan), [1.0, 1.0]), "row 6 has nan"),

@@ -109,7 +109,7 @@ def test_what_can_be_read_once_says_so():
     with pytest.raises(InputError, match="so that its width is not known"):
         progressive(METHOD, once)
     progressive(METHOD.start(5), once)
-    with pytest.raises(InputError, match="zip can be read once only, and has been; give arrays"):
+    with pytest.raises(InputError, match="zip can be read once only, and was read; give arrays"):
         progressive(METHOD.start(5), once)
     with pytest.raises(InputError, match="so that its head would be lost"):
         once.head(3)
@@ -152,7 +152,7 @@ BAD = [
     (lambda X, y, f: progressive(METHOD.start(4), stream(X, y)), "has 5 base functions, and this"),
     (lambda X, y, f: progressive("hinge", stream(X, y)), "learner must be a Learner"),
     (lambda X, y, f: list(stream(X, y[:7])), "X has 30 examples and labels of shape"),
-    (lambda X, y, f: list(stream(X[0], y)), "a block is .rows, features."),
+    (lambda X, y, f: list(stream(X[0], y)), "a block has shape .rows, features."),
     (lambda X, y, f: list(stream(X, y * np.nan)), "has no label at row 0; leave the row out"),
     (lambda X, y, f: list(stream(X, y * np.inf)), "the label .*inf at row 0: it must be finite"),
     (lambda X, y, f: list(stream(X, ["a"] * 30)), "labels that are no numbers, such as 'a'"),
@@ -354,6 +354,18 @@ def test_fitted_estimators_and_digests_in_another_process():
     assert answers.recv() == digests
     process.join(60.0)
     assert process.exitcode == 0
+
+
+class Nested(Experts):
+    """Base functions with the given parts."""
+
+    def __init__(self, parts):
+        self.parts = lambda: parts
+
+
+def test_digests_know_where_parts_end():
+    assert Nested(((1,), (2,))).digest() != Nested(((1, (2,)),)).digest()
+    assert Nested((1, 2)).digest() == Nested((1, 2)).digest() != Nested((12,)).digest()
 
 
 def test_a_saved_learner_goes_on_and_others_are_refused(tmp_path):

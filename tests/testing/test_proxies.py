@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from relaxboost import InputError
+from relaxboost.functional.losses import LOSSES
 from relaxboost.functional.losses.base import PointwiseLoss
-from relaxboost.functional.losses.registry import LOSSES
 from relaxboost.game.domains import FullSimplex, L1Ball, L2Ball, Simplex
 from relaxboost.online import (
     Constant,

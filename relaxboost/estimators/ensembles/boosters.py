@@ -143,6 +143,13 @@ def _lightgbm(given: Any) -> BoostedTrees:
 
     A random forest is read as the sum of its trees, because its raw score is that sum.
     """
+    # A Booster ignores this option of its training, and a classifier predicts by it.
+    if is_classifier(given) and given.get_params().get("pred_early_stop"):
+        raise InputError(
+            f"this {type(given).__name__} has pred_early_stop, so its predictions leave out the "
+            "last trees for rows with large scores, and are not the sum of all trees; call "
+            "set_params(pred_early_stop=False) and certify it again"
+        )
     dump = getattr(given, "booster_", given).dump_model()
     objective = dump.get("objective", "a function of the user")
     if objective.split()[0] not in ("binary", "multiclass", "multiclassova"):

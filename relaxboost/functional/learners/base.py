@@ -16,34 +16,34 @@ from relaxboost._core.registry import Registry
 from relaxboost.functional.measure import Empirical
 
 PROJECTIONS = ("least-squares", "inner")
-"""The h nearest to the target (GB11, Eq. 4), and the h of the smallest angle with it (Eq. 3)."""
+"""The h nearest to the target (GB11, Eq. 4), and the h of smallest angle to the target (Eq. 3)."""
 
 
 class Hypothesis(ABC):
-    """An element of H, a function from rows of features to (N,) or (N, K) outputs."""
+    """A function of the class H. It maps rows of features to outputs of shape (N,) or (N, K)."""
 
     @abstractmethod
     def __call__(self, X: Array) -> Array:
         """Return the outputs for rows X."""
 
     def with_leaves(self, values: Array) -> Hypothesis:
-        """Return the function with the same leaves and other values in them.
+        """Return the function with the same splits and other values of the leaves.
 
         Parameters
         ----------
         values : array of shape (leaves,) or (leaves, K)
-            In the order of the leaf numbers of `Pool.leaves`.
+            Row i is for leaf i of `Pool.leaves`.
         """
         raise NotImplementedError(
             f"{type(self).__name__} has no with_leaves; a learner with leafy = True needs it"
         )
 
     def described(self) -> dict[str, Any]:
-        """Return the function as values for JSON, which keep every bit of its numbers.
+        """Return the function as values for JSON, without loss of accuracy.
 
-        A class with this method also has the class method ``restored(given, width)`` for rows of
-        `width` features. That method raises a KeyError, TypeError or ValueError for damaged values
-        and runs no code from them.
+        A class with this method also has a class method ``restored(given, width)``, which returns
+        the function for rows of `width` features. It raises a KeyError, TypeError or ValueError for
+        damaged values, and never executes code that they contain.
         """
         raise InputError(
             f"{type(self).__name__} cannot be written as JSON, as stumps and trees can; boost with "
@@ -56,15 +56,8 @@ class Hypothesis(ABC):
     ) -> None:
         """Add Σ w h(X) over hypotheses of this class to `total`, in place.
 
-        A subclass may add them in another order, which is the same up to rounding.
-
-        Parameters
-        ----------
-        weights : array of shape (T,)
-        hypotheses : sequence of T hypotheses
-            All of exactly this class.
-        X : array of shape (N, d)
-        total : array of shape (N,) or (N, K)
+        The class of each hypothesis is exactly this class. A subclass may add the terms in another
+        order, with other rounding errors.
         """
         for weight, h in zip(weights, hypotheses, strict=True):
             total += weight * check_outputs(h(X), total, h)
@@ -75,7 +68,7 @@ class Hypothesis(ABC):
         raise InputError(f"{cls.__name__} has no SHAP values; use learner='trees'")
 
     def gains(self) -> tuple[Whole, Array] | None:
-        """Return the feature of each split and the fall of the squared error there, or None."""
+        """Return the feature of each split and its decrease of the squared error, or None."""
         return None
 
 
@@ -84,12 +77,12 @@ class Pool(ABC):
 
     @abstractmethod
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
-        """Return the hypothesis of H that answers a target function, and its training outputs.
+        """Return the hypothesis whose multiple is nearest to a target, and its training outputs.
 
         Parameters
         ----------
         target : array of shape (N,) or (N, K)
-            The function to project: a gradient, or the rest of one after earlier projections.
+            The function to project: a gradient, or its remainder after earlier projections.
         """
 
     def leaves(self, h: Hypothesis) -> tuple[Whole, int]:
@@ -103,36 +96,34 @@ class Pool(ABC):
         Returns
         -------
         tuple
-            The leaves, of shape (N,), or (N, K) if each output has its own; and their number.
+            The leaves, of shape (N,), or (N, K) if each output has its own leaves; their number.
         """
         raise NotImplementedError(
             f"{type(self).__name__} has no leaves; a learner with leafy = True needs them"
         )
 
     def allowed(self, h: Hypothesis, values: Array) -> Array:
-        """Return the values that the leaves of h may add to f; here all values are allowed.
-
-        A learner with constraints on f moves the values that break them.
-        """
+        """Return the values of leaves after the constraints on f; by default the given values."""
         return values
 
 
 class WeakLearner(ABC):
-    """A hypothesis class H with a way to search it. A subclass should be immutable.
+    """A hypothesis class H with an algorithm that searches it. A subclass should be immutable.
 
-    The estimators know a subclass by its `name`, if it defines one.
+    If a subclass defines a `name`, the estimators accept this name for it.
     """
 
     name: ClassVar[str] = ""
-    """The string that stands for the learner with its defaults; "" if there is none."""
+    """The name of the learner with its default parameters, or ""."""
     projections: tuple[str, ...] = PROJECTIONS
-    """The projections that the search can do, the default first."""
+    """The supported projections, the default first."""
     leafy: bool = False
-    """Whether leaves may hold any numbers; then `leaves` and `with_leaves` must be there."""
+    """Whether leaves may have any values. This requires `Pool.leaves` and `Hypothesis.with_leaves`.
+    """
     shrinkage: float = 0.1
     """The default step of `Refitted`."""
     missing: bool = False
-    """Whether rows may have missing values, nan."""
+    """Whether the rows may contain nan, which means a missing value."""
 
     def __init_subclass__(cls) -> None:
         LEARNERS.add(cls)
@@ -146,7 +137,7 @@ class WeakLearner(ABC):
     def prepare(
         self, X: Any, measure: Empirical, outputs: int | None, projection: str, rng: Generator
     ) -> Pool:
-        """Check, sort and bin training rows X once for all rounds, and return a pool for them.
+        """Prepare the training rows X once for all rounds, and return the pool that searches H.
 
         Parameters
         ----------
@@ -154,19 +145,19 @@ class WeakLearner(ABC):
         measure : Empirical
             The weights of the rows.
         outputs : int, optional
-            K, or None for functions of one output, of shape (N,).
+            The number K of outputs, or None for functions with values of shape (N,).
         projection : {"least-squares", "inner"}
         rng : Generator
-            For learners that make random choices.
+            The random numbers of learners that make random choices.
         """
 
 
 LEARNERS: Registry[WeakLearner] = Registry("learner")
-"""Weak learners by name; a name stands for the learner with its defaults."""
+"""The weak learners by name. A name means the learner with its default parameters."""
 
 
 def dense(X: Any) -> Array:
-    """Return X as doubles, or raise."""
+    """Return X as doubles, or raise an InputError."""
     try:
         return np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -176,7 +167,7 @@ def dense(X: Any) -> Array:
 
 
 def features(X: Any) -> Array:
-    """Return X as finite doubles of shape (N, d), or raise."""
+    """Return X as finite doubles of shape (N, d), or raise an InputError."""
     X = dense(X)
     if X.ndim != 2:
         raise InputError(f"X needs shape (N, d), got {X.shape}")
@@ -191,17 +182,25 @@ def features(X: Any) -> Array:
 
 
 def training(X: Any, measure: Empirical) -> Array:
-    """Return training rows as finite doubles of shape (N, d) with d >= 1, or raise."""
+    """Return training rows as finite doubles of shape (N, d), d >= 1, or raise an InputError."""
     X = features(X)
-    if X.shape[0] != measure.size:
-        raise InputError(f"X has {X.shape[0]} rows, and there are {measure.size} targets; one each")
+    check_rows(X, measure)
     if X.shape[1] == 0:
         raise InputError("X has no features; give it at least one column")
     return X
 
 
+def check_rows(X: Any, measure: Empirical) -> None:
+    """Raise an InputError unless X has a row for each target."""
+    shape = np.shape(X)
+    if not shape or shape[0] != measure.size:
+        raise InputError(
+            f"X has shape {shape}, and there are {measure.size} targets; give a row for each target"
+        )
+
+
 def check_width(X: Any, width: int, owner: str) -> None:
-    """Raise unless rows X have the `width` features that `owner` ("the tree was") trained on."""
+    """Raise an InputError unless X has `width` features; owner is text such as "the tree was"."""
     if np.ndim(X) != 2 or np.shape(X)[1] != width:
         raise InputError(f"{owner} trained on {width} features, got X of shape {np.shape(X)}")
 
@@ -218,12 +217,12 @@ def numbers(name: str, given: Any, *shape: int) -> Array:
 
 
 def check_outputs(h: Array, target: Array, learner: object) -> Array:
-    """Return the predictions of a learner, or raise if shape or values are wrong."""
+    """Return the predictions of a learner, or raise an InputError if shape or values are wrong."""
     h = np.asarray(h, dtype=np.float64)
     if h.shape != target.shape:
         raise InputError(
-            f"{learner!r} predicted shape {h.shape} for targets of {target.shape}; it must predict "
-            "an array of their shape"
+            f"{learner!r} predicted shape {h.shape} for targets of {target.shape}; its predictions "
+            "must have the shape of the targets"
         )
     if not np.isfinite(h).all():
         raise InputError(

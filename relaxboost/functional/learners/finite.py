@@ -26,11 +26,11 @@ class Column(Hypothesis):
 
 
 class FiniteSet(WeakLearner):
-    """All hypotheses of a finite class; X[n, j], or X[n, k, j], is the output of h_j at x_n.
+    """A finite hypothesis class. X[n, j], or X[n, k, j], is the output of h_j at x_n.
 
-    The learner adds no −h to the class. The projection ``"inner"`` takes the largest <v, h>/‖h‖.
-    ``"least-squares"`` takes the smallest ‖v − h‖ over all multiples of the hypotheses, which is
-    the largest |<v, h>|/‖h‖. The first of equal hypotheses wins.
+    The projection ``"inner"`` chooses the h of largest <v, h>/‖h‖ for the target v; the class need
+    not contain −h. ``"least-squares"`` chooses the h of largest |<v, h>|/‖h‖, which has the
+    multiple nearest to v. The first of equal hypotheses wins.
     """
 
     def prepare(
@@ -41,7 +41,10 @@ class FiniteSet(WeakLearner):
 
 
 def outputs_of(H: Any, shape: tuple[int, ...]) -> Array:
-    """Return the outputs of n >= 1 hypotheses as finite doubles of shape (*shape, n), or raise."""
+    """Return the outputs of n >= 1 hypotheses as finite doubles of shape (*shape, n).
+
+    The function raises an InputError for other outputs.
+    """
     H = np.asarray(H, dtype=np.float64)
     if H.shape[:-1] != shape or H.shape[-1] < 1:
         raise InputError(
@@ -58,11 +61,11 @@ class _Columns(Pool):
     def __init__(self, H: Array, measure: Empirical, projection: str) -> None:
         self._H = H
         self._projection = projection
-        # Outputs are examples of their own for inner products; each has the weight of its row.
+        # For inner products each output counts as an example with the weight of its row.
         self._flat = H.reshape(-1, H.shape[-1])
         self._weights = np.repeat(measure.p, self._flat.shape[0] // measure.size)
         self._norms = np.sqrt(self._weights @ self._flat**2)
-        # Directions of length zero would divide by zero.
+        # A hypothesis of norm 0 has no direction.
         if not (self._norms > 0.0).any():
             raise InputError("every hypothesis is zero on the training set")
 
@@ -70,7 +73,7 @@ class _Columns(Pool):
         inner = (self._weights * target.ravel()) @ self._flat
         with np.errstate(divide="ignore", invalid="ignore"):
             cosine = np.where(self._norms > 0.0, inner / self._norms, -np.inf)
-        # A multiple may be negative for the nearest point, but not for the smallest angle.
+        # The nearest multiple of h may be negative; the angle is that of h itself.
         if self._projection == "least-squares":
             cosine = np.where(self._norms > 0.0, np.abs(cosine), -np.inf)
         j = int(np.argmax(cosine))

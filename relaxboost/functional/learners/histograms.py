@@ -1,6 +1,6 @@
 """Features in bins, and a compiled search for the best split between bins.
 
-Each feature is summed by itself, so that the number of threads changes no result.
+Each feature has its own sums, so that results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from relaxboost._core.compiled import njit, thread_pool
 class Bins:
     """The splits x_j <= c of a training set, and the bin of each row in each feature.
 
-    Bin b of a feature holds the rows between threshold b − 1 (exclusive) and b (inclusive). Every
-    bin has rows of positive weight; rows without weight lie where the thresholds put them. A
-    feature has at most `most` bins, or a split between any two neighbouring values.
+    Bin b of a feature contains the rows above threshold b − 1 and at most at threshold b. Every bin
+    contains rows of positive weight. A feature has at most `most` bins; if `most` is None, it has a
+    split between any two neighbouring values. All attributes leave out constant features.
 
     Attributes
     ----------
     features : array of int
-        The features that are not constant, in order.
+        The indices of the features that are not constant.
     thresholds : list of arrays
-        For each of these features, increasing; halfway between two neighbouring values.
+        The increasing thresholds of each feature, halfway between two neighbouring values.
     codes : array of shape (features, N)
-        The bins, in the smallest type that holds them.
+        The bin of each row.
     sizes : array of int
-        The number of bins of each of these features.
+        The number of bins of each feature.
     before, after : arrays of shape (features, bins)
-        The weight of the rows in the bins up to each bin, and in the bins after it.
+        The weight of the rows in bins 0..b, and the weight of the rows in the bins after b.
     """
 
     def __init__(self, X: Array, p: Array, most: int | None) -> None:
-        heavy = p >= np.finfo(np.float64).tiny  # so that 1/p is finite
+        heavy = p >= np.finfo(np.float64).tiny  # smaller p have an infinite 1/p
         x, weights = (X, p) if heavy.all() else (X[heavy], p[heavy])
         # The features are independent of each other.
         pool, threads = thread_pool()  # NumPy sorts and searches without Python's lock
@@ -66,31 +66,31 @@ def _cuts(x: Array, p: Array, most: int | None) -> Array:
     """Return the increasing thresholds between the values of x, whose weights are p."""
     order = np.argsort(x)
     x = x[order]
-    ends = np.flatnonzero(x[1:] > x[:-1])  # the last row of each value, without the largest value
+    ends = np.flatnonzero(x[1:] > x[:-1])  # the last row of each value except the largest value
     if most is not None and ends.size >= most:
-        # Each bin gets as much weight as ties allow: a cut is at the first end from a quantile on.
-        # Quantiles are a little lower, so that rounding moves no cut past an end of equal weight.
+        # Bins have nearly equal weight: a cut is at the first value whose cumulative weight reaches
+        # a quantile. Quantiles are lowered a little, as rounding must not move a cut to the next.
         below = np.cumsum(p[order])
         goals = np.arange(1, most) * (below[-1] * (1.0 - 1e-9) / most)
         ends = ends[np.unique(np.searchsorted(below[ends], goals).clip(0, ends.size - 1))]
     low, high = x[ends], x[ends + 1]
-    # Half of each number first: the sum of two large numbers would overflow.
+    # The sum of two large numbers would overflow.
     middle = low / 2.0 + high / 2.0
     return np.where((low <= middle) & (middle < high), middle, low)
 
 
 def best_split(bins: Bins, target: Array, signs: bool) -> tuple[int, int, Array]:
-    """Return the row of `bins.codes`, the bin after which to split, and the sums of both leaves.
+    """Return the best split: the row of `bins.codes`, the last bin of the left leaf, both sums.
 
-    Splits are equal if their scores differ by rounding only; the first of equals is returned.
+    Scores count as equal if they differ by rounding only, and the first of equal splits wins.
 
     Parameters
     ----------
     bins : Bins
     target : array of shape (N, K)
-        The numbers to sum, times the weights of the rows.
+        The target times the weights of the rows.
     signs : bool
-        Whether a leaf with sum s scores |s|, or else ‖s‖² over its weight.
+        Whether the score of a leaf with sum s is |s|; otherwise it is ‖s‖² divided by the weight.
     """
     pool, threads = thread_pool()
     d, rows = bins.codes.shape
@@ -100,8 +100,8 @@ def best_split(bins: Bins, target: Array, signs: bool) -> tuple[int, int, Array]
     scores = np.empty(d)
     places = np.empty(d, dtype=np.int64)
     leaves = np.zeros((d, 2, target.shape[1]))
-    # The rounding of a sum of N terms grows with √N. Sums in another order, or of twice the weight
-    # instead of two rows, must not choose another split.
+    # The rounding error of a sum of N terms grows like √N. Another order of the rows, or weights
+    # instead of repeated rows, must not change the split.
     tie = 1.0 - 4e-15 * math.sqrt(rows)
 
     def part(start: int, stop: int) -> None:
@@ -113,21 +113,21 @@ def best_split(bins: Bins, target: Array, signs: bool) -> tuple[int, int, Array]
         part(0, d)
     else:
         list(pool.map(part, starts[:-1], starts[1:]))
-    # The maximum is found before the comparison, so that the order of the search has no effect.
+    # Comparing with the maximum makes the result independent of the order of the search.
     row = int(np.argmax(scores >= scores.max() * tie))
     return row, int(places[row]), leaves[row]
 
 
 @njit(nogil=True)
 def _search(features: Any, target: Array, signs: bool, tie: float, found: Any) -> None:
-    """Write score, place and leaf sums of the best split of each feature into `found`."""
+    """Write score, bin and leaf sums of the best split of each feature into `found`."""
     codes, sizes, before, after = features
     scores, places, leaves = found
     outputs = target.shape[1]
     for f in range(len(sizes)):
-        # Sums of the bins give the sums of all possible leaves.
+        # The sums of the bins give the sums of all possible leaves.
         sums = np.zeros((sizes[f], outputs))
-        # A pass over the rows for each output is faster than vectors, if the outputs are few.
+        # For few outputs, a pass over the rows for each output is faster.
         if outputs <= 3:
             for k in range(outputs):
                 _add_numbers(codes[f], target[:, k], sums[:, k])
@@ -142,8 +142,8 @@ def _search(features: Any, target: Array, signs: bool, tie: float, found: Any) -
 
 @njit(nogil=True)
 def _add_numbers(codes: NDArray[Any], v: Array, sums: Array) -> None:
-    """Add a number of each row to its bin."""
-    # Half of the rows goes to a second table: an addition to a bin waits for the one before it.
+    """Add the number v_i of each row i to the sum of its bin."""
+    # An addition to a sum waits for the previous addition to it, so half of the rows use `other`.
     half = v.size // 2
     other = np.zeros(sums.size)
     for i in range(half):
@@ -157,7 +157,7 @@ def _add_numbers(codes: NDArray[Any], v: Array, sums: Array) -> None:
 
 @njit(nogil=True)
 def _add_vectors(codes: NDArray[Any], target: Array, sums: Array) -> None:
-    """Add a vector of each row to its bin."""
+    """Add the vector of each row to the sum of its bin."""
     for i in range(target.shape[0]):
         b = codes[i]
         for k in range(target.shape[1]):
@@ -166,7 +166,7 @@ def _add_vectors(codes: NDArray[Any], target: Array, sums: Array) -> None:
 
 @njit(nogil=True, fastmath={"reassoc", "contract"})
 def _score(s: Array, weight: float, signs: bool) -> float:
-    """Return what a leaf with sum s adds to the score of a split."""
+    """Return the score of a leaf with sum s. The score of a split is the sum for both leaves."""
     if signs:
         return abs(s[0])
     square = 0.0
@@ -177,10 +177,10 @@ def _score(s: Array, weight: float, signs: bool) -> float:
 
 @njit(nogil=True)
 def _scan(sums: Array, before: Array, after: Array, signs: bool, tie: float) -> tuple[float, int]:
-    """Return the largest score of a feature, and the first bin after which it is reached."""
+    """Return the largest score of a feature, and the first bin after which a split has it."""
     size, outputs = sums.shape
     scores = np.empty(size - 1)
-    # Each leaf is summed from its own end: the total less the other leaf would lose a light leaf.
+    # Subtracting the left sum from the total would lose the digits of a light right leaf.
     total = np.zeros(outputs)
     for b in range(size - 1):
         for k in range(outputs):

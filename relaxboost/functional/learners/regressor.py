@@ -18,6 +18,7 @@ from relaxboost.functional.learners.base import (
     Pool,
     WeakLearner,
     check_outputs,
+    check_rows,
     check_width,
     training,
 )
@@ -26,16 +27,16 @@ from relaxboost.functional.measure import Empirical
 
 @dataclass(frozen=True, eq=False)
 class Fitted(Hypothesis):
-    """A fitted regressor.
+    """A fitted regressor as a hypothesis.
 
     Attributes
     ----------
     estimator : object
-        With `predict`.
+        The regressor, which has a method `predict`.
     outputs : int, optional
-        K, or None for outputs of shape (N,).
+        The number K of outputs, or None for outputs of shape (N,).
     width : int, optional
-        The number of features of the rows that it takes, if they are an array.
+        The number of features of the training rows, or None if they were no array.
     """
 
     estimator: Any
@@ -56,23 +57,22 @@ class Fitted(Hypothesis):
 
 
 class Regressor(WeakLearner):
-    """A scikit-learn regressor, of which a clone is fitted to each target.
+    """A learner that fits a clone of a scikit-learn regressor to each target.
 
     The regressor gets the example weights as `sample_weight`, unless they are all equal. It gets
-    the rows X unchanged and must itself handle missing values and data frames. Each of its
-    `random_state` parameters that is None becomes a number drawn from the run's seed.
+    the rows X unchanged, and must handle missing values and data frames. If a `random_state`
+    parameter is None, each clone gets a number that depends on the seed of the run.
 
     Parameters
     ----------
     estimator : object
-        With `fit`, `predict` and `get_params`, for targets of shape (N,), or (N, K) if the loss has
-        K outputs.
+        A regressor for targets of shape (N,), or (N, K) if the loss has K outputs.
 
     Raises
     ------
     InputError
-        In `prepare`, if there are weights and the estimator takes none; in a round, if it cannot be
-        fitted or does not predict finite numbers of the right shape. The message names it.
+        In `prepare`, if there are weights and the estimator does not accept weights. In a round, if
+        a clone cannot be fitted, or does not predict finite numbers of the right shape.
     """
 
     def __init__(self, estimator: Any) -> None:
@@ -89,10 +89,7 @@ class Regressor(WeakLearner):
     ) -> Pool:
         from sklearn.utils.validation import has_fit_parameter
 
-        if not np.shape(X) or np.shape(X)[0] != measure.size:
-            raise InputError(
-                f"X has shape {np.shape(X)}, and there are {measure.size} targets; one row each"
-            )
+        check_rows(X, measure)
         weights = None
         if measure.p.min() < measure.p.max():
             if not has_fit_parameter(self.estimator, "sample_weight"):
@@ -108,7 +105,7 @@ class Regressor(WeakLearner):
 
 
 class _Fitter(Pool):
-    """Fits a clone to each target."""
+    """A pool that fits a clone to each target."""
 
     def __init__(
         self,
@@ -133,7 +130,7 @@ class _Fitter(Pool):
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
         from sklearn.base import clone
 
-        # Each round fits another clone, since the clones of all rounds predict together.
+        # The clones of all rounds predict together, so each round needs its own.
         estimator = clone(self._estimator)
         estimator.set_params(**{name: int(self._rng.integers(2**31)) for name in self._seeds})
         try:
@@ -147,12 +144,12 @@ class _Fitter(Pool):
 
 
 class Networks(Regressor):
-    """Networks with one layer of tanh units, scikit-learn's; GB11's Figure 1 has five units.
+    """Networks with one hidden layer of tanh units. GB11's Figure 1 has five units.
 
-    `MLPRegressor` fits each network by L-BFGS without a penalty. Before each fit the features are
-    standardised to mean 0 and variance 1, and the target is scaled to a fixed norm. Therefore the
-    scale of the features has no effect, and the scale of the target only scales h. The problem is
-    not convex, and no edge is promised.
+    scikit-learn's `MLPRegressor` fits each network by L-BFGS without a penalty. Before each fit the
+    features are standardised to mean 0 and variance 1, and the target is scaled to a fixed norm.
+    Therefore the scale of the features has no effect. The problem is not convex, and so there is no
+    guarantee on the edges.
 
     Parameters
     ----------
@@ -174,8 +171,8 @@ class Networks(Regressor):
 
         self.hidden = count("hidden", hidden)
         self.iterations = count("iterations", iterations)
-        # The rest of a gradient after many projections has small derivatives from the start. With
-        # tol > 0 a fit to it would end after one iteration; now the decrease of the error ends it.
+        # A remainder after many projections gives small derivatives from the start. With tol > 0
+        # L-BFGS would end after one iteration.
         options = {"activation": "tanh", "solver": "lbfgs", "alpha": 0.0, "tol": 0.0}
         super().__init__(
             MLPRegressor(hidden_layer_sizes=(self.hidden,), max_iter=self.iterations, **options)
@@ -187,14 +184,13 @@ class Networks(Regressor):
         from sklearn.preprocessing import StandardScaler
 
         X = training(X, measure)
-        # The weights of the examples decide about mean and variance too.
         scaler = StandardScaler().fit(X, sample_weight=measure.p * measure.size)
         pool = super().prepare(scaler.transform(X), measure, outputs, projection, rng)
         return _Scaled(pool, scaler, measure)
 
 
 class _Scaled(Pool):
-    """Fits networks to scaled features and to targets of the same length."""
+    """A pool that fits networks to scaled features and scaled targets."""
 
     def __init__(self, pool: Pool, scaler: Any, measure: Empirical) -> None:
         self._pool = pool
@@ -204,15 +200,15 @@ class _Scaled(Pool):
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.pipeline import make_pipeline
 
-        # Networks start with outputs of size 1. These must be small compared with a target of
-        # which a network can fit little; a length of 20 is enough.
+        # The initial outputs of a network are about 1. The target must be larger, also if only a
+        # small part of the target can be fitted; a norm of 20 is enough.
         size = (self._measure.norm(target) or 1.0) / 20.0
-        # Several threads slow down products of matrices as thin as these.
+        # Several threads would slow down products of matrices with few columns.
         with warnings.catch_warnings(), one_blas_thread():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the limit is intended
             h, values = self._pool.nearest(target / size)
         assert isinstance(h, Fitted)
-        # The last layer is linear, and so it undoes the scale of the target.
+        # The last layer is linear, and so scaling it scales the outputs.
         for outer in (h.estimator.coefs_[-1], h.estimator.intercepts_[-1]):
             outer *= size
         return Fitted(make_pipeline(self._scaler, h.estimator), h.outputs, h.width), size * values

@@ -31,16 +31,15 @@ class StumpHypothesis(Hypothesis):
     Attributes
     ----------
     feature : int
-        The feature j of the split.
+        The index j of the feature.
     threshold : float
-        The threshold of the split; infinite if the function is constant.
+        The threshold of the split, or inf if the function is constant.
     leaves : array of shape (2,) or (2, K)
         The values of both leaves.
     width : int
-        The number of features d of the rows that it takes.
+        The number d of features.
     gain : float
-        The squared error of the best constant less that of the stump, for the target of its round.
-        The unit is the same for all rounds of a run.
+        The squared error of the best constant minus that of the stump, for the target of its round.
     """
 
     feature: int
@@ -62,14 +61,14 @@ class StumpHypothesis(Hypothesis):
         return replace(self, leaves=values)
 
     def described(self) -> dict[str, Any]:
-        # JSON has no infinity, the threshold of a constant.
+        # JSON has no infinity, which is the threshold of a constant.
         threshold = self.threshold if np.isfinite(self.threshold) else None
         parts = {"feature": self.feature, "threshold": threshold, "gain": self.gain}
         return parts | {"leaves": self.leaves.tolist()}
 
     @classmethod
     def restored(cls, given: dict[str, Any], width: int) -> StumpHypothesis:
-        """Return the stump that was `described`; see `Hypothesis.described`."""
+        """Return the stump from the values of `described`; see `Hypothesis.described`."""
         feature, threshold = given["feature"], given["threshold"]
         cut = float("inf") if threshold is None else numbers("threshold", threshold).item()
         gain = numbers("gain", given["gain"]).item()
@@ -82,8 +81,8 @@ class StumpHypothesis(Hypothesis):
         cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any, total: Array
     ) -> None:
         """Add Σ w h(X) to `total`, in place, by one search in the thresholds of each feature."""
-        # Stumps of one feature are a step function, evaluated by one search for each row.
         X = np.asarray(X)
+        # The stumps of a feature are a step function, so one search for each row is enough.
         by_feature: dict[int, list[int]] = {}
         for place, h in enumerate(hypotheses):
             by_feature.setdefault(h.feature, []).append(place)  # type: ignore[attr-defined]
@@ -96,7 +95,7 @@ class StumpHypothesis(Hypothesis):
             order = np.argsort(thresholds, kind="stable")
             leaves = np.array([h.leaves for h in some])[order]
             leaves *= weights[places][order].reshape(-1, *[1] * (leaves.ndim - 1))
-            # Row i is the sum for an x that is above i of the thresholds.
+            # Row i is the sum for an x that is above exactly i thresholds.
             sums = np.zeros((len(some) + 1, *leaves.shape[2:]))
             np.cumsum(leaves[:, 1], axis=0, out=sums[1:])
             sums[:-1] += np.cumsum(leaves[::-1, 0], axis=0)[::-1]
@@ -104,7 +103,7 @@ class StumpHypothesis(Hypothesis):
 
 
 def _column(X: Any, feature: int, width: int) -> Array:
-    """Return one column of X as finite numbers, or raise; X must have `width` columns."""
+    """Return a column of X as finite numbers, or raise an InputError."""
     X = np.asarray(X)
     check_width(X, width, "the stump was")
     x = X[:, feature].astype(np.float64)
@@ -120,8 +119,8 @@ def _column(X: Any, feature: int, width: int) -> Array:
 class RegressionStumps(WeakLearner):
     """All stumps with any number, or any vector, in each leaf.
 
-    The projection is exact over all splits. The stump of least ‖v − h‖ has the weighted means of
-    the target in its leaves, and the split of largest Σ over leaves ‖Σ p v‖²/Σ p. Multiples of a
+    The search compares all splits. The nearest stump has the weighted means of the target v in its
+    leaves, and the split with the largest sum over both leaves of ‖Σ p v‖²/Σ p. Multiples of a
     stump are stumps, so that Eq. 3 and Eq. 4 choose the same stump. Among splits that are equal up
     to rounding the first feature wins, then the least threshold. If all features are constant, the
     stump is constant too.
@@ -129,9 +128,9 @@ class RegressionStumps(WeakLearner):
     Parameters
     ----------
     bins : int, optional
-        The largest number of bins of a feature, >= 2, cut at its quantiles. A feature of at most
-        `bins` values has a split between any two neighbouring values, as all features have for
-        None.
+        The largest number of bins of a feature, >= 2, between quantiles of the feature. If a
+        feature has at most `bins` values, or if `bins` is None, there is a split between any two
+        neighbouring values.
 
     References
     ----------
@@ -140,7 +139,7 @@ class RegressionStumps(WeakLearner):
 
     name = "stumps"
     leafy = True
-    # A stump fits less than a tree, and takes longer steps.
+    # A stump fits a target less well than a tree. Therefore its steps are longer.
     shrinkage = 0.3
     signs: ClassVar[bool] = False
     """Whether the leaves are −1 and +1."""
@@ -148,7 +147,7 @@ class RegressionStumps(WeakLearner):
     def __init__(self, bins: int | None = 255) -> None:
         self.bins = None if bins is None else count("bins", bins)
         if self.bins == 1:
-            raise InputError("bins must be at least 2, one for each leaf; None takes every split")
+            raise InputError("bins must be at least 2, one for each leaf; None allows every split")
 
     def prepare(
         self, X: Any, measure: Empirical, outputs: int | None, projection: str, rng: Generator
@@ -161,12 +160,11 @@ class RegressionStumps(WeakLearner):
 
 
 class ClassificationStumps(RegressionStumps):
-    """All stumps with −1 or +1 in each leaf, both constants among them; of one output.
+    """All stumps with −1 or +1 in each leaf, which include the constants −1 and +1.
 
-    The class has −h with each h, and ‖h‖ = 1. Therefore Eq. 3 and Eq. 4 both choose the largest
-    <v, h>, which is the smallest error in classifying sign v_n with weights p_n abs(v_n). Among
-    equal splits the first feature wins, then the least threshold; a leaf whose target sums to 0 is
-    +1.
+    If h is in the class, so is −h, and ‖h‖ = 1. Therefore Eq. 3 and Eq. 4 both choose the largest
+    <v, h>, which is the smallest error in classifying sign v_n with weights p_n |v_n|. Among equal
+    splits the first feature wins, then the least threshold. A leaf whose target sums to 0 has +1.
 
     Parameters
     ----------
@@ -184,11 +182,11 @@ class ClassificationStumps(RegressionStumps):
 
 
 class _Search(Pool):
-    """The search over all splits of the bins of a training set."""
+    """A pool that compares all splits between the bins of the features."""
 
     def __init__(self, X: Array, measure: Empirical, bins: int | None, signs: bool) -> None:
         self._width, self._signs = X.shape[1], signs
-        # A common factor of the weights changes no split; weights of 1 make their sums exact.
+        # A common factor of the weights changes no split, and sums of weights 1 are exact.
         self._p = np.ones(measure.size) if measure.uniform else measure.p
         self._bins = Bins(X, self._p, bins)
         self._found = 0, 0
@@ -203,11 +201,11 @@ class _Search(Pool):
             values = np.repeat(leaves[:1], len(target), axis=0)
             return StumpHypothesis(0, float("inf"), leaves, self._width), values
         row, place, sums = best_split(bins, v, self._signs)
+        # `Refitted` needs the leaves of this stump next.
         self._found = row, place
-        # The weights of both leaves were summed once, with the bins.
         weights = np.array([bins.before[row, place], bins.after[row, place]])
         leaves = self._leaves(sums, weights)
-        # Half of the sum in each leaf is a stump that does not depend on the feature.
+        # The best constant, as a stump with half of the weight in each leaf.
         whole = np.stack([sums.sum(axis=0) / 2.0] * 2)
         constant = self._leaves(2.0 * whole, total)
         gain = _fall(sums, leaves, weights) - _fall(whole, constant, total / 2.0)
@@ -227,11 +225,11 @@ class _Search(Pool):
         return (self._bins.codes[row] > place).astype(np.int64), 2
 
     def _leaves(self, sums: Array, weights: Array) -> Array:
-        """Return the values of the leaves, given the sums and the weights of their targets."""
+        """Return the values of both leaves, given the sums of the target and the weights."""
         return np.where(sums < 0.0, -1.0, 1.0) if self._signs else sums / weights[:, None]
 
 
 def _fall(sums: Array, leaves: Array, weights: Array) -> float:
-    """Return <v, h>²/‖h‖², by which the squared error of v falls along h."""
+    """Return <v, h>²/‖h‖², the decrease of the squared error by the nearest multiple of h."""
     square = float(weights @ (leaves * leaves).sum(axis=1))
     return float((sums * leaves).sum()) ** 2 / (square or 1.0)

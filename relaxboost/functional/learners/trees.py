@@ -20,6 +20,7 @@ from relaxboost.functional.learners.base import (
     Hypothesis,
     Pool,
     WeakLearner,
+    check_rows,
     check_width,
     dense,
     numbers,
@@ -30,25 +31,22 @@ from relaxboost.functional.measure import Empirical
 _MAX_LEAVES = 131_072
 """LightGBM's limit."""
 _LEARNING_RATE = 2.0**-120
-"""LightGBM counts numbers below 1e-35 as 0, so that a tree leaves its scores at 0."""
+"""LightGBM treats numbers below 1e-35 as 0. With this rate its own predictions therefore stay 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tree(Hypothesis):
     """A binary tree, or one tree for each output.
 
-    A row goes left if its feature is at most the threshold, or if its category is in the set of the
-    split. Missing values go to the side where they fitted better in training.
-
     Attributes
     ----------
     nodes : tuple of Nodes
-        The splits; one `Nodes` for each output.
+        The splits of the tree for each output.
     leaves : array of shape (leaves,) or (leaves, K)
-        The values of the leaves; column k belongs to output k. A tree with fewer leaves than rows
-        here does not use the last rows.
+        The values of the leaves. Column k is for output k, and its last entries are unused if
+        another output has a tree with more leaves.
     width : int
-        The number of features d of the rows that it takes.
+        The number d of features.
     """
 
     nodes: tuple[nodes.Nodes, ...]
@@ -78,7 +76,7 @@ class Tree(Hypothesis):
 
     @classmethod
     def restored(cls, given: dict[str, Any], width: int) -> Tree:
-        """Return the tree that was `described`; see `Hypothesis.described`."""
+        """Return the tree from the values of `described`; see `Hypothesis.described`."""
         tree = nodes.restored(given, width)
         return cls((tree,), numbers("leaves", given["leaves"], tree.leaves), width)
 
@@ -86,7 +84,6 @@ class Tree(Hypothesis):
     def combined(
         cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any, total: Array
     ) -> None:
-        """Add Σ w h(X) to `total`, in place; a block of rows passes all trees together."""
         X = rows_of(X, hypotheses[0].width)  # type: ignore[attr-defined]
         columns = total.reshape(len(total), -1)
         # The compiled loop needs contiguous sums, one output at a time.
@@ -97,12 +94,12 @@ class Tree(Hypothesis):
 
     @classmethod
     def contributions(cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any) -> Array:
-        """Return SHAP values by LightGBM, whose expectations are over the training rows."""
+        """Return SHAP values by LightGBM, which are expectations over the training rows."""
         first: Any = hypotheses[0]
         X = rows_of(X, first.width)
         found = np.zeros((len(X), X.shape[1] + 1, len(first.nodes)))
         for k, (trees, values) in enumerate(_by_output(weights, hypotheses)):
-            # A tree of one leaf has no splits to which its value could be attributed.
+            # The value of a tree of one leaf belongs to the last column, and not to a feature.
             split = [i for i, tree in enumerate(trees) if tree.leaves > 1]
             if split:
                 grown = [trees[i] for i in split], [values[i] for i in split]
@@ -115,7 +112,7 @@ class Tree(Hypothesis):
 def _by_output(
     weights: Array, hypotheses: Sequence[Any]
 ) -> list[tuple[list[nodes.Nodes], list[Array]]]:
-    """Return for each output its trees, and the values of their leaves times the weights."""
+    """Return for each output the trees, and the values of the leaves times the weights."""
     outputs = []
     for k in range(len(hypotheses[0].nodes)):
         trees = [h.nodes[k] for h in hypotheses]
@@ -128,13 +125,12 @@ def _by_output(
 
 
 def rows_of(X: Any, width: int | None = None) -> Array:
-    """Return rows as contiguous doubles, in which nan is a missing value, or raise."""
+    """Return rows as contiguous doubles, which may be nan but not infinite, or raise InputError."""
     X = np.ascontiguousarray(dense(X))
     if width is not None:
         check_width(X, width, "the tree was")
     elif X.ndim != 2 or X.shape[1] == 0:
         raise InputError(f"X needs shape (N, d) with d >= 1, got {X.shape}")
-    # A threshold halfway to an infinite value would be infinite too.
     bad = np.argwhere(np.isinf(X))
     if bad.size:
         row, column = bad[0]
@@ -149,41 +145,41 @@ def rows_of(X: Any, width: int | None = None) -> Array:
 class Trees(WeakLearner):
     """Least-squares regression trees, grown greedily by LightGBM (the extra ``lightgbm``).
 
-    The leaves hold the weighted means of the target, so that h is the nearest function on its own
-    leaves. LightGBM chooses the leaves greedily, and therefore no edge is promised. If the loss has
-    several outputs, each of them has its own tree.
+    The values of the leaves are the weighted means of the target. LightGBM chooses splits greedily,
+    and so there is no guarantee on the edges. If the loss has several outputs, each output has its
+    own tree. Missing values go to the side of a split where they fit better in training.
 
     Parameters
     ----------
     max_depth : int, optional
-        None for no limit.
+        The largest depth; None means no limit.
     max_leaf_nodes : int, optional
-        From 2 to 131 072; the best splits come first. The default is 31, or what the depth allows
-        if that is less.
+        The largest number of leaves, from 2 to 131 072. The default is 31, or 2^max_depth if that
+        is less.
     min_samples_leaf : int
-        The least number of rows in a leaf; approximate if the rows have weights.
+        The least number of rows in a leaf. The limit is approximate if the rows have weights.
     bins : int
         The largest number of bins of a feature, >= 2.
     subsample : float
-        The share of the rows, in (0, 1], whose targets decide the splits; each tree draws other
-        rows, and the target of the rows that are left out counts as 0. The values of leaves use all
-        rows.
+        The probability, in (0, 1], that a row takes part in the choice of the splits of a tree. For
+        the other rows the target counts as 0 there. The values of leaves use all rows.
     categorical : sequence of int
-        Columns of categories, which are whole numbers >= 0. A category that training did not have
-        goes where missing values go.
+        The indices of columns of categories, which are whole numbers >= 0. An unknown category is
+        treated as missing.
     monotone : mapping of int to int
-        1 for a column with which f may not fall, −1 for a column with which it may not rise. Leaves
-        that break the rule get other values, also after a refit; the risk may then rise.
+        1 for the index of a column in which f must not decrease, and −1 for a column in which f
+        must not increase. Leaves that violate a constraint get other values, also after a refit,
+        and then the risk may rise.
     n_jobs : int, optional
-        The number of threads that grow a tree, -1 for all processors. None means one thread: on a
-        busy machine OpenMP's threads wait for each other at every split. The splits do not depend
-        on it.
+        The number of threads that grow a tree, or -1 for all processors. None means one thread,
+        because on a busy machine OpenMP's threads wait for each other at every split. The splits do
+        not depend on n_jobs.
 
     Raises
     ------
     InputError
-        For parameters out of range; in `prepare` for columns that X does not have, and without
-        LightGBM.
+        If a parameter is out of range. In `prepare`, if X lacks a column, or if LightGBM is not
+        installed.
 
     References
     ----------
@@ -204,7 +200,7 @@ class Trees(WeakLearner):
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
-        # These values have a meaning of their own and are not counts.
+        # These parameters have special values besides counts.
         open_: dict[str, tuple[Any, ...]] = {"n_jobs": (None, -1)}
         open_ |= {"max_depth": (None,), "max_leaf_nodes": (None,)}
         for name in ("min_samples_leaf", "bins", *open_):
@@ -230,7 +226,7 @@ class Trees(WeakLearner):
             natural("monotone", column)
             if sign not in (-1, 0, 1):
                 raise InputError(f"monotone must be 1, 0 or −1 for a column, got {sign!r}")
-            if sign and column in self.categorical:  # LightGBM would end the process
+            if sign and column in self.categorical:  # which would end the process in LightGBM
                 raise InputError(
                     f"monotone names column {column}, which is categorical and has no order; leave "
                     "it out of one of them"
@@ -240,20 +236,17 @@ class Trees(WeakLearner):
         self, X: Any, measure: Empirical, outputs: int | None, projection: str, rng: Generator
     ) -> Pool:
         X = rows_of(X)
-        if X.shape[0] != measure.size:
-            raise InputError(
-                f"X has {X.shape[0]} rows, and there are {measure.size} targets; one each"
-            )
+        check_rows(X, measure)
         for name, columns in (("categorical", self.categorical), ("monotone", self.monotone)):
             wrong = [column for column in columns if column >= X.shape[1]]
             if wrong:
                 raise InputError(
-                    f"{name} names column {wrong[0]}, and X has {X.shape[1]} features, from 0 on"
+                    f"{name} names column {wrong[0]}, and the last column of X is {X.shape[1] - 1}"
                 )
         return _Grower(self, X, measure, outputs or 1, rng)
 
     def options(self, width: int) -> dict[str, Any]:
-        """Return LightGBM's parameters: plain least squares."""
+        """Return LightGBM's parameters for rows of `width` features."""
         leaves = self.max_leaf_nodes or min(31, 2 ** min(self.max_depth or 5, 16))
         signs = [-self.monotone.get(j, 0) for j in range(width)]
         processors = os.cpu_count() or 1
@@ -264,15 +257,15 @@ class Trees(WeakLearner):
             "metric": "none",
             "num_leaves": leaves,
             "max_depth": self.max_depth or -1,
-            # LightGBM counts rows by their weights, and would count a light row as none.
+            # LightGBM counts rows by their weights, so that a row of small weight would not count.
             "min_data_in_leaf": self.min_samples_leaf if self.min_samples_leaf > 1 else 0,
             "feature_pre_filter": False,
             "max_bin": self.bins,
             "min_data_in_bin": 1,
             "cat_smooth": 10.0,
-            # A tree is near the gradient, and subtracted from f.
+            # A tree approximates the gradient, which a step subtracts from f.
             "monotone_constraints": signs if any(signs) else None,
-            # OpenMP ends the process if it cannot start that many threads.
+            # If OpenMP cannot start so many threads, it ends the process.
             "num_threads": min(threads, processors),
             "force_col_wise": True,
             "deterministic": True,
@@ -281,14 +274,14 @@ class Trees(WeakLearner):
 
 
 class _Grower(Pool):
-    """Grows trees for each target on features that LightGBM bins once."""
+    """A pool that grows a tree for each target; LightGBM bins the features once."""
 
     def __init__(
         self, learner: Trees, X: Array, measure: Empirical, outputs: int, rng: Generator
     ) -> None:
         self._X, self._rng, self._p = X, rng, measure.p
         self._subsample = learner.subsample
-        # Rows without weight would count as rows of leaves.
+        # Rows of weight 0 must not count as rows of leaves.
         held = measure.p > 0.0
         self._held: Any = slice(None) if held.all() else held
         self._size = int(np.count_nonzero(held))
@@ -300,8 +293,7 @@ class _Grower(Pool):
         self._signs = np.array([learner.monotone.get(j, 0) for j in range(X.shape[1])])
 
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
-        """Return the trees grown for a target, with the means of the target in their leaves."""
-        # Each output is a separate target with a separate tree.
+        """Return the trees for a target, with the weighted means of the target in their leaves."""
         columns = [np.ascontiguousarray(v) for v in target.reshape(len(target), -1).T]
         grown = self._grown(columns)
         found = [nodes.leaf_of(self._X, tree) for tree in grown]
@@ -311,7 +303,7 @@ class _Grower(Pool):
         for k, (tree, leaf) in enumerate(zip(grown, found, strict=True)):
             means[:, k] = leaf_means(leaf, self._p, columns[k], most)
             if self._signs.any():
-                # The step subtracts h from f, and so the means are ordered the other way round.
+                # A step subtracts h from f, and so h has the opposite constraints.
                 means[:, k] = nodes.ordered(tree, means[:, k], -self._signs)
             values[:, k] = means[:, k].take(leaf)
         # `Refitted` asks for the leaves of the same tree next.
@@ -325,7 +317,6 @@ class _Grower(Pool):
         return self._leaf, len(h.leaves)
 
     def allowed(self, h: Hypothesis, values: Array) -> Array:
-        """Return values that meet the monotone constraints; see `Pool.allowed`."""
         assert isinstance(h, Tree)
         if not self._signs.any():
             return values
@@ -344,8 +335,8 @@ class _Grower(Pool):
             kept = self._rng.random(self._size, dtype=np.float32) < np.float32(self._subsample)
         grown = []
         for k, target in enumerate(targets):
-            # A power of two scales exactly, so that the target fits LightGBM's single precision.
-            # Gains are in its square, which is finite and not 0 for powers within 2^±400.
+            # The target divided by a power of two fits LightGBM's single precision. Gains have the
+            # unit of its square; beyond 2^±400 the power is clipped to keep the square a double.
             power = max(math.frexp(float(np.abs(target).max()))[1] - 1, -1000)
             labels = np.zeros(self._data.num_data(), dtype=np.float32)
             scaled = labels[: self._size]
@@ -356,27 +347,27 @@ class _Grower(Pool):
         return grown
 
     def _text(self, output: int, labels: Array) -> str:
-        """Return LightGBM's text of the tree that it grows; "" if it splits nothing."""
+        """Return LightGBM's text of the next tree, or "" if there is no split."""
         # A booster reads its labels again in the first update after they were set.
         self._data.set_field("label", labels)
         booster = self._boosters[output]
         if booster.update():
             return ""
-        # LightGBM writes the first trees of a model, or those from a number on.
+        # Only the text of the last tree is needed.
         last = booster.num_trees() - 1
         return str(booster.model_to_string(num_iteration=1, start_iteration=last))
 
 
 def _boosters(rows: Array, weights: Array, learner: Trees, outputs: int) -> tuple[Any, list[Any]]:
-    """Return LightGBM's data, without labels yet, and a booster for each output."""
+    """Return LightGBM's Dataset and a Booster for each output."""
     lgb = lightgbm()
     # With a mean of 1, sums of weights are comparable to numbers of rows.
     weights = weights / weights.mean()
     options = learner.options(rows.shape[1])
-    # Sums over no row at all are not 0 by rounding; a leaf has at least the lightest row.
+    # The least sum of a leaf is that of the lightest row. A smaller sum is a rounding error.
     options["min_sum_hessian_in_leaf"] = max(0.5 * weights.min(), 1e-10 * len(weights))
     constant = np.isnan(rows[0]) & np.isnan(rows) | (rows == rows[0])
-    # Without weights LightGBM need not add up second derivatives, and is faster.
+    # Without weights LightGBM is faster.
     same = weights.min() == weights.max()
     if not same:
         rows, weights, options = searched_both_ways(
@@ -397,19 +388,18 @@ def _boosters(rows: Array, weights: Array, learner: Trees, outputs: int) -> tupl
 def searched_both_ways(
     rows: Array, weights: Array, options: dict[str, Any], categorical: list[int]
 ) -> tuple[Array, Array, dict[str, Any]]:
-    """Return rows and weights with two more rows of weight 0, for which LightGBM sees all cuts.
+    """Return rows and weights with two more rows of weight 0, with which LightGBM finds all cuts.
 
-    LightGBM takes round(weight · N / total) for the number of rows in a bin. It looks for cuts from
-    the top of a feature, stops when it has counted more than N rows, and so misses cuts near the
-    bottom. It also looks from the bottom if the feature has missing values. Rounding at most
-    doubles a count, so that each of the two searches covers half of the weight.
+    LightGBM estimates the number of rows in a bin by round(weight · N / total). It searches for
+    cuts from the largest value of a feature down, and stops when the estimates exceed N, so that it
+    misses cuts at small values. If the feature has missing values, it also searches from the
+    smallest value up. An estimate is at most twice the exact quotient, so that each of the two
+    searches covers half of the weight.
 
-    The first new row has missing values only. The second row is negative: LightGBM takes the bin of
-    0 out of its sums, and if that were the lowest bin, the search from the bottom would start below
-    0 rows. Columns of two values have one cut, and columns of categories are searched in another
-    way; both stay as they are.
+    The first new row contains missing values only. The second row contains negative values, because
+    LightGBM's sums leave out the bin of 0, which must not be the lowest bin. Columns of categories
+    and of two values need no second search and are not changed.
     """
-    # The extreme values of each feature, without missing ones.
     low, high = np.fmin.reduce(rows), np.fmax.reduce(rows)
     plain = ((rows == low) | (rows == high)).all(axis=0)
     plain[categorical] = True
@@ -424,13 +414,13 @@ def searched_both_ways(
 
 
 def lightgbm() -> Any:
-    """Return the module `lightgbm`, or raise if it is missing or its version was not tried."""
+    """Return the module `lightgbm`, or raise an InputError if this package does not support it."""
     try:
         import lightgbm as lgb
     except ImportError as error:
         raise InputError(
-            f"trees are grown by LightGBM: {install('lightgbm')}; without it "
-            "Regressor(DecisionTreeRegressor(max_depth=3)) grows those of scikit-learn"
+            f"trees are grown by LightGBM: {install('lightgbm')}; without it use "
+            "Regressor(DecisionTreeRegressor(max_depth=3)), the trees of scikit-learn"
         ) from error
     version = re.match(r"4\.(\d+)", lgb.__version__)
     if version is None or int(version[1]) < 3:

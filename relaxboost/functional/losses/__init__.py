@@ -10,8 +10,8 @@ from relaxboost.functional.losses.multiclass import (
     MultinomialLogistic,
 )
 from relaxboost.functional.losses.ranking import RankingHinge, RankingRisk
-from relaxboost.functional.losses.registry import LOSSES
 from relaxboost.functional.losses.regression import Absolute, Huber, Quantile, Squared
+from relaxboost.functional.losses.targets import LOSSES
 
 __all__ = [
     "LOSSES",

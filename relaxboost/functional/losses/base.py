@@ -1,4 +1,4 @@
-"""The interfaces of losses and of risks, which are losses on data."""
+"""The interfaces of losses and of risks. A risk is the mean of a loss over given data."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ import numpy as np
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
 from relaxboost.functional.losses.leaves import damped, roots, sums
-from relaxboost.functional.losses.registry import LOSSES
-from relaxboost.functional.losses.targets import decided, targets_of
+from relaxboost.functional.losses.targets import LOSSES, targets_of
 from relaxboost.functional.measure import Empirical
 
 
 class Risk(ABC):
     """R[f] = Σ p_n l(f(x_n), y_n) on given data, as a functional of the predictions F.
 
-    F has shape (N,) where `outputs` is None and else (N, `outputs`). Subgradients are those of
-    the space L²(P̂): R[g] >= R[f] + <∇, g − f>, so that for a sum over examples ∇(x_n) is a
-    subgradient of l(·, y_n), without the weight p_n.
+    F has shape (N,) if `outputs` is None, and (N, `outputs`) otherwise. Subgradients are those of
+    the space L²(P̂), with R[g] >= R[f] + <∇, g − f>. Hence ∇(x_n) is a subgradient of l(·, y_n)
+    without the factor p_n.
     """
 
     measure: Empirical
     loss: Any = None
-    """The `Loss`, from which the risk of a validation set is made."""
+    """The `Loss`, whose method `bind` also gives the risk of a validation set."""
     outputs: int | None = None
+    """The number K of outputs of f, or None if f(x) is a number."""
     classes: Any = None
-    """The labels in the order of the outputs; of two labels, the second is +1."""
+    """The labels in the order of the outputs. The second of two labels is +1."""
     strong_convexity: float = 0.0
     """λ with R[g] >= R[f] + <∇, g − f> + (λ/2)‖g − f‖² for all f and g; 0 if there is none."""
     smoothness: float = math.inf
@@ -38,11 +38,12 @@ class Risk(ABC):
     gradient_bound: float = math.inf
     """A bound of ‖∇‖ over all f; inf if there is none."""
     attained: bool = True
-    """Whether R has a minimiser on every subspace; if not, gaps are to the infimum."""
+    """Whether R has a minimiser on every subspace."""
     shrinkage: float | None = None
-    """The default step of `Refitted` if it is not that of the learner."""
+    """The default step of `Refitted`, or None for that of the learner."""
     closed_form: bool = True
-    """Whether `conjugate` is a formula, good to rounding, and not the answer of a solver."""
+    """Whether `conjugate` is a formula that is exact up to rounding. If not, a solver computes it.
+    """
     centred: bool = False
     """Whether R* is finite only where the outputs of each example sum to zero."""
 
@@ -66,13 +67,14 @@ class Risk(ABC):
         """
 
     def nearby(self, Z: Array, snap: float = 0.0) -> Array:
-        """Return a point of the domain of R* near Z; here the last on the way from 0 to Z.
+        """Return a point of the domain of R* near Z; by default the last on the way from 0 to Z.
 
         Parameters
         ----------
         Z : array of the shape of F
         snap : float
-            Risks that know the boundary put entries on it that are nearer to it than this.
+            A subclass that knows the boundary moves an entry of Z onto the boundary if the
+            distance is less than `snap`.
         """
         # The domain is convex and contains 0: bisection finds its end on the way to Z.
         if math.isfinite(self.conjugate(Z)):
@@ -88,43 +90,41 @@ class Risk(ABC):
         return inside * Z
 
     def room(self, Z: Array) -> Array | None:
-        """Return how far each entry of Z may move within the domain of R*; None if unknown.
+        """Return the distance of each entry of Z to the boundary of the domain of R*, at most 1.
 
-        `optimum` moves the entries of Z in proportion to their room.
+        `optimum` changes the entries of Z in proportion to these distances. None means that they
+        are unknown.
         """
         return None
 
     def margins(self) -> Any:
-        """Return the matrix C of margins C F with which R always falls, or None.
+        """Return a matrix C, maybe sparse, such that R decreases in the margins C F, or None.
 
-        R falls along every G with C G >= 0 and C G ≠ 0, and has a minimiser on each subspace
-        without such a G. The columns of C belong to the entries of F, row by row; its rows belong
-        to examples of positive weight. C may be sparse. None means that R has a minimiser on every
-        subspace, or that nothing is known.
+        R decreases along every G with C G >= 0 and C G ≠ 0, and has a minimiser on each subspace
+        that contains no such G. C has a column for each entry of F, row by row. None means that R
+        has a minimiser on every subspace, or that such a C is unknown.
         """
         return None
 
     def parts(self) -> tuple[Any, Risk] | None:
         """Return a matrix D, which may be sparse, and a simpler risk Q with R[f] = Q[D F], or None.
 
-        `optimum` then works on Q.
+        `optimum` solves the problem of Q instead.
         """
         return None
 
     def softened(self, F: Array, gradient: Array) -> Array:
-        """Return the function that `Refitted` projects: ∇R, or ∇ of a smooth risk near a hinge."""
+        """Return the function that `Refitted` projects: ∇R, or for hinges that of a smooth risk."""
         return gradient
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array | None:
-        """Return the number to add to F in each leaf to lower R; None if no rule is known.
-
-        Without a rule `Refitted` steps along the projection as far as R falls.
+        """Return the number to add to F in each leaf to lower R, or None without such a rule.
 
         Parameters
         ----------
         F : array of shape (N,) or (N, K)
-        leaf : int array of shape (N,), or (N, K) with other leaves for each output
-            Numbers in 0..leaves − 1.
+        leaf : int array of shape (N,), or (N, K) if each output has a tree
+            The leaf of each example, from 0 to leaves − 1.
         leaves : int
             The number of leaves.
 
@@ -134,10 +134,6 @@ class Risk(ABC):
         """
         return None
 
-    def decide(self, F: Array) -> Any:
-        """Return the predicted labels; F itself for regression and ranking."""
-        return decided(F, self.classes)
-
     def zero(self) -> Array:
         """Return the predictions of f = 0."""
         n = self.measure.size
@@ -145,7 +141,7 @@ class Risk(ABC):
 
 
 def check_risk(risk: Any) -> None:
-    """Raise an `InputError` unless the argument is a `Risk`; a loss without data is none."""
+    """Raise an `InputError` unless the argument is a `Risk`."""
     if not isinstance(risk, Risk):
         raise InputError(
             f"risk must be a loss bound to data, such as Hinge().bind(y), got {risk!r}"
@@ -153,27 +149,27 @@ def check_risk(risk: Any) -> None:
 
 
 class Loss:
-    """A convex loss, without data. A subclass should be immutable; a frozen dataclass is.
+    """A convex loss without data. Subclasses should be frozen dataclasses.
 
-    The estimators know a subclass by its `name`, if it defines one.
+    If a subclass defines a `name`, the estimators accept this name for it.
     """
 
     name: ClassVar[str] = ""
-    """The string that stands for the loss with its defaults; "" if there is none."""
+    """The name of the loss with its default parameters, or ""."""
     task: ClassVar[str] = ""
-    """regression, binary, multiclass or ranking."""
+    """The kind of the targets: "regression", "binary", "multiclass" or "ranking"."""
     likelihood: ClassVar[bool] = False
-    """Whether it is minus the logarithm of a probability, logistic or softmax, of the label."""
+    """Whether the loss is −log of the label's probability by the logistic function or softmax."""
     of_differences: ClassVar[bool] = False
-    """Whether it depends on f − y alone, so that a constant may be added to both."""
+    """Whether the loss depends on f − y alone."""
     strong_convexity: float = 0.0
     smoothness: float = math.inf
     gradient_bound: float = math.inf
     attained: bool = True
     falling: bool = False
-    """Whether l falls with every margin towards an infimum that it does not attain.
+    """Whether l decreases in every margin and does not attain its infimum.
 
-    The margin is y f for two classes, and f_y − f_k for each other class k of several.
+    The margin is y f for two classes. For more classes, the margins are f_y − f_k for k ≠ y.
     """
 
     def __init_subclass__(cls) -> None:
@@ -194,12 +190,12 @@ class Loss:
         y : array of shape (N,)
             Numbers for regression and ranking, any labels for classification.
         weights : array of shape (N,), optional
-            The weights of the examples, >= 0 with a positive sum, by which they are divided.
+            The weights of the examples: numbers >= 0, which are divided by their positive sum.
         groups : array of shape (N,), optional
             For ranking, the query of each example.
         classes : array, optional
-            For classification, the labels of the training set in their order, for the risk of
-            another set. A label that is not among them is an error.
+            The labels of a training set in their order, for the risk of another set. Each label in
+            y must be among these labels.
 
         Raises
         ------
@@ -210,22 +206,23 @@ class Loss:
         return self._risk(targets, Empirical(len(targets), weights), known, groups)
 
     def softened(self, F: Array, y: Any, slopes: Array) -> Array:
-        """Return the function that `Refitted` projects, given the subgradients at F."""
+        """Return the function that `Refitted` projects; by default the given subgradients."""
         return slopes
 
     def _risk(self, y: Any, measure: Empirical, classes: Any, groups: Any) -> Risk:
-        """Return the risk on checked targets: numbers, ±1, or places among the classes."""
+        """Return the risk on checked targets: numbers, ±1, or indices of the classes."""
         raise InputError(f"{self!r} needs a method bind, which returns a Risk")
 
 
 class MeanRisk(Risk):
-    """A mean over examples of a loss, whose atoms and conjugates are known for each."""
+    """A weighted mean of a loss that defines `atoms` and `conjugates` for each example."""
 
     def __init__(self, loss: Any, y: Any, measure: Empirical, classes: Any) -> None:
         self.loss = loss
         self.y = y
         self.measure = measure
         self.classes = classes
+        # The constants of a loss hold for every weighted mean of it.
         for constant in ("strong_convexity", "smoothness", "gradient_bound", "attained"):
             setattr(self, constant, getattr(loss, constant))
 
@@ -236,22 +233,21 @@ class MeanRisk(Risk):
         return self.measure.p @ self.loss.atoms(F, self.y)
 
     def conjugate(self, Z: Array) -> float:
-        """Return Σ p_n l*(Z_n), inf outside the domain; examples of weight 0 do not count."""
         # An infinite conjugate times a weight of 0 would be nan.
         values = self.loss.conjugates(Z, self.y)
         return self.measure.mean(np.where(self.measure.p > 0.0, values, 0.0))
 
 
 class PointwiseRisk(MeanRisk):
-    """A risk that is a mean over examples of a loss of one number and one target."""
+    """The weighted mean of a `PointwiseLoss` over examples."""
 
     def __init__(self, loss: PointwiseLoss, y: Array, measure: Empirical, classes: Any) -> None:
         super().__init__(loss, y, measure, classes)
         self._check()
 
     def _check(self) -> None:
-        """Raise unless `pointwise`, which may be the user's, returns two finite arrays."""
-        # A wrong shape would broadcast and give a wrong risk without an error.
+        """Raise an InputError unless `pointwise` returns two finite arrays of the right shape."""
+        # The loss may be user-defined. A wrong shape would broadcast to a wrong risk.
         found: Any = self.loss.pointwise(self.zero(), self.y)
         got: Any = type(found).__name__
         if isinstance(found, tuple):
@@ -283,7 +279,7 @@ class PointwiseRisk(MeanRisk):
         return diags_array(self.y).tocsr()[self.measure.p > 0.0]
 
     def nearby(self, Z: Array, snap: float = 0.0) -> Array:
-        """Return Z clipped to the domain, with entries near an end of it put there."""
+        """Return Z clipped to the domain; entries nearer to an end than `snap` move to this end."""
         ends = self.loss.domain(self.y)
         if ends is None:
             return super().nearby(Z, snap)
@@ -299,13 +295,13 @@ class PointwiseRisk(MeanRisk):
 
 
 class PointwiseLoss(Loss, ABC):
-    """A loss l(f, y) of one output; classification has y = ±1.
+    """A loss l(f, y) of a number f. For classification y is −1 or +1.
 
-    `CustomLoss` needs the cvxpy expression only, and is slower.
+    A `CustomLoss` needs a cvxpy expression only, and is slower.
 
     Examples
     --------
-    A user-defined loss is a subclass with three methods and the constants that are known:
+    A user-defined loss is a subclass with three methods and the known constants:
 
     >>> from dataclasses import dataclass
     >>> import cvxpy as cp
@@ -335,25 +331,25 @@ class PointwiseLoss(Loss, ABC):
     """
 
     slopes: tuple[float, float] | None = None
-    """The least and the greatest slope in f, for the label y = 1; None if unknown.
+    """The least and the greatest slope in f for the label y = 1, or None if they are unknown.
 
-    Between them the conjugates are finite, which gives `optimum` better brackets.
+    The conjugates are finite between these slopes, so that `optimum` finds better brackets.
     """
 
     @cached_property
     def gradient_bound(self) -> float:  # type: ignore[override]
-        """A bound of the slopes in size; inf if there is none."""
+        """The largest absolute slope; inf if it is unknown."""
         return math.inf if self.slopes is None else max(map(abs, self.slopes))
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array | None]:
-        """Return the slopes, and the second derivatives in F_n; None where they are unknown."""
+        """Return the derivatives in F_n, and the second derivatives or None if unknown."""
         return self.pointwise(F, y)[1], None
 
     def refitted(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
         """Return the number v that `Refitted` adds to f in each leaf: by default the minimiser.
 
-        If the loss is `falling` and has second `derivatives`, v is the step of `leaves.damped`.
-        The size of the third derivative must then be at most the second derivative.
+        If the loss is `falling` and has second `derivatives`, v is the step of `leaves.damped`,
+        which requires |l'''| <= l''.
         """
         if self.falling:
             # A leaf of one class has no minimiser.
@@ -364,7 +360,7 @@ class PointwiseLoss(Loss, ABC):
         return self.minimisers(F, y, p, leaf, leaves)
 
     def minimisers(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
-        """Return v for each leaf, a minimiser there of Σ p_n l(F_n + v, y_n).
+        """Return for each leaf a number v that minimises Σ p_n l(F_n + v, y_n) over its examples.
 
         Parameters
         ----------
@@ -372,8 +368,9 @@ class PointwiseLoss(Loss, ABC):
         p : array of shape (N,)
             Weights >= 0.
         leaf : int array of shape (N,)
-            Numbers in 0..leaves − 1.
+            The leaf of each example, from 0 to leaves − 1.
         leaves : int
+            The number of leaves.
         """
         return roots(lambda v: self.derivatives(F + v, y), p, leaf, leaves)
 
@@ -390,11 +387,11 @@ class PointwiseLoss(Loss, ABC):
         """Return sup over f of z f − l(f, y_n) for each n; inf outside the domain."""
 
     def domain(self, y: Array) -> tuple[Array, Array] | None:
-        """Return the ends of the interval where each conjugate is finite, None if unknown."""
+        """Return the ends of the interval on which each conjugate is finite, or None if unknown."""
         if self.slopes is None:
             return None
         low, high = self.slopes
-        # The slopes are those for y = 1 and change their sign with the label.
+        # The slopes for y = −1 have the other sign.
         if self.task == "regression":
             return np.full_like(y, low), np.full_like(y, high)
         return np.where(y > 0.0, low, 0.0 - high), np.where(y > 0.0, high, 0.0 - low)

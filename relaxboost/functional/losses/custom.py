@@ -1,4 +1,4 @@
-"""Losses that the user defines by a cvxpy expression."""
+"""User-defined losses as cvxpy expressions."""
 
 from __future__ import annotations
 
@@ -19,29 +19,27 @@ TASKS = ("regression", "binary", "multiclass")
 
 
 class CustomLoss(Loss):
-    """A convex loss defined by the loss of each example, as an expression that cvxpy accepts.
+    """A convex loss, given as a cvxpy expression for the loss of each example.
 
-    Values and subgradients come from cvxpy (`Expression.value`, `Expression.grad`), for all
-    examples at once; at a corner cvxpy chooses the subgradient. cvxpy does not promise a true
-    subgradient, and so `bind` checks the subgradient inequality at points around 0 and y. The
-    conjugate is a cone program over all examples. Therefore brackets of `optimum` are *numerical*:
-    they are as good as the solver. For closed forms write a subclass of `PointwiseLoss`.
+    cvxpy computes values and subgradients for all examples at once. It does not guarantee the
+    subgradients, and so `bind` checks the subgradient inequality at points around 0 and y. The
+    conjugate is a cone program over all examples. Therefore brackets of `optimum` are *numerical*,
+    and rely on the solver. For closed forms write a subclass of `PointwiseLoss`.
 
     Parameters
     ----------
     expression : callable
-        Takes a cvxpy variable F of shape (N,), or (N, K) for several classes, and the targets y,
-        of shape (N,): numbers, ±1 (+1 for the second label) or places 0..K − 1. Returns the
-        loss of each example as a convex expression of shape (N,), finite everywhere and bounded
-        below; entry n depends on row n of F alone.
+        A function of a cvxpy variable F of shape (N,), or (N, K) for several classes, and of the
+        targets y of shape (N,): numbers, ±1 (+1 for the second label) or indices of classes. It
+        returns the loss of each example as a convex expression of shape (N,), finite everywhere
+        and bounded below. Entry n depends on row n of F alone.
     task : {"regression", "binary", "multiclass"}
         The kind of the targets.
     pointwise : callable, optional
-        A function (F, y) -> (losses, subgradients) in NumPy, of shapes (N,) and the shape of F. It
-        replaces those of cvxpy and is many times faster. `bind` compares its losses with the
-        expression.
+        A NumPy function (F, y) -> (losses, subgradients), of shapes (N,) and the shape of F. It is
+        many times faster than cvxpy. `bind` compares its losses with the expression.
     strong_convexity, smoothness, gradient_bound : float
-        λ, Λ and the bound of the gradient of one example, if you know them. They are not checked.
+        λ, Λ and the bound of the gradient of one example, if they are known. They are not checked.
     attained : bool
         Whether the risk has a minimiser on every subspace, as it has if the loss is piecewise
         linear or piecewise quadratic.
@@ -51,8 +49,8 @@ class CustomLoss(Loss):
     Raises
     ------
     InputError
-        If an argument is of the wrong kind. `bind` raises it if the expression has another shape,
-        is not convex by cvxpy's rules or mixes examples, or if a subgradient is wrong.
+        If an argument is of the wrong kind. `bind` raises InputError if the expression has another
+        shape, is not convex by cvxpy's rules or mixes examples, or if a subgradient is wrong.
 
     Examples
     --------
@@ -125,7 +123,7 @@ class CustomRisk(MeanRisk):
         self._check()
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return R[f] and the subgradient of `pointwise`, or else of cvxpy."""
+        """Return R[f] and a subgradient, both from `pointwise` or else from cvxpy."""
         values, slopes = self._rows(F)
         return self.measure.mean(values), slopes
 
@@ -136,9 +134,9 @@ class CustomRisk(MeanRisk):
         """Return R*(Z) to the accuracy of Clarabel; inf if the program is unbounded."""
         from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 
-        # Weights of 1 on average keep the program away from the tolerances of the solver.
+        # With weights of mean 1, the terms are large compared with the tolerances of the solver.
         share = self.measure.p * self.measure.size
-        # The program is compiled once; Z is a parameter of it.
+        # cvxpy compiles the program once, with Z as a parameter.
         if self._conjugate is None:
             at = cp.Parameter(Z.shape)
             goal = cp.sum(cp.multiply(at, self._variable)) - share @ self._losses
@@ -153,7 +151,7 @@ class CustomRisk(MeanRisk):
         return value / self.measure.size
 
     def _stated(self, F: Any) -> Any:
-        """Return the loss of each example as an expression of F, or raise if it is none."""
+        """Return the expression for the loss of each example at F, or raise an InputError."""
         given = self.loss._expression(F, self.y)
         shape = (self.measure.size,)
         if not isinstance(given, cp.Expression) or given.shape != shape:
@@ -185,7 +183,7 @@ class CustomRisk(MeanRisk):
         output, row = np.divmod(entries.row, self.measure.size)
         if ((row != entries.col) & (entries.data != 0.0)).any():
             raise InputError(f"{self.loss!r} mixes examples; entry n may depend on F[n] alone")
-        # Entries that cvxpy leaves out are 0.
+        # cvxpy leaves out entries that are 0.
         slopes = np.zeros((self.measure.size, self.outputs or 1))
         np.add.at(slopes, (row, output), entries.data)
         return values, slopes.reshape(F.shape)
@@ -194,6 +192,7 @@ class CustomRisk(MeanRisk):
         """Check subgradients and `pointwise` against the expression, at points of a fixed seed."""
         rng = np.random.default_rng(0)
         around = self.y if self.loss.task == "regression" else self.zero()
+        # Near and far points around 0 and y meet most corners of a loss.
         points = [
             base + spread * rng.normal(size=self.zero().shape)
             for base in (self.zero(), around)
@@ -212,8 +211,8 @@ class CustomRisk(MeanRisk):
                     n = wrong[0]
                     raise InputError(
                         f"{self.loss!r} has no subgradient {slopes[n]} at F = {F[n]}, y = "
-                        f"{self.y[n]}: at {G[n]} the loss is {others[n]:g}, below its line; give "
-                        "pointwise=..., or correct it"
+                        f"{self.y[n]}, because the loss {others[n]:g} at {G[n]} is below the "
+                        "tangent; give pointwise=..., or correct it"
                     )
 
     def _check_values(self, F: Array, values: Array, slopes: Array) -> None:
@@ -224,7 +223,6 @@ class CustomRisk(MeanRisk):
                 f"{values.shape} and {slopes.shape}"
             )
         self._variable.value = F
-        # The user's NumPy function and the expression must be the same loss.
         stated = np.asarray(self._losses.value)
         if not (np.abs(values - stated) <= 1e-7 * (1.0 + np.abs(stated))).all():
             bad = int(np.argmax(np.abs(values - stated)))

@@ -1,4 +1,4 @@
-"""The numbers that lower a risk most when they are added to f, one number in each leaf."""
+"""For each leaf, the number that lowers a risk most when it is added to f there."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def sums(leaf: Whole, values: Array, leaves: int) -> Array:
 
 @njit(nogil=True)
 def means(leaf: Whole, weights: Array, values: Array, leaves: int) -> Array:
-    """Return the weighted mean of the values in each leaf, 0 for a leaf without weight."""
+    """Return the weighted mean of the values in each leaf, or 0 for a leaf of weight 0."""
     total = np.zeros(leaves)
     weight = np.zeros(leaves)
     for n in range(leaf.size):
@@ -36,21 +36,18 @@ def means(leaf: Whole, weights: Array, values: Array, leaves: int) -> Array:
 
 
 Slopes: TypeAlias = Callable[[Array], tuple[Array, Array | None]]
-"""Given a shift of each example, returns slopes and second derivatives (None if unknown) there."""
-Totals: TypeAlias = Callable[[Array], tuple[Array, Array | None, Array]]
-"""Given a shift of each leaf, returns the sums of slopes, second derivatives and |slopes| there."""
+"""Returns slopes and second derivatives (None if unknown), given a number to add to each f(x_n)."""
 
 _ROUNDING = 1e-12
-"""Sums over a leaf count as equal if they differ by less than this share of its weight."""
+"""Sums over a leaf count as equal if they differ by less than this fraction of its weight."""
 
 
 def quantiles(kinks: Array, weights: Array, low: Array, leaf: Whole) -> Array:
-    """Return the minimiser in each leaf of Σ w max(q (k − v), (q − 1)(k − v)), nearest to 0.
+    """Return for each leaf the minimiser nearest to 0 of Σ w max(q (k − v), (q − 1)(k − v)).
 
-    Every piecewise linear loss with a corner k_n for each example has this form: to the left of all
-    corners the slope of the sum is −L, and corner n adds w_n >= 0 to it. `low` holds L for each
-    leaf, which is the weight of the corners after which the slope is no longer negative. A leaf
-    without weight gets 0.
+    The sum is over the examples of the leaf. Its slope is −L to the left of all corners k, and each
+    corner adds its weight w >= 0 to the slope. The array `low` contains L for each leaf. The result
+    is 0 for a leaf of weight 0.
     """
     order, ends = _by_leaf(leaf, low.size)
     return _select(kinks[order], weights[order], ends, low)
@@ -58,7 +55,7 @@ def quantiles(kinks: Array, weights: Array, low: Array, leaf: Whole) -> Array:
 
 @njit(nogil=True)
 def _by_leaf(leaf: Whole, leaves: int) -> tuple[Whole, Whole]:
-    """Return the examples leaf by leaf, and the places where leaves end, after a 0."""
+    """Return the indices of the examples, sorted by leaf, and the positions where leaves begin."""
     # Counting sort: the leaves are small numbers.
     ends = np.zeros(leaves + 1, np.int64)
     for n in range(leaf.size):
@@ -74,7 +71,7 @@ def _by_leaf(leaf: Whole, leaves: int) -> tuple[Whole, Whole]:
 
 @njit(nogil=True)
 def _select(k: Array, w: Array, ends: Whole, low: Array) -> Array:
-    """Return the minimiser of each leaf, by selection in linear time; k and w are reordered."""
+    """Return the minimiser for each leaf in linear time. The function reorders k and w."""
     values = np.zeros(low.size)
     for i in range(low.size):
         start, stop = ends[i], ends[i + 1]
@@ -102,10 +99,9 @@ def _select(k: Array, w: Array, ends: Whole, low: Array) -> Array:
 
 @njit(nogil=True)
 def _reach(k: Array, w: Array, start: int, stop: int, goal: float) -> tuple[float, float]:
-    """Return the first k at which the weights of all k' <= k reach the goal, and the excess.
+    """Return the least k such that Σ w over all k' <= k is at least `goal`, and Σ w − goal.
 
-    The method is quickselect with a three-way partition about the median of three. The excess
-    includes the weights of all examples with this k.
+    The method is quickselect with a three-way partition about the median of three.
     """
     while True:
         a, b, c = k[start], k[(start + stop) // 2], k[stop - 1]
@@ -129,7 +125,7 @@ def _reach(k: Array, w: Array, start: int, stop: int, goal: float) -> tuple[floa
             else:
                 same += w[n]
                 n += 1
-        # Only the part that holds the goal is searched further.
+        # The search continues in the part in which the sum reaches the goal.
         if first > start and goal <= below:
             stop = first
         elif goal <= below + same or last == stop:
@@ -143,9 +139,10 @@ def damped(gradient: Array, curvature: Array) -> Array:
     """Return −sign(G) log(1 + |G|/H) for sums G of slopes and H of second derivatives.
 
     If |φ'''| <= φ'', as for exp and log(1 + exp), then φ(v) <= φ(0) + φ'(0) v + φ''(0) (e^|v| − 1 −
-    |v|). This v minimises the bound, so that φ never rises. It equals Newton's step up to second
-    order, and is never longer, also in a leaf of one class, which has no minimiser. An H that is 0
-    by underflow counts as the least normal double: a larger φ'' makes v shorter.
+    |v|). The result v minimises this bound, so that φ(v) <= φ(0). It equals Newton's step up to
+    second order, is never longer than this step, and exists if a leaf of one class has no
+    minimiser. An H of 0 by underflow is replaced by the least normal double, which only makes v
+    shorter.
     """
     size = np.abs(gradient)
     least = np.finfo(float).tiny * np.maximum(size, 1.0)  # so that the ratio is finite
@@ -153,61 +150,27 @@ def damped(gradient: Array, curvature: Array) -> Array:
 
 
 def roots(slopes: Slopes, weights: Array, leaf: Whole, leaves: int) -> Array:
-    """Return where the weighted slopes of each leaf sum to zero, for any convex loss.
+    """Return for each leaf the v at which the weighted slopes sum to zero, for any convex loss.
 
-    The result is ±1e100 if no minimiser is nearer.
-    """
-
-    def total(v: Array) -> tuple[Array, Array | None, Array]:
-        slope, bend = slopes(v[leaf])
-        size = sums(leaf, weights * np.abs(slope), leaves)
-        bends = None if bend is None else sums(leaf, weights * bend, leaves)
-        return sums(leaf, weights * slope, leaves), bends, size
-
-    return _newton(total, leaves)
-
-
-def clipped(kinks: Array, weights: Array, most: float, leaf: Whole, leaves: int) -> Array:
-    """Return for each leaf a root of Σ w clip(v − k, −most, most)."""
-    return _newton(lambda v: _clip_sums(kinks, weights, most, leaf, v), leaves)
-
-
-@njit(nogil=True)
-def _clip_sums(
-    kinks: Array, weights: Array, most: float, leaf: Whole, v: Array
-) -> tuple[Array, Array, Array]:
-    """Return Σ w s with s = clip(v − k, −most, most), the weight inside, and Σ w |s|."""
-    slope = np.zeros(v.size)
-    bend = np.zeros(v.size)
-    size = np.zeros(v.size)
-    for n in range(leaf.size):
-        i = leaf[n]
-        s = min(max(v[i] - kinks[n], -most), most)
-        slope[i] += weights[n] * s
-        size[i] += weights[n] * abs(s)
-        bend[i] += weights[n] * (abs(s) < most)
-    return slope, bend, size
-
-
-def _newton(total: Totals, leaves: int) -> Array:
-    """Return a root of a monotone function of each leaf, by Newton's method in a bracket.
-
-    If there are no derivatives, or if they do not help, steps double until the sign changes, and
-    then halve the bracket; jumps are found to rounding.
+    The method is Newton's in a bracket. Without derivatives, or if Newton's step leaves the
+    bracket, steps double until the sign changes, and then bisect the bracket. A jump over 0 is
+    found up to rounding. The result is ±1e100 if there is no such v between these numbers.
     """
     far, newton_steps = 1e100, 100
     low = np.full(leaves, -math.inf)
     high = np.full(leaves, math.inf)
     v = np.zeros(leaves)
     reach = np.ones(leaves)
+    size = reach
     lost = np.zeros(leaves, dtype=bool)
-    # The loop ends within 1100 turns. After the Newton steps it doubles steps, past 1e100 by turn
-    # 334, or halves a bracket, whose width falls from 2e100 to 1e-100 within 667 more.
+    # The loop ends within 1100 turns: after the Newton steps, steps double beyond 1e100 within 334
+    # turns, and bisection shortens a bracket from 2e100 to 1e-100 within 667 turns.
     for turn in count():
-        g, bend, sizes = total(np.where(lost, 0.0, v))
+        slope, bend = slopes(np.where(lost, 0.0, v)[leaf])
+        g = sums(leaf, weights * slope, leaves)
         if turn == 0:
-            size = sizes
-        # A sum that is rounding of its terms is a root.
+            size = sums(leaf, weights * np.abs(slope), leaves)
+        # A sum within the rounding errors of its terms counts as 0.
         flat = np.abs(g) <= _ROUNDING * size
         low = np.where((g <= 0.0) | flat, v, low)
         high = np.where((g >= 0.0) | flat, v, high)
@@ -220,7 +183,9 @@ def _newton(total: Totals, leaves: int) -> Array:
                 return v
             other = np.where(inside, low / 2.0 + high / 2.0, v - np.sign(g) * reach)
             reach = np.where(inside, reach, 2.0 * reach)
-            step = v if bend is None or turn >= newton_steps else v - g / bend
+            step = v
+            if bend is not None and turn < newton_steps:
+                step = v - g / sums(leaf, weights * bend, leaves)
             # Newton's step is taken only inside the bracket.
             good = (np.abs(step) < far) & (step > low) & (step < high)
         v = np.where(open_, np.where(good, step, other), v)

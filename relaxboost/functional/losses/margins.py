@@ -15,16 +15,16 @@ from relaxboost._core.parameters import positive
 from relaxboost.functional.losses.base import PointwiseLoss
 
 SOFT = 0.5
-"""The temperature τ of the smooth risk that `Refitted` lowers for hinges: within τ log K of R."""
+"""The temperature τ of the softened hinge, which `Refitted` minimises instead of the hinge."""
 STEEPEST = 350.0
-"""The −y f from which `Exponential` is a line; squares of its slopes are finite doubles."""
+"""The value of −y f above which `Exponential` is linear, so that its squared slopes are finite."""
 
 
 @dataclass(frozen=True)
 class Logistic(PointwiseLoss):
-    """log(1 + exp(−y f)), with Λ = 1/4 and gradients below 1; differentiable.
+    """log(1 + exp(−y f)), a differentiable loss with Λ = 1/4 and gradients below 1.
 
-    On data that a function of the span separates the infimum 0 is not attained.
+    If a function of the span separates the data, the infimum 0 is not attained.
 
     References
     ----------
@@ -49,7 +49,7 @@ class Logistic(PointwiseLoss):
         return values, slopes
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return −y s and s (1 − s) with s = 1 / (1 + exp(y f)), good to rounding for all y f."""
+        """Return −y s and s (1 − s) with s = 1 / (1 + exp(y f)), up to rounding for all y f."""
         share, tail = _shares(-y * F)
         both = 1.0 + tail
         both *= both
@@ -67,9 +67,9 @@ class Logistic(PointwiseLoss):
 
 
 def _shares(u: Array) -> tuple[Array, Array]:
-    """Return 1 / (1 + exp(−u)), and exp(−|u|), both good to rounding for all u.
+    """Return 1 / (1 + exp(−u)) and exp(−|u|), up to rounding for all u.
 
-    The operations are in place, since new memory takes longer than the arithmetic.
+    Operations are in place, because memory allocation takes longer than the arithmetic.
     """
     tail = np.abs(u)
     np.exp(np.negative(tail, out=tail), out=tail)
@@ -81,10 +81,10 @@ def _shares(u: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Exponential(PointwiseLoss):
-    """exp(−y f), differentiable, without any of the constants.
+    """exp(−y f), a differentiable loss whose slopes are unbounded.
 
-    If −y f exceeds 350 its tangent replaces it, so that nothing overflows; it stays convex.
-    On data that a function of the span separates the infimum 0 is not attained.
+    If −y f exceeds 350, the tangent at 350 replaces the loss, so that nothing overflows. If a
+    function of the span separates the data, the infimum 0 is not attained.
 
     References
     ----------
@@ -99,13 +99,13 @@ class Exponential(PointwiseLoss):
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
         """Return the values and −y exp(−y f)."""
-        # Beyond this the loss is the tangent at STEEPEST.
+        # Beyond STEEPEST the loss is linear.
         u = np.minimum(-y * F, STEEPEST)
         heights = np.exp(u)
         return heights * (1.0 + (-y * F - u)), -y * heights
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return −y and 1 times exp(−y f); the second is too large on the tangent."""
+        """Return the slopes and exp(−y f), also on the tangent, which has no curvature."""
         heights = np.exp(np.minimum(-y * F, STEEPEST))
         return -y * heights, heights
 
@@ -132,7 +132,7 @@ class Hinge(PointwiseLoss):
     slopes = (-1.0, 0.0)
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the values, and −y where y f < 1, else 0."""
+        """Return the values, and slopes −y if y f < 1, else 0."""
         short = 1.0 - y * F
         return np.maximum(short, 0.0), np.where(short > 0.0, -y, 0.0)
 
@@ -143,8 +143,8 @@ class Hinge(PointwiseLoss):
     def refitted(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
         """Return the damped Newton step of the `softened` hinge.
 
-        A minimiser would put examples on the corner, and the majority of a leaf would then keep it
-        from moving.
+        A minimiser of the hinge would put examples on the corner. Then the majority class of a leaf
+        would keep later steps at 0.
         """
         return SOFT * Logistic().refitted((F - y) / SOFT, y, p, leaf, leaves)
 
@@ -157,10 +157,10 @@ class Hinge(PointwiseLoss):
 
 @dataclass(frozen=True)
 class SmoothHinge(PointwiseLoss):
-    """The hinge with its corner rounded over a width w: differentiable, Λ = 1/w.
+    """The hinge with a corner rounded over a width w, differentiable with Λ = 1/w.
 
-    With the margin a = y f it is 0 where a >= 1, (1 − a)²/(2w) where 1 − w <= a <= 1, and
-    1 − a − w/2 below. It lies between the hinge less w/2 and the hinge.
+    For the margin a = y f, the loss is 0 if a >= 1, (1 − a)²/(2w) if 1 − w <= a <= 1, and
+    1 − a − w/2 if a <= 1 − w. It is at most the hinge, and at least the hinge minus w/2.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ class SmoothHinge(PointwiseLoss):
         return share * (short - self.width * share / 2.0), -y * share
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the slopes, and 1/w on the rounded corner, else 0."""
+        """Return the slopes, and the second derivatives 1/w on the rounded corner, else 0."""
         share = np.clip((1.0 - y * F) / self.width, 0.0, 1.0)
         return -y * share, ((share > 0.0) & (share < 1.0)) / self.width
 

@@ -20,14 +20,14 @@ from relaxboost.functional.losses.margins import SOFT
 from relaxboost.functional.measure import Empirical
 
 Moves: TypeAlias = Callable[[int, Array, Whole, int], Array]
-"""Returns v for each leaf, given class, weights, leaves and their number."""
+"""Returns the numbers v of the leaves, given class, weights, leaf of each example, and leaves."""
 
 
 class MulticlassRisk(MeanRisk):
-    """A mean over examples of a loss of K outputs and the place of the label among the classes.
+    """The weighted mean of a `MulticlassLoss` over examples; y contains indices of classes.
 
     The losses do not change if the same number is added to all outputs of an example. Therefore R*
-    is finite only for Z whose rows sum to zero; in doubles, to a few units in the last place.
+    is finite only if the rows of Z sum to zero, up to rounding.
     """
 
     centred = True
@@ -41,24 +41,24 @@ class MulticlassRisk(MeanRisk):
         return self.measure.mean(values), slopes
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array:
-        """Return for each class the number that lowers R if its outputs alone move; see `moves`.
+        """Return for each leaf and class the number v of `MulticlassLoss.moves`.
 
-        If each of these moves lowers R, so does their mean, by convexity: a step of at most 1/K.
+        Adding v to the output of one class lowers R. By convexity, adding v/K to all outputs also
+        lowers R.
         """
-        # The work that all classes share is done once.
         move = self.loss.moves(F, self.y)
         columns = [leaf] * F.shape[1] if leaf.ndim == 1 else leaf.T
         found = [move(k, self.measure.p, column, leaves) for k, column in enumerate(columns)]
         return np.stack(found, axis=1)
 
     def margins(self) -> Any:
-        """Return the matrix of f_y − f_k if the loss is `falling`; see `Risk.margins`."""
+        """Return the matrix of margins f_y − f_k if the loss is `falling`; see `Risk.margins`."""
         if not self.loss.falling:
             return None
         from scipy.sparse import csr_array
 
         classes = len(self.classes)
-        # A row for each example and each class other than its own.
+        # There is a row for each example and each class other than the label.
         n, k = np.nonzero(np.arange(classes)[None, :] != self.y[:, None])
         heavy = self.measure.p[n] > 0.0
         n = n[heavy]
@@ -70,19 +70,19 @@ class MulticlassRisk(MeanRisk):
         return csr_array((entries, (np.concatenate([rows, rows]), places)), shape=shape)
 
     def nearby(self, Z: Array, snap: float = 0.0) -> Array:
-        """Return the point whose rows are −e_y plus a distribution near Z_n + e_y."""
+        """Return the matrix whose row n is −e_y plus a distribution near Z_n + e_y."""
         rows = np.arange(len(self.y))
-        # Entries of other classes are shares >= 0; small ones count as 0.
+        # The entries of the other classes are probabilities, and those below `snap` become 0.
         U = np.where(snap < Z, Z, 0.0)
         U[rows, self.y] = 0.0
         total = U.sum(axis=1, keepdims=True)
-        # Shares that sum to more than 1 are scaled to a distribution.
+        # Probabilities whose sum exceeds 1 are divided by the sum.
         U /= np.where(total > 1.0 - snap, total, 1.0)
         U[rows, self.y] = -U.sum(axis=1)
         return U
 
     def room(self, Z: Array) -> Array:
-        """Return the distribution Z_n + e_y: what each entry can lose."""
+        """Return Z_n + e_y, a distribution for each example; see `Risk.room`."""
         U = Z.copy()
         U[np.arange(len(self.y)), self.y] += 1.0
         return np.clip(U, 0.0, 1.0)
@@ -96,18 +96,17 @@ class MulticlassLoss(Loss, ABC):
 
     task: ClassVar[str] = "multiclass"
     two_classes: ClassVar[str] = ""
-    """The name of a loss of two classes that stands for this loss if there are more classes."""
+    """The name of a loss of two classes. With more classes, this name means this loss."""
 
     @abstractmethod
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
         """Return l(F_n, y_n) of shape (N,), and subgradients of shape (N, K)."""
 
     def moves(self, F: Array, y: Whole) -> Moves:
-        """Return a function of class k, weights p, leaf numbers and their count.
+        """Return a function of a class k, weights p, the leaf of each example, and leaves.
 
-        The function returns a number v for each leaf. Adding v to the outputs of class k alone
-        lowers Σ p_n l(F_n, y_n) in the leaf most. It works for any loss and evaluates it many
-        times.
+        The function returns for each leaf the number v that minimises Σ p_n l(F_n + v e_k, y_n)
+        over the leaf. This default is slow, and works for any loss.
         """
 
         def move(k: int, p: Array, leaf: Whole, leaves: int) -> Array:
@@ -134,11 +133,10 @@ class MulticlassLoss(Loss, ABC):
 
 @dataclass(frozen=True)
 class MulticlassHinge(MulticlassLoss):
-    """max over k of f_k + [k ≠ y], minus f_y: at least 1 where the label is wrong.
+    """max over k of f_k + [k ≠ y], minus f_y. The loss is at least 1 if argmax f_k is not y.
 
-    The subgradient is e_k − e_y for the first k, in the order of the classes, that attains the
-    maximum; it is 0 if that is y. So at f = 0 it is the first class other than y, and at a tie
-    between y and a later class it is 0. Its norm is 0 or √2.
+    The subgradient is e_k − e_y for the first class k that attains the maximum, and 0 if k = y. For
+    example, at f = 0 this k is the first class other than y.
 
     References
     ----------
@@ -151,7 +149,6 @@ class MulticlassHinge(MulticlassLoss):
     gradient_bound = math.sqrt(2.0)
 
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
-        """Return the losses and the subgradients e_k − e_y for a class k of the maximum."""
         return _compiled(_hinge, F, y)
 
     def softened(self, F: Array, y: Whole, slopes: Array) -> Array:
@@ -174,11 +171,11 @@ class MulticlassHinge(MulticlassLoss):
 
 @dataclass(frozen=True)
 class MultinomialLogistic(MulticlassLoss):
-    """log Σ exp(f_k) − f_y, with Λ = 1/2 and gradients shorter than √2; differentiable.
+    """log Σ exp(f_k) − f_y, differentiable with Λ = 1/2 and gradients of norm below √2.
 
-    The Hessian is diag(π) − ππᵀ with π the softmax; the rows of its absolute values sum to
-    2 π_k (1 − π_k) <= 1/2, and two classes of probability 1/2 attain it. On data that a
-    function of the span separates the infimum 0 is not attained.
+    The Hessian is diag(π) − ππᵀ for the softmax π. The absolute values of its row k sum to
+    2 π_k (1 − π_k), which is at most 1/2. If a function of the span separates the data, the
+    infimum 0 is not attained.
 
     References
     ----------
@@ -234,18 +231,18 @@ def _compiled(kernel: Any, F: Array, y: Whole) -> tuple[Array, Array]:
 
 
 def _softer(F: Array, y: Whole) -> Array:
-    """Return the outputs at which the logistic loss is the softened hinge over τ."""
+    """Return the outputs G for which τ · MultinomialLogistic at G is the softened hinge at F."""
     return (F - _indicators(y, F.shape[1])) / SOFT
 
 
 def _distributions(Z: Array, y: Whole) -> Flags:
-    """Return where Z_n + e_y is a distribution: the other entries >= 0, z_y >= −1, the sum 0."""
+    """Return for each row whether Z_n + e_y is a distribution up to rounding."""
     rows = np.arange(len(y))
     others = Z.copy()
     others[rows, y] = 0.0
-    # The sum of a row is zero up to a few units in the last place for each class.
+    # The sum of a row has a rounding error of a few units in the last place for each class.
     allowed = 4.0 * np.finfo(float).eps * Z.shape[1] * np.abs(Z).sum(axis=1)
-    # The entry of the label is minus the sum of the others, and at least −1.
+    # The entry of the label is at least −1, and minus the sum of the others.
     own = Z[rows, y]
     return (
         (others >= 0.0).all(axis=1) & (own >= -1.0 - allowed) & (np.abs(Z.sum(axis=1)) <= allowed)
@@ -266,7 +263,7 @@ def _hinge(F: Array, y: Whole, values: Array, slopes: Array) -> None:
         for k in range(F.shape[1]):
             slopes[n, k] = 0.0
             raised = F[n, k] if k == own else F[n, k] + 1.0
-            # The first class wins a tie, as documented.
+            # A strict comparison keeps the first class of a tie.
             if raised > best:
                 best = raised
                 place = k
@@ -278,9 +275,9 @@ def _hinge(F: Array, y: Whole, values: Array, slopes: Array) -> None:
 
 @njit()
 def _logistic(F: Array, y: Whole, values: Array, slopes: Array) -> None:
-    """Write log Σ exp(f_k) − f_y, and softmax(f) − e_y; in place.
+    """Write log Σ exp(f_k) − f_y, and softmax(f) − e_y.
 
-    The largest output is left out of the sum, and the slope of y is minus the sum of the others.
+    The sum leaves out the largest output, and the slope of y is minus the sum of the other slopes.
     Therefore nothing overflows, and small values and slopes keep their relative accuracy.
     """
     for n in range(F.shape[0]):

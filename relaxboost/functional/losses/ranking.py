@@ -24,24 +24,23 @@ class Queries(NamedTuple):
     """The documents of a ranking by their queries."""
 
     weights: Array
-    """Of the documents, shape (N,)."""
+    """The weight of each document, shape (N,)."""
     grades: Whole
-    """The places 0, 1, ... of the grades within the query, shape (N,)."""
+    """The rank 0, 1, ... of each document's grade among the grades of the query, shape (N,)."""
     order: Whole
-    """The numbers of the documents in the order of their queries, of shape (N,)."""
+    """The indices of the documents, sorted by query and grade, shape (N,)."""
     starts: Whole
-    """Where each query begins in `order`, shape (Q + 1,)."""
+    """The positions in `order` at which the queries begin, and N, shape (Q + 1,)."""
 
 
 @dataclass(frozen=True)
 class RankingHinge(Loss):
-    """max(0, 1 − (f_i − f_j)), mean over the pairs i, j of one query with y_i > y_j.
+    """The mean of max(0, 1 − (f_i − f_j)) over the pairs i, j of one query with y_i > y_j.
 
-    Targets are grades, as numbers; higher is better. `bind` needs `groups`, the query of each
-    document, as ids of any kind in any order. Queries of one document, or of one grade, have no
-    pair and contribute nothing; some query must have a pair of positive weight. At f_i − f_j = 1
-    the subgradient of the pair is 0. With example weights a pair weighs the product of the weights
-    of its documents, so that a document of weight 2 counts as two documents. Only
+    The targets are grades, and a higher number is better. `bind` needs `groups`, which contains
+    an id of the query of each document. A query whose documents have one grade has no pair. At
+    f_i − f_j = 1 the subgradient of the pair is 0. The weight of a pair is the product of the
+    weights of its documents, so that a document of weight 2 counts as two documents. Only
     `RankingRisk.pairs`, the cvxpy expression, the conjugate and `optimum` list the pairs.
 
     Parameters
@@ -73,7 +72,7 @@ class RankingHinge(Loss):
 class RankingRisk(Risk):
     """The risk of `RankingHinge` on data."""
 
-    # A refitted leaf need not lower the risk, and so steps are shorter than with other losses.
+    # A refitted leaf need not lower the risk. Therefore steps are shorter than for other losses.
     shrinkage = 0.1
 
     def __init__(self, loss: RankingHinge, y: Array, measure: Empirical, groups: Any) -> None:
@@ -81,8 +80,7 @@ class RankingRisk(Risk):
         self.y = y
         self.measure = measure
         self.query = _queries(groups, len(y), loss)
-        """The place of each document's query among the ids."""
-        # The documents query by query, and by grade within a query.
+        """The index of each document's query among the sorted ids."""
         order = np.lexsort((y, self.query))
         sizes = np.bincount(self.query)
         starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -90,7 +88,7 @@ class RankingRisk(Risk):
         grades = _places(y, self.query, order, starts)
         # Equal weights become 1, so that sums of them are exact.
         self._queries = Queries(measure.p / measure.p.max(), grades, order, starts)
-        # With an infinite margin every pair is violated, which counts them.
+        # With an infinite margin every pair is violated, so that all pairs are counted.
         below, above = self._violated(np.zeros(len(y)), math.inf)
         pairs = np.bincount(self.query, self._queries.weights * below)
         if not pairs.sum() > 0.0:
@@ -99,36 +97,36 @@ class RankingRisk(Risk):
                 f"pair to rank; check that groups, with {len(sizes)} ids for {len(y)} documents, "
                 "are the queries and y the grades"
             )
-        # Queries without pairs do not count in the mean over queries.
+        # The mean over queries leaves out queries without pairs.
         ranked = pairs > 0.0
         shares = np.full(len(pairs), 1.0 / pairs.sum())
         if loss.normalise == "queries":
             shares = np.divide(1.0 / ranked.sum(), pairs, out=np.zeros(len(pairs)), where=ranked)
         self._shares = shares[self.query]
         self._scale = self._shares / measure.p.max()
-        # The pairs in which a document is the better and those in which it is the worse pull it in
-        # opposite directions.
+        # The pairs in which a document is better and those in which it is worse have opposite
+        # signs in its gradient.
         self.gradient_bound = measure.norm(self._scale * np.maximum(below, above))
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
         """Return R[f] and the subgradient.
 
-        With weights of 1, the subgradient at a document is the number of its violated pairs in
-        which it is the worse, less the number of those in which it is the better.
+        With equal weights, the subgradient at a document is proportional to the number of violated
+        pairs in which it is worse, minus the number of those in which it is better.
         """
         below, above = self._violated(F, 1.0)
         slopes = self._scale * (above - below)
-        # The sum of f_j − f_i over violated pairs is that of F times slopes. The slopes of a query
-        # sum to zero, so that the mean of F may be subtracted, which keeps rounding small.
+        # The sum of f_j − f_i over violated pairs is <slopes, F>. The slopes of a query sum to 0,
+        # so that subtracting the mean of F in each query only makes rounding errors smaller.
         centre = np.bincount(self.query, F) / self._sizes
         spread = self.measure.inner(slopes, F - centre[self.query])
         return max(self.measure.mean(self._scale * below) + spread, 0.0), slopes
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array:
-        """Return the balance of the violated pairs of each leaf, within ±log 2.
+        """Return ±log(1 + |G|/H) for each leaf, where G sums the signs of violated pairs, H counts.
 
-        Pairs connect leaves, so that a single leaf has no minimiser. In the balance each violated
-        pair of a document counts once, for the document or against it.
+        A document has a sign for each of its violated pairs: + if it is the better document. Pairs
+        connect leaves, so that a single leaf has no minimiser.
         """
         below, above = self._violated(F, 1.0)
         p = self.measure.p * self._scale
@@ -137,18 +135,15 @@ class RankingRisk(Risk):
         )
 
     def disagreement(self, F: Array) -> float:
-        """Return the share of violated pairs, f_i <= f_j (GB11, Fig. 2), in [0, 1].
-
-        Pairs have the weights of the risk; equal scores violate a pair.
-        """
-        # Ties are below the least positive double.
+        """Return the weight of the pairs with f_i <= f_j, between 0 and 1 (GB11, Fig. 2)."""
+        # Every positive difference is at least the least positive double.
         below, _ = self._violated(F, math.nextafter(0.0, 1.0))
         return self.measure.mean(self._scale * below)
 
     def pairs(self) -> tuple[Whole, Whole, Array]:
-        """Return the better document, the worse document and the weight of each pair.
+        """Return the index of the better document, that of the worse, and the weight of each pair.
 
-        The weights sum to 1. The arrays take memory for all pairs.
+        The weights sum to 1.
         """
         better = []
         worse = []
@@ -164,7 +159,7 @@ class RankingRisk(Risk):
         return i, j, self._shares[i] * weights[i] * weights[j]
 
     def parts(self) -> tuple[Any, Risk]:
-        """Return the matrix of differences of pairs, and the hinge on them."""
+        """Return the matrix of the differences of pairs, and the hinge risk on the differences."""
         from scipy.sparse import csr_array
 
         i, j, weights = self.pairs()
@@ -175,16 +170,14 @@ class RankingRisk(Risk):
         return D, PointwiseRisk(Hinge(), np.ones(len(i)), Empirical(len(i), weights), None)
 
     def expression(self, F: Any) -> Any:
-        """Return R as a convex cvxpy expression of F, of shape (N,); it lists the pairs."""
         D, hinge = self.parts()
         return hinge.expression(D @ F)
 
     def conjugate(self, Z: Array) -> float:
         """Return R*(Z), by a linear program over the pairs.
 
-        The domain of R* holds the divergences Z of flows v on the pairs that are at most the
-        weights: R*(Z) = min −Σ v_ij over 0 <= v <= weight with Σ v_ij (e_j − e_i) = p Z. HiGHS
-        solves it to a tolerance of 1e-9 relative to the largest weight.
+        R*(Z) is the minimum of −Σ v_ij over 0 <= v_ij <= weight with Σ v_ij (e_j − e_i) = p Z.
+        HiGHS solves this program to a tolerance of 1e-9 relative to the largest weight.
         """
         from scipy.optimize import linprog
 
@@ -208,7 +201,7 @@ class RankingRisk(Risk):
         return float(found.fun * hinge.measure.p.max())
 
     def _violated(self, F: Array, margin: float) -> tuple[Array, Array]:
-        """Return for each document the weights on the other side of its violated pairs."""
+        """Return the arrays `below` and `above` of `_sweep` for all documents."""
         below = np.empty(len(self.y))
         above = np.empty(len(self.y))
         F = np.ascontiguousarray(F, dtype=np.float64)
@@ -217,7 +210,7 @@ class RankingRisk(Risk):
 
 
 def _queries(groups: Any, size: int, loss: RankingHinge) -> Whole:
-    """Return the place of each document's query among the sorted ids, or raise."""
+    """Return the index of each document's query among the sorted ids, or raise an InputError."""
     if groups is None:
         raise InputError(
             f"{loss!r} needs groups, the query of each document; zeros if there is one query only"
@@ -240,7 +233,7 @@ def _queries(groups: Any, size: int, loss: RankingHinge) -> Whole:
 
 
 def _places(y: Array, query: Any, order: Any, starts: Any) -> Whole:
-    """Return for each document the number of lower grades in its query."""
+    """Return for each document the number of distinct lower grades in its query."""
     steps = np.zeros(len(y), dtype=np.int64)
     steps[1:] = y[order][1:] != y[order][:-1]
     steps[starts[:-1]] = 0
@@ -252,14 +245,13 @@ def _places(y: Array, query: Any, order: Any, starts: Any) -> Whole:
 
 @njit()
 def _sweep(F: Array, queries: Queries, margin: float, below: Array, above: Array) -> None:
-    """Write for each document the weights of the documents with which its pairs are violated.
+    """Write the weights of violated pairs: below[i] = Σ_j weight_j and above[j] = Σ_i weight_i.
 
-    A pair consists of i and j of one query with grade_i > grade_j. It is violated if the double
-    f_i − f_j is below the margin. This is monotone in either score. Therefore one sweep in falling
-    order of the scores and one in rising order meet each pair once; a Fenwick tree over the grades
-    holds the documents met so far. A query of n documents takes O(n log n) time.
-
-    `below` gets for each i the weight of all such j, and `above` for each j that of all such i.
+    The sums are over the violated pairs (i, j), which have grade_i > grade_j in one query and
+    f_i − f_j < margin in doubles. This difference is monotone in both scores. Therefore one sweep
+    in decreasing order of the scores gives `below`, and one in increasing order gives `above`. A
+    Fenwick tree over the grades contains the weights of the documents that the sweep has passed. A
+    query of n documents takes O(n log n) time.
     """
     weights = queries.weights
     grades = queries.grades
@@ -271,11 +263,12 @@ def _sweep(F: Array, queries: Queries, margin: float, below: Array, above: Array
         for i in documents:
             size = max(size, grades[i] + 1)
             below[i] = above[i] = 0.0
+        # Documents of one grade have no pair.
         if size < 2:
             continue
         ranked = documents[np.argsort(F[documents])]
         tree = np.zeros(size + 1)
-        # The documents that violate a pair with i are the last ones in the order, and grow with it.
+        # The j with f_i − f_j < margin come last in the order; a smaller f_i only adds such j.
         met = n - 1
         for place in range(n - 1, -1, -1):
             i = ranked[place]
@@ -298,7 +291,7 @@ def _sweep(F: Array, queries: Queries, margin: float, below: Array, above: Array
 
 @njit()
 def _add(tree: Array, place: int, weight: float) -> None:
-    """Add a weight at a place of a Fenwick tree."""
+    """Add a weight at index `place` of a Fenwick tree."""
     k = place + 1
     while k < tree.size:
         tree[k] += weight
@@ -307,7 +300,7 @@ def _add(tree: Array, place: int, weight: float) -> None:
 
 @njit()
 def _total(tree: Array, place: int) -> float:
-    """Return the weight at places before `place`."""
+    """Return the sum of the weights at indices below `place`."""
     total = 0.0
     k = place
     while k > 0:

@@ -11,7 +11,7 @@ from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive, share
 from relaxboost.functional.losses.base import PointwiseLoss
-from relaxboost.functional.losses.leaves import clipped, means, quantiles, sums
+from relaxboost.functional.losses.leaves import means, quantiles, sums
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Squared(PointwiseLoss):
 
 @dataclass(frozen=True)
 class Absolute(PointwiseLoss):
-    """|f − y|; at f = y the subgradient is 0."""
+    """|f − y|, with the subgradient 0 at f = y."""
 
     name = "absolute"
     task: ClassVar[str] = "regression"
@@ -48,7 +48,6 @@ class Absolute(PointwiseLoss):
     slopes = (-1.0, 1.0)
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the values and sign(f − y)."""
         residual = F - y
         return np.abs(residual), np.sign(residual)
 
@@ -64,14 +63,14 @@ class Absolute(PointwiseLoss):
 
 @dataclass(frozen=True)
 class Quantile(PointwiseLoss):
-    """max(q (y − f), (1 − q) (f − y)), which a q-quantile of y minimises.
+    """max(q (y − f), (1 − q) (f − y)), whose mean the q-quantile of y minimises.
 
-    At f = y the subgradient is 0. The size of the gradient is at most max(q, 1 − q).
+    At f = y the subgradient is 0.
 
     Parameters
     ----------
     q : float
-        In (0, 1); 1/2 gives half the absolute loss.
+        A number in (0, 1). For q = 1/2 the loss is half the absolute loss.
 
     References
     ----------
@@ -88,11 +87,11 @@ class Quantile(PointwiseLoss):
 
     @property
     def slopes(self) -> tuple[float, float]:  # type: ignore[override]
-        """−q and 1 − q."""
+        """The least and the greatest slope, −q and 1 − q."""
         return -self.q, 1.0 - self.q
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the values, and 1 − q above y, −q below it, 0 at it."""
+        """Return the values, and slopes 1 − q if f > y, −q if f < y, 0 if f = y."""
         residual = F - y
         slopes = ((residual > 0.0) - self.q) * (residual != 0.0)  # faster than np.where
         return slopes * residual, slopes
@@ -109,12 +108,12 @@ class Quantile(PointwiseLoss):
 
 @dataclass(frozen=True)
 class Huber(PointwiseLoss):
-    """(f − y)²/2 if |f − y| <= δ, else δ |f − y| − δ²/2; differentiable, with Λ = 1.
+    """(f − y)²/2 if |f − y| <= δ, else δ |f − y| − δ²/2, differentiable with Λ = 1.
 
     Parameters
     ----------
     delta : float
-        δ > 0, in the units of y; also the bound of the gradient.
+        The number δ > 0, in the units of y. It is also the largest slope.
 
     References
     ----------
@@ -132,7 +131,7 @@ class Huber(PointwiseLoss):
 
     @property
     def slopes(self) -> tuple[float, float]:  # type: ignore[override]
-        """−δ and δ."""
+        """The least and the greatest slope, −δ and δ."""
         return -self.delta, self.delta
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
@@ -140,8 +139,10 @@ class Huber(PointwiseLoss):
         slopes = np.clip(residual, -self.delta, self.delta)
         return slopes * (residual - slopes / 2.0), slopes
 
-    def minimisers(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
-        return clipped(y - F, p, self.delta, leaf, leaves)
+    def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
+        """Return the slopes, and the second derivatives 1 if |f − y| < δ, else 0."""
+        slopes = np.clip(F - y, -self.delta, self.delta)
+        return slopes, (np.abs(slopes) < self.delta).astype(np.float64)
 
     def atoms(self, F: Any, y: Array) -> Any:
         return cp.huber(F - y, self.delta) / 2.0

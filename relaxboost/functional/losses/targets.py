@@ -1,4 +1,4 @@
-"""Checks of targets, and their conversion to numbers, places among the classes, or signs."""
+"""The known losses, and targets as numbers, indices of classes or signs for them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
-from relaxboost.functional.losses.registry import fitting
+from relaxboost._core.registry import Registry
+
+LOSSES: Registry[Any] = Registry("loss")
+"""The subclasses of `Loss` by name. A name means the loss with its default parameters."""
+
+
+def fitting(*tasks: str) -> str:
+    """Return the losses for some tasks as text for messages, such as "Squared() or Huber()"."""
+    *most, last = [f"{kind.__name__}()" for kind in LOSSES.values() if kind.task in tasks]
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 def numbers(y: Any, loss: Any) -> Array:
@@ -35,7 +44,7 @@ def numbers(y: Any, loss: Any) -> Array:
 
 
 def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
-    """Return each label's place among the classes, and the classes, by default sorted."""
+    """Return the index of each label among the classes, and the classes, by default sorted."""
     y = _array(y)
     if y.ndim != 1:
         raise InputError(f"labels need shape (N,), got {y.shape}")
@@ -52,7 +61,7 @@ def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
     if known.size < 2:
         raise InputError(
             f"{loss!r} needs at least two classes, and there is one only, {known.tolist()[0]!r}; "
-            "add examples of another"
+            "add examples of another class"
         )
     # A dictionary compares labels exactly, also of mixed kinds.
     places = {label: number for number, label in enumerate(known.tolist())}
@@ -60,14 +69,14 @@ def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
     if -1 in found:
         unknown = y.tolist()[found.index(-1)]
         raise InputError(
-            f"label {unknown!r} is not among the classes, which are {known.tolist()}; leave its "
-            "examples out, or train a new model with it"
+            f"label {unknown!r} is not among the classes, which are {known.tolist()}; leave out "
+            "the examples with this label, or train a new model"
         )
     return np.array(found, dtype=np.int64), known
 
 
 def signs(y: Any, classes: Any, loss: Any) -> tuple[Array, Any]:
-    """Return ±1 for two classes, +1 for the second, and the classes."""
+    """Return −1 for the first class and +1 for the second, and the classes."""
     places, known = labels(y, classes, loss)
     if known.size != 2:
         raise InputError(
@@ -77,19 +86,19 @@ def signs(y: Any, classes: Any, loss: Any) -> tuple[Array, Any]:
 
 
 def decided(F: Array, classes: Any) -> Any:
-    """Return the label that each row of outputs F decides for; F itself without classes."""
+    """Return the predicted label for each row of outputs F, or F if there are no classes."""
     if classes is None:
         return F
     return classes[(F > 0.0).astype(int) if F.ndim == 1 else F.argmax(axis=1)]
 
 
 def targets_of(loss: Any, y: Any, groups: Any, classes: Any) -> tuple[Any, Any]:
-    """Return targets in the form that a loss takes, and the classes or None.
+    """Return the targets as numbers, indices of classes or signs, and the classes or None.
 
     Raises
     ------
     InputError
-        If the targets do not fit the loss, or if it gets groups and does not rank.
+        If the targets do not fit the loss, or if groups are given and the loss does not rank.
     """
     if groups is not None and loss.task != "ranking":
         raise InputError(
@@ -105,7 +114,9 @@ def _check_labels(y: Any, loss: Any) -> None:
     if y.dtype.kind == "f":
         if not np.isfinite(y).all():
             bad = int(np.flatnonzero(~np.isfinite(y))[0])
-            raise InputError(f"labels must not be missing; example {bad} has {y[bad]}")
+            raise InputError(
+                f"labels must not be missing; example {bad} has {y[bad]}; leave it out"
+            )
         # Fractions are nearly always targets of regression in the wrong estimator.
         broken = np.flatnonzero(y != np.floor(y))
         if broken.size:
@@ -124,7 +135,7 @@ def _array(y: Any) -> Any:
     try:
         return np.asarray(y)
     except ValueError as error:  # ragged
-        raise InputError(f"targets need shape (N,), one each: {error}") from error
+        raise InputError(f"targets need shape (N,), a target for each row: {error}") from error
 
 
 def _first(given: Any) -> list[Any]:

@@ -15,14 +15,14 @@ from relaxboost.online.kernels.vectors import ENTRIES, scale, total
 def _exponentials(z: Vector, sign: float, top: float, factor: float, out: Vector) -> None:
     """Set out = exp((sign z − top) · factor) for exponents <= 0, up to a few ulps.
 
-    The exp of numba is one call for each entry, and takes about 20 times as long. Here exp(x) = 2^n
-    exp(r) with |r| <= log(2)/2, and exp(r) is its Taylor polynomial of degree 12, whose relative
-    error is at most 2e-16. The number 2^n is added to the bits of the exponent.
+    numba's exp is a function call for each entry, and takes about 20 times as long. Here exp(x) =
+    2^n exp(r) with |r| <= log(2)/2, and a Taylor polynomial of degree 12 replaces exp(r) with a
+    relative error of at most 2e-16. The integer n is added to the bits of the exponent.
     """
-    # A number plus 1.5 · 2^52 is rounded to an integer, which is stored in the lowest bits.
+    # Adding 1.5 · 2^52 rounds a number to an integer in the lowest bits.
     rounding = 6755399441055744.0
     for j in range(z.size):
-        # The double exp(−700) is the smallest result, so that no result is denormal.
+        # Exponents below −700 are replaced, so that no result is denormal.
         x = max((sign * z[j] - top) * factor, -700.0)
         shifted = x * 1.4426950408889634 + rounding
         n = shifted - rounding
@@ -65,7 +65,7 @@ def entropy_mirror_with_zero(
     top = max(top, 0.0)
     factor = 1.0 / beta
     _exponentials(z, -1.0, top, factor, w)
-    # The last term is for the part of the radius that no weight uses.
+    # The last term is for the additional entry of v in `Entropy`.
     scale(w, radius / (total(w) + math.exp(-top * factor)))
 
 

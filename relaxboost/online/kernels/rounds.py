@@ -18,13 +18,14 @@ from relaxboost.online.kernels.squared import squared_mirror
 from relaxboost.online.kernels.vectors import average, inner, move
 
 SIMPLEX, FULL_SIMPLEX, L1_BALL, L2_BALL = range(4)
-"""The numbers of the domains. The squared norm is used on the l2 ball, the entropy elsewhere."""
+"""The codes of the domains. The proxy is the squared norm on the l2 ball, and else the entropy."""
 ROUNDS, WEIGHT, SQUARES, SPENT, LOSS, BETA = range(6)
-"""The positions of the sums in the state of a learner."""
+"""The indices of the array of sums in the state of a learner."""
 
 Codes = tuple[Vector, tuple[int, int, bool], tuple[float, float, float]]
-"""A method as numbers: (b, p, q, r) of the schedule; the loss, the domain and whether steps are
-greedy; the parameter of the loss, the radius of the domain and the modulus α of the proxy."""
+"""A method as numbers: (b, p, q, r) of `Schedule.law`; the codes of loss and domain, and whether
+steps are greedy; the parameter of the loss, the radius of the domain and the modulus of the proxy.
+"""
 
 
 @njit(inline="always")
@@ -33,7 +34,7 @@ def _mirror(
 ) -> None:
     """Set w to the mirror image of z. The argument `top` is the result of `move`."""
     if domain == L2_BALL:
-        squared_mirror(radius, z, beta, w)
+        squared_mirror(radius, z, top, beta, w)
     elif domain == L1_BALL:
         entropy_mirror_of_signs(radius, z, top, beta, w, spare)
     elif domain == FULL_SIMPLEX:
@@ -68,9 +69,9 @@ def rounds(
     law, (loss, domain, greedy), (parameter, radius, modulus) = codes
     predictions = np.empty(y.size)
     spare = np.empty(w.size)
-    both = domain == L1_BALL
+    both = domain in (L1_BALL, L2_BALL)
     for row in range(y.size):
-        # A row of weight 0 is predicted, too.
+        # The learner also predicts a row of weight 0.
         predictions[row] = inner(w, H[row])
         F = predictions[row]
         left = weight[row]
@@ -102,7 +103,7 @@ def rounds(
             elif slope != 0.0 or sums[BETA] != before:
                 top = move(z, step * slope, H[row], both)
                 _mirror(domain, radius, z, top, sums[BETA], w, spare)
-            # A copy is predicted with the new weights.
+            # The learner predicts the next copy of the row with the new weights.
             if left > 0.0:
                 F = inner(w, H[row])
     return predictions

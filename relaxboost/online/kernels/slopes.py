@@ -29,10 +29,10 @@ LOSS_CODES = {
     Quantile: (6, "q"),
     Huber: (7, "delta"),
 }
-"""The number of each loss in the kernels, and the name of its parameter. The losses of the margin
-y F have the numbers 0 to 3."""
+"""The code of each loss in the kernels, and the name of its parameter. The losses of the margin
+y F have the codes 0 to 3."""
 INNER = 8
-"""The number of the loss <w, h>."""
+"""The code of the loss <w, h>."""
 
 
 @njit()
@@ -56,7 +56,7 @@ def _of_margin(code: int, parameter: float, margin: float) -> tuple[float, float
         share = (1.0 if margin < 0.0 else tail) / (1.0 + tail)
         return max(-margin, 0.0) + math.log1p(tail), -share
     if code == 2:
-        # Beyond the steepest slope the loss is continued as a line, so that nothing overflows.
+        # Beyond STEEPEST the loss is linear, so that nothing overflows.
         u = min(-margin, STEEPEST)
         height = math.exp(u)
         return height * (1.0 + (-margin - u)), -height

@@ -10,31 +10,14 @@ from relaxboost.online.kernels.vectors import ENTRIES, inner, scale
 
 
 @njit(fastmath=ENTRIES)
-def squared_mirror(radius: float, z: Vector, beta: float, w: Vector) -> None:
-    """Set w to the point of the l2 ball nearest to −z/β; see `SquaredL2.mirror`."""
-    factor = 1.0 / beta
-    for j in range(z.size):
-        w[j] = -z[j] * factor
-    square = inner(w, w)
-    # The square of a very small or very large norm loses digits.
-    if not 1e-280 < square < 1e280:
-        _extreme_mirror(radius, z, factor, w)
-    elif math.sqrt(square) > radius:
-        scale(w, radius / math.sqrt(square))
+def squared_mirror(radius: float, z: Vector, top: float, beta: float, w: Vector) -> None:
+    """Set w to the point of the l2 ball nearest to −z/β; see `SquaredL2.mirror`.
 
-
-@njit()
-def _extreme_mirror(radius: float, z: Vector, factor: float, w: Vector) -> None:
-    """Set w to the point of the l2 ball nearest to −z · factor, if its square is not a double."""
-    peak = 0.0
-    for j in range(z.size):
-        peak = max(peak, abs(z[j]))
-    if peak == 0.0:
-        return
-    square = 0.0
+    The argument `top` is max |z|.
+    """
+    # The entries of z/peak are at most 1, so that no square overflows, and none that counts is 0.
+    peak = max(top, 1e-300)
     for j in range(z.size):
         w[j] = -z[j] / peak
-        square += w[j] * w[j]
-    shrink = min(peak * factor, radius / math.sqrt(square))
-    for j in range(z.size):
-        w[j] *= shrink
+    length = math.sqrt(inner(w, w))
+    scale(w, peak / beta if length * peak <= radius * beta else radius / length)

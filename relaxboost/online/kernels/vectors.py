@@ -1,8 +1,7 @@
-"""Compiled loops over the entries of a vector, written such that the vector unit executes them.
+"""Compiled loops over the entries of a vector, in a form for which LLVM uses vector instructions.
 
-LLVM uses a scalar loop if two arrays are close together in memory, and a scalar loop adds in a
-different order than the vector unit. Results must not depend on addresses. Therefore a loop that
-computes a sum writes to no array.
+If a loop writes to an array close to another array in memory, LLVM uses scalar instructions, which
+add in another order. Results must not depend on addresses. Therefore loops with sums write nothing.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from relaxboost._core.arrays import Matrix, Vector
 from relaxboost._core.compiled import njit
 
 SUMS = {"reassoc", "nsz", "contract", "nnan", "ninf"}
-"""The freedom of LLVM in loops that compute a sum."""
+"""The permitted optimisations of LLVM in loops that compute a sum."""
 ENTRIES = {"nsz", "contract", "nnan", "ninf"}
-"""The freedom of LLVM in loops that compute each entry separately."""
+"""The permitted optimisations of LLVM in loops that compute each entry separately."""
 
 
 @njit(fastmath=SUMS)
@@ -56,8 +55,8 @@ def average(w: Vector, mean: Vector, gain: float) -> None:
 def move(z: Vector, factor: float, h: Vector, both: bool) -> float:
     """Add factor · h to z, and return max(−z), or max |z| if `both` is True.
 
-    The vector unit finds the maximum of integers, but not that of doubles. The bits of doubles
-    without the sign bit are integers in the order of the doubles.
+    There are vector instructions for the maximum of integers, but not of doubles. The bits of a
+    double without the sign bit are an integer, and these integers have the order of the doubles.
     """
     unsigned = np.int64(0x7FFFFFFFFFFFFFFF)
     top = ~unsigned

@@ -14,15 +14,15 @@ from relaxboost._core.registry import Registry
 from relaxboost.game.domains import Domain, Simplex
 
 PROXIES: Registry[Proxy] = Registry("proxy")
-"""The proxies by name. A name stands for the proxy with its defaults."""
+"""The proxies by name. A name means the proxy with its default parameters."""
 
 
 class Proxy(ABC):
-    """A function V on a domain W that is strongly convex in a norm and has the minimum 0.
+    """A function V on a domain that is strongly convex in a norm and has the minimum 0.
 
-    The β-conjugate of V is W_β(z) = sup over w in W of −<z, w> − βV(w). The mirror image of z is
-    −∇W_β(z), which is the vector of weights in mirror descent. Subclasses should be frozen
-    dataclasses. Users can select a subclass by its class attribute `name`, if it has one.
+    The β-conjugate of V is W_β(z) = sup over w in the domain of −<z, w> − βV(w). The mirror image
+    of z is −∇W_β(z), which is the vector of weights in mirror descent. Subclasses should be frozen
+    dataclasses. If a subclass has a class attribute `name`, users can select it by this name.
 
     References
     ----------
@@ -30,14 +30,15 @@ class Proxy(ABC):
     """
 
     name: ClassVar[str] = ""
-    """The name of the proxy with its defaults, or "" if it has no name."""
+    """The name of the proxy with its default parameters, or ""."""
     norm: ClassVar[str] = "l1"
     """The norm of the strong convexity, "l1" or "l2". Gradients are measured in the dual norm."""
     domains: ClassVar[tuple[type[Domain], ...]] = ()
     """The supported domains."""
 
     steep: ClassVar[bool] = False
-    """Whether ∇V is infinite at the boundary of the domains. Then −∇V of a mirror image is z."""
+    """Whether ∇V is infinite at the boundary of the domains. Then ∇V at the mirror image of z is
+    −z for β = 1."""
 
     def __init_subclass__(cls) -> None:
         PROXIES.add(cls)
@@ -55,7 +56,7 @@ class Proxy(ABC):
 
     @abstractmethod
     def value(self, w: Vector, domain: Domain) -> float:
-        """Return V(w) for w in the domain. It is nonnegative up to rounding."""
+        """Return V(w) for w in the domain. The result is nonnegative up to rounding."""
 
     @abstractmethod
     def modulus(self, domain: Domain, size: int) -> float:
@@ -71,14 +72,17 @@ class Proxy(ABC):
 
     @abstractmethod
     def gradient(self, w: Vector, domain: Domain) -> Vector:
-        """Return ∇V(w) up to a constant on the domain. It is infinite if V has no gradient at w."""
+        """Return ∇V(w), infinite if V has no gradient at w.
+
+        On a simplex, a constant may be added to all entries.
+        """
 
     @abstractmethod
     def expression(self, w: Any, domain: Domain) -> tuple[Any, list[Any]]:
-        """Return V as a convex cvxpy expression of w with its constraints, without the domain."""
+        """Return V as a convex cvxpy expression of w, and the constraints of its variables."""
 
     def conjugate(self, z: Vector, beta: float, domain: Domain) -> float:
-        """Return W_β(z), by default its definition at the mirror image."""
+        """Return W_β(z), by default −<z, w> − βV(w) at the mirror image w."""
         w = self.mirror(z, beta, domain)
         return -float(z @ w) - beta * self.value(w, domain)
 

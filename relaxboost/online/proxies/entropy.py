@@ -18,12 +18,12 @@ from relaxboost.online.proxies.roots import above_tangent
 
 @dataclass(frozen=True)
 class Entropy(Proxy):
-    """The entropy λ log(N/λ) + Σ v_j log v_j of N parts v of the radius λ.
+    """The entropy λ log(N/λ) + Σ v_j log v_j of a vector v >= 0 of N entries with Σv = λ.
 
-    The modulus is 1/λ, and V* = λ log N. On the simplex the parts are the M weights (Eq. 8). On the
-    full simplex, one more part is λ minus the sum of the weights. On the l1 ball there are 2M parts
-    with w = v⁺ − v⁻, and V(w) is the minimum over all such parts. This is the proxy of EG± (Kivinen
-    & Warmuth 1997).
+    The modulus is 1/λ, and V* = λ log N. On the simplex of radius λ, v is the vector w of M weights
+    (Eq. 8). On the full simplex, v also has the entry λ − Σw. On the l1 ball, v consists of two
+    vectors v⁺ and v⁻ with w = v⁺ − v⁻, and V(w) is the minimum over all such v. This is the proxy
+    of EG± (Kivinen & Warmuth 1997).
 
     References
     ----------
@@ -39,20 +39,20 @@ class Entropy(Proxy):
 
     def largest(self, domain: Any, size: int) -> float:
         """Return λ log N, the value at the vertices."""
-        parts = 2 * size if isinstance(domain, L1Ball) else size + isinstance(domain, FullSimplex)
-        return float(domain.radius) * math.log(parts)
+        entries = 2 * size if isinstance(domain, L1Ball) else size + isinstance(domain, FullSimplex)
+        return float(domain.radius) * math.log(entries)
 
     def value(self, w: Vector, domain: Any) -> float:
         """Return V(w) = (λ/N) Σ (1 + e) log(1 + e) − e with e = Nv/λ − 1, without cancellation."""
-        v = _parts(w, domain)
-        share = float(domain.radius) / v.size
-        return share * float(above_tangent(v / share - 1.0, 0.0).sum())
+        v = _entries(w, domain)
+        mean = float(domain.radius) / v.size
+        return mean * float(above_tangent(v / mean - 1.0, 0.0).sum())
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
-        """Return λ times the Gibbs distribution over the parts at temperature β (Eq. 10)."""
+        """Return the w whose v is λ times the Gibbs distribution at temperature β (Eq. 10)."""
         radius = float(domain.radius)
         size: Vector = np.abs(z) if isinstance(domain, L1Ball) else -z
-        # Exponents are shifted by the largest one, so that none overflows.
+        # The largest exponent is subtracted from all exponents, so that nothing overflows.
         top = float(size.max())
         if isinstance(domain, FullSimplex):
             top = max(0.0, top)
@@ -60,28 +60,27 @@ class Entropy(Proxy):
         with np.errstate(over="ignore"):
             heights: Vector = np.exp((size - top) / beta)
             total = float(heights.sum())
-            # The part of λ that no weight uses has z = 0.
+            # The additional entry of v has z = 0.
             if isinstance(domain, FullSimplex):
                 total += math.exp(-top / beta)
             elif isinstance(domain, L1Ball):
-                # The smaller of the two parts of a weight is exp(−2|z|/β) times the larger one.
+                # For each weight, the smaller of v⁺ and v⁻ is exp(−2|z|/β) times the larger.
                 smaller = -2.0 * size / beta
                 total += float((heights * np.exp(smaller)).sum())
                 heights = np.copysign(heights * -np.expm1(smaller), -z)
         return heights * (radius / total)
 
     def gradient(self, w: Vector, domain: Any) -> Vector:
-        """Return log w_j up to a constant, or an inverse hyperbolic sine of w_j on the ball."""
-        v = _parts(w, domain)
+        """Return log w_j up to a constant, or (log v⁺_j − log v⁻_j)/2 on the ball."""
+        v = _entries(w, domain)
         with np.errstate(divide="ignore"):
             logs: Vector = np.log(v)
-        # On the ball, the gradient of the minimum over all parts is half the difference.
         if isinstance(domain, L1Ball):
             return (logs[: w.size] - logs[w.size :]) / 2.0
         return logs[: w.size] - logs[-1] if isinstance(domain, FullSimplex) else logs
 
     def expression(self, w: Any, domain: Any) -> tuple[Any, list[Any]]:
-        """Return V in cvxpy. On the l1 ball, the parts are variables."""
+        """Return V in cvxpy. On the l1 ball, v⁺ and v⁻ are variables."""
         radius = float(domain.radius)
         constraints: list[Any] = []
         parts = [w]
@@ -94,15 +93,15 @@ class Entropy(Proxy):
         return radius * math.log(v.shape[0] / radius) - cp.sum(cp.entr(v)), constraints
 
 
-def _parts(w: Vector, domain: Any) -> Vector:
-    """Return the parts of λ for the weights w. On the l1 ball, v⁺v⁻ = c² minimises V."""
+def _entries(w: Vector, domain: Any) -> Vector:
+    """Return the vector v for the weights w. On the l1 ball, V is least if all v⁺_j v⁻_j = c²."""
     radius = float(domain.radius)
     if isinstance(domain, Simplex):
         return np.maximum(w, 0.0)
     if isinstance(domain, FullSimplex):
         return np.append(np.maximum(w, 0.0), max(0.0, radius - float(w.sum())))
     sizes = np.abs(w)
-    # The smaller parts fill the gap, which is Σ (hypot(w, 2c) − |w|) as a function of c.
+    # The sum of v is λ if the gap λ − Σ|w| is Σ (hypot(w, 2c) − |w|), which increases with c.
     gap = radius - float(sizes.sum())
     c = 0.0
 
@@ -112,11 +111,11 @@ def _parts(w: Vector, domain: Any) -> Vector:
         taken = float((square / (whole + sizes)).sum())
         return math.log(gap / taken), -float((square / whole).sum()) / taken
 
-    # Without a gap w is on the sphere, and all smaller parts are 0.
+    # Without a gap c is 0.
     if gap > 0.0:
         low, high = (math.log(part / (2.0 * w.size)) for part in (gap, radius))
         c = math.exp(decreasing_root(short, high, 1.0, 1e-15, low, high))
-    # The smaller part follows from the product c², without cancellation.
+    # The smaller of v⁺ and v⁻ is c² divided by the larger, without cancellation.
     large = (np.hypot(w, 2.0 * c) + sizes) / 2.0
     small = np.divide(c * c, large, out=np.zeros_like(w), where=large > 0.0)
     return np.concatenate([np.where(w >= 0.0, large, small), np.where(w >= 0.0, small, large)])

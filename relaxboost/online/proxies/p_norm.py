@@ -21,9 +21,9 @@ from relaxboost.online.proxies.roots import above_tangent, mirror_of_powers
 class PNorm(Proxy):
     """The proxy ‖w‖_p²/(2λ²) minus its minimum.
 
-    The modulus in the l1 norm is α = (p − 1) M^{2/p − 2}/λ². It follows from two facts: the modulus
-    of ‖·‖_p²/2 in the p-norm is p − 1, and ‖x‖_1 <= M^{1 − 1/p} ‖x‖_p. For even M, no larger α is
-    possible. With the default p, V*/α is less than λ² e^{2/p} log(M)/2, and e^{2/p} < 7.39. As p
+    Here λ is the radius and M the number of weights. The modulus in the l1 norm is α = (p − 1)
+    M^{2/p − 2}/λ², because that of ‖·‖_p²/2 in the p-norm is p − 1, and ‖x‖_1 <= M^{1 − 1/p} ‖x‖_p.
+    For even M, no larger α is possible. With the default p, V*/α is less than 3.7 λ² log M. As p
     decreases to 1, V*/α on the simplex decreases to λ² log M, the value of the entropy.
 
     Parameters
@@ -45,7 +45,6 @@ class PNorm(Proxy):
             raise InputError(f"PNorm needs 1 < p <= 2, got p={self.p!r}")
 
     def check(self, domain: Domain, size: int) -> None:
-        """Raise an InputError if V is not a proxy, or if M = 2 and p is not given."""
         super().check(domain, size)
         if self.p is None and size < 3:
             raise InputError(f"PNorm() has p = 1 + 1/log M, above 2 for M = {size}; use PNorm(2)")
@@ -79,7 +78,7 @@ class PNorm(Proxy):
         s = self._s(w.size)
         v = w / float(domain.radius)
         norm = float(np.linalg.norm(v, 1.0 + s))
-        # If p is near 1, all entries are near ‖w‖_p/λ², which is constant.
+        # If p is near 1, all entries of ∇V are near the constant ‖w‖_p/λ², which is subtracted.
         if isinstance(domain, Simplex):
             with np.errstate(divide="ignore"):
                 return np.asarray(np.expm1(s * np.log(v / norm)) * (norm / float(domain.radius)))
@@ -87,7 +86,7 @@ class PNorm(Proxy):
         return np.copysign(slopes, w)
 
     def expression(self, w: Any, domain: Any) -> tuple[Any, list[Any]]:
-        """Return V in cvxpy. ‖w‖_p <= T is equivalent to |w_j| <= t_j^{1/p} T^{1 − 1/p}, Σt = T."""
+        """Return V in cvxpy, where ‖w‖_p <= T means |w_j| <= t_j^{1/p} T^{1 − 1/p} and Σt = T."""
         size = w.shape[0]
         t = cp.Variable(size)
         norm = cp.Variable()

@@ -21,17 +21,17 @@ from relaxboost.online.proxies.roots import above_tangent, mirror_of_powers
 class Power(Proxy):
     """The proxy λ² Σ |w_j/λ|^{s + 1}/(s(s + 1)) minus its minimum.
 
-    The modulus in the l1 norm is α = M^{−s}, since the Hessian is diag(|w_j/λ|^{s − 1}) and α =
-    1/max Σ |w_j/λ|^{1 − s}, which is attained at equal weights for s > 0. On the simplex, V*/α is
-    λ² (M^s − 1)/(s(s + 1)). As s decreases to 0, this converges to λ² log M, the value of the
-    entropy. If M <= 7, it is smaller for some s. A negative s is permitted on the simplex only,
-    where α = 2^{−s}. The entropy of Tsallis has s = −1/2.
+    Here λ is the radius and M the number of weights. The Hessian is diag(|w_j/λ|^{s − 1}), and the
+    modulus in the l1 norm is α = 1/max Σ |w_j/λ|^{1 − s}. For s > 0, equal weights attain the
+    maximum, and α = M^{−s}. On the simplex, V*/α is then λ² (M^s − 1)/(s(s + 1)). As s decreases
+    to 0, this converges to λ² log M, the value of the entropy, and if M <= 7 it is smaller for some
+    s. A negative s is permitted on the simplex only, where α = 2^{−s}. The Tsallis entropy has
+    s = −1/2.
 
     Parameters
     ----------
     s : float, optional
-        In (−1, 1] and not 0; above 1 V is flat where two weights are 0. By default 1/log M, with
-        M^s = e, which needs M >= 3.
+        A number in (−1, 1] other than 0. By default 1/log M, which requires M >= 3.
 
     References
     ----------
@@ -51,7 +51,6 @@ class Power(Proxy):
             object.__setattr__(self, "domains", (Simplex,))
 
     def check(self, domain: Domain, size: int) -> None:
-        """Raise an InputError if V is not a proxy, or if M = 2 and s is not given."""
         super().check(domain, size)
         if self.s is None and size < 3:
             raise InputError(f"Power() has s = 1/log M, above 1 for M = {size}; use Power(1)")

@@ -1,4 +1,4 @@
-"""The mirror map of proxies that are powers, and their values without cancellation."""
+"""The mirror map of proxies that are powers, and values of proxies without cancellation."""
 
 from __future__ import annotations
 
@@ -13,28 +13,29 @@ from relaxboost.game.domains import L1Ball, Simplex
 
 
 def mirror_of_powers(z: Vector, domain: Any, unit: float, s: float, normed: bool = False) -> Vector:
-    """Return weights proportional to (ν − z_j)_+^{1/s}, where ν is a root.
+    """Return weights proportional to (ν − z_j)_+^{1/s} for a number ν.
 
-    On the ball, |z| replaces −z, and the weights have the signs of −z. Let b = (ν − z)/unit. The
-    weights are b^{1/s} times the radius. If `normed` is True, they are the gradient of ‖b‖_q²/2
-    with q = 1 + 1/s, whose sum is Σb^{q−1} ‖b‖_q^{2−q}. The root ν is the number for which the
-    weights fill the domain. The exponent s lies between −1 and 1, and a negative s is permitted on
-    the simplex only. The unit has the sign of s.
+    On the ball, |z| replaces −z, and the weights have the signs of −z. Let b = (ν − z)_+/unit. The
+    weights are b^{1/s} times the radius. If `normed` is True, they are the radius times the
+    gradient of ‖b‖_q²/2 for q = 1 + 1/s, whose entries have the sum Σb^{q−1} ‖b‖_q^{2−q}. The
+    number ν is such that the sum of the weights is the radius. The exponent s lies between −1 and
+    1, and is negative on the simplex only. The unit has the sign of s.
 
     The heights are −z, or |z| on the ball. Let e^{su} be the largest b. Then r_j = b_j/e^{su} is
-    (1 − (max height − height_j)/(unit e^{su}))_+. Heights are subtracted before they are divided,
-    and powers are computed by logarithms. So heights of 1e12 and an s of 1e-9 lose no digits.
+    (1 − (max height − height_j)/(unit e^{su}))_+. Differences of heights are divided, instead of
+    heights, and powers are computed by logarithms. Therefore heights of 1e12 and an s of 1e-9 lose
+    no digits.
     """
     ball = isinstance(domain, L1Ball)
     heights: Vector = np.abs(z) if ball else -z
     top = float(heights.max())
-    # A weight whose distance overflows is 0.
+    # If a difference overflows, the weight is 0.
     with np.errstate(over="ignore"):
         below = (top - heights) / unit
 
     def at(u: float) -> tuple[Vector, float, float]:
         """Return w/max w, the logarithm of Σw/radius, and the slope of this logarithm in u."""
-        # The exponent is limited, so that the product is not inf · 0.
+        # A limit of the exponent prevents the product inf · 0.
         k = np.minimum(below * math.exp(min(-s * u, 700.0)), 1.0)
         with np.errstate(divide="ignore"):
             v: Vector = np.exp(np.log1p(-k) / s)
@@ -65,7 +66,7 @@ def mirror_of_powers(z: Vector, domain: Any, unit: float, s: float, normed: bool
         # At the lowest u all weights are equal.
         lowest = -(2.0 / (1.0 + s) if normed else 1.0) * math.log(z.size)
         v = at(decreasing_root(missing, highest, 1.0, 1e-15, lowest, highest))[0]
-    # This removes the error of the root.
+    # Scaling the sum to the radius removes the error of the root.
     v *= scale / float(v.sum())
     return np.copysign(v, -z) if ball else v
 

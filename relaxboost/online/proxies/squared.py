@@ -37,24 +37,21 @@ class SquaredL2(Proxy):
 
     def value(self, w: Vector, domain: Domain) -> float:
         """Return V(w). On the simplex it is half the squared distance to equal weights."""
-        # The squared distance is ‖w‖² minus its minimum, without cancellation.
+        # This is ‖w‖²/2 minus its minimum, without cancellation.
         if isinstance(domain, Simplex):
             w = w - float(domain.radius) / w.size
         return float(w @ w) / 2.0
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
-        """Return the point of the domain nearest to −z/β."""
         radius = float(domain.radius)
         if isinstance(domain, L2Ball):
-            peak = float(np.abs(z).max())
-            # The square of a very small or very large number is not a double.
-            if not 1e-140 < peak < 1e140:
-                shares = z / (peak or 1.0)
-                return -shares * min(peak / beta, radius / (float(np.linalg.norm(shares)) or 1.0))
-            return -z / max(beta, float(np.linalg.norm(z)) / radius)
+            # Without scaling by the largest entry, squares may underflow or overflow.
+            peak = float(np.abs(z).max()) or 1.0
+            scaled = z / peak
+            return -scaled * min(peak / beta, radius / (float(np.linalg.norm(scaled)) or 1.0))
         if isinstance(domain, Simplex):
             return _on_simplex(-z, beta, radius)
-        # Off the simplex, the weights stay if they do not exceed the radius.
+        # In the other domains, −z/β stays as it is if its sum is at most the radius.
         heights: Vector = np.abs(z) if isinstance(domain, L1Ball) else np.maximum(-z, 0.0)
         if float(heights.sum()) > radius * beta:
             size = _on_simplex(heights, beta, radius)
@@ -81,10 +78,10 @@ class SquaredL2(Proxy):
 def _on_simplex(heights: Vector, beta: float, total: float) -> Vector:
     """Return the w >= 0 with Σw = total that is nearest to heights/β.
 
-    It is max(0, x − ν), where ν follows from the sorted x.
+    The result is max(0, x − ν) for x = heights/β and a ν that follows from the sorted x.
     """
     with np.errstate(over="ignore"):
-        # A common shift does not change the projection, and prevents cancellation.
+        # Adding a constant to x does not change the projection, and prevents cancellation.
         x: Vector = (heights - heights.max()) / beta
     order = np.sort(x)[::-1]
     levels = (np.cumsum(order) - total) / np.arange(1, x.size + 1)

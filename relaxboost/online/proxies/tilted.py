@@ -1,4 +1,4 @@
-"""The entropy of weights that are mixed with equal weights."""
+"""The entropy of a mixture of the weights with equal weights."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from relaxboost.online.proxies.roots import above_tangent
 class Tilted(Proxy):
     """The proxy λ(1 − c)^{−2} KL(g ‖ u) for g = (1 − c)w/λ + cu and equal weights u.
 
-    The modulus in the l1 norm is α = 1/λ, since the Hessian is diag(1/g)/λ and Σg = 1. For c =
-    1/(M − 1), the best c, V* is λ (M − 1)² log(M − 1)/(M(M − 2)). This is less than λ log M of the
-    entropy: 0.924 instead of 1.099 for M = 3, and 2.225 instead of 2.303 for M = 10. The gain
-    vanishes as M grows. The limit c = 1 is M‖w − λu‖_2²/(2λ). It is the default for M = 2, with
-    V* = 0.5λ instead of 0.693λ.
+    Here λ is the radius and M the number of weights. The modulus in the l1 norm is α = 1/λ, since
+    the Hessian is diag(1/g)/λ and Σg = 1. For the best c = 1/(M − 1), V* is λ (M − 1)² log(M − 1)/
+    (M(M − 2)). This is less than the λ log M of the entropy: 0.924λ instead of 1.099λ for M = 3,
+    and 2.225λ instead of 2.303λ for M = 10. For M = 2 this c is 1, the proxy is the limit
+    M‖w − λu‖_2²/(2λ) of c → 1, and V* is 0.5λ instead of 0.693λ.
 
     Parameters
     ----------
@@ -83,10 +83,10 @@ class Tilted(Proxy):
             slopes = a * shares + c
             return 1.0 - float(shares.mean()), -float(slopes[shares > 0.0].sum()) / size
 
-        # At the highest ν the largest weight alone fills the simplex.
+        # At the highest ν, the largest weight is equal to the radius.
         highest = math.log1p(a * (size - 1.0)) / a if a else size - 1.0
         shares = at(decreasing_root(missing, highest, 1.0, 1e-15, 0.0, highest))
-        # This removes the error of the root.
+        # Scaling the sum to the radius removes the error of the root.
         return shares * (float(domain.radius) / float(shares.sum()))
 
     def gradient(self, w: Vector, domain: Any) -> Vector:

@@ -18,12 +18,12 @@ from relaxboost._core.parameters import count
 class BaseFunctions(ABC):
     """M fixed functions of the features of an example.
 
-    A subclass defines `name`, `values`, and `size` if M is not the number of features. It should be
-    picklable. The method `parts` returns everything that the values depend on.
+    A subclass defines `name`, `values`, and `size` if M is not the number of features. If values
+    depend on parameters, it defines `parts`. Objects should be picklable.
     """
 
     name: ClassVar[str]
-    """The name that learners store. It must not change if the class is renamed."""
+    """The name in saved learners. It must not change if the class is renamed."""
     bound: float | None = None
     """A number K with |h_j(x)| <= K for all x, or None if there is none."""
     features: int | None = None
@@ -42,11 +42,11 @@ class BaseFunctions(ABC):
         return [f"h{j}" for j in range(self.size(len(columns)))]
 
     def parts(self) -> Sequence[Any]:
-        """Return arrays, numbers, texts or estimators that distinguish objects of the same name."""
+        """Return the parameters of the values: arrays, numbers, strings or estimators."""
         return ()
 
     def digest(self) -> str:
-        """Return a unique name of the base functions, which is the same in every process."""
+        """Return a text for the name and the parts, which is the same in every process."""
         sha = hashlib.sha256()
         for text in _encoded(tuple(self.parts())):
             sha.update(text)
@@ -61,7 +61,7 @@ class BaseFunctions(ABC):
             If the bound K is unknown.
         """
         if self.bound is None:
-            raise InputError(f"{self.name} has no bound known; give it: bound=")
+            raise InputError(f"{self.name} has no bound known; give the argument bound=")
         return self.bound * (math.sqrt(size) if norm == "l2" else 1.0)
 
 
@@ -117,7 +117,7 @@ class LinearBasis(BaseFunctions):
 
     def values(self, X: Array) -> Array:
         H = X - self.centre
-        # New memory would take more time than the arithmetic.
+        # In-place division needs no new memory, which would take longer than the arithmetic.
         H /= self.scale
         return np.clip(H, -1.0, 1.0, out=H)
 
@@ -146,7 +146,7 @@ class StumpBasis(BaseFunctions):
         self.feature = np.repeat(np.arange(len(cuts)), [len(c) for c in cuts])
         self.features = len(cuts)
         if not self.thresholds.size or not np.isfinite(self.thresholds).all():
-            raise InputError("StumpBasis needs a finite threshold, and at least one")
+            raise InputError("StumpBasis needs a finite threshold, and at least one threshold")
 
     @classmethod
     def at_quantiles(cls, X: Any, cuts: int = 10) -> StumpBasis:
@@ -160,7 +160,7 @@ class StumpBasis(BaseFunctions):
             If every feature is constant.
         """
         X = _sample(X)
-        # The method "lower" returns values of the sample, so that a cut separates examples.
+        # The method "lower" returns values of the sample, and so each threshold separates examples.
         shares = np.arange(1, count("cuts", cuts) + 1) / (cuts + 1.0)
         levels = np.quantile(X, shares, axis=0, method="lower")
         return cls([np.unique(q[q < x.max()]) for q, x in zip(levels.T, X.T, strict=True)])
@@ -180,7 +180,7 @@ class StumpBasis(BaseFunctions):
 
 
 class Symmetric(BaseFunctions):
-    """The functions (h, −h). Weights on their simplex are weights of h on the l1 ball.
+    """The functions (h, −h). Weights (v, v') of these on the simplex are v − v' on the l1 ball.
 
     References
     ----------
@@ -219,8 +219,8 @@ class FittedBasis(BaseFunctions):
     signs : bool
         Whether a value is +1 if the decision function is positive, and −1 otherwise.
     bound : float, optional
-        The bound K. By default it is 1 if `signs` is True, and otherwise the largest absolute label
-        if the labels of all estimators are numbers.
+        The bound K. The default is 1 if `signs` is True, and otherwise the largest absolute label
+        of the estimators, if they are classifiers with numbers as labels.
     """
 
     name = "fitted"
@@ -251,9 +251,9 @@ class FittedBasis(BaseFunctions):
         return len(self.estimators)
 
     def values(self, X: Array) -> Array:
-        # A decision function of 0 counts as −1.
         H = np.empty((len(X), len(self.estimators)))
         for j, estimator in enumerate(self.estimators):
+            # A decision function of 0 counts as −1.
             if self.signs:
                 H[:, j] = np.where(estimator.decision_function(X) > 0.0, 1.0, -1.0)
             else:
@@ -267,8 +267,8 @@ class FittedBasis(BaseFunctions):
 def _encoded(part: Any, within: tuple[int, ...] = ()) -> Iterator[bytes]:
     """Yield bytes that describe an object, and are the same in every process.
 
-    Pickles are not the same, because they depend on which of several equal texts are one object.
-    The argument `within` contains the ids of the objects around this one.
+    Pickles may differ, because they depend on whether equal strings are the same object. The
+    argument `within` contains the ids of the objects that contain `part`.
     """
     if isinstance(part, np.ndarray) and part.dtype.kind != "O":
         yield f"{part.dtype}{part.shape}".encode() + part.tobytes()

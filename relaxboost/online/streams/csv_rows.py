@@ -1,4 +1,4 @@
-"""Batches of examples from CSV that is read in binary mode, from a file or from a pipe."""
+"""Batches of examples from CSV in a file or pipe that is open in binary mode."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from relaxboost.matrices.labelled import ROUNDED
 READ_BYTES = 2**20
 """The number of bytes that are read at once."""
 MAX_ROW_BYTES = 2**24
-"""The largest size of a row with quotes. A quote without an end would collect the whole file."""
+"""The largest size of a row with quotes. Without it, a missing quote would keep the whole file."""
 
 
 def csv_batches(
     name: str, file: Any, label: str | None, has_text: bool, sep: str
 ) -> Iterator[Batch]:
-    """Yield the rows of a binary file of CSV with a header when they arrive.
+    """Yield the rows of a binary CSV file with a header as soon as they arrive.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def csv_batches(
 
 
 class _CsvRows:
-    """The rows of a binary file of CSV; see `csv_batches`."""
+    """The rows of a binary CSV file; see `csv_batches`."""
 
     def __init__(self, name: str, file: Any, label: str | None, has_text: bool, sep: str) -> None:
         try:
@@ -62,7 +62,7 @@ class _CsvRows:
         self._cells = csv.ParseOptions(delimiter=sep.replace("\\t", "\t"))
 
     def batches(self) -> Iterator[Batch]:
-        """Yield the rows when they arrive, at most a megabyte at a time."""
+        """Yield batches of at most a megabyte as soon as the rows arrive."""
         import pyarrow as pa
 
         before = 0
@@ -71,7 +71,7 @@ class _CsvRows:
                 table = self._parsed(rows, self._doubles, self._texts)
                 self._check_integers(rows, table, before)
             except pa.ArrowInvalid as error:
-                # Blank lines are no rows.
+                # Blank lines contain no row.
                 if "Empty CSV" in str(error):
                     continue
                 raise self._refusal(str(error), before) from None
@@ -84,7 +84,7 @@ class _CsvRows:
             before += table.num_rows
 
     def _parsed(self, rows: bytes, doubles: list[str], texts: list[str]) -> Any:
-        """Return the table of complete rows, with columns of doubles and columns of text."""
+        """Return complete rows as a table of the given columns of doubles and of text."""
         import pyarrow as pa
         from pyarrow import csv
 
@@ -99,11 +99,11 @@ class _CsvRows:
         return found.combine_chunks()
 
     def _check_integers(self, rows: bytes, table: Any, before: int) -> None:
-        """Raise InputError for an integer that is not a double."""
+        """Raise InputError for an integer that a double cannot represent."""
         for column in self._doubles:
             x: Array = table[column].to_numpy()
             large = np.flatnonzero((np.abs(x) >= 2.0**53) & np.isfinite(x)).tolist()
-            # The table has only doubles, so large numbers are parsed again as text.
+            # The table contains rounded doubles, so the digits are parsed again as text.
             texts = self._parsed(rows, [], [column])[column].to_pylist() if large else []
             for i in large:
                 digits = re.fullmatch(r"[+-]?\d+", texts[i].strip())
@@ -114,7 +114,7 @@ class _CsvRows:
                     )
 
     def _refusal(self, message: str, before: int) -> InputError:
-        """Return the error for a message of Arrow, with the row of the stream and the column."""
+        """Return an error with row and column of the stream for a message of Arrow."""
         row = re.search(r"Row #(\d+): ", message)
         at = "" if row is None else f"row {int(row[1]) - 1 + before}"
         if "invalid UTF8" in message or "\ufffd" in message:
@@ -135,9 +135,9 @@ class _CsvRows:
 
 
 def _complete_rows(file: Any, sep: bytes) -> Iterator[bytes]:
-    """Yield the content of a binary file when it arrives, cut after complete rows.
+    """Yield pieces of a binary file as soon as they arrive. Each piece ends after a complete row.
 
-    A line break in quotes does not end a row. A quote is special at the beginning of a field only.
+    A line break in quotes does not end a row. Quotes begin only at the beginning of a field.
     """
     quote = rb'"(?<![^\n' + re.escape(sep) + rb']")'
     quoted = re.compile(quote + rb'[^"]*+(?:""[^"]*+)*+"')
@@ -148,7 +148,7 @@ def _complete_rows(file: Any, sep: bytes) -> Iterator[bytes]:
         # Without quotes, every line break ends a row.
         cut = left.rfind(b"\n") + 1
         if b'"' in left and len(left) < MAX_ROW_BYTES:
-            # Complete quoted fields are masked, so that only other line breaks remain.
+            # Masking complete quoted fields removes the line breaks in them.
             masked = quoted.sub(lambda field: b"-" * len(field[0]), left)
             unfinished = opened.search(masked)
             cut = masked.rfind(b"\n", 0, unfinished.start() if unfinished else len(masked)) + 1

@@ -24,20 +24,16 @@ from relaxboost.online.streams.streaming import Page, Stream, stream
 
 
 class ProgressRecord(NamedTuple):
-    """The progress of a run, and the quality of its predictions."""
+    """The progress of a run, and the losses of its predictions."""
 
     rows: int
     """The number of examples in this run."""
     loss: float
-    """The sum of the losses of the predictions, each of which was made before learning."""
+    """The sum of the losses. Each example is predicted before the learner learns from it."""
     mistakes: int | None
-    """The number of predictions with the wrong sign, or None if there are no classes. The sign of 0
-    counts as −1."""
+    """The number of predictions with the wrong sign, where 0 counts as −1; None without classes."""
     bound: float
-    """A bound on the loss minus the loss of any fixed w in the domain, for arbitrary examples.
-
-    It includes all examples that the learner learned from before this run.
-    """
+    """The result of `Learner.regret_bound`, for all examples of this run and of earlier runs."""
     seconds: float
 
 
@@ -49,7 +45,7 @@ class Progressive:
     status: str
     """"ended" if the stream ended, or "time_limit", "callback" or "interrupted"."""
     history: tuple[ProgressRecord, ...]
-    """The records of the run, of which a long run keeps a part."""
+    """The records of the run. A long run does not keep all records."""
 
     @property
     def last(self) -> ProgressRecord:
@@ -66,16 +62,17 @@ class Progressive:
 
 
 class _Kept(NamedTuple):
-    """The data after the last complete page. All of it is replaced at once."""
+    """The state after the last complete page. A run replaces it in one assignment."""
 
     arrays: tuple[Vector, ...]
+    """Copies of `Learner.arrays`."""
     at: int
-    """The number of the next row."""
+    """The index of the next row."""
     mistakes: int
 
 
 class _Run:
-    """The run of a learner on a stream. It resumes the checkpoint at `path` if there is one."""
+    """The run of a learner on a stream, which resumes a checkpoint at `path` if it exists."""
 
     def __init__(
         self, learner: Learner, source: Stream, path: Path | None, limit: float | None
@@ -104,7 +101,7 @@ class _Run:
         )
 
     def records(self, every: int | None) -> Iterator[ProgressRecord]:
-        """Learn, and yield a record for each page, or after each `every` rows and at the end."""
+        """Learn, and yield a record after each page, or after every `every` rows and at the end."""
         reported = -1
         first = True
         # A resumed run skips the rows before the checkpoint.
@@ -117,12 +114,12 @@ class _Run:
                 reported = self.kept.at
                 yield self.record()
             self.clock.check()
-        # A resumed stream may have become shorter than the checkpoint.
+        # The stream of a resumed run may be shorter than that of the checkpoint.
         end = self._source.rows
         if end is not None and end < self.kept.at:
             raise InputError(
                 f"{self._source.name} has {end} rows, and the checkpoint {self.path} is after row "
-                f"{self.kept.at}"
+                f"{self.kept.at}; give the stream of the checkpoint"
             )
         if reported != self.kept.at:
             yield self.record()
@@ -133,10 +130,10 @@ class _Run:
             array[:] = kept
 
     def write(self) -> None:
-        """Write the checkpoint, if there is a path. An error is a warning and not an exception."""
+        """Write the checkpoint, if there is a path. If this fails, warn instead of raising."""
         if self.path is None:
             return
-        # Old checkpoints also had the keys "delay", "loss" and "owed".
+        # Checkpoints of earlier versions also have the keys "delay", "loss" and "owed".
         begun = time.perf_counter()
         about = {"begin": self._begin, "before": self._loss_before, "at": self.kept.at}
         about |= {"mistakes": self.kept.mistakes, "seconds": self.clock.seconds}
@@ -156,7 +153,7 @@ class _Run:
             about = state["run"]
             if found.size != learner.size:
                 raise InputError(f"it has {found.size} weights, and this learner {learner.size}")
-            # Earlier versions could delay labels.
+            # Earlier versions could delay labels, and stored the rows in between.
             if about.get("delay"):
                 raise InputError(
                     f"it has delay={about['delay']}, which this version does not have: continue "
@@ -179,9 +176,9 @@ class _Run:
         return float(about["seconds"])
 
     def _recognise(self, page: Page) -> None:
-        """Raise InputError unless the stream fits the learner, and has targets if they are needed.
+        """Raise InputError unless the stream fits the learner, and store its origin.
 
-        A learner accepts only the base functions and columns of its earlier streams.
+        The base functions and columns must be those of earlier streams of the learner.
         """
         learner = self.learner
         name = self._source.name
@@ -212,7 +209,7 @@ class _Run:
         mistakes = self.kept.mistakes
         if page.y is not None:
             mistakes += int(np.count_nonzero((predictions > 0.0) != (page.y > 0.0)))
-        # Ctrl-C may come at any time, so the state is replaced in one assignment.
+        # Ctrl-C may come at any time, so this is a single assignment.
         self.kept = _Kept(self._copies(), page.first + len(page.H), mistakes)
 
     def _copies(self) -> tuple[Vector, ...]:
@@ -253,8 +250,8 @@ def progressive(
         The number of rows between two records. By default there is a record for each page.
     checkpoint : path, optional
         A file that is written at most every half second, and at the end. If the file exists, the
-        learner continues from it. The stream is replayed up to its row, and the results are those
-        of a single run, to the bit.
+        run resumes after the last row of the checkpoint, and the result has the same bits as that
+        of a run without interruption.
     time_limit : float, optional
         The time limit in seconds.
     callback : callable, optional
@@ -264,8 +261,8 @@ def progressive(
     ------
     InputError
         If the stream is empty, if the stream or the checkpoint does not fit the learner, or if a
-        row is invalid. The error names the row, counted from 0. The page of this row is not
-        learned, and the error names the row at which to continue.
+        row is invalid. The learner does not learn the page of an invalid row. The error contains
+        the index of the row, counted from 0, and that of the first row of the page.
 
     References
     ----------
@@ -311,7 +308,7 @@ def progressive(
 
 
 def _started(learner: Any, source: Stream) -> Learner:
-    """Return the learner. A method starts a learner, whose size follows from the first row."""
+    """Return the learner, or start one for a method with the number of weights of the first row."""
     if isinstance(learner, Learner):
         return learner
     if not isinstance(learner, OnlineMethod):
@@ -319,7 +316,7 @@ def _started(learner: Any, source: Stream) -> Learner:
     # The first row of such a stream would be lost.
     if not source.replayable:
         raise InputError(
-            f"{source.name} can be read once, so that its width is not known beforehand; give "
-            "method.start(M)"
+            f"{source.name} can be read once only, so that its width is not known beforehand; give "
+            "a learner, method.start(M)"
         )
     return learner.start(source.base.size(source.head(1)[0].shape[1]))

@@ -17,7 +17,7 @@ from relaxboost.matrices.chunks.sources import Batch, batches, check_integers, h
 from relaxboost.online.streams.csv_rows import READ_BYTES, csv_batches
 
 FRAME_ROWS = 4096
-"""The number of rows that are taken at once from frames and Parquet files."""
+"""The number of rows of a batch from a frame or a Parquet file."""
 
 
 class ExampleSource:
@@ -41,10 +41,10 @@ class ExampleSource:
     once : bool
         Whether the source can be read only once.
     live : bool
-        Whether rows are passed on when they arrive. The first rows of a live source can be read
-        again.
+        Whether batches do not wait for further rows. A live source keeps its first rows, so that
+        they can be read again.
     opened : callable
-        A function that returns the batches from the first one.
+        A function that returns all batches.
     """
 
     def __init__(self, given: Any, y: Any, has_text: bool, sep: str = ",") -> None:
@@ -73,9 +73,9 @@ class ExampleSource:
 
     def _items(self, given: Any, y: Any) -> None:
         """Set `opened` for an iterable, a function or an object with next and reset."""
-        # An iteration over another kind of frame would yield columns, or their names.
+        # Iterating over a frame of another library would yield columns, or their names.
         if hasattr(given, "columns"):
-            raise InputError(f"{self.name} is no frame of pandas; give its to_pandas()")
+            raise InputError(f"{self.name} is no frame of pandas; call its method to_pandas()")
         if isinstance(given, io.TextIOBase):
             raise InputError(
                 f"{self.name} is text; open the file as a binary one: open(path, 'rb')"
@@ -88,7 +88,7 @@ class ExampleSource:
             self.name = getattr(given, "__name__", self.name)
             self.opened = lambda: _items(given(), y, self.name)
         elif isinstance(given, Iterable):
-            # An iterator returns itself, and cannot be restarted.
+            # An iterator cannot be restarted, and iter returns the iterator itself.
             self.once = iter(given) is given
             self.opened = lambda: _items(given, y, self.name)
         else:
@@ -104,11 +104,11 @@ def _is_frame(given: Any) -> bool:
 
 
 def _with_labels(name: str) -> InputError:
-    return InputError(f"{name} hands over the labels with its examples, as (x, y); leave out y")
+    return InputError(f"{name} hands over the labels with its examples (x, y); leave out y")
 
 
 def _file(path: Path, label: Any, has_text: bool, sep: str) -> Callable[[], Iterator[Batch]]:
-    """Return a function that opens a file, which must exist."""
+    """Return a function that opens an existing file."""
     label = _column_name(label)
     check_input(path, folder=True)
     if path.is_dir() or is_parquet(path):
@@ -125,16 +125,16 @@ def _column_name(label: Any) -> str | None:
 def _from_disk(path: Path, label: str | None, has_text: bool, sep: str) -> Iterator[Batch]:
     with opened(path) as file:
         raw: Any = file.detach()
-        # gzip returns few bytes at a time, so they are collected.
+        # gzip returns few bytes at a time, and a buffer collects them.
         with io.BufferedReader(raw, READ_BYTES) as whole:
             yield from csv_batches(str(path), whole, label, has_text, sep)
 
 
 class _Pipe:
-    """CSV from an open binary file, whose rows are passed on when they arrive.
+    """CSV from an open binary file or pipe.
 
-    The first batches, up to a thousand rows, can be read again, so that base functions can be
-    computed from them.
+    The pipe keeps the first batches, up to a thousand rows, because base functions are computed
+    from the first rows.
     """
 
     def __init__(self, name: str, file: Any, label: Any, has_text: bool, sep: str) -> None:
@@ -144,10 +144,10 @@ class _Pipe:
         self._rows = 0
 
     def batches(self) -> Iterator[Batch]:
-        """Yield the batches that are kept, then the batches that arrive."""
+        """Yield the stored batches, then new batches as soon as they arrive."""
         head = 1000
         if self._rows > head and not self._kept:
-            raise InputError(f"{self._name} can be read once only, and has been; give a file")
+            raise InputError(f"{self._name} can be read once only, and was read; give a file")
         yield from list(self._kept)
         for batch in self._batches:
             if self._rows <= head:
@@ -171,7 +171,7 @@ def _frame(frame: Any, label: Any) -> Iterator[Batch]:
     for name, kind in zip(frame.columns, frame.dtypes, strict=True):
         if not is_numeric_dtype(kind):
             raise InputError(f"the frame: column {name!r} is not of numbers; drop or encode it")
-        # An integer above 2^53 would be rounded without notice.
+        # A double would round an integer above 2^53 without notice.
         check_integers("the frame", name, frame[name].dropna().to_numpy())
     if y is not None and len(y) != len(frame):
         raise InputError(f"there are {len(frame)} examples and {len(y)} labels")
@@ -183,7 +183,7 @@ def _frame(frame: Any, label: Any) -> Iterator[Batch]:
 
 
 def _items(source: Iterable[Any], label: str | None, name: str) -> Iterator[Batch]:
-    """Yield the items of an iterable: (x, y) or x of an example or of a block, or frames."""
+    """Yield the items of an iterable: (x, y) or x, each an example or a block, or frames."""
     for number, item in enumerate(source):
         if label is not None:
             # A row of a frame also has `iloc`, but no columns.
@@ -193,7 +193,7 @@ def _items(source: Iterable[Any], label: str | None, name: str) -> Iterator[Batc
             continue
         X, y = item if isinstance(item, tuple) and len(item) == 2 else (item, None)
         names = getattr(X, "columns", None)
-        # An example of river is a dict of features.
+        # The library river has examples that are dicts of features.
         if isinstance(X, Mapping):
             names = list(X)
             X = list(X.values())

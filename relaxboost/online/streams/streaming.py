@@ -1,4 +1,4 @@
-"""Streams: examples in pages, always in the same order."""
+"""Streams of examples, which are read in pages of consecutive rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Page(NamedTuple):
     """Consecutive rows of a stream."""
 
     first: int
-    """The number of the first row in the stream, counted from 0."""
+    """The index of the first row in the stream, counted from 0."""
     H: Array
     """The values of the base functions, shape (rows, M)."""
     y: Vector | None
@@ -44,9 +44,9 @@ class Stream:
     name : str
         The name in error messages.
     start : int
-        The number of the first row. Rows keep their numbers.
+        The index of the first row to read.
     rows : int or None
-        The number of the last row plus one, which is known after the stream was read.
+        The number of rows, which includes rows before `start`; None before the end was read.
     """
 
     rows: int | None
@@ -74,13 +74,13 @@ class Stream:
             yield page.H, page.y
 
     def pages(self, start: int = 0) -> Iterator[Page]:
-        """Yield the pages from row `start` or the first row of the stream, whichever is later.
+        """Yield the pages from row `start` of the source, or from `Stream.start` if that is later.
 
         Raises
         ------
         InputError
-            If the stream was read and cannot be replayed, if a value is missing, if columns differ
-            between batches, or if a label is invalid. The error names row and column.
+            If the stream was read and cannot be replayed, or if a row is invalid. The error names
+            row and column.
         """
         for first, X, y in self._rows(max(start, self.start)):
             H = self.base.values(X)
@@ -100,7 +100,7 @@ class Stream:
             If the stream cannot be replayed, or is empty.
         """
         if not (self.replayable or self._source.live):
-            raise InputError(f"{self.name} can be read once, so that its head would be lost")
+            raise InputError(f"{self.name} can be read once only, so that its head would be lost")
         for _, X, y in self._rows(self.start, count("rows", rows)):
             return X, y
         raise InputError(f"{self.name} is empty: it has no rows")
@@ -110,7 +110,7 @@ class Stream:
         return self._like(base, self.start)
 
     def after(self, rows: int) -> Stream:
-        """Return the same stream without its first rows. The other rows keep their numbers."""
+        """Return the same stream without its first rows. The other rows keep their indices."""
         return self._like(self.base, natural("rows", rows))
 
     def _like(self, base: BaseFunctions, start: int) -> Stream:
@@ -121,14 +121,14 @@ class Stream:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the features, which are known after a page was read."""
+        """The names of the features, or () before a page was read."""
         return self._header.names
 
     @property
     def origin(self) -> dict[str, str]:
-        """The base functions, number of features and columns, which a learner stores.
+        """Texts that identify base functions, number of features and columns, for a learner.
 
-        They are known after a page was read. If the columns have no names, "columns" is "".
+        The texts are final after a page was read. If columns have no names, "columns" is "".
         """
         names = hashlib.sha256("\n".join(self._header.names).encode()).hexdigest()[:16]
         return {
@@ -138,14 +138,14 @@ class Stream:
         }
 
     def _rows(self, start: int, size: int = 0) -> Iterator[tuple[int, Array, Vector | None]]:
-        """Yield (first row, X, y) in pages of equal size, for any sizes of the batches."""
+        """Yield (index of the first row, X, y) in pages of equal size, for batches of any size."""
         self._check_unread()
-        # The rows of a live source do not wait until a page is full, except for its head.
+        # A page of a live source does not wait for more rows, unless `head` requests a size.
         is_live = self._source.live and not size
         seen = 0
         held: list[tuple[NDArray[Any], NDArray[Any] | None]] = []
         rows = 0
-        # A page may be a part of a batch, or consist of several batches.
+        # A page may be part of a batch, or consist of several batches.
         for batch in self._source.opened():
             X, y = self._checked(batch, seen)
             size = size or self._page_rows(X.shape[1])
@@ -168,24 +168,24 @@ class Stream:
         """Raise InputError if the stream was read and cannot be replayed."""
         if self._was_read and not (self.replayable or self._source.live):
             raise InputError(
-                f"{self.name} can be read once only, and has been; give arrays, a file, a list, or "
-                "a function that reopens it"
+                f"{self.name} can be read once only, and was read; give arrays, a file, a list, or "
+                "a function that returns a new iterator"
             )
         self._was_read = True
 
     def _page_rows(self, features: int) -> int:
-        """Return the number of rows of a page. By default a page takes a megabyte, as caches do."""
+        """Return the number of rows of a page, by default a megabyte, which fits into a cache."""
         width = max(features, self.base.size(features))
         return self._size or max(1, 2**20 // (8 * width))
 
     def _checked(self, batch: Batch, seen: int) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Return the arrays of a batch, if its columns are those of the earlier batches."""
+        """Return the arrays of a batch, or raise InputError if the batch is invalid."""
         X = np.asarray(batch.X)
         y = None if batch.y is None else np.asarray(batch.y)
         if X.ndim != 2 or (len(X) and not X.shape[1]):
             raise InputError(
-                f"{batch.where}, row {seen} of the stream, has shape {X.shape}; a block is (rows, "
-                "features), an example (features,)"
+                f"{batch.where}, row {seen} of the stream, has shape {X.shape}; a block has shape "
+                "(rows, features), and an example (features,)"
             )
         if y is not None and y.shape != X.shape[:1]:
             raise InputError(f"{batch.where} has {len(X)} examples and labels of shape {y.shape}")
@@ -201,9 +201,9 @@ class Stream:
         return X, y
 
     def _page(self, first: int, held: list[Any]) -> tuple[int, Array, Vector | None]:
-        """Return the rows of a page, which may come from several batches, as doubles."""
+        """Return the rows of a page as doubles; `held` contains parts of batches."""
         X = held[0][0] if len(held) == 1 else np.concatenate([X for X, _ in held])
-        # The compiled check is fast. If it fails, the slower one names row and column.
+        # If the fast compiled check fails, `finite_doubles` names row and column in its error.
         if X.dtype != np.float64 or np.isnan(dual_norms(X, False)).any():
             X = finite_doubles(self.name, X, self._header.names, "row", first)
         if any(y is None for _, y in held):
@@ -223,7 +223,7 @@ class Stream:
             except (TypeError, ValueError):
                 raise InputError(
                     f"{self.name} has labels that are no numbers, such as {str(y[0])!r}; "
-                    "name the two, the negative one first: classes=(negative, positive)"
+                    "name the two labels, the negative one first: classes=(negative, positive)"
                 ) from None
             wrong = ~np.isfinite(targets)
             rule = "must be finite"
@@ -231,12 +231,12 @@ class Stream:
             negative, positive = self._classes
             targets = np.where(y == positive, 1.0, -1.0)
             wrong = (y != positive) & (y != negative)
-            rule = f"is neither {negative!r} nor {positive!r}, the classes given"
+            rule = f"is neither {negative!r} nor {positive!r}, the given classes"
         if wrong.any():
             row = int(np.argmax(wrong))
             label = y[row]
             where = f"at row {first + row}"
-            # Missing labels have several forms.
+            # A missing label is None, nan or empty text.
             if label is None or str(label) in ("", "nan"):
                 raise InputError(f"{self.name} has no label {where}; leave the row out")
             raise InputError(
@@ -267,11 +267,12 @@ def stream(
         * A pandas frame.
         * The path of a ``.csv`` file with a header, of a ``.parquet`` file, or of a folder of
           Parquet files. Files of any size are read by pyarrow.
-        * An iterable of pairs (x, y) or of x, each an example or a block, where x may be a dict of
-          features. Or an iterable of pandas frames, where `y` is the name of a column.
+        * An iterable of pairs (x, y) or of x, each for an example or a block. For an example, x may
+          be a dict of features.
+        * An iterable of pandas frames, where `y` is the name of a column.
         * A function that returns a new iterable at each call.
         * A CSV file that is open in binary mode, such as ``sys.stdin.buffer``. It is read once, and
-          its rows are passed on when they arrive.
+          pages do not wait for further rows.
         * An object with ``next(input_data)`` and ``reset()``, like the DataIter of xgboost.
     y : array of shape (m,) or str, optional
         The targets. For frames and files it is the name of a column. It is None if the source
@@ -280,7 +281,7 @@ def stream(
         The base functions. By default they are `Experts`, which are the features themselves.
     page : int, optional
         The number of rows in a page. By default a page takes a megabyte. For an iterator that waits
-        for new examples, use 1, since a page is complete before its first row is predicted.
+        for new examples use 1, because learning starts when a page is complete.
     classes : (negative, positive), optional
         The labels of the two classes, which become −1 and +1.
     sep : str
