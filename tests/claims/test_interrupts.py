@@ -45,7 +45,7 @@ def test_ctrl_c_prints_what_was_waiting_for_its_turn(odd, tmp_path):
     check = f"lambda x: time.sleep(1) or open('{tmp_path}/reached', 'w') and slow(x)"
     path = odd(f"claim('a', slow)\nclaim('b', true)\nclaim('c', {check})\n")
     process = started(
-        "claims", "check", "--file", path, "--jobs", 2, "--json", stderr=subprocess.PIPE
+        "claims", "check", "--file", path, "--jobs", 2, "--json", stderr=subprocess.PIPE, env=QUIET
     )
     once(process, tmp_path / "reached")
     status, out, err = ctrl_c(process, group=True)

@@ -294,7 +294,7 @@ BAD = [
     (lambda: (H, [1, 1, 1], [0, 0, 0]), "all weights are zero"),
     (lambda: [(H, [1, 1, 1]), (np.ones((1, 3)), [1])], "row 3 of the stream has 3 base functions"),
     (lambda: 5, "a stream is arrays"),
-    (lambda: "d.csv", r"d.csv is a file; open it: stream\(path, y\)"),
+    (lambda: "d.csv", r"d.csv is a file; open the file with stream\(path, y\)"),
     (lambda: H, r"Hinge\(\) needs targets, and there are none"),
 ]
 

@@ -34,9 +34,11 @@ def level(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[S
     objective = _Objective(problem)
     first = problem.center() if start is None else start
     point = objective.at(objective.project(first), clock=clock)
-    steep = max(float(np.abs(point.cuts.slope).max()), SMALLEST)
+    # The unit is one over the largest slope. Flat losses are measured by the size of the domain.
+    steep = max(float(np.abs(point.cuts.slope).max()), abs(point.value) / problem.reach)
+    unit = 1.0 / steep if steep >= SMALLEST else problem.reach
     # An optimum has at most M + 1 active cuts, so four per base function are enough.
-    model = CuttingPlanes(objective, 1, 200 + 4 * problem.M, np.full(problem.M, 1.0 / steep))
+    model = CuttingPlanes(objective, 1, 200 + 4 * problem.M, np.full(problem.M, unit))
     # 0.3 is near 1 − 1/√2, the optimal level of Lemaréchal, Nemirovskii & Nesterov (1995).
     for found in rounds(model, point, clock, 40, level=0.3):
         yield State(found.point.w, found.point.value, found.lower)

@@ -81,10 +81,10 @@ class Master:
         if feasible.radius < math.inf:
             cone = "ZeroConeT" if feasible.full else "NonnegativeConeT"
             columns = np.flatnonzero(l1)
-            # Rows with a largest entry of 1 suit Clarabel whatever the units are.
-            largest = float(l1.max())
-            row = l1[columns] / largest, 0 * columns, columns
-            self._add(cone, np.array([feasible.radius / largest]), row)
+            # Entries around 1 suit Clarabel; a division by the largest would lose the small ones.
+            typical = float(np.exp(np.log(l1[columns]).mean()))
+            row = l1[columns] / typical, 0 * columns, columns
+            self._add(cone, np.array([feasible.radius / typical]), row)
         if feasible.euclidean < math.inf:
             # The first entry of the cone bounds the norm of the others.
             largest = float(unit.max())
@@ -143,7 +143,8 @@ class Master:
         return rows, size if size >= SMALLEST else 1.0
 
     def _weights(self, x: Vector, size: float) -> Vector:
-        return size * self._unit * x[: self._unit.size]
+        # The product of the two sizes alone could leave the range of doubles.
+        return self._unit * (size * x[: self._unit.size])
 
     def _solve(
         self, curvature: Vector, costs: Vector, rows: Matrix, right: Vector, size: float
