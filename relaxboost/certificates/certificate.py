@@ -221,7 +221,7 @@ class Certificate:
 
 
 MATRIX_ARGUMENT = "use the argument A, a matrix or a Game"
-"""The words with which `check_certificate` replaces the option --matrix of the checker."""
+"""What `check_certificate` says in messages of the checker in place of "--matrix FILE"."""
 
 
 def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:

@@ -163,7 +163,10 @@ def _optimal_in_short(
 
 
 def _certificate(document: dict[str, Any], game: Game, source: GivenPair, real: Any) -> Certificate:
-    """Return the certificate of a pair, or raise an InputError if it proves little or nothing."""
+    """Return the certificate of the pair (d, w).
+
+    InputError is raised if the checker would refuse the certificate, or if it proves no bracket.
+    """
     try:
         try:
             return source.held(_prove(document, game, source, real))

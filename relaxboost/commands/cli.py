@@ -95,7 +95,7 @@ def cli() -> None:
 
 @contextlib.contextmanager
 def _status_of_unread_output() -> Iterator[None]:
-    """End with status 74 if nobody reads the output; click would return 1."""
+    """Exit with status 74 if the reader has closed the output; click would exit with 1."""
     try:
         yield
     except BrokenPipeError:

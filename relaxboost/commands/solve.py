@@ -62,7 +62,7 @@ class _Options(SimpleNamespace):
         return rb.Capped(**given)
 
     def domain(self) -> Any:
-        """Return the set of weights of --over and --radius."""
+        """Return the set of feasible weights that --over and --radius describe."""
         domain = getattr(rb, DOMAINS[self.over])
         return domain(1 if self.radius is None else self.radius)
 

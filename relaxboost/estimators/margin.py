@@ -407,8 +407,8 @@ class MarginBoostClassifierCV(_MarginClassifier):
         several = isinstance(self.fractions, Iterable) and len(set(self.fractions)) > 1
         if self.folds is None or not several:
             raise InputError(
-                "a choice by cross-validation needs folds, and at least two fractions; give both, "
-                "or use MarginBoostClassifier"
+                "MarginBoostClassifierCV chooses among fractions by cross-validation: give folds "
+                "and at least two different fractions, or use MarginBoostClassifier for one"
             )
         for share in self.fractions:
             Capped(fraction=share)  # raises an InputError if the fraction does not fit

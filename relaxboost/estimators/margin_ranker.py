@@ -125,7 +125,7 @@ class PairGames(ScoreGames):
         return [Game(A, weighted(f, weights)) for f in grid]
 
     def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
-        """Return 0 if there are no pairs, or all rows are equal."""
+        """Return the score 0 if there are no pairs or all rows are equal, and None otherwise."""
         try:
             _risk(part)
         except InputError:  # no query of this part has documents of two grades

@@ -23,14 +23,15 @@ from relaxboost.relaxations import Capped
 
 @dataclass(eq=False, repr=False)
 class MarginBoostRegressor(RegressorMixin, ScoreBoost):
-    """Votes with the smallest mean of the largest residuals: epsilon-insensitive margins.
+    """Linear regression on hypotheses with the smallest mean of the largest residuals.
 
     The prediction is F(x) = c + R Σ w_j h_j(x) with ‖w‖_1 <= `radius`, where c is the middle of the
-    range of y and R is half of the range. It minimises the mean of the largest |y − F(x)|, of the
-    share `fraction` of the examples, and `error_` brackets the optimum. The game has two rows for
-    each example, with the margins ±(y − F(x)). The lowest k of these 2N margins, k <= N, are the k
-    largest residuals, negated. Every column of the game contains y, and so does every mixture of
-    columns. The game is therefore over `Simplex`, with columns for ±h_j and ±1.
+    range of y and R is half of the range. The fit minimises the mean of the largest |y − F(x)|,
+    taken over the share `fraction` of the examples, and `error_` brackets the optimum. The game has
+    two rows for each example, with the margins ±(y − F(x)). The lowest k of these 2N margins,
+    k <= N, are the k largest residuals, negated. Every column of the game has the same term in y.
+    Weights that sum to 1 keep this term, so the game is over `Simplex`, with columns for ±h_j and
+    ±1.
 
     Parameters
     ----------
@@ -178,7 +179,7 @@ class ResidualGames(ScoreGames):
         return Voter.of(columns, members, given, offset)
 
     def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
-        """Return the median if all rows are equal."""
+        """Return the prediction if all rows are equal, which is the median, and None otherwise."""
         return None if is_varied else float(np.median(self.values[part.codes]))
 
     def errors(self, held: Array, given: Examples) -> list[float]:

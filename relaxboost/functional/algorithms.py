@@ -259,7 +259,7 @@ class Naive(Algorithm):
     name = "naive"
 
     def default_step(self, risk: Risk, learner: WeakLearner) -> str:
-        """Return "1/Lambda" if the risk is smooth (Theorem 3)."""
+        """Return the schedule "1/Lambda" if the risk is smooth (Theorem 3), else "1/sqrt(t)"."""
         return "1/Lambda" if risk.smoothness < math.inf else "1/sqrt(t)"
 
     def direction(self, gradient: Array, project: Project, t: int) -> Direction:
@@ -302,7 +302,10 @@ class Repeated(Algorithm):
             raise InputError(f"most must be a whole number >= 1, got {self.most!r}")
 
     def default_step(self, risk: Risk, learner: WeakLearner) -> str:
-        """Return "2/(lambda t)" if the risk is strongly convex (Theorem 4)."""
+        """Return the name of the default step schedule.
+
+        It is "2/(lambda t)" if the risk is strongly convex (Theorem 4), else "1/sqrt(t)".
+        """
         return "2/(lambda t)" if risk.strong_convexity > 0.0 else "1/sqrt(t)"
 
     def direction(self, gradient: Array, project: Project, t: int) -> Direction:

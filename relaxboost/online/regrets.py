@@ -66,7 +66,10 @@ class Regret:
         print(*(*self.along, self), sep="\n")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the regret as JSON data, with the prefixes in "along", and None for no bound."""
+        """Return the regret as a dictionary for JSON.
+
+        "along" lists the regrets on prefixes of the stream. A bound that does not exist is None.
+        """
         names = ("examples", "lower", "upper", "loss", "bound", "bound_at", "learner")
         return {
             **{name: _json(getattr(self, name)) for name in names},

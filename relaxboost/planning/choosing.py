@@ -113,7 +113,10 @@ def _trials(
     clock: Clock,
     search: StrengthSearch,
 ) -> Iterator[tuple[float, Array]]:
-    """Yield, for each strength, its score and the weights w averaged over the folds."""
+    """Yield, for each strength of the ridge, a score and the mean of the weights w over the folds.
+
+    The score is the mean F1 of all held-out trips.
+    """
     tasks = problem.tasks
     folds = [
         _Fold(problem.changed([tasks[i] for i in fold.train]), [tasks[i] for i in fold.test])

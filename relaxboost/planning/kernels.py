@@ -125,12 +125,12 @@ def trace(via: Whole, arcs: Whole, tail: Whole, source: int, target: int) -> Who
 def relax(
     start: Whole, far: Whole, near: Whole, cost: Array, source: int, inside: Flags
 ) -> tuple[Array, Whole, int]:
-    """Return distances from `source`, the entry that reached each node, and a node on a cycle.
+    """Return distances from `source`, the last entry into each node, and a node or −1.
 
-    This is Bellman and Ford's algorithm with a queue, among the nodes `inside`. The last result is
-    −1 if no cycle is negative. Distances are pairs of doubles. An improvement counts only if it
-    exceeds the sum of their rounding errors around a cycle, because in plain doubles the distances
-    on a cycle of cost 0 may decrease without end.
+    This is the Bellman–Ford algorithm with a queue, restricted to the nodes where `inside` is true.
+    The last result is a node on a negative cycle, or −1 if there is none. Distances are computed as
+    pairs of doubles. An improvement counts only if it exceeds the rounding errors summed around a
+    cycle. In plain doubles, distances on a cycle of cost 0 could decrease without end.
     """
     nodes = start.size - 1
     high, low = np.full(nodes, np.inf), np.zeros(nodes)

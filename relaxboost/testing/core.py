@@ -207,7 +207,9 @@ class Judge(ABC):
 
 
 def run(case: Any, check: Callable[[Any], None]) -> ConformanceRow:
-    """Return the row of a check, a function of a `Case` or another judge, with `m`.
+    """Run `check(case)`, and return its row of the report.
+
+    The case is a `Case`, or another `Judge` that has the attribute `m`.
 
     Raises
     ------
@@ -292,7 +294,7 @@ def chosen_checks(argument: str, given: str | Iterable[str], known: Iterable[str
 
 
 class Case(Judge):
-    """One check at one size: instances to try and the judge of figures."""
+    """One check of a relaxation at one size m: its instances and comparisons with tolerances."""
 
     def __init__(self, subject: Subject, check: str) -> None:
         self.subject = subject

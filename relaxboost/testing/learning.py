@@ -19,7 +19,9 @@ def _demand(kept: bool, check: str, what: object, at: int, promise: str, **insta
 
 
 def check_schedule(schedule: Schedule, rounds: int = 200, seed: int = 0) -> None:
-    """Check that the β_i of a schedule are positive, never decrease, and follow its law.
+    """Check that the β_i of a schedule are positive, never decrease, and match its formula.
+
+    The formula is `Schedule.law`, if the schedule has one.
 
     Raises
     ------

@@ -141,10 +141,10 @@ class ProxyCase(Judge):
         return tried
 
     def pairs(self) -> Iterator[tuple[Vector, Vector]]:
-        """Yield pairs of points, random ones and pairs for which V may have the least convexity.
+        """Yield random pairs of points, and pairs along which V may be least strongly convex.
 
-        The latter pairs differ in a direction that moves weight from some coordinates to at least
-        as many other coordinates. All coordinates of each kind have the same weight.
+        Such a pair differs in a direction that moves weight from one group of coordinates to
+        another group that is at least as large. Within a group all coordinates have equal weights.
         """
         points = self.points()
         m = self.m

@@ -388,7 +388,10 @@ def test_a_saved_learner_goes_on_and_others_are_refused(tmp_path):
     ):
         with pytest.raises(InputError, match=message):
             progressive(load(path, METHOD), given)
-    progressive(load(path, METHOD), stream(X, y))  # columns without names
+    third = load(path, METHOD)
+    progressive(third, stream(X, y))  # columns without names leave the known names
+    with pytest.raises(InputError, match="has learned from columns"):
+        progressive(third, stream(frame[list("bacde")], y))
     other = MirrorDescent("hinge", rb.Simplex(2))
     for method in (other, GradientDescent("hinge")):
         with pytest.raises(InputError, match=r"cannot load .*: this is the state of Mirror"):

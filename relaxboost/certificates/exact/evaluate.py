@@ -87,7 +87,7 @@ class ExactEvaluation:
             ) from None
 
     def _closest(self, form: ExactForm, d: Sequence[float], price: float) -> Point:
-        """Return the result of `point` from an exact program."""
+        """Return the point by an exact program, for when `near_point` finds none."""
 
         # The price is bound here, so that `_in_time` has one signature for all programs.
         def solve(form: ExactForm, at: Sequence[Fraction], limits: PivotLimits) -> Point:

@@ -244,7 +244,7 @@ class _Dual:
         self._signs = _signs(doubled.row_lower[1:], doubled.row_upper[1:])
         """The sign that each multiplier must have; 0 if both signs are allowed."""
         self._price_signs = _signs(doubled.lower, doubled.upper)
-        """The sign that the price of each z must have; 0 if both signs are allowed."""
+        """The sign that the reduced cost of each z must have; 0 if both signs are allowed."""
         self._price_signs[:m] = 0.0
         self._program = WarmProgram(
             self._cost,

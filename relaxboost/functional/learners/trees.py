@@ -388,13 +388,14 @@ def _boosters(rows: Array, weights: Array, learner: Trees, outputs: int) -> tupl
 def searched_both_ways(
     rows: Array, weights: Array, options: dict[str, Any], categorical: list[int]
 ) -> tuple[Array, Array, dict[str, Any]]:
-    """Return rows and weights with two more rows of weight 0, with which LightGBM finds all cuts.
+    """Append two rows of weight 0, so that LightGBM searches every cut.
 
-    LightGBM estimates the number of rows in a bin by round(weight · N / total). It searches for
-    cuts from the largest value of a feature down, and stops when the estimates exceed N, so that it
-    misses cuts at small values. If the feature has missing values, it also searches from the
-    smallest value up. An estimate is at most twice the exact quotient, so that each of the two
-    searches covers half of the weight.
+    LightGBM estimates the number of rows in a bin by round(weight · N / total). It searches the
+    cuts of a feature from the largest value down, and stops when the sum of these estimates exceeds
+    N. If estimates are rounded up, it stops too early and misses cuts at small values. If the
+    feature has missing values, it also searches from the smallest value up. An estimate is at most
+    twice the number before rounding, so each search covers at least half of the weight, and both
+    together cover all cuts.
 
     The first new row contains missing values only. The second row contains negative values, because
     LightGBM's sums leave out the bin of 0, which must not be the lowest bin. Columns of categories

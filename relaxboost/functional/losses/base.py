@@ -36,7 +36,7 @@ class Risk(ABC):
     smoothness: float = math.inf
     """Λ with R[g] <= R[f] + <∇, g − f> + (Λ/2)‖g − f‖² for all f and g; inf if there is none."""
     gradient_bound: float = math.inf
-    """A bound of ‖∇‖ over all f; inf if there is none."""
+    """An upper bound on ‖∇‖ for all f; inf if there is none."""
     attained: bool = True
     """Whether R has a minimiser on every subspace."""
     shrinkage: float | None = None
@@ -149,7 +149,7 @@ def check_risk(risk: Any) -> None:
 
 
 class Loss:
-    """A convex loss without data. Subclasses should be frozen dataclasses.
+    """A convex loss, which `bind` attaches to data. Subclasses should be frozen dataclasses.
 
     If a subclass defines a `name`, the estimators accept this name for it.
     """

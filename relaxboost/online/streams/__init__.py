@@ -1,4 +1,4 @@
-"""Streams of examples, base functions and progressive learning."""
+"""Base functions, streams of examples, and progressive learning."""
 
 from relaxboost.online.streams.bases import (
     BaseFunctions,

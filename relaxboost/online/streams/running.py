@@ -176,9 +176,9 @@ class _Run:
         return float(about["seconds"])
 
     def _recognise(self, page: Page) -> None:
-        """Raise InputError unless the stream fits the learner, and store its origin.
+        """Check that the stream fits the learner, and store its base functions and columns.
 
-        The base functions and columns must be those of earlier streams of the learner.
+        They must be those of the learner's earlier streams. InputError is raised otherwise.
         """
         learner = self.learner
         name = self._source.name
@@ -199,7 +199,8 @@ class _Run:
                 f"{name} has {page.H.shape[1]} base functions, and this learner {learner.size} "
                 "weights"
             )
-        learner.origin = here
+        # Names that are known stay known after a stream without names.
+        learner.origin = {what: new or learner.origin.get(what, new) for what, new in here.items()}
 
     def _learn(self, page: Page) -> None:
         try:
