@@ -197,8 +197,8 @@ REFUSED = {
     "open fraction": (MBK(folds=None), "needs folds to choose by"),
     "open fraction of labels": (MB(), "needs folds to choose by"),
     "word for a fraction": (MB(fraction="aut"), "got 'aut'; give fraction=0.5, say$"),
-    "a fraction to choose": (CV(0.5), "at least two fractions"),
-    "equal fractions": (CV((0.3, 0.3)), "at least two fractions"),
+    "a fraction to choose": (CV(0.5), "at least two different fractions"),
+    "equal fractions": (CV((0.3, 0.3)), "at least two different fractions"),
     "fractions": (CV((0.5, "a")), "finite real number"),
     "processes": (MB("hard", n_jobs=0), "n_jobs must be a whole number"),
 }
