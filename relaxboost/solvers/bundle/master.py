@@ -169,7 +169,7 @@ class Master:
         where = np.append(places[0], more + right.size), np.append(places[1], columns)
         A = sparse.csc_matrix((np.append(rows[places], values), where), (b.size, n))
         cones = [("NonnegativeConeT", right.size), *self._cones]
-        made = [getattr(clarabel, name)(rows) for name, rows in cones]
+        made = [getattr(clarabel, name)(length) for name, length in cones]
         found = clarabel.DefaultSolver(P, costs, A, b, made, settings).solve()
         x = np.array(found.x)
         multipliers = np.array(found.z)[: right.size]

@@ -87,17 +87,23 @@ class CuttingPlanes:
         self.max_cuts = max_cuts
         self.unit = unit
         self.floor = floor
-        permanent = groups if floor == 0.0 else 0
-        zero = np.zeros((permanent, unit.size))
+        zero = np.zeros((self._permanent, unit.size))
         self.cuts = Cuts(zero[:, 0], zero, zero)
-        self.group = np.arange(permanent)
-        self.idle = np.zeros(permanent, dtype=np.int64)
+        self.group = np.arange(self._permanent)
+        self.idle = np.zeros(self._permanent, dtype=np.int64)
         """The number of rounds for which each cut has been inactive."""
         self._known = set(self._keys(self.cuts, self.group))
+
+    @property
+    def _permanent(self) -> int:
+        """The number of cuts 0 <= R_g, which come first and are never dropped."""
+        return self.groups if self.floor == 0.0 else 0
 
     def of(self, objective: ConvexObjective) -> CuttingPlanes:
         """Return the same cuts for an objective that differs from this one in Ω or its set only."""
         made = copy(self)
+        # The set of keys is changed in place, so each model needs its own.
+        made._known = set(self._known)
         made.objective = objective
         made.master = Master(objective.feasible, self.groups, self.unit)
         return made
@@ -152,12 +158,11 @@ class CuttingPlanes:
         """
         # Clarabel is accurate to 1e-10, so that a multiplier above 1e-8 is not a rounding error.
         self.idle = np.where(alpha > 1e-8, 0, self.idle + 1)
-        permanent = self.groups if self.floor == 0.0 else 0
-        self.idle[:permanent] = 0
+        self.idle[: self._permanent] = 0
         if self.idle.size > self.max_cuts:
             order = np.argsort(self.idle, kind="stable")
             # A quarter goes at once, so that the keys are not rebuilt in each round.
-            few = max(permanent, 3 * self.max_cuts // 4, int((self.idle == 0).sum()))
+            few = max(self._permanent, 3 * self.max_cuts // 4, int((self.idle == 0).sum()))
             kept = np.sort(order[:few])
             self.cuts = self.cuts.at(kept)
             self.group = self.group[kept]
