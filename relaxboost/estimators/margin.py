@@ -336,11 +336,12 @@ class MarginBoostClassifier(_MarginClassifier):
         limit, and a fifth cut at random. Each is grown on a bootstrap sample, with a fixed seed.
         Votes of the trees that have not seen an example are held out: they choose the fraction, by
         the likelihood, and calibrate. "stumps" are all stumps, few of which get a weight and which
-        can be read; `folds` choose the fraction, by the errors. A stump sends missing values left, right or to the vote 0. A stump
-        of a feature with categories orders them by their share of +1 and cuts this order. A
-        scikit-learn classifier that takes sample_weight is fitted in each round until it finds no
-        better hypothesis; `margin_` is then about the hypotheses found. A function of (X, y in −1
-        and +1) returns a margin matrix, such as ``partial(rb.matrices.stumps, max_cuts=32)``.
+        can be read; `folds` choose the fraction, by the errors. A stump sends missing values left,
+        right or to the vote 0. A stump of a feature with categories orders them by their share of
+        +1 and cuts this order. A scikit-learn classifier that takes sample_weight is fitted in each
+        round until it finds no better hypothesis; `margin_` is then about the hypotheses found. A
+        function of (X, y in −1 and +1) returns a margin matrix, such as
+        ``partial(rb.matrices.stumps, max_cuts=32)``.
     tol : float
         The gap of the bracket, > 0.
     class_weight : dict or "balanced", optional
@@ -392,8 +393,8 @@ class MarginBoostClassifier(_MarginClassifier):
 
     References
     ----------
-    Shalev-Shwartz & Singer (2009), Sec. 4.1 and Eq. 6. Platt (1999) for the sigmoids. Breiman (2001)
-    and Geurts, Ernst & Wehenkel (2006) for the trees.
+    Shalev-Shwartz & Singer (2009), Sec. 4.1 and Eq. 6. Platt (1999) for the sigmoids. Breiman
+    (2001) and Geurts, Ernst & Wehenkel (2006) for the trees.
 
     Examples
     --------
