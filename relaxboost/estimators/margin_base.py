@@ -110,6 +110,13 @@ class MarginBoost(TableEstimator):
         self._solutions: list[Solution] = [pairs[-1][1] for pairs in played]
         self._stages = [[voter for voter, _ in pairs] for pairs in zip(*played, strict=True)]
         self._certificates: Any = None
+        # A user who gives the fraction has chosen such votes.
+        is_classifier = self.for_labels is None
+        if is_classifier and choice.is_open and any(map(_is_single_and_wrong, self._solutions)):
+            self._warn(
+                "a single hypothesis has all of the weight and is wrong on some examples: lower "
+                'fraction, or use hypotheses="auto"'
+            )
         if path.is_stopped:
             self._warn("interrupted, so that the votes are not calibrated")
             return None
@@ -191,6 +198,10 @@ class MarginBoost(TableEstimator):
         # Solutions hold their game, and the game holds the training data.
         state = super().__getstate__()
         return {k: v for k, v in state.items() if k not in ("_solutions", "_certificates")}
+
+
+def _is_single_and_wrong(s: Solution) -> bool:
+    return s.support.size == 1 and bool((s.margins < 0.0).any())
 
 
 class ScoreBoost(MarginBoost):

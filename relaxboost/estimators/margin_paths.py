@@ -93,11 +93,6 @@ class Games(ABC):
         said = [] if s.status == "optimal" else [s.message]
         if idle <= tol:
             said.append("no vote beats none: raise fraction, or add features")
-        elif s.support.size == 1 and (s.margins < 0.0).any():
-            said.append(
-                "a single hypothesis has all of the weight and is wrong on some examples: lower "
-                'fraction, or use hypotheses="auto"'
-            )
         return "; ".join(said)
 
     def below(self, s: Solution) -> Vector:

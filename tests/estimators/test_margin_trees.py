@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 import relaxboost as rb
-from relaxboost.estimators import MarginBoostClassifier, margin_paths
+from relaxboost.estimators import MarginBoostClassifier, MarginBoostClassifierCV, margin_paths
 from relaxboost.estimators.margin_games import Examples
 
 
@@ -148,15 +148,17 @@ def test_the_time_limit_is_that_of_the_whole_fit(hypotheses, monkeypatch):
     assert max(limits) < 60.0 / 3
 
 
-def test_a_single_wrong_hypothesis_is_said():
+def test_a_single_wrong_hypothesis_that_was_chosen_is_said():
     X = np.arange(12.0)[:, None]
     y = np.array([0, 0, 0, 1, 0, 0, 1, 1, 1, 1, 1, 1])
-    model = MarginBoostClassifier(hypotheses="stumps", fraction=1.0, folds=None)
-    with pytest.warns(ConvergenceWarning, match="a single hypothesis has all of the weight"):
-        model.fit(X, y)
+    chosen = MarginBoostClassifierCV((0.9, 1.0), hypotheses="stumps", folds=2)
+    with pytest.warns(ConvergenceWarning, match="a single hypothesis has all .*: lower fraction"):
+        chosen.fit(X, y)
+    given = MarginBoostClassifier(hypotheses="stumps", fraction=1.0, folds=2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model.fit(X, X[:, 0] > 5)
+        given.fit(X, y)
+        chosen.fit(X, X[:, 0] > 5)
 
 
 def test_verbose_shows_nothing_but_a_bar_on_a_terminal(capsys):
