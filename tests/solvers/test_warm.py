@@ -307,7 +307,7 @@ def test_an_interior_point_goes_on_from_a_neighbour(rng, name, make):
     """Of the same family with one number larger or smaller, or of any other."""
     over = [rb.L1Ball(2), rb.Simplex(), rb.FullSimplex()][len(name) % 3]
     A, f = noisy(rng, 30, 12), make(30).resolve(30)
-    others = [rb.Capped(3), rb.relaxations.SpectralRisk([3, 20], [0.5, 0.5])]
+    others = [rb.Capped(3) if len(name) % 2 else rb.relaxations.SpectralRisk([3, 20], [0.5, 0.5])]
     options = {"weight", "alpha"} if name == "NormBall(inf)" else {"k", "radius", "weight", "alpha"}
     for option in options & set(getattr(f, "__dataclass_fields__", ())):
         value = float(getattr(f, option) or 0.0)
