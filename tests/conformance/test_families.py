@@ -15,9 +15,12 @@ from tests.conformance.families import CASES, ENDS, FAMILIES
 
 @pytest.mark.parametrize(("name", "m"), CASES)
 def test_it_conforms(name, m):
-    report = check_relaxation(dict(FAMILIES)[name], sizes=(m,))
+    # What cvxpy is told does not depend on m, and takes it long to compile.
+    skip = ("cvxpy_conjugate", "cvxpy_relaxed_margin") if m == max(ENDS) else ()
+    report = check_relaxation(dict(FAMILIES)[name], sizes=(m,), skip=skip)
     assert [row.check for row in report.rows] == list(checks())
-    assert {row.status for row in report.rows} <= {"passed", "not claimed"}
+    left = [row for row in report.rows if row.check not in skip]
+    assert {row.status for row in left} <= {"passed", "not claimed"}
 
 
 @pytest.mark.parametrize("name", [name for name, _ in FAMILIES])

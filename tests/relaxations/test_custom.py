@@ -35,7 +35,9 @@ def group_spread(d):
 
 
 def test_a_conjugate_alone_conforms():
-    assert check_relaxation(rb.Custom(conjugate=lambda x: cp.norm1(x) / 2), (3,))
+    """Its upper bound, which takes seconds here, is held against a twin in `test_pointwise`."""
+    f = rb.Custom(conjugate=lambda x: cp.norm1(x) / 2)
+    assert check_relaxation(f, (3,), skip=["penalty_bound"])
 
 
 @pytest.mark.parametrize("f", [cp.sum_squares, lambda d: cp.sum(cp.power(cp.abs(d), 1.5))])

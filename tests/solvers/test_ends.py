@@ -95,7 +95,7 @@ for matrix in (A, rb.matrices.stumps(X, y)):
         for method in methods:
             if method == "lpboost" and isinstance(f, rb.KLPenalty):
                 continue  # a cone program a round
-            found = rb.solve(rb.Game(matrix, f), 1e-3, method, max_rounds=10)
+            found = rb.solve(rb.Game(matrix, f), 1e-3, method, max_rounds=5)
             digest = hashlib.sha256(found.d.tobytes() + found.support.tobytes())
             digest.update(found.coefficients.tobytes())
             rows = [record._replace(seconds=0.0) for record in found.history]
