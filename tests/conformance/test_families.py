@@ -15,8 +15,8 @@ from tests.conformance.families import CASES, ENDS, FAMILIES
 
 @pytest.mark.parametrize(("name", "m"), CASES)
 def test_it_conforms(name, m):
-    # What cvxpy is told does not depend on m, and takes it long to compile.
-    skip = ("cvxpy_conjugate", "cvxpy_relaxed_margin") if m == max(ENDS) else ()
+    # The forms for cvxpy do not depend on m, and cvxpy takes long to compile them.
+    skip = ("cvxpy_conjugate", "cvxpy_relaxed_margin") if m in (2, 60) else ()
     report = check_relaxation(dict(FAMILIES)[name], sizes=(m,), skip=skip)
     assert [row.check for row in report.rows] == list(checks())
     left = [row for row in report.rows if row.check not in skip]
