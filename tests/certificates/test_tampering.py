@@ -70,7 +70,7 @@ def test_stale_digests_are_rejected(verdict):
     rng = random.Random(1)
     documents = list(untampered().values())
     reasons: Counter[str] = Counter()
-    while reasons.total() < 500:
+    while reasons.total() < 1000:
         document = copy.deepcopy(rng.choice(documents))
         change = rng.choice(tampering.SUBTLE)
         before = copy.deepcopy(document)
@@ -80,7 +80,7 @@ def test_stale_digests_are_rejected(verdict):
         accepted, reason = verdict(document)
         assert not accepted, change.__name__
         reasons[reason] += 1
-    assert reasons["the digest is another one"] < 250
+    assert reasons["the digest is another one"] < 500
     assert len(reasons) >= 12, reasons
 
 
@@ -89,7 +89,7 @@ def test_with_fresh_digests_only_proofs_are_accepted(verdict):
     rng = random.Random(2)
     documents = list(untampered().values())
     counts: Counter[tuple[str, bool]] = Counter()
-    for number in range(600):
+    for number in range(1500):
         change = tampering.SUBTLE[number % len(tampering.SUBTLE)]
         document = copy.deepcopy(rng.choice(documents))
         change(document, rng)
@@ -103,7 +103,7 @@ def test_with_fresh_digests_only_proofs_are_accepted(verdict):
         counts[change.__name__, accepted] += 1
     for change in tampering.SUBTLE:
         assert counts[change.__name__, change is tampering.weaken], counts
-    assert sum(n for (_, accepted), n in counts.items() if accepted) > 60
+    assert sum(n for (_, accepted), n in counts.items() if accepted) > 150
 
 
 def test_nonsense_has_a_reason(verdict):

@@ -78,7 +78,7 @@ def pairs(number):
     return [p for p in every if {name for name, _ in p} != {"Capped(m)", "Caps"}][:number]
 
 
-@pytest.mark.parametrize("pair", pairs(14), ids=lambda pair: " + ".join(name for name, _ in pair))
+@pytest.mark.parametrize("pair", pairs(20), ids=lambda pair: " + ".join(name for name, _ in pair))
 def test_random_sums_keep_the_weaker_level(pair, rng, tmp_path):
     m = 5
     first, second = (make(m).resolve(m) for _, make in pair)
