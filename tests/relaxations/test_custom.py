@@ -20,10 +20,6 @@ from relaxboost.relaxations.cone_form import cone_form
 from relaxboost.testing import check_relaxation
 
 
-def capped_at_half(d):
-    return 0.0, [cp.abs(d) <= 0.5]
-
-
 def half_square(d):
     return 0.5 * cp.sum_squares(d)
 
