@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial, wraps
@@ -266,8 +267,12 @@ def run(options: StreamOptions) -> None:
     stream = options.opened()
     found = _learned(options, options.method, stream, save, options.every)
     content = run_data(found, stream)
-    saved = "" if save is None else f"\nsaved:      {save}"
+    is_saved = save is not None and found.unsaved is None
+    saved = f"\nsaved:      {save}" if is_saved else ""
     show(options.as_json, content, run_text(found, stream, content) + saved)
+    # The result may have taken hours, so it is printed before the command fails.
+    if found.unsaved is not None:
+        raise found.unsaved
     if found.status != "ended":
         sys.exit(1)
 
@@ -439,14 +444,17 @@ def _learned(
                 _say_progress(options.as_json, record)
             progress(record.rows, stream.rows, f"mean loss {record.loss / record.rows:.4g}")
 
-        return progressive(
-            method.start(size),
-            stream,
-            every=every,
-            checkpoint=checkpoint,
-            time_limit=options.time_limit,
-            callback=show,
-        )
+        with warnings.catch_warnings():
+            # The run ends with an error if the last write fails, and earlier writes do not matter.
+            warnings.filterwarnings("ignore", "checkpoint .* could not be written")
+            return progressive(
+                method.start(size),
+                stream,
+                every=every,
+                checkpoint=checkpoint,
+                time_limit=options.time_limit,
+                callback=show,
+            )
 
 
 def _say_progress(as_json: bool, record: Any) -> None:

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import re
+import resource
 import subprocess
 import sys
 from fractions import Fraction
@@ -15,8 +16,9 @@ import pandas as pd
 import pytest
 
 import relaxboost as rb
+from relaxboost._core.files import write_atomically
 from relaxboost.commands.online import online
-from relaxboost.online import LinearBasis, MirrorDescent, progressive, stream
+from relaxboost.online import LinearBasis, MirrorDescent, progressive, saving, stream
 from tests.command import run
 
 pytest.importorskip("pyarrow")
@@ -337,3 +339,49 @@ print(len(list(stream("a.csv", "y", classes=("no", "yes")))))
     )
     assert ran.stdout == ""
     assert ran.stderr.endswith("KeyboardInterrupt\n")
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """A limit on the size of files, which has the effect of a full disk."""
+
+    def limited(path, content):
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (600, hard))
+        try:
+            write_atomically(path, content)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    return lambda: monkeypatch.setattr(saving, "write_atomically", limited)
+
+
+@pytest.mark.parametrize("options", [[], ["--json"], ["--quiet"]])
+@pytest.mark.parametrize("is_old", [False, True])
+def test_a_learner_that_cannot_be_saved_ends_with_74(
+    options, is_old, data, tmp_path, capsys, full_disk
+):
+    save = tmp_path / "m.npz"
+    words = ["online", "run", data[0], *LABEL, "--save", save, *["--resume"] * is_old]
+    if is_old:
+        told(capsys, *words[1:])
+    before = save.read_bytes() if is_old else None
+    full_disk()
+    status, out, err = run(capsys, *words, *options)
+    assert status == 74
+    assert err == f"relaxboost: cannot write {save}: File too large; free the disk\n"
+    assert "saved" not in out
+    # The numbers may have taken hours, so they are printed.
+    assert ("3000" in out) == (options != ["--quiet"])
+    assert [path.name for path in tmp_path.glob("*m.npz*")] == ["m.npz"] * is_old
+    assert not is_old or save.read_bytes() == before
+
+
+def test_a_bad_row_on_a_full_disk_claims_no_saved_rows(data, tmp_path, capsys, full_disk):
+    lines = data[0].read_text().splitlines()
+    spoilt = tmp_path / "spoilt.csv"
+    spoilt.write_text("\n".join([*lines[:2501], "1,,3,4,no", *lines[2502:]]) + "\n")
+    full_disk()
+    options = [*LABEL, "--save", tmp_path / "m", "--base", "stumps", "--cuts", 32]
+    said = told(capsys, "run", spoilt, *options, status=2)
+    assert re.search(r"has nan at row 2500, .*; \S+ could not be written: File too large$", said)

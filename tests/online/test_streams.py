@@ -29,6 +29,7 @@ from relaxboost.online import (
     stream,
 )
 from relaxboost.online.saving import write_state
+from relaxboost.online.streams import running
 from tests.batches import Batches
 from tests.online.apart import CONTEXT, METHOD, made, slowly
 from tests.online.apart import digests as told
@@ -442,6 +443,34 @@ def test_checkpoints_of_before_are_read_unless_labels_were_delayed(tmp_path):
         progressive(METHOD, stream(X, y), checkpoint=path)
 
 
+def test_parts_of_files_that_a_kill_leaves_are_removed(tmp_path):
+    X, y = made(ROWS)
+    path = tmp_path / "m.npz"
+    progressive(METHOD, stream(X, y), checkpoint=path)
+    (tmp_path / ".m.npz.abcd_123").write_bytes(path.read_bytes()[:50])
+    (tmp_path / ".m.npz.abcd_124").write_bytes(b"")
+    others = [".m.npz.notes", ".m.npz.12345678", ".other.npz.abcd_123", "m.npz"]
+    for name in others[:3]:
+        (tmp_path / name).write_bytes(path.read_bytes() if name[1] == "o" else b"of a user")
+    progressive(METHOD, stream(X, y), checkpoint=path)
+    assert sorted(one.name for one in tmp_path.iterdir()) == sorted(others)
+
+
+def test_the_history_survives_a_resume(tmp_path):
+    X, y = made(ROWS)
+    whole = progressive(METHOD, stream(X, y), every=30)
+    for task, given in (("run", stream(X, y)), ("costs", stream(X))):
+        path = tmp_path / task
+        method = METHOD if task == "run" else MirrorDescent("inner", rb.Simplex(1))
+        stopped = {"callback": lambda one: one.rows >= 90, "checkpoint": path}
+        assert progressive(method, given, every=30, **stopped).status == "callback"
+        found = progressive(method, given, every=30, checkpoint=path)
+        assert [one.rows for one in found.history] == [30, 60, 90, 120, 150, 180, 200]
+        if task == "run":
+            assert [one[:4] for one in found.history] == [one[:4] for one in whole.history]
+        assert [one.mistakes is None for one in found.history] == [task == "costs"] * 7
+
+
 def test_killed_at_random_moments_and_resumed_is_uninterrupted(tmp_path):
     rng = np.random.default_rng(0)
     path, rounds = tmp_path / "run", [0]
@@ -466,3 +495,15 @@ def test_killed_at_random_moments_and_resumed_is_uninterrupted(tmp_path):
     for a, b in zip(whole.learner.arrays(), resumed.learner.arrays(), strict=True):
         np.testing.assert_array_equal(a, b)
     assert resumed.last[:4] == whole.last[:4]
+
+
+def test_a_checkpoint_that_cannot_be_written_is_in_the_result(tmp_path, monkeypatch):
+    def fail(path, state):
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(running, "write_state", fail)
+    X, y = made(ROWS)
+    with pytest.warns(RuntimeWarning, match="checkpoint .*run could not be written: No space"):
+        found = progressive(METHOD, stream(X, y), checkpoint=tmp_path / "run")
+    assert found.unsaved.errno == 28
+    assert found.last.rows == ROWS

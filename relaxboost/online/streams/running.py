@@ -19,7 +19,7 @@ from relaxboost._core.history import History
 from relaxboost._core.loop import Clock, Limits, run
 from relaxboost._core.parameters import count
 from relaxboost.online.learner import Learner, OnlineMethod
-from relaxboost.online.saving import read_state, write_state
+from relaxboost.online.saving import read_state, remove_leftovers, write_state
 from relaxboost.online.streams.streaming import Page, Stream, stream
 
 
@@ -45,7 +45,9 @@ class Progressive:
     status: str
     """"ended" if the stream ended, or "time_limit", "callback" or "interrupted"."""
     history: tuple[ProgressRecord, ...]
-    """The records of the run. A long run does not keep all records."""
+    """The records of the run, and of the runs that it resumes. A long run does not keep all."""
+    unsaved: OSError | None = None
+    """The reason why the checkpoint could not be written at the end, or None if it was written."""
 
     @property
     def last(self) -> ProgressRecord:
@@ -83,6 +85,10 @@ class _Run:
         self._begin = source.start
         self._loss_before = learner.loss
         self.kept = _Kept(self._copies(), source.start, 0)
+        # A long run keeps at most 10 000 records.
+        self.history: History[ProgressRecord] = History()
+        if path is not None:
+            remove_leftovers(path)
         spent = self._resume(read_state(path)) if path is not None and path.exists() else 0.0
         self.clock = Clock(limit, spent)
         self.pace = Pace()
@@ -129,20 +135,26 @@ class _Run:
         for array, kept in zip(self.learner.arrays(), self.kept.arrays, strict=True):
             array[:] = kept
 
-    def write(self) -> None:
-        """Write the checkpoint, if there is a path. If this fails, warn instead of raising."""
+    def write(self) -> OSError | None:
+        """Write the checkpoint, if there is a path. If this fails, warn, and return the reason."""
         if self.path is None:
-            return
+            return None
         # Checkpoints of earlier versions also have the keys "delay", "loss" and "owed".
         begun = time.perf_counter()
         about = {"begin": self._begin, "before": self._loss_before, "at": self.kept.at}
         about |= {"mistakes": self.kept.mistakes, "seconds": self.clock.seconds}
+        # In an array of doubles, None becomes nan.
+        history = np.array(self.history.records(), dtype=np.float64)
+        trouble = None
         try:
-            write_state(self.path, {**self.learner.state(), "run": about})
+            write_state(self.path, {**self.learner.state(), "run": about, "history": history})
         except OSError as error:
+            # A full disk must not end a run that took hours.
+            trouble = error
             message = f"checkpoint {self.path} could not be written: {error.strerror}"
-            warnings.warn(f"{message}; the run continues", RuntimeWarning, stacklevel=2)
+            warnings.warn(f"{message}; free the disk", RuntimeWarning, stacklevel=3)
         self.pace.wrote(begun)
+        return trouble
 
     def _resume(self, state: dict[str, Any]) -> float:
         """Continue from a checkpoint, and return the seconds of the earlier runs."""
@@ -165,6 +177,11 @@ class _Run:
                 )
             self.kept = _Kept(found.arrays(), about["at"], about["mistakes"])
             self._loss_before = about["before"]
+            # Checkpoints of earlier versions have no history.
+            for rows, loss, mistakes, bound, seconds in state.get("history", ()):
+                wrong = None if np.isnan(mistakes) else int(mistakes)
+                numbers = map(float, (bound, seconds))
+                self.history.add(ProgressRecord(int(rows), float(loss), wrong, *numbers))
         except InputError as error:
             raise InputError(
                 f"cannot resume {path}: {error}; give another name, or remove the file"
@@ -275,8 +292,7 @@ def progressive(
     limits = Limits(time_limit=time_limit, callback=callback)
     started = _started(learner, given)
     way = _Run(started, given, path, limits.time_limit)
-    # A long run keeps at most 10 000 records.
-    history: History[ProgressRecord] = History()
+    history = way.history
 
     def keep(record: ProgressRecord) -> str:
         history.add(record)
@@ -289,10 +305,12 @@ def progressive(
         status = run(way.records(every), keep, limits, way.clock, empty=True)
     except InputError as error:
         way.restore()
-        way.write()
+        unsaved = way.write()
         at = way.kept.at
         if at == given.start:
             raise
+        if unsaved is not None:
+            raise InputError(f"{error}; {path} could not be written: {unsaved.strerror}") from error
         raise InputError(
             f"{error}; the rows before row {at} are learned: correct the stream, and continue from "
             f"row {at}"
@@ -301,11 +319,11 @@ def progressive(
     way.restore()
     if not status and way.kept.at == given.start:
         raise InputError(f"{given.name} is empty: it has no rows to learn from")
-    way.write()
+    unsaved = way.write()
     last = way.record()
     if history.last is None or history.last.rows != last.rows:
         history.add(last)
-    return Progressive(started, status or "ended", history.records())
+    return Progressive(started, status or "ended", history.records(), unsaved)
 
 
 def _started(learner: Any, source: Stream) -> Learner:
