@@ -91,18 +91,17 @@ class HedgedDescent(OnlineMethod):
         loss = self.loss
         if not isinstance(loss, OfPrediction):
             raise InputError(
-                f"{loss!r} is not a loss of a prediction <w, h>, so the method needs a radius; use "
-                "MirrorDescent"
+                f"{loss!r} is not a loss of a prediction <w, h>; use a method with a radius, such "
+                "as radius=1"
             )
-        if loss.task == "binary" and math.isinf(loss.loss.gradient_bound):
+        # Beyond the limit, only losses of y − <w, h> and of labels surely pull inwards.
+        is_bounded = math.isfinite(loss.loss.gradient_bound) or loss.task != "binary"
+        if not is_bounded or not (loss.task == "binary" or loss.loss.of_differences):
             raise InputError(
-                f"{loss!r} has slopes without a bound, so the method needs a radius; use "
-                "MirrorDescent, or the loss 'logistic'"
+                f"{loss!r} has slopes without a bound; use a method with a radius, such as radius=1"
             )
-        if loss.task != "binary" and not (loss.loss.of_differences and math.isfinite(self.targets)):
-            raise InputError(
-                f"{loss!r} needs a bound of the predictions here; give targets=, a bound of |y|"
-            )
+        if loss.task != "binary" and math.isinf(self.targets):
+            raise InputError(f"{loss!r} needs a bound here; give targets=, a bound of |y|")
 
     @property
     def limit(self) -> float:
@@ -135,6 +134,11 @@ class HedgedLearner(Learner):
         self._z: Array = np.zeros((size, K))
         self._mean: Vector = np.zeros(size)
         self._sums: Vector = np.zeros(shares.MIXABILITY + 1 + 2 * K)
+
+    @property
+    def filled(self) -> float:
+        """0, because no ball limits the weights."""
+        return 0.0
 
     def predict(self, H: Any, average: bool = True) -> Any:
         """Return the prediction <w, h> by the average, or that of the next example."""

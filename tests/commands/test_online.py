@@ -18,7 +18,7 @@ import pytest
 import relaxboost as rb
 from relaxboost._core.files import write_atomically
 from relaxboost.commands.online import online
-from relaxboost.online import LinearBasis, MirrorDescent, progressive, saving, stream
+from relaxboost.online import HedgedDescent, LinearBasis, MirrorDescent, progressive, saving, stream
 from tests.command import run
 
 pytest.importorskip("pyarrow")
@@ -97,7 +97,7 @@ class Pipe(io.RawIOBase):
 def test_a_pipe_is_learned_as_a_file_is(data, capsys, monkeypatch, base):
     """However it is cut, in rows too."""
     path, _, _ = data
-    monkeypatch.setattr("relaxboost.commands.online._SAMPLE", 700)
+    monkeypatch.setattr("relaxboost.commands.online_options.SAMPLE", 700)
     text = path.read_bytes()
     sizes = [7, 1, 100, *[4000] * 40]
     pipe = io.TextIOWrapper(io.BufferedReader(Pipe(text, sizes)))
@@ -146,7 +146,7 @@ def test_a_pipe_that_never_ends_answers_as_it_goes_and_to_ctrl_c(data, capsys, m
     last = json.loads(came[came.index("{\n") :])
     assert (last["status"], last["rows"]) == ("interrupted", 1300)
     want = progressive(
-        MirrorDescent("logistic", rb.L1Ball(1)),
+        HedgedDescent("logistic", bound=2.0),
         stream(X[:1300], y[:1300], base=LinearBasis.spanning(X[:1000])),
     )
     assert last["mistakes"] == want.last.mistakes
@@ -168,6 +168,45 @@ def test_run_is_what_the_library_says(data, capsys):
     assert re.search(r"^  1\.\d+ +age$", text, re.MULTILINE)
 
 
+def test_the_default_has_no_radius(data, tmp_path, capsys):
+    """It has smaller losses than radius 1, which a note says of the ball that it fills."""
+    path, X, y = data
+    got = json.loads(told(capsys, "run", path, *LABEL, "--json"))
+    given = stream(X, y, base=LinearBasis.spanning(X[:1000]))
+    want = progressive(HedgedDescent("logistic", bound=2.0), given)
+    assert got["mistakes"] == want.last.mistakes
+    assert got["mean_loss"] * 3000 == pytest.approx(want.last.loss, rel=1e-14)
+    assert got == {**json.loads(told(capsys, "run", path, *LABEL, "--radius", "auto", "--json")),
+                   "seconds": got["seconds"]}  # fmt: skip
+    text = told(capsys, "run", path, *LABEL)
+    bound = want.learner.regret_bound(want.learner.average)
+    assert f"regret:     at most {bound:.6g}: no fixed weights of a norm up to " in text
+    assert "fill" not in text
+    old = told(capsys, "run", path, *LABEL, "--radius", 1)
+    assert re.search(r"note: +the average weights fill 9\d% of the ball; .*--radius auto", old)
+    old = json.loads(told(capsys, "run", path, *LABEL, "--radius", 1, "--json"))
+    assert old["mean_loss"] > 1.1 * got["mean_loss"]
+    # Costs of experts, and losses whose slopes have no bound, need a radius.
+    exponential = json.loads(told(capsys, "run", path, *LABEL, "--loss", "exponential", "--json"))
+    assert exponential["method"].startswith(
+        "MirrorDescent(loss=Exponential(), over=L1Ball(radius=1"
+    )
+
+
+def test_a_learner_that_was_saved_when_the_radius_was_1_goes_on(data, tmp_path, capsys):
+    path, X, y = data
+    save = tmp_path / "m"
+    base = LinearBasis.spanning(X[:1000])
+    method = MirrorDescent("logistic", rb.L1Ball(1))
+    progressive(method, stream(X[:2000], y[:2000], base=base), checkpoint=save)
+    got = json.loads(told(capsys, "run", path, *LABEL, "--save", save, "--resume", "--json"))
+    assert got["mistakes"] == progressive(method, stream(X, y, base=base)).last.mistakes
+    auto = ["--save", tmp_path / "auto", "--resume", "--json"]
+    twice = [json.loads(told(capsys, "run", path, *LABEL, *auto)) for _ in range(2)]
+    assert twice[0]["weights"] == twice[1]["weights"]
+    assert twice[0]["method"].startswith("HedgedDescent(")
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -176,7 +215,8 @@ def test_run_is_what_the_library_says(data, capsys):
         (["--schedule", "adaptive", "--over", "simplex"], r"Simplex\(.*Adaptive\(\)"),
         (["--horizon", 3000, "--method", "exponentiated-gradient"], r"Horizon\(rounds=3000\)"),
         (["--method", "exponentiated-gradient"], "no bound with such steps; --horizon, the number"),
-        (["--base", "experts", "--bound", 9], "bound=9.0"),
+        (["--base", "experts", "--bound", 9], "HedgedDescent.*bound=18.0"),
+        (["--method", "mirror-descent"], r"MirrorDescent\(.*L1Ball\(radius=1"),
     ],
 )
 def test_options(options, said, data, capsys):
@@ -192,8 +232,10 @@ def test_costs_and_targets(data, tmp_path, capsys):
     assert (got["mistakes"], got["base"]) == (None, "experts")  # costs are not scaled
     assert sum(got["weights"].values()) == pytest.approx(1.0)
     squared = ["run", costs, "--label", "d", "--loss", "squared"]
-    assert "has none here; give --targets, a bound of |y|" in told(capsys, *squared, status=2)
-    assert "3000 examples" in told(capsys, *squared, "--targets", 1)
+    for radius in ([], ["--radius", 1]):
+        said = told(capsys, *squared, *radius, status=2)
+        assert re.search(r"here; give --targets, a bound of \|y\|$", said)
+        assert "3000 examples" in told(capsys, *squared, *radius, "--targets", 1)
 
 
 def test_compare(data, tmp_path, capsys, monkeypatch):
@@ -253,13 +295,27 @@ def test_regret_is_what_the_library_says(data, tmp_path, capsys):
             "is not of numbers .*--classes NEGATIVE,POSITIVE",
         ),
         (["--label", "clicked", "--classes", "no"], "--classes names two labels"),
-        ([*LABEL, "--base", "experts"], "row 1 has size .* beyond --bound 1.0"),
+        ([*LABEL, "--base", "experts"], "row 3 has norm .* beyond --bound 2.0"),
         ([*LABEL, "--resume"], "--resume continues from the file of --save; give --save"),
         ([*LABEL, "--proxy", "entropy", "--over", "l2"], "use --over simplex, full-simplex or l1$"),
         ([*LABEL, "--proxy", "tilted"], "use --over simplex$"),
         ([*LABEL, "--proxy", "l2"], "--proxy 'l2' is unknown; choose one of .*, tilted$"),
         ([*LABEL, "--schedule", "fast"], "--schedule 'fast' is unknown; .*adaptive, .*growing$"),
         ([*LABEL, "--over", "cube"], "'cube' is not one of"),
+        ([*LABEL, "--radius", "big"], "--radius must be a number or auto, got 'big'$"),
+        ([*LABEL, "--radius", "auto", "--over", "l1"], "--over needs .*; give --radius, a number$"),
+        (
+            [*LABEL, "--method", "hedged-descent", "--horizon", 9],
+            "--horizon needs a radius, and hedged descent has none; leave it out, or choose",
+        ),
+        (
+            [*LABEL, "--radius", "auto", "--method", "mirror-steps"],
+            "--method mirror-steps needs a radius; give --radius, a number$",
+        ),
+        (
+            [*LABEL, "--radius", "auto", "--loss", "exponential"],
+            "slopes without a bound; give --radius$",
+        ),
     ],
 )
 def test_bad_input(arguments, said, data, capsys):
