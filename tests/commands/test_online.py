@@ -207,6 +207,28 @@ def test_a_learner_that_was_saved_when_the_radius_was_1_goes_on(data, tmp_path, 
     assert twice[0]["method"].startswith("HedgedDescent(")
 
 
+def test_resuming_another_file_names_what_differs(data, tmp_path, capsys):
+    path, _, _ = data
+    save, other = tmp_path / "m", tmp_path / "other.csv"
+    table = pd.read_csv(path)
+    told(capsys, "run", path, *LABEL, "--save", save)
+    changed = table.copy()
+    changed.loc[0, "income"] += 1.0
+    within = table.copy()
+    within.loc[7, "income"] = 99.0
+    for given, said in (
+        (table[["income", "age", "c", "d", "clicked"]], "column 'income' where .* column 'age'; "),
+        (table[["age", "c", "d", "clicked"]], "no column 'income', .* from age, income, c, d"),
+        (table[:2000], "other.csv has 2000 rows, and the checkpoint .* is after row 3000"),
+        (changed, "other.csv has .* at row 0, feature 'income', and the checkpoint"),
+        (within, "other.csv has other base functions than those that the learner has learned"),
+    ):
+        given.to_csv(other, index=False)
+        text = told(capsys, "run", other, *LABEL, "--save", save, "--resume", status=2)
+        assert re.search(said, text)
+        assert not re.search("[0-9a-f]{16}", text)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -294,6 +316,7 @@ def test_regret_is_what_the_library_says(data, tmp_path, capsys):
             ["--label", "clicked"],
             "is not of numbers .*--classes NEGATIVE,POSITIVE",
         ),
+        (["--label", "clicked", "--classes", "0,1"], "its labels are no, yes.; name the two lab"),
         (["--label", "clicked", "--classes", "no"], "--classes names two labels"),
         ([*LABEL, "--base", "experts"], "row 3 has norm .* beyond --bound 2.0"),
         ([*LABEL, "--resume"], "--resume continues from the file of --save; give --save"),

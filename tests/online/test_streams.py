@@ -164,8 +164,15 @@ BAD = [
         lambda X, y, f: list(stream([({"a": 1, "b": 2}, 1.0), ({"b": 1, "a": 2}, 1)])),
         "item 1 of list has its columns in another order",
     ),
+    (
+        lambda X, y, f: list(stream(iter([pd.get_dummies(["u", v, "w"]) for v in "vw"]))),
+        "item 1 of list_iterator has no column 'v', which the blocks before it have",
+    ),
     (lambda X, y, f: list(stream(f / "a.csv", "z")), "a.csv has no column 'z'; it has y, a, b"),
-    (lambda X, y, f: list(stream(f / "a.csv", "y")), r"not of numbers \('p' at row 0\); name"),
+    (
+        lambda X, y, f: list(stream(f / "a.csv", "y")),
+        r"\('p' at row 0; its labels are p, q\); name",
+    ),
     (lambda X, y, f: list(stream(f / "a.csv")), r"column 'y' is not of numbers \('p' "),
     (
         lambda X, y, f: list(stream(f / "a.csv", "y", classes=("p", "q"))),
@@ -383,15 +390,20 @@ def test_a_saved_learner_goes_on_and_others_are_refused(tmp_path):
         np.testing.assert_array_equal(a, b)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(second)).w, second.w)
     for given, message in (
-        (stream(frame[list("bacde")], y), "has learned from columns"),
-        (stream(frame[list("abcd")], y), "has learned from features 5, and the frame has 4"),
-        (stream(frame, y, base=LinearBasis.spanning(X)), "has learned from base functions experts"),
+        (
+            stream(frame[list("bacde")], y),
+            "the frame has column 'b' where the learner has learned ",
+        ),
+        (stream(frame[list("abcd")], y), "has no column 'e', and the learner has .* a, b, c, d, e"),
+        (stream(frame.rename(columns={"c": "f"}), y), "has a column 'f', and the learner has lear"),
+        (stream(X[:, :4], y), "X has 4 columns, and the learner has learned from 5"),
+        (stream(frame, y, base=LinearBasis.spanning(X)), "has other base functions than those tha"),
     ):
         with pytest.raises(InputError, match=message):
             progressive(load(path, METHOD), given)
     third = load(path, METHOD)
     progressive(third, stream(X, y))  # columns without names leave the known names
-    with pytest.raises(InputError, match="has learned from columns"):
+    with pytest.raises(InputError, match="the frame has column 'b' where the learner has learned"):
         progressive(third, stream(frame[list("bacde")], y))
     other = MirrorDescent("hinge", rb.Simplex(2))
     for method in (other, GradientDescent("hinge")):
@@ -424,6 +436,32 @@ def test_checkpoints_of_other_runs_are_refused(tmp_path):
     longer = [np.concatenate([one, one]) for one in (X, y)]
     got = progressive(METHOD, stream(*longer), checkpoint=path)
     assert got.last[:4] == progressive(METHOD, stream(*longer)).last[:4]
+
+
+@pytest.mark.parametrize("more", [0, 50])
+def test_a_resumed_run_names_the_row_and_column_that_differ(more, tmp_path):
+    """Also if the stream has no further rows."""
+    X, y = made(ROWS + more)
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    path = tmp_path / "run"
+    progressive(METHOD, stream(frame[:ROWS], y[:ROWS]), checkpoint=path)
+    kept = path.read_bytes()
+    first, last, label = frame.copy(), frame.copy(), y.copy()
+    first.loc[0, "c"] = 0.125
+    last.loc[ROWS - 1, "d"] = 0.5
+    label[ROWS - 1] *= -1.0
+    for given, message in (
+        (stream(first, y), "frame has 0.125 at row 0, feature 'c', and the checkpoint .* learned "),
+        (stream(last, y), "has 0.5 at row 199, feature 'd', and the checkpoint .* of the check"),
+        (stream(frame, label), "at row 199, the label, and the checkpoint .*run has learned"),
+        (stream(frame[list("abced")], y), "has column 'e' where the learner has learned from colu"),
+    ):
+        with pytest.raises(InputError, match=message):
+            progressive(METHOD, given, checkpoint=path)
+        path.write_bytes(kept)
+    found = progressive(METHOD, stream(frame, y), checkpoint=path)
+    assert found.last[:4] == progressive(METHOD, stream(frame, y)).last[:4]
+    assert found.history[-1].rows == ROWS + more
 
 
 def test_checkpoints_of_before_are_read_unless_labels_were_delayed(tmp_path):

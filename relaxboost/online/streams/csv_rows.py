@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.arrays import Array
-from relaxboost._core.errors import InputError, missing
+from relaxboost._core.errors import InputError, few, missing
 from relaxboost._core.tables import MISSING, listed, next_header
 from relaxboost.matrices.chunks.sources import Batch, numbers, values
 from relaxboost.matrices.labelled import ROUNDED
@@ -74,7 +74,7 @@ class _CsvRows:
                 # Blank lines contain no row.
                 if "Empty CSV" in str(error):
                     continue
-                raise self._refusal(str(error), before) from None
+                raise self._refusal(str(error), before, rows) from None
             except pa.ArrowException as error:
                 raise InputError(f"{self._name} cannot be read as CSV: {error}") from None
             for batch in table.to_batches():
@@ -113,7 +113,7 @@ class _CsvRows:
                         f"integer that doubles round; {ROUNDED}"
                     )
 
-    def _refusal(self, message: str, before: int) -> InputError:
+    def _refusal(self, message: str, before: int, rows: bytes) -> InputError:
         """Return an error with row and column of the stream for a message of Arrow."""
         row = re.search(r"Row #(\d+): ", message)
         at = "" if row is None else f"row {int(row[1]) - 1 + before}"
@@ -131,6 +131,10 @@ class _CsvRows:
         if column == self._label:
             remedy = "name the two labels, the negative one first: classes=(negative, positive)"
         where = f"{found[2]!r} at {at}" if at else repr(found[2])
+        if column == self._label:
+            # The labels are named, because a user may have given other ones.
+            texts = self._parsed(rows, [], [column])[column].unique().to_pylist()
+            where += f"; its labels are {few(sorted(map(str, texts)), 5)}"
         return InputError(f"{self._name}: column {column!r} is not of numbers ({where}); {remedy}")
 
 

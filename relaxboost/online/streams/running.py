@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.errors import InputError, RowError
+from relaxboost._core.errors import InputError, RowError, few
 from relaxboost._core.files import Pace, check_output
 from relaxboost._core.history import History
 from relaxboost._core.loop import Clock, Limits, run
@@ -85,6 +85,8 @@ class _Run:
         self._begin = source.start
         self._loss_before = learner.loss
         self.kept = _Kept(self._copies(), source.start, 0)
+        # The first and the last row that the run has learned tell its stream from others.
+        self._ends: list[Vector] = []
         # A long run keeps at most 10 000 records.
         self.history: History[ProgressRecord] = History()
         if path is not None:
@@ -109,12 +111,8 @@ class _Run:
     def records(self, every: int | None) -> Iterator[ProgressRecord]:
         """Learn, and yield a record after each page, or after every `every` rows and at the end."""
         reported = -1
-        first = True
         # A resumed run skips the rows before the checkpoint.
-        for page in _cut(self._source.pages(self.kept.at), every):
-            if first:
-                self._recognise(page)
-                first = False
+        for page in _cut(self._pages(), every):
             self._learn(page)
             if every is None or self.kept.at % every == 0:
                 reported = self.kept.at
@@ -130,6 +128,39 @@ class _Run:
         if reported != self.kept.at:
             yield self.record()
 
+    def _pages(self) -> Iterator[Page]:
+        """Yield the pages to learn, after a check that the stream is that of the checkpoint."""
+        at = self.kept.at
+        # The last row of the checkpoint is read again, because a file may have been rewritten.
+        is_resumed = at > self._begin
+        pages = self._source.pages(at - is_resumed)
+        for number, page in enumerate(pages):
+            if number == 0:
+                self._recognise(page)
+                if is_resumed:
+                    page = Page(at, page.H[1:], None if page.y is None else page.y[1:], page.X[1:])
+            yield page
+
+    def _compare_ends(self, page: Page) -> None:
+        """Compare the first and the last row of the checkpoint with the stream."""
+        if self._source.replayable:
+            X, y = self._source.head(1)
+            self._compare(self._begin, X[0], y, self._ends[0])
+        self._compare(page.first, page.X[0], page.y, self._ends[1])
+
+    def _compare(self, row: int, x: Vector, y: Vector | None, kept: Vector) -> None:
+        """Raise InputError if a row is not the one that the checkpoint has learned."""
+        here = _row(x, y)
+        names = [*(f"feature {name!r}" for name in self._source.columns), "the label"]
+        # Rows of another width have other columns, which `_recognise` names.
+        if len(here) != len(kept) or np.array_equal(here, kept, equal_nan=True):
+            return
+        j = int(np.argmax((here != kept) & ~(np.isnan(here) & np.isnan(kept))))
+        raise InputError(
+            f"{self._source.name} has {here[j]:g} at row {row}, {names[j]}, and the checkpoint "
+            f"{self.path} has learned {kept[j]:g} there; give the stream of the checkpoint"
+        )
+
     def restore(self) -> None:
         """Set the learner to the state after the last complete page."""
         for array, kept in zip(self.learner.arrays(), self.kept.arrays, strict=True):
@@ -144,10 +175,12 @@ class _Run:
         about = {"begin": self._begin, "before": self._loss_before, "at": self.kept.at}
         about |= {"mistakes": self.kept.mistakes, "seconds": self.clock.seconds}
         # In an array of doubles, None becomes nan.
-        history = np.array(self.history.records(), dtype=np.float64)
+        rest = {"history": np.array(self.history.records(), dtype=np.float64)}
+        if self._ends:
+            rest["ends"] = np.array(self._ends)
         trouble = None
         try:
-            write_state(self.path, {**self.learner.state(), "run": about, "history": history})
+            write_state(self.path, {**self.learner.state(), "run": about, **rest})
         except OSError as error:
             # A full disk must not end a run that took hours.
             trouble = error
@@ -161,6 +194,11 @@ class _Run:
         learner = self.learner
         path = self.path
         try:
+            # The method may depend on the columns, so other columns explain another method.
+            names = state.get("origin", {}).get("names")
+            here = self._source.origin["names"]
+            if names and here and names != here:
+                raise InputError(f"{self._source.name} has {_difference('names', here, names)}")
             found = learner.method.restored(state)
             about = state["run"]
             if found.size != learner.size:
@@ -177,7 +215,8 @@ class _Run:
                 )
             self.kept = _Kept(found.arrays(), about["at"], about["mistakes"])
             self._loss_before = about["before"]
-            # Checkpoints of earlier versions have no history.
+            # Checkpoints of earlier versions have no history, and no first and last row.
+            self._ends = list(state.get("ends", ()))
             for rows, loss, mistakes, bound, seconds in state.get("history", ()):
                 wrong = None if np.isnan(mistakes) else int(mistakes)
                 numbers = map(float, (bound, seconds))
@@ -200,13 +239,14 @@ class _Run:
         learner = self.learner
         name = self._source.name
         here = self._source.origin
-        # A stream without column names fits any columns.
-        for what, known in learner.origin.items():
+        # A stream without column names fits any columns. Names of columns are plainer than digests.
+        for what in ("names", "features", "columns", "base functions"):
+            # Other rows explain other base functions, so they are named first.
+            if what == "base functions" and self._ends:
+                self._compare_ends(page)
+            known = learner.origin.get(what)
             if known and here[what] and known != here[what]:
-                raise InputError(
-                    f"this learner has learned from {what} {known}, and {name} has {here[what]}; "
-                    "they must be the same, in the same order"
-                )
+                raise InputError(f"{name} has {_difference(what, here[what], known)}")
         if page.y is None and learner.method.loss.task:
             raise InputError(
                 f"{learner.method.loss!r} needs targets, and {name} has none; name their column: y="
@@ -227,6 +267,8 @@ class _Run:
         mistakes = self.kept.mistakes
         if page.y is not None:
             mistakes += int(np.count_nonzero((predictions > 0.0) != (page.y > 0.0)))
+        first = self._ends[0] if self._ends else _row(page.X[0], page.y)
+        self._ends = [first, _row(page.X[-1], page.y, -1)]
         # Ctrl-C may come at any time, so this is a single assignment.
         self.kept = _Kept(self._copies(), page.first + len(page.H), mistakes)
 
@@ -236,12 +278,39 @@ class _Run:
 
 def _cut(pages: Iterator[Page], every: int | None) -> Iterator[Page]:
     """Cut pages at the multiples of `every` rows."""
-    for first, H, y in pages:
+    for first, H, y, X in pages:
         a = 0
         while a < len(H):
             b = len(H) if every is None else min(len(H), a + every - (first + a) % every)
-            yield Page(first + a, H[a:b], None if y is None else y[a:b])
+            yield Page(first + a, H[a:b], None if y is None else y[a:b], X[a:b])
             a = b
+
+
+def _row(x: Vector, y: Vector | None, at: int = 0) -> Vector:
+    """Return the features and the target of a row, where no target is nan."""
+    return np.append(x, np.nan if y is None else y[at])
+
+
+def _difference(what: str, here: str, known: str) -> str:
+    """Return how the columns or base functions of a stream differ from those of a learner."""
+    if what == "names":
+        got = here.split("\n")
+        want = known.split("\n")
+        for names, others, has in ((got, want, "a"), (want, got, "no")):
+            for name in names:
+                if name not in others:
+                    return f"{has} column {name!r}, and the learner has learned from {few(want, 9)}"
+        j = next(j for j, pair in enumerate(zip(got, want, strict=False)) if pair[0] != pair[1])
+        return (
+            f"column {got[j]!r} where the learner has learned from column {want[j]!r}; give the "
+            f"columns in the order {few(want, 9)}"
+        )
+    if what == "features":
+        return f"{here} columns, and the learner has learned from {known}"
+    rule = "they must be the same, in the same order"
+    if what == "base functions":
+        rule = "they must be the same, and so must the rows from which they are made"
+    return f"other {what} than those that the learner has learned from; {rule}"
 
 
 def progressive(

@@ -28,6 +28,8 @@ class Page(NamedTuple):
     """The values of the base functions, shape (rows, M)."""
     y: Vector | None
     """The targets, shape (rows,)."""
+    X: Array
+    """The features, shape (rows, features)."""
 
 
 class Stream:
@@ -89,7 +91,7 @@ class Stream:
                     f"{self.base.name} gave values of shape {H.shape} for {len(X)} examples; they "
                     "must be (rows, M)"
                 )
-            yield Page(first, np.ascontiguousarray(H, dtype=np.float64), y)
+            yield Page(first, np.ascontiguousarray(H, dtype=np.float64), y, X)
 
     def head(self, rows: int) -> tuple[Array, Vector | None]:
         """Return features and targets of the first rows, from which base functions can be computed.
@@ -128,13 +130,15 @@ class Stream:
     def origin(self) -> dict[str, str]:
         """Texts that identify base functions, number of features and columns, for a learner.
 
-        The texts are final after a page was read. If columns have no names, "columns" is "".
+        The texts are final after a page was read. If columns have no names, "columns" and "names"
+        are "".
         """
-        names = hashlib.sha256("\n".join(self._header.names).encode()).hexdigest()[:16]
+        names = "\n".join(self._header.names) if self._header.given else ""
         return {
             "base functions": self.base.digest(),
             "features": str(len(self._header.names)),
-            "columns": names if self._header.given else "",
+            "columns": hashlib.sha256(names.encode()).hexdigest()[:16] if names else "",
+            "names": names,
         }
 
     def _rows(self, start: int, size: int = 0) -> Iterator[tuple[int, Array, Vector | None]]:
