@@ -87,6 +87,13 @@ _OPTIONS = [
     click.option("--label", help="The column of labels or targets; --loss inner has none."),
     sep_option,
     click.option("--classes", metavar="NO,YES", help="The labels of the classes -1 and +1."),
+    click.option("--drop", metavar="COLUMNS", help="Columns to leave out, separated by commas."),
+    click.option(
+        "--categories",
+        metavar="COLUMNS",
+        help="Columns of categories, which are one-hot encoded by hashing. Columns with words in "
+        "the first rows always are.",
+    ),
     click.option(
         "--base",
         type=click.Choice(["linear", "stumps", "experts"]),

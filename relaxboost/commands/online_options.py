@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -25,6 +26,11 @@ SAMPLE = 1000
 NEED_RADIUS = ("inner", "exponential")
 
 
+def _split(given: str | None) -> list[str]:
+    """Return the names of columns that an option lists."""
+    return [name.strip() for name in (given or "").split(",") if name.strip()]
+
+
 class StreamOptions(SimpleNamespace):
     """The options of a verb, an attribute for each."""
 
@@ -37,15 +43,21 @@ class StreamOptions(SimpleNamespace):
             if isinstance(self.stream, Path) and not self.stream.is_dir():
                 said += f"; it has {listed(read_header(self.stream, self.sep))}"
             raise InputError(said)
-        given = stream(self.stream, self.label, classes=self._classes(), sep=self.sep)
+        given = stream(
+            self.stream,
+            self.label,
+            classes=self._classes(),
+            sep=self.sep,
+            drop=_split(self.drop),
+            categories=_split(self.categories),
+        )
         # Costs of experts are losses already: scaling them would change the game.
         base = self.base or ("experts" if self.loss == "inner" else "linear")
         if base == "experts":
             made: Any = Experts(1.0 if self.bound is None else self.bound)
         else:
-            X, _ = given.head(SAMPLE)
-            stumps = base == "stumps"
-            made = StumpBasis.at_quantiles(X, self.cuts) if stumps else LinearBasis.spanning(X)
+            stumps = partial(StumpBasis.at_quantiles, cuts=self.cuts)
+            made = given.encoded(stumps if base == "stumps" else LinearBasis.spanning, SAMPLE)
         found = given.through(made)
         piped = not isinstance(self.stream, Path)
         found.name = "standard input" if piped else spoken_input(found.name)

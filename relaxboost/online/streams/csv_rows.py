@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,9 @@ from relaxboost._core.errors import InputError, few, missing
 from relaxboost._core.tables import MISSING, listed, next_header
 from relaxboost.matrices.chunks.sources import Batch, numbers, values
 from relaxboost.matrices.labelled import ROUNDED
+from relaxboost.online.streams.columns import Columns
 
+_BAD_VALUE = re.compile(r"In CSV column #(\d+): .*invalid value '(.*)'", re.DOTALL)
 READ_BYTES = 2**20
 """The number of bytes that are read at once."""
 MAX_ROW_BYTES = 2**24
@@ -21,7 +24,7 @@ MAX_ROW_BYTES = 2**24
 
 
 def csv_batches(
-    name: str, file: Any, label: str | None, has_text: bool, sep: str
+    name: str, file: Any, label: str | None, has_text: bool, sep: str, columns: Columns
 ) -> Iterator[Batch]:
     """Yield the rows of a binary CSV file with a header as soon as they arrive.
 
@@ -37,14 +40,18 @@ def csv_batches(
         Whether labels are text.
     sep : str
         The separator of the columns.
+    columns : Columns
+        The columns to leave out, and those of words.
     """
-    yield from _CsvRows(name, file, label, has_text, sep).batches()
+    yield from _CsvRows(name, file, label, has_text, sep, columns).batches()
 
 
 class _CsvRows:
     """The rows of a binary CSV file; see `csv_batches`."""
 
-    def __init__(self, name: str, file: Any, label: str | None, has_text: bool, sep: str) -> None:
+    def __init__(
+        self, name: str, file: Any, label: str | None, has_text: bool, sep: str, columns: Columns
+    ) -> None:
         try:
             from pyarrow import csv
         except ImportError:
@@ -55,10 +62,13 @@ class _CsvRows:
         self._header = next_header(name, file, sep)
         if label is not None and label not in self._header:
             raise InputError(f"{name} has no column {label!r}; it has {listed(self._header)}")
-        self._features = [column for column in self._header if column not in ("", label)]
+        columns.check(name, [column for column in self._header if column != label])
+        self._columns = columns
+        left_out = ("", label, *columns.drop)
+        self._features = [column for column in self._header if column not in left_out]
         labels = [] if label is None else [label]
         self._texts = labels if has_text else []
-        self._doubles = self._features if has_text else [*labels, *self._features]
+        self._numeric_labels = [] if has_text else labels
         self._cells = csv.ParseOptions(delimiter=sep.replace("\\t", "\t"))
 
     def batches(self) -> Iterator[Batch]:
@@ -68,7 +78,7 @@ class _CsvRows:
         before = 0
         for number, rows in enumerate(_complete_rows(self._file, self._cells.delimiter.encode())):
             try:
-                table = self._parsed(rows, self._doubles, self._texts)
+                table = self._table(rows, before)
                 self._check_integers(rows, table, before)
             except pa.ArrowInvalid as error:
                 # Blank lines contain no row.
@@ -79,9 +89,38 @@ class _CsvRows:
                 raise InputError(f"{self._name} cannot be read as CSV: {error}") from None
             for batch in table.to_batches():
                 y = None if self._label is None else values(batch, self._label)
-                X = numbers(self._name, self._features, batch)
-                yield Batch(f"block {number} of {self._name}", X, y, self._features)
+                words = [batch.column(column).to_pylist() for column in self._words()]
+                X, names = self._columns.joined(
+                    self._name, self._numbers(), partial(numbers, batch=batch), words, len(batch)
+                )
+                yield Batch(f"block {number} of {self._name}", X, y, names)
             before += table.num_rows
+
+    def _words(self) -> list[str]:
+        """Return the columns of words."""
+        known = self._columns.words
+        return [] if known is None else known.columns
+
+    def _numbers(self) -> list[str]:
+        """Return the features that are numbers."""
+        words = self._words()
+        return [column for column in self._features if column not in words]
+
+    def _table(self, rows: bytes, before: int) -> Any:
+        """Return complete rows as a table. Columns with words in the first rows contain words."""
+        import pyarrow as pa
+
+        while True:
+            doubles = [*self._numeric_labels, *self._numbers()]
+            try:
+                return self._parsed(rows, doubles, [*self._texts, *self._words()])
+            except pa.ArrowInvalid as error:
+                found = _BAD_VALUE.match(str(error))
+                column = self._header[int(found[1])] if found else ""
+                # Later rows cannot change what a base function is.
+                if self._columns.words is None or before or column not in self._numbers():
+                    raise
+                self._columns.words.columns.append(column)
 
     def _parsed(self, rows: bytes, doubles: list[str], texts: list[str]) -> Any:
         """Return complete rows as a table of the given columns of doubles and of text."""
@@ -100,7 +139,7 @@ class _CsvRows:
 
     def _check_integers(self, rows: bytes, table: Any, before: int) -> None:
         """Raise InputError for an integer that a double cannot represent."""
-        for column in self._doubles:
+        for column in [*self._numeric_labels, *self._numbers()]:
             x: Array = table[column].to_numpy()
             large = np.flatnonzero((np.abs(x) >= 2.0**53) & np.isfinite(x)).tolist()
             # The table contains rounded doubles, so the digits are parsed again as text.
@@ -121,13 +160,15 @@ class _CsvRows:
             return InputError(
                 f"{self._name}, {at or 'some row'}: not in UTF-8; save the file as UTF-8"
             )
-        found = re.match(r"In CSV column #(\d+): .*invalid value '(.*)'", message, re.DOTALL)
+        found = _BAD_VALUE.match(message)
         if not found:
             rest = message if row is None else f"{at}: {message[row.end() :]}"
             return InputError(f"{self._name} cannot be read as CSV: {rest}")
         # Arrow counts the columns from 0.
         column = self._header[int(found[1])]
         remedy = "drop or encode it"
+        if self._columns.words is not None:
+            remedy = "it had numbers before; drop it, or name it among the categories"
         if column == self._label:
             remedy = "name the two labels, the negative one first: classes=(negative, positive)"
         where = f"{found[2]!r} at {at}" if at else repr(found[2])
