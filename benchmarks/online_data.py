@@ -171,8 +171,8 @@ def compare(name: str, data: Split, seeds: int) -> None:
     """Print the errors of all learners on a set."""
     learners: dict[str, Callable[[Split], Seen]] = {
         "without a radius (default)": lambda data: ours(data)[0],
-        "the same, last weights": lambda data: ours(data, average=False)[0],
         "mirror descent, entropy": lambda data: ours(data, radius=30)[0],
+        "the same, last weights": lambda data: ours(data, radius=30, average=False)[0],
         'mirror descent, "squared-l2"': lambda data: ours(data, radius=30, proxy="squared-l2")[0],
         "scikit-learn SGDClassifier": scikit_learn,
         "river LogisticRegression": river,

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from scipy.special import expit, log_expit, softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
@@ -23,6 +23,7 @@ from relaxboost.game.domains import Domain, FullSimplex, L1Ball, L2Ball, Simplex
 from relaxboost.online import HedgedDescent, Learner, MirrorDescent, MirrorSteps
 from relaxboost.online.proxies import as_proxy
 from relaxboost.online.streams import BaseFunctions, LinearBasis, StumpBasis
+from relaxboost.online.streams.words import BUCKETS, WithWords, Words, word_columns
 
 ROWS_PER_BLOCK = 4096
 """The number of rows whose base functions are in memory at a time."""
@@ -66,7 +67,8 @@ class OnlineEstimator(TableEstimator, ABC):
         Parameters
         ----------
         X : array or frame of shape (N, d)
-            Finite numbers.
+            Finite numbers. Columns of a pandas frame may contain words, which are hashed to 1024
+            base functions, so that new words may come at any time.
         y : array of shape (N,)
             Labels of any kind, at least two; for regression finite numbers.
         sample_weight : array of shape (N,), optional
@@ -90,6 +92,28 @@ class OnlineEstimator(TableEstimator, ABC):
     ) -> tuple[Array, Array, Array]:
         """Return rows, targets of shape (N, outputs), and weights."""
 
+    def _read(self, X: Any, *, reset: bool = False) -> Array:
+        """Return X as doubles. Words in pandas frames become 1024 features at the end."""
+        if reset:
+            self._words = Words(word_columns(X))
+        words = self._words
+        if not words.columns:
+            return super()._read(X, reset=reset)
+        self._check_kind(X)
+        if not hasattr(X, "iloc"):
+            raise InputError(
+                f"the estimator has learned words of {words.columns[0]!r}; give a pandas frame"
+            )
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        rest = X.drop(columns=words.columns)
+        # A reader of its own keeps the names of all columns in this estimator.
+        reader = type(self)()
+        reader._words = Words()
+        numbers = np.empty((len(X), 0))
+        if rest.shape[1]:
+            numbers = super(OnlineEstimator, reader)._read(rest, reset=True)
+        return np.hstack([numbers, words.of(X)])
+
     def _without_missing(self) -> str | None:
         return "; drop the row, or fill the value in"
 
@@ -103,6 +127,13 @@ class OnlineEstimator(TableEstimator, ABC):
         self.basis_ = basis
 
     def _basis(self, X: Array) -> BaseFunctions:
+        if not self._words.columns:
+            return self._basis_of_numbers(X)
+        numbers = X.shape[1] - BUCKETS
+        base = self._basis_of_numbers(X[:, :numbers]) if numbers else LinearBasis([], [])
+        return WithWords(base, numbers, self._words)
+
+    def _basis_of_numbers(self, X: Array) -> BaseFunctions:
         if isinstance(self.basis, BaseFunctions):
             if self.basis.features not in (None, X.shape[1]):
                 raise InputError(
@@ -182,10 +213,12 @@ class OnlineEstimator(TableEstimator, ABC):
         check_is_fitted(self)
         X = self._read(X)
         said = np.empty((len(X), len(self.learners_)))
+        # Without a radius, learners clip predictions, which an average of weights cannot.
+        average = self.average and not self._is_automatic
         for block in _blocks(len(X)):
             H = self._values(X[block])
             for k, learner in enumerate(self.learners_):
-                said[block, k] = learner.predict(H, average=self.average)
+                said[block, k] = learner.predict(H, average=average)
         return said
 
 
@@ -220,8 +253,8 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         GD) instead of `MirrorDescent`. Its regret bound needs a constant schedule, or the squared
         norm.
     average : bool
-        Whether `predict` uses the average of the weights, as theorems on independent examples do,
-        or the last weights.
+        For a given radius, whether `predict` uses the average of the weights, as theorems on
+        independent examples do, or the last weights.
     intercept : bool
         Whether a constant is added to the base functions.
     passes : int

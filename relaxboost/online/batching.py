@@ -18,6 +18,7 @@ from relaxboost._core.arrays import Array, Matrix, Vector, doubles
 from relaxboost._core.errors import InputError, RowError
 from relaxboost._core.parameters import count, natural, positive, share
 from relaxboost.online.blocks import opener
+from relaxboost.online.hedged import HedgedDescent
 from relaxboost.online.learner import Learner, OnlineMethod
 from relaxboost.online.losses import losses_of
 from relaxboost.online.risks import Assumptions, ordered, ranged, risk_bound, validation_radius
@@ -255,6 +256,11 @@ def _check_options(method: Any, rule: Any, snapshots: Any, delta: Any, loss_rang
     """Raise InputError for options that do not fit the rule."""
     if not isinstance(method, OnlineMethod):
         raise InputError(f"method must be an OnlineMethod such as GradientDescent, got {method!r}")
+    if isinstance(method, HedgedDescent):
+        raise InputError(
+            "HedgedDescent clips predictions, so that its losses are not those of any weights; "
+            "give a method with a radius, such as MirrorDescent"
+        )
     if rule not in get_args(Rule):
         raise InputError(f"rule must be {', '.join(get_args(Rule))}, got {rule!r}")
     # These rules use all iterates in one pass and store none.

@@ -116,7 +116,8 @@ class HedgedLearner(Learner):
     """The learner of `HedgedDescent`. `w` is the mean of the weights of its K learners.
 
     A prediction is the mean of the clipped predictions of the K learners. It is <w, h> if none of
-    them is clipped.
+    them is clipped. In the average, the weights after example i count i times (Lacoste-Julien,
+    Schmidt & Bach 2012), because the first weights are those of far too large steps, too.
     """
 
     def __init__(self, method: HedgedDescent, size: int) -> None:

@@ -99,7 +99,7 @@ def test_blocks_are_their_rows_one_by_one(block, radius):
 
 def test_ranges_are_those_of_the_first_batch():
     X, y = stream()
-    made = Classifier("hinge").partial_fit(X[:50], y[:50], classes=["up", "down"])
+    made = Classifier("hinge", radius=30).partial_fit(X[:50], y[:50], classes=["up", "down"])
     before = made.decision_function(X)
     np.testing.assert_allclose(before, scaled(X, X[:50]) @ made.learners_[0].average)
     made.partial_fit(100.0 * X[50:], y[50:])
@@ -181,6 +181,37 @@ def test_the_default_needs_no_radius():
         with pytest.raises(InputError, match=r"needs a radius, and .*, such as radius=30"):
             Classifier(**option).fit(X, y)
         Classifier(radius=30, **option).fit(X[:10], y[:10])
+
+
+def test_words_in_frames_are_hashed():
+    rng = np.random.default_rng(0)
+    city = rng.choice(["paris", "rome", "oslo"], 600)
+    frame = pd.DataFrame({"city": city, "age": rng.normal(size=600).round(2), "on": city > "p"})
+    y = np.where((city == "rome") == (frame.age > 0.0), "up", "down")
+    frame["both"] = [f"{c}{a > 0.0}" for c, a in zip(city, frame.age, strict=True)]
+    made = Classifier().partial_fit(frame[:300], y[:300], classes=["down", "up"])
+    made.partial_fit(frame[300:], y[300:])
+    assert made.score(frame, y) > 0.97
+    assert list(made.feature_names_in_) == ["city", "age", "on", "both"]
+    again = pickle.loads(pickle.dumps(made))
+    category = frame.astype({"city": "category", "both": "string"})
+    np.testing.assert_array_equal(again.decision_function(category), made.decision_function(frame))
+    new = frame.assign(city="cairo")  # a word that no row had
+    assert np.isfinite(made.partial_fit(new, y).decision_function(new)).all()
+    learner = made.learners_[0]
+    assert learner.size == 2 + 1024 + 1
+    assert learner.method.bound == pytest.approx(math.sqrt(2 + 2 + 1))
+    words = Classifier(basis="stumps").fit(frame[["city", "both"]], y)
+    assert words.score(frame[["city", "both"]], y) > 0.97
+    assert Regressor().fit(frame, (y == "up") * 1.0).score(frame, (y == "up") * 1.0) > 0.8
+    for X, message in (
+        (frame[["age", "city", "on", "both"]], "feature names"),
+        (frame.assign(age="old"), "feature 'age' holds 'old'"),
+        (frame.assign(age=np.nan), "Input X contains NaN at row 0, feature 0"),
+        (frame.to_numpy(), "has learned words of 'city'; give a pandas frame"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            made.predict(X)
 
 
 BAD = {

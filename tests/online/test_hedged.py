@@ -206,16 +206,18 @@ def test_it_follows_a_drift_as_the_best_constant_step_does():
     assert fixed.loss > 1.2 * losses.min()
 
 
-def test_regret_and_batch_take_it():
+def test_regret_takes_it_and_batch_refuses_it():
     H, y = examples(Logistic(), 200)
     method = HedgedDescent("logistic", rb.L2Ball(3))
     found = regret(method, (H, y), at=[50])
     for one in (*found.along, found):
         assert one.lower <= one.upper <= one.bound_at <= one.bound
-    mean = batch(method, (H, y))
+    with pytest.raises(InputError, match="clips predictions, so that its losses are not those of"):
+        batch(method, (H, y))
     learner = method.start(5)
-    learner.update(H, y)
-    np.testing.assert_array_equal(mean.w, learner.average)
+    iterates = [learner.w for h, label in zip(H, y, strict=True) if learner.update(h, label) < 99]
+    want = np.average([np.zeros(5), *iterates[:-1]], axis=0, weights=np.arange(1, 201))
+    np.testing.assert_allclose(learner.average, want, rtol=1e-9)
     assert promised(learner, 200) == math.inf
 
 

@@ -102,7 +102,8 @@ def learn(
     K = p.size
     sums[WEIGHT] += weight
     mix(Z, sums, steps, p, w)
-    average(w, mean, weight / sums[WEIGHT])
+    # The i-th weights count i times, because the first ones may be those of far too large steps.
+    average(w, mean, 2.0 * weight / (sums[WEIGHT] + weight))
     # AdaHedge: the mixability gap is the mean loss minus the mix loss (de Rooij et al., Eq. 4).
     rate = math.log(K) / max(sums[MIXABILITY], SMALLEST_GAP)
     least = np.inf

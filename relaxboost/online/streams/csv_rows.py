@@ -14,7 +14,7 @@ from relaxboost._core.errors import InputError, few, missing
 from relaxboost._core.tables import MISSING, listed, next_header
 from relaxboost.matrices.chunks.sources import Batch, numbers, values
 from relaxboost.matrices.labelled import ROUNDED
-from relaxboost.online.streams.columns import Columns
+from relaxboost.online.streams.columns import TableColumns
 
 _BAD_VALUE = re.compile(r"In CSV column #(\d+): .*invalid value '(.*)'", re.DOTALL)
 READ_BYTES = 2**20
@@ -24,7 +24,7 @@ MAX_ROW_BYTES = 2**24
 
 
 def csv_batches(
-    name: str, file: Any, label: str | None, has_text: bool, sep: str, columns: Columns
+    name: str, file: Any, label: str | None, has_text: bool, sep: str, columns: TableColumns
 ) -> Iterator[Batch]:
     """Yield the rows of a binary CSV file with a header as soon as they arrive.
 
@@ -40,7 +40,7 @@ def csv_batches(
         Whether labels are text.
     sep : str
         The separator of the columns.
-    columns : Columns
+    columns : TableColumns
         The columns to leave out, and those of words.
     """
     yield from _CsvRows(name, file, label, has_text, sep, columns).batches()
@@ -50,7 +50,13 @@ class _CsvRows:
     """The rows of a binary CSV file; see `csv_batches`."""
 
     def __init__(
-        self, name: str, file: Any, label: str | None, has_text: bool, sep: str, columns: Columns
+        self,
+        name: str,
+        file: Any,
+        label: str | None,
+        has_text: bool,
+        sep: str,
+        columns: TableColumns,
     ) -> None:
         try:
             from pyarrow import csv

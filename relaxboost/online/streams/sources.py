@@ -14,7 +14,7 @@ from relaxboost._core.errors import InputError, missing
 from relaxboost._core.files import check_input
 from relaxboost._core.tables import is_parquet, listed, opened
 from relaxboost.matrices.chunks.sources import Batch, batches, check_integers, hands_over, parquet
-from relaxboost.online.streams.columns import Columns
+from relaxboost.online.streams.columns import TableColumns
 from relaxboost.online.streams.csv_rows import READ_BYTES, csv_batches
 
 FRAME_ROWS = 4096
@@ -34,7 +34,7 @@ class ExampleSource:
         Whether the labels in a CSV file are text.
     sep : str
         The separator of the columns in a CSV file.
-    columns : Columns
+    columns : TableColumns
         The columns to leave out, and those of words, for files and frames.
 
     Attributes
@@ -50,7 +50,7 @@ class ExampleSource:
         A function that returns all batches.
     """
 
-    def __init__(self, given: Any, y: Any, has_text: bool, sep: str, columns: Columns) -> None:
+    def __init__(self, given: Any, y: Any, has_text: bool, sep: str, columns: TableColumns) -> None:
         self.name = type(given).__name__
         self.once = False
         self.columns = columns
@@ -112,7 +112,7 @@ def _with_labels(name: str) -> InputError:
 
 
 def _file(
-    path: Path, label: Any, has_text: bool, sep: str, columns: Columns
+    path: Path, label: Any, has_text: bool, sep: str, columns: TableColumns
 ) -> Callable[[], Iterator[Batch]]:
     """Return a function that opens an existing file."""
     label = _column_name(label)
@@ -124,7 +124,7 @@ def _file(
     return lambda: _from_disk(path, label, has_text, sep, columns)
 
 
-def _tables(path: Path, label: str | None, columns: Columns) -> Iterator[Batch]:
+def _tables(path: Path, label: str | None, columns: TableColumns) -> Iterator[Batch]:
     """Yield the rows of Parquet, which may contain words."""
     try:
         from pyarrow import ArrowException, dataset
@@ -147,7 +147,7 @@ def _column_name(label: Any) -> str | None:
 
 
 def _from_disk(
-    path: Path, label: str | None, has_text: bool, sep: str, columns: Columns
+    path: Path, label: str | None, has_text: bool, sep: str, columns: TableColumns
 ) -> Iterator[Batch]:
     with opened(path) as file:
         raw: Any = file.detach()
@@ -164,7 +164,7 @@ class _Pipe:
     """
 
     def __init__(
-        self, name: str, file: Any, label: Any, has_text: bool, sep: str, columns: Columns
+        self, name: str, file: Any, label: Any, has_text: bool, sep: str, columns: TableColumns
     ) -> None:
         self._name = name
         self._batches = csv_batches(name, file, _column_name(label), has_text, sep, columns)
@@ -186,7 +186,9 @@ class _Pipe:
             yield batch
 
 
-def _frame(frame: Any, label: Any, columns: Columns, where: str = "the frame") -> Iterator[Batch]:
+def _frame(
+    frame: Any, label: Any, columns: TableColumns, where: str = "the frame"
+) -> Iterator[Batch]:
     """Yield the rows of a pandas frame. The labels are a column or a separate array."""
     y = label
     if isinstance(label, str):
@@ -214,7 +216,7 @@ def _frame(frame: Any, label: Any, columns: Columns, where: str = "the frame") -
         yield Batch(where, X, labels, names)
 
 
-def _numeric_columns(frame: Any, columns: Columns, where: str) -> list[int]:
+def _numeric_columns(frame: Any, columns: TableColumns, where: str) -> list[int]:
     """Return the places of the columns of numbers, and add the others to the columns of words."""
     from pandas.api.types import is_numeric_dtype
 
@@ -235,7 +237,7 @@ def _numeric_columns(frame: Any, columns: Columns, where: str) -> list[int]:
 
 
 def _items(
-    source: Iterable[Any], label: str | None, name: str, columns: Columns
+    source: Iterable[Any], label: str | None, name: str, columns: TableColumns
 ) -> Iterator[Batch]:
     """Yield the items of an iterable: (x, y) or x, each an example or a block, or frames."""
     for number, item in enumerate(source):

@@ -16,7 +16,7 @@ from relaxboost.matrices.chunks.sources import Batch, Header, check_integers
 from relaxboost.matrices.labelled import finite_doubles
 from relaxboost.online.kernels.vectors import dual_norms
 from relaxboost.online.streams.bases import BaseFunctions, Experts, LinearBasis
-from relaxboost.online.streams.columns import Columns
+from relaxboost.online.streams.columns import TableColumns
 from relaxboost.online.streams.sources import ExampleSource
 from relaxboost.online.streams.words import BUCKETS, WithWords
 
@@ -348,7 +348,7 @@ def stream(
         raise InputError(f"base must be BaseFunctions such as Experts(), got {base!r}")
     pair = _class_pair(classes)
     has_text = pair is not None and any(isinstance(label, str) for label in pair)
-    columns = Columns(drop, categories)
+    columns = TableColumns(drop, categories)
     return Stream(ExampleSource(source, y, has_text, sep, columns), base or Experts(), page, pair)
 
 

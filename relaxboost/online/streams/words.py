@@ -54,6 +54,10 @@ class Words:
             H[np.arange(rows), places[codes]] = 1.0
         return H
 
+    def of(self, frame: Any) -> Array:
+        """Return the features of a pandas frame that has the columns."""
+        return self.values([frame[name].astype(object) for name in self.columns], len(frame))
+
     def names(self) -> list[str]:
         """Return the names of the features for a header, which do not depend on the words."""
         return [f"{', '.join(self.columns)} #{place}" for place in range(BUCKETS)]
@@ -61,6 +65,17 @@ class Words:
     def word(self, place: int) -> str:
         """Return the first word of a feature, as column=word, or its number."""
         return self._seen.get(place, f"#{place}")
+
+
+def word_columns(X: Any) -> list[Any]:
+    """Return the columns of a pandas frame that are not numbers, and [] for other tables."""
+    from pandas.api.types import is_numeric_dtype
+
+    if not hasattr(X, "iloc") or not hasattr(X, "columns"):
+        return []
+    # A column of objects that are all numbers is a column of numbers.
+    kinds = X.infer_objects().dtypes
+    return [name for name, kind in kinds.items() if not is_numeric_dtype(kind)]
 
 
 class WithWords(BaseFunctions):
@@ -100,5 +115,6 @@ class WithWords(BaseFunctions):
 
     def bound_in(self, norm: str, size: int) -> float:
         """Return a bound on the dual norm: each column of words has a single 1."""
-        largest = self.base.size(self._numbers) + len(self.words.columns)
+        # The size may include a constant.
+        largest = size - BUCKETS + len(self.words.columns)
         return math.sqrt(largest) if norm == "l2" else 1.0
