@@ -95,6 +95,10 @@ def test_tables_that_no_estimator_takes(name, table):
 @pytest.mark.parametrize("kind", ["words", "categories", "objects", "dates"])
 @pytest.mark.parametrize("name", [name for name in ALL if name not in TAKE_CATEGORIES])
 def test_frames_with_categories_are_refused_by_column(name, kind):
+    # Online estimators hash words.
+    if name.startswith("online") and kind != "dates":
+        assert fit(ALL[name], WORDS).predict(WORDS).shape == (60,)
+        return
     job = {
         "words": WORDS["job"],
         "categories": WORDS["job"].astype("category"),

@@ -130,6 +130,9 @@ def test_words_that_come_after_numbers_are_refused(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=message):
         list(stream(tmp_path / "a.csv", "y", categories=()))
     assert len(np.vstack([H for H, _ in stream(tmp_path / "a.csv", "y", categories=["a"])])) == 32
+    dates = pd.DataFrame({"y": [1.0], "day": pd.Timestamp("2020-02-01")})
+    with pytest.raises(InputError, match="column 'day' is not of numbers; drop or encode it"):
+        list(stream(dates, "y", categories=()))
     for option in ({"drop": "a"}, {"categories": "a"}):
         with pytest.raises(InputError, match="must be a list of columns, got 'a'"):
             stream(tmp_path / "a.csv", "y", **option)

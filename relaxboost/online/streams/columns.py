@@ -21,7 +21,7 @@ class TableColumns:
     drop : iterable of str
         The columns to leave out.
     categories : iterable of str or None
-        The columns that contain categories. TableColumns of words are added when the first rows are
+        The columns that contain categories. Columns of words are added when the first rows are
         read. If it is None, words are refused.
     """
 

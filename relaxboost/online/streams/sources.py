@@ -16,6 +16,7 @@ from relaxboost._core.tables import is_parquet, listed, opened
 from relaxboost.matrices.chunks.sources import Batch, batches, check_integers, hands_over, parquet
 from relaxboost.online.streams.columns import TableColumns
 from relaxboost.online.streams.csv_rows import READ_BYTES, csv_batches
+from relaxboost.online.streams.words import are_words
 
 FRAME_ROWS = 4096
 """The number of rows of a batch from a frame or a Parquet file."""
@@ -229,7 +230,7 @@ def _numeric_columns(frame: Any, columns: TableColumns, where: str) -> list[int]
             # A double would round an integer above 2^53 without notice.
             check_integers(where, name, frame.iloc[:, place].dropna().to_numpy())
             found.append(place)
-        elif words is None:
+        elif words is None or not are_words(kind):
             raise InputError(f"{where}: column {name!r} is not of numbers; drop or encode it")
         else:
             words.columns.append(str(name))

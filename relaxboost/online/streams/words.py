@@ -67,15 +67,20 @@ class Words:
         return self._seen.get(place, f"#{place}")
 
 
-def word_columns(X: Any) -> list[Any]:
-    """Return the columns of a pandas frame that are not numbers, and [] for other tables."""
-    from pandas.api.types import is_numeric_dtype
+def are_words(kind: Any) -> bool:
+    """Return whether a column of a pandas frame with this type contains words."""
+    from pandas.api.types import is_object_dtype, is_string_dtype
 
+    return hasattr(kind, "categories") or is_object_dtype(kind) or is_string_dtype(kind)
+
+
+def word_columns(X: Any) -> list[Any]:
+    """Return the columns of a pandas frame that contain words, and [] for other tables."""
     if not hasattr(X, "iloc") or not hasattr(X, "columns"):
         return []
     # A column of objects that are all numbers is a column of numbers.
     kinds = X.infer_objects().dtypes
-    return [name for name, kind in kinds.items() if not is_numeric_dtype(kind)]
+    return [name for name, kind in kinds.items() if are_words(kind)]
 
 
 class WithWords(BaseFunctions):
