@@ -106,7 +106,7 @@ class OnlineEstimator(TableEstimator, ABC):
             )
         validate_data(self, X, reset=reset, skip_check_array=True)
         rest = X.drop(columns=words.columns)
-        # A reader of its own keeps the names of all columns in this estimator.
+        # Another estimator reads the numbers, so that this one keeps the names of all columns.
         reader = type(self)()
         reader._words = Words()
         numbers = np.empty((len(X), 0))
@@ -183,7 +183,7 @@ class OnlineEstimator(TableEstimator, ABC):
             given = getattr(self, name)
             if given not in (None, False):
                 raise InputError(
-                    f"{name}={given!r} needs a radius, and radius='auto' has steps of its own; "
+                    f"{name}={given!r} needs a radius, and radius='auto' chooses its steps; "
                     f"give a radius, such as radius={self.usual_radius:g}"
                 )
         return True

@@ -61,7 +61,7 @@ class _River:
         if isinstance(self.radius, str) and self.radius == "auto":
             if self.proxy is not None or self.schedule is not None:
                 raise InputError(
-                    "proxy and schedule need a radius, and radius='auto' has steps of its own; "
+                    "proxy and schedule need a radius, and radius='auto' chooses its steps; "
                     "give a radius, such as radius=30"
                 )
             return HedgedDescent(loss, bound=math.sqrt(size), targets=targets)

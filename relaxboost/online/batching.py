@@ -238,6 +238,11 @@ def batch(
     >>> found.index, found.examples
     """
     _check_options(method, rule, snapshots, delta, loss_range)
+    if isinstance(method, HedgedDescent):
+        raise InputError(
+            "HedgedDescent clips predictions, so that its losses are not those of any weights; "
+            "give a method with a radius, such as MirrorDescent"
+        )
     again = rule in ("majority", "validation") and not isinstance(snapshots, Iterable)
     remedy = "give arrays, or a function that reopens it, or declare snapshots=[i, ...]"
     opened, _ = opener(source, remedy if again else None)
@@ -256,11 +261,6 @@ def _check_options(method: Any, rule: Any, snapshots: Any, delta: Any, loss_rang
     """Raise InputError for options that do not fit the rule."""
     if not isinstance(method, OnlineMethod):
         raise InputError(f"method must be an OnlineMethod such as GradientDescent, got {method!r}")
-    if isinstance(method, HedgedDescent):
-        raise InputError(
-            "HedgedDescent clips predictions, so that its losses are not those of any weights; "
-            "give a method with a radius, such as MirrorDescent"
-        )
     if rule not in get_args(Rule):
         raise InputError(f"rule must be {', '.join(get_args(Rule))}, got {rule!r}")
     # These rules use all iterates in one pass and store none.

@@ -85,7 +85,7 @@ class _Run:
         self._begin = source.start
         self._loss_before = learner.loss
         self.kept = _Kept(self._copies(), source.start, 0)
-        # The first and the last row that the run has learned tell its stream from others.
+        # The first and the last row that the run has learned identify its stream.
         self._ends: list[Vector] = []
         # A long run keeps at most 10 000 records.
         self.history: History[ProgressRecord] = History()
@@ -188,6 +188,20 @@ class _Run:
             warnings.warn(f"{message}; free the disk", RuntimeWarning, stacklevel=3)
         self.pace.wrote(begun)
         return trouble
+
+    def refused(self, error: InputError) -> InputError | None:
+        """Return an error that says which rows before an invalid row are learned, or None."""
+        self.restore()
+        unsaved = self.write()
+        at = self.kept.at
+        if at == self._begin:
+            return None
+        if unsaved is not None:
+            return InputError(f"{error}; {self.path} could not be written: {unsaved.strerror}")
+        return InputError(
+            f"{error}; the rows before row {at} are learned: correct the stream, and continue from "
+            f"row {at}"
+        )
 
     def _resume(self, state: dict[str, Any]) -> float:
         """Continue from a checkpoint, and return the seconds of the earlier runs."""
@@ -373,17 +387,10 @@ def progressive(
     try:
         status = run(way.records(every), keep, limits, way.clock, empty=True)
     except InputError as error:
-        way.restore()
-        unsaved = way.write()
-        at = way.kept.at
-        if at == given.start:
+        refused = way.refused(error)
+        if refused is None:
             raise
-        if unsaved is not None:
-            raise InputError(f"{error}; {path} could not be written: {unsaved.strerror}") from error
-        raise InputError(
-            f"{error}; the rows before row {at} are learned: correct the stream, and continue from "
-            f"row {at}"
-        ) from error
+        raise refused from error
     # Ctrl-C may have interrupted a page.
     way.restore()
     if not status and way.kept.at == given.start:

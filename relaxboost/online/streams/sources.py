@@ -200,21 +200,25 @@ def _frame(
     columns.check(where, [str(name) for name in frame.columns])
     if columns.drop:
         frame = frame[[name for name in frame.columns if str(name) not in columns.drop]]
-    numbers = _numeric_columns(frame, columns, where)
-    places_of = {str(name): place for place, name in enumerate(frame.columns)}
     if y is not None and len(y) != len(frame):
         raise InputError(f"there are {len(frame)} examples and {len(y)} labels")
     y = None if y is None else np.asarray(y)
+    numbers = _numeric_columns(frame, columns, where)
     for a in range(0, len(frame), FRAME_ROWS):
-        part = frame.iloc[a : a + FRAME_ROWS]
-        X = part.iloc[:, numbers].to_numpy(np.float64, na_value=np.nan)
-        labels = None if y is None else y[a : a + FRAME_ROWS]
-        words = [] if columns.words is None else columns.words.columns
-        places = [places_of[name] for name in words]
-        texts = [part.iloc[:, place].astype(object).tolist() for place in places]
-        known = list(map(str, frame.columns[numbers]))
-        X, names = columns.joined(where, known, lambda *_, X=X: X, texts, len(part))
-        yield Batch(where, X, labels, names)
+        X, names = _features(frame.iloc[a : a + FRAME_ROWS], numbers, columns, where)
+        yield Batch(where, X, None if y is None else y[a : a + FRAME_ROWS], names)
+
+
+def _features(
+    part: Any, numbers: list[int], columns: TableColumns, where: str
+) -> tuple[Any, list[str]]:
+    """Return the features of the rows of a frame, and the names of the features."""
+    X = part.iloc[:, numbers].to_numpy(np.float64, na_value=np.nan)
+    words = [] if columns.words is None else columns.words.columns
+    place_of = {str(name): place for place, name in enumerate(part.columns)}
+    texts = [part.iloc[:, place_of[name]].astype(object).tolist() for name in words]
+    known = list(map(str, part.columns[numbers]))
+    return columns.joined(where, known, lambda *_: X, texts, len(part))
 
 
 def _numeric_columns(frame: Any, columns: TableColumns, where: str) -> list[int]:
