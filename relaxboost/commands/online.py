@@ -140,7 +140,9 @@ _OPTIONS = [
         "--horizon", type=click.IntRange(1), help="Or constant steps, for this number of examples."
     ),
     click.option("--bound", type=float, help="A bound of |h|. [default: 1; in l2 the root of M]"),
-    click.option("--targets", type=float, help="A bound of |y|, for --loss squared."),
+    click.option(
+        "--targets", type=float, help="A bound of |y|, which --loss squared and --radius auto need."
+    ),
 ]
 
 _method = click.option(

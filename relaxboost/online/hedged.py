@@ -67,10 +67,20 @@ class HedgedDescent(OnlineMethod):
     InputError
         If the loss has no bounded slopes, or if `targets` is missing.
 
+    Notes
+    -----
+    The proof has three parts. By convexity, the loss of the mean prediction is at most the mean of
+    the K losses, and AdaHedge bounds the difference to the loss of learner k. Let learner k predict
+    F, clipped to C, and let s be the slope at C. If s pulls F inwards or F = C, then the loss at C
+    minus that of w is at most s (C − <w, h>), and this is at most s (F − <w, h>). Otherwise the
+    learner takes s = 0, and its loss is at most ε. The sum of s (F − <w, h>) is the regret of
+    gradient descent for linear losses, which the first two terms bound.
+
     References
     ----------
     Zhang, Lu & Zhou (2018), Adaptive online learning in dynamic environments, for Hedge over steps;
-    de Rooij, van Erven, Grünwald & Koolen (2014), Thm 6, for AdaHedge; Zinkevich (2003).
+    de Rooij, van Erven, Grünwald & Koolen (2014), Follow the leader if you can, hedge if you must,
+    Sec. 2, for AdaHedge; Zinkevich (2003).
 
     Examples
     --------

@@ -135,6 +135,10 @@ def test_the_regret_is_at_most_its_bounds(loss, kind):
             eta = twin.eta / np.where(KINDS == 2, math.sqrt(rows), 1.0)
             each = length**2 / (2.0 * eta) + twin.spent + hedge + rows * 1.2e-7
             assert observed <= each[KINDS != 1].min() + 1e-6
+    for length in (3.0, 30.0, 700.0):
+        parts = length**2 * math.sqrt(rows) / (2.0 * twin.eta) + twin.spent
+        limit = 1.25 * math.sqrt(2.0) * learner.constants.lipschitz * length * math.sqrt(rows)
+        assert parts[KINDS == 2].min() <= limit
     assert learner.regret_bound() == pytest.approx(learner.regret_bound(np.eye(4)[0]))
 
 

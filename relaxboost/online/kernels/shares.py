@@ -104,7 +104,7 @@ def learn(
     mix(Z, sums, steps, p, w)
     # The i-th weights count i times, because the first ones may be those of far too large steps.
     average(w, mean, 2.0 * weight / (sums[WEIGHT] + weight))
-    # AdaHedge: the mixability gap is the mean loss minus the mix loss (de Rooij et al., Eq. 4).
+    # AdaHedge: the mixability gap is the mean loss minus the mix loss (de Rooij et al. 2014).
     rate = math.log(K) / max(sums[MIXABILITY], SMALLEST_GAP)
     least = np.inf
     for k in range(K):
