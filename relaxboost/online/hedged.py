@@ -40,7 +40,8 @@ class HedgedDescent(OnlineMethod):
     predictions has the shares p_k of AdaHedge. A learner whose prediction is beyond R learns only
     from examples that move it inwards.
 
-    For all examples and all weights w, the regret Σ l_i(w_{i−1}) − l_i(w) is at most
+    If the loss is never negative, then for all examples and all weights w the regret
+    Σ l_i(w_{i−1}) − l_i(w) is at most
 
         min over k of ‖w‖²/(2η_k) + Σ η_ki ‖u_ki‖²/2 + 2√(V log K) + S (4/3 log K + 2) + tε.
 
@@ -191,9 +192,9 @@ class HedgedLearner(Learner):
 
     def _excess(self) -> float:
         """Return the loss ε of a correct prediction of R."""
-        if self.method.loss.task != "binary":
-            return 0.0
-        limit = np.array([-self.method.limit, self.method.limit])
+        # A loss of y − <w, h> is at most its value at 0 where a slope points beyond the limit.
+        R = self.method.limit if self.method.loss.task == "binary" else 0.0
+        limit = np.array([-R, R])
         return float(self.method.loss.loss.pointwise(limit, np.sign(limit))[0].max())
 
     def move(self, value: float, u: Vector, step: float = 1.0) -> None:
