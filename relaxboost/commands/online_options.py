@@ -125,7 +125,8 @@ class StreamOptions(SimpleNamespace):
         targets = {} if self.targets is None else {"targets": self.targets}
         radius = 1.0 if self.radius in (None, "auto") else self.radius
         if name == "hedged-descent":
-            bound = stream.base.bound_in("l2", size)
+            norm = stream.base.bound_in("l2", size)
+            bound = norm if self.bound is None else self.bound
             return kind(self.loss, rb.L2Ball(radius), bound=bound, **targets), size
         # Each method gets the set of weights and the proxy for which its regret bound is known.
         greedy = {"gradient-descent": "l2", "mirror-steps": "l2"}

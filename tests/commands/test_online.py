@@ -237,7 +237,7 @@ def test_resuming_another_file_names_what_differs(data, tmp_path, capsys):
         (["--schedule", "adaptive", "--over", "simplex"], r"Simplex\(.*Adaptive\(\)"),
         (["--horizon", 3000, "--method", "exponentiated-gradient"], r"Horizon\(rounds=3000\)"),
         (["--method", "exponentiated-gradient"], "no bound with such steps; --horizon, the number"),
-        (["--base", "experts", "--bound", 9], "HedgedDescent.*bound=18.0"),
+        (["--base", "experts", "--bound", 9], "HedgedDescent.*bound=9.0"),
         (["--method", "mirror-descent"], r"MirrorDescent\(.*L1Ball\(radius=1"),
     ],
 )
