@@ -170,14 +170,16 @@ def interval(values: list[float]) -> str:
 def compare(name: str, data: Split, seeds: int) -> None:
     """Print the errors of all learners on a set."""
     learners: dict[str, Callable[[Split], Seen]] = {
-        "mirror descent, entropy (default)": lambda data: ours(data)[0],
-        "the same, last weights": lambda data: ours(data, average=False)[0],
-        'mirror descent, "squared-l2"': lambda data: ours(data, proxy="squared-l2")[0],
+        "without a radius (default)": lambda data: ours(data)[0],
+        "mirror descent, entropy": lambda data: ours(data, radius=30)[0],
+        "the same, last weights": lambda data: ours(data, radius=30, average=False)[0],
+        'mirror descent, "squared-l2"': lambda data: ours(data, radius=30, proxy="squared-l2")[0],
         "scikit-learn SGDClassifier": scikit_learn,
         "river LogisticRegression": river,
     }
     ours(ordered(data, 0))  # compiled before it is timed
-    ours(ordered(data, 0), proxy="squared-l2")
+    ours(ordered(data, 0), radius=30)
+    ours(ordered(data, 0), radius=30, proxy="squared-l2")
     rows = []
     for title, learn in learners.items():
         seen = [learn(ordered(data, seed)) for seed in range(seeds)]

@@ -40,12 +40,13 @@ LAZY |= {"joblib", "scipy.optimize", "distributed", "dask", "pyarrow", "clarabel
 
 
 WIDE = {
+    "relaxboost.online.streams.streaming.stream",
     "relaxboost.relaxations._projections.group_norm.norm_penalties",
     "relaxboost.relaxations._projections.selection.first_reaching",
     "relaxboost.relaxations._projections.wright.sweep",
     "relaxboost.solvers.solve.solve",
 }
-"""Functions of 8 parameters or more: compiled loops, which take no objects, and `solve`."""
+"""Functions of 8 parameters or more: compiled loops, which take no objects, `solve`, `stream`."""
 
 
 def name_of(path: Path) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import re
 import sys
+import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial, wraps
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -17,7 +16,7 @@ import click
 from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.files import check_output
 from relaxboost._core.progress import bar
-from relaxboost._core.tables import listed, read_header
+from relaxboost.commands.online_options import METHODS, SAMPLE, StreamOptions
 from relaxboost.commands.online_text import compare_text, run_data, run_text
 from relaxboost.commands.style import (
     DOMAINS,
@@ -29,19 +28,10 @@ from relaxboost.commands.style import (
     say,
     sep_option,
     show,
-    spoken_input,
     time_limit_option,
 )
 from relaxboost.commands.words import spoken
 
-METHODS = {
-    "mirror-descent": "MirrorDescent",
-    "mirror-steps": "MirrorSteps",
-    "gradient-descent": "GradientDescent",
-    "exponentiated-gradient": "ExponentiatedGradient",
-}
-# The number of rows that set the scale of features and the quantiles of stumps.
-_SAMPLE = 1000
 # The number of examples between two points of a curve.
 _POINT = 100
 # Parts of messages of the library, and their words on the command line.
@@ -57,76 +47,10 @@ _SPOKEN = {
     "or l1",
     "over=Simplex(radius)": "--over simplex",
     "use MirrorSteps for another proxy": "use --method mirror-steps for another proxy",
+    "use a method with a radius, such as radius=1": "give --radius",
     "<stdin>": "standard input",
 }
 _LEARNED = r"; the rows before (row \d+) are learned: correct the stream, and continue from row \d+"
-
-
-class StreamOptions(SimpleNamespace):
-    """The options of a verb, an attribute for each."""
-
-    def opened(self) -> Any:
-        """Return the stream of examples, mapped by the base functions of --base."""
-        from relaxboost.online import Experts, LinearBasis, StumpBasis, stream
-
-        if self.label is None and self.loss != "inner":
-            said = f"--loss {self.loss} needs --label, the name of the label column"
-            if isinstance(self.stream, Path) and not self.stream.is_dir():
-                said += f"; it has {listed(read_header(self.stream, self.sep))}"
-            raise InputError(said)
-        given = stream(self.stream, self.label, classes=self._classes(), sep=self.sep)
-        # Costs of experts are losses already: scaling them would change the game.
-        base = self.base or ("experts" if self.loss == "inner" else "linear")
-        if base == "experts":
-            made: Any = Experts(1.0 if self.bound is None else self.bound)
-        else:
-            X, _ = given.head(_SAMPLE)
-            stumps = base == "stumps"
-            made = StumpBasis.at_quantiles(X, self.cuts) if stumps else LinearBasis.spanning(X)
-        found = given.through(made)
-        piped = not isinstance(self.stream, Path)
-        found.name = "standard input" if piped else spoken_input(found.name)
-        return found
-
-    def _classes(self) -> tuple[Any, Any] | None:
-        if self.classes is None:
-            return None
-        pair = [part.strip() for part in self.classes.split(",")]
-        if len(pair) != 2:
-            raise InputError("--classes names two labels, the negative one first: no,yes")
-        # Labels in files are numbers or words; 0,1 must not become the words "0" and "1".
-        try:
-            return float(pair[0]), float(pair[1])
-        except ValueError:
-            return pair[0], pair[1]
-
-    def learner(self, name: str, stream: Any) -> tuple[Any, int]:
-        """Return a method by its name, and the number M of base functions."""
-        import relaxboost as rb
-        from relaxboost.online.proxies import PROXIES
-        from relaxboost.online.schedules import SCHEDULES
-
-        check_name("--proxy", self.proxy, PROXIES)
-        check_name("--schedule", self.schedule, SCHEDULES)
-        kind = getattr(rb.online, METHODS[name])
-        # Each method gets the set of weights and the proxy for which its regret bound is known.
-        greedy = {"gradient-descent": "l2", "mirror-steps": "l2"}
-        over = getattr(rb, DOMAINS[self.over or greedy.get(name, "l1")])(self.radius)
-        squared = isinstance(over, rb.L2Ball) or name in greedy
-        proxy = self.proxy or ("squared-l2" if squared else "entropy")
-        size = stream.base.size(stream.head(1)[0].shape[1])
-        schedule: Any = self.schedule
-        if self.horizon is not None:
-            schedule = rb.online.Horizon(self.horizon)
-        options = {"proxy": proxy, "schedule": schedule, "bound": 1.0}
-        if self.targets is not None:
-            options["targets"] = self.targets
-        made = kind(self.loss, over, **options)
-        # By default the bound is that of the base functions, in the dual norm of the proxy.
-        bound = self.bound
-        if bound is None:
-            bound = stream.base.bound_in(made.proxy.norm, size)
-        return replace(made, bound=bound), size
 
 
 def stream_options(
@@ -148,15 +72,32 @@ def stream_options(
     return added(click.argument("stream", type=kind()), *_OPTIONS)(collected)
 
 
+def _radius(context: Any, option: Any, given: str | None) -> float | str | None:
+    """Return a number, "auto" or None for --radius."""
+    if given in (None, "auto"):
+        return given
+    try:
+        return float(str(given))
+    except ValueError:
+        raise InputError(f"--radius must be a number or auto, got {given!r}") from None
+
+
 _OPTIONS = [
     # The stream: its labels, and the base functions of its columns.
     click.option("--label", help="The column of labels or targets; --loss inner has none."),
     sep_option,
     click.option("--classes", metavar="NO,YES", help="The labels of the classes -1 and +1."),
+    click.option("--drop", metavar="COLUMNS", help="Columns to leave out, separated by commas."),
+    click.option(
+        "--categories",
+        metavar="COLUMNS",
+        help="Columns of categories, which are one-hot encoded by hashing. Columns with words in "
+        "the first rows always are.",
+    ),
     click.option(
         "--base",
         type=click.Choice(["linear", "stumps", "experts"]),
-        help=f"Base functions: linear, features scaled to [-1, 1] by the first {_SAMPLE} rows and "
+        help=f"Base functions: linear, features scaled to [-1, 1] by the first {SAMPLE} rows and "
         "clipped; stumps at quantiles of these rows; or experts, features as they are.  [default: "
         "experts for --loss inner, else linear]",
     ),
@@ -182,30 +123,34 @@ _OPTIONS = [
         help="The set of weights. [default: l2 for gradient-descent and mirror-steps, else l1]",
     ),
     click.option(
-        "--radius", type=float, default=1.0, show_default=True, help="The radius of --over."
+        "--radius",
+        callback=_radius,
+        metavar="NUMBER|auto",
+        help="The radius of --over, or auto for a learner without one.  [default: auto for run, "
+        "else 1]",
     ),
     # The learner: its proxy, its steps, and the bounds that its regret bound needs.
     click.option("--proxy", metavar="NAME", help="[default: squared-l2 over l2, else entropy]"),
     click.option(
         "--schedule",
-        default="growing",
-        show_default=True,
         metavar="NAME",
-        help="growing or adaptive; both for streams of any length.",
+        help="growing or adaptive; both for streams of any length.  [default: growing]",
     ),
     click.option(
         "--horizon", type=click.IntRange(1), help="Or constant steps, for this number of examples."
     ),
     click.option("--bound", type=float, help="A bound of |h|. [default: 1; in l2 the root of M]"),
-    click.option("--targets", type=float, help="A bound of |y|, for --loss squared."),
+    click.option(
+        "--targets", type=float, help="A bound of |y|, which --loss squared and --radius auto need."
+    ),
 ]
 
 _method = click.option(
     "--method",
     type=click.Choice(list(METHODS)),
-    default="mirror-descent",
-    show_default=True,
-    help="The learner.",
+    metavar="NAME",
+    help=f"The learner: {', '.join(METHODS)}.  [default: mirror-descent; for run hedged-descent, "
+    "unless another option needs a radius]",
 )
 
 
@@ -264,10 +209,15 @@ def run(options: StreamOptions) -> None:
     elif options.resume:
         raise InputError("--resume continues from the file of --save; give --save")
     stream = options.opened()
-    found = _learned(options, options.method, stream, save, options.every)
+    name = options.chosen(save)
+    found = _learned(options, name, stream, save, options.every)
     content = run_data(found, stream)
-    saved = "" if save is None else f"\nsaved:      {save}"
+    is_saved = save is not None and found.unsaved is None
+    saved = f"\nsaved:      {save}" if is_saved else ""
     show(options.as_json, content, run_text(found, stream, content) + saved)
+    # The result may have taken hours, so it is printed before the command fails.
+    if found.unsaved is not None:
+        raise found.unsaved
     if found.status != "ended":
         sys.exit(1)
 
@@ -325,7 +275,7 @@ def regret(options: StreamOptions) -> None:
         plots.check_plot(options.plot)
     stream = options.opened()
     # The method is made before the stream is read to its end, so that wrong options are named soon.
-    method, _ = options.learner(options.method, stream)
+    method, _ = options.learner(options.method or "mirror-descent", stream)
     if options.certificate is not None:
         # Only the least value of a piecewise linear loss is a linear program, which has a proof.
         check_output(options.certificate)
@@ -439,14 +389,17 @@ def _learned(
                 _say_progress(options.as_json, record)
             progress(record.rows, stream.rows, f"mean loss {record.loss / record.rows:.4g}")
 
-        return progressive(
-            method.start(size),
-            stream,
-            every=every,
-            checkpoint=checkpoint,
-            time_limit=options.time_limit,
-            callback=show,
-        )
+        with warnings.catch_warnings():
+            # The run ends with an error if the last write fails, and earlier writes do not matter.
+            warnings.filterwarnings("ignore", "checkpoint .* could not be written")
+            return progressive(
+                method.start(size),
+                stream,
+                every=every,
+                checkpoint=checkpoint,
+                time_limit=options.time_limit,
+                callback=show,
+            )
 
 
 def _say_progress(as_json: bool, record: Any) -> None:

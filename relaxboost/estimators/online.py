@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from scipy.special import expit, log_expit, softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
@@ -20,9 +20,10 @@ from relaxboost.estimators.choices import check_likelihood, loss_of
 from relaxboost.estimators.tables import TableEstimator, classes_of, read_weights
 from relaxboost.functional.losses.targets import decided, labels
 from relaxboost.game.domains import Domain, FullSimplex, L1Ball, L2Ball, Simplex
-from relaxboost.online import Learner, MirrorDescent, MirrorSteps
+from relaxboost.online import HedgedDescent, Learner, MirrorDescent, MirrorSteps
 from relaxboost.online.proxies import as_proxy
 from relaxboost.online.streams import BaseFunctions, LinearBasis, StumpBasis
+from relaxboost.online.streams.words import BUCKETS, WithWords, Words, word_columns
 
 ROWS_PER_BLOCK = 4096
 """The number of rows whose base functions are in memory at a time."""
@@ -41,14 +42,16 @@ class OnlineEstimator(TableEstimator, ABC):
 
     usual_loss: ClassVar[str]
     """The name of the default loss."""
+    usual_radius: ClassVar[float] = 30.0
+    """A radius that suits many data sets."""
 
     loss: Any = None
     basis: Any = "linear"
     _: KW_ONLY
-    radius: float = 30.0
-    over: str = "ball"
-    proxy: Any = "entropy"
-    schedule: Any = "adaptive"
+    radius: Any = "auto"
+    over: str | None = None
+    proxy: Any = None
+    schedule: Any = None
     greedy: bool = False
     average: bool = True
     intercept: bool = True
@@ -64,7 +67,8 @@ class OnlineEstimator(TableEstimator, ABC):
         Parameters
         ----------
         X : array or frame of shape (N, d)
-            Finite numbers.
+            Finite numbers. Columns of a pandas frame may contain words, which are hashed to 1024
+            base functions, so that new words may come at any time.
         y : array of shape (N,)
             Labels of any kind, at least two; for regression finite numbers.
         sample_weight : array of shape (N,), optional
@@ -88,6 +92,28 @@ class OnlineEstimator(TableEstimator, ABC):
     ) -> tuple[Array, Array, Array]:
         """Return rows, targets of shape (N, outputs), and weights."""
 
+    def _read(self, X: Any, *, reset: bool = False) -> Array:
+        """Return X as doubles. Words in pandas frames become 1024 features at the end."""
+        if reset:
+            self._words = Words(word_columns(X))
+        words = self._words
+        if not words.columns:
+            return super()._read(X, reset=reset)
+        self._check_kind(X)
+        if not hasattr(X, "iloc"):
+            raise InputError(
+                f"the estimator has learned words of {words.columns[0]!r}; give a pandas frame"
+            )
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        rest = X.drop(columns=words.columns)
+        # Another estimator reads the numbers, so that this one keeps the names of all columns.
+        reader = type(self)()
+        reader._words = Words()
+        numbers = np.empty((len(X), 0))
+        if rest.shape[1]:
+            numbers = super(OnlineEstimator, reader)._read(rest, reset=True)
+        return np.hstack([numbers, words.of(X)])
+
     def _without_missing(self) -> str | None:
         return "; drop the row, or fill the value in"
 
@@ -101,6 +127,13 @@ class OnlineEstimator(TableEstimator, ABC):
         self.basis_ = basis
 
     def _basis(self, X: Array) -> BaseFunctions:
+        if not self._words.columns:
+            return self._basis_of_numbers(X)
+        numbers = X.shape[1] - BUCKETS
+        base = self._basis_of_numbers(X[:, :numbers]) if numbers else LinearBasis([], [])
+        return WithWords(base, numbers, self._words)
+
+    def _basis_of_numbers(self, X: Array) -> BaseFunctions:
         if isinstance(self.basis, BaseFunctions):
             if self.basis.features not in (None, X.shape[1]):
                 raise InputError(
@@ -124,17 +157,36 @@ class OnlineEstimator(TableEstimator, ABC):
         return np.column_stack([H, np.full(len(X), self.basis_.bound)]) if self.intercept else H
 
     def _method(self, loss: Any, size: int, basis: BaseFunctions, targets: float) -> Any:
-        proxy = as_proxy(self.proxy)
+        if self._is_automatic:
+            bound = basis.bound_in("l2", size) * (1.0 + 1e-12)
+            return HedgedDescent(loss, bound=bound, targets=targets)
+        proxy = as_proxy("entropy" if self.proxy is None else self.proxy)
         kinds: dict[str, type[Domain]] = {
             "ball": L2Ball if proxy.norm == "l2" else L1Ball,
             "simplex": Simplex,
             "full-simplex": FullSimplex,
         }
-        domain: Any = kinds[_choice("over", self.over, tuple(kinds))]
+        over = "ball" if self.over is None else self.over
+        domain: Any = kinds[_choice("over", over, tuple(kinds))]
+        schedule = "adaptive" if self.schedule is None else self.schedule
         # Rounded sums of squares may exceed the bound by a few units in the last place.
         bound = basis.bound_in(proxy.norm, size) * (1.0 + 1e-12)
         kind = MirrorSteps if self.greedy else MirrorDescent
-        return kind(loss, domain(self.radius), proxy, self.schedule, bound=bound, targets=targets)
+        return kind(loss, domain(self.radius), proxy, schedule, bound=bound, targets=targets)
+
+    @property
+    def _is_automatic(self) -> bool:
+        """Whether no radius is given. Raise InputError for options that need a radius."""
+        if not (isinstance(self.radius, str) and self.radius == "auto"):
+            return False
+        for name in ("over", "proxy", "schedule", "greedy"):
+            given = getattr(self, name)
+            if given not in (None, False):
+                raise InputError(
+                    f"{name}={given!r} needs a radius, and radius='auto' chooses its steps; "
+                    f"give a radius, such as radius={self.usual_radius:g}"
+                )
+        return True
 
     def _learn(self, X: Array, Y: Array, weights: Array) -> Array:
         """Learn from rows and targets of shape (N, outputs); return the predictions made before.
@@ -161,10 +213,12 @@ class OnlineEstimator(TableEstimator, ABC):
         check_is_fitted(self)
         X = self._read(X)
         said = np.empty((len(X), len(self.learners_)))
+        # Without a radius, learners clip predictions, which an average of weights cannot.
+        average = self.average and not self._is_automatic
         for block in _blocks(len(X)):
             H = self._values(X[block])
             for k, learner in enumerate(self.learners_):
-                said[block, k] = learner.predict(H, average=self.average)
+                said[block, k] = learner.predict(H, average=average)
         return said
 
 
@@ -183,20 +237,24 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         do not change later, because each weight is the weight of one base function. For declared
         ranges and for other base functions, such as `Symmetric` or `FittedBasis`, see
         `relaxboost.online.streams`.
-    radius : float
+    radius : float or "auto"
         The radius λ > 0 of the set of weights. With weights in l1, predictions lie in [−λK, λK] for
-        base functions in [−K, K].
-    over : {"ball", "simplex", "full-simplex"}
-        The set of weights. The ball is in the norm of the proxy, l1 or l2.
-    proxy, schedule
-        See `relaxboost.online.OnlineMethod`. "entropy" suits a few important features, "squared-l2"
-        many features of little importance.
+        base functions in [−K, K]. The default "auto" needs no radius and no step; it is
+        `relaxboost.online.HedgedDescent`, which also follows streams that drift.
+    over : {"ball", "simplex", "full-simplex"}, optional
+        For a given radius, the set of weights. The ball, the default, is in the norm of the proxy,
+        l1 or l2.
+    proxy, schedule : optional
+        For a given radius; see `relaxboost.online.OnlineMethod`. "entropy", the default, suits a
+        few important features, and "squared-l2" many features of little importance. The default
+        schedule is "adaptive".
     greedy : bool
-        Whether to use `MirrorSteps` (with the entropy EG, with the squared norm GD) instead of
-        `MirrorDescent`. Its regret bound needs a constant schedule, or the squared norm.
+        For a given radius, whether to use `MirrorSteps` (with the entropy EG, with the squared norm
+        GD) instead of `MirrorDescent`. Its regret bound needs a constant schedule, or the squared
+        norm.
     average : bool
-        Whether `predict` uses the average of the weights, as theorems on independent examples do,
-        or the last weights.
+        For a given radius, whether `predict` uses the average of the weights, as theorems on
+        independent examples do, or the last weights.
     intercept : bool
         Whether a constant is added to the base functions.
     passes : int
@@ -340,9 +398,10 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
         parameters are in units of the scaled target.
     basis, over, proxy, schedule, greedy, average, intercept, passes
         As for `MirrorDescentClassifier`.
-    radius : float
+    radius : float or "auto"
         The radius λ > 0. Predictions differ from the middle of the interval of targets by at most λ
-        times half of its length.
+        times half of its length. The default "auto" is `relaxboost.online.HedgedDescent`, which
+        clips targets, and the predictions that it learns from, to the interval.
     targets : (low, high), optional
         The interval that is scaled to [−1, 1]; by default the range in the first examples. The
         squared loss has bounded slopes in this interval only, and clips targets to it.
@@ -372,8 +431,9 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
     for_categories = "MarginBoostRegressor"
     for_labels = "for labels use MirrorDescentClassifier"
 
+    usual_radius = 3.0
+
     _: KW_ONLY
-    radius: float = 3.0
     targets: Any = None
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> MirrorDescentRegressor:
@@ -407,8 +467,8 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
         seen = (y - scale.center) / scale.half
         limit = math.inf
         # The slopes of such a loss are bounded on the interval only, and the regret bound needs
-        # bounded slopes.
-        if loss.of_differences and math.isinf(loss.gradient_bound):
+        # bounded slopes. Without a radius, the interval replaces it.
+        if loss.of_differences and (self._is_automatic or math.isinf(loss.gradient_bound)):
             limit = 1.0
             seen = np.clip(seen, -1.0, 1.0)
         if first:

@@ -18,7 +18,7 @@ from relaxboost._core.errors import InputError, missing
 from relaxboost._core.parameters import count, positive
 from relaxboost.estimators.choices import is_likelihood, loss_of
 from relaxboost.game.domains import L1Ball, L2Ball
-from relaxboost.online import MirrorDescent
+from relaxboost.online import HedgedDescent, MirrorDescent
 from relaxboost.online.proxies import as_proxy
 
 try:
@@ -37,11 +37,11 @@ class _River:
     """The base of both models. A new feature gets the next free place among `features`."""
 
     loss: Any
-    radius: float
+    radius: Any
     bound: float = 3.0
     features: int = 100
-    proxy: Any = "entropy"
-    schedule: Any = "adaptive"
+    proxy: Any = None
+    schedule: Any = None
     average: bool = False
     _kind: ClassVar[type]
     """The type of predictions."""
@@ -50,21 +50,31 @@ class _River:
 
     def __post_init__(self) -> None:
         task, does = self._task
-        proxy = as_proxy(self.proxy)
         positive("bound", self.bound)
         size = count("features", self.features) + 1  # the constant comes last
-        domain: Any = L2Ball if proxy.norm == "l2" else L1Ball
-        method = MirrorDescent(
-            loss_of(self.loss, (task,), does),
-            domain(self.radius),
-            proxy,
-            self.schedule,
-            # Each of the base functions lies in [−1, 1], the constant included.
-            bound=math.sqrt(size) if proxy.norm == "l2" else 1.0,
-            targets=getattr(self, "targets", math.inf),
-        )
-        self.learner: Any = method.start(size)
+        self.learner: Any = self._method(loss_of(self.loss, (task,), does), size).start(size)
         self._places: dict[Hashable, int] = {}
+
+    def _method(self, loss: Any, size: int) -> Any:
+        targets = getattr(self, "targets", math.inf)
+        # Each of the base functions lies in [−1, 1], the constant included.
+        if isinstance(self.radius, str) and self.radius == "auto":
+            if self.proxy is not None or self.schedule is not None:
+                raise InputError(
+                    "proxy and schedule need a radius, and radius='auto' chooses its steps; "
+                    "give a radius, such as radius=30"
+                )
+            return HedgedDescent(loss, bound=math.sqrt(size), targets=targets)
+        proxy = as_proxy("entropy" if self.proxy is None else self.proxy)
+        is_euclidean = proxy.norm == "l2"
+        return MirrorDescent(
+            loss,
+            (L2Ball if is_euclidean else L1Ball)(self.radius),
+            proxy,
+            "adaptive" if self.schedule is None else self.schedule,
+            bound=math.sqrt(size) if is_euclidean else 1.0,
+            targets=targets,
+        )
 
     def _targets(self, labels: Iterable[Any]) -> Any:
         """Return the targets of labels."""
@@ -134,8 +144,9 @@ class RiverClassifier(_River, base.MiniBatchClassifier):
     ----------
     loss : str or PointwiseLoss
         A loss of two classes; "logistic" has probabilities.
-    radius : float
-        The radius of the ball of the weights, l1 or l2 as the proxy.
+    radius : float or "auto"
+        The radius of the ball of the weights, l1 or l2 as the proxy. The default "auto" needs no
+        radius and no step; see `relaxboost.online.HedgedDescent`.
     bound : float
         The number by which features are divided before they are clipped to [−1, 1]. The default, 3,
         is three standard deviations after river's StandardScaler. That scaler changes with time,
@@ -143,8 +154,9 @@ class RiverClassifier(_River, base.MiniBatchClassifier):
     features : int
         The largest number of features. A further feature raises InputError. An absent feature
         counts as 0, so that regret bounds also hold for features that appear late.
-    proxy, schedule
-        See `relaxboost.online.MirrorDescent`.
+    proxy, schedule : optional
+        For a given radius; see `relaxboost.online.MirrorDescent`. The defaults are "entropy" and
+        "adaptive".
     average : bool
         Whether predictions use the average of the weights, or the last weights.
 
@@ -162,7 +174,7 @@ class RiverClassifier(_River, base.MiniBatchClassifier):
     _task = ("binary", "separates two classes")
 
     loss: Any = "logistic"
-    radius: float = 30.0
+    radius: Any = "auto"
 
     def _targets(self, labels: Iterable[Any]) -> Any:
         """Return −1 and +1 for False and True."""
@@ -170,8 +182,8 @@ class RiverClassifier(_River, base.MiniBatchClassifier):
         for y in given:
             if not (isinstance(y, bool | np.bool_) or (isinstance(y, int) and y in (0, 1))):
                 raise InputError(
-                    f"labels are False and True, got {y!r}; for several classes wrap the model in "
-                    "river.multiclass.OneVsRestClassifier"
+                    f"labels are the booleans False and True, got {y!r}; learn from y == {y!r}, or "
+                    "for several classes wrap the model in river.multiclass.OneVsRestClassifier"
                 )
         return np.where(np.array(given, dtype=bool), 1.0, -1.0)
 
@@ -210,7 +222,9 @@ class RiverRegressor(_River, base.MiniBatchRegressor):
         "huber", "absolute", "quantile"; "squared" needs `targets`.
     targets : float
         A bound of |y|, > 0; by default inf.
-    radius, bound, features, proxy, schedule, average
+    radius : float or "auto"
+        See `RiverClassifier`. The default is 3, because "auto" needs `targets`.
+    bound, features, proxy, schedule, average
         See `RiverClassifier`.
 
     Examples
@@ -225,7 +239,7 @@ class RiverRegressor(_River, base.MiniBatchRegressor):
     _task = ("regression", "does regression")
 
     loss: Any = "huber"
-    radius: float = 3.0
+    radius: Any = 3.0
     targets: float = math.inf
 
     def predict_one(self, x: Any) -> float:

@@ -3,6 +3,7 @@ from .batching import batch as batch
 from .comparators import Comparator as Comparator
 from .comparators import hindsight as hindsight
 from .hedge import ScheduledHedge as ScheduledHedge
+from .hedged import HedgedDescent as HedgedDescent
 from .learner import Learner as Learner
 from .learner import OnlineMethod as OnlineMethod
 from .losses import Inner as Inner

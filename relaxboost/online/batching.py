@@ -18,6 +18,7 @@ from relaxboost._core.arrays import Array, Matrix, Vector, doubles
 from relaxboost._core.errors import InputError, RowError
 from relaxboost._core.parameters import count, natural, positive, share
 from relaxboost.online.blocks import opener
+from relaxboost.online.hedged import HedgedDescent
 from relaxboost.online.learner import Learner, OnlineMethod
 from relaxboost.online.losses import losses_of
 from relaxboost.online.risks import Assumptions, ordered, ranged, risk_bound, validation_radius
@@ -237,6 +238,11 @@ def batch(
     >>> found.index, found.examples
     """
     _check_options(method, rule, snapshots, delta, loss_range)
+    if isinstance(method, HedgedDescent):
+        raise InputError(
+            "HedgedDescent clips predictions, so that its losses are not those of any weights; "
+            "give a method with a radius, such as MirrorDescent"
+        )
     again = rule in ("majority", "validation") and not isinstance(snapshots, Iterable)
     remedy = "give arrays, or a function that reopens it, or declare snapshots=[i, ...]"
     opened, _ = opener(source, remedy if again else None)

@@ -197,6 +197,18 @@ class Learner:
         """The current temperature β_t."""
         return float(self._sums[kernels.BETA])
 
+    @property
+    def filled(self) -> float:
+        """The norm of the average weights divided by the radius of a ball, or 0 for other sets.
+
+        If it is close to 1, a larger radius may lead to smaller losses.
+        """
+        over = self.method.over
+        if not isinstance(over, L1Ball | L2Ball):
+            return 0.0
+        order = 1 if isinstance(over, L1Ball) else 2
+        return float(np.linalg.norm(self.average, order)) / float(over.radius)
+
     def predict(self, H: Any, average: bool = True) -> Any:
         """Return the prediction <w, h> for an example, or for each row of a block.
 

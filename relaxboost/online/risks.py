@@ -8,6 +8,7 @@ from typing import Any
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, positive, share
+from relaxboost.online.hedged import HedgedDescent
 from relaxboost.online.learner import Learner, OnlineMethod
 from relaxboost.online.schedules import Adaptive, Growing
 
@@ -187,13 +188,16 @@ def promised(learner: Learner, t: int) -> float:
     "growing" it is Eq. 33 (Thms 1 and 2), and for "adaptive" the same argument applies. For other
     schedules it is Eq. 25, which is Eq. 38 for ``Horizon(t)``. For greedy steps it is DEK11's
     Thms 1 and 3 divided by t. For a user-defined schedule, the last β is computed for gradients of
-    size L, and the other β for gradients of size 0.
+    size L, and the other β for gradients of size 0. The result is inf for `HedgedDescent`.
 
     References
     ----------
     Juditsky et al. (2005), Thms 1 and 2, Eqs. 25, 33 and 38; Dekel (2011), Thms 1 and 3.
     """
     method = learner.method
+    # The learner has no schedule, and its weights are not in a fixed ball.
+    if isinstance(method, HedgedDescent):
+        return math.inf
     schedule = method.schedule
     known = learner.constants
     value = known.largest

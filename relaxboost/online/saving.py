@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,6 +32,20 @@ def write_state(path: Path, state: Mapping[str, Any]) -> None:
     content = io.BytesIO()
     np.savez(content, header=np.frombuffer(text, np.uint8), **arrays)
     write_atomically(path, content.getvalue())
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove the parts of files that killed runs have left next to `path`.
+
+    The names are those of `write_atomically`, and the content is the beginning of an archive.
+    """
+    for part in path.parent.glob(".*"):
+        if re.fullmatch(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}", part.name):
+            # A file of a user may have such a name, but it is not the beginning of an archive.
+            with part.open("rb") as file:
+                is_ours = b"PK\x03\x04".startswith(file.read(4))
+            if is_ours:
+                part.unlink(missing_ok=True)
 
 
 def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:

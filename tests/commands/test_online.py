@@ -6,6 +6,7 @@ import io
 import json
 import math
 import re
+import resource
 import subprocess
 import sys
 from fractions import Fraction
@@ -15,8 +16,9 @@ import pandas as pd
 import pytest
 
 import relaxboost as rb
+from relaxboost._core.files import write_atomically
 from relaxboost.commands.online import online
-from relaxboost.online import LinearBasis, MirrorDescent, progressive, stream
+from relaxboost.online import HedgedDescent, LinearBasis, MirrorDescent, progressive, saving, stream
 from tests.command import run
 
 pytest.importorskip("pyarrow")
@@ -95,7 +97,7 @@ class Pipe(io.RawIOBase):
 def test_a_pipe_is_learned_as_a_file_is(data, capsys, monkeypatch, base):
     """However it is cut, in rows too."""
     path, _, _ = data
-    monkeypatch.setattr("relaxboost.commands.online._SAMPLE", 700)
+    monkeypatch.setattr("relaxboost.commands.online_options.SAMPLE", 700)
     text = path.read_bytes()
     sizes = [7, 1, 100, *[4000] * 40]
     pipe = io.TextIOWrapper(io.BufferedReader(Pipe(text, sizes)))
@@ -144,7 +146,7 @@ def test_a_pipe_that_never_ends_answers_as_it_goes_and_to_ctrl_c(data, capsys, m
     last = json.loads(came[came.index("{\n") :])
     assert (last["status"], last["rows"]) == ("interrupted", 1300)
     want = progressive(
-        MirrorDescent("logistic", rb.L1Ball(1)),
+        HedgedDescent("logistic", bound=2.0),
         stream(X[:1300], y[:1300], base=LinearBasis.spanning(X[:1000])),
     )
     assert last["mistakes"] == want.last.mistakes
@@ -166,6 +168,67 @@ def test_run_is_what_the_library_says(data, capsys):
     assert re.search(r"^  1\.\d+ +age$", text, re.MULTILINE)
 
 
+def test_the_default_has_no_radius(data, tmp_path, capsys):
+    """It has smaller losses than radius 1, which a note says of the ball that it fills."""
+    path, X, y = data
+    got = json.loads(told(capsys, "run", path, *LABEL, "--json"))
+    given = stream(X, y, base=LinearBasis.spanning(X[:1000]))
+    want = progressive(HedgedDescent("logistic", bound=2.0), given)
+    assert got["mistakes"] == want.last.mistakes
+    assert got["mean_loss"] * 3000 == pytest.approx(want.last.loss, rel=1e-14)
+    assert got == {**json.loads(told(capsys, "run", path, *LABEL, "--radius", "auto", "--json")),
+                   "seconds": got["seconds"]}  # fmt: skip
+    text = told(capsys, "run", path, *LABEL)
+    bound = want.learner.regret_bound(want.learner.average)
+    assert f"regret:     at most {bound:.6g}: no fixed weights of a norm up to " in text
+    assert "fill" not in text
+    old = told(capsys, "run", path, *LABEL, "--radius", 1)
+    assert re.search(r"note: +the average weights fill 9\d% of the ball; .*--radius auto", old)
+    old = json.loads(told(capsys, "run", path, *LABEL, "--radius", 1, "--json"))
+    assert old["mean_loss"] > 1.1 * got["mean_loss"]
+    # Costs of experts, and losses whose slopes have no bound, need a radius.
+    exponential = json.loads(told(capsys, "run", path, *LABEL, "--loss", "exponential", "--json"))
+    assert exponential["method"].startswith(
+        "MirrorDescent(loss=Exponential(), over=L1Ball(radius=1"
+    )
+
+
+def test_a_learner_that_was_saved_when_the_radius_was_1_goes_on(data, tmp_path, capsys):
+    path, X, y = data
+    save = tmp_path / "m"
+    base = LinearBasis.spanning(X[:1000])
+    method = MirrorDescent("logistic", rb.L1Ball(1))
+    progressive(method, stream(X[:2000], y[:2000], base=base), checkpoint=save)
+    got = json.loads(told(capsys, "run", path, *LABEL, "--save", save, "--resume", "--json"))
+    assert got["mistakes"] == progressive(method, stream(X, y, base=base)).last.mistakes
+    auto = ["--save", tmp_path / "auto", "--resume", "--json"]
+    twice = [json.loads(told(capsys, "run", path, *LABEL, *auto)) for _ in range(2)]
+    assert twice[0]["weights"] == twice[1]["weights"]
+    assert twice[0]["method"].startswith("HedgedDescent(")
+
+
+def test_resuming_another_file_names_what_differs(data, tmp_path, capsys):
+    path, _, _ = data
+    save, other = tmp_path / "m", tmp_path / "other.csv"
+    table = pd.read_csv(path)
+    told(capsys, "run", path, *LABEL, "--save", save)
+    changed = table.copy()
+    changed.loc[0, "income"] += 1.0
+    within = table.copy()
+    within.loc[7, "income"] = 99.0
+    for given, said in (
+        (table[["income", "age", "c", "d", "clicked"]], "column 'income' where .* column 'age'; "),
+        (table[["age", "c", "d", "clicked"]], "no column 'income', .* from age, income, c, d"),
+        (table[:2000], "other.csv has 2000 rows, and the checkpoint .* is after row 3000"),
+        (changed, "other.csv has .* at row 0, feature 'income', and the checkpoint"),
+        (within, "other.csv has other base functions than those that the learner has learned"),
+    ):
+        given.to_csv(other, index=False)
+        text = told(capsys, "run", other, *LABEL, "--save", save, "--resume", status=2)
+        assert re.search(said, text)
+        assert not re.search("[0-9a-f]{16}", text)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -174,7 +237,8 @@ def test_run_is_what_the_library_says(data, capsys):
         (["--schedule", "adaptive", "--over", "simplex"], r"Simplex\(.*Adaptive\(\)"),
         (["--horizon", 3000, "--method", "exponentiated-gradient"], r"Horizon\(rounds=3000\)"),
         (["--method", "exponentiated-gradient"], "no bound with such steps; --horizon, the number"),
-        (["--base", "experts", "--bound", 9], "bound=9.0"),
+        (["--base", "experts", "--bound", 9], "HedgedDescent.*bound=9.0"),
+        (["--method", "mirror-descent"], r"MirrorDescent\(.*L1Ball\(radius=1"),
     ],
 )
 def test_options(options, said, data, capsys):
@@ -190,8 +254,10 @@ def test_costs_and_targets(data, tmp_path, capsys):
     assert (got["mistakes"], got["base"]) == (None, "experts")  # costs are not scaled
     assert sum(got["weights"].values()) == pytest.approx(1.0)
     squared = ["run", costs, "--label", "d", "--loss", "squared"]
-    assert "has none here; give --targets, a bound of |y|" in told(capsys, *squared, status=2)
-    assert "3000 examples" in told(capsys, *squared, "--targets", 1)
+    for radius in ([], ["--radius", 1]):
+        said = told(capsys, *squared, *radius, status=2)
+        assert re.search(r"here; give --targets, a bound of \|y\|$", said)
+        assert "3000 examples" in told(capsys, *squared, *radius, "--targets", 1)
 
 
 def test_compare(data, tmp_path, capsys, monkeypatch):
@@ -250,14 +316,29 @@ def test_regret_is_what_the_library_says(data, tmp_path, capsys):
             ["--label", "clicked"],
             "is not of numbers .*--classes NEGATIVE,POSITIVE",
         ),
+        (["--label", "clicked", "--classes", "0,1"], "its labels are no, yes.; name the two lab"),
         (["--label", "clicked", "--classes", "no"], "--classes names two labels"),
-        ([*LABEL, "--base", "experts"], "row 1 has size .* beyond --bound 1.0"),
+        ([*LABEL, "--base", "experts"], "row 3 has norm .* beyond --bound 2.0"),
         ([*LABEL, "--resume"], "--resume continues from the file of --save; give --save"),
         ([*LABEL, "--proxy", "entropy", "--over", "l2"], "use --over simplex, full-simplex or l1$"),
         ([*LABEL, "--proxy", "tilted"], "use --over simplex$"),
         ([*LABEL, "--proxy", "l2"], "--proxy 'l2' is unknown; choose one of .*, tilted$"),
         ([*LABEL, "--schedule", "fast"], "--schedule 'fast' is unknown; .*adaptive, .*growing$"),
         ([*LABEL, "--over", "cube"], "'cube' is not one of"),
+        ([*LABEL, "--radius", "big"], "--radius must be a number or auto, got 'big'$"),
+        ([*LABEL, "--radius", "auto", "--over", "l1"], "--over needs .*; give --radius, a number$"),
+        (
+            [*LABEL, "--method", "hedged-descent", "--horizon", 9],
+            "--horizon needs a radius, and hedged descent has none; leave it out, or choose",
+        ),
+        (
+            [*LABEL, "--radius", "auto", "--method", "mirror-steps"],
+            "--method mirror-steps needs a radius; give --radius, a number$",
+        ),
+        (
+            [*LABEL, "--radius", "auto", "--loss", "exponential"],
+            "slopes without a bound; give --radius$",
+        ),
     ],
 )
 def test_bad_input(arguments, said, data, capsys):
@@ -337,3 +418,49 @@ print(len(list(stream("a.csv", "y", classes=("no", "yes")))))
     )
     assert ran.stdout == ""
     assert ran.stderr.endswith("KeyboardInterrupt\n")
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """A limit on the size of files, which has the effect of a full disk."""
+
+    def limited(path, content):
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (600, hard))
+        try:
+            write_atomically(path, content)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    return lambda: monkeypatch.setattr(saving, "write_atomically", limited)
+
+
+@pytest.mark.parametrize("options", [[], ["--json"], ["--quiet"]])
+@pytest.mark.parametrize("is_old", [False, True])
+def test_a_learner_that_cannot_be_saved_ends_with_74(
+    options, is_old, data, tmp_path, capsys, full_disk
+):
+    save = tmp_path / "m.npz"
+    words = ["online", "run", data[0], *LABEL, "--save", save, *["--resume"] * is_old]
+    if is_old:
+        told(capsys, *words[1:])
+    before = save.read_bytes() if is_old else None
+    full_disk()
+    status, out, err = run(capsys, *words, *options)
+    assert status == 74
+    assert err == f"relaxboost: cannot write {save}: File too large; free the disk\n"
+    assert "saved" not in out
+    # The numbers may have taken hours, so they are printed.
+    assert ("3000" in out) == (options != ["--quiet"])
+    assert [path.name for path in tmp_path.glob("*m.npz*")] == ["m.npz"] * is_old
+    assert not is_old or save.read_bytes() == before
+
+
+def test_a_bad_row_on_a_full_disk_claims_no_saved_rows(data, tmp_path, capsys, full_disk):
+    lines = data[0].read_text().splitlines()
+    spoilt = tmp_path / "spoilt.csv"
+    spoilt.write_text("\n".join([*lines[:2501], "1,,3,4,no", *lines[2502:]]) + "\n")
+    full_disk()
+    options = [*LABEL, "--save", tmp_path / "m", "--base", "stumps", "--cuts", 32]
+    said = told(capsys, "run", spoilt, *options, status=2)
+    assert re.search(r"has nan at row 2500, .*; \S+ could not be written: File too large$", said)

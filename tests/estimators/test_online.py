@@ -1,5 +1,6 @@
 """Mirror descent as scikit-learn estimators."""
 
+import math
 import pickle
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 
 import relaxboost as rb
 from relaxboost import InputError
-from relaxboost.online import Constant, ExponentiatedGradient, MirrorDescent
+from relaxboost.online import Constant, ExponentiatedGradient, HedgedDescent, MirrorDescent
 from relaxboost.online.streams import Experts, LinearBasis, StumpBasis, Symmetric
 
 Classifier = rb.estimators.MirrorDescentClassifier
@@ -71,21 +72,24 @@ def test_probabilities_far_from_all_classes():
     np.testing.assert_allclose(made.predict_proba(np.ones((2, 3))), 1.0 / 3.0)
 
 
+@pytest.mark.parametrize("radius", ["auto", 30])
 @pytest.mark.parametrize("block", [1, 7, 300])
-def test_blocks_are_their_rows_one_by_one(block):
+def test_blocks_are_their_rows_one_by_one(block, radius):
     """What `progressive` says was said before the row was learned; `fit` ends in the same state."""
     X, y = stream()
     weight = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 2.0], 300)
     basis = LinearBasis(np.zeros(6), np.full(6, 3.0))
-    whole = Classifier(basis=basis).fit(X, y, weight)
-    parts, said = Classifier(basis=basis), []
+    whole = Classifier(basis=basis, radius=radius).fit(X, y, weight)
+    parts, said = Classifier(basis=basis, radius=radius), []
     for start in range(0, 300, block):
         rows = slice(start, start + block)
         if weight[rows].any():
             said += parts.progressive(X[rows], y[rows], ["up", "down"], weight[rows]).tolist()
     np.testing.assert_array_equal(parts.predict_proba(X), whole.predict_proba(X))
-    learner = MirrorDescent("logistic", rb.L1Ball(30), schedule="adaptive", bound=1.0 + 1e-12)
-    learner = learner.start(7)
+    method = MirrorDescent("logistic", rb.L1Ball(30), schedule="adaptive", bound=1.0 + 1e-12)
+    if radius == "auto":
+        method = HedgedDescent("logistic", bound=math.sqrt(7.0) * (1.0 + 1e-12))
+    learner = method.start(7)
     H = np.column_stack([np.clip(X / 3.0, -1.0, 1.0), np.ones(300)])
     want = learner.update(H, np.where(y == "up", 1.0, -1.0), weight) > 0.0
     if block == 1:
@@ -95,7 +99,7 @@ def test_blocks_are_their_rows_one_by_one(block):
 
 def test_ranges_are_those_of_the_first_batch():
     X, y = stream()
-    made = Classifier("hinge").partial_fit(X[:50], y[:50], classes=["up", "down"])
+    made = Classifier("hinge", radius=30).partial_fit(X[:50], y[:50], classes=["up", "down"])
     before = made.decision_function(X)
     np.testing.assert_allclose(before, scaled(X, X[:50]) @ made.learners_[0].average)
     made.partial_fit(100.0 * X[50:], y[50:])
@@ -151,6 +155,65 @@ def test_frames_grids_and_pickles():
     assert best.score(frame, y) >= LogisticRegression().fit(frame, y).score(frame, y) - 0.03
 
 
+def test_the_default_needs_no_radius():
+    """Where the weights turn, where the units of X and y change, and for several classes."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1.0, 1.0, (4000, 5))
+    side = np.where(np.arange(4000) < 2000, X[:, 0] + X[:, 1], X[:, 0] - X[:, 1])
+    y = side > 0.0
+    wrong = [
+        np.mean(Classifier(radius=radius).progressive(X, y, classes=[False, True]) != y)
+        for radius in ("auto", 1, 30)
+    ]
+    assert wrong[0] < 0.05 < 0.15 < wrong[1]
+    assert wrong[0] <= wrong[2]
+    one, other = Classifier().fit(X, y), Classifier().fit(1024.0 * X, y)
+    np.testing.assert_array_equal(one.decision_function(X), other.decision_function(1024.0 * X))
+    for loss in ("squared", "absolute", "huber", "quantile"):
+        made = Regressor(loss).fit(X, side)
+        assert made.learners_[0].method.targets == 1.0
+        said = Regressor(loss, targets=(-1, 1)).progressive(X, side)
+        assert np.abs(said).max() <= 1.0 + 1e-12
+    assert Regressor().fit(X[:2000], side[:2000]).score(X[:2000], side[:2000]) > 0.99
+    with pytest.raises(InputError, match=r"slopes without a bound; use .* radius=1"):
+        Classifier("exponential").fit(X, y)
+    for option in ({"proxy": "entropy"}, {"greedy": True}, {"schedule": "growing"}):
+        with pytest.raises(InputError, match=r"needs a radius, and .*, such as radius=30"):
+            Classifier(**option).fit(X, y)
+        Classifier(radius=30, **option).fit(X[:10], y[:10])
+
+
+def test_words_in_frames_are_hashed():
+    rng = np.random.default_rng(0)
+    city = rng.choice(["paris", "rome", "oslo"], 600)
+    frame = pd.DataFrame({"city": city, "age": rng.normal(size=600).round(2), "on": city > "p"})
+    y = np.where((city == "rome") == (frame.age > 0.0), "up", "down")
+    frame["both"] = [f"{c}{a > 0.0}" for c, a in zip(city, frame.age, strict=True)]
+    made = Classifier().partial_fit(frame[:300], y[:300], classes=["down", "up"])
+    made.partial_fit(frame[300:], y[300:])
+    assert made.score(frame, y) > 0.97
+    assert list(made.feature_names_in_) == ["city", "age", "on", "both"]
+    again = pickle.loads(pickle.dumps(made))
+    category = frame.astype({"city": "category", "both": "string"})
+    np.testing.assert_array_equal(again.decision_function(category), made.decision_function(frame))
+    new = frame.assign(city="cairo")  # a word that no row had
+    assert np.isfinite(made.partial_fit(new, y).decision_function(new)).all()
+    learner = made.learners_[0]
+    assert learner.size == 2 + 1024 + 1
+    assert learner.method.bound == pytest.approx(math.sqrt(2 + 2 + 1))
+    words = Classifier(basis="stumps").fit(frame[["city", "both"]], y)
+    assert words.score(frame[["city", "both"]], y) > 0.97
+    assert Regressor().fit(frame, (y == "up") * 1.0).score(frame, (y == "up") * 1.0) > 0.8
+    for X, message in (
+        (frame[["age", "city", "on", "both"]], "feature names"),
+        (frame.assign(age="old"), "feature 'age' holds 'old'"),
+        (frame.assign(age=np.nan), "Input X contains NaN at row 0, feature 0"),
+        (frame.to_numpy(), "has learned words of 'city'; give a pandas frame"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            made.predict(X)
+
+
 BAD = {
     "unseen label": (lambda X, y: (X, np.where(y == "up", "left", y)), "label 'left' is not among"),
     "negative weight": (lambda X, y: (X, y, [1, -1, 1, 1]), "sample_weight is -1 at row 1"),
@@ -188,7 +251,7 @@ def test_base_functions_beyond_their_bound_undo_the_block():
     X = np.zeros((5000, 2))
     X[4500] = 10.0
     y = np.arange(5000) % 2
-    made = Classifier(basis=Broken(1.0)).partial_fit(X[:10], y[:10], classes=[0, 1])
+    made = Classifier(basis=Broken(1.0), radius=30).partial_fit(X[:10], y[:10], classes=[0, 1])
     before = made.learners_[0].state()
     with pytest.raises(InputError, match="row 404 has size 5, beyond bound"):
         made.partial_fit(X, y)

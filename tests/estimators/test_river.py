@@ -36,6 +36,24 @@ def test_it_is_the_learner():
     assert model.learner.regret_bound() == learner.regret_bound()
 
 
+def test_the_default_has_no_radius():
+    rows = list(datasets.Phishing().take(100))
+    model = RiverClassifier(bound=2.0, features=9)
+    learner = rb.online.HedgedDescent("logistic", bound=np.sqrt(10.0)).start(10)
+    for x, y in rows:
+        h = np.append(np.array(list(x.values())) / 2.0, 1.0)
+        assert model.predict_proba_one(x)[True] == pytest.approx(
+            1.0 / (1.0 + np.exp(-learner.predict(h, average=False)))
+        )
+        model.learn_one(x, y)
+        learner.update(h, 1.0 if y else -1.0)
+    regressor = RiverRegressor("squared", radius="auto", targets=2.0)
+    regressor.learn_one({"a": 1.0}, 2.0)
+    assert 0.0 < regressor.predict_one({"a": 1.0}) <= 2.0
+    with pytest.raises(InputError, match="give a radius, such as radius=30"):
+        RiverClassifier(proxy="entropy")
+
+
 def test_features_may_come_late():
     """A feature that was absent is a base function that was 0."""
     late, early = RiverClassifier(features=2), RiverClassifier(features=2)
@@ -69,7 +87,11 @@ def test_pipelines_and_several_classes():
         ({"a": 1.0, "b": 1.0, "c": 1.0}, True, "feature 'c' is new, and features=2 are in use"),
         ({"a": float("nan")}, True, "feature 'a' is nan, which is no finite number"),
         ({"a": "red"}, True, "feature 'a' is 'red'"),
-        ({"a": 1.0}, "spam", "labels are False and True, got 'spam'; for several classes wrap"),
+        (
+            {"a": 1.0},
+            "spam",
+            "labels are the booleans False and True, got 'spam'; learn from y == 'spam', or for",
+        ),
     ],
 )
 def test_bad_examples_leave_the_state_untouched(x, y, message):

@@ -29,6 +29,7 @@ from relaxboost.online import (
     stream,
 )
 from relaxboost.online.saving import write_state
+from relaxboost.online.streams import running
 from tests.batches import Batches
 from tests.online.apart import CONTEXT, METHOD, made, slowly
 from tests.online.apart import digests as told
@@ -163,8 +164,15 @@ BAD = [
         lambda X, y, f: list(stream([({"a": 1, "b": 2}, 1.0), ({"b": 1, "a": 2}, 1)])),
         "item 1 of list has its columns in another order",
     ),
+    (
+        lambda X, y, f: list(stream(iter([pd.get_dummies(["u", v, "w"]) for v in "vw"]))),
+        "item 1 of list_iterator has no column 'v', which the blocks before it have",
+    ),
     (lambda X, y, f: list(stream(f / "a.csv", "z")), "a.csv has no column 'z'; it has y, a, b"),
-    (lambda X, y, f: list(stream(f / "a.csv", "y")), r"not of numbers \('p' at row 0\); name"),
+    (
+        lambda X, y, f: list(stream(f / "a.csv", "y")),
+        r"\('p' at row 0; its labels are p, q\); name",
+    ),
     (lambda X, y, f: list(stream(f / "a.csv")), r"column 'y' is not of numbers \('p' "),
     (
         lambda X, y, f: list(stream(f / "a.csv", "y", classes=("p", "q"))),
@@ -382,15 +390,20 @@ def test_a_saved_learner_goes_on_and_others_are_refused(tmp_path):
         np.testing.assert_array_equal(a, b)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(second)).w, second.w)
     for given, message in (
-        (stream(frame[list("bacde")], y), "has learned from columns"),
-        (stream(frame[list("abcd")], y), "has learned from features 5, and the frame has 4"),
-        (stream(frame, y, base=LinearBasis.spanning(X)), "has learned from base functions experts"),
+        (
+            stream(frame[list("bacde")], y),
+            "the frame has column 'b' where the learner has learned ",
+        ),
+        (stream(frame[list("abcd")], y), "has no column 'e', and the learner has .* a, b, c, d, e"),
+        (stream(frame.rename(columns={"c": "f"}), y), "has a column 'f', and the learner has lear"),
+        (stream(X[:, :4], y), "X has 4 columns, and the learner has learned from 5"),
+        (stream(frame, y, base=LinearBasis.spanning(X)), "has other base functions than those tha"),
     ):
         with pytest.raises(InputError, match=message):
             progressive(load(path, METHOD), given)
     third = load(path, METHOD)
     progressive(third, stream(X, y))  # columns without names leave the known names
-    with pytest.raises(InputError, match="has learned from columns"):
+    with pytest.raises(InputError, match="the frame has column 'b' where the learner has learned"):
         progressive(third, stream(frame[list("bacde")], y))
     other = MirrorDescent("hinge", rb.Simplex(2))
     for method in (other, GradientDescent("hinge")):
@@ -425,6 +438,32 @@ def test_checkpoints_of_other_runs_are_refused(tmp_path):
     assert got.last[:4] == progressive(METHOD, stream(*longer)).last[:4]
 
 
+@pytest.mark.parametrize("more", [0, 50])
+def test_a_resumed_run_names_the_row_and_column_that_differ(more, tmp_path):
+    """Also if the stream has no further rows."""
+    X, y = made(ROWS + more)
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    path = tmp_path / "run"
+    progressive(METHOD, stream(frame[:ROWS], y[:ROWS]), checkpoint=path)
+    kept = path.read_bytes()
+    first, last, label = frame.copy(), frame.copy(), y.copy()
+    first.loc[0, "c"] = 0.125
+    last.loc[ROWS - 1, "d"] = 0.5
+    label[ROWS - 1] *= -1.0
+    for given, message in (
+        (stream(first, y), "frame has 0.125 at row 0, feature 'c', and the checkpoint .* learned "),
+        (stream(last, y), "has 0.5 at row 199, feature 'd', and the checkpoint .* of the check"),
+        (stream(frame, label), "at row 199, the label, and the checkpoint .*run has learned"),
+        (stream(frame[list("abced")], y), "has column 'e' where the learner has learned from colu"),
+    ):
+        with pytest.raises(InputError, match=message):
+            progressive(METHOD, given, checkpoint=path)
+        path.write_bytes(kept)
+    found = progressive(METHOD, stream(frame, y), checkpoint=path)
+    assert found.last[:4] == progressive(METHOD, stream(frame, y)).last[:4]
+    assert found.history[-1].rows == ROWS + more
+
+
 def test_checkpoints_of_before_are_read_unless_labels_were_delayed(tmp_path):
     X, y = made(ROWS)
     path = tmp_path / "run"
@@ -440,6 +479,34 @@ def test_checkpoints_of_before_are_read_unless_labels_were_delayed(tmp_path):
     write_state(path, state)
     with pytest.raises(InputError, match="it has delay=2, which this version does not have"):
         progressive(METHOD, stream(X, y), checkpoint=path)
+
+
+def test_parts_of_files_that_a_kill_leaves_are_removed(tmp_path):
+    X, y = made(ROWS)
+    path = tmp_path / "m.npz"
+    progressive(METHOD, stream(X, y), checkpoint=path)
+    (tmp_path / ".m.npz.abcd_123").write_bytes(path.read_bytes()[:50])
+    (tmp_path / ".m.npz.abcd_124").write_bytes(b"")
+    others = [".m.npz.notes", ".m.npz.12345678", ".other.npz.abcd_123", "m.npz"]
+    for name in others[:3]:
+        (tmp_path / name).write_bytes(path.read_bytes() if name[1] == "o" else b"of a user")
+    progressive(METHOD, stream(X, y), checkpoint=path)
+    assert sorted(one.name for one in tmp_path.iterdir()) == sorted(others)
+
+
+def test_the_history_survives_a_resume(tmp_path):
+    X, y = made(ROWS)
+    whole = progressive(METHOD, stream(X, y), every=30)
+    for task, given in (("run", stream(X, y)), ("costs", stream(X))):
+        path = tmp_path / task
+        method = METHOD if task == "run" else MirrorDescent("inner", rb.Simplex(1))
+        stopped = {"callback": lambda one: one.rows >= 90, "checkpoint": path}
+        assert progressive(method, given, every=30, **stopped).status == "callback"
+        found = progressive(method, given, every=30, checkpoint=path)
+        assert [one.rows for one in found.history] == [30, 60, 90, 120, 150, 180, 200]
+        if task == "run":
+            assert [one[:4] for one in found.history] == [one[:4] for one in whole.history]
+        assert [one.mistakes is None for one in found.history] == [task == "costs"] * 7
 
 
 def test_killed_at_random_moments_and_resumed_is_uninterrupted(tmp_path):
@@ -466,3 +533,15 @@ def test_killed_at_random_moments_and_resumed_is_uninterrupted(tmp_path):
     for a, b in zip(whole.learner.arrays(), resumed.learner.arrays(), strict=True):
         np.testing.assert_array_equal(a, b)
     assert resumed.last[:4] == whole.last[:4]
+
+
+def test_a_checkpoint_that_cannot_be_written_is_in_the_result(tmp_path, monkeypatch):
+    def fail(path, state):
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(running, "write_state", fail)
+    X, y = made(ROWS)
+    with pytest.warns(RuntimeWarning, match="checkpoint .*run could not be written: No space"):
+        found = progressive(METHOD, stream(X, y), checkpoint=tmp_path / "run")
+    assert found.unsaved.errno == 28
+    assert found.last.rows == ROWS

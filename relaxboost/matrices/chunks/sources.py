@@ -196,13 +196,13 @@ class Header:
             self.names = self.names or tuple(self._columns)
             if len(self.names) != features:
                 raise InputError(f"{len(self.names)} feature names for {features} features")
+        elif self.given and names is not None and names != self._columns:
+            raise InputError(f"{block.where} has {_other(names, self._columns)}")
         elif features != len(self._columns):
             raise InputError(
                 f"{block.where} has {features} columns, and the blocks before it have "
                 f"{len(self._columns)}"
             )
-        elif names is not None and names != self._columns:
-            raise InputError(f"{block.where} has {_other(names, self._columns)}")
 
 
 class LabelledRows:

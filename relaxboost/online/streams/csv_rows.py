@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from relaxboost._core.arrays import Array
-from relaxboost._core.errors import InputError, missing
-from relaxboost._core.tables import MISSING, listed, next_header
-from relaxboost.matrices.chunks.sources import Batch, numbers, values
+from relaxboost._core.errors import InputError, few
+from relaxboost._core.tables import listed, next_header
+from relaxboost.matrices.chunks.sources import Batch
 from relaxboost.matrices.labelled import ROUNDED
+from relaxboost.online.streams.columns import TableColumns
+from relaxboost.online.streams.csv_parsers import NOT_UTF8, CsvError, Table, parser
 
 READ_BYTES = 2**20
 """The number of bytes that are read at once."""
@@ -21,7 +24,7 @@ MAX_ROW_BYTES = 2**24
 
 
 def csv_batches(
-    name: str, file: Any, label: str | None, has_text: bool, sep: str
+    name: str, file: Any, label: str | None, has_text: bool, sep: str, columns: TableColumns
 ) -> Iterator[Batch]:
     """Yield the rows of a binary CSV file with a header as soon as they arrive.
 
@@ -37,74 +40,89 @@ def csv_batches(
         Whether labels are text.
     sep : str
         The separator of the columns.
+    columns : TableColumns
+        The columns to leave out, and those of words.
     """
-    yield from _CsvRows(name, file, label, has_text, sep).batches()
+    yield from _CsvRows(name, file, label, has_text, sep, columns).batches()
 
 
 class _CsvRows:
     """The rows of a binary CSV file; see `csv_batches`."""
 
-    def __init__(self, name: str, file: Any, label: str | None, has_text: bool, sep: str) -> None:
-        try:
-            from pyarrow import csv
-        except ImportError:
-            raise missing("CSV is streamed by pyarrow", "dask", "pyarrow") from None
+    def __init__(
+        self,
+        name: str,
+        file: Any,
+        label: str | None,
+        has_text: bool,
+        sep: str,
+        columns: TableColumns,
+    ) -> None:
         self._name = name
         self._file = file
         self._label = label
         self._header = next_header(name, file, sep)
         if label is not None and label not in self._header:
             raise InputError(f"{name} has no column {label!r}; it has {listed(self._header)}")
-        self._features = [column for column in self._header if column not in ("", label)]
+        columns.check(name, [column for column in self._header if column != label])
+        self._columns = columns
+        left_out = ("", label, *columns.drop)
+        self._features = [column for column in self._header if column not in left_out]
         labels = [] if label is None else [label]
         self._texts = labels if has_text else []
-        self._doubles = self._features if has_text else [*labels, *self._features]
-        self._cells = csv.ParseOptions(delimiter=sep.replace("\\t", "\t"))
+        self._numeric_labels = [] if has_text else labels
+        self._sep = sep.replace("\\t", "\t")
+        self._parser = parser(self._header, self._sep)
 
     def batches(self) -> Iterator[Batch]:
         """Yield batches of at most a megabyte as soon as the rows arrive."""
-        import pyarrow as pa
-
         before = 0
-        for number, rows in enumerate(_complete_rows(self._file, self._cells.delimiter.encode())):
+        for number, rows in enumerate(_complete_rows(self._file, self._sep.encode())):
             try:
-                table = self._parsed(rows, self._doubles, self._texts)
-                self._check_integers(rows, table, before)
-            except pa.ArrowInvalid as error:
-                # Blank lines contain no row.
-                if "Empty CSV" in str(error):
-                    continue
-                raise self._refusal(str(error), before) from None
-            except pa.ArrowException as error:
-                raise InputError(f"{self._name} cannot be read as CSV: {error}") from None
-            for batch in table.to_batches():
-                y = None if self._label is None else values(batch, self._label)
-                X = numbers(self._name, self._features, batch)
-                yield Batch(f"block {number} of {self._name}", X, y, self._features)
-            before += table.num_rows
+                table = self._table(rows, before)
+            except CsvError as error:
+                raise self._refusal(error, before, rows) from None
+            size = max((len(column) for column in table.values()), default=0)
+            if not size:
+                continue
+            self._check_integers(rows, table, before)
+            y = None if self._label is None else table[self._label]
+            words = [table[column].tolist() for column in self._words()]
+            read = partial(_matrix, table)
+            X, names = self._columns.joined(self._name, self._numbers(), read, words, size)
+            yield Batch(f"block {number} of {self._name}", X, y, names)
+            before += size
 
-    def _parsed(self, rows: bytes, doubles: list[str], texts: list[str]) -> Any:
-        """Return complete rows as a table of the given columns of doubles and of text."""
-        import pyarrow as pa
-        from pyarrow import csv
+    def _words(self) -> list[str]:
+        """Return the columns of words."""
+        known = self._columns.words
+        return [] if known is None else known.columns
 
-        kinds = dict.fromkeys(doubles, pa.float64()) | dict.fromkeys(texts, pa.string())
-        reading = csv.ReadOptions(
-            column_names=self._header, block_size=READ_BYTES, use_threads=False
-        )
-        converting = csv.ConvertOptions(
-            column_types=kinds, include_columns=[*kinds], null_values=MISSING
-        )
-        found = csv.read_csv(pa.BufferReader(rows), reading, self._cells, converting)
-        return found.combine_chunks()
+    def _numbers(self) -> list[str]:
+        """Return the features that are numbers."""
+        words = self._words()
+        return [column for column in self._features if column not in words]
 
-    def _check_integers(self, rows: bytes, table: Any, before: int) -> None:
+    def _table(self, rows: bytes, before: int) -> Table:
+        """Return complete rows as a table. Columns with words in the first rows contain words."""
+        while True:
+            doubles = [*self._numeric_labels, *self._numbers()]
+            try:
+                return self._parser.parse(rows, doubles, [*self._texts, *self._words()])
+            except CsvError as error:
+                words = self._columns.words
+                # Later rows cannot change what a base function is.
+                if words is None or before or error.column not in self._numbers():
+                    raise
+                words.columns.append(error.column)
+
+    def _check_integers(self, rows: bytes, table: Table, before: int) -> None:
         """Raise InputError for an integer that a double cannot represent."""
-        for column in self._doubles:
-            x: Array = table[column].to_numpy()
+        for column in [*self._numeric_labels, *self._numbers()]:
+            x = table[column]
             large = np.flatnonzero((np.abs(x) >= 2.0**53) & np.isfinite(x)).tolist()
             # The table contains rounded doubles, so the digits are parsed again as text.
-            texts = self._parsed(rows, [], [column])[column].to_pylist() if large else []
+            texts = self._parser.parse(rows, [], [column])[column] if large else np.empty(0)
             for i in large:
                 digits = re.fullmatch(r"[+-]?\d+", texts[i].strip())
                 if digits and int(digits[0]) != int(x[i]):
@@ -113,25 +131,36 @@ class _CsvRows:
                         f"integer that doubles round; {ROUNDED}"
                     )
 
-    def _refusal(self, message: str, before: int) -> InputError:
-        """Return an error with row and column of the stream for a message of Arrow."""
-        row = re.search(r"Row #(\d+): ", message)
-        at = "" if row is None else f"row {int(row[1]) - 1 + before}"
-        if "invalid UTF8" in message or "\ufffd" in message:
-            return InputError(
-                f"{self._name}, {at or 'some row'}: not in UTF-8; save the file as UTF-8"
-            )
-        found = re.match(r"In CSV column #(\d+): .*invalid value '(.*)'", message, re.DOTALL)
-        if not found:
-            rest = message if row is None else f"{at}: {message[row.end() :]}"
-            return InputError(f"{self._name} cannot be read as CSV: {rest}")
-        # Arrow counts the columns from 0.
-        column = self._header[int(found[1])]
+    def _refusal(self, error: CsvError, before: int, rows: bytes) -> InputError:
+        """Return an error with row and column of the stream."""
+        at = "" if error.row is None else f"row {error.row + before}"
+        if str(error) == NOT_UTF8:
+            return InputError(f"{self._name}, {at or 'some row'}: {error}")
+        if not error.column:
+            return InputError(f"{self._name} cannot be read as CSV: {at}{': ' * bool(at)}{error}")
         remedy = "drop or encode it"
-        if column == self._label:
+        if self._columns.words is not None:
+            remedy = "it had numbers before; drop it, or name it among the categories"
+        where = f"{error.value!r} at {at}" if at else repr(error.value)
+        if error.column == self._label:
             remedy = "name the two labels, the negative one first: classes=(negative, positive)"
-        where = f"{found[2]!r} at {at}" if at else repr(found[2])
-        return InputError(f"{self._name}: column {column!r} is not of numbers ({where}); {remedy}")
+            # The labels are named, because a user may have given other ones.
+            texts = set(self._parser.parse(rows, [], [error.column])[error.column].tolist())
+            where += f"; its labels are {few(sorted(map(str, texts)), 5)}"
+        return InputError(
+            f"{self._name}: column {error.column!r} is not of numbers ({where}); {remedy}"
+        )
+
+
+def _matrix(table: Table, name: str, columns: list[str]) -> Array:
+    """Return columns of numbers as rows."""
+    if not columns:
+        raise InputError(f"{name} has no column besides the labels")
+    size = len(table[columns[0]])
+    rows = np.empty((size, len(columns)))
+    for f, column in enumerate(columns):
+        rows[:, f] = table[column]
+    return rows
 
 
 def _complete_rows(file: Any, sep: bytes) -> Iterator[bytes]:

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.errors import InputError, RowError
+from relaxboost._core.errors import InputError, RowError, few
 from relaxboost._core.files import Pace, check_output
 from relaxboost._core.history import History
 from relaxboost._core.loop import Clock, Limits, run
 from relaxboost._core.parameters import count
 from relaxboost.online.learner import Learner, OnlineMethod
-from relaxboost.online.saving import read_state, write_state
+from relaxboost.online.saving import read_state, remove_leftovers, write_state
 from relaxboost.online.streams.streaming import Page, Stream, stream
 
 
@@ -45,7 +45,9 @@ class Progressive:
     status: str
     """"ended" if the stream ended, or "time_limit", "callback" or "interrupted"."""
     history: tuple[ProgressRecord, ...]
-    """The records of the run. A long run does not keep all records."""
+    """The records of the run, and of the runs that it resumes. A long run does not keep all."""
+    unsaved: OSError | None = None
+    """The reason why the checkpoint could not be written at the end, or None if it was written."""
 
     @property
     def last(self) -> ProgressRecord:
@@ -83,6 +85,12 @@ class _Run:
         self._begin = source.start
         self._loss_before = learner.loss
         self.kept = _Kept(self._copies(), source.start, 0)
+        # The first and the last row that the run has learned identify its stream.
+        self._ends: list[Vector] = []
+        # A long run keeps at most 10 000 records.
+        self.history: History[ProgressRecord] = History()
+        if path is not None:
+            remove_leftovers(path)
         spent = self._resume(read_state(path)) if path is not None and path.exists() else 0.0
         self.clock = Clock(limit, spent)
         self.pace = Pace()
@@ -103,12 +111,8 @@ class _Run:
     def records(self, every: int | None) -> Iterator[ProgressRecord]:
         """Learn, and yield a record after each page, or after every `every` rows and at the end."""
         reported = -1
-        first = True
         # A resumed run skips the rows before the checkpoint.
-        for page in _cut(self._source.pages(self.kept.at), every):
-            if first:
-                self._recognise(page)
-                first = False
+        for page in _cut(self._pages(), every):
             self._learn(page)
             if every is None or self.kept.at % every == 0:
                 reported = self.kept.at
@@ -124,31 +128,91 @@ class _Run:
         if reported != self.kept.at:
             yield self.record()
 
+    def _pages(self) -> Iterator[Page]:
+        """Yield the pages to learn, after a check that the stream is that of the checkpoint."""
+        at = self.kept.at
+        # The last row of the checkpoint is read again, because a file may have been rewritten.
+        is_resumed = at > self._begin
+        pages = self._source.pages(at - is_resumed)
+        for number, page in enumerate(pages):
+            if number == 0:
+                self._recognise(page)
+                if is_resumed:
+                    page = Page(at, page.H[1:], None if page.y is None else page.y[1:], page.X[1:])
+            yield page
+
+    def _compare_ends(self, page: Page) -> None:
+        """Compare the first and the last row of the checkpoint with the stream."""
+        if self._source.replayable:
+            X, y = self._source.head(1)
+            self._compare(self._begin, X[0], y, self._ends[0])
+        self._compare(page.first, page.X[0], page.y, self._ends[1])
+
+    def _compare(self, row: int, x: Vector, y: Vector | None, kept: Vector) -> None:
+        """Raise InputError if a row is not the one that the checkpoint has learned."""
+        here = _row(x, y)
+        names = [*(f"feature {name!r}" for name in self._source.columns), "the label"]
+        # Rows of another width have other columns, which `_recognise` names.
+        if len(here) != len(kept) or np.array_equal(here, kept, equal_nan=True):
+            return
+        j = int(np.argmax((here != kept) & ~(np.isnan(here) & np.isnan(kept))))
+        raise InputError(
+            f"{self._source.name} has {here[j]:g} at row {row}, {names[j]}, and the checkpoint "
+            f"{self.path} has learned {kept[j]:g} there; give the stream of the checkpoint"
+        )
+
     def restore(self) -> None:
         """Set the learner to the state after the last complete page."""
         for array, kept in zip(self.learner.arrays(), self.kept.arrays, strict=True):
             array[:] = kept
 
-    def write(self) -> None:
-        """Write the checkpoint, if there is a path. If this fails, warn instead of raising."""
+    def write(self) -> OSError | None:
+        """Write the checkpoint, if there is a path. If this fails, warn, and return the reason."""
         if self.path is None:
-            return
+            return None
         # Checkpoints of earlier versions also have the keys "delay", "loss" and "owed".
         begun = time.perf_counter()
         about = {"begin": self._begin, "before": self._loss_before, "at": self.kept.at}
         about |= {"mistakes": self.kept.mistakes, "seconds": self.clock.seconds}
+        # In an array of doubles, None becomes nan.
+        rest = {"history": np.array(self.history.records(), dtype=np.float64)}
+        if self._ends:
+            rest["ends"] = np.array(self._ends)
+        trouble = None
         try:
-            write_state(self.path, {**self.learner.state(), "run": about})
+            write_state(self.path, {**self.learner.state(), "run": about, **rest})
         except OSError as error:
+            # A full disk must not end a run that took hours.
+            trouble = error
             message = f"checkpoint {self.path} could not be written: {error.strerror}"
-            warnings.warn(f"{message}; the run continues", RuntimeWarning, stacklevel=2)
+            warnings.warn(f"{message}; free the disk", RuntimeWarning, stacklevel=3)
         self.pace.wrote(begun)
+        return trouble
+
+    def refused(self, error: InputError) -> InputError | None:
+        """Return an error that says which rows before an invalid row are learned, or None."""
+        self.restore()
+        unsaved = self.write()
+        at = self.kept.at
+        if at == self._begin:
+            return None
+        if unsaved is not None:
+            return InputError(f"{error}; {self.path} could not be written: {unsaved.strerror}")
+        return InputError(
+            f"{error}; the rows before row {at} are learned: correct the stream, and continue from "
+            f"row {at}"
+        )
 
     def _resume(self, state: dict[str, Any]) -> float:
         """Continue from a checkpoint, and return the seconds of the earlier runs."""
         learner = self.learner
         path = self.path
         try:
+            # The method may depend on the columns, so other columns explain another method.
+            names = state.get("origin", {}).get("names")
+            here = self._source.origin["names"]
+            if names and here and names != here:
+                raise InputError(f"{self._source.name} has {_difference('names', here, names)}")
             found = learner.method.restored(state)
             about = state["run"]
             if found.size != learner.size:
@@ -165,6 +229,12 @@ class _Run:
                 )
             self.kept = _Kept(found.arrays(), about["at"], about["mistakes"])
             self._loss_before = about["before"]
+            # Checkpoints of earlier versions have no history, and no first and last row.
+            self._ends = list(state.get("ends", ()))
+            for rows, loss, mistakes, bound, seconds in state.get("history", ()):
+                wrong = None if np.isnan(mistakes) else int(mistakes)
+                numbers = map(float, (bound, seconds))
+                self.history.add(ProgressRecord(int(rows), float(loss), wrong, *numbers))
         except InputError as error:
             raise InputError(
                 f"cannot resume {path}: {error}; give another name, or remove the file"
@@ -183,13 +253,14 @@ class _Run:
         learner = self.learner
         name = self._source.name
         here = self._source.origin
-        # A stream without column names fits any columns.
-        for what, known in learner.origin.items():
+        # A stream without column names fits any columns. Names of columns are plainer than digests.
+        for what in ("names", "features", "columns", "base functions"):
+            # Other rows explain other base functions, so they are named first.
+            if what == "base functions" and self._ends:
+                self._compare_ends(page)
+            known = learner.origin.get(what)
             if known and here[what] and known != here[what]:
-                raise InputError(
-                    f"this learner has learned from {what} {known}, and {name} has {here[what]}; "
-                    "they must be the same, in the same order"
-                )
+                raise InputError(f"{name} has {_difference(what, here[what], known)}")
         if page.y is None and learner.method.loss.task:
             raise InputError(
                 f"{learner.method.loss!r} needs targets, and {name} has none; name their column: y="
@@ -210,6 +281,8 @@ class _Run:
         mistakes = self.kept.mistakes
         if page.y is not None:
             mistakes += int(np.count_nonzero((predictions > 0.0) != (page.y > 0.0)))
+        first = self._ends[0] if self._ends else _row(page.X[0], page.y)
+        self._ends = [first, _row(page.X[-1], page.y, -1)]
         # Ctrl-C may come at any time, so this is a single assignment.
         self.kept = _Kept(self._copies(), page.first + len(page.H), mistakes)
 
@@ -219,12 +292,39 @@ class _Run:
 
 def _cut(pages: Iterator[Page], every: int | None) -> Iterator[Page]:
     """Cut pages at the multiples of `every` rows."""
-    for first, H, y in pages:
+    for first, H, y, X in pages:
         a = 0
         while a < len(H):
             b = len(H) if every is None else min(len(H), a + every - (first + a) % every)
-            yield Page(first + a, H[a:b], None if y is None else y[a:b])
+            yield Page(first + a, H[a:b], None if y is None else y[a:b], X[a:b])
             a = b
+
+
+def _row(x: Vector, y: Vector | None, at: int = 0) -> Vector:
+    """Return the features and the target of a row, where no target is nan."""
+    return np.append(x, np.nan if y is None else y[at])
+
+
+def _difference(what: str, here: str, known: str) -> str:
+    """Return how the columns or base functions of a stream differ from those of a learner."""
+    if what == "names":
+        got = here.split("\n")
+        want = known.split("\n")
+        for names, others, has in ((got, want, "a"), (want, got, "no")):
+            for name in names:
+                if name not in others:
+                    return f"{has} column {name!r}, and the learner has learned from {few(want, 9)}"
+        j = next(j for j, pair in enumerate(zip(got, want, strict=False)) if pair[0] != pair[1])
+        return (
+            f"column {got[j]!r} where the learner has learned from column {want[j]!r}; give the "
+            f"columns in the order {few(want, 9)}"
+        )
+    if what == "features":
+        return f"{here} columns, and the learner has learned from {known}"
+    rule = "they must be the same, in the same order"
+    if what == "base functions":
+        rule = "they must be the same, and so must the rows from which they are made"
+    return f"other {what} than those that the learner has learned from; {rule}"
 
 
 def progressive(
@@ -275,8 +375,7 @@ def progressive(
     limits = Limits(time_limit=time_limit, callback=callback)
     started = _started(learner, given)
     way = _Run(started, given, path, limits.time_limit)
-    # A long run keeps at most 10 000 records.
-    history: History[ProgressRecord] = History()
+    history = way.history
 
     def keep(record: ProgressRecord) -> str:
         history.add(record)
@@ -288,24 +387,19 @@ def progressive(
     try:
         status = run(way.records(every), keep, limits, way.clock, empty=True)
     except InputError as error:
-        way.restore()
-        way.write()
-        at = way.kept.at
-        if at == given.start:
+        refused = way.refused(error)
+        if refused is None:
             raise
-        raise InputError(
-            f"{error}; the rows before row {at} are learned: correct the stream, and continue from "
-            f"row {at}"
-        ) from error
+        raise refused from error
     # Ctrl-C may have interrupted a page.
     way.restore()
     if not status and way.kept.at == given.start:
         raise InputError(f"{given.name} is empty: it has no rows to learn from")
-    way.write()
+    unsaved = way.write()
     last = way.record()
     if history.last is None or history.last.rows != last.rows:
         history.add(last)
-    return Progressive(started, status or "ended", history.records())
+    return Progressive(started, status or "ended", history.records(), unsaved)
 
 
 def _started(learner: Any, source: Stream) -> Learner:

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, missing
 from relaxboost._core.files import check_input
-from relaxboost._core.tables import is_parquet, opened
+from relaxboost._core.tables import is_parquet, listed, opened
 from relaxboost.matrices.chunks.sources import Batch, batches, check_integers, hands_over, parquet
+from relaxboost.online.streams.columns import TableColumns
 from relaxboost.online.streams.csv_rows import READ_BYTES, csv_batches
+from relaxboost.online.streams.words import are_words
 
 FRAME_ROWS = 4096
 """The number of rows of a batch from a frame or a Parquet file."""
@@ -33,6 +35,8 @@ class ExampleSource:
         Whether the labels in a CSV file are text.
     sep : str
         The separator of the columns in a CSV file.
+    columns : TableColumns
+        The columns to leave out, and those of words, for files and frames.
 
     Attributes
     ----------
@@ -47,19 +51,20 @@ class ExampleSource:
         A function that returns all batches.
     """
 
-    def __init__(self, given: Any, y: Any, has_text: bool, sep: str = ",") -> None:
+    def __init__(self, given: Any, y: Any, has_text: bool, sep: str, columns: TableColumns) -> None:
         self.name = type(given).__name__
         self.once = False
+        self.columns = columns
         # A binary file may be a pipe, whose rows arrive over time.
         self.live = hasattr(given, "read1")
         self.opened: Callable[[], Iterator[Batch]]
         if isinstance(given, str | os.PathLike):
             self.name = str(given)
-            self.opened = _file(Path(given), y, has_text, sep)
+            self.opened = _file(Path(given), y, has_text, sep, columns)
         elif self.live:
             self.name = str(getattr(given, "name", "the file"))
             self.once = True
-            self.opened = _Pipe(self.name, given, y, has_text, sep).batches
+            self.opened = _Pipe(self.name, given, y, has_text, sep, columns).batches
         elif isinstance(given, np.ndarray):
             if isinstance(y, str):
                 raise InputError(f"an array has no column {y!r}; give y as an array of labels")
@@ -67,7 +72,7 @@ class ExampleSource:
             self.opened = lambda: iter([Batch("X", given, y, None)])
         elif _is_frame(given):
             self.name = "the frame"
-            self.opened = lambda: _frame(given, y)
+            self.opened = lambda: _frame(given, y, columns)
         else:
             self._items(given, y)
 
@@ -86,11 +91,11 @@ class ExampleSource:
             self.opened = lambda: batches(given)
         elif callable(given):
             self.name = getattr(given, "__name__", self.name)
-            self.opened = lambda: _items(given(), y, self.name)
+            self.opened = lambda: _items(given(), y, self.name, self.columns)
         elif isinstance(given, Iterable):
             # An iterator cannot be restarted, and iter returns the iterator itself.
             self.once = iter(given) is given
-            self.opened = lambda: _items(given, y, self.name)
+            self.opened = lambda: _items(given, y, self.name, self.columns)
         else:
             raise InputError(
                 "a stream is read from an array, a frame, the path of a CSV or Parquet file, an "
@@ -107,13 +112,33 @@ def _with_labels(name: str) -> InputError:
     return InputError(f"{name} hands over the labels with its examples (x, y); leave out y")
 
 
-def _file(path: Path, label: Any, has_text: bool, sep: str) -> Callable[[], Iterator[Batch]]:
+def _file(
+    path: Path, label: Any, has_text: bool, sep: str, columns: TableColumns
+) -> Callable[[], Iterator[Batch]]:
     """Return a function that opens an existing file."""
     label = _column_name(label)
     check_input(path, folder=True)
     if path.is_dir() or is_parquet(path):
-        return lambda: parquet(path, label, FRAME_ROWS)
-    return lambda: _from_disk(path, label, has_text, sep)
+        if columns.words is None and not columns.drop:
+            return lambda: parquet(path, label, FRAME_ROWS)
+        return lambda: _tables(path, label, columns)
+    return lambda: _from_disk(path, label, has_text, sep, columns)
+
+
+def _tables(path: Path, label: str | None, columns: TableColumns) -> Iterator[Batch]:
+    """Yield the rows of Parquet, which may contain words."""
+    try:
+        from pyarrow import ArrowException, dataset
+    except ImportError:
+        raise missing("Parquet is read by pyarrow", "dask", "pyarrow") from None
+    try:
+        files = dataset.dataset(path, format="parquet").get_fragments()
+        for file in sorted(files, key=lambda file: str(file.path)):
+            for batch in file.to_batches(batch_size=FRAME_ROWS, batch_readahead=1):
+                if len(batch):
+                    yield from _frame(batch.to_pandas(), label, columns, str(file.path))
+    except (ArrowException, OSError) as error:
+        raise InputError(f"{path} cannot be read as Parquet: {error}") from None
 
 
 def _column_name(label: Any) -> str | None:
@@ -122,12 +147,14 @@ def _column_name(label: Any) -> str | None:
     return label
 
 
-def _from_disk(path: Path, label: str | None, has_text: bool, sep: str) -> Iterator[Batch]:
+def _from_disk(
+    path: Path, label: str | None, has_text: bool, sep: str, columns: TableColumns
+) -> Iterator[Batch]:
     with opened(path) as file:
         raw: Any = file.detach()
         # gzip returns few bytes at a time, and a buffer collects them.
         with io.BufferedReader(raw, READ_BYTES) as whole:
-            yield from csv_batches(str(path), whole, label, has_text, sep)
+            yield from csv_batches(str(path), whole, label, has_text, sep, columns)
 
 
 class _Pipe:
@@ -137,9 +164,11 @@ class _Pipe:
     from the first rows.
     """
 
-    def __init__(self, name: str, file: Any, label: Any, has_text: bool, sep: str) -> None:
+    def __init__(
+        self, name: str, file: Any, label: Any, has_text: bool, sep: str, columns: TableColumns
+    ) -> None:
         self._name = name
-        self._batches = csv_batches(name, file, _column_name(label), has_text, sep)
+        self._batches = csv_batches(name, file, _column_name(label), has_text, sep, columns)
         self._kept: list[Batch] = []
         self._rows = 0
 
@@ -158,38 +187,70 @@ class _Pipe:
             yield batch
 
 
-def _frame(frame: Any, label: Any) -> Iterator[Batch]:
+def _frame(
+    frame: Any, label: Any, columns: TableColumns, where: str = "the frame"
+) -> Iterator[Batch]:
     """Yield the rows of a pandas frame. The labels are a column or a separate array."""
     y = label
     if isinstance(label, str):
         if label not in frame.columns:
-            raise InputError(f"the frame has no column {label!r} for the labels")
+            raise InputError(f"{where} has no column {label!r}; it has {listed(frame.columns)}")
         y = frame[label]
         frame = frame.drop(columns=[label])
-    from pandas.api.types import is_numeric_dtype
-
-    for name, kind in zip(frame.columns, frame.dtypes, strict=True):
-        if not is_numeric_dtype(kind):
-            raise InputError(f"the frame: column {name!r} is not of numbers; drop or encode it")
-        # A double would round an integer above 2^53 without notice.
-        check_integers("the frame", name, frame[name].dropna().to_numpy())
+    columns.check(where, [str(name) for name in frame.columns])
+    if columns.drop:
+        frame = frame[[name for name in frame.columns if str(name) not in columns.drop]]
     if y is not None and len(y) != len(frame):
         raise InputError(f"there are {len(frame)} examples and {len(y)} labels")
     y = None if y is None else np.asarray(y)
+    numbers = _numeric_columns(frame, columns, where)
     for a in range(0, len(frame), FRAME_ROWS):
-        X = frame.iloc[a : a + FRAME_ROWS].to_numpy(np.float64, na_value=np.nan)
-        labels = None if y is None else y[a : a + FRAME_ROWS]
-        yield Batch("the frame", X, labels, list(frame.columns))
+        X, names = _features(frame.iloc[a : a + FRAME_ROWS], numbers, columns, where)
+        yield Batch(where, X, None if y is None else y[a : a + FRAME_ROWS], names)
 
 
-def _items(source: Iterable[Any], label: str | None, name: str) -> Iterator[Batch]:
+def _features(
+    part: Any, numbers: list[int], columns: TableColumns, where: str
+) -> tuple[Any, list[str]]:
+    """Return the features of the rows of a frame, and the names of the features."""
+    X = part.iloc[:, numbers].to_numpy(np.float64, na_value=np.nan)
+    words = [] if columns.words is None else columns.words.columns
+    place_of = {str(name): place for place, name in enumerate(part.columns)}
+    texts = [part.iloc[:, place_of[name]].astype(object).tolist() for name in words]
+    known = list(map(str, part.columns[numbers]))
+    return columns.joined(where, known, lambda *_: X, texts, len(part))
+
+
+def _numeric_columns(frame: Any, columns: TableColumns, where: str) -> list[int]:
+    """Return the places of the columns of numbers, and add the others to the columns of words."""
+    from pandas.api.types import is_numeric_dtype
+
+    words = columns.words
+    found = []
+    for place, (name, kind) in enumerate(zip(frame.columns, frame.dtypes, strict=True)):
+        if words is not None and str(name) in words.columns:
+            continue
+        if is_numeric_dtype(kind):
+            # A double would round an integer above 2^53 without notice.
+            check_integers(where, name, frame.iloc[:, place].dropna().to_numpy())
+            found.append(place)
+        elif words is None or not are_words(kind):
+            raise InputError(f"{where}: column {name!r} is not of numbers; drop or encode it")
+        else:
+            words.columns.append(str(name))
+    return found
+
+
+def _items(
+    source: Iterable[Any], label: str | None, name: str, columns: TableColumns
+) -> Iterator[Batch]:
     """Yield the items of an iterable: (x, y) or x, each an example or a block, or frames."""
     for number, item in enumerate(source):
         if label is not None:
             # A row of a frame also has `iloc`, but no columns.
             if not _is_frame(item):
                 raise _with_labels(name)
-            yield from _frame(item, label)
+            yield from _frame(item, label, columns)
             continue
         X, y = item if isinstance(item, tuple) and len(item) == 2 else (item, None)
         names = getattr(X, "columns", None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +15,10 @@ from relaxboost._core.parameters import count, natural
 from relaxboost.matrices.chunks.sources import Batch, Header, check_integers
 from relaxboost.matrices.labelled import finite_doubles
 from relaxboost.online.kernels.vectors import dual_norms
-from relaxboost.online.streams.bases import BaseFunctions, Experts
+from relaxboost.online.streams.bases import BaseFunctions, Experts, LinearBasis
+from relaxboost.online.streams.columns import TableColumns
 from relaxboost.online.streams.sources import ExampleSource
+from relaxboost.online.streams.words import BUCKETS, WithWords
 
 
 class Page(NamedTuple):
@@ -28,6 +30,8 @@ class Page(NamedTuple):
     """The values of the base functions, shape (rows, M)."""
     y: Vector | None
     """The targets, shape (rows,)."""
+    X: Array
+    """The features, shape (rows, features)."""
 
 
 class Stream:
@@ -89,7 +93,7 @@ class Stream:
                     f"{self.base.name} gave values of shape {H.shape} for {len(X)} examples; they "
                     "must be (rows, M)"
                 )
-            yield Page(first, np.ascontiguousarray(H, dtype=np.float64), y)
+            yield Page(first, np.ascontiguousarray(H, dtype=np.float64), y, X)
 
     def head(self, rows: int) -> tuple[Array, Vector | None]:
         """Return features and targets of the first rows, from which base functions can be computed.
@@ -108,6 +112,25 @@ class Stream:
     def through(self, base: BaseFunctions) -> Stream:
         """Return the same stream with other base functions."""
         return self._like(base, self.start)
+
+    def encoded(self, make: Callable[[Array], BaseFunctions], rows: int) -> BaseFunctions:
+        """Return base functions of the numbers in the first rows, and those of the words.
+
+        Parameters
+        ----------
+        make : callable
+            A function of a sample of numbers that returns base functions, such as
+            `LinearBasis.spanning`.
+        rows : int
+            The number of rows in the sample.
+        """
+        X, _ = self.head(rows)
+        words = self._source.columns.words
+        if words is None or not words.columns:
+            return make(X)
+        numbers = X.shape[1] - BUCKETS
+        base = make(X[:, :numbers]) if numbers else LinearBasis([], [])
+        return WithWords(base, numbers, words)
 
     def after(self, rows: int) -> Stream:
         """Return the same stream without its first rows. The other rows keep their indices."""
@@ -128,13 +151,15 @@ class Stream:
     def origin(self) -> dict[str, str]:
         """Texts that identify base functions, number of features and columns, for a learner.
 
-        The texts are final after a page was read. If columns have no names, "columns" is "".
+        The texts are final after a page was read. If columns have no names, "columns" and "names"
+        are "".
         """
-        names = hashlib.sha256("\n".join(self._header.names).encode()).hexdigest()[:16]
+        names = "\n".join(self._header.names) if self._header.given else ""
         return {
             "base functions": self.base.digest(),
             "features": str(len(self._header.names)),
-            "columns": names if self._header.given else "",
+            "columns": hashlib.sha256(names.encode()).hexdigest()[:16] if names else "",
+            "names": names,
         }
 
     def _rows(self, start: int, size: int = 0) -> Iterator[tuple[int, Array, Vector | None]]:
@@ -253,6 +278,8 @@ def stream(
     page: int | None = None,
     classes: tuple[Any, Any] | None = None,
     sep: str = ",",
+    drop: Iterable[str] = (),
+    categories: Iterable[str] | None = None,
 ) -> Stream:
     """Return a stream of examples, which learners, `regret` and `progressive` read page by page.
 
@@ -266,7 +293,7 @@ def stream(
         * A NumPy array or memory map of shape (m, features), or a pair (X, y).
         * A pandas frame.
         * The path of a ``.csv`` file with a header, of a ``.parquet`` file, or of a folder of
-          Parquet files. Files of any size are read by pyarrow.
+          Parquet files, of any size. They are read by pyarrow; without it, CSV is read by pandas.
         * An iterable of pairs (x, y) or of x, each for an example or a block. For an example, x may
           be a dict of features.
         * An iterable of pandas frames, where `y` is the name of a column.
@@ -286,6 +313,12 @@ def stream(
         The labels of the two classes, which become −1 and +1.
     sep : str
         The separator of a CSV file: one character, or ``\\t``.
+    drop : iterable of str
+        Columns of files and frames to leave out.
+    categories : iterable of str, optional
+        Columns of files and frames that contain categories. Columns with words in the first rows
+        are added. The words of all these columns are hashed to 1024 features that are 0 or 1, for
+        which `Stream.encoded` adapts base functions. By default words are refused.
 
     Returns
     -------
@@ -315,7 +348,8 @@ def stream(
         raise InputError(f"base must be BaseFunctions such as Experts(), got {base!r}")
     pair = _class_pair(classes)
     has_text = pair is not None and any(isinstance(label, str) for label in pair)
-    return Stream(ExampleSource(source, y, has_text, sep), base or Experts(), page, pair)
+    columns = TableColumns(drop, categories)
+    return Stream(ExampleSource(source, y, has_text, sep, columns), base or Experts(), page, pair)
 
 
 def _class_pair(classes: Any) -> tuple[Any, ...] | None:

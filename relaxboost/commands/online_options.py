@@ -1,0 +1,144 @@
+"""The options of `relaxboost online` about a stream and a learner, and what they mean."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from relaxboost._core.errors import InputError
+from relaxboost._core.tables import listed, read_header
+from relaxboost.commands.style import DOMAINS, check_name, spoken_input
+
+METHODS = {
+    "hedged-descent": "HedgedDescent",
+    "mirror-descent": "MirrorDescent",
+    "mirror-steps": "MirrorSteps",
+    "gradient-descent": "GradientDescent",
+    "exponentiated-gradient": "ExponentiatedGradient",
+}
+"""The learners, and their classes."""
+# The number of rows that set the scale of features and the quantiles of stumps.
+SAMPLE = 1000
+# Losses for which only methods with a radius are known.
+NEED_RADIUS = ("inner", "exponential")
+
+
+def _split(given: str | None) -> list[str]:
+    """Return the names of columns that an option lists."""
+    return [name.strip() for name in (given or "").split(",") if name.strip()]
+
+
+class StreamOptions(SimpleNamespace):
+    """The options of a verb, an attribute for each."""
+
+    def opened(self) -> Any:
+        """Return the stream of examples, mapped by the base functions of --base."""
+        from relaxboost.online import Experts, LinearBasis, StumpBasis, stream
+
+        if self.label is None and self.loss != "inner":
+            said = f"--loss {self.loss} needs --label, the name of the label column"
+            if isinstance(self.stream, Path) and not self.stream.is_dir():
+                said += f"; it has {listed(read_header(self.stream, self.sep))}"
+            raise InputError(said)
+        given = stream(
+            self.stream,
+            self.label,
+            classes=self._classes(),
+            sep=self.sep,
+            drop=_split(self.drop),
+            categories=_split(self.categories),
+        )
+        # Costs of experts are losses already: scaling them would change the game.
+        base = self.base or ("experts" if self.loss == "inner" else "linear")
+        if base == "experts":
+            made: Any = Experts(1.0 if self.bound is None else self.bound)
+        else:
+            stumps = partial(StumpBasis.at_quantiles, cuts=self.cuts)
+            made = given.encoded(stumps if base == "stumps" else LinearBasis.spanning, SAMPLE)
+        found = given.through(made)
+        piped = not isinstance(self.stream, Path)
+        found.name = "standard input" if piped else spoken_input(found.name)
+        return found
+
+    def _classes(self) -> tuple[Any, Any] | None:
+        if self.classes is None:
+            return None
+        pair = [part.strip() for part in self.classes.split(",")]
+        if len(pair) != 2:
+            raise InputError("--classes names two labels, the negative one first: no,yes")
+        # Labels in files are numbers or words; 0,1 must not become the words "0" and "1".
+        try:
+            return float(pair[0]), float(pair[1])
+        except ValueError:
+            return pair[0], pair[1]
+
+    def chosen(self, save: Path | None = None) -> str:
+        """Return --method, or the default for the other options and a learner to resume.
+
+        Options that need a radius have mirror descent as their default, and so have learners that
+        were saved when it was the default of all.
+        """
+        if self.method is not None:
+            return str(self.method)
+        if self.radius == "auto":
+            return "hedged-descent"
+        given = (self.radius, self.over, self.proxy, self.schedule, self.horizon)
+        if any(one is not None for one in given) or self.loss in NEED_RADIUS:
+            return "mirror-descent"
+        from relaxboost.online.saving import read_state
+
+        if save is not None and save.exists():
+            kept = str(read_state(save).get("method"))
+            return "mirror-descent" if kept.startswith("MirrorDescent(") else "hedged-descent"
+        return "hedged-descent"
+
+    def _check_radius(self, name: str) -> None:
+        """Raise InputError for options that do not fit --radius auto or --method hedged-descent."""
+        if name != "hedged-descent":
+            if self.radius == "auto":
+                raise InputError(f"--method {name} needs a radius; give --radius, a number")
+            return
+        # The learners of `compare` share their options, and hedged descent has none of these.
+        for option in ("over", "proxy", "schedule", "horizon"):
+            if hasattr(self, "method") and getattr(self, option) is not None:
+                remedy = "leave it out, or choose another --method"
+                if self.radius == "auto":
+                    remedy = "give --radius, a number"
+                raise InputError(
+                    f"--{option} needs a radius, and hedged descent has none; {remedy}"
+                )
+
+    def learner(self, name: str, stream: Any) -> tuple[Any, int]:
+        """Return a method by its name, and the number M of base functions."""
+        import relaxboost as rb
+        from relaxboost.online.proxies import PROXIES
+        from relaxboost.online.schedules import SCHEDULES
+
+        self._check_radius(name)
+        check_name("--proxy", self.proxy, PROXIES)
+        check_name("--schedule", self.schedule or "growing", SCHEDULES)
+        kind = getattr(rb.online, METHODS[name])
+        size = stream.base.size(stream.head(1)[0].shape[1])
+        targets = {} if self.targets is None else {"targets": self.targets}
+        radius = 1.0 if self.radius in (None, "auto") else self.radius
+        if name == "hedged-descent":
+            norm = stream.base.bound_in("l2", size)
+            bound = norm if self.bound is None else self.bound
+            return kind(self.loss, rb.L2Ball(radius), bound=bound, **targets), size
+        # Each method gets the set of weights and the proxy for which its regret bound is known.
+        greedy = {"gradient-descent": "l2", "mirror-steps": "l2"}
+        over = getattr(rb, DOMAINS[self.over or greedy.get(name, "l1")])(radius)
+        squared = isinstance(over, rb.L2Ball) or name in greedy
+        proxy = self.proxy or ("squared-l2" if squared else "entropy")
+        schedule: Any = self.schedule or "growing"
+        if self.horizon is not None:
+            schedule = rb.online.Horizon(self.horizon)
+        made = kind(self.loss, over, proxy=proxy, schedule=schedule, bound=1.0, **targets)
+        # By default the bound is that of the base functions, in the dual norm of the proxy.
+        bound = self.bound
+        if bound is None:
+            bound = stream.base.bound_in(made.proxy.norm, size)
+        return replace(made, bound=bound), size

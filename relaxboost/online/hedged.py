@@ -1,0 +1,237 @@
+"""Gradient descent without a radius and without a step: many steps, which AdaHedge weighs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from relaxboost._core.arrays import Array, Vector, doubles
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import count
+from relaxboost.game.domains import L2Ball
+from relaxboost.online.kernels import hedged as kernels
+from relaxboost.online.kernels import shares
+from relaxboost.online.kernels.slopes import LOSS_CODES
+from relaxboost.online.learner import Learner, OnlineMethod
+from relaxboost.online.losses import OfPrediction
+from relaxboost.online.schedules import Constants
+
+LARGEST_LOGIT = 16.0
+"""The largest |prediction| of a label. The logistic loss of a correct label is 1e-7 there."""
+KINDS = np.repeat([shares.CONSTANT, shares.FADING, shares.AVERAGED], [8, 4, 4])
+"""The kinds of the 16 steps."""
+MULTIPLES = np.concatenate([8.0 * 2.0 ** -np.arange(8), *2 * [256.0 * 4.0 ** -np.arange(4)]])
+"""The steps in units in which a step of 1 moves a prediction by at most the range of targets.
+
+Constant steps follow a drift at eight speeds. The others suit streams without a drift, and start
+with large steps because they decrease with the root of the number of examples."""
+
+
+@dataclass(frozen=True)
+class HedgedDescent(OnlineMethod):
+    """Gradient descent with 16 steps at once, whose predictions AdaHedge averages.
+
+    The method needs neither a radius nor a step. Eight of the learners have constant steps η, four
+    have steps η/√i, and four are dual averaging with the steps η/√i. Predictions are clipped to
+    [−R, R], where R is 16 for labels and `targets` for numbers, and the mean of the clipped
+    predictions has the shares p_k of AdaHedge. A learner whose prediction is beyond R learns only
+    from examples that move it inwards.
+
+    If the loss is never negative, then for all examples and all weights w the regret
+    Σ l_i(w_{i−1}) − l_i(w) is at most
+
+        min over k of ‖w‖²/(2η_k) + Σ η_ki ‖u_ki‖²/2 + 2√(V log K) + S (4/3 log K + 2) + tε.
+
+    The minimum is over the learners with constant steps and dual averaging, which has the step
+    η_k/√t in the first term. K is 16, u_ki is the gradient of learner k, V is the sum of the
+    variances of the K losses under p, which is at most S²t/4, and S is the largest difference of
+    two losses of an example. The loss ε of a correct prediction of R is 0 but for losses without a
+    minimum, and 1.1e-7 for the logistic loss. `Learner.regret_bound` uses the observed losses of
+    the learners instead of the bound of AdaHedge.
+
+    Parameters
+    ----------
+    loss : str or PointwiseLoss
+        A loss of predictions: for labels with slopes that are bounded, for numbers any.
+    over : Domain
+        The weights that `regret` and `regret_bound` compare with. It does not change the learner.
+    bound : float
+        A bound on ‖h‖_2 for the values h of the base functions.
+    targets : float
+        A bound on |y|, which losses of numbers need.
+
+    Raises
+    ------
+    InputError
+        If the loss has no bounded slopes, or if `targets` is missing.
+
+    Notes
+    -----
+    The proof has three parts. By convexity, the loss of the mean prediction is at most the mean of
+    the K losses, and AdaHedge bounds the difference to the loss of learner k. Let learner k predict
+    F, clipped to C, and let s be the slope at C. If s pulls F inwards or F = C, then the loss at C
+    minus that of w is at most s (C − <w, h>), and this is at most s (F − <w, h>). Otherwise the
+    learner takes s = 0, and its loss is at most ε. The sum of s (F − <w, h>) is the regret of
+    gradient descent for linear losses, which the first two terms bound.
+
+    References
+    ----------
+    Zhang, Lu & Zhou (2018), Adaptive online learning in dynamic environments, for Hedge over steps;
+    de Rooij, van Erven, Grünwald & Koolen (2014), Follow the leader if you can, hedge if you must,
+    Sec. 2, for AdaHedge; Zinkevich (2003).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relaxboost.online import HedgedDescent
+    >>> learner = HedgedDescent("logistic", bound=2.0).start(2)
+    >>> said = learner.update(np.ones((100, 2)), np.ones(100))
+    >>> bool(said[-1] > said[1] > said[0] == 0.0)
+    True
+    """
+
+    over: Any = field(default_factory=L2Ball)
+    proxy: Any = field(default="squared-l2", init=False, repr=False)
+    schedule: Any = field(default="growing", init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        loss = self.loss
+        if not isinstance(loss, OfPrediction):
+            raise InputError(
+                f"{loss!r} is not a loss of a prediction <w, h>; use a method with a radius, such "
+                "as radius=1"
+            )
+        # Beyond the limit, only losses of y − <w, h> and of labels surely pull inwards.
+        is_bounded = math.isfinite(loss.loss.gradient_bound) or loss.task != "binary"
+        if not is_bounded or not (loss.task == "binary" or loss.loss.of_differences):
+            raise InputError(
+                f"{loss!r} has slopes without a bound; use a method with a radius, such as radius=1"
+            )
+        if loss.task != "binary" and math.isinf(self.targets):
+            raise InputError(f"{loss!r} needs a bound here; give targets=, a bound of |y|")
+
+    @property
+    def limit(self) -> float:
+        """The largest |prediction| R."""
+        return LARGEST_LOGIT if self.loss.task == "binary" else self.targets
+
+    def start(self, size: int) -> Learner:
+        return HedgedLearner(self, count("M", size))
+
+
+class HedgedLearner(Learner):
+    """The learner of `HedgedDescent`. `w` is the mean of the weights of its K learners.
+
+    A prediction is the mean of the clipped predictions of the K learners. It is <w, h> if none of
+    them is clipped. In the average, the weights after example i count i times (Lacoste-Julien,
+    Schmidt & Bach 2012), because the first weights are those of far too large steps, too.
+    """
+
+    def __init__(self, method: HedgedDescent, size: int) -> None:
+        self.method: Any = method
+        self.size = size
+        self.origin: dict[str, str] = {}
+        lipschitz = method.loss.lipschitz(method.limit, method.bound, method.targets)
+        largest = float(method.over.radius) ** 2 / 2.0
+        self.constants = Constants(lipschitz, 1.0, largest)
+        # With this unit, steps fit losses and targets in any units.
+        scale = 1.0 if method.loss.task == "binary" else method.targets
+        self.steps: shares.Steps = (MULTIPLES * scale / (lipschitz * method.bound), KINDS)
+        K = KINDS.size
+        self._w: Vector = np.zeros(size)
+        self._z: Array = np.zeros((size, K))
+        self._mean: Vector = np.zeros(size)
+        self._sums: Vector = np.zeros(shares.MIXABILITY + 1 + 2 * K)
+
+    @property
+    def filled(self) -> float:
+        """0, because no ball limits the weights."""
+        return 0.0
+
+    def predict(self, H: Any, average: bool = True) -> Any:
+        """Return the prediction <w, h> by the average, or that of the next example."""
+        if average:
+            return super().predict(H)
+        H = doubles("H", H)
+        self._check_width(H)
+        p = np.empty(KINDS.size)
+        shares.weigh(self._sums, p)
+        fading = np.where(KINDS == shares.AVERAGED, np.sqrt(self.rounds + 1.0), 1.0)
+        return np.clip(H @ self._z / fading, -self.method.limit, self.method.limit) @ p
+
+    def regret_bound(self, w: Any = None) -> float:
+        """Return a bound on Σ l_i(w_{i−1}) − l_i(w) that holds for arbitrary examples.
+
+        It is the loss minus that of learner k, plus ‖w‖²/(2η_k) + Σ η_ki ‖u_ki‖²/2 + tε, for the
+        best k among the learners with constant steps and dual averaging.
+
+        Parameters
+        ----------
+        w : array of shape (M,), optional
+            Weights. By default the bound holds for all weights of `over`.
+
+        Raises
+        ------
+        InputError
+            If w has another length, or is not finite.
+        """
+        square = 2.0 * self.constants.largest
+        if w is not None:
+            w = doubles("w", w)
+            if w.shape != (self.size,) or not np.isfinite(w).all():
+                raise InputError(f"w must be {self.size} finite weights, got shape {w.shape}")
+            square = float(w @ w)
+        losses, spent = self._sums[shares.MIXABILITY + 1 :].reshape(2, -1)
+        steps = self.steps[0] / np.where(KINDS == shares.AVERAGED, math.sqrt(self.rounds or 1), 1.0)
+        bounds = self.loss - losses + square / (2.0 * steps) + spent
+        return float(bounds[KINDS != shares.FADING].min()) + self.weight * self._excess()
+
+    def _excess(self) -> float:
+        """Return the loss ε of a correct prediction of R."""
+        # A loss of y − <w, h> is at most its value at 0 where a slope points beyond the limit.
+        R = self.method.limit if self.method.loss.task == "binary" else 0.0
+        limit = np.array([-R, R])
+        return float(self.method.loss.loss.pointwise(limit, np.sign(limit))[0].max())
+
+    def move(self, value: float, u: Vector, step: float = 1.0) -> None:
+        """Raise InputError, because each of the K learners has its own gradient."""
+        raise InputError("HedgedDescent learns from examples only; call update")
+
+    def compiled(self) -> None:
+        """Return None, because the rounds are not those of mirror descent."""
+        return None
+
+    def _learn(self, H: Array, sizes: Vector, y: Vector, weights: Vector) -> Vector:
+        loss = self.method.loss.loss
+        limit = self.method.limit
+        if type(loss) in LOSS_CODES:
+            code, parameter = LOSS_CODES[type(loss)]
+            codes = code, float(getattr(loss, parameter, 0.0)), float(limit)
+            found: Vector = kernels.rounds(H, (sizes, y, weights), self.arrays(), self.steps, codes)
+            return found
+        # User-defined losses are evaluated in Python.
+        predictions = np.empty(len(H))
+        F, p = np.empty((2, KINDS.size))
+        for row, h in enumerate(H):
+            shares.predict(self._z, self._sums, self.steps, h, F, p)
+            predictions[row] = np.clip(F, -limit, limit) @ p
+            left = float(weights[row])
+            while left > 0.0:
+                step = min(left, 1.0)
+                left -= step
+                # The last entry is the mean prediction.
+                inside = np.clip(F, -limit, limit)
+                values, slopes = loss.pointwise(
+                    np.append(inside, inside @ p), np.full(F.size + 1, y[row])
+                )
+                slopes = np.where(slopes[:-1] * (F - inside) < 0.0, 0.0, slopes[:-1])
+                mine = float(values[-1]), p, values[:-1].copy(), slopes
+                shares.learn(self.arrays(), self.steps, (h, float(sizes[row]), step), mine)
+                shares.predict(self._z, self._sums, self.steps, h, F, p)
+        shares.weigh(self._sums, p)
+        shares.mix(self._z, self._sums, self.steps, p, self._w)
+        return predictions

@@ -1,0 +1,128 @@
+"""The compiled parts of a round of AdaHedge over K learners that take steps of different sizes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from relaxboost._core.arrays import Array, Vector
+from relaxboost._core.compiled import njit
+from relaxboost.online.kernels.rounds import LOSS, ROUNDS, WEIGHT
+from relaxboost.online.kernels.vectors import ENTRIES, average, inner
+
+CONSTANT, FADING, AVERAGED = range(3)
+"""The kinds of steps: η, η/√i for gradient i, and η/√i for the sum of the first i gradients."""
+MIXABILITY = 6
+"""The index of the mixability gap Δ in the array of sums. The losses of the K learners follow."""
+SMALLEST_GAP = 1e-300
+"""The gap that replaces 0. Then the share of every learner but the best ones is 0."""
+LARGEST_EXPONENT = 60.0
+"""A learner with a share below exp(−60) gets the share 0, because denormal numbers are slow."""
+
+Steps = tuple[Vector, Vector]
+"""The K steps η for a loss of slope 1, and their kinds."""
+
+
+@njit(fastmath=ENTRIES)
+def _products(Z: Array, h: Vector, F: Vector) -> None:
+    """Set F = hᵀZ. Zeros in h cost nothing."""
+    F[:] = 0.0
+    for j in range(h.size):
+        if h[j] != 0.0:
+            for k in range(F.size):
+                F[k] += Z[j, k] * h[j]
+
+
+@njit(fastmath=ENTRIES)
+def _move(Z: Array, h: Vector, change: Vector) -> None:
+    """Add h_j · change_k to each entry of Z."""
+    for j in range(h.size):
+        if h[j] != 0.0:
+            for k in range(change.size):
+                Z[j, k] += change[k] * h[j]
+
+
+@njit()
+def weigh(sums: Vector, p: Vector) -> None:
+    """Set p to the shares of AdaHedge, which are proportional to exp(−loss log(K)/Δ)."""
+    losses = sums[MIXABILITY + 1 : MIXABILITY + 1 + p.size]
+    rate = math.log(p.size) / max(sums[MIXABILITY], SMALLEST_GAP)
+    least = losses.min()
+    for k in range(p.size):
+        exponent = rate * (losses[k] - least)
+        p[k] = math.exp(-exponent) if exponent < LARGEST_EXPONENT else 0.0
+    p /= p.sum()
+
+
+@njit()
+def predict(Z: Array, sums: Vector, steps: Steps, h: Vector, F: Vector, p: Vector) -> None:
+    """Set F to the predictions of the K learners for h, and p to their shares."""
+    weigh(sums, p)
+    _products(Z, h, F)
+    for k in range(p.size):
+        if steps[1][k] == AVERAGED:
+            F[k] /= math.sqrt(sums[ROUNDS] + 1.0)
+
+
+@njit()
+def mix(Z: Array, sums: Vector, steps: Steps, p: Vector, w: Vector) -> None:
+    """Set w to the mean of the weights of the K learners with the shares p."""
+    c = p.copy()
+    for k in range(p.size):
+        if steps[1][k] == AVERAGED:
+            c[k] /= math.sqrt(sums[ROUNDS] + 1.0)
+    for j in range(w.size):
+        w[j] = inner(Z[j], c)
+
+
+@njit()
+def learn(
+    state: tuple[Vector, Array, Vector, Vector],
+    steps: Steps,
+    example: tuple[Vector, float, float],
+    found: tuple[float, Vector, Vector, Vector],
+) -> None:
+    """Learn from one example.
+
+    Parameters
+    ----------
+    state : (w, Z, mean, sums)
+        The state of the learner.
+    steps : Steps
+        The steps of the K learners.
+    example : (h, size, weight)
+        The values of the base functions, their Euclidean norm, and a weight of at most 1.
+    found : (value, p, values, slopes)
+        The loss of the mean prediction, the shares, and the losses and slopes of the K learners.
+    """
+    w, Z, mean, sums = state
+    h, size, weight = example
+    value, p, values, slopes = found
+    K = p.size
+    sums[WEIGHT] += weight
+    mix(Z, sums, steps, p, w)
+    # The i-th weights count i times, because the first ones may be those of far too large steps.
+    average(w, mean, 2.0 * weight / (sums[WEIGHT] + weight))
+    # AdaHedge: the mixability gap is the mean loss minus the mix loss (de Rooij et al. 2014).
+    rate = math.log(K) / max(sums[MIXABILITY], SMALLEST_GAP)
+    least = np.inf
+    for k in range(K):
+        if p[k] > 0.0:
+            least = min(least, values[k])
+    mixed = 0.0
+    for k in range(K):
+        if p[k] > 0.0:
+            mixed += p[k] * math.exp(-rate * weight * (values[k] - least))
+    gap = weight * (inner(p, values) - least) + math.log(mixed) / rate
+    sums[MIXABILITY] += max(gap, 0.0)
+    sums[LOSS] += weight * value
+    sums[ROUNDS] += 1.0
+    fading = 1.0 / math.sqrt(sums[ROUNDS])
+    for k in range(K):
+        sums[MIXABILITY + 1 + k] += weight * values[k]
+        step = steps[0][k] * (1.0 if steps[1][k] == CONSTANT else fading)
+        # The regret bound collects η‖u‖²/2 with the step at this example.
+        sums[MIXABILITY + 1 + K + k] += 0.5 * step * (weight * slopes[k] * size) ** 2
+        slopes[k] *= -weight * (steps[0][k] if steps[1][k] == AVERAGED else step)
+    _move(Z, h, slopes)

@@ -1,0 +1,61 @@
+"""The columns of a table: which are left out, and which contain words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
+from relaxboost._core.tables import listed
+from relaxboost.online.streams.words import Words
+
+
+class TableColumns:
+    """The columns to leave out, and the columns of words.
+
+    Parameters
+    ----------
+    drop : iterable of str
+        The columns to leave out.
+    categories : iterable of str or None
+        The columns that contain categories. Columns of words are added when the first rows are
+        read. If it is None, words are refused.
+    """
+
+    def __init__(self, drop: Iterable[str] = (), categories: Iterable[str] | None = None) -> None:
+        self.drop = _names("drop", drop)
+        self.words = None if categories is None else Words(_names("categories", categories))
+
+    def check(self, name: str, known: Sequence[str]) -> None:
+        """Raise InputError for a column to leave out, or of categories, that does not exist."""
+        categories = [] if self.words is None else self.words.columns
+        for what, columns in (("drop", self.drop), ("categories", categories)):
+            for column in columns:
+                if column not in known or (what == "categories" and column in self.drop):
+                    raise InputError(
+                        f"{what}={column!r} names no column; {name} has {listed(known)}"
+                    )
+
+    def joined(
+        self,
+        name: str,
+        numbers: list[str],
+        read: Callable[[str, list[str]], Array],
+        words: Sequence[Sequence[Any]],
+        rows: int,
+    ) -> tuple[Array, list[str]]:
+        """Return the features of a batch with their names: first numbers, then words."""
+        if self.words is None or not self.words.columns:
+            return read(name, numbers), numbers
+        X = read(name, numbers) if numbers else np.empty((rows, 0))
+        return np.hstack([X, self.words.values(words, rows)]), [*numbers, *self.words.names()]
+
+
+def _names(what: str, given: Any) -> list[str]:
+    """Return a list of names, or raise InputError."""
+    if isinstance(given, str):
+        raise InputError(f"{what} must be a list of columns, got {given!r}; give [{given!r}]")
+    return [str(column) for column in given]

@@ -1,0 +1,165 @@
+"""Rows of CSV as columns, by pyarrow, or by pandas if pyarrow is not installed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost._core.tables import MISSING
+
+Table = dict[str, NDArray[Any]]
+"""The columns by name: doubles, and text as objects."""
+
+
+class CsvError(Exception):
+    """Rows that cannot be read.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong.
+    row : int, optional
+        The index of the row, if it is known.
+    column : str
+        The column of a value that is no number, or "".
+    value : str
+        The value.
+    """
+
+    def __init__(
+        self, message: str, row: int | None = None, column: str = "", value: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.row = row
+        self.column = column
+        self.value = value
+
+
+NOT_UTF8 = "not in UTF-8; save the file as UTF-8"
+
+
+def parser(header: list[str], sep: str) -> ArrowParser | PandasParser:
+    """Return a parser for rows with these columns. pyarrow is five times as fast as pandas."""
+    try:
+        from pyarrow import csv as _  # noqa: F401
+    except ImportError:
+        return PandasParser(header, sep)
+    return ArrowParser(header, sep)
+
+
+class ArrowParser:
+    """A parser that uses pyarrow."""
+
+    def __init__(self, header: list[str], sep: str) -> None:
+        from pyarrow import csv
+
+        self._header = header
+        self._cells = csv.ParseOptions(delimiter=sep)
+
+    def parse(self, rows: bytes, doubles: list[str], texts: list[str]) -> Table:
+        """Return columns of doubles and of text from complete rows, or raise CsvError."""
+        import pyarrow as pa
+        from pyarrow import csv
+
+        kinds = dict.fromkeys(doubles, pa.float64()) | dict.fromkeys(texts, pa.string())
+        reading = csv.ReadOptions(
+            column_names=self._header, block_size=len(rows) + 1, use_threads=False
+        )
+        converting = csv.ConvertOptions(
+            column_types=kinds, include_columns=[*kinds], null_values=MISSING
+        )
+        try:
+            found = csv.read_csv(pa.BufferReader(rows), reading, self._cells, converting)
+        except pa.ArrowInvalid as error:
+            # Blank lines contain no row.
+            if "Empty CSV" in str(error):
+                return {name: np.empty(0) for name in kinds}
+            raise self._refusal(str(error)) from None
+        except pa.ArrowException as error:
+            raise CsvError(str(error)) from None
+        if texts:
+            import pandas as pd  # noqa: F401  # Arrow would load it, and swallow a Ctrl-C meanwhile
+        return {name: found[name].to_numpy() for name in kinds}
+
+    def _refusal(self, message: str) -> CsvError:
+        """Return an error for a message of Arrow."""
+        number = re.search(r"Row #(\d+): ", message)
+        row = None if number is None else int(number[1]) - 1
+        if "invalid UTF8" in message or "\ufffd" in message:
+            return CsvError(NOT_UTF8, row)
+        found = re.match(r"In CSV column #(\d+): .*invalid value '(.*)'", message, re.DOTALL)
+        if found:
+            # Arrow counts the columns from 0.
+            return CsvError(message, row, self._header[int(found[1])], found[2])
+        return CsvError(message if number is None else message[number.end() :], row)
+
+
+class PandasParser:
+    """A parser that uses pandas."""
+
+    def __init__(self, header: list[str], sep: str) -> None:
+        self._header = header
+        self._sep = sep
+
+    def parse(self, rows: bytes, doubles: list[str], texts: list[str]) -> Table:
+        """Return columns of doubles and of text from complete rows, or raise CsvError."""
+        try:
+            found = self._read(rows, doubles, texts)
+            # Conversion by NumPy rounds correctly, which that of pandas does not in all versions.
+            kinds = dict.fromkeys(doubles, np.float64) | dict.fromkeys(texts, np.object_)
+            return {name: found[name].to_numpy().astype(kind) for name, kind in kinds.items()}
+        except UnicodeDecodeError:
+            raise CsvError(NOT_UTF8) from None
+        except ValueError:
+            # The message of pandas names no row.
+            raise self._refusal(rows, doubles) from None
+
+    def _read(self, rows: bytes, doubles: list[str], texts: list[str]) -> Any:
+        """Return columns as a frame of text, in which missing numbers are nan."""
+        import pandas as pd
+
+        # Blank lines contain no row.
+        if not rows.strip():
+            return pd.DataFrame({name: [] for name in (*doubles, *texts)})
+        with warnings.catch_warnings():
+            # The warning says that pandas leaves out the last values of long rows.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            try:
+                return pd.read_csv(
+                    io.BytesIO(rows),
+                    sep=self._sep,
+                    header=None,
+                    names=self._header,
+                    index_col=False,
+                    dtype=object,
+                    # Words are text, even if they are those of missing numbers.
+                    na_values=dict.fromkeys(doubles, MISSING),
+                    keep_default_na=False,
+                )
+            except pd.errors.ParserWarning as warning:
+                raise ValueError(str(warning)) from None
+
+    def _refusal(self, rows: bytes, doubles: list[str]) -> CsvError:
+        """Return an error for the first row that has too many values, or no number."""
+        lines = csv.reader(io.StringIO(rows.decode()), delimiter=self._sep)
+        for row, cells in enumerate(filter(None, lines)):
+            if len(cells) != len(self._header):
+                return CsvError(f"Expected {len(self._header)} columns, got {len(cells)}", row)
+            for column, cell in zip(self._header, cells, strict=True):
+                if column in doubles and cell not in MISSING and not _is_number(cell):
+                    return CsvError("no number", row, column, cell)
+        return CsvError("pandas cannot read the rows")
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,125 @@
+"""Words in columns of categories, each of which is hashed to a base function."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from relaxboost._core.arrays import Array
+from relaxboost.online.streams.bases import BaseFunctions
+
+BUCKETS = 1024
+"""The number of features that the words of all columns share. Two words of a thousand collide with
+a probability of a thousandth, and a row takes 8 KB."""
+
+
+class Words:
+    """Columns of words, which become features that are 1 for the words of a row and else 0.
+
+    The features do not depend on the words that come later, so the vocabulary may grow.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Columns that contain categories, even if these are numbers. Sources add columns of words.
+
+    Attributes
+    ----------
+    columns : list of str
+        The columns, in the order of their features.
+    """
+
+    def __init__(self, columns: Sequence[str] = ()) -> None:
+        self.columns = list(columns)
+        self._seen: dict[int, str] = {}
+
+    def values(self, columns: Sequence[Sequence[Any]], rows: int) -> Array:
+        """Return the features of the columns, shape (rows, BUCKETS)."""
+        # scikit-learn is loaded for words only, because it takes half a second.
+        from sklearn.feature_extraction import FeatureHasher
+
+        hasher = FeatureHasher(BUCKETS, input_type="string", alternate_sign=False)
+        H = np.zeros((rows, BUCKETS))
+        for name, column in zip(self.columns, columns, strict=True):
+            # A missing category is a category.
+            said = ["" if word is None or word != word else str(word) for word in column]
+            words, codes = np.unique(np.array(said, dtype=np.str_), return_inverse=True)
+            named = [f"{name}={word}" for word in words.tolist()]
+            places = hasher.transform([[word] for word in named]).indices
+            for place, word in zip(places.tolist(), named, strict=True):
+                self._seen.setdefault(place, word)
+            H[np.arange(rows), places[codes]] = 1.0
+        return H
+
+    def of(self, frame: Any) -> Array:
+        """Return the features of a pandas frame that has the columns."""
+        return self.values([frame[name].astype(object) for name in self.columns], len(frame))
+
+    def names(self) -> list[str]:
+        """Return the names of the features for a header, which do not depend on the words."""
+        return [f"{', '.join(self.columns)} #{place}" for place in range(BUCKETS)]
+
+    def word(self, place: int) -> str:
+        """Return the first word of a feature, as column=word, or its number."""
+        return self._seen.get(place, f"#{place}")
+
+
+def are_words(kind: Any) -> bool:
+    """Return whether a column of a pandas frame with this type contains words."""
+    from pandas.api.types import is_object_dtype, is_string_dtype
+
+    return hasattr(kind, "categories") or is_object_dtype(kind) or is_string_dtype(kind)
+
+
+def word_columns(X: Any) -> list[Any]:
+    """Return the columns of a pandas frame that contain words, and [] for other tables."""
+    if not hasattr(X, "iloc") or not hasattr(X, "columns"):
+        return []
+    # A column of objects that are all numbers is a column of numbers.
+    kinds = X.infer_objects().dtypes
+    return [name for name, kind in kinds.items() if are_words(kind)]
+
+
+class WithWords(BaseFunctions):
+    """Base functions of the first features, and the features of words, as they are.
+
+    Parameters
+    ----------
+    base : BaseFunctions
+        The base functions of the other features.
+    numbers : int
+        The number of the other features.
+    words : Words
+        The words, which are the remaining features.
+    """
+
+    name = "words"
+    bound = 1.0
+
+    def __init__(self, base: BaseFunctions, numbers: int, words: Words) -> None:
+        self.base = base
+        self.words = words
+        self.features = numbers + BUCKETS
+        self._numbers = numbers
+
+    def size(self, features: int) -> int:
+        return self.base.size(self._numbers) + BUCKETS
+
+    def values(self, X: Array) -> Array:
+        return np.hstack([self.base.values(X[:, : self._numbers]), X[:, self._numbers :]])
+
+    def names(self, columns: Sequence[str]) -> list[str]:
+        words = [self.words.word(place) for place in range(BUCKETS)]
+        return [*self.base.names(columns[: self._numbers]), *words]
+
+    def parts(self) -> Sequence[Any]:
+        return self.base.digest(), self._numbers, tuple(self.words.columns)
+
+    def bound_in(self, norm: str, size: int) -> float:
+        """Return a bound on the dual norm: each column of words has a single 1."""
+        # The size may include a constant.
+        largest = size - BUCKETS + len(self.words.columns)
+        return math.sqrt(largest) if norm == "l2" else 1.0
