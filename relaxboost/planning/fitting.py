@@ -103,7 +103,8 @@ def fit(
         A `Bundle` has options: ``Bundle(start=fit)`` continues an earlier run.
     tol : float
         Above 0. The run ends when upper − lower <= tol · upper, where upper is the best value so
-        far. The proof at the end adds a few roundings, which matter only for values close to 0.
+        far. The rounding of the gains of losses, `Problem.floor`, is tolerated too, and the proof
+        at the end adds a few roundings. Both matter only for values close to 0.
     verbose : int
         Above 0, the gap is shown on a terminal.
     **limits
@@ -155,7 +156,7 @@ def fit(
             begin = near
         if chosen.ended == "interrupted":  # a single round makes the bracket
             ends = replace(ends, max_rounds=1)
-    bracket = _Bracket(tol, clock)
+    bracket = _Bracket(tol, clock, problem.floor)
     with closing("gap", tol, verbose > 0) as bracket.show:
         model = bundle.model(problem)
         states = rounds(model, problem.at(begin), clock, bundle.patience)
@@ -189,11 +190,11 @@ def as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None)
 class _Bracket:
     """The best point, the best lower bound and the history of a run."""
 
-    def __init__(self, tol: float, clock: Clock) -> None:
+    def __init__(self, tol: float, clock: Clock, floor: float) -> None:
         self.tol = tol
         self.clock = clock
         self.best: FitPoint | None = None
-        self.lower = 0.0
+        self.floor = self.lower = floor
         self.history: list[FitRecord] = []
         self.show: Callable[[float, int], None] = lambda gap, round: None
 
@@ -208,7 +209,8 @@ class _Bracket:
         upper = self.best.value
         self.history.append(FitRecord(done, point.value, self.lower, upper, self.clock.seconds))
         self.show((upper - self.lower) / upper if upper > 0.0 else 0.0, done)
-        return "optimal" if upper - self.lower <= self.tol * upper else ""
+        # Without the second term, no value of 0 would be optimal if the floor is below 0.
+        return "optimal" if upper - self.lower <= self.tol * upper - self.floor else ""
 
 
 def bracketed(
