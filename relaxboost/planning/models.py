@@ -184,7 +184,8 @@ def _boosted_content(costs: BoostedCosts) -> dict[str, Any]:
     loss = costs.loss
     base: Any = loss.base
     if isinstance(base, Linear):
-        base = {"weights": list(base.w), "names": list(base.names)}
+        floor = {"floor": base.floor} if base.floor else {}
+        base = {"weights": list(base.w), "names": list(base.names)} | floor
     elif callable(base):
         raise InputError(
             "these costs have a function as base, which a file cannot hold; boost from a number, "
@@ -256,7 +257,8 @@ def _loss(content: dict[str, Any], names: tuple[str, ...]) -> PlanningLoss:
         if not set(base["names"]) <= set(names):
             raise ValueError(f"base names must be among {', '.join(names)}")
         weights = numbers("base weights", base["weights"], len(base["names"]))
-        base = Linear(tuple(weights.tolist()), tuple(base["names"]))
+        floor = numbers("base floor", base.get("floor", 0.0)).item()
+        base = Linear(tuple(weights.tolist()), tuple(base["names"]), floor)
     return PlanningLoss(
         base=base, **{name: content[name] for name in ("link", "negative", "strength")}
     )

@@ -112,7 +112,7 @@ def test_show_draws(folder, capsys):
 
 def test_boosted_costs_are_those_of_the_library(folder, capsys):
     (folder / "more.csv").write_text("path\nhome ford work\n")
-    options = "--rounds 6 --held-out more.csv --seed 3 --json"
+    options = "--rounds 6 --base 1 --held-out more.csv --seed 3 --json"
     status, out, err = run(f"boost --edges edges.csv --trips trips.csv {options}", capsys)
     content = parsed(out)
     assert (status, err) == (0, "")
@@ -121,13 +121,13 @@ def test_boosted_costs_are_those_of_the_library(folder, capsys):
     rows = [row.split(",") for row in TASKS.split("\n")[1:-1]]
     tasks = [pl.Task.along(graph.path(row[1].split()), weight=float(row[2])) for row in rows]
     stop = fn.Stopping(6, validation=tasks[:1])
-    loss = pl.PlanningLoss("exponential")
+    loss = pl.PlanningLoss("exponential", 1.0)
     boosted = pl.boost(tasks, fn.RegressionStumps(), loss, stopping=stop)
     assert content["losses"] == [record.value for record in boosted.history]
     assert content["held_out"] == [record.validation for record in boosted.history]
     assert content["losses"][0] > min(content["losses"])
     assert sum(content["importances"].values()) == pytest.approx(1.0)
-    command = "boost --edges edges.csv --trips trips.csv --rounds 6 --out boosted.json"
+    command = "boost --edges edges.csv --trips trips.csv --rounds 6 --base 1 --out boosted.json"
     status, out, err = run(command, capsys)
     assert (status, err, out.splitlines()[-1]) == (0, "", "written:    boosted.json")
     assert re.search(r"^loss: +1.5 -> \S+, round [1-6]$", out, re.M)
@@ -142,7 +142,7 @@ def test_boosted_costs_are_those_of_the_library(folder, capsys):
     command = "boost --edges edges.csv --trips trips.csv --base {}.json --rounds 2"
     zero = "fit --edges edges.csv --trips trips.csv --loss none --out costs.json"
     assert run(zero, capsys)[0] == 0
-    refused(command.format("costs"), "or leave out --base", capsys)
+    refused(command.format("costs"), "or give --base 1", capsys)
     assert run(command.format("costs") + " --link additive", capsys)[0] == 0
 
 
