@@ -19,6 +19,7 @@ from relaxboost.commands.style import InputFile, largest
 from relaxboost.commands.words import spoken
 
 _SPOKEN = {
+    inputs.PLACES: "give --nodes",
     r"take a number$": "give --base 1",
     r"unless base= says otherwise": "unless --base says otherwise",
     r"another learner, or stopping=": "another --learner, or --rounds ",

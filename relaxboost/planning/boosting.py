@@ -18,6 +18,7 @@ from relaxboost.functional import Algorithm, Boosted, BoostRecord, Stopping, Wea
 from relaxboost.functional.algorithms import algorithm_of
 from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph, features_by_name, same_names
+from relaxboost.planning.problem import zero_features
 from relaxboost.planning.risk import Linear, PlanningLoss, PlanningRisk
 from relaxboost.planning.starting import FLOOR, ChosenRounds, choose_rounds, linear_start
 from relaxboost.planning.tasks import Task, checked_tasks
@@ -169,8 +170,8 @@ def boost(
     Warns
     -----
     UserWarning
-        If held-out trips are planned best by the costs before the first round. The result then has
-        no rounds.
+        If a feature is 0 on every arc, or if held-out trips are planned best by the costs before
+        the first round. The result then has no rounds.
 
     Raises
     ------
@@ -183,7 +184,8 @@ def boost(
     Grubb & Bagnell (2011), Sec. 5, Fig. 1; Ratliff, Silver & Bagnell (2009), LEARCH.
     """
     tasks = checked_tasks(tasks)
-    names = same_names([task.graph for task in tasks])
+    graphs = [task.graph for task in tasks]
+    names = same_names(graphs)
     given = PlanningLoss() if loss is None else loss
     method = algorithm_of(algorithm)
     _check_options(given, method, warm_start)
@@ -192,6 +194,8 @@ def boost(
     stop, by_folds = _stopping(stopping, tasks, given, warm_start)
     # Single rounds may raise the loss, because steps in 1/√t do not depend on it.
     method = method.filled(iterate="average" if by_folds else "best")
+    if zeros := zero_features(graphs):
+        warnings.warn(zeros, UserWarning, stacklevel=2)
     run = _Descent(learner, method, seed)
     clock = Clock(stop.time_limit)
     strength = math.nan

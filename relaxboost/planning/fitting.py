@@ -17,7 +17,7 @@ from relaxboost.planning.bundle import Bundle, FitState
 from relaxboost.planning.choosing import Chosen, choose
 from relaxboost.planning.costs import LinearCosts
 from relaxboost.planning.planners import shortest_arcs
-from relaxboost.planning.problem import FitPoint, Problem
+from relaxboost.planning.problem import FitPoint, Problem, zero_features
 from relaxboost.planning.regularisers import Regulariser, Ridge
 from relaxboost.planning.tasks import Task
 from relaxboost.solvers.bundle.method import rounds
@@ -117,8 +117,9 @@ def fit(
     Warns
     -----
     UserWarning
-        If all learned costs are 0, or if there is nothing to learn because the demonstrations are
-        shortest paths by each of the features alone. The warning names the remedy.
+        If all learned costs are 0, if there is nothing to learn because the demonstrations are
+        shortest paths by each of the features alone, or if a feature is 0 on every arc. The warning
+        names the remedy.
 
     Returns
     -------
@@ -169,6 +170,8 @@ def fit(
     history = tuple(bracket.history)
     found = bracketed(problem, proved, bracket.lower, status, "bundle", history, clock)
     found = replace(found, chosen=chosen)
+    if zeros := zero_features(problem.oracle.graphs):
+        warnings.warn(zeros, UserWarning, stacklevel=2)
     # Costs of 0, or demonstrations that teach nothing, satisfy the optimality conditions too.
     if said := _remedy(found, min(one.value for one in found.history), problem, clock):
         warnings.warn(said, UserWarning, stacklevel=2)

@@ -15,7 +15,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import positive
 from relaxboost._core.registry import Registry
 from relaxboost._core.rounding import down
-from relaxboost.planning.graphs import Graph, Path
+from relaxboost.planning.graphs import PLACES, Graph, Path
 
 
 class Gains(NamedTuple):
@@ -179,7 +179,7 @@ class Distance(PathLoss):
 
         graph = demonstration.graph
         if graph.position is None:
-            raise InputError("Distance needs a graph with position, an array of shape (nodes, 2)")
+            raise InputError(f"Distance needs the coordinates of the nodes: {PLACES}")
         # Only the nodes of the demonstration are in the tree, however large the graph is.
         tree = cKDTree(graph.position[demonstration.numbers])
         away = tree.query(graph.position, distance_upper_bound=self.reach)[0]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from relaxboost._core.arrays import Array
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, few
 from relaxboost._core.lazy import cp
 from relaxboost._core.loop import Clock
 from relaxboost._core.rounding import UNIT, down, roundoff, up
@@ -274,6 +274,20 @@ class Problem:
         bound = won + mixed - conjugate - wrong
         # Ω is >= 0, so that the floor is always a lower bound.
         return max(down(bound), self.floor) if math.isfinite(bound) else self.floor
+
+
+def zero_features(graphs: Sequence[Graph]) -> str:
+    """Return a sentence about the features that are 0 everywhere, or an empty text."""
+    used = np.any([graph.features.any(axis=0) for graph in graphs], axis=0)
+    names = [name for name, is_used in zip(graphs[0].names, used, strict=True) if not is_used]
+    if not names:
+        return ""
+    are = "feature {} is" if len(names) == 1 else "features {} are"
+    return (
+        f"{are.format(few(names, 8))} 0 on every arc, so that trips say nothing about "
+        f"{'its weight' if len(names) == 1 else 'their weights'}; fill in the numbers, or leave "
+        "such columns out"
+    )
 
 
 def root_mean_squares(features: Sequence[Array]) -> Array:

@@ -15,7 +15,7 @@ from relaxboost.solvers.bundle.master import Master
 from . import small
 
 # Random walks teach nothing, and `fit` says so.
-pytestmark = pytest.mark.filterwarnings("ignore:the learned costs are all 0|there is")
+pytestmark = pytest.mark.filterwarnings("ignore:the learned costs are all 0|there is|feature x4")
 
 REGULARISERS = list(small.REGULARISERS.values())
 

@@ -91,7 +91,18 @@ def test_without_linear_costs_it_starts_from_1():
     assert found.loss.base == 1.0
     walks = with_column(town(0.0), lambda g: np.zeros(g.arcs))
     walks = [pl.Task.along(t.graph.path(arcs=t.demonstration.arcs), pl.NoLoss()) for t in walks]
-    assert pl.boost(walks, RegressionStumps(), stopping=1).loss.base == 1.0
+    with pytest.warns(UserWarning, match="feature x0 is 0 on every arc, .* leave such columns out"):
+        found = pl.boost(walks, RegressionStumps(), stopping=1)
+    assert found.loss.base == 1.0
+
+
+@pytest.mark.filterwarnings("ignore:the learned costs are all 0")
+def test_columns_of_zeros_are_named_once():
+    shown = with_column(town(0.0)[:8], lambda g: np.zeros((g.arcs, 2)))
+    for learn in (pl.fit, lambda tasks: pl.boost(tasks, RegressionStumps(), stopping=1)):
+        with pytest.warns(UserWarning, match=r"^features x0, x1 are 0 on every arc") as said:
+            learn(shown)
+        assert sum("on every arc" in str(warning.message) for warning in said) == 1
 
 
 def test_costs_of_0_are_raised_for_the_exponential_link():
