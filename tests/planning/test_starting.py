@@ -38,12 +38,12 @@ def town(product, noise=0.0, seed=0, trips=60, side=12):
 def test_it_starts_from_linear_costs_and_finds_a_product():
     shown, held = town(3.0)[:40], town(3.0)[40:]
     linear = pl.fit(shown)
-    found = pl.boost(shown, Trees(3), stopping=Stopping(20, **FOLDS))
+    found = pl.boost(shown, Trees(3), stopping=Stopping(12, **FOLDS))
     assert np.array_equal(found.loss.base.w, linear.w)
     graph = held[0].graph
     assert np.array_equal(found.site_costs(graph, 0), graph.features @ linear.w)
     choice = found.choice
-    assert (choice.folds, len(choice.scores), choice.ended) == (3, 21, "")
+    assert (choice.folds, len(choice.scores), choice.ended) == (3, 13, "")
     assert choice.scores[choice.rounds] == max(choice.scores) > choice.scores[0] + choice.error
     assert (found.boosted.chosen, found.boosted.iterate) == (choice.rounds, "average")
     gain = pl.compare(pl.evaluate(held, linear), pl.evaluate(held, found))["mean_arc_f1"]
