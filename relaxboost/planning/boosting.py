@@ -198,21 +198,7 @@ def boost(
         warnings.warn(zeros, UserWarning, stacklevel=2)
     run = _Descent(learner, method, seed)
     clock = Clock(stop.time_limit)
-    strength = math.nan
-    choice = None
-    if given.base is None:
-        start = linear_start(tasks, given.link, clock)
-        given = replace(given, base=start.base)
-        strength = start.strength
-        if start.ended:
-            choice = ChosenRounds(0, (), math.nan, 0, start.ended)
-    if by_folds and choice is None:
-
-        def train(shown: list[Task], loss: PlanningLoss, watch: Any) -> str:
-            return run(shown, loss, replace(stop, time_limit=None, callback=watch))[0].status
-
-        average = method.iterate == "average"
-        choice = choose_rounds(tasks, given, strength, average, train, stop.max_rounds, clock)
+    given, choice = _begun(run, tasks, given, stop, by_folds, clock)
     if choice is not None:
         stop = replace(stop, max_rounds=max(choice.rounds, 1))
     if stop.time_limit is not None:
@@ -271,6 +257,33 @@ class _Descent:
             seed=self.seed,
         )
         return boosted, risk, float(scale)
+
+
+def _begun(
+    run: _Descent,
+    tasks: Sequence[Task],
+    loss: PlanningLoss,
+    stop: Stopping,
+    by_folds: bool,
+    clock: Clock,
+) -> tuple[PlanningLoss, ChosenRounds | None]:
+    """Return the loss with costs to start from, and the number of rounds if folds choose it."""
+    strength = math.nan
+    if loss.base is None:
+        start = linear_start(tasks, loss.link, clock)
+        loss = replace(loss, base=start.base)
+        strength = start.strength
+        # After Ctrl-C the linear costs are the result.
+        if start.ended:
+            return loss, ChosenRounds(0, (), math.nan, 0, start.ended)
+    if not by_folds:
+        return loss, None
+
+    def train(shown: list[Task], made: PlanningLoss, watch: Any) -> str:
+        return run(shown, made, replace(stop, time_limit=None, callback=watch))[0].status
+
+    average = run.method.iterate == "average"
+    return loss, choose_rounds(tasks, loss, strength, average, train, stop.max_rounds, clock)
 
 
 def _stopping(

@@ -170,10 +170,9 @@ def fit(
     history = tuple(bracket.history)
     found = bracketed(problem, proved, bracket.lower, status, "bundle", history, clock)
     found = replace(found, chosen=chosen)
-    if zeros := zero_features(problem.oracle.graphs):
-        warnings.warn(zeros, UserWarning, stacklevel=2)
     # Costs of 0, or demonstrations that teach nothing, satisfy the optimality conditions too.
-    if said := _remedy(found, min(one.value for one in found.history), problem, clock):
+    remedy = _remedy(found, min(one.value for one in found.history), problem, clock)
+    for said in filter(None, (zero_features(problem.oracle.graphs), remedy)):
         warnings.warn(said, UserWarning, stacklevel=2)
     return found
 

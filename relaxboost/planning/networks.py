@@ -185,25 +185,35 @@ def _columns(
     columns = []
     known = {str(name): None for _, data in things for name in data}
     for name in attributes:
-        factors = [name] if name in known or "*" not in name else name.split("*")
-        tables = []
-        for factor in factors:
-            _check_known(kind, factor, name, things, known)
-            tables.append(_table(kind, factor, things))
-        made = tables[0].to_numpy(np.float64)
-        if len(factors) == 1:
-            names += map(str, tables[0].columns)
+        if name in known or "*" not in name:
+            _check_known(kind, name, name, things, known)
+            table = _table(kind, name, things)
+            names += map(str, table.columns)
+            columns.append(table.to_numpy(np.float64))
         else:
-            if wide := [x for x, table in zip(factors, tables, strict=True) if table.shape[1] > 1]:
-                raise InputError(
-                    f"the feature {name!r} multiplies numbers, and attribute {wide[0]!r} of "
-                    f"{kind}s holds several; make an attribute of the product"
-                )
             names.append(name)
-            for table in tables[1:]:
-                made = made * table.to_numpy(np.float64)
-        columns.append(made)
+            columns.append(_product(kind, name, things, known))
     return np.concatenate(columns, axis=1), names
+
+
+def _product(
+    kind: str,
+    name: str,
+    things: Sequence[tuple[Hashable, Mapping[str, Any]]],
+    known: Mapping[str, None],
+) -> Array:
+    """Return the product of attributes whose names are joined by ``*``, as a column."""
+    made = np.ones((len(things), 1))
+    for factor in name.split("*"):
+        _check_known(kind, factor, name, things, known)
+        table = _table(kind, factor, things)
+        if table.shape[1] > 1:
+            raise InputError(
+                f"the feature {name!r} multiplies numbers, and attribute {factor!r} of {kind}s "
+                "holds several; make an attribute of the product"
+            )
+        made = made * table.to_numpy(np.float64)
+    return made
 
 
 def _check_known(
@@ -273,12 +283,7 @@ def _positions(G: Any, given: Any) -> Array:
             )
     made = []
     for node, data in G.nodes(data=True):
-        if isinstance(given, str):
-            place: Any = data.get(given)
-        elif isinstance(given, Mapping):
-            place = given.get(node)
-        else:
-            place = [data.get(name) for name in given]
+        place = _place(given, node, data)
         if np.shape(place) != (2,) or not all(map(_is_number, place)):
             have = few([str(name) for name in data], 8) or "no attributes"
             hint = '; give position=("x", "y")' if {"x", "y"} <= set(data) else ""
@@ -288,3 +293,10 @@ def _positions(G: Any, given: Any) -> Array:
             )
         made.append(place)
     return np.array(made, dtype=np.float64)
+
+
+def _place(given: Any, node: Hashable, data: Mapping[str, Any]) -> Any:
+    """Return what should be (x, y) of a node."""
+    if isinstance(given, Mapping):
+        return given.get(node)
+    return data.get(given) if isinstance(given, str) else [data.get(name) for name in given]

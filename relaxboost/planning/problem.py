@@ -74,8 +74,6 @@ class Problem:
     floors : array of shape (groups,)
         A lower bound <= 0 of the part of R of each group of demonstrations. It is 0 unless the
         rounded gains of a loss add up to less than 0 over a demonstration.
-    floor : float
-        A lower bound <= 0 of Ω + R: the sum of the floors, rounded down.
 
     Raises
     ------
@@ -121,7 +119,6 @@ class Problem:
         self.least = np.array([row.gains.floor(row.path.arcs) for row in oracle.rows])
         # No term is above 0, so that the factor covers the rounding of the sums.
         self.floors: Array = self.rates @ self.least * (1.0 + 2.0 * roundoff(count + 8))
-        self.floor = float(self.floors.sum()) * (1.0 + 2.0 * roundoff(GROUPS + 8))
         self.arc_features = [graph.arc_features for graph in oracle.graphs]
 
     def changed(
@@ -151,6 +148,11 @@ class Problem:
     def d(self) -> int:
         """The number of features."""
         return len(self.names)
+
+    @property
+    def floor(self) -> float:
+        """A lower bound <= 0 of Ω + R: the sum of the floors, rounded down."""
+        return float(self.floors.sum()) * (1.0 + 2.0 * roundoff(GROUPS + 8))
 
     @property
     def tight(self) -> bool:

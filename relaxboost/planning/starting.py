@@ -144,14 +144,18 @@ def choose_rounds(
             brief.append(len(watch.scores))
     # A fold without further hypotheses keeps its last costs; one without time has no more scores.
     rounds = min(brief, default=max(map(len, held)))
+    return _best(held, rounds, "time_limit" if brief else "")
+
+
+def _best(held: list[Array], rounds: int, ended: str) -> ChosenRounds:
+    """Return the best number of rounds for the scores of all folds, rounds by trips."""
     rows = [np.minimum(np.arange(rounds), len(scores) - 1) for scores in held]
     trips = np.concatenate([x[row] for x, row in zip(held, rows, strict=True)], axis=1)
     scores = trips.mean(axis=1)
     best = int(scores.argmax())
     error = float((trips[best] - trips[0]).std(ddof=1)) / math.sqrt(trips.shape[1])
     chosen = best if scores[best] - scores[0] > error else 0
-    ended = "time_limit" if brief else ""
-    return ChosenRounds(chosen, tuple(scores.tolist()), error, search.folds, ended)
+    return ChosenRounds(chosen, tuple(scores.tolist()), error, len(held), ended)
 
 
 class _Watched:

@@ -13,7 +13,7 @@ from relaxboost.solvers.bundle.cuts import Cuts
 
 TOLERANCE = 1e-10
 """The tolerances of Clarabel. Lower bounds do not rely on them, but low accuracy costs rounds."""
-CHEAPEST = 1e4 * TOLERANCE
+LEAST_PRICE = 1e4 * TOLERANCE
 """The least price of a variable in a penalty, in units of the cuts. Multipliers are wrong by the
 tolerance, and a lower bound is useless if this error exceeds the prices."""
 SMALLEST = float(np.finfo(np.float64).tiny) ** 0.5
@@ -69,7 +69,7 @@ class Master:
 
         The price of ‖s w‖₁ is the l1 penalty, or, in a ball, what a cut of this size may charge for
         it. Both a price far above the cuts and one below the accuracy of Clarabel ruin the
-        multipliers, so that the price of each unit is kept between `CHEAPEST` and 1.
+        multipliers, so that the price of each unit is kept between `LEAST_PRICE` and 1.
         """
         feasible = self._feasible
         price = max(feasible.absolute, size / feasible.radius)
@@ -78,10 +78,10 @@ class Master:
         self._price = price
         unit = self._given
         if price > 0.0:
-            dearest = 1.0 / price / feasible.scale
+            largest_unit = 1.0 / price / feasible.scale
             # Cuts must stay in the range of doubles, however small the price is.
-            cheapest = np.minimum(CHEAPEST * dearest, unit / CHEAPEST**2)
-            unit = np.clip(unit, cheapest, dearest)
+            smallest_unit = np.minimum(LEAST_PRICE * largest_unit, unit / LEAST_PRICE**2)
+            unit = np.clip(unit, smallest_unit, largest_unit)
         self._unit = unit
         self._curvature = feasible.square * (feasible.scale * unit) ** 2
         d = unit.size
