@@ -205,7 +205,7 @@ def boost(
         stop = replace(stop, time_limit=max(clock.left, 1e-9))
     boosted, risk, scale = run(tasks, given, stop, warm_start)
     if choice is not None:
-        boosted = _with_choice(boosted, choice)
+        boosted = _with_choice(replace(boosted, seconds=clock.seconds), choice)
     # The numbers of the report are those of the iterate that predictions use, not of the last.
     F = boosted.decision(risk.features)
     usual = float(np.abs(risk.site_costs(risk.zero())).mean())

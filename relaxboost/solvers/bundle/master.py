@@ -71,17 +71,14 @@ class Master:
         it. Both a price far above the cuts and one below the accuracy of Clarabel ruin the
         multipliers, so that the price of each unit is kept between `LEAST_PRICE` and 1.
         """
+        price = max(self._feasible.absolute, size / self._feasible.radius)
+        if price != self._price:
+            self._price = price
+            self._make_rows(self._given if price == 0.0 else self._priced(price))
+
+    def _make_rows(self, unit: Vector) -> None:
+        """Make the penalty and the rows of the set, which do not depend on the cuts."""
         feasible = self._feasible
-        price = max(feasible.absolute, size / feasible.radius)
-        if price == self._price:
-            return
-        self._price = price
-        unit = self._given
-        if price > 0.0:
-            largest_unit = 1.0 / price / feasible.scale
-            # Cuts must stay in the range of doubles, however small the price is.
-            smallest_unit = np.minimum(LEAST_PRICE * largest_unit, unit / LEAST_PRICE**2)
-            unit = np.clip(unit, smallest_unit, largest_unit)
         self._unit = unit
         self._curvature = feasible.square * (feasible.scale * unit) ** 2
         d = unit.size
@@ -115,6 +112,13 @@ class Master:
             largest = float(unit.max())
             right = np.append(feasible.euclidean / largest, np.zeros(d))
             self._add("SecondOrderConeT", right, (-unit / largest, own + 1, own))
+
+    def _priced(self, price: float) -> Vector:
+        """Return the units that cost between `LEAST_PRICE` and 1 at a price > 0 of ‖s w‖₁."""
+        largest = 1.0 / price / self._feasible.scale
+        # Cuts must stay in the range of doubles, however small the price is.
+        least = np.minimum(LEAST_PRICE * largest, self._given / LEAST_PRICE**2)
+        return np.clip(self._given, least, largest)
 
     def _add(self, cone: str, right: Vector, *entries: tuple[Vector, Whole, Whole]) -> None:
         """Add the constraint that right/size − rows · x is in a cone of Clarabel.
