@@ -174,7 +174,8 @@ FRONT_DOORS = [
 ]  # fmt: skip
 PAGES = [
     *FRONT_DOORS, "boosters.md", "margin_estimators.md", "guide.md", "trace.md", "relaxations.md",
-    "prototyping.md", "certificates.md", "instances.md", "ensembles.md", "checking-claims.md",
+    "prototyping.md", "certificates.md", "instances.md", "ensembles.md", "scikit_learn.md",
+    "checking-claims.md",
     "functional.md", "online.md", "planning.md", "portfolios.md",
 ]  # fmt: skip
 
@@ -351,7 +352,7 @@ def test_links_lead_somewhere(page):
 def test_the_demo_runs_and_draws(tmp_path):
     picture = tmp_path / "demo.png"
     result = subprocess.run(
-        [sys.executable, str(ROOT / "examples" / "breast_cancer.py"), str(picture), "4"],
+        [sys.executable, str(ROOT / "examples" / "breast_cancer.py"), str(picture), "2"],
         capture_output=True,
         text=True,
         check=True,
@@ -361,7 +362,7 @@ def test_the_demo_runs_and_draws(tmp_path):
     assert len(gaps) == 2
     assert all(float(gap) <= 1e-6 for gap in gaps)
     data = rb.matrices.datasets.breast_cancer()
-    matrix = rb.matrices.stumps(data.X, data.y, max_cuts=4)
+    matrix = rb.matrices.stumps(data.X, data.y, max_cuts=2)
     shown = re.findall(r"overlap: True;  (\S+) <= rho <= (\S+)", result.stdout)
     for f, (lower, upper) in zip((rb.HardMargin(), rb.Capped(k=56)), shown, strict=True):
         found = rb.solve(rb.Game(matrix, f), 1e-10)

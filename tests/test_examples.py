@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-import subprocess
+import runpy
 import sys
 from pathlib import Path
 
@@ -12,22 +12,30 @@ import pytest
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
-def printed(script, picture, *options):
-    """Run an example, where warnings are errors; return what it prints."""
-    command = [sys.executable, "-W", "error", str(script), str(picture), *options]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+@pytest.fixture
+def printed(monkeypatch, capsys):
+    """Run an example in this process, where warnings are errors; return what it prints.
+
+    `test_docs` runs one in a process of its own.
+    """
+
+    def run(script, picture, *options):
+        monkeypatch.setattr(sys, "argv", [str(script), str(picture), *options])
+        status = None
+        try:
+            runpy.run_path(str(script), run_name="__main__")
+        except SystemExit as end:
+            status = end.code
+        assert not status
+        return capsys.readouterr().out
+
+    return run
 
 
-def test_prototype_at_a_reduced_size(tmp_path):
+def test_prototype_at_a_reduced_size(tmp_path, printed):
     picture = tmp_path / "prototype.png"
     script = EXAMPLES / "prototype_a_relaxation.py"
-    result = subprocess.run(
-        [sys.executable, str(script), str(picture), "--splits", "1", "--train", "60"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    out = result.stdout
+    out = printed(script, picture, "--splits", "1", "--train", "60")
     assert out.count(" holds ") == 2  # (i) and (ii); the search cannot prove (iii)
     assert re.search(r"^\(iii\).* undecided .*no violation found$", out, re.MULTILINE)
     assert re.search(r"Conformance: \d\d checks passed .* none failed", out)
@@ -44,7 +52,7 @@ def test_prototype_at_a_reduced_size(tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_ensembles_are_certified_and_drawn(tmp_path):
+def test_ensembles_are_certified_and_drawn(tmp_path, printed):
     picture = tmp_path / "ensembles.png"
     script = EXAMPLES / "certify_an_ensemble.py"
     out = printed(script, picture)
@@ -63,7 +71,7 @@ def test_ensembles_are_certified_and_drawn(tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_any_convex_loss_is_minimised_and_drawn(tmp_path):
+def test_any_convex_loss_is_minimised_and_drawn(tmp_path, printed):
     picture = tmp_path / "any.png"
     script = EXAMPLES / "any_convex_loss.py"
     out = printed(script, picture)
@@ -92,7 +100,7 @@ def test_the_definition_takes_under_20_lines():
     assert len(definition.strip().splitlines()) < 20
 
 
-def test_costs_are_learned_from_paths_in_under_40_lines(tmp_path):
+def test_costs_are_learned_from_paths_in_under_40_lines(tmp_path, printed):
     picture = tmp_path / "costs.png"
     script = EXAMPLES / "learn_costs_from_paths.py"
     assert script.read_text().count("\n") < 40
@@ -109,7 +117,7 @@ def test_costs_are_learned_from_paths_in_under_40_lines(tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_streams_are_learned_from_and_no_bound_is_broken(tmp_path):
+def test_streams_are_learned_from_and_no_bound_is_broken(tmp_path, printed):
     picture = tmp_path / "online.png"
     script = EXAMPLES / "learn_from_a_stream.py"
     out = printed(script, picture, "--rows", "2000")
@@ -123,7 +131,7 @@ def test_streams_are_learned_from_and_no_bound_is_broken(tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_streets_and_trips_become_costs_in_eight_lines(tmp_path):
+def test_streets_and_trips_become_costs_in_eight_lines(tmp_path, printed):
     picture = tmp_path / "streets.png"
     script = EXAMPLES / "streets_to_costs.py"
     lines = script.read_text().split("[start:lines]\n")[1].split("# --8<-- [end")[0]

@@ -68,12 +68,12 @@ def alive(pid: int) -> bool:
     return state.exists() and state.read_text().rsplit(")", 1)[1].split()[0] != "Z"
 
 
-def test_three_games_two_solvers_and_once_more(suite, tmp_path, capsys):
-    command = ["--suite", suite, "--out", tmp_path / "out", "--limit", "20"]
-    command = [*map(str, command), "--peers", "auto,highs-ipm", "--json"]
+def test_two_games_two_solvers_and_once_more(suite, tmp_path, capsys):
+    command = ["--suite", suite, "--out", tmp_path / "out", "--only", "s*"]
+    command = [*map(str, command), "--limit", "20", "--peers", "auto,highs-ipm", "--json"]
     assert main(command) == 0
     said = json.loads(capsys.readouterr().out)
-    assert [cell["outcome"] for cell in said["cells"]] == ["ended"] * 6
+    assert [cell["outcome"] for cell in said["cells"]] == ["ended"] * 4
     for cell in said["cells"]:
         best = cell["points"][-1]
         assert 0.0 <= best["upper"] - best["lower"] <= 1e-6
@@ -82,7 +82,7 @@ def test_three_games_two_solvers_and_once_more(suite, tmp_path, capsys):
     for auto, peer in zip(said["cells"][::2], said["cells"][1::2], strict=True):
         assert auto["points"][-1]["lower"] <= peer["points"][-1]["upper"]
         assert peer["points"][-1]["lower"] <= auto["points"][-1]["upper"]
-    assert said["summary"]["games"] == 3
+    assert said["summary"]["games"] == 2
     assert said["summary"]["every_peer_fails"] == []
     files = sorted((tmp_path / "out" / "cells").iterdir())
     stamps = [file.stat().st_mtime_ns for file in files]
@@ -90,7 +90,7 @@ def test_three_games_two_solvers_and_once_more(suite, tmp_path, capsys):
     stamps[0] = 0
     main(command[:-1])
     again = [file.stat().st_mtime_ns for file in files]
-    assert [a == b for a, b in zip(again, stamps, strict=True)] == [False] + [True] * 5
+    assert [a == b for a, b in zip(again, stamps, strict=True)] == [False] + [True] * 3
     assert "fastest / auto" in capsys.readouterr().out
     assert "CPU seconds" in (tmp_path / "out" / "suite.md").read_text()
 

@@ -46,10 +46,12 @@ def tied(rng, m=7, n=5):
     return rng.choice([-1.0, 0.0, 1.0], (m, n)) * rng.integers(0, 2)
 
 
-@pytest.mark.parametrize("over", SETS)
-@pytest.mark.parametrize("name", [name for name, _ in FAMILIES])
+PLACES = [(n, (n + i) % 5) for n in range(len(FAMILIES)) for i in (0, 3)]
+
+
+@pytest.mark.parametrize(("name", "over"), [(FAMILIES[n][0], [*SETS][i]) for n, i in PLACES])
 def test_the_floats_of_a_solution_hold_its_certificate(name, over, rng):
-    """In a game of each family over each set; its games have ties over every other set."""
+    """In a game of each family over two sets in turn; half of the games have ties."""
     place = list(dict(FAMILIES)).index(name) + list(SETS).index(over)
     A, options = (tied(rng), {"max_rounds": 2}) if place % 2 else (matrix(rng), {"tol": 1e-3})
     game = rb.Game(A, dict(FAMILIES)[name](7), over=SETS[over])

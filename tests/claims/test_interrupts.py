@@ -102,8 +102,7 @@ def test_an_attack_says_what_it_has_tried(odd, sixth, tmp_path, how):
     assert (data["interrupted"], data["agrees"], data["stated"]["instances"]) == (True, False, 5)
 
 
-@pytest.mark.parametrize("group", [True, False])
-@pytest.mark.parametrize("action", ["attack", "check"])
+@pytest.mark.parametrize(("action", "group"), [("attack", True), ("check", False)])
 def test_what_several_processes_are_at_is_told(odd, sixth, tmp_path, action, group):
     """In the order of the claims; those with nothing to tell, and those that wait, are left out."""
     name, reached = iter("cde"), f"open('{tmp_path}/a', 'w') and slow(x)"

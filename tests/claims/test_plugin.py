@@ -13,7 +13,7 @@ EXAMPLE = ROOT / "examples" / "claims_of_my_own"
 
 
 def test_the_example(installed):
-    result = run(installed, EXAMPLE, "-v")
+    result = run(installed, EXAMPLE, "-v", "--relaxboost-claims-trials", "20")
     assert result.returncode == 0, result.stdout + result.stderr
     assert "test_claims.py::MINE-stacked PASSED" in result.stdout
     assert "test_claims.py::MINE-beside PASSED" in result.stdout
@@ -77,8 +77,6 @@ def test_options_selection_and_errors(installed, tmp_path):
     assert "in TOY-broken, instance 0: {'x': " in result.stdout
     result = run(installed, tmp_path, "-v", "-k", "TOY-one or test_plain")
     assert "2 passed, 2 deselected" in result.stdout
-    result = run(installed, tmp_path, "-q", "test_toy.py::TOY-one")
-    assert "1 passed" in result.stdout
     result = run(installed, tmp_path, "--relaxboost-claims-trials=0")
     assert result.returncode == 4
     assert "--relaxboost-claims-trials: must be a whole number >= 1, got 0" in result.stderr

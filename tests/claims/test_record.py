@@ -14,6 +14,14 @@ FALSE_READINGS = {"DEK11-majority-zero": [3]}
 """Other readings of an ambiguous claim that are refuted as well."""
 
 
+COSTLY = (
+    "GB11-T2", "GB11-T2-all-gradients", "RW05-T", "SS09-D6", "SS09-E2", "SS09-Eq10",
+    "SS09-Eq13-rounds", "SS09-Eq13-sharper", "SS09-Eq7-maximiser", "SS09-Eq8", "SS09-L11",
+    "SS09-Sec5.1-soft-max", "SS09-T9", "SS09-T9-phases", "SS09-T9-rounds",
+)  # fmt: skip
+"""Claims with slow trials, of which 8 find every one of the 37 errors planted in them."""
+
+
 def name(claim):
     return claim.id
 
@@ -21,7 +29,8 @@ def name(claim):
 @pytest.mark.parametrize("claim", CLAIMS, ids=name)
 def test_the_status_is_that_on_record(claim):
     # With 8 trials, 25 of the 430 errors planted in claims that 20 trials find would be missed.
-    verdict = claim.check(trials=min(claim.trials, 20), seed=1)
+    enough = 8 if claim.id in COSTLY else 20
+    verdict = claim.check(trials=min(claim.trials, enough), seed=1)
     assert verdict.agrees, str(verdict)
     assert verdict.stated.tried
     assert all(correction.tried for correction in verdict.corrections)

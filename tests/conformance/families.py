@@ -17,10 +17,14 @@ import numpy as np
 import relaxboost as rb
 from relaxboost.relaxations import SpectralRisk
 
-SIZES = (1, 2, 17, 60)
-"""One example, two, an odd number, and a number that the suite treats as large (above 50).
+SIZES = (2, 17)
+"""The numbers of examples at which every family is checked."""
 
-cvxpy takes seconds to compile some families for 200 examples."""
+ENDS = (1, 60)
+"""One example, and a number that the suite treats as large (above 50).
+
+One family of each class is checked at them, and one with a prior or weights. cvxpy takes seconds to
+compile some families for 200 examples."""
 
 
 def weights(m: int) -> list[float]:
@@ -153,3 +157,16 @@ FAMILIES: list[tuple[str, Callable[[int], rb.Relaxation]]] = [
     ("Custom, piecewise linear", lambda m: rb.Custom(f=steps)),
     ("f_divergence", lambda m: rb.f_divergence(overweight, weight=0.3)),
 ]
+
+
+def firsts() -> list[str]:
+    """Return the name of the first family of each class, and of the first with a vector in it."""
+    found: dict[tuple[type, bool], str] = {}
+    for name, make in FAMILIES:
+        found.setdefault((type(make(3)), "prior" in name or "weights" in name), name)
+    return list(found.values())
+
+
+CASES = [(name, m) for name, _ in FAMILIES for m in SIZES]
+CASES += [(name, m) for name in firsts() for m in ENDS]
+"""The families and sizes that the suite checks."""

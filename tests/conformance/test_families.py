@@ -1,4 +1,4 @@
-"""Every relaxation of the package keeps every promise of the interface, at every size."""
+"""Every relaxation of the package keeps every promise of the interface."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ import pytest
 import relaxboost as rb
 from relaxboost.testing import check_relaxation, checks
 from tests.conformance import samples
-from tests.conformance.families import FAMILIES, SIZES
+from tests.conformance.families import CASES, ENDS, FAMILIES
 
 
-@pytest.mark.parametrize("m", SIZES)
-@pytest.mark.parametrize("name", [name for name, _ in FAMILIES])
+@pytest.mark.parametrize(("name", "m"), CASES)
 def test_it_conforms(name, m):
-    report = check_relaxation(dict(FAMILIES)[name], sizes=(m,))
+    # The forms for cvxpy do not depend on m, and cvxpy takes long to compile them.
+    skip = ("cvxpy_conjugate", "cvxpy_relaxed_margin") if m in (2, 60) else ()
+    report = check_relaxation(dict(FAMILIES)[name], sizes=(m,), skip=skip)
     assert [row.check for row in report.rows] == list(checks())
-    assert {row.status for row in report.rows} <= {"passed", "not claimed"}
+    left = [row for row in report.rows if row.check not in skip]
+    assert {row.status for row in left} <= {"passed", "not claimed"}
 
 
 @pytest.mark.parametrize("name", [name for name, _ in FAMILIES])
@@ -49,10 +51,10 @@ def test_what_they_print_makes_them_again():
     ids=["tiny ball", "huber", "square", "entropy", "sharp entropy"],
 )
 def test_relaxations_of_ones_own_conform(make):
-    check_relaxation(make, sizes=(1, 17))
+    check_relaxation(make, sizes=(17,))
 
 
-def test_the_least_a_user_writes_conforms_at_every_size():
+def test_the_least_a_user_writes_conforms_at_either_end():
     """Nothing but `cvxpy_penalty`: all else is derived by the base class."""
-    report = check_relaxation(samples.Ball(1.0), sizes=SIZES)
-    assert {row.m for row in report.rows} == set(SIZES)
+    report = check_relaxation(samples.Ball(1.0), sizes=ENDS)
+    assert {row.m for row in report.rows} == set(ENDS)

@@ -63,7 +63,7 @@ def optimum(A, relaxation, over):
 
 @pytest.mark.parametrize("over", SETS, ids=repr)
 def test_any_pair_brackets_the_optimum_and_references_agree(over, rng):
-    for A, relaxation in random_games(rng):
+    for A, relaxation in random_games(rng, 3):
         game = rb.Game(A, relaxation, over=over)
         value = optimum(A, relaxation, over)
         for _ in range(20):

@@ -148,22 +148,24 @@ def value(A, gap):
         used.append(best)
 
 @pytest.mark.certified_games(relaxation=rb.HardMargin, over=rb.L1Ball(1))
-def test_value(certified_game):
-    assert_bracketed(value(certified_game.A, {gap}), certified_game, tol=1e-7)
+def test_early(certified_game):
+    assert_bracketed(value(certified_game.A, 0.05), certified_game, tol=1e-7)
+
+@pytest.mark.certified_games(relaxation=rb.HardMargin, over=rb.L1Ball(1))
+def test_exact(certified_game):
+    assert_bracketed(value(certified_game.A, 0.0), certified_game, tol=1e-7)
 """
 
 
 def test_a_solver_that_stops_at_five_percent_is_caught(installed, tmp_path):
     """It is right on every corner case, where columns are few; so those do not suffice."""
-    (tmp_path / "test_it.py").write_text(EARLY.replace("{gap}", "0.05"))
+    (tmp_path / "test_it.py").write_text(EARLY)
     result = run(installed, tmp_path, "-q", "-rf")
     assert result.returncode == 1, result.stdout + result.stderr
-    failed = set(re.findall(r"^FAILED test_it\.py::test_value\[(\S+)\]", result.stdout, re.M))
+    failed = set(re.findall(r"^FAILED test_it\.py::test_early\[(\S+)\]", result.stdout, re.M))
     assert failed == set(load(LARGER_GAMES, relaxation=rb.HardMargin, over=rb.L1Ball))
     assert result.stdout.count("is below the certified bracket by") >= len(failed)
-    (tmp_path / "test_it.py").write_text(EARLY.replace("{gap}", "0"))
-    result = run(installed, tmp_path, "-q")
-    assert result.returncode == 0, result.stdout + result.stderr
+    assert "test_exact" not in result.stdout.partition("short test summary")[2]
 
 
 def test_nothing_heavy_is_imported_at_start_up(installed, tmp_path):

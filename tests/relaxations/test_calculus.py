@@ -278,8 +278,8 @@ def test_other_operands_are_refused():
     assert isinstance(SQUARE.scaled(1), Dilated)
 
 
-# One of each kind: a multiple, a sum, a shift, a dilation, and all of them together.
-@pytest.mark.parametrize("f", [TERMS[i] for i in (2, 5, 8, 9, 11)], ids=repr)
+# A shift of a set, and a multiple of a sum of a dilated and shifted term and a set.
+@pytest.mark.parametrize("f", [TERMS[i] for i in (8, 11)], ids=repr)
 def test_conformance(f):
     assert check_relaxation(f, (M,))
 

@@ -121,17 +121,21 @@ def near_points(draw, f, m):
 @given(st.data())
 def test_penalty_bound_in_exact_arithmetic(data):
     """A feasible point lies within the distance: its least value is twice the excess."""
-    u, f = data.draw(cases(size=6))
+    u, f = data.draw(cases(EVERY, 6))
     d = near_points(data.draw, f, u.size)
     value, distance = f.penalty_bound(d, sum_bounds(d))
     exact = [Fraction(x) for x in d.tolist()]
     total = sum(exact)
-    excess = sum(
-        max(sum(exact[i] for i in g) / total - c, Fraction(0)) for c, g in units(f, u.size)
-    )
+    beyond = [sum(exact[i] for i in g) / total - c for c, g in units(f, u.size)]
+    excess = sum(max(x, Fraction(0)) for x in beyond)
     assert value == 0.0
     assert 2 * excess <= Fraction(distance)
     assert Fraction(distance) <= 2 * excess + Fraction(1, 10**14)
+    # A bound at every point within 0 of d is one at d, whose caps have no tolerance.
+    if not isinstance(f, HardMargin):
+        near = f.penalty_near(d, sum_bounds(d), 0.0)
+        assert near == math.inf or excess == 0
+        assert near == 0.0 or max(beyond) > -Fraction(1, 10**14)
 
 
 @settings(max_examples=100)

@@ -20,10 +20,6 @@ from relaxboost.relaxations.cone_form import cone_form
 from relaxboost.testing import check_relaxation
 
 
-def capped_at_half(d):
-    return 0.0, [cp.abs(d) <= 0.5]
-
-
 def half_square(d):
     return 0.5 * cp.sum_squares(d)
 
@@ -34,15 +30,10 @@ def group_spread(d):
     return cp.norm1(d - z)
 
 
-@pytest.mark.parametrize(
-    ("f", "sizes"),
-    [
-        (rb.Custom(capped_at_half), (2,)),
-        (rb.Custom(conjugate=lambda x: cp.norm1(x) / 2), (3,)),
-    ],
-)
-def test_conformance(f, sizes):
-    assert check_relaxation(f, sizes)
+def test_a_conjugate_alone_conforms():
+    """Its upper bound, which takes seconds here, is held against a twin in `test_pointwise`."""
+    f = rb.Custom(conjugate=lambda x: cp.norm1(x) / 2)
+    assert check_relaxation(f, (3,), skip=["penalty_bound"])
 
 
 @pytest.mark.parametrize("f", [cp.sum_squares, lambda d: cp.sum(cp.power(cp.abs(d), 1.5))])

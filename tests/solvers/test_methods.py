@@ -125,7 +125,7 @@ def test_no_family_calls_deeper_than_it_says_and_its_line_search_checks_nothing(
     game = rb.Game(np.clip(rng.uniform(-1, 1, (60, 25)) + 0.1, -1, 1), make(60))
     method = Corrective(beta=0.01, step="pairwise")
     rb.solve(game, 1e-6, method, max_rounds=3)  # compiles
-    stack = deepest(lambda: rb.solve(game, 1e-6, method, max_rounds=10))
+    stack = deepest(lambda: rb.solve(game, 1e-6, method, max_rounds=4))
     most = next((n for begins, n in DEEPER.items() if name.startswith(begins)), DEEPEST)
     assert len(stack) <= most, " > ".join(stack)
 

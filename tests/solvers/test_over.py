@@ -221,7 +221,7 @@ def test_a_hull_that_takes_long_asks_a_cone_solver():
 
 def test_an_f_that_asks_a_solver_takes_few_rounds(rng):
     """Each asks one for F; here its matrix is dense in the first, and has two entries a row."""
-    A, G = np.sign(rng.uniform(-1, 1, (200, 40))), rng.normal(size=(150, 200))
+    A, G = np.sign(rng.uniform(-1, 1, (100, 20))), rng.normal(size=(75, 100))
     for f in (lambda d: cp.sum_squares(G @ d), lambda d: 0.3 * cp.tv(d)):
         game = rb.Game(A, rb.Custom(f), over=rb.L2Ball(0.2))
         solution = rb.solve(game, 1e-6)

@@ -203,7 +203,7 @@ sys.exit(main(sys.argv[1:]))
 def command(data, out, how):
     return [
         *[sys.executable, "-c", STOPPED, str(int(how)), "gb11-fig3"],
-        *["--data", str(data), "--sets", "letter", "--learners", "200", "--seeds", "2"],
+        *["--data", str(data), "--sets", "letter", "--learners", "60", "--seeds", "2"],
         *["--out", str(out), "--no-baseline"],
     ]
 
@@ -223,7 +223,7 @@ def test_an_interrupted_command_goes_on_to_the_same_files(data, tmp_path, how):
     else:
         assert process.returncode == -signal.SIGKILL
     stamps = {name: (out / name).stat().st_mtime_ns for name in kept}
-    again = {"sets": ["letter"], "effort": Effort(200, 2, baseline=False)}
+    again = {"sets": ["letter"], "effort": Effort(60, 2, baseline=False)}
     reproduce("gb11-fig3", data, out, **again)
     finished = {name for name in kept if name.endswith(".json")}
     assert finished
