@@ -138,7 +138,7 @@ def boosted(expert: str, tasks: list[pl.Task], costs: np.ndarray, what: str):
     made = pl.boost(
         tasks[:cut],
         learner,
-        pl.PlanningLoss("exponential"),
+        pl.PlanningLoss("exponential", base=1.0),
         algorithm=fn.Residual(scale=0.01),
         stopping=fn.Stopping(60, validation=tasks[cut:SHOWN]),
     )

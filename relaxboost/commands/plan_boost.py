@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,10 +15,27 @@ from relaxboost._core.progress import bar
 from relaxboost.commands import plan_inputs as inputs
 from relaxboost.commands.plan_fit import last_options, loss_of, loss_options
 from relaxboost.commands.plan_inputs import PlanInput, PlanOptions
-from relaxboost.commands.style import largest
+from relaxboost.commands.style import InputFile, largest
 from relaxboost.commands.words import spoken
 
-_SPOKEN = {r"take a number$": "leave out --base"}
+_SPOKEN = {
+    inputs.PLACES: "give --nodes",
+    r"take a number$": "give --base 1",
+    r"unless base= says otherwise": "unless --base says otherwise",
+    r"another learner, or stopping=": "another --learner, or --rounds ",
+}
+
+
+class Base(InputFile):
+    """A file of costs, or a number."""
+
+    name = "file or number"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the number, or the path."""
+        with suppress(ValueError):
+            return float(value)
+        return super().convert(value, param, ctx)
 
 
 @click.command(
@@ -40,10 +59,16 @@ Examples:
     type=click.Choice(["stumps", "trees"]),
     default="stumps",
     show_default=True,
-    help="The summands: stumps, with one split, or trees of --depth splits in a row.",
+    help="The summands: stumps, with one split, or trees of --depth splits in a row, "
+    "which need LightGBM.",
 )
 @click.option("--depth", type=click.IntRange(1), help="The depth of trees.  [default: 3]")
-@click.option("--rounds", type=click.IntRange(1), default=100, show_default=True)
+@click.option(
+    "--rounds",
+    type=click.IntRange(1),
+    help="The number of rounds.  [default: at most 100, chosen on folds of trips, or 100 with "
+    "--held-out]",
+)
 # The costs that are learned, and the costs to start from.
 @click.option(
     "--link",
@@ -52,7 +77,12 @@ Examples:
     show_default=True,
     help="Whether the logarithm of costs is learned, which keeps them positive, or costs.",
 )
-@click.option("--base", type=inputs.FileType, help="Start from the costs of `plan fit --out`.")
+@click.option(
+    "--base",
+    type=Base(),
+    help="Start from the costs of a file of `plan fit --out`, or from a constant.  [default: "
+    "linear costs of the trips]",
+)
 # The choice of the round by other trips.
 @click.option("--held-out", type=inputs.FileType, help="Trips that choose the best round.")
 @click.option("--patience", type=click.IntRange(1), help="--held-out: rounds without a gain.")
@@ -65,22 +95,30 @@ def boost(**given: Any) -> None:
     """Learn costs from trips, as a sum of stumps or trees of the features.
 
     For costs that are no weighted sum of features; there is no bracket then.
-    Prints how far the loss fell, and by which features.
+    The start is the linear costs of `plan fit`, and folds of trips choose the
+    number of rounds, which is 0 if the linear costs are better. Prints how far
+    the loss fell, and by which features.
     """
     from relaxboost import planning
 
     options = PlanOptions(**given)
     learner = _learner(options)
     loss = loss_of(options.loss, options.reach)
-    base: Any = 1.0 if options.base is None else planning.load_model(options.base)
+    base: Any = options.base
+    if isinstance(base, Path):
+        base = planning.load_model(base)
     # Files are read after the options are checked, because large files take long.
     source = options.read()
     shown = options.tasks(source, options.trips, loss)
     # The same loss as in training, so that both curves can be compared.
     held = options.held_out and options.tasks(source, options.held_out, loss)
-    found = _boosted(options, shown, held, learner, planning.PlanningLoss(options.link, base))
+    with spoken(_SPOKEN):
+        kind = planning.PlanningLoss(options.link, base)
+    found = _boosted(options, shown, held, learner, kind)
     ended = found.status in ("time_limit", "interrupted")
-    if found.value == found.history[0].value:
+    # If folds choose no rounds, the library has warned.
+    is_chosen = found.choice is not None and len(found.choice.scores) > 1
+    if found.value == found.history[0].value and not is_chosen:
         options.note(_nothing_learned(options, found, ended))
     data = _data(found, source, shown)
     options.show(options.saved(found, _text(found, source, data)), data)
@@ -106,14 +144,15 @@ def _boosted(options: PlanOptions, shown: Any, held: Any, learner: Any, kind: An
     from relaxboost import planning
     from relaxboost.functional import Stopping
 
-    rounds = options.rounds
+    rounds = options.rounds or 100
+    folds = "folds" if options.rounds is None and held is None else held
     with spoken(_SPOKEN, options.note), bar("learning") as progress:
         stopping = Stopping(
             rounds,
             time_limit=options.time_limit,
             callback=lambda state: progress(state.round, rounds, f"loss {state.value:.4g}"),
             patience=options.patience,
-            validation=held,
+            validation=folds,
         )
         return planning.boost(shown, learner, kind, stopping=stopping, seed=options.seed)
 
@@ -140,6 +179,10 @@ def _text(found: Any, source: PlanInput, data: dict[str, Any]) -> str:
         f"status:     {found.status}: {rounds}, {found.boosted.seconds:.2g} s",
         "importance of features:",
     ]
+    if found.choice is not None and found.choice.scores:
+        scores = found.choice.scores
+        chosen = f"F1 {scores[0]:.3f} -> {scores[found.choice.rounds]:.3f}"
+        lines.insert(4, f"folds:      {chosen} on held-out trips")
     if found.inexact:
         lines.insert(3, f"            a bound above the loss for {found.inexact} of the trips")
     return "\n".join(lines + largest(data["importances"]))
@@ -156,6 +199,7 @@ def _data(found: Any, source: PlanInput, tasks: list[Any]) -> dict[str, Any]:
         "status": found.status,
         **{name: getattr(boosted, name) for name in ("rounds", "chosen", "seconds")},
         "inexact": found.inexact,
+        "scores": [] if found.choice is None else list(found.choice.scores),
         "losses": [record.value for record in found.history],
         "held_out": [finite(record.validation) for record in found.history],
         "importances": dict(zip(found.names, shares, strict=True)),

@@ -7,9 +7,15 @@ from typing import Any
 import click
 
 from relaxboost._core.digits import finite
+from relaxboost._core.errors import InputError
 from relaxboost.commands import plan_inputs as inputs
 from relaxboost.commands.plan_inputs import PlanInput, PlanOptions
 from relaxboost.commands.words import spoken
+
+_LENGTHS = {
+    r"(add it, or rename another|did you mean .*)$": "give MODEL, or name the column of costs by "
+    "--features"
+}
 
 
 @click.command(
@@ -21,24 +27,38 @@ Exit status: 0 done, 2 bad input.
 \b
 Examples:
   relaxboost plan evaluate costs.json --edges edges.csv --trips held_out.csv
+  relaxboost plan evaluate --edges edges.csv --trips held_out.csv
   relaxboost plan evaluate costs.json --edges edges.csv --trips t.csv --json
 """
 )
-@click.argument("model", type=inputs.FileType)
+@click.argument("model", required=False, type=inputs.FileType)
 @inputs.plan_files
 def evaluate(**given: Any) -> None:
     """Compare the paths that are shortest for learned costs with trips.
 
-    MODEL is a file of `plan fit --out` or `plan boost --out`.
+    MODEL is a file of `plan fit --out` or `plan boost --out`. Without it, paths
+    are shortest by the column length, or by the column that --features names:
+    a baseline, with which learned costs are compared.
     """
     from relaxboost import planning
 
     options = PlanOptions(**given)
-    learned = planning.load_model(options.model)
-    with spoken(inputs.USED, options.note):
+    if options.model is None:
+        learned, words = None, _LENGTHS
+        options.features = options.features or "length"
+    else:
+        learned, words = planning.load_model(options.model), {}
+    with spoken(inputs.USED | words, options.note):
         # Learned costs name the columns that are read, so that --features may be left out.
         source = options.read(learned)
-        report = planning.evaluate(options.tasks(source, options.trips), learned)
+        graph = source.graph
+        if learned is None and len(graph.names) > 1:
+            raise InputError(
+                f"--features makes {len(graph.names)} features, and without MODEL it names the one "
+                "column whose sum is the cost of a path; name one, or give MODEL"
+            )
+        costs = graph.arc_features[:, 0] if learned is None else learned
+        report = planning.evaluate(options.tasks(source, options.trips), costs)
     options.show(f"data:       {source}\n{report}", report_data(report, source))
 
 

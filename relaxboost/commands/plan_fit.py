@@ -24,6 +24,7 @@ ZERO = 1e-9
 
 _SPOKEN = {
     "give nonnegative=False": "give --free-signs",
+    inputs.PLACES: "give --nodes",
     inputs.CYCLE: "give --negative simple, for paths that visit no node twice, or relaxed",
 }
 

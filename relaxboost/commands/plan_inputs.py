@@ -62,10 +62,11 @@ USED = {
 }
 """Patterns of messages about learned costs, and their words on the command line."""
 
+PLACES = r"give the graph position=, .* nodes="
 TABLES = {
     "parallel and gaps must": "--parallel and --gaps must",
     r"\bgaps needs": "--gaps needs",
-    "give the graph position=, from_pandas nodes=": "give --nodes",
+    PLACES: "give --nodes",
     r'bad="drop" leaves': "--drop-bad leaves",
     r', or give unseen="ignore".*': ", or leave the line out",
     r"make numbers of the column, .*": "write numbers, or times as 2030-05-01 08:30",

@@ -65,6 +65,7 @@ from .risk import PlanningLoss as PlanningLoss
 from .risk import PlanningRisk as PlanningRisk
 from .splitting import Fold as Fold
 from .splitting import split as split
+from .starting import ChosenRounds as ChosenRounds
 from .tasks import Task as Task
 from .trips import Join as Join
 from .trips import Trips as Trips

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -11,16 +12,19 @@ import numpy as np
 
 from relaxboost import functional
 from relaxboost._core.arrays import Array
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, number_of
+from relaxboost._core.loop import Clock
 from relaxboost.functional import Algorithm, Boosted, BoostRecord, Stopping, WeakLearner
 from relaxboost.functional.algorithms import algorithm_of
 from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph, features_by_name, same_names
-from relaxboost.planning.risk import PlanningLoss, PlanningRisk
+from relaxboost.planning.problem import zero_features
+from relaxboost.planning.risk import Linear, PlanningLoss, PlanningRisk
+from relaxboost.planning.starting import FLOOR, ChosenRounds, choose_rounds, linear_start
 from relaxboost.planning.tasks import Task, checked_tasks
 
-FLOOR = 1e-6
-"""The floor of additive costs, divided by the mean cost per site before the first round."""
+FOLDS = "folds"
+"""The validation that chooses the number of rounds on folds of the tasks."""
 
 
 class FlooredCosts(UserWarning):
@@ -50,6 +54,8 @@ class BoostedCosts(LearnedCosts):
         In the training graphs: the number of sites with a negative cost, and of all sites.
     floor : float
         The least cost per site from which `costs` computes arc costs.
+    choice : ChosenRounds, optional
+        How the number of rounds was chosen on folds. Files do not hold it.
     """
 
     boosted: Boosted = field(repr=False)
@@ -61,6 +67,7 @@ class BoostedCosts(LearnedCosts):
     negative: int
     sites: int
     floor: float
+    choice: ChosenRounds | None = field(default=None, repr=False)
 
     @property
     def history(self) -> tuple[BoostRecord, ...]:
@@ -111,7 +118,7 @@ def boost(
     loss: PlanningLoss | None = None,
     *,
     algorithm: str | Algorithm = "residual",
-    stopping: int | Stopping = 100,
+    stopping: int | Stopping | None = None,
     warm_start: BoostedCosts | None = None,
     seed: int = 0,
 ) -> BoostedCosts:
@@ -120,6 +127,11 @@ def boost(
     The method is restricted gradient descent on the maximum-margin planning loss. With
     ``PlanningLoss("exponential")`` it is LEARCH, exponentiated functional gradient descent.
 
+    By default it starts from the linear costs that `fit` learns, and held-out trips choose the
+    number of rounds, which is 0 if the linear costs are better.
+    ``boost(tasks, learner, PlanningLoss(base=1.0), stopping=100)`` starts from constant costs and
+    makes 100 rounds.
+
     Parameters
     ----------
     tasks : sequence of Task
@@ -127,18 +139,26 @@ def boost(
     learner : WeakLearner
         Such as `RegressionStumps()`, `Trees(max_depth=3)` or `Networks(5)` of `functional`.
     loss : PlanningLoss, optional
-        Link, base, and the treatment of negative costs; by default ``PlanningLoss()``.
+        Link, base, and the treatment of negative costs; by default ``PlanningLoss()``. Without a
+        base, the linear costs that `fit` learns from the tasks are the base. The base is 1 if a
+        feature is negative somewhere, or if all costs that `fit` learns are 0.
     algorithm : {"residual", "repeated", "naive"} or Algorithm
-        As in `functional.boost`, with two differences. The result is the iterate with the least
-        loss on the validation tasks, or on `tasks` if there are none. Steps proportional to 1/√t,
-        where t is the round, are scaled so that the first step changes costs by a quarter. The
-        exponential link has no ``step="line-search"``.
-    stopping : int or Stopping
+        As in `functional.boost`, with two differences. The result is the mean of the iterates if
+        the number of rounds is chosen on folds, and otherwise the iterate with the least loss on
+        the validation tasks, or on `tasks` if there are none. Steps proportional to 1/√t, where t
+        is the round, are scaled so that the first step changes costs by a quarter, or linear costs
+        by a twentieth. The exponential link has no ``step="line-search"``.
+    stopping : int or Stopping, optional
         When to stop; an int is the number of rounds. ``Stopping(validation=tasks)`` takes held-out
-        tasks, on any graphs with the same features.
+        tasks, on any graphs with the same features. By default it is
+        ``Stopping(100, validation="folds")``: three folds of the tasks, which hold whole clusters
+        of trips that overlap, choose the number of rounds up to 100 by the share of arcs that plans
+        have in common with held-out trips. `BoostedCosts.choice` has the scores. The rounds are
+        then made for all tasks. With fewer than six clusters all rounds are made. The callback is
+        called in these last rounds only.
     warm_start : BoostedCosts, optional
         The result of a run with the same tasks and settings, which is continued. The rounds of
-        that run count.
+        that run count. The default of `stopping` is 100 then.
     seed : int
         At least 0, for learners with random choices.
 
@@ -146,6 +166,12 @@ def boost(
     -------
     BoostedCosts
         After Ctrl-C it has the status "interrupted" and the best costs before it.
+
+    Warns
+    -----
+    UserWarning
+        If a feature is 0 on every arc, or if held-out trips are planned best by the costs before
+        the first round. The result then has no rounds.
 
     Raises
     ------
@@ -158,47 +184,157 @@ def boost(
     Grubb & Bagnell (2011), Sec. 5, Fig. 1; Ratliff, Silver & Bagnell (2009), LEARCH.
     """
     tasks = checked_tasks(tasks)
+    graphs = [task.graph for task in tasks]
+    names = same_names(graphs)
     given = PlanningLoss() if loss is None else loss
     method = algorithm_of(algorithm)
     _check_options(given, method, warm_start)
-    stop = Stopping.of(stopping)
-    # The weights of sites count visits of plans at F = 0, which an unweighted risk can make.
-    risk = given.bind(tasks, given.bind(tasks).visited())
-    graph = risk.oracle.graphs[0]
-    if stop.validation is not None:
-        held = checked_tasks(stop.validation)
-        same_names([graph, *(task.graph for task in held)])
-        # `functional.boost` takes validation data as pairs of features and targets.
-        stop = replace(stop, validation=(given.bind(held).features, held))
-    scale = method.scale
-    if scale is None:
-        by_root = method.step == "1/sqrt(t)" or (method.step is None and not given.strength)
-        scale = first_step(risk) if by_root else 1.0
-    boosted = functional.boost(
-        risk.features,
-        risk,
-        learner,
-        # Single rounds may raise the loss, because steps in 1/√t do not depend on it.
-        algorithm=method.filled(scale=scale, iterate="best"),
-        stopping=stop,
-        warm_start=None if warm_start is None else warm_start.boosted,
-        seed=seed,
-    )
-    # The numbers of the report are those of the best iterate, not of the last.
+    if given.base is None and warm_start is not None:
+        given = replace(given, base=warm_start.loss.base)
+    stop, by_folds = _stopping(stopping, tasks, given, warm_start)
+    # Single rounds may raise the loss, because steps in 1/√t do not depend on it.
+    method = method.filled(iterate="average" if by_folds else "best")
+    if zeros := zero_features(graphs):
+        warnings.warn(zeros, UserWarning, stacklevel=2)
+    run = _Descent(learner, method, seed)
+    clock = Clock(stop.time_limit)
+    given, choice = _begun(run, tasks, given, stop, by_folds, clock)
+    if choice is not None:
+        stop = replace(stop, max_rounds=max(choice.rounds, 1))
+    if stop.time_limit is not None:
+        stop = replace(stop, time_limit=max(clock.left, 1e-9))
+    boosted, risk, scale = run(tasks, given, stop, warm_start)
+    if choice is not None:
+        boosted = _with_choice(replace(boosted, seconds=clock.seconds), choice)
+    # The numbers of the report are those of the iterate that predictions use, not of the last.
     F = boosted.decision(risk.features)
     usual = float(np.abs(risk.site_costs(risk.zero())).mean())
     return BoostedCosts(
         boosted=boosted,
         loss=given,
-        names=graph.names,
+        names=names,
         status=boosted.status,
-        scale=float(scale),
+        scale=scale,
         inexact=sum(not one.exact for one in risk.oracle.evaluate(risk.arc_costs(F)).each),
         negative=int((risk.site_costs(F) < 0.0).sum()),
         sites=risk.sites,
         # The floor has the unit of costs; without any cost there is no unit.
         floor=FLOOR * (usual or 1.0),
+        choice=choice,
     )
+
+
+@dataclass(frozen=True)
+class _Descent:
+    """The descent with a learner, for any tasks and loss."""
+
+    learner: WeakLearner
+    method: Algorithm
+    seed: int
+
+    def __call__(
+        self,
+        tasks: Sequence[Task],
+        loss: PlanningLoss,
+        stop: Stopping,
+        warm_start: BoostedCosts | None = None,
+    ) -> tuple[Boosted, PlanningRisk, float]:
+        """Return the function F, the risk of the tasks, and the scale of the steps."""
+        # The weights of sites count visits of plans at F = 0, which an unweighted risk can make.
+        risk = loss.bind(tasks, loss.bind(tasks).visited())
+        scale = self.method.scale
+        if scale is None:
+            step = self.method.step
+            by_root = step == "1/sqrt(t)" or (step is None and not loss.strength)
+            scale = first_step(risk) if by_root else 1.0
+        boosted = functional.boost(
+            risk.features,
+            risk,
+            self.learner,
+            algorithm=self.method.filled(scale=scale),
+            stopping=stop,
+            warm_start=None if warm_start is None else warm_start.boosted,
+            seed=self.seed,
+        )
+        return boosted, risk, float(scale)
+
+
+def _begun(
+    run: _Descent,
+    tasks: Sequence[Task],
+    loss: PlanningLoss,
+    stop: Stopping,
+    by_folds: bool,
+    clock: Clock,
+) -> tuple[PlanningLoss, ChosenRounds | None]:
+    """Return the loss with costs to start from, and the number of rounds if folds choose it."""
+    strength = math.nan
+    if loss.base is None:
+        start = linear_start(tasks, loss.link, clock)
+        loss = replace(loss, base=start.base)
+        strength = start.strength
+        # After Ctrl-C the linear costs are the result.
+        if start.ended:
+            return loss, ChosenRounds(0, (), math.nan, 0, start.ended)
+    if not by_folds:
+        return loss, None
+
+    def train(shown: list[Task], made: PlanningLoss, watch: Any) -> str:
+        return run(shown, made, replace(stop, time_limit=None, callback=watch))[0].status
+
+    average = run.method.iterate == "average"
+    return loss, choose_rounds(tasks, loss, strength, average, train, stop.max_rounds, clock)
+
+
+def _stopping(
+    given: int | Stopping | None,
+    tasks: Sequence[Task],
+    loss: PlanningLoss,
+    warm_start: BoostedCosts | None,
+) -> tuple[Stopping, bool]:
+    """Return the limits as `functional.boost` takes them, and whether folds choose the rounds."""
+    if given is None:
+        # A warm start continues the rounds that were chosen before.
+        given = Stopping(validation=FOLDS) if warm_start is None else Stopping()
+    stop = Stopping.of(given)
+    held = stop.validation
+    if held is None:
+        return stop, False
+    if isinstance(held, str):
+        if held != FOLDS:
+            raise InputError(f'validation must be held-out tasks or "{FOLDS}", got {held!r}')
+        if warm_start is not None:
+            raise InputError(
+                f'validation="{FOLDS}" cannot continue a warm start; give the number of rounds'
+            )
+        if stop.patience is not None:
+            raise InputError(f'validation="{FOLDS}" tries all of max_rounds; leave patience out')
+        return replace(stop, validation=None), True
+    held = checked_tasks(held)
+    same_names([tasks[0].graph, *(task.graph for task in held)])
+    # `functional.boost` takes validation data as pairs of features and targets.
+    return replace(stop, validation=(loss.bind(held).features, held)), False
+
+
+def _with_choice(boosted: Boosted, choice: ChosenRounds) -> Boosted:
+    """Return the function with the chosen rounds; warn if there are none."""
+    tried = len(choice.scores) - 1
+    status = boosted.status
+    if status == "max_rounds" and choice.folds:
+        status = choice.ended or ("early stopping" if choice.rounds < tried else status)
+    if choice.rounds:
+        return replace(boosted, status=status)
+    if tried > 0:
+        warnings.warn(
+            f"held-out trips do not show that boosting helps: the mean F1 of plans is "
+            f"{choice.scores[0]:.3f} without it, and at most {max(choice.scores):.3f} after up to "
+            f"{number_of(tried, 'round')}. The result has the costs before the first round, which "
+            "are linear unless base= says otherwise; give more trips, other features or another "
+            f"learner, or stopping={tried} to make all rounds",
+            UserWarning,
+            stacklevel=3,
+        )
+    return replace(boosted, status=choice.ended or status, chosen=0)
 
 
 def _check_options(loss: Any, algorithm: Algorithm, warm_start: Any) -> None:
@@ -216,8 +352,8 @@ def _check_options(loss: Any, algorithm: Algorithm, warm_start: Any) -> None:
 def first_step(risk: PlanningRisk) -> float:
     """Return the step along the gradient at F = 0 that changes costs by a quarter.
 
-    The change is measured in the L² norm of `risk.measure`. For the exponential link the step
-    changes F by 1/4.
+    The step from linear costs changes them by a twentieth, because they are good already. The
+    change is measured in the L² norm of `risk.measure`. For the exponential link it is that of F.
     """
     F = risk.zero()
     # The gradient is 0 if all demonstrations are optimal by the margin at the start.
@@ -229,4 +365,5 @@ def first_step(risk: PlanningRisk) -> float:
     size = 1.0
     if risk.loss.link == "additive":
         size = float(np.abs(risk.site_costs(F)).mean()) or 1.0
-    return 0.25 * size / length
+    share = 0.05 if isinstance(risk.loss.base, Linear) else 0.25
+    return share * size / length

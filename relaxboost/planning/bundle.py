@@ -72,5 +72,5 @@ class Bundle:
     def model(self, problem: Problem) -> CuttingPlanes:
         """Return a cutting-plane model of the problem without cuts."""
         # Features in units of their root mean squares change costs by comparable amounts.
-        groups = int(problem.groups.max()) + 1
-        return CuttingPlanes(problem, groups, self.max_cuts, 1.0 / problem.rms, 0.0)
+        groups = problem.floors.size
+        return CuttingPlanes(problem, groups, self.max_cuts, 1.0 / problem.rms, problem.floors)

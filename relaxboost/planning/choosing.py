@@ -12,6 +12,7 @@ from relaxboost._core.arrays import Array
 from relaxboost._core.loop import Clock, Limits, run
 from relaxboost.planning.bundle import Bundle
 from relaxboost.planning.evaluation import PerTask, compared_with_plan, plan_of, ratio_parts
+from relaxboost.planning.graphs import Graph
 from relaxboost.planning.problem import FitPoint, Problem
 from relaxboost.planning.regularisers import Ridge
 from relaxboost.planning.splitting import clusters, split
@@ -155,12 +156,12 @@ class _Fold:
             if best.value - state.lower <= enough:
                 break
         self.best = best
-        return _f1(self.held, best.w, clock), best.w
+        found = {graph: graph.arc_features @ best.w for graph in {x.graph for x in self.held}}
+        return f1_scores(self.held, found, clock), best.w
 
 
-def _f1(tasks: Sequence[Task], w: Array, clock: Clock) -> Array:
-    """Return the F1 score of the plan of each task; see `Evaluation.metric`."""
-    found = {graph: graph.arc_features @ w for graph in {task.graph for task in tasks}}
+def f1_scores(tasks: Sequence[Task], found: dict[Graph, Array], clock: Clock) -> Array:
+    """Return the F1 score of the plan of each task at arc costs; see `Evaluation.metric`."""
     ordered = {graph: costs[graph.forward.arcs] for graph, costs in found.items()}
     rows = []
     for task in tasks:

@@ -54,10 +54,10 @@ class PlanFunctions:
         # The longest sum decides how large rounding errors can be.
         self._terms = max(self._terms, taken.size)
 
-    def add_zero(self) -> None:
-        """Add the function 0, which belongs to the demonstration itself as a plan."""
+    def add_constant(self, value: float) -> None:
+        """Add a constant function, such as the own loss of a demonstration as a plan."""
         zero = np.zeros(self._features[0].shape[1])
-        self._found.append((0.0, zero, 0.0, zero))
+        self._found.append((value, zero, abs(value), zero))
 
     def combined(self, rates: Array) -> Cuts:
         """Return Σ rate · function for each row of rates >= 0, with bounds of the rounding."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.compiled import thread_pool
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, few
 from relaxboost._core.parameters import count
 from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph, Path, error_prefix
@@ -120,6 +120,12 @@ class Evaluation:
         """Return all of `METRICS` by name."""
         return {name: self.metric(name) for name in METRICS}
 
+    @property
+    def ties(self) -> tuple[str, ...]:
+        """A sentence for each task whose plan costs as much as a demonstration, by other arcs."""
+        tied = np.flatnonzero((self.each.optimal == 1.0) & (self.each.exact == 0.0))
+        return tuple(_tie(self.tasks[i], self.plans[i]) for i in tied)
+
     def at(self, places: Any) -> Evaluation:
         """Return the report on some of the tasks, given by indices or a mask of shape (T,)."""
         kept = np.arange(len(self.tasks))[places]
@@ -147,6 +153,8 @@ class Evaluation:
     def __str__(self) -> str:
         lines = [f"{len(self.tasks)} task{'s' if len(self.tasks) != 1 else ''}"]
         lines += [f"{name.replace('_', ' '):<20}{x:.4g}" for name, x in self.metrics().items()]
+        if ties := self.ties:
+            lines.append(f"{'ties':<20}{len(ties)}, such as {ties[0]}")
         return "\n".join(lines)
 
 
@@ -205,8 +213,8 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
     if len(made) > 1 and report.each.optimal.all() and not report.each.exact.any():
         warnings.warn(
             "every demonstration ties with its plan and none is the plan: these costs do not "
-            "distinguish paths, and optimal_match says nothing; look for costs that are 0, and "
-            "learn with less strength or more features",
+            f"distinguish paths, and optimal_match says nothing. {report.ties[0]}. Look for costs "
+            "that are 0, and learn with less strength or more features",
             UserWarning,
             stacklevel=2,
         )
@@ -352,6 +360,17 @@ def compared_with_plan(task: Task, plan: Path, costs: Array) -> Array:
     # A plan that is any of the demonstrations counts as a match.
     found[:2] = made[:, :2].max(axis=0)
     return found
+
+
+def _tie(task: Task, plan: Path) -> str:
+    """Return which arcs a demonstration and a plan of the same cost do not share."""
+    graph = task.graph
+    shown = task.demonstration.arcs
+    apart = np.setdiff1d(shown, plan.arcs), np.setdiff1d(plan.arcs, shown)
+    # Arcs are named in the order of the paths.
+    ways = [x[np.isin(x, some)].tolist() for x, some in zip((shown, plan.arcs), apart, strict=True)]
+    first, second = (few(way, 3, graph.arc_name) or "no other arc" for way in ways)
+    return f"{task.name}: several paths cost the same; it takes {first}, and the plan {second}"
 
 
 def _shared(first: Whole, second: Whole) -> float:

@@ -17,7 +17,7 @@ from relaxboost.planning.bundle import Bundle, FitState
 from relaxboost.planning.choosing import Chosen, choose
 from relaxboost.planning.costs import LinearCosts
 from relaxboost.planning.planners import shortest_arcs
-from relaxboost.planning.problem import FitPoint, Problem
+from relaxboost.planning.problem import FitPoint, Problem, zero_features
 from relaxboost.planning.regularisers import Regulariser, Ridge
 from relaxboost.planning.tasks import Task
 from relaxboost.solvers.bundle.method import rounds
@@ -103,7 +103,8 @@ def fit(
         A `Bundle` has options: ``Bundle(start=fit)`` continues an earlier run.
     tol : float
         Above 0. The run ends when upper − lower <= tol · upper, where upper is the best value so
-        far. The proof at the end adds a few roundings, which matter only for values close to 0.
+        far. The rounding of the gains of losses, `Problem.floor`, is tolerated too, and the proof
+        at the end adds a few roundings. Both matter only for values close to 0.
     verbose : int
         Above 0, the gap is shown on a terminal.
     **limits
@@ -116,8 +117,9 @@ def fit(
     Warns
     -----
     UserWarning
-        If all learned costs are 0, or if there is nothing to learn because the demonstrations are
-        shortest paths by each of the features alone. The warning names the remedy.
+        If all learned costs are 0, if there is nothing to learn because the demonstrations are
+        shortest paths by each of the features alone, or if a feature is 0 on every arc. The warning
+        names the remedy.
 
     Returns
     -------
@@ -155,7 +157,7 @@ def fit(
             begin = near
         if chosen.ended == "interrupted":  # a single round makes the bracket
             ends = replace(ends, max_rounds=1)
-    bracket = _Bracket(tol, clock)
+    bracket = _Bracket(tol, clock, problem.floor)
     with closing("gap", tol, verbose > 0) as bracket.show:
         model = bundle.model(problem)
         states = rounds(model, problem.at(begin), clock, bundle.patience)
@@ -169,7 +171,8 @@ def fit(
     found = bracketed(problem, proved, bracket.lower, status, "bundle", history, clock)
     found = replace(found, chosen=chosen)
     # Costs of 0, or demonstrations that teach nothing, satisfy the optimality conditions too.
-    if said := _remedy(found, min(one.value for one in found.history), problem, clock):
+    remedy = _remedy(found, min(one.value for one in found.history), problem, clock)
+    for said in filter(None, (zero_features(problem.oracle.graphs), remedy)):
         warnings.warn(said, UserWarning, stacklevel=2)
     return found
 
@@ -189,11 +192,11 @@ def as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None)
 class _Bracket:
     """The best point, the best lower bound and the history of a run."""
 
-    def __init__(self, tol: float, clock: Clock) -> None:
+    def __init__(self, tol: float, clock: Clock, floor: float) -> None:
         self.tol = tol
         self.clock = clock
         self.best: FitPoint | None = None
-        self.lower = 0.0
+        self.floor = self.lower = floor
         self.history: list[FitRecord] = []
         self.show: Callable[[float, int], None] = lambda gap, round: None
 
@@ -208,7 +211,8 @@ class _Bracket:
         upper = self.best.value
         self.history.append(FitRecord(done, point.value, self.lower, upper, self.clock.seconds))
         self.show((upper - self.lower) / upper if upper > 0.0 else 0.0, done)
-        return "optimal" if upper - self.lower <= self.tol * upper else ""
+        # Without the second term, no value of 0 would be optimal if the floor is below 0.
+        return "optimal" if upper - self.lower <= self.tol * upper - self.floor else ""
 
 
 def bracketed(

@@ -17,6 +17,9 @@ from relaxboost._core.arrays import Array, Whole, doubles
 from relaxboost._core.errors import InputError, few
 from relaxboost.planning.labels import Labels, Numbered
 
+PLACES = 'give the graph position=, from_networkx position=("x", "y"), or from_pandas nodes='
+"""The remedy for a graph without coordinates."""
+
 
 class Adjacency(NamedTuple):
     """The arcs sorted by the node that they leave or, in a backward adjacency, enter."""
@@ -186,7 +189,10 @@ class Graph:
         self.names = self._checked_names(names)
         self.position = None if position is None else np.array(position, dtype=np.float64)
         if self.position is not None and self.position.shape != (self.nodes, 2):
-            raise InputError(f"position needs shape ({self.nodes}, 2), got {self.position.shape}")
+            raise InputError(
+                f"position needs a row (x, y) for each of {self.nodes} nodes, and has the shape "
+                f"{self.position.shape}"
+            )
         self.ignored: set[str] = set()
         self.notes: tuple[str, ...] = ()
         self.keys = None if keys is None else tuple(keys)

@@ -14,7 +14,8 @@ from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import positive
 from relaxboost._core.registry import Registry
-from relaxboost.planning.graphs import Graph, Path
+from relaxboost._core.rounding import down
+from relaxboost.planning.graphs import PLACES, Graph, Path
 
 
 class Gains(NamedTuple):
@@ -43,6 +44,15 @@ class Gains(NamedTuple):
     def total(self, path: Whole) -> float:
         """Return ℓ of a path, given as arcs."""
         return self.constant + float(self.at(path).sum())
+
+    def floor(self, path: Whole) -> float:
+        """Return a lower bound of min(0, ℓ) of a path in exact arithmetic; it is 0 if ℓ >= 0.
+
+        ℓ of a demonstration is 0, but its constant is a rounded sum, and may not cancel its gains.
+        """
+        # The result of fsum is the nearest double to the exact sum.
+        exact = math.fsum([self.constant, *self.at(path).tolist()])
+        return 0.0 if exact >= 0.0 else down(exact)
 
 
 class PathLoss(ABC):
@@ -169,7 +179,7 @@ class Distance(PathLoss):
 
         graph = demonstration.graph
         if graph.position is None:
-            raise InputError("Distance needs a graph with position, an array of shape (nodes, 2)")
+            raise InputError(f"Distance needs the coordinates of the nodes: {PLACES}")
         # Only the nodes of the demonstration are in the tree, however large the graph is.
         tree = cKDTree(graph.position[demonstration.numbers])
         away = tree.query(graph.position, distance_upper_bound=self.reach)[0]

@@ -10,7 +10,7 @@ import numpy as np
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError, check_drawing
 from relaxboost.planning.costs import LearnedCosts
-from relaxboost.planning.graphs import Graph, Path
+from relaxboost.planning.graphs import PLACES, Graph, Path
 from relaxboost.planning.labels import Cells
 from relaxboost.planning.plans import Plan
 from relaxboost.planning.tasks import Task
@@ -334,8 +334,8 @@ def _layout(graph: Graph) -> Array:
 
     if graph.nodes > SMALL:
         raise InputError(
-            f"a picture of {graph.nodes} nodes needs their coordinates: give the graph position=, "
-            f"from_pandas nodes=; only networks of up to {SMALL} nodes are laid out without them"
+            f"a picture of {graph.nodes} nodes needs their coordinates: {PLACES}; only networks of "
+            f"up to {SMALL} nodes are laid out without them"
         )
     plain = nx.Graph(zip(graph.tail.tolist(), graph.head.tolist(), strict=True))
     plain.add_nodes_from(range(graph.nodes))

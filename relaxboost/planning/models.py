@@ -184,7 +184,8 @@ def _boosted_content(costs: BoostedCosts) -> dict[str, Any]:
     loss = costs.loss
     base: Any = loss.base
     if isinstance(base, Linear):
-        base = {"weights": list(base.w), "names": list(base.names)}
+        floor = {"floor": base.floor} if base.floor else {}
+        base = {"weights": list(base.w), "names": list(base.names)} | floor
     elif callable(base):
         raise InputError(
             "these costs have a function as base, which a file cannot hold; boost from a number, "
@@ -256,7 +257,8 @@ def _loss(content: dict[str, Any], names: tuple[str, ...]) -> PlanningLoss:
         if not set(base["names"]) <= set(names):
             raise ValueError(f"base names must be among {', '.join(names)}")
         weights = numbers("base weights", base["weights"], len(base["names"]))
-        base = Linear(tuple(weights.tolist()), tuple(base["names"]))
+        floor = numbers("base floor", base.get("floor", 0.0)).item()
+        base = Linear(tuple(weights.tolist()), tuple(base["names"]), floor)
     return PlanningLoss(
         base=base, **{name: content[name] for name in ("link", "negative", "strength")}
     )
@@ -352,11 +354,13 @@ _COUNT = ("a whole number >= 0", _is_count)
 _NAMES = ("a list of different names of features", _all(_is_name))
 _NEGATIVE = (f"one of {', '.join(NEGATIVE)}", lambda x: isinstance(x, str) and x in NEGATIVE)
 _POWER = ("1 or 2", lambda x: type(x) is int and x in (1, 2))
+_SIZE = ("a finite number >= 0", lambda x: _is_number(x) and x >= 0.0)
 _FLAG = ("true or false", lambda x: isinstance(x, bool))
 _LINEAR: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "names": _NAMES,
     "weights": ("a list of finite numbers", _all(_is_number)),
-    "lower": ("a finite number >= 0", lambda x: _is_number(x) and x >= 0.0),
+    # Rounded losses of demonstrations may be a little below 0.
+    "lower": ("a finite number", _is_number),
     "upper": ("a finite number >= lower", _is_number),
     "status": _NAME,
     "method": _NAME,
@@ -377,7 +381,7 @@ _BOOSTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     ),
     "negative": _NEGATIVE,
     **dict.fromkeys(("link", "status"), _NAME),
-    **dict.fromkeys(("strength", "scale", "floor", "seconds"), _LINEAR["lower"]),
+    **dict.fromkeys(("strength", "scale", "floor", "seconds"), _SIZE),
     **dict.fromkeys(("inexact", "below_zero", "sites", "rounds", "chosen"), _COUNT),
     "iterate": ("last, best or average", lambda x: x in ("last", "best", "average")),
     "learner": ("an object", lambda x: isinstance(x, dict)),

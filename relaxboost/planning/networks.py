@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from relaxboost._core.arrays import Array
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, few
+from relaxboost._core.names import did_you_mean
 from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.labels import Labels
@@ -43,8 +44,9 @@ def from_networkx(
         Without self-loops.
     features : sequence of str, or str, optional
         Edge attributes, each a number, a dict of numbers (with the same keys on every edge) or an
-        array of numbers (of the same length). Without any features, also of nodes, every arc has
-        the feature 1.
+        array of numbers (of the same length). Attributes joined by ``*`` are multiplied:
+        ``"slope*crossings"``. An attribute whose name contains ``*`` is found by its whole name.
+        Without any features, also of nodes, every arc has the feature 1.
     node_features : sequence of str, or str, optional
         Node attributes of the same kinds, which arcs have after the edge features.
     names : sequence of str, optional
@@ -54,7 +56,8 @@ def from_networkx(
         An arc has the node features of its head, of its tail, or the mean of both. In an undirected
         graph the first two depend on the direction, and each arc is then its own site.
     position : str, pair of str, or mapping, optional
-        A node attribute that holds (x, y), two attributes, or a dict of (x, y) by node.
+        A node attribute that holds (x, y), two attributes such as ``("x", "y")``, or a dict of
+        (x, y) by node.
 
     Raises
     ------
@@ -173,8 +176,6 @@ def _columns(
     wanted: str | Sequence[str] | None,
 ) -> tuple[Array, list[str]]:
     """Return the requested attributes as an array with a row for each thing, and their names."""
-    import pandas as pd
-
     if wanted is None:
         return np.empty((len(things), 0)), []
     attributes = [wanted] if isinstance(wanted, str) else list(wanted)
@@ -182,22 +183,78 @@ def _columns(
         raise InputError(f"{kind} features must be names of attributes, got {wanted!r}")
     names: list[str] = []
     columns = []
+    known = {str(name): None for _, data in things for name in data}
     for name in attributes:
-        # A frame aligns dicts by their keys, so that a missing key becomes nan.
-        table = pd.DataFrame([_parts(name, data.get(name)) for _, data in things], dtype=object)
-        bad = np.argwhere(~table.map(_is_number).to_numpy())
-        if bad.size:
-            row, column = bad[0]
-            thing, data = things[row]
-            part = "" if table.columns[column] == name else f" in {table.columns[column]}"
-            raise InputError(
-                f"attribute {name!r} of {kind} {thing!r} is {table.iloc[row, column]!r}{part}; "
-                f"features must be finite numbers: fill it in, or leave the {kind} out (which has "
-                f"{', '.join(map(str, data)) or 'no attributes'})"
-            )
-        names += map(str, table.columns)
-        columns.append(table.to_numpy(np.float64))
+        if name in known or "*" not in name:
+            _check_known(kind, name, name, things, known)
+            table = _table(kind, name, things)
+            names += map(str, table.columns)
+            columns.append(table.to_numpy(np.float64))
+        else:
+            names.append(name)
+            columns.append(_product(kind, name, things, known))
     return np.concatenate(columns, axis=1), names
+
+
+def _product(
+    kind: str,
+    name: str,
+    things: Sequence[tuple[Hashable, Mapping[str, Any]]],
+    known: Mapping[str, None],
+) -> Array:
+    """Return the product of attributes whose names are joined by ``*``, as a column."""
+    made = np.ones((len(things), 1))
+    for factor in name.split("*"):
+        _check_known(kind, factor, name, things, known)
+        table = _table(kind, factor, things)
+        if table.shape[1] > 1:
+            raise InputError(
+                f"the feature {name!r} multiplies numbers, and attribute {factor!r} of {kind}s "
+                "holds several; make an attribute of the product"
+            )
+        made = made * table.to_numpy(np.float64)
+    return made
+
+
+def _check_known(
+    kind: str,
+    name: str,
+    feature: str,
+    things: Sequence[tuple[Hashable, Mapping[str, Any]]],
+    known: Mapping[str, None],
+) -> None:
+    """Raise if no thing has an attribute, or if some things lack it."""
+    of = "" if feature == name else f" of the feature {feature!r}"
+    if name not in known:
+        raise InputError(
+            f"no {kind} has an attribute {name!r}{of}; {kind}s have "
+            f"{few(list(known), 8) or 'no attributes'}{did_you_mean(name, known, 0.6)}"
+        )
+    # Both arcs of an undirected edge have the same dict.
+    every = {id(data): thing for thing, data in things}
+    gaps = {id(data): thing for thing, data in things if data.get(name) is None}
+    if gaps:
+        raise InputError(
+            f"attribute {name!r}{of} is missing for {len(gaps)} of {len(every)} {kind}s, such as "
+            f"{next(iter(gaps.values()))!r}; fill it in, or leave these {kind}s out"
+        )
+
+
+def _table(kind: str, name: str, things: Sequence[tuple[Hashable, Mapping[str, Any]]]) -> Any:
+    """Return an attribute as a frame with a row for each thing, or raise if it is no number."""
+    import pandas as pd
+
+    # A frame aligns dicts by their keys, so that a missing key becomes nan.
+    table = pd.DataFrame([_parts(name, data.get(name)) for _, data in things], dtype=object)
+    bad = np.argwhere(~table.map(_is_number).to_numpy())
+    if bad.size:
+        row, column = bad[0]
+        part = "" if table.columns[column] == name else f" in {table.columns[column]}"
+        raise InputError(
+            f"attribute {name!r} of {kind} {things[row][0]!r} is {table.iloc[row, column]!r}{part};"
+            f" features must be finite numbers: fill it in, or leave the {kind} out"
+        )
+    return table
 
 
 def _parts(name: str, value: Any) -> dict[Hashable, Any]:
@@ -217,15 +274,29 @@ def _is_number(value: Any) -> bool:
 
 def _positions(G: Any, given: Any) -> Array:
     """Return (x, y) for each node."""
+    if not isinstance(given, str | Mapping):
+        given = tuple(given)
+        if not all(isinstance(name, str) for name in given):
+            raise InputError(
+                'position must be a node attribute that holds (x, y), two attributes such as ("x", '
+                '"y"), or a dict of (x, y) by node; for an array: dict(zip(G.nodes, array))'
+            )
     made = []
     for node, data in G.nodes(data=True):
-        if isinstance(given, str):
-            place: Any = data.get(given)
-        elif isinstance(given, Mapping):
-            place = given.get(node)
-        else:
-            place = [data.get(name) for name in given]
+        place = _place(given, node, data)
         if np.shape(place) != (2,) or not all(map(_is_number, place)):
-            raise InputError(f"node {node!r} has no position (x, y) under {given!r}; fill it in")
+            have = few([str(name) for name in data], 8) or "no attributes"
+            hint = '; give position=("x", "y")' if {"x", "y"} <= set(data) else ""
+            raise InputError(
+                f"node {node!r} has no position (x, y), two finite numbers, under {given!r}; it "
+                f"has {have}{hint or '; fill it in'}"
+            )
         made.append(place)
     return np.array(made, dtype=np.float64)
+
+
+def _place(given: Any, node: Hashable, data: Mapping[str, Any]) -> Any:
+    """Return what should be (x, y) of a node."""
+    if isinstance(given, Mapping):
+        return given.get(node)
+    return data.get(given) if isinstance(given, str) else [data.get(name) for name in given]

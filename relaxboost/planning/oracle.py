@@ -1,8 +1,8 @@
 """The margin loss of every demonstration at once: loss-augmented planning for many tasks.
 
 The vector m_i says how often demonstration i takes each arc. Its margin loss is
-R_i(c) = c·m_i − min over paths of (c·p − ℓ_i(p)). R_i is >= 0, because the demonstration is one of
-the paths and its own loss is 0.
+R_i(c) = c·m_i − min over paths of (c·p − ℓ_i(p)). The demonstration is one of the paths, so that
+R_i is at least the demonstration's own loss, which is 0 up to the rounding of ℓ_i's constants.
 """
 
 from __future__ import annotations

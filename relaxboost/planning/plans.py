@@ -94,6 +94,11 @@ class Plan:
     claimed: float = -math.inf
     complete: bool = True
 
+    def __repr__(self) -> str:
+        proof = "potentials that prove a bound" if self.potential is not None else "no potentials"
+        ended = "" if self.complete else ", ended by its time limit"
+        return f"Plan({self.path!r}, cost {self.cost:.6g}, {self.planner}, {proof}{ended})"
+
     @property
     def cost(self) -> float:
         """The sum of costs along the path."""

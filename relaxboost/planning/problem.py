@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from relaxboost._core.arrays import Array
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, few
 from relaxboost._core.lazy import cp
 from relaxboost._core.loop import Clock
 from relaxboost._core.rounding import UNIT, down, roundoff, up
@@ -71,6 +71,9 @@ class Problem:
         s.
     chooses : bool
         Whether `fit` chooses the strength.
+    floors : array of shape (groups,)
+        A lower bound <= 0 of the part of R of each group of demonstrations. It is 0 unless the
+        rounded gains of a loss add up to less than 0 over a demonstration.
 
     Raises
     ------
@@ -109,7 +112,13 @@ class Problem:
     def _use(self, oracle: Oracle) -> None:
         self.oracle = oracle
         # Neighbouring demonstrations go to different groups, which balances the groups.
-        self.groups = np.arange(len(oracle.rows)) % GROUPS
+        count = len(oracle.rows)
+        self.groups = np.arange(count) % GROUPS
+        self.rates = np.zeros((int(self.groups.max()) + 1, count))
+        self.rates[self.groups, np.arange(count)] = oracle.weights
+        self.least = np.array([row.gains.floor(row.path.arcs) for row in oracle.rows])
+        # No term is above 0, so that the factor covers the rounding of the sums.
+        self.floors: Array = self.rates @ self.least * (1.0 + 2.0 * roundoff(count + 8))
         self.arc_features = [graph.arc_features for graph in oracle.graphs]
 
     def changed(
@@ -139,6 +148,11 @@ class Problem:
     def d(self) -> int:
         """The number of features."""
         return len(self.names)
+
+    @property
+    def floor(self) -> float:
+        """A lower bound <= 0 of Ω + R: the sum of the floors, rounded down."""
+        return float(self.floors.sum()) * (1.0 + 2.0 * roundoff(GROUPS + 8))
 
     @property
     def tight(self) -> bool:
@@ -216,16 +230,13 @@ class Problem:
         R_i >= ℓ_i + <., w> holds for every path that is taken.
         """
         functions = PlanFunctions(self.arc_features)
-        p = self.oracle.weights
-        for row, answer in zip(self.oracle.rows, found.each, strict=True):
+        for row, answer, own in zip(self.oracle.rows, found.each, self.least, strict=True):
             # The plan of a demonstration without loss is the demonstration itself.
             if answer.value > 0.0:
                 functions.add(row.graph, row.gains, answer.taken, None, row.path.arcs)
             else:
-                functions.add_zero()
-        own = np.zeros((int(self.groups.max()) + 1, p.size))
-        own[self.groups, np.arange(p.size)] = p
-        return functions.combined(own)
+                functions.add_constant(float(own))
+        return functions.combined(self.rates)
 
     def _above(self, found: AugmentedPlans, w: Array) -> float:
         """Return an upper bound of R at exact costs, from plans for costs that were rounded.
@@ -248,7 +259,7 @@ class Problem:
     def lower(self, cut: Cut) -> float:
         """Return the lower bound a − Ω*(−G/s) of the least value, for a cut a + <G, w>.
 
-        If Ω* is infinite there, the cut is mixed with 0 <= R until it is finite. The rounding
+        If Ω* is infinite there, the cut is mixed with floor <= R until it is finite. The rounding
         errors of the cut and of this function are subtracted.
         """
         v = -cut.slope
@@ -260,9 +271,25 @@ class Problem:
         conjugate = self.regulariser.conjugate(s * v, self.nonnegative)
         conjugate += 2.0 * roundoff(self.d + 8) * abs(conjugate)
         won = s * cut.offset
-        bound = won - conjugate - 4.0 * UNIT * (abs(won) + abs(conjugate))
-        # Ω and R are >= 0, so that 0 is always a lower bound.
-        return max(down(bound), 0.0) if math.isfinite(bound) else 0.0
+        mixed = self.floor if s < 1.0 else 0.0
+        wrong = 4.0 * UNIT * (abs(won) + abs(mixed) + abs(conjugate))
+        bound = won + mixed - conjugate - wrong
+        # Ω is >= 0, so that the floor is always a lower bound.
+        return max(down(bound), self.floor) if math.isfinite(bound) else self.floor
+
+
+def zero_features(graphs: Sequence[Graph]) -> str:
+    """Return a sentence about the features that are 0 everywhere, or an empty text."""
+    used = np.any([graph.features.any(axis=0) for graph in graphs], axis=0)
+    names = [name for name, is_used in zip(graphs[0].names, used, strict=True) if not is_used]
+    if not names:
+        return ""
+    are = "feature {} is" if len(names) == 1 else "features {} are"
+    return (
+        f"{are.format(few(names, 8))} 0 on every arc, so that trips say nothing about "
+        f"{'its weight' if len(names) == 1 else 'their weights'}; fill in the numbers, or leave "
+        "such columns out"
+    )
 
 
 def root_mean_squares(features: Sequence[Array]) -> Array:

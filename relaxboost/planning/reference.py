@@ -14,7 +14,7 @@ from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.loop import Clock
-from relaxboost._core.rounding import roundoff
+from relaxboost._core.rounding import down, roundoff
 from relaxboost.planning.cuts import PlanFunctions
 from relaxboost.planning.fitting import Fit, FitRecord, as_problem, bracketed
 from relaxboost.planning.graphs import Graph
@@ -78,7 +78,7 @@ def reference(
     about = repr(problem.regulariser) if problem.regulariser.form.square > 0.0 else None
     name = "CLARABEL" if solver is None else check_solver(solver, about)
     best: FitPoint | None = None
-    lower = 0.0
+    lower = problem.floor
     status = ""
     # The optimum may lie where a cycle costs 0, and rounding may make it negative. Later tries
     # therefore stay away from negative cycles by these shares of the size of costs.
@@ -218,9 +218,12 @@ class _Program:
                 for arcs, amount in cycles:
                     functions.add(row.graph, row.gains, arcs, None, None)
                     rates.append(amount)
+        floor = self.problem.floor
         if not rates:
-            return Cut(0.0, np.zeros(self.problem.d))
-        return Cut(*(x[0] for x in functions.combined(np.array([rates]))))
+            return Cut(floor, np.zeros(self.problem.d))
+        cut = Cut(*(x[0] for x in functions.combined(np.array([rates]))))
+        # The loss has this lower bound for the weight that the flow of a demonstration leaves.
+        return cut._replace(offset=down(cut.offset + floor))
 
 
 def _multipliers(constraint: Any) -> Array:

@@ -27,11 +27,13 @@ class Linear:
 
     w: tuple[float, ...]
     names: tuple[str, ...]
+    floor: float = 0.0
+    """Costs below it are raised to it, for the exponential link."""
 
     def __call__(self, graph: Graph) -> Array:
         """Return the costs of a graph's sites, shape (S,)."""
         made: Array = features_by_name(graph, self.names) @ np.array(self.w)
-        return made
+        return np.maximum(made, self.floor) if self.floor else made
 
 
 @dataclass(frozen=True)
@@ -48,10 +50,11 @@ class PlanningLoss(Loss):
         With ``"additive"`` C = base + F: the loss is convex in F and the theorems hold, but costs
         may be negative. With ``"exponential"`` C = base · exp(F): costs are positive, and the loss
         is not convex in F. The weak learner gets the gradient of R at C, as in LEARCH.
-    base : float, linear costs or callable
-        The costs per site at F = 0, by default 1. They are finite, and > 0 for the exponential
-        link. Linear costs are a `Fit` or a `LinearModel`. A function makes costs of shape (S,) from
-        a graph.
+    base : float, linear costs or callable, optional
+        The costs per site at F = 0. They are finite, and > 0 for the exponential link. Linear costs
+        are a `Fit` or a `LinearModel`. A function makes costs of shape (S,) from a graph. By
+        default `planning.boost` starts from the linear costs that `fit` learns from its tasks, and
+        `bind` from 1.
     negative : {"relaxed", "exact", "simple"}
         See `Oracle`. With ``"relaxed"`` R is a convex upper bound of the loss, equal to it if no
         loss-augmented cost is negative.
@@ -65,7 +68,7 @@ class PlanningLoss(Loss):
     """
 
     link: str = "additive"
-    base: float | LinearCosts | Callable[[Graph], Array] = 1.0
+    base: float | LinearCosts | Callable[[Graph], Array] | None = None
     negative: str = "relaxed"
     strength: float = 0.0
 
@@ -84,7 +87,7 @@ class PlanningLoss(Loss):
                 "base must be a number, linear costs, or a function that returns the costs of the "
                 "sites of a graph; got an array"
             )
-        elif not callable(self.base):
+        elif self.base is not None and not callable(self.base):
             object.__setattr__(self, "base", positive("base", np.asarray(self.base).item()))
         if self.strength and self.link == "exponential":
             raise InputError("only the additive link has a strength; leave strength out")
@@ -93,7 +96,8 @@ class PlanningLoss(Loss):
 
     def start(self, graph: Graph) -> Array:
         """Return the costs of a graph's sites at F = 0, shape (S,)."""
-        made = np.array(self.base(graph) if callable(self.base) else self.base, dtype=np.float64)
+        base = 1.0 if self.base is None else self.base
+        made = np.array(base(graph) if callable(base) else base, dtype=np.float64)
         if made.ndim == 0:
             return np.full(graph.size, float(made))
         if made.shape != (graph.size,) or not np.isfinite(made).all():

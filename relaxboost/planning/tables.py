@@ -9,6 +9,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Flags
 from relaxboost._core.errors import InputError
+from relaxboost._core.names import did_you_mean
 from relaxboost._core.tables import FILE
 
 
@@ -29,9 +30,10 @@ def check_table(what: str, table: Any, columns: Sequence[str]) -> None:
         raise InputError(f"{what} must be a pandas.DataFrame with rows, got {found}")
     for name in columns:
         if name not in table.columns:
+            known = [str(column) for column in table.columns]
+            near = did_you_mean(name, known, 0.6) or "; add it, or rename another"
             raise InputError(
-                f"{called(what, table)} has no column {name!r}, only "
-                f"{', '.join(map(str, table.columns))}; add it, or rename another"
+                f"{called(what, table)} has no column {name!r}, only {', '.join(known)}{near}"
             )
         # A column with a repeated name would be a frame.
         if list(table.columns).count(name) > 1:

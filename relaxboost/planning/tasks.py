@@ -132,5 +132,8 @@ def checked_tasks(tasks: Any) -> tuple[Task, ...]:
         raise InputError("the list of tasks is empty; give at least one")
     for place, task in enumerate(made):
         if not isinstance(task, Task):
-            raise InputError(f"tasks[{place}] is {task!r}, not a Task")
+            raise InputError(
+                f"each entry of tasks must be a Task, and tasks[{place}] is {task!r:.60}; make "
+                "tasks by Task(graph, source, target, nodes), or of a table by paths_from_pandas"
+            )
     return made

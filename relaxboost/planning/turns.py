@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from relaxboost._core.arrays import Array, Flags, Whole, doubles
 from relaxboost._core.errors import InputError
-from relaxboost.planning.graphs import Graph, Path
+from relaxboost.planning.graphs import PLACES, Graph, Path
 
 PairFeatures = ArrayLike | Callable[[Whole, Whole], ArrayLike]
 
@@ -172,7 +172,7 @@ def turn_angles(graph: Graph) -> Callable[[Whole, Whole], Array]:
         With `position`. An arc without length has no direction, and angle 0 with every other arc.
     """
     if graph.position is None:
-        raise InputError("turn_angles needs a graph with position, an array of shape (nodes, 2)")
+        raise InputError(f"turn_angles needs the coordinates of the nodes: {PLACES}")
     step = graph.position[graph.head] - graph.position[graph.tail]
 
     def angles(before: Whole, after: Whole) -> Array:

@@ -96,6 +96,18 @@ def test_ties_fall_as_they_do_but_count_as_optimal():
     assert report.plans[0] == report.plans[1]
 
 
+def test_ties_name_the_arcs():
+    g = pl.Graph([0, 1, 0, 2, 3, 0], [1, 3, 2, 3, 4, 4], names=["one"])
+    tasks = [pl.Task(g, 0, 4, [0, 2, 3, 4]), pl.Task(g, 0, 1, [0, 1])]
+    report = pl.evaluate(tasks, np.array([1.0, 1.0, 1.0, 1.0, 0.0, 9.0]))
+    assert report.ties == (
+        "0 -> 4: several paths cost the same; it takes arc 2 (0 -> 2), arc 3 (2 -> 3), and the "
+        "plan arc 0 (0 -> 1), arc 1 (1 -> 3)",
+    )
+    assert str(report).endswith(f"ties                1, such as {report.ties[0]}")
+    assert not pl.evaluate(tasks[1:], np.ones(6)).ties
+
+
 def test_metrics_against_slow_counts():
     rng = np.random.default_rng(0)
     graph, tasks = street(rng)

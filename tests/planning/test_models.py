@@ -86,7 +86,7 @@ CHANGES = [
     ("weights", [1.0, "2"], "weights must be a list of finite numbers"),
     ("weights", [1.0, 10**400], "weights must be a list of finite numbers"),
     ("weights", [1.0, -1.0], "weights must be >= 0, as nonnegative says"),
-    ("lower", -1.0, "lower must be a finite number >= 0, got -1.0"),
+    ("lower", "0", 'lower must be a finite number, got "0"'),
     ("upper", 0.0, "upper must be a finite number >= lower"),
     ("status", "", "status must be a name"),
     ("rounds", 0, "rounds must be a whole number >= 1"),

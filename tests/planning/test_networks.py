@@ -63,6 +63,19 @@ def test_node_features_belong_to_arcs(kind):
     assert from_networkx(G, ["height"], ["height"]).names == ("height", "node height")
 
 
+@pytest.mark.parametrize("kind", [nx.DiGraph, nx.Graph])
+def test_attributes_are_multiplied_as_columns_are(kind):
+    G = roads(kind)
+    made = from_networkx(G, ["slope*length", "length"], "height*height")
+    assert made.names == ("slope*length", "length", "height*height")
+    for u, v, data in G.edges(data=True):
+        row = made.arc_features[made.arc(u, v)]
+        assert row[0] == data["slope"] * data["length"]
+        assert row[2] == G.nodes[v]["height"] ** 2
+    nx.set_edge_attributes(G, 7.0, "slope*length")
+    assert (from_networkx(G, "slope*length").arc_features == 7.0).all()
+
+
 @pytest.mark.parametrize("at", ["entering", "leaving", "mean"])
 @pytest.mark.parametrize("kind", [nx.Graph, nx.MultiGraph])
 def test_undirected_edges_are_two_arcs(kind, at):
@@ -155,7 +168,10 @@ BC = ("b", "c")
         ([(0, 1)], {}, "a networkx graph is needed, got list"),
         (nx.DiGraph([(0, 1), (1, 1)]), {}, r"\(1 -> 1\) is a self-loop"),
         (nx.MultiGraph([(0, 1), (1, 1)]), {}, r"\(1 -> 1\) is a self-loop"),
-        (changed(BC, "slope", ...), ["slope"], r"'slope' of edge \('b', 'c'\) is None"),
+        (changed(BC, "slope", ...), ["slope"], r"'slope' is missing for 1 of 3 .*\('b', 'c'\)"),
+        (changed(BC, "slope", ...), "slope*length", r"of the feature 'slope\*length' is missing"),
+        (roads(), "slop*length", r"'slop' of the feature .* did you mean slope\?"),
+        (roads(), "x*length", r"'x\*length' multiplies numbers, and attribute 'x' .* several"),
         (changed(BC, "slope", np.nan), ["slope"], r"'slope' of edge \('b', 'c'\) is nan"),
         (changed(BC, "slope", np.inf), ["slope"], r"'slope' of edge \('b', 'c'\) is inf"),
         (changed(BC, "slope", "2"), ["slope"], r"'slope' of edge \('b', 'c'\) is '2'"),
@@ -165,16 +181,22 @@ BC = ("b", "c")
         (changed(BC, "x", [1.0, "a"]), "x", r"'x' of edge \('b', 'c'\) is 'a' in x\[1\]"),
         (changed(BC, "d", {"length": 1.0}), "d", r"'d' of edge \('b', 'c'\) is nan in slope"),
         (changed(BC, "d", {"length": 1.0, "slope": None}), "d", r"is None in slope"),
-        (roads(), "name", r"'name' .* is None.*which has length, slope"),
+        (roads(), "lenght", r"no edge has .* 'lenght'; .* length, slope.*; did you mean length\?"),
         (roads(), [], "names of attributes"),
         (roads(), [3], "names of attributes"),
         (roads(), ["slope", "slope"], "2 different entries"),
         (roads(), {"features": ["slope"], "names": ["s", "t"]}, "names need 1 different"),
-        (changed("b", "height", ...), {"node_features": "height"}, "'height' of node 'b' is None"),
+        (
+            changed("b", "height", ...),
+            {"node_features": "height"},
+            "is missing for 1 of 3 nodes, such as 'b'",
+        ),
         (roads(), {"at": "end"}, "at must be one of entering, leaving, mean"),
         (changed("b", "pos", (1,)), {"position": "pos"}, r"node 'b' has no position \(x, y\)"),
         (changed("b", "x", np.nan), {"position": ("x", "y")}, "node 'b' has no position"),
         (roads(), {"position": {"a": (0, 0)}}, "node 'b' has no position"),
+        (roads(), {"position": "xy"}, r"node 'a' .* give position=\(\"x\", \"y\"\)"),
+        (roads(), {"position": np.zeros((3, 2))}, r"two attributes such as \(\"x\", \"y\"\)"),
     ],
 )
 def test_what_is_wrong_with_a_network_is_named(G, options, match):

@@ -15,7 +15,7 @@ from relaxboost.solvers.bundle.master import Master
 from . import small
 
 # Random walks teach nothing, and `fit` says so.
-pytestmark = pytest.mark.filterwarnings("ignore:the learned costs are all 0|there is")
+pytestmark = pytest.mark.filterwarnings("ignore:the learned costs are all 0|there is|feature x4")
 
 REGULARISERS = list(small.REGULARISERS.values())
 
@@ -79,6 +79,29 @@ def test_a_penalty_far_steeper_than_the_loss_is_no_trouble():
     found = pl.fit(pl.Problem(shown, pl.Lasso(10), scale="none"))
     assert found.status == "optimal"
     assert not found.w.any()
+
+
+def in_mixed_units(seed):
+    """Trips by costs of four features, whose columns differ in size by up to 1e16."""
+    rng = np.random.default_rng(seed)
+    base = small.graph(rng, nodes=9, arcs=30, d=4)
+    X = base.features * 10.0 ** rng.integers(-8, 9, 4)
+    g = pl.Graph(base.tail, base.head, X, nodes=base.nodes)
+    secret = base.features @ rng.uniform(0.1, 1.0, 4) * np.exp(0.2 * rng.normal(size=base.arcs))
+    return [pl.Task.along(pl.shortest_path(g, secret, 0, t).path) for t in range(2, g.nodes)]
+
+
+@pytest.mark.parametrize(
+    ("regulariser", "seeds"),
+    [(pl.Lasso(1e-3), (5, 6, 8, 9)), (pl.Lasso(1e-6), (4, 6, 11)), (pl.L1Radius(1e6), (4, 9, 11))],
+    ids=str,
+)
+def test_brackets_close_in_mixed_units(regulariser, seeds):
+    """Prices of large features were below the tolerance of the solver of the master programs."""
+    for seed in seeds:
+        problem = pl.Problem(in_mixed_units(seed), regulariser, scale="none")
+        found = pl.fit(problem, max_rounds=40)
+        assert (found.status, found.gap <= 2e-3 * found.upper) == ("optimal", True), seed
 
 
 def test_without_a_solver_the_bundle_goes_on_and_says_so(monkeypatch):

@@ -112,7 +112,7 @@ def test_show_draws(folder, capsys):
 
 def test_boosted_costs_are_those_of_the_library(folder, capsys):
     (folder / "more.csv").write_text("path\nhome ford work\n")
-    options = "--rounds 6 --held-out more.csv --seed 3 --json"
+    options = "--rounds 6 --base 1 --held-out more.csv --seed 3 --json"
     status, out, err = run(f"boost --edges edges.csv --trips trips.csv {options}", capsys)
     content = parsed(out)
     assert (status, err) == (0, "")
@@ -121,13 +121,13 @@ def test_boosted_costs_are_those_of_the_library(folder, capsys):
     rows = [row.split(",") for row in TASKS.split("\n")[1:-1]]
     tasks = [pl.Task.along(graph.path(row[1].split()), weight=float(row[2])) for row in rows]
     stop = fn.Stopping(6, validation=tasks[:1])
-    loss = pl.PlanningLoss("exponential")
+    loss = pl.PlanningLoss("exponential", 1.0)
     boosted = pl.boost(tasks, fn.RegressionStumps(), loss, stopping=stop)
     assert content["losses"] == [record.value for record in boosted.history]
     assert content["held_out"] == [record.validation for record in boosted.history]
     assert content["losses"][0] > min(content["losses"])
     assert sum(content["importances"].values()) == pytest.approx(1.0)
-    command = "boost --edges edges.csv --trips trips.csv --rounds 6 --out boosted.json"
+    command = "boost --edges edges.csv --trips trips.csv --rounds 6 --base 1 --out boosted.json"
     status, out, err = run(command, capsys)
     assert (status, err, out.splitlines()[-1]) == (0, "", "written:    boosted.json")
     assert re.search(r"^loss: +1.5 -> \S+, round [1-6]$", out, re.M)
@@ -142,7 +142,7 @@ def test_boosted_costs_are_those_of_the_library(folder, capsys):
     command = "boost --edges edges.csv --trips trips.csv --base {}.json --rounds 2"
     zero = "fit --edges edges.csv --trips trips.csv --loss none --out costs.json"
     assert run(zero, capsys)[0] == 0
-    refused(command.format("costs"), "or leave out --base", capsys)
+    refused(command.format("costs"), "or give --base 1", capsys)
     assert run(command.format("costs") + " --link additive", capsys)[0] == 0
 
 
@@ -219,9 +219,49 @@ def test_ties_are_told(folder, capsys):
     status, _, err = run(command, capsys)
     assert (status, err.count("\n")) == (0, 1)
     assert "every demonstration ties with its plan" in err
+    assert "1: several paths cost the same; it takes arc 5 ('ford' -> 'bridge'), arc 1" in err
+    assert "and the plan arc 3 ('ford' -> 'work')" in err
     assert err.endswith("learn them with a smaller --strength or more --features\n")
     status, out, err = run(command + " --quiet --json", capsys)
     assert (err, parsed(out)["metrics"]["optimal_match"]) == ("", 1.0)
+
+
+def test_lengths_are_the_baseline_of_evaluate(folder, capsys):
+    command = "evaluate --edges edges.csv --trips held_out.csv --json"
+    graph = pl.from_pandas(pd.read_csv(folder / "edges.csv"), "tail", "head")
+    tasks = [
+        pl.Task.along(graph.path(row)) for row in (["ford", "work"], ["home", "bridge", "work"])
+    ]
+    for option, column in (("", 0), (" --features toll", 1)):
+        status, out, err = run(command + option, capsys)
+        report = pl.evaluate(tasks, graph.features[:, column])
+        assert (status, err) == (0, "")
+        assert parsed(out)["metrics"]["exact_match"] == report.metric("exact_match")
+        assert parsed(out)["metrics"]["regret"] == report.metric("regret")
+    status, out, _ = run("evaluate --help", capsys)
+    assert "shortest by the column length" in " ".join(out.split())
+
+
+def test_lightgbm_is_named_where_trees_are(folder, capsys):
+    _, out, _ = run("boost --help", capsys)
+    assert "which need LightGBM" in " ".join(out.split())
+    page = Path(__file__).parents[2] / "docs" / "planning.md"
+    assert "need LightGBM (`pip install" in page.read_text()
+
+
+def test_the_folds_and_the_way_back_are_those_of_the_library(folder, capsys):
+    command = "boost --edges edges.csv --trips trips.csv --json"
+    frame = pd.read_csv(folder / "edges.csv")
+    graph = pl.from_pandas(frame, "tail", "head")
+    rows = [row.split(",") for row in TASKS.split("\n")[1:-1]]
+    tasks = [pl.Task.along(graph.path(row[1].split()), weight=float(row[2])) for row in rows]
+    for option, base, stopping in (("", None, None), (" --base 1 --rounds 7", 1.0, 7)):
+        status, out, err = run(command + option, capsys)
+        loss = pl.PlanningLoss("exponential", base)
+        found = pl.boost(tasks, fn.RegressionStumps(), loss, stopping=stopping)
+        assert (status, err) == (0, "")
+        assert parsed(out)["losses"] == [record.value for record in found.history]
+    refused(f"{command} --base 0", "--base must be", capsys)
 
 
 @pytest.mark.parametrize("name", ["fit", "boost", "evaluate", "show"])

@@ -199,7 +199,14 @@ def test_trips_that_are_wrong(folder, capsys, trips, message):
             "fit --edges edges.csv --trips trips.csv --loss strayed --negative exact",
             "--negative simple",
         ),
-        ("evaluate --edges edges.csv --trips trips.csv", "Missing argument 'MODEL'"),
+        (
+            "evaluate --edges edges.csv --trips trips.csv --features lengt",
+            "give MODEL, or name the column of costs by --features",
+        ),
+        (
+            "evaluate --edges edges.csv --trips trips.csv --features length,toll",
+            "--features makes 2 features, and without MODEL it names the one",
+        ),
         ("fit --edges edges.csv", "give --trips, a CSV of demonstrated trips"),
         ("boost --edges edges.csv --trips trips.csv --depth 2", "--depth belongs to --learner"),
         ("boost --edges edges.csv --trips trips.csv --patience 2", "--patience needs --held-out"),

@@ -235,3 +235,12 @@ def test_errors_of_many_pairs_name_the_pair():
     with pytest.raises(pl.NegativeCycle, match=r"^pairs\[0\], 0 -> 3: costs are neg") as caught:
         pl.shortest_paths(graph, [1.0, -1.0, -1.0, 1.0], [(0, 3)])
     assert caught.value.cost == -2.0
+
+
+def test_a_plan_is_shown_in_words():
+    graph = pl.Graph([0, 1], [1, 2])
+    plan = pl.shortest_path(graph, [1.0, 0.5], 0, 2)
+    shown = "Plan(Path(0 -> 2, 2 arcs), cost 1.5, dijkstra, potentials that prove a bound)"
+    assert repr(plan) == shown
+    plan = pl.shortest_path(graph, [1.0, 0.5], 0, 2, planner="simple")
+    assert repr(plan) == "Plan(Path(0 -> 2, 2 arcs), cost 1.5, simple, no potentials)"

@@ -45,10 +45,10 @@ def test_cuts_are_below_everywhere_and_touch(name):
 
 
 def exactly(problem, w):
-    """Ω + R at w over every path in rationals, for Ridge; of weights and features as they are."""
+    """Ω + R at w over every path in rationals, for Ridge and inside the ball of L1Radius."""
     W = [Fraction(x) for x in w.tolist()]
     scaled = [Fraction(s) * x for s, x in zip(problem.scale.tolist(), W, strict=True)]
-    total = Fraction(problem.regulariser.strength) / 2 * sum(x * x for x in scaled)
+    total = Fraction(problem.regulariser.form.square) / 2 * sum(x * x for x in scaled)
     for row in problem.oracle.rows:
         g = problem.oracle.graphs[row.graph]
         c = [
@@ -60,7 +60,7 @@ def exactly(problem, w):
             own - sum(c[e] - gain[e] for e in p.tolist())
             for p in small.paths(g, row.source, row.target)
         ]
-        total += Fraction(row.weight) * max(Fraction(0), *worth)
+        total += Fraction(row.weight) * max(worth)
     return total
 
 
@@ -79,6 +79,48 @@ def test_brackets_hold_in_rational_arithmetic():
             w = np.maximum(found.w * (1.0 + 1e-9 * rng.normal(size=3)), 0.0)
             assert Fraction(found.lower) <= exactly(problem, w)
             assert exactly(problem, w) <= Fraction(problem.at(w, prove=True).bound)
+
+
+def by_length(seed):
+    """Trips that are shortest by known costs; their losses weigh arcs by lengths of many sizes."""
+    rng = np.random.default_rng(seed)
+    g = small.graph(rng, arcs=8)
+    X = np.column_stack([g.features, 10.0 ** rng.uniform(-3.0, 5.0, g.arcs)])
+    g = pl.Graph(g.tail, g.head, X, nodes=g.nodes)
+    secret = X @ np.array([0.3, 0.5, 0.2, 1.0])
+    loss = pl.Missed(lambda graph: graph.features[:, -1])
+    ways = [pl.shortest_path(g, secret, 0, t).path for t in range(2, g.nodes)]
+    return [pl.Task.along(way, loss) for way in ways]
+
+
+@pytest.mark.parametrize("regulariser", [pl.L1Radius(1e9), pl.Ridge(1e-12)], ids=str)
+def test_losses_that_do_not_cancel_lower_the_floor(regulariser):
+    """The lengths of a trip add up to a rounded number, and the exact loss is below 0."""
+    below = 0
+    for seed in (19, 22, 25, 29):
+        problem = pl.Problem(by_length(seed), regulariser)
+        found = pl.fit(problem, max_rounds=20)
+        exact = exactly(problem, found.w)
+        assert Fraction(found.lower) <= exact <= Fraction(found.upper)
+        assert -1e-10 < problem.floor < 0.0
+        # Values of 0 still end the run.
+        assert found.status == "optimal" or regulariser.form.square
+        below += exact < 0
+    assert below == 4 or regulariser.form.square
+    right = pl.reference(problem)
+    assert Fraction(right.lower) <= exactly(problem, right.w)
+
+
+def test_losses_of_whole_numbers_have_the_floor_0():
+    for name in ("missed", "strayed", "hamming", "none"):
+        problem = pl.Problem(small.tasks(np.random.default_rng(0), loss=pl.LOSSES[name]()))
+        assert (problem.floor, problem.floors.any()) == (0.0, False)
+
+
+def test_a_bound_below_0_survives_its_file(tmp_path):
+    found = pl.fit(by_length(22), pl.L1Radius(1e9))
+    pl.save_model(found, tmp_path / "costs.json")
+    assert pl.load_model(tmp_path / "costs.json").lower == found.lower < 0.0
 
 
 @pytest.mark.parametrize("regulariser", [pl.Ridge(0.1), pl.Lasso(0.1), pl.L1Radius(2.0)], ids=str)

@@ -125,7 +125,7 @@ def test_brackets_close_around_the_optimum_in_any_units(name, size, u):
 def test_dropped_cuts_lose_no_bound_and_the_floor_stays():
     F = Maxima(SETS["ridge"])
     F.offset[:, 0], F.slope[:, 0] = 0.0, 0.0  # no maximum is below 0
-    model = CuttingPlanes(F, 2, 9, np.ones(D), floor=0.0)
+    model = CuttingPlanes(F, 2, 9, np.ones(D), floors=np.zeros(2))
     clock = Clock()
     start = F.at(np.full(D, 3.0), clock=clock)
     found = list(islice(rounds(model, start, clock, 20), 40))
@@ -195,7 +195,7 @@ def test_without_a_solver_subgradient_steps_go_on(monkeypatch):
     monkeypatch.setattr(Master, "minimise", lambda *args: None)
     # The penalty is much steeper than the maxima: steps of a slope without it would diverge.
     F = Maxima(Feasible(np.ones(D), False, square=1.0, absolute=100.0))
-    model = CuttingPlanes(F, 2, 100, np.ones(D), floor=0.0)
+    model = CuttingPlanes(F, 2, 100, np.ones(D), floors=np.zeros(2))
     clock = Clock()
     with pytest.warns(RuntimeWarning, match="could not solve a master problem of .* cuts"):
         found = list(islice(rounds(model, F.at(np.ones(D), clock=clock), clock, 20), 8))

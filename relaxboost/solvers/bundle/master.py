@@ -11,6 +11,11 @@ from scipy import sparse
 from relaxboost._core.arrays import Matrix, Vector, Whole
 from relaxboost.solvers.bundle.cuts import Cuts
 
+TOLERANCE = 1e-10
+"""The tolerances of Clarabel. Lower bounds do not rely on them, but low accuracy costs rounds."""
+LEAST_PRICE = 1e4 * TOLERANCE
+"""The least price of a variable in a penalty, in units of the cuts. Multipliers are wrong by the
+tolerance, and a lower bound is useless if this error exceeds the prices."""
 SMALLEST = float(np.finfo(np.float64).tiny) ** 0.5
 """A smaller size is a rounding error of 0: its inverse squared may leave the range of doubles."""
 
@@ -53,21 +58,38 @@ class Master:
     """
 
     def __init__(self, feasible: Feasible, groups: int, unit: Vector) -> None:
-        # A steep penalty, beside which the cuts are flat, decides the unit.
-        unit = unit / np.maximum(1.0, feasible.absolute * feasible.scale * unit)
-        self._unit = unit
+        self._feasible = feasible
         self._groups = groups
+        self._given = unit
+        self._price = -1.0
+        self._fit_units(0.0)
+
+    def _fit_units(self, size: float) -> None:
+        """Make the rows of the set in units that suit cuts of a size.
+
+        The price of ‖s w‖₁ is the l1 penalty, or, in a ball, what a cut of this size may charge for
+        it. Both a price far above the cuts and one below the accuracy of Clarabel ruin the
+        multipliers, so that the price of each unit is kept between `LEAST_PRICE` and 1.
+        """
+        price = max(self._feasible.absolute, size / self._feasible.radius)
+        if price != self._price:
+            self._price = price
+            self._make_rows(self._given if price == 0.0 else self._priced(price))
+
+    def _make_rows(self, unit: Vector) -> None:
+        """Make the penalty and the rows of the set, which do not depend on the cuts."""
+        feasible = self._feasible
+        self._unit = unit
         self._curvature = feasible.square * (feasible.scale * unit) ** 2
         d = unit.size
         l1_matters = feasible.absolute > 0.0 or feasible.radius < math.inf
         split = l1_matters and not feasible.nonnegative
-        n = d + (d if split else 0) + groups
+        n = d + (d if split else 0) + self._groups
         # With w >= 0 the l1 norm is the sum of w, which needs no further variables.
         l1 = np.zeros(n)
         l1[slice(d, 2 * d) if split else slice(d)] = feasible.scale * unit
         self._costs = feasible.absolute * l1
-        self._costs[n - groups :] = 1.0
-        # The set does not change between rounds, so its rows are made only once.
+        self._costs[n - self._groups :] = 1.0
         self._entries = np.zeros((3, 0))
         self._right = np.zeros(0)
         self._cones: list[tuple[str, int]] = []
@@ -90,6 +112,13 @@ class Master:
             largest = float(unit.max())
             right = np.append(feasible.euclidean / largest, np.zeros(d))
             self._add("SecondOrderConeT", right, (-unit / largest, own + 1, own))
+
+    def _priced(self, price: float) -> Vector:
+        """Return the units that cost between `LEAST_PRICE` and 1 at a price > 0 of ‖s w‖₁."""
+        largest = 1.0 / price / self._feasible.scale
+        # Cuts must stay in the range of doubles, however small the price is.
+        least = np.minimum(LEAST_PRICE * largest, self._given / LEAST_PRICE**2)
+        return np.clip(self._given, least, largest)
 
     def _add(self, cone: str, right: Vector, *entries: tuple[Vector, Whole, Whole]) -> None:
         """Add the constraint that right/size − rows · x is in a cone of Clarabel.
@@ -131,13 +160,14 @@ class Master:
 
         The size is the largest offset, or else the largest slope in the units of w, or 1.
         """
+        size = float(np.abs(cuts.offset).max())
+        self._fit_units(size)
         d = self._unit.size
         n = self._costs.size
         rows = np.zeros((group.size, n))
         rows[:, :d] = cuts.slope * self._unit
         steep = float(np.abs(rows[:, :d]).max())
         rows[np.arange(group.size), n - self._groups + group] = -1.0
-        size = float(np.abs(cuts.offset).max())
         if size <= 1e-9 * steep:  # the offsets are 0, or rounding errors of 0
             size = steep
         return rows, size if size >= SMALLEST else 1.0
@@ -155,11 +185,10 @@ class Master:
         """
         import clarabel
 
-        # Lower bounds do not rely on the accuracy of Clarabel, but a low accuracy costs rounds.
         settings = clarabel.DefaultSettings()
         settings.verbose = False
         settings.max_threads = 1
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
         n = costs.size
         d = curvature.size
         P = sparse.csc_matrix((curvature, np.arange(d), np.minimum(np.arange(n + 1), d)), (n, n))

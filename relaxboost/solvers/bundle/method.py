@@ -24,6 +24,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector, Whole
 from relaxboost._core.loop import Clock
+from relaxboost._core.rounding import roundoff
 from relaxboost.solvers.bundle.cuts import Cut, Cuts, average
 from relaxboost.solvers.bundle.master import Feasible, Master
 
@@ -68,9 +69,9 @@ class CuttingPlanes:
         first.
     unit : array of shape (d,)
         Changes of the weights that change F by about 1.
-    floor : float
-        0 if Ω and every R_g are known to be nonnegative, and else −inf. With 0, the model has the
-        cuts 0 <= R_g, which are never dropped.
+    floors : array of shape (groups,), optional
+        Lower bounds <= 0 of every R_g, if Ω is nonnegative. The model then has the cuts
+        floor <= R_g, which are never dropped.
     """
 
     def __init__(
@@ -79,25 +80,26 @@ class CuttingPlanes:
         groups: int,
         max_cuts: int,
         unit: Vector,
-        floor: float = -math.inf,
+        floors: Vector | None = None,
     ) -> None:
         self.objective = objective
         self.master = Master(objective.feasible, groups, unit)
         self.groups = groups
         self.max_cuts = max_cuts
         self.unit = unit
-        self.floor = floor
-        zero = np.zeros((self._permanent, unit.size))
-        self.cuts = Cuts(zero[:, 0], zero, zero)
-        self.group = np.arange(self._permanent)
-        self.idle = np.zeros(self._permanent, dtype=np.int64)
+        first = np.zeros(0) if floors is None else floors
+        self._permanent = first.size
+        """The number of cuts floor <= R_g, which come first and are never dropped."""
+        self._floors = np.full(groups, -np.inf) if floors is None else floors
+        # No term is above 0, so that the factor covers the rounding of the sum.
+        self.floor = float(self._floors.sum()) * (1.0 + 2.0 * roundoff(groups))
+        """A lower bound of the least F, or −inf."""
+        zero = np.zeros((first.size, unit.size))
+        self.cuts = Cuts(first, zero, zero)
+        self.group = np.arange(first.size)
+        self.idle = np.zeros(first.size, dtype=np.int64)
         """The number of rounds for which each cut has been inactive."""
         self._known = set(self._keys(self.cuts, self.group))
-
-    @property
-    def _permanent(self) -> int:
-        """The number of cuts 0 <= R_g, which come first and are never dropped."""
-        return self.groups if self.floor == 0.0 else 0
 
     def of(self, objective: ConvexObjective) -> CuttingPlanes:
         """Return the same cuts for an objective that differs from this one in Ω or its set only."""
@@ -113,9 +115,9 @@ class CuttingPlanes:
         return [row.tobytes() for row in np.column_stack([group, cuts.offset, cuts.slope])]
 
     def add(self, cuts: Cuts) -> None:
-        """Add a cut for each group, unless the model has it or it is implied by 0 <= R_g."""
+        """Add a cut for each group, unless the model has it or the floor of R_g implies it."""
         keys = self._keys(cuts, np.arange(self.groups))
-        says = (cuts.offset > self.floor) | cuts.slope.any(axis=1)
+        says = (cuts.offset > self._floors) | cuts.slope.any(axis=1)
         # Equal cuts would make the multipliers ambiguous, and the programs larger.
         new = [g for g in range(self.groups) if says[g] and keys[g] not in self._known]
         self._known.update(keys[g] for g in new)

@@ -94,17 +94,20 @@ def test_the_score_counts_missed_arcs_and_lets_ties_be(data):
     assert missed(risk)(F - 5.0) > 0.0  # all negative, so all at the floor
 
 
+@pytest.mark.filterwarnings("ignore:feature u-turn is 0")
 def test_a_run_is_that_of_the_planning_boost(data):
     from relaxboost.functional import Residual, Stopping
-    from relaxboost.planning import boost
+    from relaxboost.planning import PlanningLoss, boost
 
     experiment = EXPERIMENTS["gb11-fig1"]
     problem = experiment.problems("borlange", data, 1, False)(0)
     run = follow(experiment, problem, "residual", 0.25, 4)
-    unit = boost(tuple(problem.train.y), experiment.learner, stopping=1).scale
+    even = PlanningLoss(base=1.0)
+    unit = boost(tuple(problem.train.y), experiment.learner, even, stopping=1).scale
     found = boost(
         tuple(problem.train.y),
         experiment.learner,
+        even,
         algorithm=Residual(scale=0.25 * unit),
         stopping=Stopping(4, validation=tuple(problem.test.y)),
     )

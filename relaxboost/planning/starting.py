@@ -1,0 +1,189 @@
+"""What boosting starts from, and how many rounds it takes, if the user says neither."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relaxboost._core.arrays import Array
+from relaxboost._core.loop import Clock
+from relaxboost.functional.rounds import BoostState
+from relaxboost.planning.choosing import StrengthSearch, f1_scores
+from relaxboost.planning.fitting import fit
+from relaxboost.planning.problem import Problem
+from relaxboost.planning.regularisers import Ridge
+from relaxboost.planning.risk import Linear, PlanningLoss
+from relaxboost.planning.splitting import clusters, split
+from relaxboost.planning.tasks import Task
+
+FLOOR = 1e-6
+"""The floor of additive costs and of linear costs to start from, divided by a mean cost."""
+
+
+class LinearStart(NamedTuple):
+    """The costs before the first round."""
+
+    base: float | Linear
+    """Linear costs, or 1 if the features allow none."""
+    strength: float
+    """The strength of the ridge of the linear costs; nan if there are none."""
+    ended: str
+    """Whether the fit was ended by "interrupted"; otherwise empty."""
+
+
+def linear_start(
+    tasks: Sequence[Task], link: str, clock: Clock, strength: float | None = None
+) -> LinearStart:
+    """Return linear costs of some tasks, as the start of boosting.
+
+    The result is the constant 1 if a feature is negative somewhere, or if all learned costs are 0.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+    link : {"additive", "exponential"}
+        The exponential link needs costs > 0, so that costs of 0 are raised a little.
+    clock : Clock
+        The fit takes at most half of its time.
+    strength : float, optional
+        The strength of the ridge; by default `fit` chooses it.
+    """
+    graphs = list(dict.fromkeys(task.graph for task in tasks))
+    if any((graph.features < 0.0).any() for graph in graphs):
+        return LinearStart(1.0, math.nan, "")
+    # Costs minus losses may be negative, and the relaxed loss takes all of them.
+    problem = Problem(tasks, None if strength is None else Ridge(strength), negative="relaxed")
+    limit = max(clock.left / 2.0, 1e-9) if math.isfinite(clock.left) else None
+    with warnings.catch_warnings():
+        # The remedies of `fit` for costs that do not help are what follows here: to boost.
+        warnings.simplefilter("ignore", UserWarning)
+        found = fit(problem, time_limit=limit)
+    ended = "interrupted" if found.status == "interrupted" else ""
+    mean = float(np.concatenate([graph.features @ found.w for graph in graphs]).mean())
+    if mean <= 1e-9 * found.upper:  # rounding errors of 0
+        return LinearStart(1.0, math.nan, ended)
+    floor = FLOOR * mean if link == "exponential" else 0.0
+    used = found.chosen.strength if found.chosen else problem.regulariser.form.square
+    return LinearStart(Linear(tuple(found.w.tolist()), found.names, floor), used, ended)
+
+
+class ChosenRounds(NamedTuple):
+    """How `boost` chose the number of rounds."""
+
+    rounds: int
+    """The number of rounds. It is 0 if no number gains more than one standard error."""
+    scores: tuple[float, ...]
+    """The score of each number of rounds from 0: the mean over held-out trips of F1, which measures
+    how many arcs a plan and its trip share. It is empty with too few trips."""
+    error: float
+    """The standard error of the gain of the best score over that of 0 rounds."""
+    folds: int
+    """The number of folds, 0 with too few trips."""
+    ended: str
+    """Why more rounds were not tried, "time_limit" or "interrupted"; otherwise empty."""
+
+
+Train = Callable[[list[Task], PlanningLoss, Callable[[BoostState], Any]], str]
+"""Boosts on some tasks, calls a function in each round, and returns the status."""
+
+
+def choose_rounds(
+    tasks: Sequence[Task],
+    loss: PlanningLoss,
+    strength: float,
+    average: bool,
+    train: Train,
+    most: int,
+    clock: Clock,
+) -> ChosenRounds:
+    """Return the number of rounds whose costs plan held-out trips best.
+
+    Each fold holds whole clusters of trips that overlap. The linear costs at its start are learned
+    from its training trips only. Rounds must gain more than their standard error, because a best of
+    many numbers is above the others by chance (Breiman et al. 1984, Sec. 3.4.3).
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+    loss : PlanningLoss
+        With the start for all tasks as its base.
+    strength : float
+        The strength of the linear costs at the start of each fold; nan to start from `loss.base`.
+    average : bool
+        Whether the costs are those of the mean of all rounds.
+    train : callable
+    most : int
+        The largest number of rounds.
+    clock : Clock
+        The choice takes at most half of its time.
+    """
+    search = StrengthSearch()
+    groups = clusters(tasks)
+    if len(set(groups)) < search.clusters:
+        return ChosenRounds(most, (), math.nan, 0, "")
+    held: list[Array] = []
+    brief: list[int] = []
+    for place, fold in enumerate(split(tasks, search.folds, by=groups)):
+        shown = [tasks[i] for i in fold.train]
+        # The folds share half of the time, and the other half is for all trips.
+        ends = Clock(clock.left / (2.0 * search.folds - place))
+        made = loss
+        if not math.isnan(strength):
+            made = replace(loss, base=linear_start(shown, loss.link, ends, strength).base)
+        watch = _Watched(made, [tasks[i] for i in fold.test], average, ends)
+        status = train(shown, made, watch)
+        held.append(np.array(watch.scores))
+        if status == "interrupted" or not watch.scores:
+            return ChosenRounds(0, (), math.nan, search.folds, status)
+        if status in ("time_limit", "callback"):
+            brief.append(len(watch.scores))
+    # A fold without further hypotheses keeps its last costs; one without time has no more scores.
+    rounds = min(brief, default=max(map(len, held)))
+    return _best(held, rounds, "time_limit" if brief else "")
+
+
+def _best(held: list[Array], rounds: int, ended: str) -> ChosenRounds:
+    """Return the best number of rounds for the scores of all folds, rounds by trips."""
+    rows = [np.minimum(np.arange(rounds), len(scores) - 1) for scores in held]
+    trips = np.concatenate([x[row] for x, row in zip(held, rows, strict=True)], axis=1)
+    scores = trips.mean(axis=1)
+    best = int(scores.argmax())
+    error = float((trips[best] - trips[0]).std(ddof=1)) / math.sqrt(trips.shape[1])
+    chosen = best if scores[best] - scores[0] > error else 0
+    return ChosenRounds(chosen, tuple(scores.tolist()), error, len(held), ended)
+
+
+class _Watched:
+    """The F1 scores of held-out trips after each round."""
+
+    def __init__(
+        self, loss: PlanningLoss, tasks: Sequence[Task], average: bool, clock: Clock
+    ) -> None:
+        self.scores: list[Array] = []
+        self._loss = loss
+        self._tasks = tasks
+        self._average = average
+        self._clock = clock
+        self._starts = {graph: loss.start(graph) for graph in {task.graph for task in tasks}}
+        self._F = {graph: np.zeros(graph.size) for graph in self._starts}
+        self._sum = {graph: np.zeros(graph.size) for graph in self._starts}
+
+    def __call__(self, state: BoostState) -> bool:
+        """Add the scores of a round; return whether the time is over."""
+        costs = {}
+        for graph, start in self._starts.items():
+            for term in state.terms:
+                outputs = np.asarray(term.hypothesis(graph.features))
+                self._F[graph] = self._F[graph] + term.coefficient * outputs
+            self._sum[graph] = self._sum[graph] + self._F[graph]
+            F = self._sum[graph] / max(state.round, 1) if self._average else self._F[graph]
+            # Negative costs are raised as `BoostedCosts.costs` raises them.
+            least = FLOOR * float(np.abs(start).mean()) if self._loss.link == "additive" else 0.0
+            costs[graph] = graph.costs(np.maximum(self._loss.linked(start, F), least))
+        self.scores.append(f1_scores(self._tasks, costs, self._clock))
+        return self._clock.left == 0.0
