@@ -19,7 +19,7 @@ import click
 
 from relaxboost._core import progress
 from relaxboost._core.errors import InputError
-from relaxboost._core.files import check_input
+from relaxboost._core.files import check_input, naming
 from relaxboost._core.names import did_you_mean, printable
 from relaxboost.commands.words import in_options
 
@@ -58,7 +58,7 @@ class InputFile(click.Path):
         """Copy a pipe into a file and return the path of the file."""
         # The name of the file is the name in messages, see `spoken_input`.
         path = _beside(ctx, _INPUT)
-        with path.open("wb") as file:
+        with naming(path), path.open("wb") as file:
             shutil.copyfileobj(given, file)
         return path
 

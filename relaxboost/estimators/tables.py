@@ -302,6 +302,9 @@ def _numbers(x: Any, name: str, levels: tuple[Any, ...] | None) -> Vector:
     import pandas as pd
 
     if levels is None:
+        # The way through nullable numbers takes long for thousands of columns.
+        if isinstance(x.dtype, np.dtype) and x.dtype.kind in "bf":
+            return x.to_numpy(dtype=np.float64)
         check_rounded(x.dropna(), name)
         try:
             return x.astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan)

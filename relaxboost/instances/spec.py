@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from relaxboost._core.errors import InputError
-from relaxboost._core.files import check_input
+from relaxboost._core.files import check_input, shallow
 from relaxboost.instances.corners import CORNERS
 from relaxboost.instances.entries import NAME, PLAIN, Entry, over_of, relaxation_of, slug
 from relaxboost.instances.generators import OPTIONS, check_options
@@ -42,8 +42,9 @@ def read_spec(path: str | os.PathLike[str]) -> tuple[list[Entry], Sources]:
     """
     path = check_input(path, folder=True)
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        with shallow():
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise InputError(f"{path} cannot be read as TOML: {error}") from None
     games = content.pop("game", [])
     _known(str(path), content, ("game", *_SHARED))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.errors import InputError
-from relaxboost._core.files import write_atomically
+from relaxboost._core.files import shallow, write_atomically
 
 FORMAT = "relaxboost learner 1"
 """The format, which each file contains. Its number changes if the content changes."""
@@ -43,7 +43,8 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
     """
     try:
         # Pickles could run code, so they are not permitted.
-        with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as content:
+        file = io.BytesIO(Path(path).read_bytes())
+        with np.load(file, allow_pickle=False) as content, shallow():
             header = json.loads(content["header"].tobytes())
             arrays = {name: content[name] for name in content.files if name != "header"}
         known = header.pop("format")

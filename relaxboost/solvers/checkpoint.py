@@ -13,7 +13,7 @@ import numpy as np
 
 from relaxboost._core.digits import finite
 from relaxboost._core.errors import InputError
-from relaxboost._core.files import Pace, check_output, write_atomically
+from relaxboost._core.files import Pace, check_output, shallow, write_atomically
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis
 from relaxboost.solvers.incumbent import Certified
@@ -139,7 +139,8 @@ class Checkpoint:
         Raise an InputError if the file has another format or is for another game.
         """
         try:
-            content: dict[str, Any] = json.loads(self.path.read_bytes())
+            with shallow():
+                content: dict[str, Any] = json.loads(self.path.read_bytes())
             found = content["format"]
             parts = dict(content["game"])
         except OSError as error:

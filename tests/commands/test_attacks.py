@@ -1,0 +1,109 @@
+"""Files and words that are meant to break the command line: each gets one line and a status."""
+
+from __future__ import annotations
+
+import io
+import json
+from functools import partial
+
+import numpy as np
+import pytest
+
+import relaxboost as rb
+import tests.command
+from relaxboost.online.saving import load
+from relaxboost.planning import load_model
+
+resource = pytest.importorskip("resource")  # Windows has none
+
+DEEP = "[" * 100_000
+
+
+@pytest.fixture
+def refused(capsys):
+    return partial(tests.command.refused, capsys)
+
+
+@pytest.fixture
+def csv(tmp_path):
+    path = tmp_path / "fine.csv"
+    path.write_text("a,b,y\n1,2,1\n2,1,0\n3,4,1\n5,1,0\n")
+    return path
+
+
+@pytest.mark.parametrize("text", [DEEP, '{"format":' * 100_000], ids=["lists", "objects"])
+def test_brackets_that_nest_too_deeply(text, tmp_path, csv, refused):
+    deep = tmp_path / "deep.json"
+    deep.write_text(text)
+    for words in (("check",), ("certify", "--format", "vipr"), ("plan", "evaluate")):
+        refused("its brackets are nested too deeply", *words, deep)
+    refused("it is not a checkpoint", "solve", csv, "--label", "y", "--checkpoint", deep)
+    with pytest.raises(rb.InputError, match="nested too deeply"):
+        load_model(deep)
+    for toml in (f"game = {DEEP}", "game = " + "{a = " * 100_000):
+        deep.write_text(toml)
+        refused("its brackets are nested too deeply", "instances", "make", deep, "--out", tmp_path)
+
+
+def test_a_learner_whose_header_nests_too_deeply(tmp_path):
+    file, content = tmp_path / "deep.npz", io.BytesIO()
+    np.savez(content, header=np.frombuffer(DEEP.encode(), np.uint8))
+    file.write_bytes(content.getvalue())
+    with pytest.raises(rb.InputError, match="is no learner, or damaged"):
+        load(file, None)
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (("--label", "y", "--relaxation", ""), "--relaxation"),
+        (("--label", "y", "--relaxation="), "--relaxation"),
+        (("--label", "y", "--checkpoint", ""), "--checkpoint"),
+        (("--label", ""), "--label"),
+    ],
+)
+def test_an_option_whose_value_is_empty(words, option, csv, refused):
+    refused(f"the value after {option} is empty; write a value", "solve", csv, *words)
+
+
+def test_a_file_without_a_name(refused):
+    refused("the value after solve is empty", "solve", "")
+
+
+def test_a_parameter_that_is_given_twice(csv, refused):
+    twice = ("--relaxation", "0.5*Capped(k=3, k=4)")
+    refused("Capped is given k twice; give it once", "solve", csv, "--label", "y", *twice)
+
+
+def test_a_write_that_fails_names_its_file(tmp_path, csv, capsys):
+    proof = tmp_path / "proof.json"
+    tests.command.run(capsys, "solve", csv, "--label", "y", "--k", 2, "--certificate", proof)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        ended = tests.command.run(capsys, "certify", proof, "--format", "vipr")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert ended[:2] == (74, "")
+    assert "certificate.json: File too large; free the disk" in ended[2]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fine.csv", "proof.json"]
+
+
+def test_hundreds_of_columns_without_a_warning_of_pandas(tmp_path, capsys):
+    path = tmp_path / "wide.csv"
+    names = [f"c{place}" for place in range(150)]
+    rows = [",".join([*map(str, range(row, row + 150)), str(row % 2)]) for row in range(6)]
+    path.write_text("\n".join([",".join([*names, "y"]), *rows]))
+    words = ("solve", path, "--label", "y", "--quiet", "--time-limit", 1)
+    assert tests.command.run(capsys, *words)[1:] == ("", "")
+
+
+def test_odd_columns_are_noted(tmp_path, capsys):
+    path = tmp_path / "odd.csv"
+    path.write_text("a,b,c,y\n1,2,,1\n1e308,1,,0\n3,-1e200,,1\n5,1,,0\n")
+    words = ("solve", path, "--label", "y", "--k", 2)
+    _, out, _ = tests.command.run(capsys, *words)
+    assert "note:       no row has a value of 'c'; drop the column\n" in out
+    assert "note:       'a', 'b' has numbers whose squares no double holds" in out
+    found = json.loads(tests.command.run(capsys, *words, "--json")[1])
+    assert (found["empty"], found["huge"], found["fit_all"]) == (["c"], ["a", "b"], [])
