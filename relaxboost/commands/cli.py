@@ -28,6 +28,7 @@ VERBS = {
     "instances": "Make and check sets of games with certified optima.",
     "online": "Learn from a stream of examples, and bound the regret.",
     "plan": "Learn the costs under which demonstrated paths are shortest.",
+    "predict": "Predict labels by the stumps that solve --model stored.",
     "solve": "Find the largest margin of all stumps of a data set, with a proof.",
 }
 """A sentence about each verb. The file of the same name is loaded when the verb is used."""

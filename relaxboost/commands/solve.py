@@ -15,7 +15,7 @@ import click
 
 import relaxboost as rb
 from relaxboost._core.errors import InputError, few, number_of
-from relaxboost._core.files import check_output
+from relaxboost._core.files import check_output, write_atomically
 from relaxboost._core.tables import listed, read_header
 from relaxboost.commands.style import (
     DOMAINS,
@@ -92,6 +92,7 @@ class _Options(SimpleNamespace):
         features, y = datasets.read_table(self.csv, self.label, self.sep, words=True)
         matrix = SubsetStumps(features, y.signs)
         data = datasets.dataset(self.csv, matrix.data()[:, 1:], features, y)
+        self.labelled = features, y
         # A report shows the labels too. One new table is faster than one more column of the old.
         signs = pd.Series(y.signs, features.index, name="y")
         return data, matrix, pd.concat([signs, features], axis=1)
@@ -112,6 +113,7 @@ Examples:
   relaxboost solve data.csv --label y --method adaboost-star --tol 0.1
   relaxboost solve data.csv --label y --k 3 --plot out.png
   relaxboost solve data.csv --label y --certificate out.json
+  relaxboost solve data.csv --label y --fraction 0.1 --model model.json
 """
 )
 # The data: a CSV with its label, or a bundled set.
@@ -170,13 +172,18 @@ Examples:
     type=OutputFile(".json"),
     help="Write a proof of the bracket to this file, for relaxboost check.",
 )
+@click.option(
+    "--model",
+    type=OutputFile(".json"),
+    help="Write the stumps with their weights to this file, for relaxboost predict.",
+)
 def solve(**given: Any) -> None:
     """Find the largest (relaxed) margin of all decision stumps of a data set, with a proof.
 
     Builds every decision stump of the data, solves the game they play against the examples, and
     prints a bracket of its value, the hypotheses with the largest weights, and the margins. CSV may
     be Parquet, or - for standard input; columns of words are cut into sets of words. One of
-    --plot, --report and --certificate may be - for standard output.
+    --plot, --report, --certificate and --model may be - for standard output.
     """
     options = _Options(**given)
     relaxation, over = options.chosen_relaxation(), options.domain()
@@ -214,6 +221,10 @@ def _check_outputs(options: _Options, relaxation: Any, over: Any) -> None:
         from relaxboost.views.page import check_report
 
         check_report(options.report)
+    if options.model is not None:
+        check_output(options.model, (".json",))
+        if options.dataset is not None:
+            raise InputError("--model stores the stumps of a CSV; leave --dataset out")
     if options.certificate is not None:
         check_output(options.certificate, (".json",))
         from relaxboost.relaxations.bounds import level_of  # it loads NumPy, --help does not
@@ -295,6 +306,11 @@ def _write(options: _Options, data: Any, solution: Any, rows: Any) -> None:
         proved = rb.certify(solution, inline=True)
         proved.save(options.certificate)
         said.append(f"proof:      {options.certificate}, {proved!r}")
+    if options.model is not None:
+        from relaxboost.commands.predict import described
+
+        write_atomically(options.model, described(*options.labelled, solution))
+        said.append(f"model:      {options.model}")
     # The report names the certificate, so it is written last.
     if options.report is not None:
         negative, positive = data.classes
