@@ -139,8 +139,8 @@ def _read_model(path: Path) -> dict[str, Any]:
             content = json.loads(check_input(path).read_text(encoding="utf-8"))
         if content["format"] != FORMAT:
             raise ValueError(f"its format is {content['format']!r:.60}")
-        low, high = content["classes"]
-        sound = isinstance(low, str) and isinstance(high, str)
+        classes = content["classes"]
+        sound = isinstance(classes, list) and [*map(type, classes)] == [str, str]
         sound = sound and all(map(_is_stump, content["stumps"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(

@@ -139,7 +139,7 @@ def _matrices(
         if "name" in given:
             raise InputError(f"{where}: built-in games have names; leave out name")
         for name in names:
-            if name not in CORNERS:
+            if not isinstance(name, str) or name not in CORNERS:
                 raise InputError(
                     f"{where}: no built-in game is called {name!r}; known: all, "
                     f"{', '.join(CORNERS)}"
@@ -161,7 +161,7 @@ def _matrices(
 
 def _generated(where: str, given: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], int, Any]]:
     kind = given["generator"]
-    if kind not in OPTIONS:
+    if not isinstance(kind, str) or kind not in OPTIONS:
         known = ", ".join(OPTIONS)
         raise InputError(f"{where}: no generator is called {kind!r}; known: {known}")
     options = {

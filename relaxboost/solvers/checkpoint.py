@@ -14,6 +14,8 @@ import numpy as np
 from relaxboost._core.digits import finite
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import Pace, check_output, shallow, write_atomically
+from relaxboost._core.highs import SIDES
+from relaxboost._core.parameters import exact, natural
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis
 from relaxboost.solvers.incumbent import Certified
@@ -176,12 +178,14 @@ def _points(game: Game, content: dict[str, Any]) -> WarmStart:
     signs = (-1, 0, 1) if game.over.holds_zero else (-1, 1)
     if basis and not all(0 <= j < (game.n or 0) and s in signs for j, s in basis.columns):
         raise InputError(f"its basis names a column outside 0..{(game.n or 0) - 1}")
+    if basis and not (isinstance(basis.sides, str) and set(basis.sides) <= set(SIDES)):
+        raise InputError(f"the sides of its basis must be letters of {SIDES}")
     support = np.array(content["support"], dtype=np.int64)
     # The bounds in the file are not read: the points prove them again.
     return WarmStart(
         game.repair_d(np.array(content["d"], dtype=np.float64)),
         game.repair_w((support, np.array(content["coefficients"], dtype=np.float64))),
         basis or None,
-        rounds=int(content["rounds"]),
-        seconds=float(content["seconds"]),
+        rounds=natural("rounds", content["rounds"]),
+        seconds=float(exact("a checkpoint", "seconds", content["seconds"])),
     ).with_bounds(game)

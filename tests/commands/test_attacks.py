@@ -107,3 +107,62 @@ def test_odd_columns_are_noted(tmp_path, capsys):
     assert "note:       'a', 'b' has numbers whose squares no double holds" in out
     found = json.loads(tests.command.run(capsys, *words, "--json")[1])
     assert (found["empty"], found["huge"], found["fit_all"]) == (["c"], ["a", "b"], [])
+
+
+@pytest.mark.parametrize(
+    "given",
+    ['generator = ["signs"]\nrows = 3\ncolumns = 2', "builtin = {a = 1}", "builtin = [[1]]"],
+)
+def test_a_game_whose_kind_is_no_text(given, tmp_path, refused):
+    spec = tmp_path / "games.toml"
+    spec.write_text(f"[[game]]\n{given}\n")
+    refused("games.toml, game 1: no ", "instances", "make", spec, "--out", tmp_path / "made")
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"rows": 2**40}, "its source makes a matrix of another size"),
+        ({"lean": 1e308}, "its source cannot be made again: OverflowError"),
+    ],
+)
+def test_an_index_whose_source_is_too_large(changed, why, tmp_path, capsys):
+    spec, made = tmp_path / "games.toml", tmp_path / "made"
+    spec.write_text('[[game]]\nname = "a"\ngenerator = "signs"\nrows = 3\ncolumns = 2\n')
+    tests.command.run(capsys, "instances", "make", spec, "--out", made)
+    index = made / "index.json"
+    content = json.loads(index.read_text())
+    content["references"][0]["source"] |= changed
+    index.write_text(json.dumps(content))
+    status, out, _ = tests.command.run(capsys, "instances", "check", made)
+    assert status == 1
+    assert why in out
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"seconds": float("inf")},
+        {"seconds": "1"},
+        {"rounds": -1},
+        {"basis": {"columns": [[0, 1]], "sides": float("nan")}},
+        {"basis": {"columns": [[0, 1]], "sides": "BX"}},
+    ],
+)
+def test_a_checkpoint_whose_numbers_or_basis_are_wrong(changed, tmp_path, csv, capsys, refused):
+    file = tmp_path / "run.json"
+    words = ("solve", csv, "--label", "y", "--k", 2, "--checkpoint", file)
+    tests.command.run(capsys, *words)
+    file.write_text(json.dumps(json.loads(file.read_text()) | changed))
+    refused("run.json: it is damaged (", *words)
+
+
+def test_costs_that_overflow_are_refused_in_one_line(tmp_path, capsys, refused):
+    edges, trips, costs = (tmp_path / name for name in ("edges.csv", "trips.csv", "costs.json"))
+    edges.write_text("u,v,length,dark\na,b,10,1\nb,c,20,1\na,c,40,0\n")
+    trips.write_text("path\na c\n")
+    files = ("--edges", edges, "--trips", trips)
+    assert tests.command.run(capsys, "plan", "fit", *files, "--out", costs)[0] == 0
+    content = json.loads(costs.read_text())
+    costs.write_text(json.dumps(content | {"weights": [1e308, 1e308]}))
+    refused("; costs must be finite", "plan", "evaluate", costs, *files)
