@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -73,6 +74,17 @@ def _settings_kept() -> Iterator[bool]:
         flint.ctx.prec = before
 
 
+@contextmanager
+def _long_numbers() -> Iterator[None]:
+    """Let str() write numbers of any length; those of certificates have at most 20 000 digits."""
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        yield
+    finally:
+        sys.set_int_max_str_digits(before)
+
+
 @dataclass(frozen=True, eq=False)
 class Certificate:
     """The claim lower <= ρ <= upper on one game with the points that prove it; see FORMAT.md."""
@@ -97,7 +109,7 @@ class Certificate:
                 f"{path} is no certificate: it is no JSON; give a file of `Certificate.save`, "
                 "or of solve --certificate"
             ) from None
-        except (check.Rejected, ValueError, MemoryError) as error:
+        except (check.Rejected, OSError, ValueError, MemoryError) as error:
             raise InputError(f"{path} is no certificate: {error}") from None
         if not isinstance(document, dict) or not {"lower", "upper", "level"} <= set(document):
             raise InputError(f"{path} is no certificate: it has no lower, upper or level")
@@ -209,7 +221,7 @@ class Certificate:
         verdict = self.check(A)
         if not verdict:
             raise InputError(f"this certificate is not accepted: {verdict.reason}")
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, _long_numbers():
             return exported(self.document, form, _write_matrix(A, Path(folder)))
 
     def check(self, A: Any = None) -> Verdict:

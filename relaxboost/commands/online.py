@@ -26,6 +26,7 @@ from relaxboost.commands.style import (
     PipedFile,
     added,
     check_name,
+    complain,
     say,
     sep_option,
     show,
@@ -266,8 +267,11 @@ def run(options: StreamOptions) -> None:
     stream = options.opened()
     found = _learned(options, options.method, stream, save, options.every)
     content = run_data(found, stream)
-    saved = "" if save is None else f"\nsaved:      {save}"
+    saved = "" if save is None or found.trouble else f"\nsaved:      {save}"
     show(options.as_json, content, run_text(found, stream, content) + saved)
+    if found.trouble:
+        complain(f"{found.trouble}; free the disk, or give --save another name")
+        sys.exit(74)
     if found.status != "ended":
         sys.exit(1)
 

@@ -23,6 +23,7 @@ from relaxboost.commands.style import (
     InputFile,
     OutputFile,
     check_name,
+    complain,
     say,
     sep_option,
     show,
@@ -209,6 +210,14 @@ def solve(**given: Any) -> None:
     )
     _print(options, data, solution, rows)
     _write(options, data, solution, rows)
+    # The import is here so that --help does not load the solvers.
+    from relaxboost.solvers.checkpoint import UNWRITTEN
+
+    if options.checkpoint is not None and UNWRITTEN in solution.message:
+        complain(
+            f"checkpoint {options.checkpoint} {UNWRITTEN}; free the disk, or give another name"
+        )
+        sys.exit(74)
     if solution.status != "optimal":
         sys.exit(1)
 

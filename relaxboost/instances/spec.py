@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -118,7 +119,7 @@ def _proof(where: str, shared: dict[str, Any]) -> tuple[str | None, float]:
             f"{where}: level must be exact or enclosed (numerical ones prove nothing), "
             f"got {level!r}; left out, it is the strongest possible"
         )
-    if type(tol) not in (int, float) or not 0 <= tol < float("inf"):
+    if type(tol) not in (int, float) or not 0 <= tol <= sys.float_info.max:
         raise InputError(f"{where}: tol must be a positive number, or 0 for the exact optimum")
     return level, float(tol)
 

@@ -25,6 +25,9 @@ FORMAT = "relaxboost checkpoint 1"
 """The entry "format" of every checkpoint file. The number at the end of this text increases when a
 new version of the package changes the entries of the file."""
 
+UNWRITTEN = "could not be written"
+"""The words of `Solution.message` if the last write of the checkpoint failed."""
+
 
 class Checkpoint:
     """A JSON file with the best points of a run, from which a later run of the same game continues.
@@ -118,7 +121,7 @@ class Checkpoint:
             self.trouble = ""
         except OSError as error:
             # A full disk must not end a run that took hours.
-            self.trouble = f"checkpoint {self.path} could not be written: {error.strerror}"
+            self.trouble = f"checkpoint {self.path} {UNWRITTEN}: {error.strerror}"
         self._pace.wrote(begun)
 
     def _read(self, game: Game) -> WarmStart:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import io
 import json
 from functools import partial
@@ -11,6 +13,8 @@ import pytest
 
 import relaxboost as rb
 import tests.command
+from relaxboost.certificates import Certificate
+from relaxboost.certificates.export import FORMS
 from relaxboost.online.saving import load
 from relaxboost.planning import load_model
 
@@ -29,6 +33,22 @@ def csv(tmp_path):
     path = tmp_path / "fine.csv"
     path.write_text("a,b,y\n1,2,1\n2,1,0\n3,4,1\n5,1,0\n")
     return path
+
+
+@pytest.fixture
+def full_disk():
+    """Return a context in which no file can have more than 100 bytes."""
+
+    @contextlib.contextmanager
+    def limited():
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+    return limited
 
 
 @pytest.mark.parametrize("text", [DEEP, '{"format":' * 100_000], ids=["lists", "objects"])
@@ -75,15 +95,11 @@ def test_a_parameter_that_is_given_twice(csv, refused):
     refused("Capped is given k twice; give it once", "solve", csv, "--label", "y", *twice)
 
 
-def test_a_write_that_fails_names_its_file(tmp_path, csv, capsys):
+def test_a_write_that_fails_names_its_file(tmp_path, csv, capsys, full_disk):
     proof = tmp_path / "proof.json"
     tests.command.run(capsys, "solve", csv, "--label", "y", "--k", 2, "--certificate", proof)
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
-    try:
+    with full_disk():
         ended = tests.command.run(capsys, "certify", proof, "--format", "vipr")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert ended[:2] == (74, "")
     assert "certificate.json: File too large; free the disk" in ended[2]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fine.csv", "proof.json"]
@@ -166,3 +182,71 @@ def test_costs_that_overflow_are_refused_in_one_line(tmp_path, capsys, refused):
     content = json.loads(costs.read_text())
     costs.write_text(json.dumps(content | {"weights": [1e308, 1e308]}))
     refused("; costs must be finite", "plan", "evaluate", costs, *files)
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (("solve", "--label", "y", "--k", 2), "--checkpoint"),
+        (("online", "run", "--label", "y", "--classes", "0,1"), "--save"),
+    ],
+)
+def test_a_state_that_cannot_be_stored_ends_with_its_status(
+    words, option, tmp_path, csv, capsys, full_disk
+):
+    file = tmp_path / "state"
+    with full_disk():
+        status, out, err = tests.command.run(capsys, *words, csv, option, file)
+    assert status == 74
+    assert "data: " in out
+    assert "saved:" not in out
+    assert f"relaxboost: checkpoint {file} could not be written" in err
+    assert all(line.startswith("relaxboost: ") for line in err.splitlines())
+
+
+def test_a_file_that_cannot_be_read_is_bad_input(tmp_path, monkeypatch, refused):
+    def broken(path):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr("relaxboost.certificates.check.load", broken)
+    file = tmp_path / "proof.json"
+    file.write_text("{}")
+    refused("proof.json is no certificate: [Errno 5] Input/output error", "check", file)
+
+
+def test_bounds_of_an_index_may_have_any_number_of_digits(tmp_path, capsys):
+    spec, made = tmp_path / "games.toml", tmp_path / "made"
+    spec.write_text('[[game]]\nname = "a"\ngenerator = "signs"\nrows = 3\ncolumns = 2\n')
+    tests.command.run(capsys, "instances", "make", spec, "--out", made)
+    index = made / "index.json"
+    content = json.loads(index.read_text())
+    content["references"][0]["upper"] = "9" * 5000
+    index.write_text(json.dumps(content))
+    for words in ((), ("--json",)):
+        status, out, _ = tests.command.run(capsys, "instances", "check", made, *words)
+        assert status == 1
+        assert "the index claims another bracket" in out
+
+
+def test_a_gap_beyond_doubles_is_refused(tmp_path, refused):
+    spec = tmp_path / "games.toml"
+    text = '[[game]]\ngenerator = "signs"\nrows = 3\ncolumns = 2\ntol = 1'
+    spec.write_text(text + "0" * 400)
+    refused("tol must be a positive number", "instances", "make", spec, "--out", tmp_path / "made")
+
+
+def test_bounds_of_thousands_of_digits_are_printed_and_exported(tmp_path, csv, capsys):
+    proof = tmp_path / "proof.json"
+    tests.command.run(capsys, "solve", csv, "--label", "y", "--certificate", proof)
+    document = json.loads(proof.read_text()) | {"lower": "-" + "9" * 5000}
+    del document["digest"]
+    Certificate.made(document).save(proof)
+    for form in set(FORMS) - {"latex"}:  # half a page has no room for them
+        words = ("certify", proof, "--format", form)
+        status, _, err = tests.command.run(capsys, *words)
+        assert status == 0, (form, err)
+    assert tests.command.run(capsys, "check", proof)[0] == 0
+    status, out, _ = tests.command.run(capsys, "check", proof, "--json")
+    assert status == 0
+    assert json.loads(out)["lower"] == document["lower"]

@@ -46,6 +46,8 @@ class Progressive:
     """"ended" if the stream ended, or "time_limit", "callback" or "interrupted"."""
     history: tuple[ProgressRecord, ...]
     """The records of the run. A long run does not keep all records."""
+    trouble: str = ""
+    """Why the last write of the checkpoint failed, or "" if it succeeded."""
 
     @property
     def last(self) -> ProgressRecord:
@@ -79,6 +81,7 @@ class _Run:
     ) -> None:
         self.learner = learner
         self.path = path
+        self.trouble = ""
         self._source = source
         self._begin = source.start
         self._loss_before = learner.loss
@@ -137,11 +140,12 @@ class _Run:
         begun = time.perf_counter()
         about = {"begin": self._begin, "before": self._loss_before, "at": self.kept.at}
         about |= {"mistakes": self.kept.mistakes, "seconds": self.clock.seconds}
+        self.trouble = ""
         try:
             write_state(self.path, {**self.learner.state(), "run": about})
         except OSError as error:
-            message = f"checkpoint {self.path} could not be written: {error.strerror}"
-            warnings.warn(f"{message}; the run continues", RuntimeWarning, stacklevel=2)
+            self.trouble = f"checkpoint {self.path} could not be written: {error.strerror}"
+            warnings.warn(f"{self.trouble}; the run continues", RuntimeWarning, stacklevel=2)
         self.pace.wrote(begun)
 
     def _resume(self, state: dict[str, Any]) -> float:
@@ -305,7 +309,7 @@ def progressive(
     last = way.record()
     if history.last is None or history.last.rows != last.rows:
         history.add(last)
-    return Progressive(started, status or "ended", history.records())
+    return Progressive(started, status or "ended", history.records(), way.trouble)
 
 
 def _started(learner: Any, source: Stream) -> Learner:
