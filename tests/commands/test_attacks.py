@@ -15,7 +15,7 @@ import relaxboost as rb
 import tests.command
 from relaxboost.certificates import Certificate
 from relaxboost.certificates.export import FORMS
-from relaxboost.online.saving import load
+from relaxboost.online.saving import load, read_state, write_state
 from relaxboost.planning import load_model
 
 resource = pytest.importorskip("resource")  # Windows has none
@@ -250,3 +250,39 @@ def test_bounds_of_thousands_of_digits_are_printed_and_exported(tmp_path, csv, c
     status, out, _ = tests.command.run(capsys, "check", proof, "--json")
     assert status == 0
     assert json.loads(out)["lower"] == document["lower"]
+
+
+def test_damaged_arrays_of_a_specification(tmp_path, refused):
+    spec, array, archive = (tmp_path / name for name in ("games.toml", "A.npy", "A.npz"))
+    np.save(array, np.ones((2, 2)))
+    np.savez(archive, x=np.ones((2, 2)))
+    for path, kind in ((array, "npy"), (archive, "npz")):
+        spec.write_text(f'[[game]]\n{kind} = "{path.name}"\n')
+        whole = path.read_bytes()
+        for damaged in (whole.replace(b"(", b"((("), whole[:-8], whole[:-40], b"PK\x03\x04"):
+            path.write_bytes(damaged)
+            refused(f"{path.name} ", "instances", "make", spec, "--out", tmp_path / "made")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"run": 0.5},
+        {"run": {"at": []}},
+        {"run": {"seconds": ""}},
+        {"run": {"before": float("nan")}},
+        {"origin": {"columns": 3}},
+        {"w": np.zeros(2, dtype=complex)},
+        {"z": np.zeros((2, 1))},
+    ],
+    ids=lambda changed: next(iter(changed)),
+)
+def test_a_learner_whose_values_are_wrong(changed, tmp_path, csv, capsys, refused):
+    file = tmp_path / "learner.npz"
+    words = ("online", "run", csv, "--label", "y", "--classes", "0,1", "--save", file)
+    assert tests.command.run(capsys, *words)[0] == 0
+    state = read_state(file)
+    for name, value in changed.items():
+        state[name] = state[name] | value if isinstance(value, dict) else value
+    write_state(file, state)
+    refused("learner.npz", *words, "--resume")

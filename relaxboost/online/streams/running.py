@@ -17,7 +17,7 @@ from relaxboost._core.errors import InputError, RowError
 from relaxboost._core.files import Pace, check_output
 from relaxboost._core.history import History
 from relaxboost._core.loop import Clock, Limits, run
-from relaxboost._core.parameters import count
+from relaxboost._core.parameters import count, exact, natural
 from relaxboost.online.learner import Learner, OnlineMethod
 from relaxboost.online.saving import read_state, write_state
 from relaxboost.online.streams.streaming import Page, Stream, stream
@@ -163,21 +163,23 @@ class _Run:
                     f"it has delay={about['delay']}, which this version does not have: continue "
                     "with the version that wrote it"
                 )
+            seconds = float(exact("a checkpoint", "seconds", about["seconds"]))
             if about["begin"] != self._begin:
                 raise InputError(
                     f"its run starts at row {about['begin']}, and this run at row {self._begin}"
                 )
-            self.kept = _Kept(found.arrays(), about["at"], about["mistakes"])
-            self._loss_before = about["before"]
+            at, mistakes = natural("at", about["at"]), natural("mistakes", about["mistakes"])
+            self.kept = _Kept(found.arrays(), at, mistakes)
+            self._loss_before = float(exact("a checkpoint", "before", about["before"]))
         except InputError as error:
             raise InputError(
                 f"cannot resume {path}: {error}; give another name, or remove the file"
             ) from None
-        except (KeyError, ValueError, TypeError) as error:
+        except (KeyError, ValueError, TypeError, AttributeError, OverflowError) as error:
             raise InputError(f"{path} is no checkpoint of a run, or damaged: {error}") from None
         learner.origin = found.origin
         self.restore()
-        return float(about["seconds"])
+        return seconds
 
     def _recognise(self, page: Page) -> None:
         """Check that the stream fits the learner, and store its base functions and columns.
@@ -189,7 +191,7 @@ class _Run:
         here = self._source.origin
         # A stream without column names fits any columns.
         for what, known in learner.origin.items():
-            if known and here[what] and known != here[what]:
+            if known and here.get(what) and known != here[what]:
                 raise InputError(
                     f"this learner has learned from {what} {known}, and {name} has {here[what]}; "
                     "they must be the same, in the same order"
