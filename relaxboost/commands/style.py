@@ -145,13 +145,13 @@ def show(as_json: bool, data: Any, text: str) -> None:
     """Print data for machines, or else lines."""
     if as_json:  # bounds are fractions, which are printed as strings
         # JSON has no nan, and other programs would not read it.
-        said = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=_spelled)
+        said = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=_as_text)
         click.echo(_C1_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", said))
     else:
         say(text)
 
 
-def _spelled(value: Any) -> str:
+def _as_text(value: Any) -> str:
     """Return a value that JSON lacks as text; fractions may have any number of digits."""
     return number(value) if isinstance(value, Fraction) else str(value)
 
