@@ -23,6 +23,7 @@ import relaxboost as rb
 from benchmarks.readers import data_folder, read_labelled
 from relaxboost import functional as fn
 from relaxboost._core.compiled import at_most
+from relaxboost.functional.learners.stumps import StumpHypothesis
 
 Data = tuple[str, np.ndarray, np.ndarray]
 
@@ -154,7 +155,7 @@ def many_stumps(X: np.ndarray) -> None:
         for size in (500, 20_000):
             shape = (2,) if outputs is None else (2, outputs)
             stumps = [
-                fn.learners.Stump(
+                StumpHypothesis(
                     int(rng.integers(X.shape[1])),
                     float(rng.choice(X[:, 0]) + 0.5),
                     rng.normal(size=shape),
@@ -165,7 +166,7 @@ def many_stumps(X: np.ndarray) -> None:
             weights = rng.normal(size=size)
             total = np.zeros((len(X), *shape[1:]))
             at_once = best_time(
-                lambda s=stumps, w=weights, total=total: fn.learners.Stump.combined(w, s, X, total)
+                lambda s=stumps, w=weights, total=total: StumpHypothesis.combined(w, s, X, total)
             )
             some = stumps[:100]
             start = time.perf_counter()

@@ -174,7 +174,8 @@ FRONT_DOORS = [
 ]  # fmt: skip
 PAGES = [
     *FRONT_DOORS, "boosters.md", "margin_estimators.md", "guide.md", "trace.md", "relaxations.md",
-    "prototyping.md", "certificates.md", "instances.md", "ensembles.md", "checking-claims.md",
+    "prototyping.md", "certificates.md", "instances.md", "ensembles.md", "scikit_learn.md",
+    "checking-claims.md",
     "functional.md", "online.md", "planning.md", "portfolios.md",
 ]  # fmt: skip
 

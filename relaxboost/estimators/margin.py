@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.special import expit
@@ -21,10 +21,12 @@ from relaxboost.estimators.margin_base import MarginBoost
 from relaxboost.estimators.margin_calibration import Calibration, sigmoids
 from relaxboost.estimators.margin_columns import CutColumns
 from relaxboost.estimators.margin_games import Examples, made, takes_weights, weighted
-from relaxboost.estimators.margin_paths import Games, SettingChoice
+from relaxboost.estimators.margin_paths import Games, Played, SettingChoice
+from relaxboost.estimators.margin_trees import Columns, RankedColumns, TreePool
 from relaxboost.estimators.tables import classes_of
 from relaxboost.functional.losses.targets import decided
 from relaxboost.game import Game, Solution
+from relaxboost.game.domains import L1Ball
 from relaxboost.relaxations import Capped, HardMargin, Relaxation
 from relaxboost.relaxations.base import fixed_m
 
@@ -53,16 +55,37 @@ class ClassGames(Games):
         targets = [1] if classes.size == 2 else list(range(classes.size))
         return cls(table, hypotheses, targets, classes, is_balanced)
 
-    def columns(self, given: Examples, k: int, grid: list[Any]) -> tuple[CutColumns, Any]:
+    @property
+    def has_unseen_votes(self) -> bool:
+        """Whether there is a pool of trees, in which some trees have not seen an example."""
+        return isinstance(self.hypotheses, str) and self.hypotheses == "auto"
+
+    def columns(self, given: Examples, k: int, grid: list[Any]) -> tuple[Columns, Any]:
         """Return the columns of one game and its margin matrix."""
         signs = np.where(given.codes == k, 1.0, -1.0)
-        columns = CutColumns.of(self.table, given.Z, signs, self._weights(given, k))
-        return columns, made(self.hypotheses, columns(given.Z), signs)
+        weights = self._weights(given, k)
+        columns = CutColumns.of(self.table, given.Z, signs, weights)
+        if not self.has_unseen_votes:
+            return columns, made(self.hypotheses, columns(given.Z), signs)
+        ranked = RankedColumns.of(columns, given.Z)
+        return ranked, TreePool(ranked(given.Z), signs, weights, given.units())
 
     def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
         """Return the game of each relaxation."""
         weights = self._weights(given, k)
-        return [Game(matrix, weighted(f, weights)) for f in grid]
+        over = matrix.over if isinstance(matrix, TreePool) else L1Ball(1)
+        return [Game(matrix, weighted(f, weights), over=over) for f in grid]
+
+    def unseen_votes(self, played: list[Played]) -> Array:
+        """Return the votes of trees that have not seen an example, (grid, examples[, classes])."""
+        votes = [
+            [
+                cast(TreePool, s.game.matrix).unseen_votes(s.support, s.coefficients)
+                for _, s in pairs
+            ]
+            for pairs in played
+        ]
+        return np.array(votes[0]) if len(votes) == 1 else np.moveaxis(np.array(votes), 0, -1)
 
     def _weights(self, given: Examples, k: int) -> Vector:
         """Return the weights in the game of class k."""
@@ -95,10 +118,35 @@ class ClassGames(Games):
             errors.append(float(given.weights[wrong].sum() / given.weights.sum()))
         return errors
 
+    def losses(self, held: Array, given: Examples) -> list[float]:
+        """Return the mean of −log of the calibrated probability of the label, for each setting."""
+        # The number of errors of a few hundred examples is too coarse to choose a fraction by.
+        losses = []
+        for F in held:
+            a, b = sigmoids(F, given, self.targets)
+            P = class_probabilities(a * F + b)
+            p = np.maximum(P[np.arange(len(P)), given.codes], np.finfo(float).tiny)
+            losses.append(float(np.average(-np.log(p), weights=given.weights)))
+        return losses
+
     def shortfall(self, k: int, s: Solution, tol: float) -> str:
         """Return in words what the solution of a class lacks."""
         said = super().shortfall(k, s, tol)
         return said and f"class {self.classes.tolist()[k]!r}: {said}"
+
+
+def class_probabilities(log_odds: Array) -> Array:
+    """Return probabilities of shape (N, K) from log odds, of shape (N,) for two classes."""
+    P = expit(log_odds)
+    if P.ndim == 1:
+        return np.column_stack([1.0 - P, P])
+    # Each game of a class against the rest is calibrated alone, so that the sum is not 1.
+    return np.asarray(P / P.sum(axis=1, keepdims=True))
+
+
+def _unseen(s: Solution) -> Vector:
+    """Return for each example the votes of the trees that have not seen it."""
+    return cast(TreePool, s.game.matrix).unseen_votes(s.support, s.coefficients)
 
 
 @dataclass(eq=False, repr=False)
@@ -106,6 +154,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
     """The base of both classifiers: a game for each class against the rest, and calibration."""
 
     _: KW_ONLY
+    hypotheses: Any = "auto"
     class_weight: Any = None
 
     @abstractmethod
@@ -136,7 +185,10 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         is_balanced = not isinstance(self.class_weight, dict) and all(map(takes_weights, grid))
         rule = ClassGames.of(self._table, self.hypotheses, self.classes_, is_balanced)
         values = [getattr(f, "fraction", None) for f in grid]
-        held = self._learn(rule, SettingChoice("fraction", grid, values, rule.errors), given, True)
+        # For stumps chosen by folds the errors were measured to be the better choice.
+        losses = rule.losses if rule.has_unseen_votes else None
+        choice = SettingChoice("fraction", grid, values, rule.errors, losses)
+        held = self._learn(rule, choice, given, True)
         self._describe(rule, rows, went)
         self._sigmoids = Calibration.of(held, given, rule.targets).stages
         return self
@@ -257,20 +309,18 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
 
         Probabilities of more than two classes are divided by their sum.
         """
-        # Each game of a class against the rest is calibrated alone, so that the sum is not 1.
-        P = expit(self.decision_function(X))
-        if P.ndim == 1:
-            return np.column_stack([1.0 - P, P])
-        return P / P.sum(axis=1, keepdims=True)
+        return class_probabilities(self.decision_function(X))
 
 
 @dataclass(eq=False, repr=False)
 class MarginBoostClassifier(_MarginClassifier):
-    """Votes of stumps, or of a weak learner, with the largest soft margin on the training set.
+    """Votes of trees, stumps or a weak learner with the largest soft margin on the training set.
 
-    The weights w of the hypotheses, ‖w‖_1 <= 1, maximise F(A w) up to `tol`. With `Capped`, F is
-    the mean of the lowest margins, of the share `fraction` of the examples. `margin_` brackets the
-    optimum, and `certificate_` proves the bracket.
+    The weights w of the hypotheses maximise F(A w) up to `tol`. With `Capped`, F is the mean of the
+    lowest margins, of the share `fraction` of the examples. `margin_` brackets the optimum, and
+    `certificate_` proves the bracket. The weights have ‖w‖_1 <= 1. The weights of the n trees of
+    "auto" have ‖w‖_2 <= 1/√n, which implies it: the optimal votes are then unique, and no few trees
+    decide alone.
 
     Parameters
     ----------
@@ -279,15 +329,19 @@ class MarginBoostClassifier(_MarginClassifier):
     fraction : "auto" or float
         The share of the examples, or of their weight, whose margins count, in (0, 1]: the lowest.
         It is small for clean labels. It should exceed twice the share of wrong labels, because the
-        votes fit the wrong labels otherwise. "auto" chooses it by `folds`, as
-        `MarginBoostClassifierCV` does. Only "capped" has a fraction. A fraction of less than one
-        example gives the hard margin.
-    hypotheses : "stumps", classifier, or callable
-        "stumps" are all stumps. A stump sends missing values left, right or to the vote 0. A stump
-        of a feature with categories orders them by their share of +1 and cuts this order. A
-        scikit-learn classifier that takes sample_weight is fitted in each round until it finds no
-        better hypothesis; `margin_` is then about the hypotheses found. A function of (X, y in −1
-        and +1) returns a margin matrix, such as ``partial(rb.matrices.stumps, max_cuts=32)``.
+        votes fit the wrong labels otherwise. "auto" chooses it by votes that were held out. Only
+        "capped" has a fraction. A fraction of less than one example gives the hard margin.
+    hypotheses : "auto", "stumps", classifier, or callable
+        "auto" is a pool of 200 randomised trees, of which a fifth each have depth 2, 3, 5 and no
+        limit, and a fifth cut at random. Each is grown on a bootstrap sample, with a fixed seed.
+        Votes of the trees that have not seen an example are held out: they choose the fraction, by
+        the likelihood, and calibrate. "stumps" are all stumps, few of which get a weight and which
+        can be read; `folds` choose the fraction, by the errors. A stump sends missing values left,
+        right or to the vote 0. A stump of a feature with categories orders them by their share of
+        +1 and cuts this order. A scikit-learn classifier that takes sample_weight is fitted in each
+        round until it finds no better hypothesis; `margin_` is then about the hypotheses found. A
+        function of (X, y in −1 and +1) returns a margin matrix, such as
+        ``partial(rb.matrices.stumps, max_cuts=32)``.
     tol : float
         The gap of the bracket, > 0.
     class_weight : dict or "balanced", optional
@@ -295,11 +349,11 @@ class MarginBoostClassifier(_MarginClassifier):
         there are more than two classes and no dict, each class has half of the weight in its game.
     folds : int, optional
         The number of parts that are held out in turn to choose the fraction and to calibrate the
-        votes; the time of `fit` is proportional to it. With None there is no `predict_proba`, the
-        signs of the votes decide, and `fraction` must be given.
+        votes; the time of `fit` is proportional to it. The trees of "auto" need no parts. With None
+        there is no `predict_proba`, the signs of the votes decide, and `fraction` must be given.
     time_limit : float, optional
-        The seconds for each game. At the limit, or at Ctrl-C, the game ends with its best bracket
-        and a ConvergenceWarning.
+        The seconds for the games of the whole fit, which share them. At its limit, or at Ctrl-C, a
+        game ends with its best bracket and a ConvergenceWarning.
     n_jobs : int, optional
         The number of processes that share folds and classes, by joblib: None is 1, and −1 all
         processors. The results do not depend on it. With several processes Ctrl-C ends the fit.
@@ -307,7 +361,7 @@ class MarginBoostClassifier(_MarginClassifier):
         Whether games start from the solutions of the last `fit` if their numbers of hypotheses are
         equal. Games of folds never do.
     verbose : int
-        1 prints a line for each solved game, also in folds.
+        1 shows a bar on a terminal.
 
     Attributes
     ----------
@@ -325,12 +379,13 @@ class MarginBoostClassifier(_MarginClassifier):
         The columns of the margin matrix with a weight other than 0.
     hypotheses_ : list of (weight, words)
         The hypotheses in words, the largest weights first. Hypotheses other than stumps are
-        numbered by their index in `support_`.
+        numbered by their place in `support_`.
     hardest_ : array
         The rows with margins below the threshold γ, the lowest first. They have the largest weight
         that the cap allows, and wrong labels are often among the first.
     feature_importances_ : array of shape (d,)
-        The share of each feature in the weights; only for stumps.
+        The share of each feature in the weights, for "stumps" and "auto". A weight of a tree counts
+        for features as they decrease the squared error of the tree.
     fraction_, cv_errors_
         With "auto": as for `MarginBoostClassifierCV`.
     n_features_in_, feature_names_in_
@@ -338,12 +393,13 @@ class MarginBoostClassifier(_MarginClassifier):
 
     References
     ----------
-    Shalev-Shwartz & Singer (2009), Sec. 4.1 and Eq. 6. Platt (1999) for the sigmoids.
+    Shalev-Shwartz & Singer (2009), Sec. 4.1 and Eq. 6. Platt (1999) for the sigmoids. Breiman
+    (2001) and Geurts, Ernst & Wehenkel (2006) for the trees.
 
     Examples
     --------
     >>> from relaxboost.estimators import MarginBoostClassifier
-    >>> model = MarginBoostClassifier(fraction=0.5, folds=None)
+    >>> model = MarginBoostClassifier(fraction=0.5, hypotheses="stumps", folds=None)
     >>> model.fit([[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]).predict([[5.0]])
     array(['b'], dtype='<U1')
     >>> model.hypotheses_[0][1]
@@ -364,16 +420,21 @@ class MarginBoostClassifier(_MarginClassifier):
                 'relaxation must be "capped", "hard" or a Relaxation such as rb.KLPenalty(1), got '
                 f"{self.relaxation!r}; the share of margins that count is given by fraction="
             )
-        return self._shares(self.fraction)
+        shares = self._shares(self.fraction)
+        if self.hypotheses == "auto" and len(shares) > 1:
+            # The mean of all margins would give all weight to one stump, but it spreads over trees.
+            shares.insert(0, Capped(fraction=1.0))
+        return shares
 
 
 @dataclass(eq=False, repr=False)
 class MarginBoostClassifierCV(_MarginClassifier):
-    """`MarginBoostClassifier` with the fraction of least error on held-out parts.
+    """`MarginBoostClassifier` with the fraction among those given that is best on held-out votes.
 
-    Each fold solves its games from the largest fraction to the smallest, each game from the
-    solution of the one before. Of fractions with equal errors the largest is chosen, because it
-    uses the fewest hypotheses. The held-out votes of this fraction also calibrate `predict_proba`.
+    Games are solved from the largest fraction to the smallest, each from the solution of the one
+    before. The trees of "auto" hold out votes by themselves, and other hypotheses need a path of
+    games for each fold. Of equally good fractions the largest is chosen, because it uses the fewest
+    hypotheses. The held-out votes of this fraction also calibrate `predict_proba`.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
@@ -80,34 +81,57 @@ class MarginBoost(TableEstimator):
         A stage is a setting of the path. The votes have the shape (stages, examples[, classes]), or
         are None if no votes were held out.
         """
-        path = WarmPath(rule, self.tol, self.time_limit, self.n_jobs, self.verbose)
-        grid, held = self._choose(path, choice, given) if choice.is_open else (choice.grid, None)
-        # Settings harder than the chosen one are not solved. Softer settings are warm starts, and
-        # the stages of the staged methods.
-        played = path.solve(given, grid, self._starts(len(rule.targets)))
+        path = WarmPath(rule, self.tol, self.n_jobs, self.verbose)
+        if self.time_limit is not None:
+            path.deadline = time.time() + positive("time_limit", self.time_limit)
+        holds_out = not rule.has_unseen_votes and (choice.is_open or calibrates)
+        path.paths_left = len(rule.targets) * (1 + holds_out * (self.folds or 0))
+        starts = self._starts(len(rule.targets))
+        grid = choice.grid
+        if rule.has_unseen_votes:
+            played = path.solve(given, grid, starts)
+            is_whole = all(s.status != "time_limit" for pairs in played for _, s in pairs)
+            held = None if self.folds is None else rule.unseen_votes(played)
+            if choice.is_open and held is not None:
+                grid = self._choose(choice, held, given, is_whole)
+                played = [pairs[: len(grid)] for pairs in played]
+        else:
+            held = None
+            if choice.is_open:
+                held, is_whole = path.held_out(given, grid, self.folds or 0)
+                grid = self._choose(choice, held, given, is_whole)
+            # Settings harder than the chosen one are not solved. Softer settings are warm starts,
+            # and the stages of the staged methods.
+            played = path.solve(given, grid, starts)
+            # With a single setting nothing was held out to choose it. Calibration still needs votes
+            # on examples that the games have not seen.
+            if held is None and calibrates and self.folds is not None and not path.is_stopped:
+                held, _ = path.held_out(given, grid, self.folds)
         self._solutions: list[Solution] = [pairs[-1][1] for pairs in played]
         self._stages = [[voter for voter, _ in pairs] for pairs in zip(*played, strict=True)]
         self._certificates: Any = None
-        # With a single setting nothing was held out to choose it. Calibration still needs votes on
-        # examples that the games have not seen.
-        if held is None and calibrates and self.folds is not None and not path.is_stopped:
-            held, _ = path.held_out(given, grid, self.folds)
+        # A user who gives the fraction has chosen such votes.
+        is_classifier = self.for_labels is None
+        if is_classifier and choice.is_open and any(map(_is_single_and_wrong, self._solutions)):
+            self._warn(
+                "a single hypothesis has all of the weight and is wrong on some examples: lower "
+                'fraction, or use hypotheses="auto"'
+            )
         if path.is_stopped:
             self._warn("interrupted, so that the votes are not calibrated")
             return None
         return None if held is None else held[: len(grid)]
 
     def _choose(
-        self, path: WarmPath, choice: SettingChoice, given: Examples
-    ) -> tuple[list[Any], Array]:
-        """Return the grid up to the best setting by held-out votes, and these votes."""
-        held, is_whole = path.held_out(given, choice.grid, self.folds or 0)
+        self, choice: SettingChoice, held: Array, given: Examples, is_whole: bool
+    ) -> list[Any]:
+        """Return the grid up to the best setting by held-out votes."""
         best, self.cv_errors_ = choice.best(held, given)
         setattr(self, f"{choice.name}_", choice.values[best])
         if not is_whole:
             said = f"the {choice.name} was chosen from unfinished games; raise time_limit or tol"
             self._warn(said, stacklevel=5)
-        return choice.grid[: best + 1], held
+        return choice.grid[: best + 1]
 
     def _starts(self, games: int) -> list[Solution | None]:
         """Return the solution of the last fit for each game, or None without a warm start."""
@@ -164,18 +188,20 @@ class MarginBoost(TableEstimator):
 
     @property
     def feature_importances_(self) -> Vector:
-        """The share of each feature in the weights of the stumps, shape (d,)."""
+        """The share of each feature in the weights of stumps or trees, shape (d,)."""
         check_is_fitted(self)
-        total = np.zeros(self.n_features_in_)
-        for voter in self._stages[-1]:
-            for c, _, f in voter.cuts():
-                total[f] += abs(c)
+        voters = self._stages[-1]
+        total: Vector = np.sum([voter.importances(self.n_features_in_) for voter in voters], axis=0)
         return total / (total.sum() or 1.0)
 
     def __getstate__(self) -> dict[str, Any]:
         # Solutions hold their game, and the game holds the training data.
         state = super().__getstate__()
         return {k: v for k, v in state.items() if k not in ("_solutions", "_certificates")}
+
+
+def _is_single_and_wrong(s: Solution) -> bool:
+    return s.support.size == 1 and bool((s.margins < 0.0).any())
 
 
 class ScoreBoost(MarginBoost):

@@ -14,6 +14,7 @@ from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError
 from relaxboost.certificates import Certificate, certify
 from relaxboost.estimators.margin_columns import CutColumns
+from relaxboost.estimators.margin_trees import Columns, PooledTree
 from relaxboost.game import Solution
 from relaxboost.matrices import StumpColumn, oracle, stumps
 from relaxboost.matrices.base import WRITE_DOWN_LIMIT
@@ -25,6 +26,9 @@ MAX_NUMBERS_IN_CERTIFICATE = 2_000_000
 
 COPIES_IN_A_FOLD = 2
 """A row is frequent if each fold has at least this number of copies on average."""
+
+FREQUENT_COPIES = 5 * COPIES_IN_A_FOLD
+"""A row is frequent for bootstrap samples if it is frequent for five folds."""
 
 
 class Examples(NamedTuple):
@@ -75,16 +79,32 @@ class Examples(NamedTuple):
         row = row.ravel()
         left = np.zeros(self.codes.size)
         if self.once and unit is not self.groups:
-            labels = np.bincount(np.unique(np.column_stack([row, self.codes]), axis=0)[:, 0])
-            frequent = np.bincount(row, self.weights) >= COPIES_IN_A_FOLD * count
-            is_kept = (labels > 1) & frequent
-            left = np.where(is_kept[row], self.weights * (1.0 - 1.0 / count), 0.0)
+            is_kept = self._are_frequent(row, COPIES_IN_A_FOLD * count)
+            left = np.where(is_kept, self.weights * (1.0 - 1.0 / count), 0.0)
         tests = [fold[row] == number for number in np.unique(fold)]
         kept = [np.where(test, left, self.weights) for test in tests]
         return [
             (test, self._replace(weights=s).at(s > 0.0))
             for test, s in zip(tests, kept, strict=True)
         ]
+
+    def units(self) -> Whole:
+        """Return the number of the row of each example, which bootstrap samples draw as a whole.
+
+        Equal rows with different labels are one unit, as in `folds`. Frequent rows with several
+        labels have the number −1 and belong to every sample, because such rows will occur again.
+        """
+        row = np.unique(self._places(), axis=0, return_inverse=True)[1].ravel()
+        if self.once:
+            row[self._are_frequent(row, FREQUENT_COPIES)] = -1
+        drawn = row >= 0
+        row[drawn] = np.unique(row[drawn], return_inverse=True)[1]
+        return row
+
+    def _are_frequent(self, row: Whole, copies: int) -> Any:
+        """Return whether the row of each example has several labels and enough copies."""
+        labels = np.bincount(np.unique(np.column_stack([row, self.codes]), axis=0)[:, 0])
+        return ((labels > 1) & (np.bincount(row, self.weights) >= copies))[row]
 
     def _places(self) -> Array:
         """Return the rank of each value among the values of its feature, where nan is a value."""
@@ -94,16 +114,16 @@ class Examples(NamedTuple):
 class Voter(NamedTuple):
     """A combined hypothesis: hypotheses with weights, and the columns that they read."""
 
-    columns: CutColumns
+    columns: Columns
     members: list[tuple[float, Any]]
     means: Vector
-    """The means of the hypotheses over the training examples."""
+    """The means of the stumps over the training examples; nan for other hypotheses."""
     offset: float = 0.0
 
     @classmethod
     def of(
         cls,
-        columns: CutColumns,
+        columns: Columns,
         members: list[tuple[float, Any]],
         given: Examples,
         offset: float = 0.0,
@@ -111,13 +131,16 @@ class Voter(NamedTuple):
         """Return the combined hypothesis of pairs of a weight and a hypothesis."""
         E = columns(given.Z)
         share = given.weights / given.weights.sum()
-        means = np.array([share @ _predictions(h, E) for _, h in members])
-        return cls(columns, members, means, offset)
+        # Only the contributions of stumps need means.
+        means = [
+            float(share @ h(E)) if isinstance(h, StumpColumn) else math.nan for _, h in members
+        ]
+        return cls(columns, members, np.array(means), offset)
 
     def __call__(self, Z: Array) -> Vector:
         """Return the votes for rows Z, shape (rows,)."""
         E = self.columns(Z)
-        F = np.full(len(Z), self.offset)
+        F: Vector = np.full(len(Z), self.offset)
         for c, h in self.members:
             F += c * _predictions(h, E)
         return F
@@ -125,8 +148,24 @@ class Voter(NamedTuple):
     def cuts(self) -> list[tuple[float, StumpColumn, int]]:
         """Return the weights, the stumps and the features that the stumps cut."""
         if not all(isinstance(h, StumpColumn) for _, h in self.members):
-            raise AttributeError("only stumps have importances and contributions of features")
+            raise AttributeError(
+                'only stumps have contributions of features; fit with hypotheses="stumps"'
+            )
         return [(c, h, int(self.columns.source[h.feature])) for c, h in self.members]
+
+    def importances(self, features: int) -> Vector:
+        """Return the sum over the hypotheses of |weight| times the share of each feature."""
+        total = np.zeros(features)
+        for c, h in self.members:
+            if isinstance(h, PooledTree):
+                np.add.at(total, self.columns.source, abs(c) * h.importances())
+            elif isinstance(h, StumpColumn):
+                total[self.columns.source[h.feature]] += abs(c)
+            else:
+                raise AttributeError(
+                    'only stumps and the trees of "auto" have importances of features'
+                )
+        return total
 
     def contributions(self, Z: Array) -> Array:
         """Return what each feature adds to the mean of the votes, and that mean, (N, d + 1).
@@ -146,14 +185,14 @@ class Voter(NamedTuple):
         """Return (weight > 0, description) of the hypotheses, the largest weights first."""
         described = [
             (abs(c), self.columns.words(h, c > 0))
-            if isinstance(h, StumpColumn)
+            if isinstance(h, StumpColumn) and isinstance(self.columns, CutColumns)
             else (abs(c), "not " * (c < 0) + f"{h!r} no. {n}")  # all trees have the same repr
             for n, (c, h) in enumerate(self.members)
         ]
         return sorted(described, key=lambda pair: -pair[0])
 
 
-def _predictions(h: Any, E: Array) -> Vector:
+def _predictions(h: Any, E: Any) -> Vector:
     """Return the predictions of a hypothesis, an object with `predict` or a function."""
     return np.asarray(getattr(h, "predict", h)(E), dtype=np.float64)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, NamedTuple
@@ -14,9 +16,11 @@ from sklearn.utils.parallel import Parallel, delayed
 from relaxboost._core.arrays import Array, Vector
 from relaxboost._core.compiled import is_interrupt
 from relaxboost._core.errors import InputError
+from relaxboost._core.progress import bar
 from relaxboost.estimators.choices import threads
 from relaxboost.estimators.margin_columns import CutColumns
 from relaxboost.estimators.margin_games import Examples, Voter, made
+from relaxboost.estimators.margin_trees import Columns
 from relaxboost.estimators.tables import Features
 from relaxboost.game import Game, Solution
 from relaxboost.solvers.solve import solve
@@ -24,6 +28,9 @@ from relaxboost.solvers.warm_start import Relay
 
 CUTS_OF_WRITTEN_GAMES = 32
 """The number of cuts of a column in games that are written down entry by entry."""
+
+NO_TIME = 1e-9
+"""The seconds of a game that has to end after one round."""
 
 Played = list[tuple[Voter, Solution]]
 """The combined hypothesis and the solution of each game on a path."""
@@ -38,8 +45,13 @@ class Games(ABC):
     targets: list[int] = field(default_factory=lambda: [1])
     """For each game the index of the class that is +1; a single entry if there is one game."""
 
+    @property
+    def has_unseen_votes(self) -> bool:
+        """Whether `unseen_votes` gives votes, so that no games without some examples are solved."""
+        return False
+
     @abstractmethod
-    def columns(self, given: Examples, k: int, grid: list[Any]) -> tuple[CutColumns, Any]:
+    def columns(self, given: Examples, k: int, grid: list[Any]) -> tuple[Columns, Any]:
         """Return the columns that the hypotheses of game k read, and the matrix of the game."""
 
     @abstractmethod
@@ -51,12 +63,24 @@ class Games(ABC):
         """Return the constant vote if the part makes no game, as with one class; None otherwise."""
 
     def voter(
-        self, columns: CutColumns, matrix: Any, s: Solution, given: Examples, setting: Any
+        self,
+        columns: Columns,
+        matrix: Any,
+        s: Solution,
+        given: Examples,
+        setting: Any,
     ) -> Voter:
         """Return the combined hypothesis of a solution."""
         hypotheses = map(matrix.hypothesis, s.support.tolist())
         members = zip(s.coefficients.tolist(), hypotheses, strict=True)
         return Voter.of(columns, list(members), given)
+
+    def unseen_votes(self, played: list[Played]) -> Array:
+        """Return votes on each example of hypotheses that have not seen it.
+
+        The shape is (grid, examples[, classes]).
+        """
+        raise NotImplementedError
 
     def gap(self, tol: float, grid: list[Any]) -> float:
         """Return the gap at which the games end, in the units of the games."""
@@ -108,6 +132,8 @@ class SettingChoice(NamedTuple):
     """The settings as the user gives them."""
     errors: Callable[[Array, Examples], list[float]]
     """Maps the held-out votes of all settings to their errors."""
+    losses: Callable[[Array, Examples], list[float]] | None = None
+    """Maps these votes to the losses by which the setting is chosen; None chooses by the errors."""
 
     @property
     def is_open(self) -> bool:
@@ -115,9 +141,10 @@ class SettingChoice(NamedTuple):
         return len(self.grid) > 1
 
     def best(self, held: Array, given: Examples) -> tuple[int, dict[Any, float]]:
-        """Return the index of the least error, the first of equals, and the errors by value."""
+        """Return the index of the least loss, the first of equals, and the errors by value."""
         errors = self.errors(held, given)
-        return int(np.argmin(errors)), dict(zip(self.values, errors, strict=True))
+        losses = errors if self.losses is None else self.losses(held, given)
+        return int(np.argmin(losses)), dict(zip(self.values, errors, strict=True))
 
 
 @dataclass
@@ -126,9 +153,12 @@ class WarmPath:
 
     rule: Games
     tol: float
-    time_limit: float | None
     n_jobs: int | None
     verbose: int
+    deadline: float = math.inf
+    """The time, in seconds since the epoch, at which the last game should end."""
+    paths_left: int = 1
+    """The number of paths that have not begun. They share the time that is left."""
     is_stopped: bool = False
     """Whether Ctrl-C ended a game."""
 
@@ -168,17 +198,40 @@ class WarmPath:
         votes = out[:, :, 0] if len(targets) == 1 else out
         return votes, is_whole and not self.is_stopped
 
-    def _run(self, function: Callable[..., Any], jobs: list[Any]) -> Iterable[Any]:
-        """Return the results of a function for the jobs, in order, from `n_jobs` processes."""
-        if threads(self.n_jobs) == 1 or len(jobs) == 1:
-            return (function(self, *job) for job in jobs)
-        return Parallel(n_jobs=self.n_jobs)(delayed(function)(self, *job) for job in jobs)
+    def _run(self, function: Callable[..., Any], jobs: list[Any]) -> Iterator[Any]:
+        """Yield the results of a function for the jobs, in order, from `n_jobs` processes."""
+        first = self.paths_left
+        self.paths_left -= len(jobs)
+        # A process gets the time of all paths that run at once.
+        together = min(threads(self.n_jobs), len(jobs))
+        shares = [together / max(first - i, together) for i in range(len(jobs))]
+        calls = [(self, share, *job) for share, job in zip(shares, jobs, strict=True)]
+        found: Iterable[Any]
+        if together == 1:
+            found = (function(*call) for call in calls)
+        else:
+            parallel = Parallel(n_jobs=self.n_jobs, return_as="generator")
+            found = parallel(delayed(function)(*call) for call in calls)
+        with bar("games", self.verbose > 0) as shown:
+            for done, result in enumerate(found):
+                shown(done + 1, len(jobs), "")
+                yield result
 
 
 def _play(
-    path: WarmPath, given: Examples, k: int, grid: list[Any], start: Solution | None = None
+    path: WarmPath,
+    share: float,
+    given: Examples,
+    k: int,
+    grid: list[Any],
+    start: Solution | None = None,
 ) -> Played:
-    """Solve the games of a grid one after another, from a solution with as many hypotheses."""
+    """Solve the games of a grid one after another, from a solution with as many hypotheses.
+
+    The games take at most this share of the time until the deadline of the path.
+    """
+    now = time.time()
+    end = now + share * (path.deadline - now)
     columns, matrix = path.rule.columns(given, k, grid)
     if not callable(getattr(matrix, "hypothesis", None)):
         raise InputError(
@@ -192,14 +245,16 @@ def _play(
     # The optimum of a soft margin is near that of the next softer one.
     relay = Relay(start)
     solutions = list[Solution]()
-    for game in games:
-        # After Ctrl-C each remaining game ends after one round, with a valid bracket.
-        limit = 1e-9 if path.is_stopped else path.time_limit
+    limit: float | None = None
+    for i, game in enumerate(games):
+        if path.is_stopped:
+            # After Ctrl-C each remaining game ends after one round, with a valid bracket.
+            limit = NO_TIME
+        elif math.isfinite(end):
+            limit = max((end - time.time()) / (len(games) - i), NO_TIME)
         relay.solution = solve(game, path.rule.gap(path.tol, grid), start=relay, time_limit=limit)
         path.is_stopped |= relay.solution.status == "interrupted"
         solutions.append(relay.solution)
-        if path.verbose:
-            _report(game, relay.solution)
     if games[0].n is None:
         solutions = _over_known(matrix, games, solutions, path.tol, limit)
     return [
@@ -227,13 +282,8 @@ def _over_known(
     ]
 
 
-def _report(game: Game, s: Solution) -> None:
-    said = f"{s.lower:.4g} to {s.upper:.4g}, {s.status}, {s.seconds:.1f} s"
-    print(f"{game.relaxation}, {game.m} rows: {said}", flush=True)
-
-
 def _fold(
-    path: WarmPath, part: Examples, out: Array, k: int, grid: list[Any]
+    path: WarmPath, share: float, part: Examples, out: Array, k: int, grid: list[Any]
 ) -> tuple[Array | float | None, bool]:
     """Return votes on held-out rows, or None after Ctrl-C, and whether all games ended."""
     is_varied = any(np.unique(x).size > 1 for x in part.Z.T)
@@ -241,7 +291,7 @@ def _fold(
     constant = path.rule.constant(part, k, is_varied)
     if constant is not None:
         return constant, True
-    played = _play(path, part, k, grid)
+    played = _play(path, share, part, k, grid)
     if path.is_stopped:  # in a game, or before the next
         return None, False
     votes = np.array([voter(out) for voter, _ in played])

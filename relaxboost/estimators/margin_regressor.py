@@ -13,9 +13,9 @@ from relaxboost._core.arrays import Array, Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import positive
 from relaxboost.estimators.margin_base import ScoreBoost
-from relaxboost.estimators.margin_columns import CutColumns
 from relaxboost.estimators.margin_games import Examples, Voter, check_written, weighted
 from relaxboost.estimators.margin_paths import ScoreGames, SettingChoice
+from relaxboost.estimators.margin_trees import Columns
 from relaxboost.game import Game, Solution
 from relaxboost.game.domains import Simplex
 from relaxboost.relaxations import Capped
@@ -165,7 +165,7 @@ class ResidualGames(ScoreGames):
         return games
 
     def voter(
-        self, columns: CutColumns, matrix: Any, s: Solution, given: Examples, setting: Any
+        self, columns: Columns, matrix: Any, s: Solution, given: Examples, setting: Any
     ) -> Voter:
         """Return the function in units of y. A hypothesis and its negative are one member."""
         total = dict[int, float]()

@@ -190,7 +190,7 @@ def test_missing_values_go_left_and_right(tmp_path, printed):
     assert "accepted, exact" in printed("check", proof)
     frame = pd.read_csv(path, na_values="?")
     y, X = frame.pop("ok"), frame.drop(columns="none")
-    fitted = MarginBoostClassifier("hard", folds=None).fit(X, y)
+    fitted = MarginBoostClassifier("hard", hypotheses="stumps", folds=None).fit(X, y)
     content = json.loads(printed("solve", path, "--label", "ok", "--json"))
     assert content["missing"] == {"age": 2, "town": 2, "none": 5}
     assert fitted.margin_ == pytest.approx([content["lower"], content["upper"]])

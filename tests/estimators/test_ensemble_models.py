@@ -238,7 +238,9 @@ def test_functional_boosters(learner):
 def test_margin_boosters_are_at_no_distance_from_their_best():
     X, y = sample()
     frame = pd.DataFrame(X, columns=list("abcd")).assign(job=np.where(X[:, 0] > 1, "x", "y"))
-    model = rb.estimators.MarginBoostClassifier(fraction=0.3, folds=None, tol=1e-4).fit(frame, y)
+    model = rb.estimators.MarginBoostClassifier(
+        hypotheses="stumps", fraction=0.3, folds=None, tol=1e-4
+    ).fit(frame, y)
     report = rb.certify_ensemble(model, frame, y, rb.Capped(fraction=0.3))
     assert float(report.distance[1]) <= 1e-4 + 1e-6
     # An ensemble is read with weights of sum 1, and those of the solver may have a little less.

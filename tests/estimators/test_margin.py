@@ -29,6 +29,9 @@ from relaxboost.estimators.margin_games import Examples
 
 FEW = partial(rb.matrices.stumps, max_cuts=8)
 
+StumpBoost = partial(MarginBoostClassifier, hypotheses="stumps")
+StumpBoostCV = partial(MarginBoostClassifierCV, hypotheses="stumps")
+
 
 def noisy(m=80, features=4, seed=0, flip=0.1):
     """Return examples of two classes, a share of them with the wrong label, and which."""
@@ -41,7 +44,7 @@ def noisy(m=80, features=4, seed=0, flip=0.1):
 def test_the_margin_is_that_of_the_game():
     """Against a general solver on the matrix written down, and against `solve`."""
     X, y, _ = noisy()
-    fitted = MarginBoostClassifier(fraction=0.3, tol=1e-6, folds=None).fit(X, y)
+    fitted = StumpBoost(fraction=0.3, tol=1e-6, folds=None).fit(X, y)
     A = rb.matrices.stumps(X, np.where(y == "yes", 1, -1)).toarray()
     best = rb.reference(rb.Game(A, rb.Capped(fraction=0.3)))
     lower, upper = fitted.margin_
@@ -66,7 +69,7 @@ def test_saved_certificates_are_checked_alone(tmp_path, monkeypatch, classes):
     X, y = load_iris(return_X_y=True)
     X, y = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X), y % classes
     weights = 1.0 + np.arange(150) % 3
-    fitted = MarginBoostClassifier(fraction=0.4, folds=None).fit(X, y, weights)
+    fitted = StumpBoost(fraction=0.4, folds=None).fit(X, y, weights)
     listed = (lambda x: x) if classes == 3 else lambda x: [x]
     brackets = listed(fitted.margin_)
     assert len(listed(fitted.certificate_)) == len(brackets) == (classes if classes > 2 else 1)
@@ -93,7 +96,7 @@ def test_saved_certificates_are_checked_alone(tmp_path, monkeypatch, classes):
 
 def test_hardest_are_the_lowest_margins_and_find_wrong_labels():
     X, y, wrong = noisy(m=300, flip=0.08)
-    fitted = MarginBoostClassifier(fraction=0.5, hypotheses=FEW, tol=1e-5, folds=None).fit(X, y)
+    fitted = StumpBoost(fraction=0.5, hypotheses=FEW, tol=1e-5, folds=None).fit(X, y)
     margins = np.where(y == "yes", 1, -1) * fitted.votes(X)
     hardest = fitted.hardest_
     assert 0 < hardest.size <= 150  # k = 150 weigh as much as the cap allows
@@ -106,11 +109,11 @@ def test_hardest_are_the_lowest_margins_and_find_wrong_labels():
 @pytest.mark.parametrize(
     "estimator",
     [
-        MarginBoostClassifier(fraction=0.2),
-        MarginBoostClassifier(fraction=0.2, class_weight="balanced"),
-        MarginBoostClassifier("hard"),
-        MarginBoostClassifier(rb.KLPenalty(0.5), tol=1e-2, folds=None),
-        MarginBoostClassifierCV((0.1, 0.5), hypotheses=FEW, folds=3),
+        StumpBoost(fraction=0.2),
+        StumpBoost(fraction=0.2, class_weight="balanced"),
+        StumpBoost("hard"),
+        StumpBoost(rb.KLPenalty(0.5), tol=1e-2, folds=None),
+        StumpBoostCV((0.1, 0.5), hypotheses=FEW, folds=3),
     ],
 )
 def test_whole_weights_are_copies(estimator):
@@ -130,9 +133,7 @@ def test_weighted_games_have_the_value_of_copies(f):
     """By another solver, on the game of the copies written down."""
     X, y, _ = noisy(m=30)
     copies = np.random.default_rng(3).integers(1, 5, size=30)
-    lower, upper = (
-        MarginBoostClassifier(f, hypotheses=FEW, tol=1e-6, folds=None).fit(X, y, copies).margin_
-    )
+    lower, upper = StumpBoost(f, hypotheses=FEW, tol=1e-6, folds=None).fit(X, y, copies).margin_
     A = FEW(X, np.where(y == "yes", 1, -1)).toarray().repeat(copies, axis=0)
     best = rb.reference(rb.Game(A, f))
     assert best.lower > 0.01
@@ -143,11 +144,11 @@ def test_weighted_games_have_the_value_of_copies(f):
 def test_classes_of_other_sizes_have_half_of_the_weight_in_their_game():
     X, y = load_iris(return_X_y=True)
     X, y = X[:120], y[:120]
-    fitted = MarginBoostClassifier(fraction=0.3, tol=1e-6, folds=None).fit(X, y)
+    fitted = StumpBoost(fraction=0.3, tol=1e-6, folds=None).fit(X, y)
     for k, (lower, upper) in enumerate(fitted.margin_):
-        balanced = MarginBoostClassifier(
-            fraction=0.3, tol=1e-6, folds=None, class_weight="balanced"
-        ).fit(X, y == k)
+        balanced = StumpBoost(fraction=0.3, tol=1e-6, folds=None, class_weight="balanced").fit(
+            X, y == k
+        )
         assert lower <= balanced.margin_[1] + 1e-9
         assert balanced.margin_[0] <= upper + 1e-9
 
@@ -158,7 +159,7 @@ def test_probabilities_never_fall_with_the_votes():
     for seed in range(6):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(24, 2))
-        fitted = MarginBoostClassifier(fraction=0.7, folds=4).fit(X, rng.random(24) < 0.5)
+        fitted = StumpBoost(fraction=0.7, folds=4).fit(X, rng.random(24) < 0.5)
         P = fitted.predict_proba(X)[:, 1][np.argsort(fitted.votes(X))]
         assert (np.diff(P) >= -1e-12).all()
         constant += np.ptp(P) < 1e-12
@@ -173,7 +174,7 @@ def test_equal_rows_are_held_out_together():
     given, _ = Examples(X, y, np.ones(400)).merged()
     for test, rest in given._replace(once=False).folds(3):
         assert not {*map(tuple, given.Z[test])} & {*map(tuple, rest.Z)}
-    fitted = MarginBoostClassifier(fraction=0.7).fit(X, y)
+    fitted = StumpBoost(fraction=0.7).fit(X, y)
     assert np.array_equal(fitted.predict(X), X[:, 0] > 0.5)
 
 
@@ -193,7 +194,7 @@ def test_probabilities_where_few_rows_differ():
     """Each row is told by its own share, also one that says the opposite of its neighbours."""
     rows, sizes, ones = np.arange(5.0)[:, None], [40, 60, 50, 30, 40], [4, 12, 35, 9, 36]
     y = np.concatenate([np.arange(n) < k for n, k in zip(sizes, ones, strict=True)]) * 1
-    fitted = MarginBoostClassifier().fit(np.repeat(rows, sizes, axis=0), y)
+    fitted = StumpBoost().fit(np.repeat(rows, sizes, axis=0), y)
     shares = np.array(ones) / sizes
     assert np.array_equal(fitted.predict(rows), shares > 0.5)
     assert fitted.predict_proba(rows)[:, 1] == pytest.approx(shares, abs=0.15)
@@ -222,7 +223,7 @@ def mixed(m=160, seed=0):
 def test_several_classes():
     X, y = load_iris(return_X_y=True)
     y = np.array(["setosa", "versicolor", "virginica"])[y]
-    fitted = MarginBoostClassifier(fraction=0.1, folds=3).fit(X, y)
+    fitted = StumpBoost(fraction=0.1, folds=3).fit(X, y)
     assert fitted.score(X, y) > 0.95
     assert len(fitted.margin_) == len(fitted.hypotheses_) == len(fitted.support_) == 3
     assert fitted.margin_[0][0] > 0.99  # one stump parts it from the rest
@@ -237,12 +238,12 @@ def test_probabilities_are_calibrated_on_what_was_held_out():
     """Of noise nothing is known: the margins on the training set say otherwise."""
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(200, 5)), np.arange(200) % 4 == 0
-    fitted = MarginBoostClassifier(fraction=0.5, folds=5).fit(X, y)
+    fitted = StumpBoost(fraction=0.5, folds=5).fit(X, y)
     P = fitted.predict_proba(rng.normal(size=(500, 5)))[:, 1]
     assert 0.15 < P.mean() < 0.35
     assert P.std() < 0.15
     X, y, _ = noisy(m=400, flip=0.2)
-    fitted = MarginBoostClassifier(fraction=0.6, hypotheses=FEW).fit(X[:300], y[:300])
+    fitted = StumpBoost(fraction=0.6, hypotheses=FEW).fit(X[:300], y[:300])
     P = fitted.predict_proba(X[300:])[:, 1]
     truth = y[300:] == "yes"
     brier = np.mean((P - truth) ** 2)
@@ -251,22 +252,22 @@ def test_probabilities_are_calibrated_on_what_was_held_out():
 
 def test_the_fraction_is_chosen_by_folds():
     X, y, _ = noisy(m=200, flip=0.2)
-    chosen = MarginBoostClassifierCV((0.05, 0.3, 0.6), hypotheses=FEW, folds=3).fit(X, y)
+    chosen = StumpBoostCV((0.05, 0.3, 0.6), hypotheses=FEW, folds=3).fit(X, y)
     errors = chosen.cv_errors_
     assert list(errors) == [0.6, 0.3, 0.05]
     assert errors[chosen.fraction_] == min(errors.values()) < errors[0.05]
-    same = MarginBoostClassifier(fraction=chosen.fraction_, hypotheses=FEW, folds=3).fit(X, y)
+    same = StumpBoost(fraction=chosen.fraction_, hypotheses=FEW, folds=3).fit(X, y)
     assert np.abs(same.margin_ - chosen.margin_).max() <= 2e-3
     X, y = X[:60, :2], y[:60]
-    plain = MarginBoostClassifier(folds=2).fit(X, y)  # by default "auto"
-    chosen = MarginBoostClassifierCV(folds=2).fit(X, y)
+    plain = StumpBoost(folds=2).fit(X, y)  # by default "auto"
+    chosen = StumpBoostCV(folds=2).fit(X, y)
     assert plain.cv_errors_ == chosen.cv_errors_
     assert plain.margin_.tolist() == chosen.margin_.tolist()
 
 
 def test_any_weak_learner_and_any_matrix():
     X, y, _ = noisy(m=120)
-    trees = MarginBoostClassifier(
+    trees = StumpBoost(
         hypotheses=DecisionTreeClassifier(max_depth=2, random_state=0), fraction=0.4, folds=None
     ).fit(X, y)
     assert trees.score(X, y) > 0.8
@@ -278,8 +279,8 @@ def test_any_weak_learner_and_any_matrix():
     assert float(trees.certificate_.lower) == pytest.approx(trees.margin_[0], abs=1e-9)
     with pytest.raises(AttributeError, match="stumps"):
         trees.feature_importances_  # noqa: B018
-    coarse = MarginBoostClassifier(hypotheses=FEW, fraction=0.4, folds=None).fit(X, y)
-    fine = MarginBoostClassifier(fraction=0.4, folds=None).fit(X, y)
+    coarse = StumpBoost(hypotheses=FEW, fraction=0.4, folds=None).fit(X, y)
+    fine = StumpBoost(fraction=0.4, folds=None).fit(X, y)
     assert coarse.margin_[0] < fine.margin_[0] < trees.margin_[0]
 
 
@@ -287,7 +288,7 @@ def test_any_weak_learner_and_any_matrix():
 def test_stages_are_the_path_to_the_chosen_fraction(classes):
     X = np.random.default_rng(7).normal(size=(90, 2))
     y = np.digitize(X.sum(axis=1), [-0.5, 0.8][: classes - 1])
-    fitted = MarginBoostClassifierCV((0.2, 0.6, 0.9), folds=2).fit(X, y)
+    fitted = StumpBoostCV((0.2, 0.6, 0.9), folds=2).fit(X, y)
     stages = list(fitted.staged_decision_function(X))
     assert len(stages) == 1 + list(fitted.cv_errors_).index(fitted.fraction_) > 1
     assert np.array_equal(stages[-1], fitted.decision_function(X))
@@ -295,7 +296,7 @@ def test_stages_are_the_path_to_the_chosen_fraction(classes):
     assert np.array_equal(labels[-1], fitted.predict(X))
     again = pickle.loads(pickle.dumps(fitted))
     assert np.array_equal(list(again.staged_decision_function(X)), stages)
-    soft = MarginBoostClassifier(fraction=0.9, folds=2).fit(X, y)
+    soft = StumpBoost(fraction=0.9, folds=2).fit(X, y)
     assert len(list(soft.staged_predict(X))) == 1
     if classes == 2:  # the optimum is unique, and its votes are not
         worth = [np.sort((2 * y - 1) * fitted._votes(X, k))[:81].mean() for k in range(len(stages))]
@@ -322,7 +323,7 @@ def shapley(model, x, background):
 def test_contributions_are_the_values_of_shapley(folds):
     X, y, _ = noisy(m=40, features=3)
     X[np.random.default_rng(6).random(X.shape) < 0.2] = np.nan
-    fitted = MarginBoostClassifier(fraction=0.3, folds=folds).fit(X, y)
+    fitted = StumpBoost(fraction=0.3, folds=folds).fit(X, y)
     told = fitted.contributions(X)
     assert told.shape == (40, 4)
     assert told.sum(axis=1) == pytest.approx(fitted.decision_function(X))
@@ -331,16 +332,16 @@ def test_contributions_are_the_values_of_shapley(folds):
         assert row[:-1] == pytest.approx(shapley(fitted, x, X), abs=1e-12)
     X, y = mixed(60)
     y = np.where(X["free"], y, "third")
-    three = MarginBoostClassifier(fraction=0.5, folds=folds).fit(X, y)
+    three = StumpBoost(fraction=0.5, folds=folds).fit(X, y)
     assert three.contributions(X).sum(axis=1) == pytest.approx(three.decision_function(X))
 
 
 def test_processes_give_the_same_bits():
     X, y = load_iris(return_X_y=True)
-    plain = MarginBoostClassifier(fraction=0.2, folds=2).fit(X, y)
+    plain = StumpBoost(fraction=0.2, folds=2).fit(X, y)
     # Not forked: a child of a process with threads may wait for ever for a lock of theirs.
     with parallel_config("loky"):
-        many = MarginBoostClassifier(fraction=0.2, folds=2, n_jobs=2).fit(X, y)
+        many = StumpBoost(fraction=0.2, folds=2, n_jobs=2).fit(X, y)
     get_reusable_executor().shutdown()
     assert np.array_equal(many.decision_function(X), plain.decision_function(X))
     assert np.array_equal(many.margin_, plain.margin_)
@@ -350,15 +351,15 @@ def test_processes_give_the_same_bits():
 
 def test_a_warm_start_goes_on_from_the_last_solution():
     X, y, _ = noisy(m=200, flip=0.2)
-    cold = MarginBoostClassifier(fraction=0.45, folds=None).fit(X, y)
-    warm = MarginBoostClassifier(fraction=0.5, folds=None, warm_start=True).fit(X, y)
+    cold = StumpBoost(fraction=0.45, folds=None).fit(X, y)
+    warm = StumpBoost(fraction=0.5, folds=None, warm_start=True).fit(X, y)
     first = warm.game_
     warm.set_params(fraction=0.45).fit(X, y)
     assert warm.game_ != first
     assert max(cold.margin_[0], warm.margin_[0]) <= min(cold.margin_[1], warm.margin_[1])
     assert warm._solutions[0].rounds < cold._solutions[0].rounds
     warm.fit(X[:100], y[:100])  # other hypotheses: anew
-    fresh = MarginBoostClassifier(fraction=0.45, folds=None).fit(X[:100], y[:100])
+    fresh = StumpBoost(fraction=0.45, folds=None).fit(X[:100], y[:100])
     assert np.array_equal(warm.votes(X), fresh.votes(X))
 
 
@@ -366,7 +367,7 @@ def test_output_codes_are_those_of_scikit_learn():
     """Frames with gaps and strings reach the games; what is nearest in log odds is the label."""
     X, y = mixed(120)
     y = np.where(X["free"], y, "third")
-    soft = MarginBoostClassifier(fraction=0.3, folds=2)
+    soft = StumpBoost(fraction=0.3, folds=2)
     coded = OutputCodeClassifier(soft, code_size=2, random_state=0).fit(X, y)
     assert len(coded.estimators_) == 6
     assert coded.score(X, y) > 0.85
@@ -380,7 +381,7 @@ def test_output_codes_are_those_of_scikit_learn():
 
 def test_pickles_hold_no_training_data():
     X, y = make_classification(3000, 20, n_informative=5, random_state=0)
-    fitted = MarginBoostClassifier(fraction=0.5, hypotheses=FEW, folds=None).fit(X, y)
+    fitted = StumpBoost(fraction=0.5, hypotheses=FEW, folds=None).fit(X, y)
     assert fitted.certificate_.lower > 0
     held = pickle.dumps(fitted)
     assert len(held) < 40_000 < X.nbytes / 10

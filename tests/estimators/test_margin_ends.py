@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,11 +16,14 @@ from tests.estimators.test_margin import noisy
 
 X, Y = np.arange(12.0).reshape(6, 2) % 5, np.array([0, 1, 0, 1, 1, 0])
 
+StumpBoost = partial(MarginBoostClassifier, hypotheses="stumps")
+StumpBoostCV = partial(MarginBoostClassifierCV, hypotheses="stumps")
+
 
 def test_a_cap_of_k_is_a_share_of_the_sum_of_weights():
     weights = [0.5, 0.25, 0.5, 0.25, 0.5, 0.5]
-    share = MarginBoostClassifier(fraction=0.6, folds=None).fit(X, Y, weights).margin_
-    soft = MarginBoostClassifier(rb.Capped(k=1.5), folds=None).fit(X, Y, weights).margin_
+    share = StumpBoost(fraction=0.6, folds=None).fit(X, Y, weights).margin_
+    soft = StumpBoost(rb.Capped(k=1.5), folds=None).fit(X, Y, weights).margin_
     assert soft.tolist() == share.tolist()
 
 
@@ -27,7 +31,7 @@ def test_nothing_learned_is_said():
     """Every second example contradicts the other."""
     X = np.arange(20.0).reshape(10, 2).repeat(2, axis=0)
     with pytest.warns(ConvergenceWarning, match="^class 1: no vote beats none: raise fraction, or"):
-        MarginBoostClassifier(fraction=0.1, folds=None).fit(X, np.arange(20) % 2)
+        StumpBoost(fraction=0.1, folds=None).fit(X, np.arange(20) % 2)
 
 
 @pytest.mark.parametrize("game", [1, 3])
@@ -52,9 +56,9 @@ def test_ctrl_c_keeps_the_best_bracket(game):
         return matrix
 
     with pytest.warns(ConvergenceWarning, match="interrupted"):
-        fitted = MarginBoostClassifier(fraction=0.1, hypotheses=impatient, tol=1e-6).fit(X, y)
+        fitted = StumpBoost(fraction=0.1, hypotheses=impatient, tol=1e-6).fit(X, y)
     lower, upper = fitted.margin_
-    exact = MarginBoostClassifier(fraction=0.1, folds=None, tol=1e-6).fit(X, y).margin_
+    exact = StumpBoost(fraction=0.1, folds=None, tol=1e-6).fit(X, y).margin_
     assert lower <= exact[1]
     assert exact[0] <= upper
     assert (upper - lower <= 1e-6) == (game == 3)
@@ -68,7 +72,7 @@ def test_a_fraction_from_unfinished_games_is_said():
         pytest.warns(ConvergenceWarning, match="chosen from unfinished games; raise time_limit"),
         pytest.warns(ConvergenceWarning, match="time_limit was reached"),
     ):
-        MarginBoostClassifierCV(tol=1e-9, time_limit=1e-3, folds=2).fit(X, y)
+        StumpBoostCV(tol=1e-9, time_limit=1e-3, folds=2).fit(X, y)
 
 
 def test_ctrl_c_while_held_out_votes_are_made_is_said():
@@ -95,7 +99,7 @@ def test_ctrl_c_while_held_out_votes_are_made_is_said():
         pytest.warns(ConvergenceWarning, match="time_limit was reached"),
         pytest.warns(ConvergenceWarning, match="interrupted, so that the votes"),
     ):
-        fitted = MarginBoostClassifierCV((0.2, 0.6), hypotheses=impatient).fit(X, y)
+        fitted = StumpBoostCV((0.2, 0.6), hypotheses=impatient).fit(X, y)
     assert pressed
     assert len(games) == 3
     assert not hasattr(fitted, "predict_proba")

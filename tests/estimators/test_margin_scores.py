@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import re
 import warnings
 from fractions import Fraction
 from functools import partial
@@ -121,12 +120,9 @@ def test_pairs_are_the_rows_of_a_game():
     assert fitted.score(X, y, groups) == pytest.approx(np.mean(margins > 0.0))
 
 
-def test_a_ranker_chooses_by_queries_held_out(capsys):
+def test_a_ranker_chooses_by_queries_held_out():
     X, y, groups = queries(100)
-    fitted = MarginBoostRanker(folds=3, hypotheses=FEW, verbose=1).fit(X, y, groups)
-    told = capsys.readouterr().out.splitlines()
-    assert len(told) > 27 == sum(line.startswith("Capped(k=") for line in told[:27])
-    assert re.search(r" rows: -?\d\S* to -?\d\S*, optimal, \d+\.\d s$", told[-1])
+    fitted = MarginBoostRanker(folds=3, hypotheses=FEW).fit(X, y, groups)
     assert fitted.cv_errors_[fitted.fraction_] == min(fitted.cv_errors_.values()) < 0.25
     new, grades, fresh = queries(200, seed=1)
     assert fitted.score(new, grades, fresh) > 0.8

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -17,10 +18,12 @@ from tests.estimators.test_margin import mixed
 
 TEXT = pd.DataFrame({"a": ["p", "q"] * 3, "b": range(6)})
 
+StumpBoost = partial(MarginBoostClassifier, hypotheses="stumps")
+
 
 def test_frames_with_gaps_and_categories():
     X, y = mixed()
-    fitted = MarginBoostClassifier(fraction=0.1, folds=3).fit(X, y)
+    fitted = StumpBoost(fraction=0.1, folds=3).fit(X, y)
     assert fitted.feature_names_in_.tolist() == list(X.columns)
     said = [words for _, words in fitted.hypotheses_]
     assert any(
@@ -41,7 +44,7 @@ def test_words_say_what_hypotheses_do():
     """Each sentence, read by hand, gives the votes."""
     X, y = mixed()
     X["job"] = X["job"].fillna("cook")
-    fitted = MarginBoostClassifier(fraction=0.3, folds=None).fit(X, y)
+    fitted = StumpBoost(fraction=0.3, folds=None).fit(X, y)
     votes = np.zeros(len(X))
     for weight, words in fitted.hypotheses_:
         name, rest = words.split(" ", 1)
@@ -62,11 +65,11 @@ def test_words_say_what_hypotheses_do():
 def test_missing_values_go_where_the_edge_is():
     """A gap on one side in training is a gap on that side later, and nowhere where half is."""
     X = np.array([[0.0], [1], [2], [np.nan], [10], [11], [12], [np.nan]])
-    right = MarginBoostClassifier("hard", folds=None).fit(X[:7], [0, 0, 0, 1, 1, 1, 1])
+    right = StumpBoost("hard", folds=None).fit(X[:7], [0, 0, 0, 1, 1, 1, 1])
     votes = right.votes([[np.nan], [0.0], [99.0]])
     assert votes == pytest.approx([1.0, -1.0, 1.0], abs=0.01)  # up to the tolerance of the fit
     assert [w for _, w in right.hypotheses_] == ["x0 > 6 or missing"]
-    left = MarginBoostClassifier("hard", folds=None).fit(X[:7], [0, 0, 0, 0, 1, 1, 1])
+    left = StumpBoost("hard", folds=None).fit(X[:7], [0, 0, 0, 0, 1, 1, 1])
     votes = left.votes([[np.nan], [0.0], [99.0]])
     assert votes == pytest.approx([-1.0, -1.0, 1.0], abs=0.01)
     assert [w for _, w in left.hypotheses_] == ["x0 > 6"]
@@ -77,7 +80,7 @@ def test_missing_values_go_where_the_edge_is():
 
 
 def test_categories_never_seen_are_refused():
-    fitted = MarginBoostClassifier(fraction=0.1, folds=None).fit(TEXT, [0, 1] * 3)
+    fitted = StumpBoost(fraction=0.1, folds=None).fit(TEXT, [0, 1] * 3)
     with pytest.raises(rb.InputError, match="feature 'a' has the category 'z'"):
         fitted.predict(TEXT.assign(a="z"))
     with pytest.raises(rb.InputError, match="feature 'b' must hold numbers, and has dtype"):
@@ -91,7 +94,7 @@ def test_categories_never_seen_are_refused():
 
 def test_columns_without_names_are_those_of_an_array():
     X = pd.DataFrame([[1.0, 4], [2, 3], [3, 2], [4, 1]]).drop(columns=0)
-    fitted = MarginBoostClassifier("hard", folds=None).fit(X, [0, 0, 1, 1])
+    fitted = StumpBoost("hard", folds=None).fit(X, [0, 0, 1, 1])
     ((weight, name),) = fitted.hypotheses_
     assert (weight, name) == (pytest.approx(1.0, abs=0.01), "x1 <= 2.5")
 
@@ -100,7 +103,7 @@ def test_numbers_of_any_kind_are_no_categories():
     """As databases give them."""
     numbers = [Decimal("1.5"), 2, None, True, Fraction(7, 2), 4.0]
     X = pd.DataFrame({"a": pd.Series(numbers, dtype=object)})
-    fitted = MarginBoostClassifier("hard", folds=None).fit(X, [0, 0, 0, 0, 1, 1])
+    fitted = StumpBoost("hard", folds=None).fit(X, [0, 0, 0, 0, 1, 1])
     ((weight, name),) = fitted.hypotheses_
     assert (weight, name) == (pytest.approx(1.0, abs=0.01), "a > 2.75")
     assert fitted.predict(X.assign(a=Decimal("9.99"))).tolist() == [1] * 6
@@ -111,7 +114,7 @@ def test_numbers_of_any_kind_are_no_categories():
 @pytest.mark.parametrize("empty", [np.full(6, np.nan), pd.Categorical([None] * 6, ["u", "v"])])
 def test_a_column_without_values_in_training_adds_nothing(empty):
     """Parts of cross-validation have such columns."""
-    alone = MarginBoostClassifier(fraction=0.1, folds=None).fit(TEXT, [0, 1] * 3)
+    alone = StumpBoost(fraction=0.1, folds=None).fit(TEXT, [0, 1] * 3)
     fitted = clone(alone).fit(TEXT.assign(c=empty), [0, 1] * 3)
     assert fitted.hypotheses_ == alone.hypotheses_
     assert fitted.margin_.tolist() == alone.margin_.tolist()

@@ -111,7 +111,8 @@ def test_frames_with_categories_are_refused_by_column(name, kind):
 def test_frames_with_categories_are_taken(name):
     fitted = fit(ALL[name], WORDS)
     assert fitted.predict(WORDS).shape == (60,)
-    assert fitted.hypotheses_[0][1].startswith("job in {")
+    weights = dict(zip(WORDS.columns, fitted.feature_importances_.tolist(), strict=True))
+    assert max(weights, key=weights.__getitem__) == "job"
 
 
 @pytest.mark.parametrize("name", [name for name in ALL if name not in TAKE_LABELS])
