@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from relaxboost._core.errors import InputError
@@ -31,6 +33,15 @@ def check_input(path: str | os.PathLike[str], folder: bool = False) -> Path:
     raise InputError(f"{given} {what}; check the path")
 
 
+@contextmanager
+def shallow() -> Iterator[None]:
+    """Raise ValueError instead of RecursionError if a text that is parsed nests too deeply."""
+    try:
+        yield
+    except RecursionError:
+        raise ValueError("its brackets are nested too deeply") from None
+
+
 def check_output(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> Path:
     """Return `path` if a file can be written there, with one of the `suffixes`.
 
@@ -51,25 +62,34 @@ def check_output(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -
     return target
 
 
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Name a file in the errors of the system, which have no name if a write fails."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = str(path)
+        raise
+
+
 def write_atomically(path: Path, content: bytes) -> None:
     """Write `content` to `path` through a temporary file beside it."""
     temporary = ""
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
-    except BaseException as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            error.filename = str(path)  # of which its reader knows
-        raise
+    with naming(path):
+        try:
+            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(temporary, 0o666 & ~umask)
+            os.replace(temporary, path)
+        except BaseException:
+            if temporary:
+                Path(temporary).unlink(missing_ok=True)
+            raise
 
 
 class Pace:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxboost._core.errors import InputError, missing
-from relaxboost._core.files import check_input, check_output, write_atomically
+from relaxboost._core.files import check_input, check_output, naming, shallow, write_atomically
 from relaxboost._core.html import card
 from relaxboost._core.rounding import float_down, float_up, show_bracket
 from relaxboost.certificates import check
@@ -73,6 +74,17 @@ def _settings_kept() -> Iterator[bool]:
         flint.ctx.prec = before
 
 
+@contextmanager
+def _long_numbers() -> Iterator[None]:
+    """Let str() write numbers of any length; those of certificates have at most 20 000 digits."""
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        yield
+    finally:
+        sys.set_int_max_str_digits(before)
+
+
 @dataclass(frozen=True, eq=False)
 class Certificate:
     """The claim lower <= ρ <= upper on one game with the points that prove it; see FORMAT.md."""
@@ -90,13 +102,14 @@ class Certificate:
     def load(cls, path: str | os.PathLike[str]) -> Certificate:
         """Return the certificate in a file without a check."""
         try:
-            document = check.load(path)
+            with shallow():
+                document = check.load(path)
         except (json.JSONDecodeError, UnicodeDecodeError):
             raise InputError(
                 f"{path} is no certificate: it is no JSON; give a file of `Certificate.save`, "
                 "or of solve --certificate"
             ) from None
-        except (check.Rejected, ValueError, RecursionError, MemoryError) as error:
+        except (check.Rejected, OSError, ValueError, MemoryError) as error:
             raise InputError(f"{path} is no certificate: {error}") from None
         if not isinstance(document, dict) or not {"lower", "upper", "level"} <= set(document):
             raise InputError(f"{path} is no certificate: it has no lower, upper or level")
@@ -208,7 +221,7 @@ class Certificate:
         verdict = self.check(A)
         if not verdict:
             raise InputError(f"this certificate is not accepted: {verdict.reason}")
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, _long_numbers():
             return exported(self.document, form, _write_matrix(A, Path(folder)))
 
     def check(self, A: Any = None) -> Verdict:
@@ -216,7 +229,8 @@ class Certificate:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "certificate.json"
             # The checker gets a file, as a stranger would, and not the object in memory.
-            path.write_bytes(self.tobytes())
+            with naming(path):
+                path.write_bytes(self.tobytes())
             return check_certificate(path, A)
 
 
@@ -278,7 +292,8 @@ def _write_matrix(A: Any, folder: Path) -> str | None:
         A = A.matrix
     path = folder / "matrix.csv"
     rows = A.data() if isinstance(A, MarginMatrix) else _checked_array(A)
-    path.write_text("\n".join(matrix_text(rows)) + "\n")
+    with naming(path):
+        path.write_text("\n".join(matrix_text(rows)) + "\n")
     return os.fspath(path)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 import relaxboost as rb
+from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError
 from relaxboost._core.rounding import float_down, float_up, show_bracket
 from relaxboost.certificates import Certificate
@@ -64,5 +65,5 @@ def bracket_text(lower: Fraction, upper: Fraction) -> str:
     """Return a bracket in decimals, and the fraction if both bounds are equal."""
     # Decimals are rounded outwards, so that the bracket holds as it is printed.
     below, above = show_bracket(float_down(lower), float_up(upper))
-    exact = f", rho = {lower}" if lower == upper and len(str(lower)) < 60 else ""
+    exact = f", rho = {number(lower)}" if lower == upper and len(number(lower)) < 60 else ""
     return f"{below} <= rho <= {above}{exact}"

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import io
 import os
+import re
 import sys
 import traceback
 from collections.abc import Iterator
@@ -27,6 +28,7 @@ VERBS = {
     "instances": "Make and check sets of games with certified optima.",
     "online": "Learn from a stream of examples, and bound the regret.",
     "plan": "Learn the costs under which demonstrated paths are shortest.",
+    "predict": "Predict labels by the stumps that solve --model stored.",
     "solve": "Find the largest margin of all stumps of a data set, with a proof.",
 }
 """A sentence about each verb. The file of the same name is loaded when the verb is used."""
@@ -114,9 +116,11 @@ def main(arguments: list[str] | None = None) -> None:
     interrupt before there was anything to report.
     """
     _open_outputs()
+    words = sys.argv[1:] if arguments is None else arguments
     # Click would print errors in its own form and with its own statuses, so it returns them here.
     try:
-        cli.main(args=arguments, prog_name="relaxboost", standalone_mode=False)
+        _check_empty(words)
+        cli.main(args=words, prog_name="relaxboost", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
@@ -138,6 +142,16 @@ def main(arguments: list[str] | None = None) -> None:
         at = f"{Path(where.filename).name}:{where.lineno}"
         said = str(error)[:200] or "no message"
         _fail(f"internal error, {type(error).__name__} at {at}: {said}; {_REPORT}", status=70)
+
+
+def _check_empty(words: list[str]) -> None:
+    """Raise InputError if a word is empty, which an unset variable of the shell makes."""
+    for before, word in zip(["relaxboost", *words], words, strict=False):
+        if not word or re.fullmatch("--[a-z-]+=", word):
+            option = word.removesuffix("=") or before
+            raise InputError(
+                f"the value after {option} is empty; write a value, or leave the option out"
+            )
 
 
 def _usage(error: click.ClickException) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 import relaxboost as rb
+from relaxboost._core.digits import number
 from relaxboost._core.progress import bar
 from relaxboost._core.rounding import float_down, float_up, show_bracket
 from relaxboost.commands.style import kept, show
@@ -95,8 +96,8 @@ def check(directory: Path, as_json: bool) -> None:
             "name": game.name,
             "ok": not reason,
             "level": game.level,
-            "lower": str(game.lower),
-            "upper": str(game.upper),
+            "lower": number(game.lower),
+            "upper": number(game.upper),
             "reason": reason,
         }
         for game, reason in summary.rows
@@ -114,7 +115,7 @@ def _table(summary: Any) -> Iterator[str]:
     for game, reason in summary.rows:
         # The bounds are fractions; decimals are rounded outwards so that they stay bounds.
         lower, upper = show_bracket(float_down(game.lower), float_up(game.upper))
-        gap = f"{float(game.gap):.2g}"
+        gap = f"{float_up(game.gap):.2g}"
         line = f"{game.name:{width}}  {game.level:8}  {lower:>15}  {upper:>15}  {gap:>8}"
         yield f"{line}  REJECTED: {reason}" if reason else line
     yield from (f"REJECTED: {problem}" for problem in summary.problems)

@@ -14,14 +14,16 @@ from typing import Any
 import click
 
 import relaxboost as rb
-from relaxboost._core.errors import InputError, number_of
-from relaxboost._core.files import check_output
+from relaxboost._core.errors import InputError, few, number_of
+from relaxboost._core.files import check_output, write_atomically
 from relaxboost._core.tables import listed, read_header
 from relaxboost.commands.style import (
     DOMAINS,
+    MOST,
     InputFile,
     OutputFile,
     check_name,
+    complain,
     say,
     sep_option,
     show,
@@ -83,14 +85,18 @@ class _Options(SimpleNamespace):
         if self.label is None:
             there = listed(read_header(self.csv, self.sep))
             raise InputError(f"a CSV needs --label, the name of its label column; it has {there}")
+        import pandas as pd
+
         from relaxboost.estimators.margin_columns import SubsetStumps
 
         # Columns of words become stumps on sets of words, as in MarginBoostClassifier.
         features, y = datasets.read_table(self.csv, self.label, self.sep, words=True)
         matrix = SubsetStumps(features, y.signs)
         data = datasets.dataset(self.csv, matrix.data()[:, 1:], features, y)
-        features.insert(0, "y", y.signs, allow_duplicates=True)  # for a report
-        return data, matrix, features
+        self.labelled = features, y
+        # A report shows the labels too. One new table is faster than one more column of the old.
+        signs = pd.Series(y.signs, features.index, name="y")
+        return data, matrix, pd.concat([signs, features], axis=1)
 
 
 @click.command(
@@ -108,6 +114,7 @@ Examples:
   relaxboost solve data.csv --label y --method adaboost-star --tol 0.1
   relaxboost solve data.csv --label y --k 3 --plot out.png
   relaxboost solve data.csv --label y --certificate out.json
+  relaxboost solve data.csv --label y --fraction 0.1 --model model.json
 """
 )
 # The data: a CSV with its label, or a bundled set.
@@ -166,13 +173,18 @@ Examples:
     type=OutputFile(".json"),
     help="Write a proof of the bracket to this file, for relaxboost check.",
 )
+@click.option(
+    "--model",
+    type=OutputFile(".json"),
+    help="Write the stumps with their weights to this file, for relaxboost predict.",
+)
 def solve(**given: Any) -> None:
     """Find the largest (relaxed) margin of all decision stumps of a data set, with a proof.
 
     Builds every decision stump of the data, solves the game they play against the examples, and
     prints a bracket of its value, the hypotheses with the largest weights, and the margins. CSV may
     be Parquet, or - for standard input; columns of words are cut into sets of words. One of
-    --plot, --report and --certificate may be - for standard output.
+    --plot, --report, --certificate and --model may be - for standard output.
     """
     options = _Options(**given)
     relaxation, over = options.chosen_relaxation(), options.domain()
@@ -198,6 +210,14 @@ def solve(**given: Any) -> None:
     )
     _print(options, data, solution, rows)
     _write(options, data, solution, rows)
+    # The import is here so that --help does not load the solvers.
+    from relaxboost.solvers.checkpoint import UNWRITTEN
+
+    if options.checkpoint is not None and UNWRITTEN in solution.message:
+        complain(
+            f"checkpoint {options.checkpoint} {UNWRITTEN}; free the disk, or give another name"
+        )
+        sys.exit(74)
     if solution.status != "optimal":
         sys.exit(1)
 
@@ -210,6 +230,10 @@ def _check_outputs(options: _Options, relaxation: Any, over: Any) -> None:
         from relaxboost.views.page import check_report
 
         check_report(options.report)
+    if options.model is not None:
+        check_output(options.model, (".json",))
+        if options.dataset is not None:
+            raise InputError("--model stores the stumps of a CSV; leave --dataset out")
     if options.certificate is not None:
         check_output(options.certificate, (".json",))
         from relaxboost.relaxations.bounds import level_of  # it loads NumPy, --help does not
@@ -242,23 +266,40 @@ def _print(options: _Options, data: Any, solution: Any, rows: Any) -> None:
     # The l1 ball of radius 1 is the usual set of weights, and is not mentioned.
     where = "" if options.over == "l1" and options.radius is None else f", over {game.over}"
     lines += [f"game:       all {game.n} decision stumps, {game.relaxation}{where}"]
-    # Bundled data have no columns of words.
-    content["fit_all"] = [] if rows is None else _fit_all(rows)
+    # Bundled data have no odd columns.
+    odd = {kind: [] for kind in _NOTES} if rows is None else _odd_columns(rows)
     text = [*lines, report.text(solution)]
-    if content["fit_all"]:
-        named = ", ".join(map(repr, content["fit_all"]))
-        text.append(
-            f"note:       hardly a word of {named} comes twice, and sets of such words fit any "
-            "labels; make them numbers, or drop the column"
-        )
-    show(options.as_json, content, "\n".join(text))
+    for kind, names in odd.items():
+        if names:
+            text.append(f"note:       {_NOTES[kind].format(few(names, MOST, repr))}")
+    show(options.as_json, content | odd, "\n".join(text))
 
 
-def _fit_all(rows: Any) -> list[str]:
-    """Return the columns of words that hardly repeat, such as names, dates or prices."""
+_NOTES = {
+    "fit_all": "hardly a word of {} comes twice, and sets of such words fit any labels; make them "
+    "numbers, or drop the column",
+    "empty": "no row has a value of {}; drop the column",
+    "huge": "{} has numbers whose squares no double holds; if such a number stands for a missing "
+    "value, leave the cell empty",
+}
+"""What the output says of odd columns, by their names in --json."""
+
+
+def _odd_columns(rows: Any) -> dict[str, list[str]]:
+    """Return the columns of a table for each of the notes."""
+    import numpy as np  # --help does not load it
+
     words = [(name, x) for name, x in rows.items() if x.dtype.kind not in "biuf"]
-    # With at most 10 examples half of the words may be different by chance.
-    return [name for name, x in words if 2 * x.nunique() > max(x.count(), 10)]
+    numbers = rows.select_dtypes("number")
+    with np.errstate(over="ignore"):
+        huge = np.isinf(numbers.to_numpy(np.float64, na_value=np.nan) ** 2).any(axis=0)
+    return {
+        # Such columns are names, dates or prices. With at most 10 examples half of the words may be
+        # different by chance.
+        "fit_all": [name for name, x in words if 2 * x.nunique() > max(x.count(), 10)],
+        "empty": list(rows.columns[rows.isna().all()]),
+        "huge": list(numbers.columns[huge]),
+    }
 
 
 def _write(options: _Options, data: Any, solution: Any, rows: Any) -> None:
@@ -274,6 +315,11 @@ def _write(options: _Options, data: Any, solution: Any, rows: Any) -> None:
         proved = rb.certify(solution, inline=True)
         proved.save(options.certificate)
         said.append(f"proof:      {options.certificate}, {proved!r}")
+    if options.model is not None:
+        from relaxboost.commands.predict import described
+
+        write_atomically(options.model, described(*options.labelled, solution))
+        said.append(f"model:      {options.model}")
     # The report names the certificate, so it is written last.
     if options.report is not None:
         negative, positive = data.classes

@@ -11,15 +11,18 @@ import shutil
 import sys
 import tempfile
 import textwrap
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import click
 
 from relaxboost._core import progress
+from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError
-from relaxboost._core.files import check_input
+from relaxboost._core.files import check_input, naming
 from relaxboost._core.names import did_you_mean, printable
 from relaxboost.commands.words import in_options
 
@@ -58,7 +61,7 @@ class InputFile(click.Path):
         """Copy a pipe into a file and return the path of the file."""
         # The name of the file is the name in messages, see `spoken_input`.
         path = _beside(ctx, _INPUT)
-        with path.open("wb") as file:
+        with naming(path), path.open("wb") as file:
             shutil.copyfileobj(given, file)
         return path
 
@@ -142,10 +145,15 @@ def show(as_json: bool, data: Any, text: str) -> None:
     """Print data for machines, or else lines."""
     if as_json:  # bounds are fractions, which are printed as strings
         # JSON has no nan, and other programs would not read it.
-        said = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=str)
+        said = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=_as_text)
         click.echo(_C1_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", said))
     else:
         say(text)
+
+
+def _as_text(value: Any) -> str:
+    """Return a value that JSON lacks as text; fractions may have any number of digits."""
+    return number(value) if isinstance(value, Fraction) else str(value)
 
 
 def say(text: str, err: bool = False) -> None:
@@ -236,10 +244,18 @@ def _redirect(
         # The callbacks run when the verb has ended, before the folder of the file is deleted.
         stack.callback(_print, path)
         stack.enter_context(contextlib.redirect_stdout(sys.stderr))
+    stack.enter_context(warnings.catch_warnings())
+    warnings.showwarning = _show_warning
     if quiet:
         stack.callback(progress.quiet.reset, progress.quiet.set(True))
         if not as_json:
             stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Print a warning as a line of this program, without the place in the code."""
+    if not progress.quiet.get():
+        complain(str(message))
 
 
 def _print(path: Path) -> None:

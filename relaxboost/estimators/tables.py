@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from relaxboost._core.arrays import Array, Vector, doubles, no_number
 from relaxboost._core.errors import InputError
-from relaxboost.matrices.labelled import ROUNDED, rounded_integer
+from relaxboost.matrices.labelled import ROUNDED, check_names, rounded_integer
 
 
 @dataclass(frozen=True)
@@ -121,14 +121,7 @@ class TableEstimator(BaseEstimator):
             )
         if getattr(X, "ndim", 2) == 1 and hasattr(X, "to_frame"):
             raise InputError(f"X is one column, {X.name!r}, and no table; give X.to_frame()")
-        # With equal names X[name] is a frame, so that later steps would fail without a reason.
-        names = list(getattr(X, "columns", ()))
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise InputError(
-                f"X has {names.count(twice)} columns with the name {twice!r}, and names must "
-                "differ; rename or drop all but one of them"
-            )
+        check_names(X)
 
     def _read_numbers(self, X: Any, reset: bool) -> Array:
         """Return a table of numbers as doubles; infinite and missing values stay in it."""
@@ -302,6 +295,9 @@ def _numbers(x: Any, name: str, levels: tuple[Any, ...] | None) -> Vector:
     import pandas as pd
 
     if levels is None:
+        # The way through nullable numbers takes long for thousands of columns.
+        if isinstance(x.dtype, np.dtype) and x.dtype.kind in "bf":
+            return x.to_numpy(dtype=np.float64)
         check_rounded(x.dropna(), name)
         try:
             return x.astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan)

@@ -413,11 +413,9 @@ class Refitted(Naive):
             return Direction((part,), part.point)
         # Monotone constraints hold for the sum, if they hold for every term.
         values = pool.allowed(part.hypothesis, values)
-        if leaf.ndim == 1:
-            outputs = values.take(leaf, axis=0)
-        else:
-            outputs = np.take_along_axis(values, leaf, axis=0)
         # A direction is subtracted from f, and the values of leaves are added to it.
+        minus = -values
+        chosen = minus.take(leaf, 0) if leaf.ndim == 1 else np.take_along_axis(minus, leaf, 0)
         h = part.hypothesis.with_leaves(values)
-        part = part._replace(hypothesis=h, coefficient=-1.0, point=-outputs)
+        part = part._replace(hypothesis=h, coefficient=-1.0, point=chosen)
         return Direction((part,), part.point)

@@ -113,7 +113,13 @@ def _wrong(certified: CertifiedGame, sources: Sources) -> str:
         return _elsewhere(certified, certificate, sources)
     except InputError as error:
         return str(error)
-    except (KeyError, TypeError, ValueError) as error:  # a source that no make has written
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        OverflowError,
+        MemoryError,
+    ) as error:  # a source that no make has written
         return f"its source cannot be made again: {type(error).__name__}: {error}"
 
 
@@ -126,6 +132,11 @@ def _elsewhere(certified: CertifiedGame, certificate: Certificate, sources: Sour
         return "the certificate is one of another game than the index describes"
     if any(kind in certified.source for kind in FILES):
         return ""
-    if sources.matrix(certified.source).digest() != game.matrix.digest():
+    source = certified.source
+    # A wrong size may be too large for the memory.
+    made = (source["rows"], source["columns"]) if "generator" in source else (game.m, game.n)
+    if made != (game.m, game.n):
+        return "its source makes a matrix of another size than that of the certificate"
+    if sources.matrix(source).digest() != game.matrix.digest():
         return "its source makes another matrix than that of the certificate"
     return ""

@@ -126,6 +126,8 @@ class _Reader:
         for each in named:
             if each.arg is None:
                 self._refuse(each.value, "parameters are given by place or by name")
+            if each.arg in options:
+                raise InputError(f"{name} is given {each.arg} twice; give it once")
             options[each.arg] = self.value(each.value)
         # Some classes have a __new__ with defaults that stand for nothing; __init__ has the truth.
         made = kind.__init__ if isinstance(kind, type) else kind  # type: ignore[misc]

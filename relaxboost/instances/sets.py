@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from relaxboost._core.errors import InputError
+from relaxboost._core.files import shallow
 from relaxboost._core.names import did_you_mean
 from relaxboost.certificates import check
 from relaxboost.game.domains import Domain
@@ -188,12 +189,13 @@ def read_index(directory: Path) -> list[CertifiedGame]:
     """Return the certified games that the index of a directory names."""
     path = directory / "index.json"
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        with shallow():
+            content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(
             f"{directory} has no index.json; make the set, or finish it: relaxboost instances make"
         ) from None
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         raise InputError(f"{path} cannot be read: {error}") from None
     fine = isinstance(content, dict) and content.get("format") == FORMAT
     if not fine or content.get("version") != 1 or not isinstance(content.get("references"), list):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -60,28 +61,38 @@ def _read(folder: Path, source: dict[str, Any]) -> Any:
     kind = "npy" if "npy" in source else "npz"
     path = check_input(folder / source[kind], folder=True)
     try:
-        found = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise InputError(f"{path} cannot be read as {kind}: {error}") from None
-    if kind == "npz":
-        if not isinstance(found, np.lib.npyio.NpzFile):
-            raise InputError(f"{path} holds a single array; write npy = in place of npz =")
-        with found:
-            key = source.get("key", found.files[0] if len(found.files) == 1 else None)
-            if key not in found.files:
-                raise InputError(
-                    f"{path} holds {', '.join(found.files)}; say which with key = "
-                    + (f"(there is no {key!r})" if key else "")
-                )
-            found = found[key]
-    if not isinstance(found, np.ndarray):
-        found.close()
-        raise InputError(f"{path} holds several arrays; write npz = in place of npy =")
+        found = _array(path, kind, source.get("key"))
+    except InputError:
+        raise
+    except Exception as error:  # damaged archives raise errors of ten kinds, and more by version
+        said = str(error) or type(error).__name__
+        raise InputError(f"{path} cannot be read as {kind}: {said}") from None
     try:
         matrix = as_matrix(found)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     return _small(path, matrix, found.size)
+
+
+def _array(path: Path, kind: str, key: str | None) -> Any:
+    """Return the array in a file of NumPy, which has this key in an archive."""
+    # np.load leaves a damaged file open if it opened the file itself.
+    with path.open("rb") as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of headers that Python 2 wrote
+        found = np.load(file, allow_pickle=False)
+        if isinstance(found, np.ndarray) == (kind == "npz"):
+            holds, other = ("a single array", "npy") if kind == "npz" else ("several arrays", "npz")
+            raise InputError(f"{path} holds {holds}; write {other} = in place of {kind} =")
+        if kind == "npy":
+            return found
+        if key is None and len(found.files) == 1:
+            key = found.files[0]
+        if key not in found.files:
+            raise InputError(
+                f"{path} holds {', '.join(found.files)}; say which with key = "
+                + (f"(there is no {key!r})" if key else "")
+            )
+        return found[key]
 
 
 def _small(path: Path, matrix: MarginMatrix, numbers: int) -> MarginMatrix:

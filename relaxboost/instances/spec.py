@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from relaxboost._core.errors import InputError
-from relaxboost._core.files import check_input
+from relaxboost._core.files import check_input, shallow
 from relaxboost.instances.corners import CORNERS
 from relaxboost.instances.entries import NAME, PLAIN, Entry, over_of, relaxation_of, slug
 from relaxboost.instances.generators import OPTIONS, check_options
@@ -42,8 +43,9 @@ def read_spec(path: str | os.PathLike[str]) -> tuple[list[Entry], Sources]:
     """
     path = check_input(path, folder=True)
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        with shallow():
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise InputError(f"{path} cannot be read as TOML: {error}") from None
     games = content.pop("game", [])
     _known(str(path), content, ("game", *_SHARED))
@@ -117,7 +119,7 @@ def _proof(where: str, shared: dict[str, Any]) -> tuple[str | None, float]:
             f"{where}: level must be exact or enclosed (numerical ones prove nothing), "
             f"got {level!r}; left out, it is the strongest possible"
         )
-    if type(tol) not in (int, float) or not 0 <= tol < float("inf"):
+    if type(tol) not in (int, float) or not 0 <= tol <= sys.float_info.max:
         raise InputError(f"{where}: tol must be a positive number, or 0 for the exact optimum")
     return level, float(tol)
 
@@ -138,7 +140,7 @@ def _matrices(
         if "name" in given:
             raise InputError(f"{where}: built-in games have names; leave out name")
         for name in names:
-            if name not in CORNERS:
+            if not isinstance(name, str) or name not in CORNERS:
                 raise InputError(
                     f"{where}: no built-in game is called {name!r}; known: all, "
                     f"{', '.join(CORNERS)}"
@@ -160,7 +162,7 @@ def _matrices(
 
 def _generated(where: str, given: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], int, Any]]:
     kind = given["generator"]
-    if kind not in OPTIONS:
+    if not isinstance(kind, str) or kind not in OPTIONS:
         known = ", ".join(OPTIONS)
         raise InputError(f"{where}: no generator is called {kind!r}; known: {known}")
     options = {

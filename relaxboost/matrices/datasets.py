@@ -222,11 +222,13 @@ def _read_parquet(path: Path) -> Any:
 def _check_features(features: Any, path: str | os.PathLike[str], words: bool) -> None:
     import pandas as pd
 
-    bad = features.isna() & (not words)
-    for name, column in features.items():
+    bad = features.isna().to_numpy() & (not words)
+    for place, (name, column) in enumerate(features.items()):
         if column.dtype.kind in "biuf":
-            bad[name] |= np.isinf(column.to_numpy(dtype=np.float64))
-            if (at := rounded_integer(column.dropna().to_numpy())) is not None:
+            bad[:, place] |= np.isinf(column.to_numpy(dtype=np.float64, na_value=np.nan))
+            # Only integers can be rounded. dropna takes long for thousands of columns.
+            whole = column.dropna().to_numpy() if column.dtype.kind in "iu" else np.zeros(0)
+            if (at := rounded_integer(whole)) is not None:
                 row = int(np.flatnonzero(column.notna())[at[0]])
                 raise InputError(
                     f"{path}: the value at {_where(features, row)}, column {name!r}, "
@@ -245,9 +247,9 @@ def _check_features(features: Any, path: str | os.PathLike[str], words: bool) ->
                 f"{path}: column {name!r} is not numeric (for instance {_short(odd.iloc[0])!r}); "
                 f"write plain numbers, {'as 1.5 and not 1,5' if commas else other}, or drop it"
             )
-    if bad.to_numpy().any():
-        row, place = np.argwhere(bad.to_numpy())[0].tolist()
-        more = int(bad.to_numpy().sum()) - 1
+    if bad.any():
+        row, place = np.argwhere(bad)[0].tolist()
+        more = int(bad.sum()) - 1
         missing = pd.isna(features.iloc[row, place])
         raise InputError(
             f"{path}: the value at {_where(features, row)}, column {features.columns[place]!r} "

@@ -63,6 +63,18 @@ ROUNDED = "drop the column, or subtract from it what its values share"
 """What is to be done about integers that no double is: different ones would become equal."""
 
 
+def check_names(X: Any) -> None:
+    """Raise InputError if two columns of a frame have the same name."""
+    # With equal names X[name] is a frame, so that later steps would fail without a reason.
+    names = list(getattr(X, "columns", ()))
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(
+            f"X has {names.count(twice)} columns with the name {twice!r}, and names must "
+            "differ; rename or drop all but one of them"
+        )
+
+
 def rounded_integer(X: NDArray[Any]) -> tuple[int, ...] | None:
     """Return the index of the first integer beyond 2^53 that no double is, None without any."""
     if X.dtype.kind not in "iu" or X.dtype.itemsize < 8:

@@ -117,8 +117,13 @@ class OnlineMethod(ABC):
         # All attributes except these arrays and `origin` follow from the method.
         learner = self.start(np.size(state["w"]))
         for name, array in zip("wzms", learner.arrays(), strict=True):
-            array[:] = state[name]
+            given = np.asarray(state[name])
+            if given.dtype.kind not in "iuf" or given.shape != array.shape:
+                raise InputError(f"its {name} must be numbers of shape {array.shape}")
+            array[:] = given
         learner.origin = dict(state.get("origin", {}))
+        if not all(isinstance(text, str) for pair in learner.origin.items() for text in pair):
+            raise InputError("its origin must be texts by name")
         return learner
 
 

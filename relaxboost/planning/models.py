@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.errors import InputError
-from relaxboost._core.files import check_output, write_atomically
+from relaxboost._core.files import check_output, shallow, write_atomically
 from relaxboost.functional import (
     Boosted,
     BoostRecord,
@@ -306,9 +306,9 @@ def _read(file: Path) -> dict[str, Any]:
         what = "is no file" if file.exists() else "does not exist"
         raise InputError(f"{file} {what}; name a model written by relaxboost plan fit --out")
     try:
-        # RecursionError is raised for files with thousands of brackets.
-        content = json.loads(file.read_text(encoding="utf-8"), parse_constant=_no_constant)
-    except (OSError, ValueError, RecursionError) as error:
+        with shallow():
+            content = json.loads(file.read_text(encoding="utf-8"), parse_constant=_no_constant)
+    except (OSError, ValueError) as error:
         raise InputError(f"{file} is no JSON file of costs: {error}") from None
     if not isinstance(content, dict):
         raise InputError(f"{file} is no model of learned costs: it must be a JSON object")

@@ -13,7 +13,9 @@ import numpy as np
 
 from relaxboost._core.digits import finite
 from relaxboost._core.errors import InputError
-from relaxboost._core.files import Pace, check_output, write_atomically
+from relaxboost._core.files import Pace, check_output, shallow, write_atomically
+from relaxboost._core.highs import SIDES
+from relaxboost._core.parameters import exact, natural
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis
 from relaxboost.solvers.incumbent import Certified
@@ -22,6 +24,9 @@ from relaxboost.solvers.warm_start import WarmStart
 FORMAT = "relaxboost checkpoint 1"
 """The entry "format" of every checkpoint file. The number at the end of this text increases when a
 new version of the package changes the entries of the file."""
+
+UNWRITTEN = "could not be written"
+"""The words of `Solution.message` if the last write of the checkpoint failed."""
 
 
 class Checkpoint:
@@ -116,7 +121,7 @@ class Checkpoint:
             self.trouble = ""
         except OSError as error:
             # A full disk must not end a run that took hours.
-            self.trouble = f"checkpoint {self.path} could not be written: {error.strerror}"
+            self.trouble = f"checkpoint {self.path} {UNWRITTEN}: {error.strerror}"
         self._pace.wrote(begun)
 
     def _read(self, game: Game) -> WarmStart:
@@ -139,7 +144,8 @@ class Checkpoint:
         Raise an InputError if the file has another format or is for another game.
         """
         try:
-            content: dict[str, Any] = json.loads(self.path.read_bytes())
+            with shallow():
+                content: dict[str, Any] = json.loads(self.path.read_bytes())
             found = content["format"]
             parts = dict(content["game"])
         except OSError as error:
@@ -175,12 +181,14 @@ def _points(game: Game, content: dict[str, Any]) -> WarmStart:
     signs = (-1, 0, 1) if game.over.holds_zero else (-1, 1)
     if basis and not all(0 <= j < (game.n or 0) and s in signs for j, s in basis.columns):
         raise InputError(f"its basis names a column outside 0..{(game.n or 0) - 1}")
+    if basis and not (isinstance(basis.sides, str) and set(basis.sides) <= set(SIDES)):
+        raise InputError(f"the sides of its basis must be letters of {SIDES}")
     support = np.array(content["support"], dtype=np.int64)
     # The bounds in the file are not read: the points prove them again.
     return WarmStart(
         game.repair_d(np.array(content["d"], dtype=np.float64)),
         game.repair_w((support, np.array(content["coefficients"], dtype=np.float64))),
         basis or None,
-        rounds=int(content["rounds"]),
-        seconds=float(content["seconds"]),
+        rounds=natural("rounds", content["rounds"]),
+        seconds=float(exact("a checkpoint", "seconds", content["seconds"])),
     ).with_bounds(game)

@@ -41,6 +41,7 @@ FILES = {
     "odd_edges.csv": "from,to,length,edge\nA,B,1,x\nB,C,-2,x\nC,,1,\n",
     "odd_trips.csv": "trip,node\none,A\none,C\none,Z\ntwo,A\n",
     "deep.json": "[" * 3000 + "]" * 3000,
+    "deep.toml": "game = " + "[" * 3000,
     "list.json": "[1, 2]",
     "object.json": json.dumps({"format": "relaxboost.planning.linear", "version": 1}),
     "cut.json": '{"level": "exact", "game"',
@@ -92,6 +93,7 @@ BASES = [
     "online regret fine.csv --label y --over l1 --loss hinge --at 2",
     "solve windows.csv --label y --k 1 --report -",
     "certify proof.json --format lean --out -",
+    "predict model.json fine.csv --json",
     "online compare fine.csv --label y --methods mirror-descent,gradient-descent",
     "claims show SS09-T9",
     "claims list SS09* --json",
@@ -156,6 +158,7 @@ def ended(words):
 MADE = {
     "proof.json": "solve fine.csv --label y --certificate proof.json",
     "costs.json": "plan fit --edges edges.csv --trips trips.csv --out costs.json",
+    "model.json": "solve fine.csv --label y --k 2 --model model.json",
     "boosted.json": "plan boost --edges edges.csv --trips trips.csv --rounds 3 --out boosted.json",
 }
 """Files of the package itself, and the command lines that write them."""

@@ -33,7 +33,7 @@ EXAMPLES = [
     if line.startswith("  relaxboost ")
 ]
 RUN = {"solve", "check", "certify", "claims list", "instances make", "instances check"}
-RUN |= {"online run", "online compare"}
+RUN |= {"online run", "online compare", "predict"}
 """Verbs whose examples take a moment; those of others take minutes, or data, and are read only."""
 
 
@@ -44,7 +44,7 @@ def folder(tmp_path_factory):
     X = np.round(rng.normal(size=(60, 2)), 2)
     y = np.sign(X.sum(axis=1) + 0.3 * rng.normal(size=60)).astype(int)
     table = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y})
-    for name in ("data.csv", "d.csv", "big.csv"):
+    for name in ("data.csv", "d.csv", "big.csv", "new.csv"):
         table.to_csv(folder / name, index=False)
     table.to_parquet(folder / "data.parquet")
     clicks = table.drop(columns="y").assign(clicked=np.where(y > 0, "yes", "no"))
@@ -54,7 +54,18 @@ def folder(tmp_path_factory):
     (folder / "games.toml").write_text(text)
     with contextlib.chdir(folder):
         main(["instances", "make", "games.toml", "-o", "games"])
-        main(["solve", "data.csv", "--label", "y", "--certificate", "margin.json"])
+        main(
+            [
+                "solve",
+                "data.csv",
+                "--label",
+                "y",
+                "--certificate",
+                "margin.json",
+                "--model",
+                "model.json",
+            ]
+        )
     return folder
 
 

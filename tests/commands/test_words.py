@@ -61,7 +61,7 @@ OPTIONS = [
     ("solve nothing.csv --label y", "nothing.csv does not exist; check the path"),
     ("solve no/time_limit.csv --label y", "no/time_limit.csv does not exist"),
     ("solve --dataset iris", "no data set 'iris'; bundled: breast-cancer"),
-    ("predict d.csv", "there is no verb 'predict'; choose one of "),
+    ("forecast d.csv", "there is no verb 'forecast'; choose one of "),
     (f"{SOLVE} --labels y", "No such option '--labels'"),
     (f"{SOLVE} --labels y", "; see relaxboost solve --help"),
     (f"{SOLVE} --k many", "'many' is not a number"),

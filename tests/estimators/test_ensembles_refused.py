@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import (
@@ -55,17 +56,22 @@ def test_estimators_that_are_refused():
     refused(r"has 1 class \(1.0\)", alone, X, np.ones(60))
     double = RandomForestClassifier(n_estimators=2).fit(X, np.column_stack([z > 0, z > 1]))
     refused("predicts several labels at a time", double, X, y)
-    refused(r"knows AdaBoost.*, and not Other.*\(H, weights\)", Other().fit(X, y), X, y)
+    refused(r"does not take Other, .*; it takes AdaBoost.*\(H, weights\)", Other().fit(X, y), X, y)
     stack = StackingClassifier(MEMBERS, LogisticRegression(), cv=2).fit(X, y)
-    refused("not StackingClassifier", stack, X, y)
-    refused("not LogisticRegression", LogisticRegression().fit(X, y), X, y)
+    refused("does not take StackingClassifier", stack, X, y)
+    refused(
+        "does not take LogisticRegression, which is no ensemble",
+        LogisticRegression().fit(X, y),
+        X,
+        y,
+    )
     pipe = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-    refused("not LogisticRegression", pipe, X, y)
+    refused("does not take LogisticRegression", pipe, X, y)
     refused("AdaBoostClassifier is not fitted", make_pipeline(AdaBoostClassifier()), X, y)
     search = GridSearchCV(fitted("ada", X, y), {"n_estimators": [2]}, cv=2).fit(X, y)
     refused("give its best_estimator_", search, X, y)
-    refused("not NoneType", None, X, y)
-    refused("not list", [1, 2], X, y)
+    refused("does not take NoneType", None, X, y)
+    refused("does not take list", [1, 2], X, y)
     old = fitted("ada", X, y)
     old.algorithm = "SAMME.R"
     refused("SAMME.R.*algorithm='SAMME'", old, X, y)
@@ -99,6 +105,10 @@ def test_labels_and_examples_that_are_refused():
     refused(r"not fitted on \(maybe\); it knows 'no' and 'yes'", ada, X, wrong)
     refused(r"not fitted on \(-1, 1\)", ada, X, np.where(y == "yes", 1, -1))
     refused("X has 60 rows and y has 59 labels", ada, X, y[:-1])
+    # The number of labels is wrong, and not the fraction that does not fit so few.
+    refused("X has 60 rows and y has 5 labels", ada, X, y[:5], rb.Capped(fraction=0.1))
+    twice = pd.DataFrame(X, columns=["a", "b", "a", "c"])
+    refused("X has 2 columns with the name 'a', and names must differ", ada, twice, y)
     refused("y must be a non-empty vector", ada, X, y[:, None])
     refused("X must have a row for each example", ada, X[0], y)
     refused("cannot predict on X: .*features.*[^.]; prepare X", ada, X[:, :3], y)
@@ -132,6 +142,26 @@ def test_labels_in_other_codes_than_in_training_are_warned_of():
             report = rb.certify_ensemble(estimator, given, labels)
         assert all(report.check())
         assert report.margin[1] < 0
+
+
+def test_a_warning_of_all_members_comes_once():
+    X, y = sample()
+    named = fitted("ada", pd.DataFrame(X, columns=list("abcd")), y)
+    with pytest.warns(UserWarning, match="feature names") as caught:
+        rb.certify_ensemble(named, X, y)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
+def test_an_optimum_without_votes_warns_that_it_predicts_one_label():
+    H, y = np.array([[1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [-1.0, 1.0]]), ["b", "b", "a", "a"]
+    report = rb.certify_ensemble((H, [1.0, 0.5]), None, y)
+    said = "every example gets the same label; call predict with reoptimised=False"
+    with pytest.warns(UserWarning, match=said):
+        assert set(report.predict(H)) == {"a"}
+    assert set(report.predict(H, reoptimised=False)) == {"a", "b"}  # without a warning
+    with pytest.warns(UserWarning, match=said):
+        rb.certify_ensemble((H[:, :1], [1.0]), None, y).predict(H[:, :1])
 
 
 def test_predictions_and_weights_that_are_refused():

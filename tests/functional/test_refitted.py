@@ -99,10 +99,18 @@ def test_roots_of_slopes_with_and_without_second_derivatives():
     by_sort = fn.Absolute().minimisers(np.zeros(200), y, p, leaf, 3)
     halved = roots(lambda v: (np.sign(v - y), None), p, leaf, 3)
     np.testing.assert_allclose(halved, by_sort, rtol=1e-12)
-    loss = fn.Huber(0.7)
-    newton = loss.minimisers(np.zeros(200), y, p, leaf, 3)
     plain = roots(lambda v: (np.clip(v - y, -0.7, 0.7), None), p, leaf, 3)
+    newton = roots(lambda v: (np.clip(v - y, -0.7, 0.7), 1.0 * (abs(v - y) < 0.7)), p, leaf, 3)
     np.testing.assert_allclose(newton, plain, atol=1e-12)
+    compiled = fn.Huber(0.7).minimisers(np.zeros(200), y, p, leaf, 3)
+    np.testing.assert_allclose(compiled, plain, atol=1e-12)
+
+
+def test_hubers_leaves_of_extreme_targets_and_without_weight():
+    y = np.array([1e308, -1e308, 3.0, 1e300, 5.0])
+    p, leaf = np.array([1.0, 1.0, 1.0, 1.0, 0.0]), np.array([0, 0, 0, 1, 2])
+    found = fn.Huber(0.7).minimisers(np.zeros(5), y, p, leaf, 4)
+    np.testing.assert_allclose(found, [3.0, 1e300, 0.0, 0.0], rtol=1e-12)
 
 
 def test_roots_of_some_leaves_do_not_wait_for_those_without():

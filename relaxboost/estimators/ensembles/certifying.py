@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
@@ -13,12 +15,13 @@ from relaxboost._core.arrays import Array, Flags, Whole
 from relaxboost._core.errors import InputError, few
 from relaxboost._core.parameters import positive
 from relaxboost.certificates import certify, products
-from relaxboost.estimators.ensembles.members import Members, ask, take_apart
+from relaxboost.estimators.ensembles.members import Members, ask, table, take_apart
 from relaxboost.estimators.ensembles.report import EnsembleReport, numbers
 from relaxboost.game.domains import Simplex
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.matrices.datasets import labels as two_labels
+from relaxboost.matrices.labelled import check_names
 from relaxboost.relaxations import Capped, Caps, HardMargin, Relaxation
 from relaxboost.relaxations.bounds import level_of
 from relaxboost.solvers.reference import reference
@@ -119,16 +122,18 @@ def certify_ensemble(
             f"target={target!r} is for more than two classes, and this {members.kind} has two; "
             "leave target out"
         )
+    _check_rows(estimator, X, y)
     classes, signs = _signs(members, y)
     Game(np.ones((signs.size, 1)), relaxation)  # raises before the work if f does not fit
-    H = _predictions(members, estimator, X, signs.size)
-    scales, kept = _scales(members, H)
-    votes, coefficients = _columns(members, H, scales, kept)
-    total = sum(map(abs, coefficients), Fraction(0))
-    shares = [c / total for c in coefficients]
-    decided = votes @ [float(c) for c in shares]
-    # A wrong reading of the ensemble must not be certified.
-    _check_decision(members, X, decided, total)
+    with _each_warning_once():
+        H = _predictions(members, estimator, X)
+        scales, kept = _scales(members, H)
+        votes, coefficients = _columns(members, H, scales, kept)
+        total = sum(map(abs, coefficients), Fraction(0))
+        shares = [c / total for c in coefficients]
+        decided = votes @ [float(c) for c in shares]
+        # A wrong reading of the ensemble must not be certified.
+        _check_decision(members, X, decided, total)
     _warn_of_codes(members.kind, signs * decided < 0.0, classes[1])
     # From here on everything is about this matrix, whose entries are in [−1, 1].
     game = Game(signs[:, None] * votes, relaxation)
@@ -199,18 +204,20 @@ def _signs(members: Members, y: Any) -> tuple[tuple[Any, Any], Array]:
     return members.classes, np.where(labels == plus, 1.0, -1.0)
 
 
-def _predictions(members: Members, estimator: Any, X: Any, m: int) -> Array:
+@contextmanager
+def _each_warning_once() -> Iterator[None]:
+    """Pass on each warning of a library once, however many hypotheses give it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for category, said in dict.fromkeys((one.category, str(one.message)) for one in caught):
+        warnings.warn(said, category, stacklevel=4)
+
+
+def _predictions(members: Members, estimator: Any, X: Any) -> Array:
     """Return the predictions of the hypotheses on X, all finite, shape (m, n)."""
-    if isinstance(estimator, tuple):
-        H = members.predict(estimator[0])
-        if X is not None and _rows(X) != len(H):
-            raise InputError(
-                f"X has {_rows(X)} rows and H has {len(H)}; X is not used, so leave it None"
-            )
-        _check_rows("H", len(H), m)
-    else:
-        _check_rows("X", _rows(X), m)
-        H = ask(members, members.predict, X)
+    is_given = isinstance(estimator, tuple)
+    H = members.predict(estimator[0]) if is_given else ask(members, members.predict, X)
     finite = np.isfinite(H)
     if not finite.all():
         row, column = np.unravel_index(int(np.argmin(finite)), H.shape)
@@ -221,9 +228,28 @@ def _predictions(members: Members, estimator: Any, X: Any, m: int) -> Array:
     return H
 
 
-def _check_rows(name: str, rows: int, m: int) -> None:
-    if rows != m:
-        raise InputError(f"{name} has {rows} rows and y has {m} labels; give a label for each row")
+def _check_rows(estimator: Any, X: Any, y: Any) -> None:
+    """Raise unless X, or H of (H, weights), has a row for each label, and columns of one name each.
+
+    A relaxation is checked later, because it may not fit a wrong number of labels.
+    """
+    if isinstance(estimator, tuple):
+        name, rows = "H", len(table(estimator[0]))
+        if X is not None and _rows(X) != rows:
+            raise InputError(
+                f"X has {_rows(X)} rows and H has {rows}; X is not used, so leave it None"
+            )
+    else:
+        name, rows = "X", _rows(X)
+    check_names(X)
+    try:
+        labels = np.shape(y)
+    except ValueError:  # labels that are no vector are refused later
+        labels = ()
+    if len(labels) == 1 and labels[0] not in (0, rows):
+        raise InputError(
+            f"{name} has {rows} rows and y has {labels[0]} labels; give a label for each row"
+        )
 
 
 def _rows(X: Any) -> int:

@@ -169,8 +169,8 @@ def _how(estimator: Any, kind: str) -> Callable[[Any, int], dict[str, Any]]:
     elif hasattr(estimator, "best_estimator_"):
         hint = "; give its best_estimator_"
     elif hasattr(estimator, "fit") and is_classifier(estimator):
-        hint = ", which is not a sum of hypotheses that it shows one by one"
-    raise InputError(f"certify_ensemble knows {known}, and not {kind}{hint}; {BY_HAND}")
+        hint = ", which is no ensemble of hypotheses that it knows"
+    raise InputError(f"certify_ensemble does not take {kind}{hint}; it takes {known}; {BY_HAND}")
 
 
 def _check_fitted(estimator: Any, kind: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -146,7 +147,23 @@ class EnsembleReport:
         return np.asarray(votes @ w[: self.kept.size] + constant)
 
     def predict(self, X: Any, *, reoptimised: bool = True) -> NDArray[Any]:
-        """Return the class of each new example, by the sign of `decision`; 0 goes to −1."""
+        """Return the class of each new example, by the sign of `decision`; 0 goes to −1.
+
+        Warns
+        -----
+        UserWarning
+            If no hypothesis has a weight, so that every example gets the same label. This is
+            the optimum if no vote of the hypotheses has a larger relaxed margin than no vote.
+        """
+        w = self.reoptimised if reoptimised else self.weights
+        if not w[: self.kept.size].any():
+            warnings.warn(
+                "no hypothesis has a weight in the optimum, so every example gets the same label; "
+                "call predict with reoptimised=False, or certify the ensemble with a softer "
+                "relaxation, such as Capped(...)",
+                UserWarning,
+                stacklevel=2,
+            )
         return np.asarray(self.classes)[(self.decision(X, reoptimised=reoptimised) > 0.0) * 1]
 
     def check(self) -> tuple[Verdict, Verdict]:

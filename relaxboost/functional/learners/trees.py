@@ -339,10 +339,7 @@ class _Grower(Pool):
             # unit of its square; beyond 2^±400 the power is clipped to keep the square a double.
             power = max(math.frexp(float(np.abs(target).max()))[1] - 1, -1000)
             labels = np.zeros(self._data.num_data(), dtype=np.float32)
-            scaled = labels[: self._size]
-            np.multiply(
-                target[self._held], 2.0**-power, out=scaled, where=kept, casting="same_kind"
-            )
+            labels[: self._size] = target[self._held] * 2.0**-power * kept
             grown.append(nodes.read(self._text(k, labels), 2.0 ** min(max(power, -400), 400)))
         return grown
 

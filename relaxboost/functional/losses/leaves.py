@@ -135,6 +135,53 @@ def _reach(k: Array, w: Array, start: int, stop: int, goal: float) -> tuple[floa
             start = last
 
 
+def clipped(kinks: Array, weights: Array, most: float, leaf: Whole, leaves: int) -> Array:
+    """Return for each leaf a root v of Σ w clip(v − k, −most, most) over its examples.
+
+    The result is 0 for a leaf of weight 0.
+    """
+    order, ends = _by_leaf(leaf, leaves)
+    return _clipped(kinks[order], weights[order], most, ends)
+
+
+@njit(nogil=True)
+def _clipped(k: Array, w: Array, most: float, ends: Whole) -> Array:
+    """Return the root for each leaf by Newton's method in a bracket, one leaf after the other."""
+    values = np.zeros(ends.size - 1)
+    for i in range(values.size):
+        start, stop = ends[i], ends[i + 1]
+        if not w[start:stop].sum() > 0.0:
+            continue
+        low, high = k[start:stop].min(), k[start:stop].max()
+        v = min(max(0.0, low), high)
+        last = math.inf
+        while low < high:
+            slope = size = bend = 0.0
+            for n in range(start, stop):
+                s = min(max(v - k[n], -most), most)
+                slope += w[n] * s
+                size += w[n] * abs(s)
+                bend += w[n] * (abs(s) < most)
+            # A sum within the rounding errors of its terms counts as 0.
+            if abs(slope) <= _ROUNDING * size:
+                break
+            if slope > 0.0:
+                high = v
+            else:
+                low = v
+            # Newton's step is taken only inside the bracket, and if the last step halved the slope.
+            step = v - slope / bend if bend > 0.0 and abs(slope) <= last / 2.0 else low
+            last = abs(slope)
+            if not low < step < high:
+                step = low / 2.0 + high / 2.0
+                # Doubles may have no number between the ends.
+                if not low < step < high:
+                    break
+            v = step
+        values[i] = v
+    return values
+
+
 def damped(gradient: Array, curvature: Array) -> Array:
     """Return −sign(G) log(1 + |G|/H) for sums G of slopes and H of second derivatives.
 

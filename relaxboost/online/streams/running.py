@@ -17,7 +17,7 @@ from relaxboost._core.errors import InputError, RowError, few
 from relaxboost._core.files import Pace, check_output
 from relaxboost._core.history import History
 from relaxboost._core.loop import Clock, Limits, run
-from relaxboost._core.parameters import count
+from relaxboost._core.parameters import count, exact, natural
 from relaxboost.online.learner import Learner, OnlineMethod
 from relaxboost.online.saving import read_state, remove_leftovers, write_state
 from relaxboost.online.streams.streaming import Page, Stream, stream
@@ -223,12 +223,14 @@ class _Run:
                     f"it has delay={about['delay']}, which this version does not have: continue "
                     "with the version that wrote it"
                 )
+            seconds = float(exact("a checkpoint", "seconds", about["seconds"]))
             if about["begin"] != self._begin:
                 raise InputError(
                     f"its run starts at row {about['begin']}, and this run at row {self._begin}"
                 )
-            self.kept = _Kept(found.arrays(), about["at"], about["mistakes"])
-            self._loss_before = about["before"]
+            at, mistakes = natural("at", about["at"]), natural("mistakes", about["mistakes"])
+            self.kept = _Kept(found.arrays(), at, mistakes)
+            self._loss_before = float(exact("a checkpoint", "before", about["before"]))
             # Checkpoints of earlier versions have no history, and no first and last row.
             self._ends = list(state.get("ends", ()))
             for rows, loss, mistakes, bound, seconds in state.get("history", ()):
@@ -239,11 +241,11 @@ class _Run:
             raise InputError(
                 f"cannot resume {path}: {error}; give another name, or remove the file"
             ) from None
-        except (KeyError, ValueError, TypeError) as error:
+        except (KeyError, ValueError, TypeError, AttributeError, OverflowError) as error:
             raise InputError(f"{path} is no checkpoint of a run, or damaged: {error}") from None
         learner.origin = found.origin
         self.restore()
-        return float(about["seconds"])
+        return seconds
 
     def _recognise(self, page: Page) -> None:
         """Check that the stream fits the learner, and store its base functions and columns.

@@ -1,0 +1,165 @@
+"""`relaxboost predict`: labels by the stumps that `relaxboost solve --model` stored."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from relaxboost._core import tables
+from relaxboost._core.errors import InputError, few
+from relaxboost._core.files import check_input, check_output, shallow, write_atomically
+from relaxboost.commands.style import InputFile, OutputFile, check_there, sep_option, show
+
+FORMAT = "relaxboost stumps 1"
+"""The entry "format" of every file of a model."""
+
+
+@click.command(
+    epilog="""
+\b
+Exit status: 0 done, 2 bad input.
+
+\b
+Examples:
+  relaxboost solve data.csv --label y --k 2 --model model.json
+  relaxboost predict model.json data.csv
+  relaxboost predict model.json new.csv --out labels.csv
+"""
+)
+@click.argument("model", type=InputFile())
+@click.argument("rows", type=InputFile())
+@sep_option
+@click.option("--out", type=OutputFile(".csv"), help="Write the labels and scores to this file.")
+def predict(model: Path, rows: Path, sep: str, out: Path | None, as_json: bool) -> None:
+    """Predict a label for each row of a CSV, by the stumps that solve --model stored in MODEL.
+
+    Prints a CSV with the line, the label and the score of each row. A score is the sum of the
+    weighted votes, and is positive for the label +1; a score of 0 gets the label -1. The CSV needs
+    the columns that a stump reads, and no others.
+    """
+    import numpy as np  # --help does not load it
+
+    check_there(model, rows)
+    content = _read_model(model)
+    if out is not None:
+        check_output(out, (".csv",))
+    stumps = content["stumps"]
+    words = [stump["feature"] for stump in stumps if "yes" in stump]
+    # The label column, if the file has one, is like any other column that no stump reads.
+    table = tables.read_csv(rows, sep, words, label="")
+    votes = (stump["weight"] * _votes(stump, table, rows) for stump in stumps)
+    scores = sum(votes, np.zeros(len(table))).tolist()
+    labels = [content["classes"][score > 0.0] for score in scores]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    # Lines without an entry are left out, so each prediction has the line of its row.
+    lines = table.index.tolist()
+    writer.writerows([("line", "label", "score"), *zip(lines, labels, scores, strict=True)])
+    if out is not None:
+        write_atomically(out, text.getvalue().encode())
+    shown = text.getvalue().rstrip("\n") if out is None else f"written:    {out}"
+    show(as_json, {"lines": lines, "labels": labels, "scores": scores}, shown)
+
+
+def described(features: Any, y: Any, solution: Any) -> bytes:
+    """Return the file of the stumps with weight in a solution of the game of `SubsetStumps`."""
+    import numpy as np
+
+    from relaxboost.estimators.margin_columns import CutColumns
+    from relaxboost.estimators.tables import Features
+
+    # The columns that stumps cut are made again, because the matrix has their values only.
+    table = Features.of(features)
+    cuts = CutColumns.of(table, table.numbers(features), y.signs, np.ones(y.signs.size))
+    stumps: list[dict[str, Any]] = []
+    for j, weight in zip(solution.support.tolist(), solution.coefficients.tolist(), strict=True):
+        stump = solution.game.matrix.hypothesis(j)
+        column, threshold = stump.feature, stump.threshold
+        f, fill = int(cuts.source[column]), float(cuts.fill[column])
+        made: dict[str, Any] = {"feature": cuts.table.names[f], "weight": weight}
+        # A comparison with nan is False: without missing values in training the vote is 0.
+        made["missing"] = int(fill > threshold) - int(fill <= threshold)
+        levels, rank = cuts.table.levels[f], cuts.ranks[f]
+        if not cuts.low[column] <= threshold < cuts.high[column]:
+            made["known"] = -made["missing"]
+        elif levels is None or rank is None:
+            made["above"] = threshold
+        else:
+            ranked = list(zip(map(str, levels), rank > threshold, strict=True))
+            made["yes"] = [word for word, is_above in ranked if is_above]
+            made["no"] = [word for word, is_above in ranked if not is_above]
+        stumps.append(made)
+    content = {"format": FORMAT, "classes": list(map(str, y.classes)), "stumps": stumps}
+    return (json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def _votes(stump: dict[str, Any], table: Any, rows: Path) -> Any:
+    """Return the vote of a stump for each row: 1, -1, or 0."""
+    import numpy as np
+
+    name = stump["feature"]
+    if name not in table.columns:
+        raise InputError(f"{rows} has no column {name!r}; it has {tables.listed(table.columns)}")
+    column = table[name]
+    missing = column.isna().to_numpy()
+    if "known" in stump:
+        votes: Any = stump["known"]
+    elif "yes" in stump:
+        sides = dict.fromkeys(stump["no"], -1) | dict.fromkeys(stump["yes"], 1)
+        votes = column.map(sides).to_numpy(dtype=np.float64)
+        unknown = np.isnan(votes) & ~missing
+        if unknown.any():
+            place = int(unknown.argmax())
+            raise InputError(
+                f"{rows}, line {table.index[place]}: {name} is {column.iloc[place]!r}, which "
+                "training did not have; leave the cell empty, or write one of "
+                f"{few(list(sides), 6, repr)}"
+            )
+    elif column.dtype.kind in "biuf":
+        votes = np.where(column > stump["above"], 1.0, -1.0)
+    else:
+        odd = column.dropna().iloc[0]
+        raise InputError(
+            f"{rows}: {name} has words such as {odd!r}, and the model needs numbers; write them, "
+            "or leave cells empty"
+        )
+    return np.where(missing, stump["missing"], votes)
+
+
+def _read_model(path: Path) -> dict[str, Any]:
+    """Return the content of a file of `described`, or raise InputError."""
+    try:
+        with shallow():
+            content = json.loads(check_input(path).read_text(encoding="utf-8"))
+        if content["format"] != FORMAT:
+            raise ValueError(f"its format is {content['format']!r:.60}")
+        classes = content["classes"]
+        sound = isinstance(classes, list) and [*map(type, classes)] == [str, str]
+        sound = sound and all(map(_is_stump, content["stumps"]))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{path} is no model of stumps ({error}); give a file of relaxboost solve --model"
+        ) from None
+    if not sound:
+        raise InputError(f"{path} is damaged; write it again by relaxboost solve --model")
+    return dict(content)
+
+
+def _is_stump(stump: Any) -> bool:
+    """Return whether an entry of the stumps is as `described` writes it."""
+    one_of = [key for key in ("known", "above", "yes") if key in stump]
+    numbers = [stump["weight"], stump.get("above", 0.0)]
+    texts = [stump["feature"], *stump.get("yes", []), *stump.get("no", [])]
+    return (
+        len(one_of) == 1
+        and ("yes" in stump) == ("no" in stump)
+        and {stump["missing"], stump.get("known", 0)} <= {-1, 0, 1}
+        and all(type(x) in (int, float) and abs(x) <= sys.float_info.max for x in numbers)
+        and all(isinstance(x, str) for x in texts)
+    )
