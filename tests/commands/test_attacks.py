@@ -201,7 +201,8 @@ def test_a_state_that_cannot_be_stored_ends_with_its_status(
     assert status == 74
     assert "data: " in out
     assert "saved:" not in out
-    assert f"relaxboost: checkpoint {file} could not be written" in err
+    assert "cannot write" in err or "could not be written" in err
+    assert str(file) in err
     assert all(line.startswith("relaxboost: ") for line in err.splitlines())
 
 
