@@ -407,8 +407,8 @@ class MarginBoostClassifier(_MarginClassifier):
     """
 
     relaxation: Any = "capped"
-    fraction: Any = "auto"
     _: KW_ONLY
+    fraction: Any = "auto"
 
     def _grid(self) -> list[Relaxation]:
         if isinstance(self.relaxation, Relaxation):

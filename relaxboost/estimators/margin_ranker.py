@@ -52,15 +52,15 @@ class MarginBoostRanker(ScoreBoost):
     Examples
     --------
     >>> from relaxboost.estimators import MarginBoostRanker
-    >>> model = MarginBoostRanker(0.5, folds=None).fit([[0.0], [1.0], [2.0]], [0, 1, 2])
+    >>> model = MarginBoostRanker(fraction=0.5, folds=None).fit([[0.0], [1.0], [2.0]], [0, 1, 2])
     >>> model.score([[4.0], [0.0]], [1, 0])
     1.0
     """
 
     for_labels = "give grades as numbers, higher for better documents"
 
-    fraction: Any = "auto"
     _: KW_ONLY
+    fraction: Any = "auto"
 
     def fit(
         self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None

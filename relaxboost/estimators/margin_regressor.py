@@ -82,9 +82,9 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
 
     usual_radii: ClassVar = (0.25, 0.5, 1.0, 2.0, 4.0)
 
+    _: KW_ONLY
     fraction: Any = 0.5
     radius: Any = "auto"
-    _: KW_ONLY
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MarginBoostRegressor:
         """Solve the game.

@@ -53,7 +53,7 @@ ESTIMATORS = [
     es.MarginBoostClassifier(fraction=0.1, folds=2),
     es.MarginBoostClassifierCV(fractions=(0.1, 0.4), folds=2, hypotheses=FEW, tol=0.05),
     es.MarginBoostRegressor(radius=1.0, folds=None, hypotheses=FEW, tol=0.05),
-    es.MarginBoostRanker(0.5, folds=None, hypotheses=FEW, tol=0.1),
+    es.MarginBoostRanker(fraction=0.5, folds=None, hypotheses=FEW, tol=0.1),
 ]
 MODULES = ("bands", "classifier", "ensembles.certifying", "margin", "margin_ranker")
 MODULES += ("margin_regressor", "online", "ranker", "regressor")

@@ -45,7 +45,9 @@ def queries(m=60, seed=0):
 def test_residuals_are_the_least_there_are(fraction):
     """Against a program of its own, which knows no game: the mean of the largest residuals."""
     X, y = curve()
-    fitted = MarginBoostRegressor(fraction, 0.8, tol=1e-6, hypotheses=FEW, folds=None).fit(X, y)
+    fitted = MarginBoostRegressor(
+        fraction=fraction, radius=0.8, tol=1e-6, hypotheses=FEW, folds=None
+    ).fit(X, y)
     H = np.column_stack([FEW(X, np.ones(60)).toarray(), np.ones(60)])
     w, half, middle, k = cp.Variable(13), np.ptp(y) / 2, (y.max() + y.min()) / 2, 60 * fraction
     rest = cp.abs(y - middle - half * H @ w)
@@ -102,7 +104,7 @@ def test_whole_weights_are_copies(made):
 
 def test_pairs_are_the_rows_of_a_game():
     X, y, groups = queries()
-    fitted = MarginBoostRanker(0.3, hypotheses=FEW, tol=1e-6, folds=None).fit(X, y, groups)
+    fitted = MarginBoostRanker(fraction=0.3, hypotheses=FEW, tol=1e-6, folds=None).fit(X, y, groups)
     H = FEW(X, np.ones(60)).toarray()
     pairs = [(i, j) for i in range(60) for j in range(60) if groups[i] == groups[j] and y[i] > y[j]]
     A = np.array([(H[i] - H[j]) / 2 for i, j in pairs])
@@ -135,7 +137,7 @@ def test_games_too_large_to_write_down_are_refused(monkeypatch):
     with pytest.raises(rb.InputError, match="120 x 194 entries, more than"):
         MarginBoostRegressor(radius=1.0, folds=None).fit(*curve())
     with pytest.raises(rb.InputError, match="entries, more than"):
-        MarginBoostRanker(0.5, folds=None).fit(*queries())
+        MarginBoostRanker(fraction=0.5, folds=None).fit(*queries())
 
 
 @pytest.mark.parametrize(
@@ -144,7 +146,10 @@ def test_games_too_large_to_write_down_are_refused(monkeypatch):
         (MarginBoostClassifier(hypotheses=FEW, folds=2), {"fraction": [0.3, 0.5]}),
         (MarginBoostClassifierCV((0.2, 0.6), hypotheses=FEW, folds=2), {"tol": [1e-3]}),
         (MarginBoostRegressor(hypotheses=FEW, folds=2), {"radius": ["auto", 1.0]}),
-        (MarginBoostRanker(0.5, hypotheses=FEW, folds=2, tol=0.02), {"fraction": [0.5, 0.8]}),
+        (
+            MarginBoostRanker(fraction=0.5, hypotheses=FEW, folds=2, tol=0.02),
+            {"fraction": [0.5, 0.8]},
+        ),
     ],
 )
 def test_pipelines_and_searches_over_frames_with_gaps_and_strings(estimator, options):
