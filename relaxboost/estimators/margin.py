@@ -76,6 +76,10 @@ class ClassGames(Games):
         over = matrix.over if isinstance(matrix, TreePool) else L1Ball(1)
         return [Game(matrix, weighted(f, weights), over=over) for f in grid]
 
+    def begin(self, matrix: Any) -> Any:
+        """Return equal weights of the trees of a pool, which are good votes if time runs out."""
+        return matrix.equal_weights() if isinstance(matrix, TreePool) else None
+
     def unseen_votes(self, played: list[Played]) -> Array:
         """Return the votes of trees that have not seen an example, (grid, examples[, classes])."""
         votes = [

@@ -248,10 +248,12 @@ def made(hypotheses: Any, E: Array, signs: Vector, cuts: int | None = None) -> A
         return oracle(hypotheses, E, signs, slack=0.0)
     if callable(hypotheses) and not hasattr(hypotheses, "fit"):
         return hypotheses(E, signs)
+    # Only classifiers, whose games may have unknown columns, take trees and weak learners.
     learner = "" if cuts else "a scikit-learn classifier, "
+    trees = "" if cuts else '"auto" (trees), '
     raise InputError(
-        f'hypotheses must be "stumps", {learner}or a function of (X, y) that returns a margin '
-        f"matrix, got {hypotheses!r}"
+        f'hypotheses must be {trees}"stumps", {learner}or a function of (X, y) that returns a '
+        f"margin matrix, got {hypotheses!r}"
     )
 
 

@@ -82,6 +82,10 @@ class Games(ABC):
         """
         raise NotImplementedError
 
+    def begin(self, matrix: Any) -> Any:
+        """Return the point from which the first game starts, or None."""
+        return None
+
     def gap(self, tol: float, grid: list[Any]) -> float:
         """Return the gap at which the games end, in the units of the games."""
         return tol
@@ -252,7 +256,10 @@ def _play(
             limit = NO_TIME
         elif math.isfinite(end):
             limit = max((end - time.time()) / (len(games) - i), NO_TIME)
-        relay.solution = solve(game, path.rule.gap(path.tol, grid), start=relay, time_limit=limit)
+        begin = path.rule.begin(matrix) if relay.solution is None else None
+        relay.solution = solve(
+            game, path.rule.gap(path.tol, grid), start=begin or relay, time_limit=limit
+        )
         path.is_stopped |= relay.solution.status == "interrupted"
         solutions.append(relay.solution)
     if games[0].n is None:

@@ -152,6 +152,11 @@ class TreePool(DenseMatrix):
         """
         return L2Ball(1.0 / math.sqrt(len(self._trees)))
 
+    def equal_weights(self) -> tuple[None, tuple[Whole, Vector]]:
+        """Return a start of `solve`: no distribution, and the weight 1/n of each tree."""
+        n = len(self._trees)
+        return None, (np.arange(n), np.full(n, 1.0 / n))
+
     def unseen_votes(self, support: Whole, coefficients: Vector) -> Vector:
         """Return the vote for each example of the trees that have not seen it.
 

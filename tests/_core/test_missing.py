@@ -71,11 +71,13 @@ def test_every_picture_says_what_it_needs(monkeypatch):
             call()
 
 
-def test_a_csv_to_stream_asks_for_pyarrow_alone(monkeypatch, tmp_path):
+def test_a_parquet_file_to_stream_asks_for_pyarrow_alone(monkeypatch, tmp_path):
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
     (tmp_path / "a.csv").write_text("x,y\n1,2\n")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'pyarrow>=[\d.]+'$"):
-        next(iter(online.stream(tmp_path / "a.csv", "y")))
+        next(iter(online.stream(tmp_path / "a.parquet", "y")))
+    assert next(iter(online.stream(tmp_path / "a.csv", "y")))[0].tolist() == [[1.0]]
 
 
 @pytest.mark.parametrize("action", ["check", "attack"])

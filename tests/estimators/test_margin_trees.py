@@ -148,6 +148,14 @@ def test_the_time_limit_is_that_of_the_whole_fit(hypotheses, monkeypatch):
     assert max(limits) < 60.0 / 3
 
 
+def test_equal_votes_are_the_worst_answer_when_time_runs_out():
+    X, y = quadrants(300)
+    with pytest.warns(ConvergenceWarning, match="time_limit was reached"):
+        fitted = MarginBoostClassifier(fraction=0.2, tol=1e-9, time_limit=1e-9).fit(X, y)
+    assert fitted.margin_[0] > 0.0
+    assert fitted.score(*quadrants(300, seed=1)) > 0.8
+
+
 def test_a_single_wrong_hypothesis_that_was_chosen_is_said():
     X = np.arange(12.0)[:, None]
     y = np.array([0, 0, 0, 1, 0, 0, 1, 1, 1, 1, 1, 1])

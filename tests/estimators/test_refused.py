@@ -34,7 +34,7 @@ ALL = {
     "margin classifier": MB("hard"),
     "margin classifier by folds": CV((0.3, 0.6), folds=2),
     "margin regressor": MBR(radius=1.0, folds=None),
-    "margin ranker": MBK(0.5, folds=None),
+    "margin ranker": MBK(fraction=0.5, folds=None),
 }
 TAKE_CATEGORIES = [name for name in ALL if name.startswith("margin")]
 TAKE_LABELS = [name for name in ALL if "classifier" in name]
@@ -195,7 +195,7 @@ REFUSED = {
     "order of targets": (MR(targets=(2, 1)), "low <= high"),
     "radius": (MBR(radius=-1), "radius must be a positive"),
     "open radius": (MBR(folds=None), "give radius=0.5, say"),
-    "no fraction": (MBR(0), "0 < fraction <= 1"),
+    "no fraction": (MBR(fraction=0), "0 < fraction <= 1"),
     "name of hypotheses": (MBR(hypotheses="trees"), "matrix, got 'trees'"),
     "hypotheses one by one": (MBR(hypotheses=FOUND), "one by one"),
     "hypotheses of pairs": (MBK(hypotheses=FOUND), "one by one"),

@@ -154,7 +154,7 @@ BAD = [
     (lambda X, y, f: progressive("hinge", stream(X, y)), "learner must be a Learner"),
     (lambda X, y, f: list(stream(X, y[:7])), "X has 30 examples and labels of shape"),
     (lambda X, y, f: list(stream(X[0], y)), "a block has shape .rows, features."),
-    (lambda X, y, f: list(stream(X, y * np.nan)), "has no label at row 0; leave the row out"),
+    (lambda X, y, f: list(stream(X, y * np.nan)), "has no label at row 0; give it one"),
     (lambda X, y, f: list(stream(X, y * np.inf)), "the label .*inf at row 0: it must be finite"),
     (lambda X, y, f: list(stream(X, ["a"] * 30)), "labels that are no numbers, such as 'a'"),
     (lambda X, y, f: list(stream(X, y, classes=(1, 0))), "label -1.0 at row 0: it is neither 1"),

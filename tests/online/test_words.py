@@ -120,12 +120,14 @@ def test_the_command_line_takes_words(base, tmp_path, capsys):
         assert f"{option} town names no column; {path} has city, age, code" in said
 
 
-def test_words_that_come_after_numbers_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("relaxboost.online.streams.csv_rows.READ_BYTES", 40)
+@pytest.mark.parametrize("size", [40, 2**20])
+def test_words_that_come_after_numbers_are_refused(size, tmp_path, monkeypatch):
+    """Also in the first block that is read: one wrong cell must not change a whole column."""
+    monkeypatch.setattr("relaxboost.online.streams.csv_rows.READ_BYTES", size)
     rows = "\n".join(["y,a", *["1,2"] * 30, "1,red", "-1,3"])
     (tmp_path / "a.csv").write_text(rows)
     message = (
-        r"column 'a' is not of numbers \('red' at row 30\); it had numbers before; drop it, or"
+        r"column 'a' is not of numbers \('red' at row 30\); it had numbers before: correct the cell"
     )
     with pytest.raises(InputError, match=message):
         list(stream(tmp_path / "a.csv", "y", categories=()))

@@ -104,7 +104,7 @@ class _CsvRows:
         return [column for column in self._features if column not in words]
 
     def _table(self, rows: bytes, before: int) -> Table:
-        """Return complete rows as a table. Columns with words in the first rows contain words."""
+        """Return complete rows as a table. A column whose first value is a word contains words."""
         while True:
             doubles = [*self._numeric_labels, *self._numbers()]
             try:
@@ -113,6 +113,10 @@ class _CsvRows:
                 words = self._columns.words
                 # Later rows cannot change what a base function is.
                 if words is None or before or error.column not in self._numbers():
+                    raise
+                # A wrong cell must not turn a column of numbers into words.
+                texts = self._parser.parse(rows, [], [error.column])[error.column].tolist()
+                if _is_number(next(text for text in texts if text and text.strip())):
                     raise
                 words.columns.append(error.column)
 
@@ -140,7 +144,9 @@ class _CsvRows:
             return InputError(f"{self._name} cannot be read as CSV: {at}{': ' * bool(at)}{error}")
         remedy = "drop or encode it"
         if self._columns.words is not None:
-            remedy = "it had numbers before; drop it, or name it among the categories"
+            remedy = (
+                "it had numbers before: correct the cell, or name the column among the categories"
+            )
         where = f"{error.value!r} at {at}" if at else repr(error.value)
         if error.column == self._label:
             remedy = "name the two labels, the negative one first: classes=(negative, positive)"
@@ -150,6 +156,14 @@ class _CsvRows:
         return InputError(
             f"{self._name}: column {error.column!r} is not of numbers ({where}); {remedy}"
         )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _matrix(table: Table, name: str, columns: list[str]) -> Array:

@@ -156,9 +156,12 @@ class _Run:
         if len(here) != len(kept) or np.array_equal(here, kept, equal_nan=True):
             return
         j = int(np.argmax((here != kept) & ~(np.isnan(here) & np.isnan(kept))))
+        remedy = "give the stream of the checkpoint"
+        if j == len(names) - 1 and here[j] == -kept[j]:
+            remedy += ", and its classes in the same order"
         raise InputError(
             f"{self._source.name} has {here[j]:g} at row {row}, {names[j]}, and the checkpoint "
-            f"{self.path} has learned {kept[j]:g} there; give the stream of the checkpoint"
+            f"{self.path} has learned {kept[j]:g} there; {remedy}"
         )
 
     def restore(self) -> None:

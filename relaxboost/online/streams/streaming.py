@@ -263,9 +263,12 @@ class Stream:
             where = f"at row {first + row}"
             # A missing label is None, nan or empty text.
             if label is None or str(label) in ("", "nan"):
-                raise InputError(f"{self.name} has no label {where}; leave the row out")
+                raise InputError(
+                    f"{self.name} has no label {where}; give it one, or leave a new row out"
+                )
             raise InputError(
-                f"{self.name} has the label {label} {where}: it {rule}; leave the row out"
+                f"{self.name} has the label {label} {where}: it {rule}; correct it, or leave a new "
+                "row out"
             )
         return targets
 
@@ -316,7 +319,7 @@ def stream(
     drop : iterable of str
         Columns of files and frames to leave out.
     categories : iterable of str, optional
-        Columns of files and frames that contain categories. Columns with words in the first rows
+        Columns of files and frames that contain categories. Columns whose first value is a word
         are added. The words of all these columns are hashed to 1024 features that are 0 or 1, for
         which `Stream.encoded` adapts base functions. By default words are refused.
 
