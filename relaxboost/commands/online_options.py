@@ -125,9 +125,8 @@ class StreamOptions(SimpleNamespace):
         targets = {} if self.targets is None else {"targets": self.targets}
         radius = 1.0 if self.radius in (None, "auto") else self.radius
         if name == "hedged-descent":
-            norm = stream.base.bound_in("l2", size)
-            bound = norm if self.bound is None else self.bound
-            return kind(self.loss, rb.L2Ball(radius), bound=bound, **targets), size
+            made = kind(self.loss, rb.L2Ball(radius), bound=1.0, **targets)
+            return self._bounded(made, "l2", stream, size), size
         # Each method gets the set of weights and the proxy for which its regret bound is known.
         greedy = {"gradient-descent": "l2", "mirror-steps": "l2"}
         over = getattr(rb, DOMAINS[self.over or greedy.get(name, "l1")])(radius)
@@ -137,8 +136,9 @@ class StreamOptions(SimpleNamespace):
         if self.horizon is not None:
             schedule = rb.online.Horizon(self.horizon)
         made = kind(self.loss, over, proxy=proxy, schedule=schedule, bound=1.0, **targets)
-        # By default the bound is that of the base functions, in the dual norm of the proxy.
-        bound = self.bound
-        if bound is None:
-            bound = stream.base.bound_in(made.proxy.norm, size)
-        return replace(made, bound=bound), size
+        return self._bounded(made, made.proxy.norm, stream, size), size
+
+    def _bounded(self, made: Any, norm: str, stream: Any, size: int) -> Any:
+        """Return a method with the bound that was given, or with that of the base functions."""
+        bound = stream.base.bound_in(norm, size) if self.bound is None else self.bound
+        return replace(made, bound=bound)

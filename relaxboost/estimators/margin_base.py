@@ -17,7 +17,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, positive
 from relaxboost.estimators.choices import threads
 from relaxboost.estimators.margin_games import Examples, proof
-from relaxboost.estimators.margin_paths import Games, SettingChoice, WarmPath
+from relaxboost.estimators.margin_paths import Games, Played, SettingChoice, WarmPath
 from relaxboost.estimators.tables import TableEstimator, read_weights
 from relaxboost.game import Solution
 from relaxboost.relaxations import Capped
@@ -86,27 +86,8 @@ class MarginBoost(TableEstimator):
             path.deadline = time.time() + positive("time_limit", self.time_limit)
         holds_out = not rule.has_unseen_votes and (choice.is_open or calibrates)
         path.paths_left = len(rule.targets) * (1 + holds_out * (self.folds or 0))
-        starts = self._starts(len(rule.targets))
-        grid = choice.grid
-        if rule.has_unseen_votes:
-            played = path.solve(given, grid, starts)
-            is_whole = all(s.status != "time_limit" for pairs in played for _, s in pairs)
-            held = None if self.folds is None else rule.unseen_votes(played)
-            if choice.is_open and held is not None:
-                grid = self._choose(choice, held, given, is_whole)
-                played = [pairs[: len(grid)] for pairs in played]
-        else:
-            held = None
-            if choice.is_open:
-                held, is_whole = path.held_out(given, grid, self.folds or 0)
-                grid = self._choose(choice, held, given, is_whole)
-            # Settings harder than the chosen one are not solved. Softer settings are warm starts,
-            # and the stages of the staged methods.
-            played = path.solve(given, grid, starts)
-            # With a single setting nothing was held out to choose it. Calibration still needs votes
-            # on examples that the games have not seen.
-            if held is None and calibrates and self.folds is not None and not path.is_stopped:
-                held, _ = path.held_out(given, grid, self.folds)
+        solved = self._solved_at_once if rule.has_unseen_votes else self._solved_by_folds
+        played, held = solved(path, choice, given, calibrates)
         self._solutions: list[Solution] = [pairs[-1][1] for pairs in played]
         self._stages = [[voter for voter, _ in pairs] for pairs in zip(*played, strict=True)]
         self._certificates: Any = None
@@ -120,7 +101,39 @@ class MarginBoost(TableEstimator):
         if path.is_stopped:
             self._warn("interrupted, so that the votes are not calibrated")
             return None
-        return None if held is None else held[: len(grid)]
+        return None if held is None else held[: len(self._stages)]
+
+    def _solved_at_once(
+        self, path: WarmPath, choice: SettingChoice, given: Examples, calibrates: bool
+    ) -> tuple[list[Played], Array | None]:
+        """Return the solutions up to the chosen setting, and votes of unseen examples."""
+        played = path.solve(given, choice.grid, self._starts(len(path.rule.targets)))
+        if self.folds is None:
+            return played, None
+        held = path.rule.unseen_votes(played)
+        if choice.is_open:
+            is_whole = all(s.status != "time_limit" for pairs in played for _, s in pairs)
+            kept = len(self._choose(choice, held, given, is_whole))
+            played = [pairs[:kept] for pairs in played]
+        return played, held
+
+    def _solved_by_folds(
+        self, path: WarmPath, choice: SettingChoice, given: Examples, calibrates: bool
+    ) -> tuple[list[Played], Array | None]:
+        """Return the solutions up to the setting that folds choose, and the votes held out."""
+        grid = choice.grid
+        held = None
+        if choice.is_open:
+            held, is_whole = path.held_out(given, grid, self.folds or 0)
+            grid = self._choose(choice, held, given, is_whole)
+        # Settings harder than the chosen one are not solved. Softer settings are warm starts, and
+        # the stages of the staged methods.
+        played = path.solve(given, grid, self._starts(len(path.rule.targets)))
+        # With a single setting nothing was held out to choose it. Calibration still needs votes on
+        # examples that the games have not seen.
+        if held is None and calibrates and self.folds is not None and not path.is_stopped:
+            held, _ = path.held_out(given, grid, self.folds)
+        return played, held
 
     def _choose(
         self, choice: SettingChoice, held: Array, given: Examples, is_whole: bool
@@ -130,7 +143,7 @@ class MarginBoost(TableEstimator):
         setattr(self, f"{choice.name}_", choice.values[best])
         if not is_whole:
             said = f"the {choice.name} was chosen from unfinished games; raise time_limit or tol"
-            self._warn(said, stacklevel=5)
+            self._warn(said, stacklevel=6)
         return choice.grid[: best + 1]
 
     def _starts(self, games: int) -> list[Solution | None]:

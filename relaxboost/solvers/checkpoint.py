@@ -175,20 +175,26 @@ def _points(game: Game, content: dict[str, Any]) -> WarmStart:
     `content` is the dictionary in the file. d and w are moved to feasible points of the game, and
     the bounds on the value that they prove are evaluated again.
     """
-    found = content["basis"]
-    basis = found and Basis(tuple((int(j), int(s)) for j, s in found["columns"]), found["sides"])
-    # The column of w = 0 has the sign 0.
-    signs = (-1, 0, 1) if game.over.holds_zero else (-1, 1)
-    if basis and not all(0 <= j < (game.n or 0) and s in signs for j, s in basis.columns):
-        raise InputError(f"its basis names a column outside 0..{(game.n or 0) - 1}")
-    if basis and not (isinstance(basis.sides, str) and set(basis.sides) <= set(SIDES)):
-        raise InputError(f"the sides of its basis must be letters of {SIDES}")
     support = np.array(content["support"], dtype=np.int64)
     # The bounds in the file are not read: the points prove them again.
     return WarmStart(
         game.repair_d(np.array(content["d"], dtype=np.float64)),
         game.repair_w((support, np.array(content["coefficients"], dtype=np.float64))),
-        basis or None,
+        _basis(game, content["basis"]),
         rounds=natural("rounds", content["rounds"]),
         seconds=float(exact("a checkpoint", "seconds", content["seconds"])),
     ).with_bounds(game)
+
+
+def _basis(game: Game, found: Any) -> Basis | None:
+    """Return the basis of a checkpoint file, or raise InputError if it does not fit the game."""
+    if not found:
+        return None
+    basis = Basis(tuple((int(j), int(s)) for j, s in found["columns"]), found["sides"])
+    # The column of w = 0 has the sign 0.
+    signs = (-1, 0, 1) if game.over.holds_zero else (-1, 1)
+    if not all(0 <= j < (game.n or 0) and s in signs for j, s in basis.columns):
+        raise InputError(f"its basis names a column outside 0..{(game.n or 0) - 1}")
+    if not (isinstance(basis.sides, str) and set(basis.sides) <= set(SIDES)):
+        raise InputError(f"the sides of its basis must be letters of {SIDES}")
+    return basis
