@@ -64,9 +64,11 @@ class ClassGames(Games):
         """Return the columns of one game and its margin matrix."""
         signs = np.where(given.codes == k, 1.0, -1.0)
         weights = self._weights(given, k)
-        columns = CutColumns.of(self.table, given.Z, signs, weights)
         if not self.has_unseen_votes:
+            columns = CutColumns.of(self.table, given.Z, signs, weights)
             return columns, made(self.hypotheses, columns(given.Z), signs)
+        # An order of categories by the labels would tell trees the labels of unseen examples.
+        columns = CutColumns.of(self.table, given.Z, np.zeros(signs.size), weights)
         ranked = RankedColumns.of(columns, given.Z)
         return ranked, TreePool(ranked(given.Z), signs, weights, given.units())
 
@@ -206,13 +208,17 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         """
         Z, y, weights = self._checked(X, y, sample_weight)
         self.classes_, codes = classes_of(y)
-        weights = weights * self._class_factors(codes, weights)[codes]
+        factors = self._class_factors(codes, weights)
         rows = np.flatnonzero(weights > 0.0)
         given = Examples(Z, codes, weights).at(rows)
         went = np.arange(rows.size)
-        # Merged examples make games smaller, and weights give the same bits as copies.
+        # Merged examples make games smaller, and weights give the same bits as copies. Factors come
+        # after the sums, because a sum of products is rounded otherwise.
         if all(takes_weights(f) for f in grid):
             given, went = given.merged()
+            factors = self._class_factors(given.codes, given.weights)
+        copies = given.weights
+        given = given._replace(weights=copies * factors[given.codes], copies=copies)
         for at, f in enumerate(grid):
             # k becomes a fraction, which also has a meaning for a part of the examples.
             if isinstance(f, Capped) and f.k is not None:
@@ -238,7 +244,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         """Return a factor for each class, and check that each class has a positive weight."""
         classes = self.classes_
         factors = np.ones(classes.size)
-        total = np.bincount(codes, weights)
+        total = np.bincount(codes, weights, classes.size)
         if self.class_weight == "balanced" and (total > 0.0).all():
             factors = total.sum() / (classes.size * total)
         elif self.class_weight is not None:

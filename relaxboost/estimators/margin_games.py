@@ -27,8 +27,9 @@ MAX_NUMBERS_IN_CERTIFICATE = 2_000_000
 COPIES_IN_A_FOLD = 2
 """A row is frequent if each fold has at least this number of copies on average."""
 
-FREQUENT_COPIES = 5 * COPIES_IN_A_FOLD
-"""A row is frequent for bootstrap samples if it is frequent for five folds."""
+FREQUENT_COPIES = 50
+"""A row is frequent for bootstrap samples from this number of copies on. With 10 to 20 copies of
+rows with random labels the probabilities were too sure, because the trees know most of them."""
 
 
 class Examples(NamedTuple):
@@ -40,11 +41,15 @@ class Examples(NamedTuple):
     groups: Whole | None = None
     once: bool = False
     """Whether equal examples have been merged, so that weights count copies."""
+    copies: Vector | None = None
+    """The numbers of copies, if weights have other factors besides; None if the weights are it."""
 
     def at(self, rows: Any) -> Examples:
         """Return the examples of some rows."""
         groups = None if self.groups is None else self.groups[rows]
-        return Examples(self.Z[rows], self.codes[rows], self.weights[rows], groups, self.once)
+        copies = None if self.copies is None else self.copies[rows]
+        weights = self.weights[rows]
+        return Examples(self.Z[rows], self.codes[rows], weights, groups, self.once, copies)
 
     def merged(self) -> tuple[Examples, Whole]:
         """Return the different examples, sorted, with summed weights, and the example of each row.
@@ -54,8 +59,11 @@ class Examples(NamedTuple):
         groups = [] if self.groups is None else [self.groups]
         keys = np.column_stack([self._places(), self.codes, *groups])
         _, first, went = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-        total = np.bincount(went.ravel(), self.weights).astype(np.float64)
-        return self.at(first)._replace(weights=total, once=True), went.ravel().astype(np.int64)
+        went = went.ravel()
+        # Sums of sorted weights do not depend on the order of the rows.
+        order = np.lexsort((self.weights, went))
+        total = np.bincount(went[order], self.weights[order]).astype(np.float64)
+        return self.at(first)._replace(weights=total, once=True), went.astype(np.int64)
 
     def folds(self, count: int) -> list[tuple[Any, Examples]]:
         """Return for each fold a mask of the examples that it holds out, and the other examples.
@@ -104,7 +112,8 @@ class Examples(NamedTuple):
     def _are_frequent(self, row: Whole, copies: int) -> Any:
         """Return whether the row of each example has several labels and enough copies."""
         labels = np.bincount(np.unique(np.column_stack([row, self.codes]), axis=0)[:, 0])
-        return ((labels > 1) & (np.bincount(row, self.weights) >= copies))[row]
+        counts = self.weights if self.copies is None else self.copies
+        return ((labels > 1) & (np.bincount(row, counts) >= copies))[row]
 
     def _places(self) -> Array:
         """Return the rank of each value among the values of its feature, where nan is a value."""

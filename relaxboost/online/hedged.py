@@ -123,6 +123,15 @@ class HedgedDescent(OnlineMethod):
         return HedgedLearner(self, count("M", size))
 
 
+def check_squares(method: HedgedDescent, size: float) -> None:
+    """Raise InputError if the square of a number is no double, or nearly 0."""
+    if not 1e-150 <= size <= 1e150:
+        raise InputError(
+            f"squares of gradients or weights for bound={method.bound:g} and targets up to "
+            f"{method.limit:g} do not fit a double; scale the base functions and targets"
+        )
+
+
 class HedgedLearner(Learner):
     """The learner of `HedgedDescent`. `w` is the mean of the weights of its K learners.
 
@@ -135,7 +144,10 @@ class HedgedLearner(Learner):
         self.method: Any = method
         self.size = size
         self.origin: dict[str, str] = {}
+        # Gradients and weights are squared, so their squares must neither overflow nor vanish.
+        check_squares(method, method.limit / method.bound)
         lipschitz = method.loss.lipschitz(method.limit, method.bound, method.targets)
+        check_squares(method, lipschitz)
         largest = float(method.over.radius) ** 2 / 2.0
         self.constants = Constants(lipschitz, 1.0, largest)
         # With this unit, steps fit losses and targets in any units.

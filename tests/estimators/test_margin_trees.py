@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
@@ -75,24 +76,35 @@ def test_trees_that_have_not_seen_an_example_do_not_know_its_label():
     assert fitted.predict_proba(X).max() < 0.9
 
 
+def test_categories_do_not_tell_the_labels_of_unseen_examples():
+    """By 100 categories and labels by lot: an order by labels would let all trees know them."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=200), "zip": pd.Categorical(np.arange(200) % 100)})
+    codes = rng.integers(0, 2, 200)
+    fitted = MarginBoostClassifier(fraction=0.5).fit(frame, codes)
+    unseen = fitted.game_.matrix.unseen_votes(fitted.support_, np.ones(fitted.support_.size))
+    assert abs(np.mean((unseen > 0) == codes) - 0.5) < 0.12
+
+
 def test_equal_rows_are_drawn_together():
     rows = np.array([[0.0], [0.0], [1.0], [2.0], [2.0]])
-    given = Examples(
-        rows, np.array([0, 1, 0, 0, 1]), np.array([1.0, 2.0, 1.0, 9.0, 1.0]), once=True
-    )
-    # The value 2 has ten copies with both labels. It will occur again, and nothing hides it.
+    codes = np.array([0, 1, 0, 0, 1])
+    given = Examples(rows, codes, np.array([1.0, 2.0, 1.0, 49.0, 1.0]), once=True)
+    # The value 2 has fifty copies with both labels. It will occur again, and nothing hides it.
     assert given.units().tolist() == [0, 0, 1, -1, -1]
     assert given._replace(once=False).units().tolist() == [0, 0, 1, 2, 2]
+    # Factors of classes are no copies.
+    assert given._replace(copies=np.ones(5)).units().tolist() == [0, 0, 1, 2, 2]
 
 
-def test_weights_are_copies_and_the_order_of_rows_is_nothing():
+@pytest.mark.parametrize("factors", [None, {False: 0.1, True: 0.7}])
+def test_weights_are_copies_and_the_order_of_rows_is_nothing(factors):
     X, y = quadrants(60)
-    copies = 1 + np.arange(60) % 3
-    weighted = MarginBoostClassifier().fit(X, y, copies)
+    copies = 1 + np.arange(60) % 13
+    model = MarginBoostClassifier(class_weight=factors)
+    weighted = clone(model).fit(X, y, copies)
     order = np.random.default_rng(1).permutation(copies.sum())
-    repeated = MarginBoostClassifier().fit(
-        np.repeat(X, copies, axis=0)[order], np.repeat(y, copies)[order]
-    )
+    repeated = clone(model).fit(np.repeat(X, copies, axis=0)[order], np.repeat(y, copies)[order])
     assert np.array_equal(weighted.decision_function(X), repeated.decision_function(X))
     assert weighted.cv_errors_ == repeated.cv_errors_
 

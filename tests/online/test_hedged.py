@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
 import relaxboost as rb
 from relaxboost import InputError
@@ -49,12 +50,10 @@ class Twin:
         slope[slope * (F - inside) < 0.0] = 0.0
         self.total += weight * float(self.loss.pointwise(np.array([said]), np.array([y]))[0][0])
         value = weight * value
+        after = best + value
+        mixed = after.min()
         if self.gap:
-            q, inner = p[p > 0.0], value[p > 0.0]
-            least = inner.min()
-            mixed = least - math.log(q @ np.exp(-rate * (inner - least))) / rate
-        else:
-            mixed = (self.losses + value).min() - self.losses.min()
+            mixed = (logsumexp(-rate * best) - logsumexp(-rate * after)) / rate
         self.gap += max(float(p @ value) - mixed, 0.0)
         self.variance += float(p @ (value - p @ value) ** 2)
         self.range = max(self.range, float(np.ptp(value)))
@@ -140,6 +139,42 @@ def test_the_regret_is_at_most_its_bounds(loss, kind):
         limit = 1.25 * math.sqrt(2.0) * learner.constants.lipschitz * length * math.sqrt(rows)
         assert parts[KINDS == 2].min() <= limit
     assert learner.regret_bound() == pytest.approx(learner.regret_bound(np.eye(4)[0]))
+
+
+def test_a_learner_without_a_share_may_take_the_lead():
+    """Small examples give one learner a lead while Δ is tiny; then labels go against the mean."""
+    method = HedgedDescent("hinge")
+    turns = 300
+    learner, twin = method.start(turns + 1), Twin(method, turns + 1)
+
+    def learn(j, size, y):
+        h = size * np.eye(1, turns + 1, j)[0]
+        learner.update(h, y)
+        twin.learn(h, y, 1.0)
+
+    for i in range(400):
+        size = 1e-6 * 1.03 ** min(max(i - 60, 0), 312)
+        learn(0, size, 1.0)
+        learn(0, size, -1.0)
+    for j in range(1, turns + 1):
+        learn(j, 1.0, 1.0)
+        said = float(learner.predict(np.eye(1, turns + 1, j)[0], average=False))
+        learn(j, 1.0, -1.0 if said > 0.5 else 1.0)
+    hedge = 2.0 * math.sqrt(twin.variance * math.log(16))
+    hedge += twin.range * (4.0 / 3.0 * math.log(16) + 2.0)
+    assert learner.loss - twin.losses.min() <= hedge
+    # The weights w = 0 have the loss 1 for each example.
+    assert learner.loss - learner.rounds <= twin.spent[KINDS != 1].min() + hedge
+
+
+@pytest.mark.parametrize(
+    ("loss", "bound", "targets"),
+    [("absolute", 1.0, 1e160), ("squared", 1e-100, 1e-100), ("absolute", 1e100, 1e-80)],
+)
+def test_ranges_that_doubles_cannot_square_are_refused(loss, bound, targets):
+    method = HedgedDescent(loss, bound=bound, targets=targets)
+    with pytest.raises(InputError, match="do not fit a double; scale the base functions"):
+        method.start(2)
 
 
 def test_the_regret_grows_with_the_root_of_the_length():

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from relaxboost._core.arrays import Array, Vector
 from relaxboost._core.compiled import njit
 from relaxboost.online.kernels.rounds import LOSS, ROUNDS, WEIGHT
@@ -77,6 +75,29 @@ def mix(Z: Array, sums: Vector, steps: Steps, p: Vector, w: Vector) -> None:
 
 
 @njit()
+def _gap(sums: Vector, p: Vector, weight: float, values: Vector) -> float:
+    """Return the mean loss minus the mix loss of an example (de Rooij et al. 2014).
+
+    The mix loss is the increase of −log(Σ exp(−rate · loss)) / rate. The sum is over all learners,
+    also those with the share 0, because one of these may be the next leader.
+    """
+    losses = sums[MIXABILITY + 1 : MIXABILITY + 1 + p.size]
+    rate = math.log(p.size) / max(sums[MIXABILITY], SMALLEST_GAP)
+    least = losses.min()
+    after = losses - least + weight * values
+    lowest = after.min()
+    before_sum = 0.0
+    after_sum = 0.0
+    for k in range(p.size):
+        exponent = rate * (losses[k] - least)
+        before_sum += math.exp(-exponent) if exponent < LARGEST_EXPONENT else 0.0
+        exponent = rate * (after[k] - lowest)
+        after_sum += math.exp(-exponent) if exponent < LARGEST_EXPONENT else 0.0
+    mixed = lowest - math.log(after_sum / before_sum) / rate
+    return max(weight * inner(p, values) - mixed, 0.0)
+
+
+@njit()
 def learn(
     state: tuple[Vector, Array, Vector, Vector],
     steps: Steps,
@@ -104,18 +125,7 @@ def learn(
     mix(Z, sums, steps, p, w)
     # The i-th weights count i times, because the first ones may be those of far too large steps.
     average(w, mean, 2.0 * weight / (sums[WEIGHT] + weight))
-    # AdaHedge: the mixability gap is the mean loss minus the mix loss (de Rooij et al. 2014).
-    rate = math.log(K) / max(sums[MIXABILITY], SMALLEST_GAP)
-    least = np.inf
-    for k in range(K):
-        if p[k] > 0.0:
-            least = min(least, values[k])
-    mixed = 0.0
-    for k in range(K):
-        if p[k] > 0.0:
-            mixed += p[k] * math.exp(-rate * weight * (values[k] - least))
-    gap = weight * (inner(p, values) - least) + math.log(mixed) / rate
-    sums[MIXABILITY] += max(gap, 0.0)
+    sums[MIXABILITY] += _gap(sums, p, weight, values)
     sums[LOSS] += weight * value
     sums[ROUNDS] += 1.0
     fading = 1.0 / math.sqrt(sums[ROUNDS])
