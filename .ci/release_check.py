@@ -22,7 +22,7 @@ REFUSED = {
     "solve --dataset breast-cancer --k 56 --plot a.png": "pip install 'matplotlib",
     "solve data.csv --label y --relaxation KLPenalty(1) --certificate a.json": "'python-flint>=",
     "solve data.parquet --label y": "'pyarrow>=",
-    "online run data.csv --label y": "'pyarrow>=",
+    "online run data.parquet --label y": "'pyarrow>=",
     "plan boost --edges edges.csv --trips trips.csv --learner trees": "pip install 'lightgbm",
 }
 """Command lines that need an extra, and what they are told."""
@@ -68,6 +68,10 @@ def used(programs: Path, folder: Path) -> None:
     solve = ["solve", "data.csv", "--label", "y", "--certificate", "made.json"]
     assert "<= rho <=" in run(relaxboost, *solve, cwd=folder).stdout
     assert "accepted, exact" in run(relaxboost, "check", "made.json", cwd=folder).stdout
+    learned = run(
+        relaxboost, "online", "run", "data.csv", "--label", "y", "--classes", "0,1", cwd=folder
+    )
+    assert "4 examples" in learned.stdout, learned.stdout
     doctor = run(relaxboost, "doctor", cwd=folder).stdout
     assert all(f"-m pip install '{name}" in doctor for name in ("python-flint", "matplotlib"))
     for line, remedy in REFUSED.items():
