@@ -81,27 +81,36 @@ class MarginBoost(TableEstimator):
         A stage is a setting of the path. The votes have the shape (stages, examples[, classes]), or
         are None if no votes were held out.
         """
-        path = WarmPath(rule, self.tol, self.n_jobs, self.verbose)
-        if self.time_limit is not None:
-            path.deadline = time.time() + positive("time_limit", self.time_limit)
-        holds_out = not rule.has_unseen_votes and (choice.is_open or calibrates)
-        path.paths_left = len(rule.targets) * (1 + holds_out * (self.folds or 0))
+        path = self._path(rule, choice.is_open or calibrates)
         solved = self._solved_at_once if rule.has_unseen_votes else self._solved_by_folds
         played, held = solved(path, choice, given, calibrates)
         self._solutions: list[Solution] = [pairs[-1][1] for pairs in played]
         self._stages = [[voter for voter, _ in pairs] for pairs in zip(*played, strict=True)]
         self._certificates: Any = None
-        # A user who gives the fraction has chosen such votes.
-        is_classifier = self.for_labels is None
-        if is_classifier and choice.is_open and any(map(_is_single_and_wrong, self._solutions)):
-            self._warn(
-                "a single hypothesis has all of the weight and is wrong on some examples: lower "
-                'fraction, or use hypotheses="auto"'
-            )
+        if choice.is_open and self.for_labels is None:
+            self._warn_of_single_hypothesis()
         if path.is_stopped:
             self._warn("interrupted, so that the votes are not calibrated")
             return None
         return None if held is None else held[: len(self._stages)]
+
+    def _path(self, rule: Games, holds_out: bool) -> WarmPath:
+        """Return the path of the games, with the time that all of them share."""
+        path = WarmPath(rule, self.tol, self.n_jobs, self.verbose)
+        if self.time_limit is not None:
+            path.deadline = time.time() + positive("time_limit", self.time_limit)
+        has_folds = holds_out and not rule.has_unseen_votes
+        path.paths_left = len(rule.targets) * (1 + has_folds * (self.folds or 0))
+        return path
+
+    def _warn_of_single_hypothesis(self) -> None:
+        """Warn if one hypothesis decides, and is wrong. A user who gave the fraction chose that."""
+        if any(s.support.size == 1 and (s.margins < 0.0).any() for s in self._solutions):
+            self._warn(
+                "a single hypothesis has all of the weight and is wrong on some examples: lower "
+                'fraction, or use hypotheses="auto"',
+                stacklevel=5,
+            )
 
     def _solved_at_once(
         self, path: WarmPath, choice: SettingChoice, given: Examples, calibrates: bool
@@ -211,10 +220,6 @@ class MarginBoost(TableEstimator):
         # Solutions hold their game, and the game holds the training data.
         state = super().__getstate__()
         return {k: v for k, v in state.items() if k not in ("_solutions", "_certificates")}
-
-
-def _is_single_and_wrong(s: Solution) -> bool:
-    return s.support.size == 1 and bool((s.margins < 0.0).any())
 
 
 class ScoreBoost(MarginBoost):

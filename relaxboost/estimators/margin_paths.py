@@ -78,7 +78,8 @@ class Games(ABC):
     def unseen_votes(self, played: list[Played]) -> Array:
         """Return votes on each example of hypotheses that have not seen it.
 
-        The shape is (grid, examples[, classes]).
+        The shape is (grid, examples[, classes]). Only games with `has_unseen_votes` are asked, and
+        they override this method.
         """
         raise NotImplementedError
 

@@ -152,12 +152,13 @@ class PandasParser:
             if len(cells) != len(self._header):
                 return CsvError(f"Expected {len(self._header)} columns, got {len(cells)}", row)
             for column, cell in zip(self._header, cells, strict=True):
-                if column in doubles and cell not in MISSING and not _is_number(cell):
+                if column in doubles and cell not in MISSING and not is_number(cell):
                     return CsvError("no number", row, column, cell)
         return CsvError("pandas cannot read the rows")
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
+    """Return whether a cell is a number as Python reads it."""
     try:
         float(cell)
     except ValueError:

@@ -15,7 +15,7 @@ from relaxboost._core.tables import listed, next_header
 from relaxboost.matrices.chunks.sources import Batch
 from relaxboost.matrices.labelled import ROUNDED
 from relaxboost.online.streams.columns import TableColumns
-from relaxboost.online.streams.csv_parsers import NOT_UTF8, CsvError, Table, parser
+from relaxboost.online.streams.csv_parsers import NOT_UTF8, CsvError, Table, is_number, parser
 
 READ_BYTES = 2**20
 """The number of bytes that are read at once."""
@@ -116,7 +116,7 @@ class _CsvRows:
                     raise
                 # A wrong cell must not turn a column of numbers into words.
                 texts = self._parser.parse(rows, [], [error.column])[error.column].tolist()
-                if _is_number(next(text for text in texts if text and text.strip())):
+                if is_number(next(text for text in texts if text and text.strip())):
                     raise
                 words.columns.append(error.column)
 
@@ -156,14 +156,6 @@ class _CsvRows:
         return InputError(
             f"{self._name}: column {error.column!r} is not of numbers ({where}); {remedy}"
         )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _matrix(table: Table, name: str, columns: list[str]) -> Array:
