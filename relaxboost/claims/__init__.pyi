@@ -25,6 +25,7 @@ from .outcomes import Outcomes as Outcomes
 from .record import Enumeration as Enumeration
 from .record import Statement as Statement
 from .record import Unchecked as Unchecked
+from .record import WorstCases as WorstCases
 from .registry import all as all
 from .registry import get as get
 from .registry import load as load
@@ -38,3 +39,7 @@ from .verdict import ClaimVerdict as ClaimVerdict
 from .verdict import Evidence as Evidence
 from .verdict import StatementVerdict as StatementVerdict
 from .violations import Violation as Violation
+from .worst_case import ConvexFunctional as ConvexFunctional
+from .worst_case import Element as Element
+from .worst_case import WorstCase as WorstCase
+from .worst_case import worst_case as worst_case

@@ -30,12 +30,14 @@ from relaxboost.claims.record import (
     MISPRINT,
     OPEN,
     PROOF,
+    WORST,
     Check,
     Correction,
     Enumeration,
     Line,
     Statement,
     Unchecked,
+    WorstCases,
 )
 from relaxboost.claims.searching import attack
 from relaxboost.claims.spaces import Space, Values
@@ -76,12 +78,12 @@ class Claim:
     every : Enumeration or None
         All instances there are, where the claim is about a finite space; a check takes them all.
     resolution : float
-        How far below zero an interval of the slack that contains zero may reach, for the two
+        How far below zero an interval of the slack that contains zero may reach for the two
         sides to count as equal. Beyond, the instance is undecided.
     trials : int
         Instances that a check draws by default.
     file : Path or None
-        The reader's file it was loaded from; None for those that come with the package.
+        The reader's file, if it is from one.
     """
 
     id: str
@@ -116,20 +118,18 @@ class Claim:
     def evidence(self, statement: Statement) -> str:
         """Return what the verdict on a statement rests on.
 
-        Returns
-        -------
-        str
-            "counterexample", "proof" (its steps are checked), "exact" (all instances of a finite
-            space) or "instances".
+        It is "counterexample", "proof" (its steps are checked), "worst case" (over all instances
+        for some parameters), "exact" (all instances of a finite space) or "instances".
         """
         if statement is self.stated and self.counterexamples:
             return COUNTEREXAMPLE
         if statement.steps:
-            return PROOF
+            worst = all(isinstance(step.every, WorstCases) for step in statement.steps)
+            return WORST if worst else PROOF
         return INSTANCES if self.every is None else EXACT
 
     def instance(self, written: Mapping[str, Any]) -> Instance:
-        """Return an instance written as in files, e.g. a counterexample, to look at by hand."""
+        """Return an instance written as in files, e.g. a counterexample."""
         return self.make(self.space.from_json(written))
 
     def make(self, values: Mapping[str, Any]) -> Instance:
@@ -168,10 +168,7 @@ class Claim:
         certificates : Path, optional
             What the names of the files of certificates begin with; by default none is written.
 
-        Returns
-        -------
-        Evidence or None
-            None if the instance does not meet the hypotheses.
+        Returns None if the instance does not meet the hypotheses.
         """
         x = self.make(values)
         try:
@@ -200,7 +197,7 @@ class Claim:
         return f"relaxboost claims {action} {self.id.partition('/')[0]}{options}"
 
     def __call__(self, x: Instance, *options: Any) -> tuple[Slack, ...]:
-        """Return the slacks of the check as stated, which a correction may ask for less or more."""
+        """Return the slacks of the check as stated, with options that a correction asks for."""
         return self.stated.measure(x, *options)
 
     def corrected(self, words: str, formula: str = "") -> Callable[[Check], Correction]:
@@ -223,6 +220,8 @@ class Claim:
         correction: int = 0,
         space: Space | None = None,
         trials: int = 40,
+        every: Enumeration | None = None,
+        resolution: float | None = None,
     ) -> Callable[[Check], Claim]:
         """Decorate the check of a step of the proof of the claim, which is a claim of its own.
 
@@ -231,10 +230,12 @@ class Claim:
         words, formula : str
         correction : int
             0 for the proof of the claim as stated, 1 for that of the first correction.
-        space : Space, optional
-            The data the step is about; by default those of the claim.
+        space, resolution : optional
+            By default those of the claim.
         trials : int
             Instances to draw.
+        every : Enumeration, optional
+            All instances there are. `WorstCases` are parameters of a check by `worst_case`.
         """
 
         def add(check: Check) -> Claim:
@@ -247,8 +248,9 @@ class Claim:
                 stated=Statement(words, formula, check),
                 given="",
                 space=space or self.space,
-                resolution=self.resolution,
+                resolution=self.resolution if resolution is None else resolution,
                 trials=trials,
+                every=every,
                 file=self.file,
             )
             steps.append(one)
@@ -261,7 +263,7 @@ class Claim:
     ) -> ClaimVerdict:
         """Check the claim on its counterexamples and on random and structured instances.
 
-        Ctrl-C ends it with what was checked, if anything was; `interrupted` says so.
+        Ctrl-C ends it with what was checked; `interrupted` says so.
 
         Parameters
         ----------
@@ -270,7 +272,7 @@ class Claim:
         seed : int
             The same seed gives the same instances, whatever else is checked.
         certificates : path, optional
-            A folder in which to write the certificate of every optimum used.
+            A folder for the certificate of every optimum used.
         """
         trials = self.trials if trials is None else count("trials", trials)
         seed = natural("seed", seed)
@@ -285,11 +287,8 @@ class Claim:
     def attack(self, budget: int = 2000, seed: int = 0) -> ClaimVerdict:
         """Search for an instance that refutes the claim as stated, and shrink what is found.
 
-        Parameters
-        ----------
-        budget : int
-            Instances to try, >= 1, and as many to shrink. Ctrl-C ends it as it does a check.
-        seed : int
+        `budget` instances, at least one, are tried, and as many to shrink. Ctrl-C ends it as it
+        does a check.
         """
         budget = count("budget", budget)
         draw = partial(self.generator, natural("seed", seed))

@@ -15,7 +15,8 @@ from relaxboost.claims.measure import Slack, Vacuous
 FALSE, MISPRINT, AMBIGUOUS, OPEN = "false as stated", "misprint", "ambiguous", "open"
 """Statuses on record, beside "holds"."""
 
-COUNTEREXAMPLE, PROOF, EXACT, INSTANCES = "counterexample", "proof", "exact", "instances"
+COUNTEREXAMPLE, PROOF, WORST = "counterexample", "proof", "worst case"
+EXACT, INSTANCES = "exact", "instances"
 """What a verdict rests on."""
 
 ILLEGIBLE = "illegible in our copy"
@@ -32,6 +33,11 @@ class Enumeration:
     """Which they are, e.g. "all 81 matrices 2 x 2 with entries −1, 0, 1"."""
     instances: Callable[[], Iterable[Mapping[str, Any]]]
     """Each as in files."""
+
+
+@dataclass(frozen=True)
+class WorstCases(Enumeration):
+    """Parameters whose check is about all instances at once, by `worst_case`."""
 
 
 @dataclass(frozen=True)

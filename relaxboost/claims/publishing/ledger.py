@@ -34,6 +34,8 @@ from relaxboost.claims.record import (
     INSTANCES,
     MISPRINT,
     PROOF,
+    WORST,
+    WorstCases,
 )
 from relaxboost.claims.registry import select, sources
 from relaxboost.claims.running import Failure, check_all
@@ -69,6 +71,8 @@ A verdict rests on
 
 * a *counterexample*: one instance, in short numbers, that anyone can work out by hand;
 * a *proof*: its steps stand on the page, and each is checked on instances of its own;
+* *worst case*: the greatest difference over all instances, in spaces of any dimension, was
+  computed for some parameters by a semidefinite program, and proved by its dual in exact numbers;
 * *exact*: all instances there are were tried;
 * *instances*: random and structured ones, which is evidence and no proof. The page says how many,
   and how near to equality they came: the relative slack (right − left)/(|left| + |right|), 0 where
@@ -143,12 +147,21 @@ def _evidence(claims: Iterable[Claim]) -> str:
         for kind, words in (
             (COUNTEREXAMPLE, "counterexamples"),
             (PROOF, "proofs"),
+            (WORST, "worst cases"),
             (EXACT, "the enumeration of all instances"),
             (INSTANCES, "instances tried"),
         )
         if kind in kinds
     )
-    return f"With the corrections that is {len(kinds)} verdicts: {numbers}."
+    worst = sum(
+        any(isinstance(step.every, WorstCases) for step in statement.steps)
+        for claim in claims
+        for statement in claim.statements
+    )
+    return (
+        f"With the corrections that is {len(kinds)} verdicts: {numbers}. Of {worst} the worst case "
+        "over all instances is proved as well, for some parameters."
+    )
 
 
 def _refuted(all_sources: Sequence[Source]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 
 from relaxboost._core.errors import InputError, number_of
@@ -25,9 +26,11 @@ from relaxboost.claims.record import (
     MISPRINT,
     OPEN,
     PROOF,
+    WORST,
     Line,
     Statement,
     Unchecked,
+    WorstCases,
 )
 
 PICTURES = "images/claims"
@@ -157,6 +160,8 @@ def rests_on(claim: Claim, statement: Statement, found: Measured) -> str:
         return f"{text} on record; {_refuting(found)}"
     if kind == PROOF:
         return f"a proof, each step checked; and on {instances(found)}"
+    if kind == WORST:
+        return f"the worst case over all instances; and on {instances(found)}"
     if kind == EXACT and claim.every is not None:
         return f"enumeration: {claim.every.words}; {instances(found)}"
     if found.refuted:
@@ -233,9 +238,24 @@ def _details(claim: Claim, record: Record) -> list[str]:
 def _steps(statement: Statement, record: Record) -> list[str]:
     rows = []
     for number, step in enumerate(statement.steps, 1):
+        if isinstance(step.every, WorstCases):
+            rows.append(_worst(number, step, step.every))
+            continue
         found = instances(lookup(record, step)[0])
         text = f"{number}. {as_markdown(step.stated.words)}"
         if step.stated.formula:
             text += f" {formula(step.stated.formula)}"
         rows.append(f"{text} ({found})")
     return [*rows, ""] if rows else []
+
+
+def _worst(number: int, step: Claim, cases: WorstCases) -> str:
+    """Return a step about worst cases, with the two sides of the first six."""
+    sides = []
+    for written in itertools.islice(cases.instances(), 6):
+        evidence = step.examine(step.stated, step.space.from_json(written), "a worst case")
+        if evidence is None:
+            raise InputError(f"{step.id} says nothing of {written}")
+        sides.append(f"{evidence.slack.left:.4g} ≤ {evidence.slack.right:.4g}")
+    words = f"{number}. {as_markdown(step.stated.words)} {formula(step.stated.formula)}"
+    return f"{words}: over all instances, for {as_markdown(cases.words)}; first {', '.join(sides)}"
