@@ -19,7 +19,7 @@ help:
 	@echo "make processors the numeric tests as five kinds of processors compute them (hours)"
 	@echo "make release-check  build the wheel and the sdist, and use each where nothing else is"
 	@echo "make format     mend what the formatter can mend"
-	@echo "make claims     renew docs/claims/ from the claims (two minutes); ONLY="'TEL-*'" checks those alone"
+	@echo "make claims     check the claims and renew their record (two minutes); ONLY="'TEL-*'" checks those alone"
 	@echo "make tables     renew the tables of docs/relaxations.md from the families (ten seconds)"
 	@echo "make mutants    plant errors in the claims, and see that checks refute them (five minutes)"
 	@echo "make docs       build the documentation into site/"

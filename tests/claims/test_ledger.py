@@ -26,15 +26,14 @@ def record():
 
 
 def test_the_pages_are_those_of_the_registry():
-    shown = {path.name: path.read_text("utf-8") for path in (DOCS / ledger.FOLDER).glob("*.md")}
-    found = ledger.pages(registry.sources(), measuring.on_file())
-    assert shown.keys() == found.keys()
-    for name, text in found.items():
-        assert shown[name] == text, f"docs/claims/{name} is out of date; run make claims"
-    linked = set(re.findall(rf"\]\(\.\./{pages.PICTURES}/([^)]+)\)", "".join(found.values())))
-    there = {path.name for path in (DOCS / pages.PICTURES).iterdir()}
-    refuted = {f"{claim.id}.svg" for claim in registry.all() if claim.counterexamples}
-    assert linked == there == refuted, "run make claims"
+    found = ledger.built(pictures=False)
+    names = {"index.md", *(pages.file_of(source) for source in registry.sources())}
+    assert found.keys() == {f"{ledger.FOLDER}/{name}" for name in names}
+    text = b"".join(found.values()).decode()
+    linked = set(re.findall(rf"\]\(\.\./{pages.PICTURES}/([^)]+)\)", text))
+    assert linked == {f"{claim.id}.svg" for claim in registry.all() if claim.counterexamples}
+    nav = (DOCS.parent / "mkdocs.yml").read_text("utf-8")
+    assert all(f": {path}\n" in nav for path in found)
 
 
 def test_what_verdicts_rest_on_is_on_file():
@@ -167,35 +166,44 @@ def test_a_claim_that_was_not_measured_is_named(record):
         pages.page(made.MADE, {**record, "MADE-trace": record["MADE-trace"][:1]})
 
 
-def test_the_pages_and_pictures_are_written(tmp_path, monkeypatch):
+@pytest.fixture
+def only_made(tmp_path, monkeypatch):
+    """Let the registry have the claims made for tests, and no record."""
     monkeypatch.setattr(ledger, "sources", lambda: (made.MADE,))
     monkeypatch.setattr(measuring, "FILE", tmp_path / "measured.json")
-    old = tmp_path / "images" / "claims" / "MADE-gone.svg"
-    old.parent.mkdir(parents=True)
-    old.write_text("")
+    yield tmp_path
+    measuring.on_file.cache_clear()
+
+
+def test_the_record_is_written(only_made, monkeypatch):
     with pytest.raises(rb.InputError, match="not as recorded:\nMADE-never: undecided, not holds"):
-        ledger.write(tmp_path)
+        ledger.write(only_made)
     monkeypatch.delitem(made.MADE.claims, "MADE-never")
-    paths = ledger.write(tmp_path)
-    names = ["MADE-trace.svg", "MADE-few.svg", "measured.json", "index.md", "made.md"]
-    assert [path.name for path in paths] == names
-    assert not old.exists()
-    first = [path.read_bytes() for path in paths]
+    (path,) = ledger.write(only_made)
+    first = path.read_bytes()
     assert measuring.on_file().keys() == made.MADE.claims.keys()
-    assert first == [path.read_bytes() for path in ledger.write(tmp_path)]
-    assert [path.name for path in ledger.write(tmp_path, ["MADE-few"])] == names[1:]
-    assert first == [path.read_bytes() for path in paths]
+    assert [one.read_bytes() for one in ledger.write(only_made, ["MADE-few"])] == [first]
+    verdict = replace(made.MADE.claims["MADE-few"].check(2), interrupted=True)
     with monkeypatch.context() as patch:
-        verdict = replace(made.MADE.claims["MADE-few"].check(2), interrupted=True)
         patch.setattr(ledger, "check_all", lambda *_, **__: [(None, verdict)])
-        with pytest.raises(rb.InputError, match=r"no pages .*: interrupted after 0 of 1 claim;"):
-            ledger.write(tmp_path, ["MADE-few"])
+        with pytest.raises(rb.InputError, match=r"nothing .*: interrupted after 0 of 1 claim;"):
+            ledger.write(only_made, ["MADE-few"])
+    assert path.read_bytes() == first
     measuring.write({})
     with pytest.raises(rb.InputError, match="MADE-trace rests on was not measured"):
-        ledger.write(tmp_path, ["MADE-few"])
-    measuring.on_file.cache_clear()
+        ledger.write(only_made, ["MADE-few"])
     with pytest.raises(rb.InputError, match="no folder"):
-        ledger.write(tmp_path / "nowhere")
+        ledger.write(only_made / "nowhere")
+
+
+def test_the_pages_and_pictures_are_built(only_made, monkeypatch):
+    monkeypatch.delitem(made.MADE.claims, "MADE-never")
+    ledger.write(only_made)
+    found = ledger.built()
+    pictures = [f"{pages.PICTURES}/{name}.svg" for name in ("MADE-trace", "MADE-few")]
+    assert [*found] == ["claims/index.md", "claims/made.md", *pictures]
+    assert all(found[path].startswith(b"<?xml") for path in pictures)
+    assert found == ledger.built()
 
 
 @pytest.mark.parametrize(

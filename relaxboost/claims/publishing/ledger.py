@@ -1,15 +1,16 @@
-"""The pages of all claims, docs/claims/, made from the registry; ``make claims`` runs it.
+"""The record of all claims, and the pages that the documentation makes from it.
 
-``python -m relaxboost.claims.publishing.ledger docs`` checks every claim, keeps what the verdicts
-rest on in measured.json, and writes a page for each source, an overview, and the pictures of the
-claims that are refuted. With patterns of ids after the folder those alone are checked.
+``python -m relaxboost.claims.publishing.ledger docs``, which ``make claims`` runs, checks every
+claim, keeps what the verdicts rest on in measured.json, and renews the numbers on the page of
+findings. With patterns of ids after the folder those alone are checked. `built` returns the pages
+and the pictures of claims for ``make docs``; none of them is kept in the repository.
 """
 
 from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from relaxboost._core.errors import InputError, check_drawing, number_of
@@ -47,10 +48,11 @@ FOLDER, FINDINGS = "claims", "findings.md"
 _NUMBERS = "<!-- numbers -->\n", "<!-- end -->"
 """What the numbers on the page of findings stand between."""
 
+_DRAWN = 20
+"""Instances of a claim in its picture."""
+
 _HEAD = """\
 # Claims
-
-<!-- made by `make claims` from relaxboost/claims/; edit the claims, not this page -->
 
 What the literature states, each statement with a check that anyone can run, and what came of it.
 In a hurry: [what we found in the papers](../findings.md), in five minutes.
@@ -191,8 +193,23 @@ def pages(all_sources: Sequence[Source], record: measuring.Record) -> dict[str, 
     return {"index.md": index(all_sources), **found}
 
 
+def built(pictures: bool = True) -> dict[str, bytes]:
+    """Return the pages and the pictures of all claims, by their paths in the documentation."""
+    found = pages(sources(), measuring.on_file())
+    files = {f"{FOLDER}/{name}": text.encode() for name, text in found.items()}
+    claims = [claim for source in sources() for claim in source.claims.values()]
+    refuted = [claim for claim in claims if claim.counterexamples and pictures]
+    if refuted:
+        check_drawing()
+    for claim, verdict in _verdicts(refuted, _DRAWN):
+        from relaxboost.claims.publishing.pictures import picture, svg
+
+        files[f"{PICTURES}/{claim.id}.svg"] = svg(picture(claim, verdict), claim.id)
+    return files
+
+
 def write(folder: Path | str, patterns: Sequence[str] = ()) -> list[Path]:
-    """Check claims, and write what they rest on, the pages and the pictures.
+    """Check claims, write what they rest on, and renew the numbers on the page of findings.
 
     Parameters
     ----------
@@ -204,7 +221,7 @@ def write(folder: Path | str, patterns: Sequence[str] = ()) -> list[Path]:
     Returns
     -------
     list of Path
-        The files written. Pages and pictures of what is no longer there are removed.
+        The files written.
 
     Raises
     ------
@@ -215,63 +232,48 @@ def write(folder: Path | str, patterns: Sequence[str] = ()) -> list[Path]:
     if not folder.is_dir():
         raise InputError(f"no folder {folder}; give the one of the documentation, docs")
     claims = [claim for source in sources() for claim in source.claims.values()]
-    images, texts = folder / PICTURES, folder / FOLDER
-    for made in (images, texts):
-        made.mkdir(parents=True, exist_ok=True)
-    verdicts, written = _checked(select(list(patterns), claims), images)
+    verdicts = [verdict for _, verdict in _verdicts(select(list(patterns), claims))]
     record = measuring.kept(claims) if patterns else {}
     record = {**record, **measuring.measure(verdicts)}
-    new = pages(sources(), record)  # which fails where something was not measured
-    written.append(measuring.write(record))
-    for name, text in new.items():
-        write_atomically(texts / name, text.encode())
-        written.append(texts / name)
+    pages(sources(), record)  # which fails where something was not measured
+    written = [measuring.write(record)]
     findings = folder / FINDINGS
     if findings.exists():
         text = renewed(findings.read_text(encoding="utf-8"), sources())
         write_atomically(findings, text.encode())
         written.append(findings)
-    there = {*written, *(images / f"{claim.id}.svg" for claim in claims if claim.counterexamples)}
-    for old in {*images.glob("*.svg"), *texts.glob("*.md")} - there:
-        old.unlink()
     _complain(verdicts)
     return written
 
 
-def _checked(claims: Sequence[Claim], images: Path) -> tuple[list[ClaimVerdict], list[Path]]:
-    """Check claims and draw those that are refuted; return the verdicts and the pictures."""
-    check_drawing()
-    from relaxboost.claims.publishing.pictures import picture, svg
-
-    verdicts, written = [], []
-    for claim, outcome in check_all(claims, seed=measuring.SEED):
+def _verdicts(
+    claims: Sequence[Claim], trials: int | None = None
+) -> Iterator[tuple[Claim, ClaimVerdict]]:
+    """Check claims, all of them or none."""
+    done = 0
+    for claim, outcome in check_all(claims, trials, seed=measuring.SEED):
         if isinstance(outcome, Failure):
-            raise InputError(f"no pages are written: {outcome}")
+            raise InputError(f"nothing is written: {outcome}")
         if outcome.interrupted:
             break
-        verdicts.append(outcome)
-        if claim.counterexamples:
-            written.append(_draw(images, claim, svg(picture(claim, outcome), claim.id)))
-    if len(verdicts) < len(claims):
-        done = f"{len(verdicts)} of {number_of(len(claims), 'claim')}"
-        raise InputError(f"no pages are written: interrupted after {done}; start again")
-    return verdicts, written
-
-
-def _draw(folder: Path, claim: Claim, content: bytes) -> Path:
-    write_atomically(folder / f"{claim.id}.svg", content)
-    return folder / f"{claim.id}.svg"
+        yield claim, outcome
+        done += 1
+    if done < len(claims):
+        raise InputError(
+            f"nothing is written: interrupted after {done} of {number_of(len(claims), 'claim')}; "
+            "start again"
+        )
 
 
 def _complain(verdicts: Iterable[ClaimVerdict]) -> None:
     """Refuse verdicts that are not those on record."""
     other = [str(verdict) for verdict in verdicts if not verdict.agrees]
     if other:
-        raise InputError("the pages are written, but not as recorded:\n" + "\n".join(other))
+        raise InputError("the record is written, but not as recorded:\n" + "\n".join(other))
 
 
 def main() -> None:
-    """Write the pages and their pictures below the folder given."""
+    """Renew the record, and the page of findings in the folder given."""
     if len(sys.argv) < 2:
         sys.exit(
             "usage: python -m relaxboost.claims.publishing.ledger FOLDER [ID]..., e.g. docs 'TEL-*'"

@@ -32,6 +32,7 @@ from relaxboost.claims.record import (
     Unchecked,
     WorstCases,
 )
+from relaxboost.claims.verdict import in_one_line
 
 PICTURES = "images/claims"
 """Where the pictures are, below the folder of the documentation; pages are one folder down."""
@@ -41,8 +42,6 @@ STATUSES = (HOLDS, FALSE, MISPRINT, AMBIGUOUS, OPEN)
 
 OWN = "not in the paper"
 """In place of a page, of claims that this package adds."""
-
-_MADE = "<!-- made by `make claims` from relaxboost/claims/; edit the claims, not this page -->"
 
 
 def file_of(source: Source) -> str:
@@ -73,8 +72,6 @@ def page(source: Source, record: Record) -> str:
     total = ", ".join(f"{status}: {number}" for status, number in rows if number)
     parts = [
         f"# {source.key}",
-        "",
-        _MADE,
         "",
         f"{as_markdown(source.reference).rstrip('.')}.",
         "",
@@ -250,12 +247,13 @@ def _steps(statement: Statement, record: Record) -> list[str]:
 
 
 def _worst(number: int, step: Claim, cases: WorstCases) -> str:
-    """Return a step about worst cases, with the two sides of the first six."""
+    """Return a step about worst cases, with the two sides of the first and the sixth."""
     sides = []
-    for written in itertools.islice(cases.instances(), 6):
+    for written in itertools.islice(cases.instances(), 0, 6, 5):
         evidence = step.examine(step.stated, step.space.from_json(written), "a worst case")
         if evidence is None:
             raise InputError(f"{step.id} says nothing of {written}")
-        sides.append(f"{evidence.slack.left:.4g} ≤ {evidence.slack.right:.4g}")
+        at = in_one_line(evidence.instance)
+        sides.append(f"{evidence.slack.left:.4g} ≤ {evidence.slack.right:.4g} at {at}")
     words = f"{number}. {as_markdown(step.stated.words)} {formula(step.stated.formula)}"
-    return f"{words}: over all instances, for {as_markdown(cases.words)}; first {', '.join(sides)}"
+    return f"{words}: over all instances, for {as_markdown(cases.words)}; e.g. {', '.join(sides)}"

@@ -1,0 +1,14 @@
+"""The pages and pictures of claims, which mkdocs makes from the registry when it builds."""
+
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+from relaxboost.claims.publishing import ledger
+
+
+def on_files(files: Files, config: Any, **_: object) -> Files:
+    """Add a page for each source, the overview, and the pictures."""
+    for path, content in ledger.built().items():
+        files.append(File.generated(config, path, content=content))
+    return files
