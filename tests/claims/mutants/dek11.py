@@ -188,7 +188,12 @@ MUTANTS = (
         correction=1,
     ),
     Mutant(
-        "DEK11-best", "index", "samples[:, h - 1 :]", "samples[:, : h - 1]", at="stated", correction=2
+        "DEK11-best",
+        "index",
+        "samples[:, h - 1 :]",
+        "samples[:, : h - 1]",
+        at="stated",
+        correction=2,
     ),
     Mutant(
         "DEK11-ERM",
