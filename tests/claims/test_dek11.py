@@ -12,6 +12,7 @@ import pytest
 
 from relaxboost.claims.dek11 import SOURCE
 from relaxboost.claims.dek11.derandomised import errors, vote_errors
+from relaxboost.claims.dek11.halves import memory
 from relaxboost.claims.dek11.runs import LAWS, Samples, never_more
 from relaxboost.claims.instance import Instance
 from relaxboost.online import ExponentiatedGradient, Horizon
@@ -32,9 +33,9 @@ FIGURES = {
     "DEK11-majority-zero": [(0.8, 8 / 15)],
     "DEK11-radius": [(1.0, math.exp(-0.5))],
     "DEK11-as-good": [(1.0, 0.01)],
-    "DEK11-half": [(1.0, 0.05)],
-    "DEK11-best": [(1.0, 0.5)],
-    "DEK11-ERM": [(1.0 - 0.9**15, 0.2)],
+    "DEK11-half": [(0.874021, 0.5)],
+    "DEK11-best": [(1.0, 0.75)],
+    "DEK11-ERM": [(0.996304, 0.2)],
     "DEK11-T3-sum": [(0.566219, 0.0)],
     "DEK11-T3": [(1.0, 0.0), (6.4307, 3.8413)],
 }
@@ -171,3 +172,31 @@ def test_the_coin_that_sorts_itself_in_fractions():
     risk = sum(Fraction(1, 2) * loss for loss in losses.values())
     assert all(abs(loss - risk) == 1 for loss in losses.values())
     assert 2.0 * math.sqrt(math.log(1 / 0.7) / 2.0) < 1.0 < 2.0 * math.sqrt(math.log(2 / 0.7) / 2)
+
+
+def test_experts_that_learn_by_heart():
+    """Algorithm 2 on the 2^6 experts of DEK11-half and -ERM, N = 4 atoms, example by example."""
+    labelings = np.array(list(product([1.0, -1.0], repeat=4))).T
+    rows = np.hstack([np.ones_like(labelings), labelings])
+    labels, m = np.array([1.0, -1.0, -1.0]), 8
+    learner = ExponentiatedGradient("hinge", schedule=Horizon(m), bound=1.0).start(rows.shape[1])
+    for j in range(4):
+        g, t = memory(2, m, j, int((labels[:j] < 0.0).sum()))
+        expected = np.full(4, g)
+        expected[:j] += (1.0 - g) * t * labels[:j]
+        np.testing.assert_allclose(rows @ learner.w, expected, atol=1e-12)
+        if j < 3:
+            learner.update(rows[j], labels[j])
+
+
+def test_gradient_descent_fails_where_the_first_half_is_trusted_with_probability_delta():
+    """Hinge loss, x = 1, P(y = 1) = 1/10, B = 2, m = 4, δ = .99: P(not so) = .1 > 1 − δ."""
+    values = {"A": np.array([[1.0], [1.0]]), "y": np.array([1.0, -1.0]), "p": np.array([0.1, 0.9])}
+    law = Samples(Instance({**values, "m": 4, "B": 2.0, "loss": "hinge", "learner": "GD"}, {}))
+    assert (law.eta, law.c) == (1.0, 3.0)
+    losses = law.atoms(law.run().before[:, :2])
+    seen = losses[np.arange(16)[:, None], np.arange(2), law.samples[:, :1]]
+    at = seen.argmin(axis=1)[:, None]
+    over = np.take_along_axis(losses @ law.p - seen, at, axis=1)[:, 0]
+    bad = law.chances[over > law.c * math.sqrt(math.log(4.0 / 0.99) / 4.0)].sum()
+    assert bad == pytest.approx(0.1)

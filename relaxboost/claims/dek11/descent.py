@@ -56,7 +56,8 @@ def step(x: Instance) -> tuple[float, float]:
     "Π[w] = B w/‖w‖ is the projection onto the ball of radius B.",
     formula="‖Π[v] − v‖ ≤ ‖w − v‖ for every w in H, Π[v] = (B/‖v‖) v",
     printed="Let Π[w] denote the projection of w onto the H (here Π[w] = (B/‖w‖) w).",
-    given="H = {w : ‖w‖_2 ≤ B}; v ≠ 0",
+    ruling=AMBIGUOUS,
+    given="H = {w : ‖w‖_2 ≤ B}; v ≠ 0, and the formula read for all of them",
     space=POINTS,
     counterexamples=[{"v": ["1/2"], "w": ["1/2"], "B": 1}],
 )
@@ -68,7 +69,10 @@ def projection(x: Instance, onto: Callable[[Array, float], Array] = rescale) -> 
     return at_most(float(left), float(right), "‖Π[v] − v‖, ‖w − v‖")
 
 
-@projection.corrected("Π[w] = w/max(1, ‖w‖/B) is.", "‖Π[v] − v‖ ≤ ‖w − v‖ for every w in H")
+@projection.corrected(
+    "reading: for points outside of H, those within are their own projections: w/max(1, ‖w‖/B).",
+    "‖Π[v] − v‖ ≤ ‖w − v‖ for every w in H",
+)
 def projection_corrected(x: Instance) -> Slacks:
     """Proof. v within stays where it is; else ‖w − v‖ ≥ ‖v‖ − ‖w‖ ≥ ‖v‖ − B (1) = ‖Π[v] − v‖."""
     yield projection(x, project)[0]

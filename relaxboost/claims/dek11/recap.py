@@ -124,9 +124,11 @@ def _(x: Instance) -> Slacks:
     "The data set may be given to the online algorithm in any arbitrary order.",
     formula="l(Q; D) ≤ (1/m) Σ l(h_{i−1}; z_i) + c √(log(1/δ)/(2m)) with probability ≥ 1 − δ",
     printed="Run the online algorithm on the fixed data set (given in any arbitrary order) and "
-    "output "
-    "a randomized hypothesis … l(Q; D) ≤ (1/m)(Σ_i l(h_{i−1}; (x_i, y_i))) + c √(log(1/δ)/(2m))",
-    given="z_1, ..., z_m i.i.d., and sorted by their labels; Algorithm 1; for every δ",
+    "output a randomized hypothesis … l(Q; D) ≤ (1/m)(Σ_i l(h_{i−1}; (x_i, y_i))) + "
+    "c √(log(1/δ)/(2m))",
+    ruling=AMBIGUOUS,
+    given="“arbitrary” read so that the order may depend on the data: z_1, ..., z_m i.i.d., and "
+    "sorted by their labels; Algorithm 1; for every δ",
     space=LAWS.but(sizes={"k": (1, 2), "n": (1, 2)}, m=Whole(1, 12)),
     counterexamples=[
         {"A": [[1], [1]], "y": [1, -1], "p": ["1/2", "1/2"], "m": 12, "B": 1, "loss": "hinge"}
@@ -145,7 +147,7 @@ def any_order(x: Instance, rearranged: bool = True) -> Slack:
 
 
 @any_order.corrected(
-    "In any order that was fixed before the data were seen.",
+    "reading: any order that was fixed before the data were seen.",
     "l(Q; D) ≤ (1/m) Σ l(h_{i−1}; z_i) + c √(log(1/δ)/(2m)) with probability ≥ 1 − δ",
 )
 def order_fixed(x: Instance) -> Slacks:

@@ -24,12 +24,13 @@ def strongly(x: Instance, algorithm: Algorithm | None = None, factor: float = 2.
     return run
 
 
-def weakly(x: Instance, algorithm: Algorithm | None = None) -> Descent:
-    """Run Algorithm 2, or another, with η_t = 1/sqrt(t), without strong convexity."""
+def weakly(
+    x: Instance, algorithm: Algorithm | None = None, first: float = 1.0, power: float = 0.5
+) -> Descent:
+    """Run Algorithm 2, or another, with η_t = first/t^power, without strong convexity."""
     spans(x)
-    run = Descent(
-        Kinks(x.A, x.y), x.H, x.f0, algorithm or Repeated(), lambda t: 1.0 / math.sqrt(t), x.T
-    )
+    step = lambda t: first / t**power  # noqa: E731
+    run = Descent(Kinks(x.A, x.y), x.H, x.f0, algorithm or Repeated(), step, x.T)
     assume(run.last > 0)
     return run
 

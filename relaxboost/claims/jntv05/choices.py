@@ -190,12 +190,69 @@ RATIOS = PAIRS.but(sizes={"n": (2, 12)}, proxy=Choice("squared", "tilted", "entr
 _HALVES = {"x": [1, 0], "y": [0, 1], "s": "1/2", "radius": 1, "proxy": "squared"}
 
 
-def _ratio(x: Instance) -> float:
-    """Return (max V − min V)/α over the simplex."""
-    size = x.x.size
+def _ratio(x: Instance, size: int) -> float:
+    """Return (max V − min V)/α over the simplex of M = `size`."""
     ends = (np.eye(size)[0], np.full(size, 1.0 / size))
     most, least = (VALUES[x.proxy](x.radius * w, x.radius) for w in ends)
     return (most - least) / modulus(x.proxy, size, x.radius)
+
+
+@SOURCE.claim(
+    "ratio-others",
+    ("Sec. 6.1, before the ratio of (35)", "p. 21, Sec. 6.1"),
+    "For other proxies the ratio is of the same order as for the entropy.",
+    formula="(1/α) max V ≤ Cλ² ln M for all M, with some C for each proxy function",
+    printed="For other proxy functions, this ratio is of the same order. … Another frequently used "
+    "penalty function V(θ) = ‖θ‖_2² is strongly convex. … this function V satisfies (1/α) "
+    "max_{θ ∈ Θ_{M,λ}} V(θ) = ½λ²M",
+    ruling=AMBIGUOUS,
+    given="“other” read as all others; V less its minimum; ‖θ‖_2², (35), (36), with α of the "
+    "simplex for the first; M ≥ 3",
+    space=Space(
+        M=Whole(3, 80),
+        C=Real(4, 8),
+        radius=Real(0.25, 3, log=True),
+        proxy=Choice("squared", "p-norm", "power"),
+    ),
+    counterexamples=[{"M": 28, "C": 4, "radius": 1, "proxy": "squared"}],
+)
+def others(x: Instance) -> Slack:
+    """Eleven lines on the paper has λ²M/2 for ‖θ‖_2²: (M − 1)/2 > C ln M for large M, 13.5 > 13.3
+    for M = 28 and C = 4.
+    """
+    return at_most(_ratio(x, x.M), x.C * x.radius**2 * math.log(x.M), "(1/α) max V, Cλ² ln M")
+
+
+@others.corrected(
+    "reading: those of the two examples that follow, (35) and (36).",
+    "λ² ln M/2 ≤ (1/α) max V ≤ 4λ² ln M for (35), (36)",
+)
+def others_corrected(x: Instance) -> Slacks:
+    """Proof. With u = ln M the ratios are (λ²/2)(e^(2/p) − 1)u, 2/p = 2u/(1 + u), and
+    (e − 1)λ²u²/(1 + u): JNTV05-Eq35-ratio less the minimum, and JNTV05-Eq36-ratio. Over λ²u both
+    grow with u, and are between their values at u = 1 and their limits (1).
+    """
+    assume(x.proxy != "squared")
+    found, log = _ratio(x, x.M), x.radius**2 * math.log(x.M)
+    yield at_least(found, log / 2.0, "(1/α) max V, λ² ln M/2")
+    yield at_most(found, 4.0 * log, "(1/α) max V, 4λ² ln M")
+
+
+@others_corrected.step(
+    "The factors.",
+    "1/2 ≤ (e^(2s) − 1)/2 ≤ (e² − 1)/2 < 4, 1/2 ≤ (e − 1)s ≤ e − 1 < 4 for s = u/(1 + u) in "
+    "[1/2, 1)",
+    space=Space(M=Whole(3, 10**6)),
+)
+def _(x: Instance) -> Slacks:
+    s = math.log(x.M) / (1.0 + math.log(x.M))
+    yield at_least(s, 0.5, "s, 1/2")
+    for low, factor in (
+        ((math.e - 1.0) / 2.0, (math.exp(2.0 * s) - 1.0) / 2.0),
+        ((math.e - 1.0) / 2.0, (math.e - 1.0) * s),
+    ):
+        yield at_least(factor, low, "the factor, at s = 1/2")
+        yield at_most(factor, 4.0, "the factor, 4")
 
 
 @SOURCE.claim(
@@ -222,7 +279,7 @@ def conjecture(x: Instance) -> Slack:
     ln M − ln(M − 1) > 1/M. For M = 3 it is (4/3) ln 2 = .924 < 1.099. The paper's own (36) has .988
     there, and 1.384 < 1.386 for M = 4 (JNTV05-Eq36-ratio).
     """
-    return at_least(_ratio(x), x.radius**2 * math.log(x.x.size), "λ² ln M, (1/α) max V")
+    return at_least(_ratio(x, x.x.size), x.radius**2 * math.log(x.x.size), "λ² ln M, (1/α) max V")
 
 
 @conjecture.corrected(
@@ -235,7 +292,8 @@ def conjecture_corrected(x: Instance) -> Slacks:
     M = 2 and ‖θ‖_2². Gradients of random signs leave any learner a regret of √t λ g_M in the limit,
     and Proposition 2 with constant β bounds it by √(2tV*/α); g_M²/2 = (1 + o(1)) ln M.
     """
-    size, ratio, square = x.x.size, _ratio(x), x.radius**2
+    size, square = x.x.size, x.radius**2
+    ratio = _ratio(x, size)
     yield at_least(ratio, 2.0 * square * (1.0 - 1.0 / size) ** 2, "ratio, 2λ²(1 − 1/M)²")
     yield at_least(ratio, square * _largest_normal(size) ** 2 / 2.0, "ratio, λ²g_M²/2")
     a, b = x.radius * x.x, x.radius * x.y
@@ -268,7 +326,9 @@ def package(x: Instance) -> Slacks:
     """Neither a constant factor of V nor one added to it changes (max V − min V)/α."""
     size, over, proxy = x.x.size, Simplex(x.radius), as_proxy(x.proxy)
     alpha = proxy.modulus(over, size)
-    yield equal(proxy.largest(over, size) / alpha, _ratio(x), "ratio of the package, the formula")
+    yield equal(
+        proxy.largest(over, size) / alpha, _ratio(x, size), "ratio of the package, the formula"
+    )
     a, b = x.radius * x.x, x.radius * x.y
     bend = x.s * (1.0 - x.s) / 2.0 * alpha * float(np.abs(a - b).sum()) ** 2
     ends = x.s * proxy.value(a, over) + (1.0 - x.s) * proxy.value(b, over)

@@ -112,6 +112,7 @@ Eq. 36 | Sums of powers. | Eq36, Eq36-strong, Eq36-divergence, Eq36-ratio
 Sec. 6.1 | Other f-divergences presumably. | divergences
 | Gradients that cannot be written down. | R1-cost
 | The conjecture that the entropy is the optimal proxy. | conjecture
+| The ratio of other proxies is of the same order. | ratio-others
 | The ratios of (35) and (36) are O(1) λ² ln M. | Eq35-ratio, Eq36-ratio, package
 | ‖·‖_1 is no proxy. | l1
 | The ratio of ‖θ‖_2². | ratio-l2

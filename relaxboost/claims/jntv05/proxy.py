@@ -82,7 +82,9 @@ def _dual(d: Fraction, beta: Fraction) -> Fraction:
     formula="βV(θ) = sup {−zᵀθ − W_β(z) : z ∈ E*}",
     printed="The function W_β : E* → R is convex and has a conjugate βV, i.e. ∀θ ∈ Θ, βV(θ) = "
     "sup_{z ∈ E*} {−zᵀθ − W_β(z)}",
-    given="Θ closed and convex; here the simplex of M = 2, V(a, 1 − a) = a² and a jump at a = 0",
+    ruling=AMBIGUOUS,
+    given="V any convex function here, while Appendix B has “as V is continuous on Θ”; Θ the "
+    "simplex of M = 2, V(a, 1 − a) = a² and a jump at a = 0",
     space=JUMPS,
     counterexamples=[{"a": 0, "d": 0, "beta": 1, "jump": 1}],
 )
@@ -104,7 +106,9 @@ def _biconjugate(x: Instance, jump: Fraction) -> Slacks:
     yield at_most(_dual(middle, beta), mean, "W_β at a middle")
 
 
-@conjugate.corrected("For closed V, lower semicontinuous on Θ, that is.", "the same, V closed")
+@conjugate.corrected(
+    "reading: V is continuous on Θ; lower semicontinuous will do.", "the same, V closed"
+)
 def conjugate_corrected(x: Instance) -> Slacks:
     """Fenchel and Moreau: W_β is a supremum of affine functions, and βV = cl βV its conjugate."""
     yield from _biconjugate(x, Fraction(0))
@@ -124,7 +128,9 @@ def conjugate_corrected(x: Instance) -> Slacks:
     ],
 )
 def finite(x: Instance) -> Slack:
-    """−zᵀθ − β‖θ‖_1 at θ = −R sgn(z_j) e_j is R(|z_j| − β), without bound where ‖z‖_∞ > β."""
+    """A degenerate case: Θ unbounded and V that grows no faster than a line, which the paper never
+    uses. −zᵀθ − β‖θ‖_1 at θ = −R sgn(z_j) e_j is R(|z_j| − β), without bound where ‖z‖_∞ > β.
+    """
     value = 0.0 if float(np.abs(x.z).max()) <= x.beta else math.inf
     return at_most(value, 1e300, "W_β(z), a number")
 
@@ -182,13 +188,15 @@ def _(x: Instance) -> Slack:
     formula="−zᵀθ − βV(θ) = W_β(z) at θ = −∇W_β(z) ∈ Θ",
     printed="If V is α-strongly convex with respect to the norm ‖·‖_1 then … (ii) argmax_{θ ∈ Θ} "
     "{−zᵀθ − βV(θ)} = −∇W_β(z) ∈ Θ",
-    given="the simplex of M = 2, V(a, 1 − a) = a² and a jump at a = 0, α = 1/2",
+    ruling=AMBIGUOUS,
+    given="V any strongly convex function here, while Appendix B has “as V is continuous on Θ”; "
+    "Θ the simplex of M = 2, V(a, 1 − a) = a² and a jump at a = 0, α = 1/2",
     space=JUMPS,
     counterexamples=[{"a": 0, "d": 0, "beta": 1, "jump": 1}],
 )
 def argmax(x: Instance) -> Slack:
     """Where V jumps at the boundary the sup need not be attained: −∇W_β is the limit, at which the
-    value is less by the jump. The appendix calls existence evident, and V continuous.
+    value is less by the jump. The appendix calls existence evident.
     """
     return _attained(x, True)
 
@@ -201,7 +209,9 @@ def _attained(x: Instance, jumps: bool) -> Slack:
     return equal(value, _dual(d, beta), "−zᵀθ − βV(θ) at −∇W_β(z), W_β(z)")
 
 
-@argmax.corrected("For closed V.", "the same, V closed")
+@argmax.corrected(
+    "reading: V is continuous on Θ; lower semicontinuous will do.", "the same, V closed"
+)
 def argmax_corrected(x: Instance) -> Slack:
     """A closed strongly convex function has one minimiser on a closed set, and Danskin's theorem
     makes it the gradient.

@@ -194,33 +194,84 @@ def affine(x: Instance) -> Slacks:
     "Eq14",
     ("Eq. 14 and after", "p. 12, Eq. 14"),
     "Minimising the averaged approximation makes no progress: the points stay at vertices.",
-    formula="A(θ_t) − min A ≥ 1 − |c| for all t ≥ 1 in (14); (16) has the mean of it go to 0",
+    formula="A(θ_t) ≥ min_j A(e_j) > min A for all t ≥ 1 in (14); for (16) the mean of A(θ_t) goes "
+    "to min A",
     printed="θ_t = argmin_{θ ∈ Θ} φ̄_t(θ) = argmin_{θ ∈ Θ} θᵀ(Σ_{i=1}^t γ_i ∇A(θ_{i−1})). "
     "However, this does not make any progress",
-    given="M = 2, λ = 1, A(θ) = |θ_1 − θ_2 − c|; what no progress means is not said, and for "
-    "linear A a step of (14) finds the minimum",
-    space=Space(c=Real(-0.9, 0.9), beta=Real(0.5, 2)),
+    given="λ = 1, A(θ) = ‖θ − c‖_1, ‖θ − c‖_2²/2 or max_j (θ_j − c_j), c in the simplex and no "
+    "vertex; ties in (14) go to a vertex; what no progress means is not said, and for linear A a "
+    "step of (14) finds the minimum",
+    space=Space(
+        sizes={"n": (2, 6)},
+        c=Distribution("n"),
+        beta=Real(0.2, 4, log=True),
+        kind=Choice("absolute", "square", "largest"),
+    ),
 )
 def follow_the_leader(x: Instance) -> Slacks:
-    """A linear function on the simplex is least at a vertex, whichever the sum of gradients is.
+    """Each point is a vertex, however near to min A the others come. Three kinds of A are tried.
 
-    (16) has regret at most β_t ln 2 + Σ 1/(2β_{i−1}), Proposition 2.
+    Proof. A linear function is least on the simplex at a vertex (1), so that A(θ_t) ≥ min_j A(e_j),
+    which exceeds min A = A(c) for all A that are least at c only. (16) has the regret β_t ln M +
+    Σ L²/(2β_{i−1}) at most, JNTV05-P2, and that bounds Σ A(θ_{i−1}) − A(c) for convex A (2).
     """
-    t = 40
-    beta = growing(x.beta, t)
-    for scheme_ in ("leader", "proxy"):
-        theta, zeta, total = np.array([0.5, 0.5]), np.zeros(2), 0.0
-        for i in range(t):
-            slope = 1.0 if theta[0] - theta[1] >= x.c else -1.0
-            gap = abs(theta[0] - theta[1] - x.c)
-            total += gap
-            if scheme_ == "leader" and i:
-                yield at_least(gap, 1.0 - abs(x.c), "A(θ_t), 1 − |c|", i)
-            zeta = zeta + slope * np.array([1.0, -1.0])
-            vertex = np.array([1.0, 0.0]) if zeta[0] <= zeta[1] else np.array([0.0, 1.0])
-            theta = vertex if scheme_ == "leader" else gibbs(zeta, beta[i + 1], 1.0)
-    bound = beta[t] * math.log(2.0) + float((0.5 / beta[:t]).sum())
-    yield at_most(total, bound, "Σ A(θ_{i−1}) of (16), its bound")
+    size, t = x.c.size, 40
+    assume(x.c.max() < 0.99)
+    best = min(_tilt(x, vertex)[0] for vertex in np.eye(size))
+    yield at_least(best, 1e-6, "min_j A(e_j), min A = 0")
+    for leads in (True, False):
+        total, bound = _descended(x, t, leads)
+        if leads:
+            yield at_least(min(total), best, "A(θ_t) of (14), min_j A(e_j)")
+        else:
+            yield at_most(sum(total), bound, "Σ A(θ_{i−1}) of (16), its bound")
+
+
+def _tilt(x: Instance, theta: Array) -> tuple[float, Array]:
+    """Return A(θ), which is least at c, where it is 0, and a sub-gradient."""
+    off = theta - x.c
+    if x.kind == "absolute":
+        return float(np.abs(off).sum()), np.sign(off)
+    if x.kind == "square":
+        return float(off @ off) / 2.0, off
+    return float(off.max()), np.eye(off.size)[int(off.argmax())]
+
+
+def _descended(x: Instance, t: int, leads: bool) -> tuple[list[float], float]:
+    """Return A(θ_i), i = 1, ..., t, for (14), or A(θ_{i−1}) for (16), and the bound of (16)."""
+    size, beta = x.c.size, growing(x.beta, t)
+    theta, zeta = np.full(size, 1.0 / size), np.zeros(size)
+    found, squares = [], 0.0
+    for i in range(t + leads):
+        value, slope = _tilt(x, theta)
+        if i or not leads:
+            found.append(value)
+        zeta = zeta + slope
+        squares += float(np.abs(slope).max()) ** 2 / (2.0 * beta[min(i, t)])
+        if leads:
+            theta = np.eye(size)[int(zeta.argmin())]
+        elif i < t:
+            theta = gibbs(zeta, beta[i + 1], 1.0)
+    return found, beta[t] * math.log(size) + squares
+
+
+@follow_the_leader.step(
+    "A linear function is least at a vertex.", "ζᵀθ ≥ min_j ζ_j for θ in the simplex"
+)
+def _(x: Instance) -> Slacks:
+    """Of each sum of gradients, at c, and at the vertex itself."""
+    zeta = sum(_tilt(x, vertex)[1] for vertex in np.eye(x.c.size))
+    yield at_least(float(zeta @ x.c), float(zeta.min()), "ζᵀc, min ζ_j")
+    at = np.eye(x.c.size)[int(zeta.argmin())]
+    yield equal(float(zeta @ at), float(zeta.min()), "ζᵀθ at a vertex, min ζ_j")
+
+
+@follow_the_leader.step("A convex function is above its tangents.", "A(θ) − A(c) ≤ (θ − c)ᵀ∇A(θ)")
+def _(x: Instance) -> Slacks:
+    for vertex in np.eye(x.c.size):
+        for theta in (vertex, 0.3 * vertex + 0.7 / x.c.size):
+            value, slope = _tilt(x, theta)
+            yield at_most(value, float((theta - x.c) @ slope), "A(θ), (θ − c)ᵀ∇A(θ)")
 
 
 @SOURCE.claim(

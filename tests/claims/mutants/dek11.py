@@ -161,26 +161,39 @@ MUTANTS = (
     Mutant(
         "DEK11-as-good",
         "direction",
-        "found.chosen - found.bounds.min(axis=1)",
-        "found.bounds.min(axis=1) - found.chosen",
+        "chosen - bounds.min(axis=1)",
+        "bounds.min(axis=1) - chosen",
         correction=1,
     ),
     Mutant(
         "DEK11-as-good",
         "constant",
-        "found.risk - found.bounds",
-        "found.risk - 0.95 * found.bounds",
+        "risk - bounds",
+        "risk - 0.95 * bounds",
         correction=1,
         step=1,
     ),
-    Mutant("DEK11-chosen", "constant", "- 2.0 * law.c", "- 1.0 * law.c"),
-    Mutant("DEK11-chosen", "constant", "2.0 * radii", "1.0 * radii", step=1),
-    Mutant("DEK11-chosen", "index", "Fraction(m, 2) + 1", "Fraction(m, 2) + 2", step=2),
+    Mutant("DEK11-chosen", "constant", "2.0 * x.over", "1.0 * x.over"),
+    Mutant("DEK11-chosen", "hypothesis", "radii - excess", "radii", step=1),
+    Mutant("DEK11-chosen", "constant", "0.6,", "0.5,", step=2),
+    Mutant("DEK11-chosen", "constant", "0.2,", "0.15,", step=3),
     Mutant(
         "DEK11-half", "constant", "/ (2 * x.h))", "/ (8 * x.h))", at="half_radius", correction=1
     ),
     Mutant(
-        "DEK11-best", "constant", "/ (2 * x.h))", "/ (8 * x.h))", at="half_radius", correction=1
+        "DEK11-best",
+        "hypothesis",
+        "False, False",
+        "False, True",
+        correction=1,
+    ),
+    Mutant(
+        "DEK11-best",
+        "index",
+        "samples[:, h - 1 :]",
+        "samples[:, : h - 1]",
+        at="stated",
+        correction=2,
     ),
     Mutant(
         "DEK11-ERM",
@@ -258,7 +271,7 @@ MUTANTS = (
     Mutant(
         "DEK11-half", "constant", "x.h * math.exp(-2.0", "x.h * math.exp(-1.2", correction=1, step=2
     ),
-    Mutant("DEK11-best", "constant", "-2.0 * K", "-1.5 * K", correction=1, step=1),
+    Mutant("DEK11-best", "constant", "-2.0 * K", "-1.5 * K", correction=2, step=1),
     Mutant("DEK11-ERM", "constant", '2.0, "(l', '1.6, "(l', correction=1, step=1),
     Mutant("DEK11-class", "index", "value[:2].max()", "value[:1].max()", step=1),
     Mutant("DEK11-T1-rate", "index", "sums.max()), r", "sums.max()), r - 1", step=1),
