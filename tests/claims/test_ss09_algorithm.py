@@ -26,6 +26,48 @@ def test_errors_of_theorem_9():
     assert (first.left, first.round) == (pytest.approx(27 / 80), 2)
 
 
+def rounds_and_errors(x):
+    """Return rounds and error/ε of Fig. 1 for every choice of j_t among the largest edges."""
+    m, n = x.A.shape
+    beta, rho = x.epsilon / (2.0 * np.log(m)), float(x.optimum(Game(x.A)).middle)
+    found, waiting = [], [(1, np.zeros(n))]
+    while waiting:
+        t, w = waiting.pop()
+        u = x.A @ w
+        d = np.exp((u.min() - u) / beta)
+        edges = d @ x.A / d.sum()
+        for j in np.flatnonzero(np.abs(edges) >= np.abs(edges).max() - 1e-9):
+            sign = np.sign(edges[j])
+            v = sign * x.A[:, j] - u
+            gap = float(d @ v / d.sum())
+            if gap <= x.epsilon:
+                found.append((t, (rho - u.min()) / x.epsilon))
+                break
+            eta = beta * gap / np.abs(v).max() ** 2
+            moved = (1.0 - eta) * w
+            moved[j] += eta * sign
+            waiting.append((t + 1, moved))
+    return [sorted({each[part] for each in found}) for part in (0, 1)]
+
+
+@pytest.mark.parametrize(("number", "rounds"), [(1, (6, 8)), (3, (213, 256))])
+def test_no_choice_among_tied_edges_saves_theorem_9(number, rounds):
+    claim = get("SS09-T9")
+    counts, errors = rounds_and_errors(claim.instance(claim.counterexamples[number]))
+    assert (counts[0], counts[-1]) == rounds
+    assert errors[0] > 1.02
+
+
+def test_errors_of_the_totally_corrective_update():
+    """c + βW(1/e) and c + (β/2) log(m − 1), c the first column."""
+    wide, three, eight = (0.31 / (4 * np.log(m)) for m in (2, 3, 8))
+    first = 0.3 + 2 * wide * 0.3 / 1.3 * np.log(1 / 0.3)
+    expected = [first / 0.31, (0.3 + three * np.log(2)) / 0.31]
+    expected.append((0.4 + 0.41 / 0.31 * eight * np.log(7)) / 0.41)
+    assert ratios("SS09-Eq13-accuracy") == pytest.approx(expected, abs=1e-5)
+    assert expected == pytest.approx([1.1682, 1.1255, 1.2096], abs=1e-4)
+
+
 def test_errors_with_many_rows():
     assert ratios("SS09-T9-many-rows") == pytest.approx([1.2359, 1.2853, 1.3450], abs=1e-4)
 

@@ -63,6 +63,9 @@ def accuracy(x: Instance) -> Slack:
     """The test bounds the gap of the *smoothed* problem, which is up to ε/2 from the other one.
 
     The proof shows ε_t ≤ ε/2 after 32 log(m)/ε² rounds, but the test stops before.
+
+    Edges tie in the second instance, in round 1, and in the last one. Every choice of j_t refutes:
+    after 6 or 8 rounds, and after 213 to 256. No other counterexample here depends on ties.
     """
     run = Fig1Run(x)
     return at_most(_errors(x, run)[-1], x.epsilon, _ERROR, len(run.rounds))

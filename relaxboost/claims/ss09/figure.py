@@ -352,11 +352,13 @@ def _(x: Instance) -> Slack:
 @SOURCE.claim(
     "F1-beta",
     ("Fig. 1, β; Theorem 9", "Fig. 1 and Theorem 9"),
-    "β = ε/(2 log m) for every m, and Fig. 1 ends within 32 log(m)/ε² rounds.",
+    "β = ε/(2 log m) for every m, and Fig. 1 ends within 32 log(m)/ε² rounds, in the degenerate "
+    "cases of m = 1 and of ε > √(32 log m), too.",
     formula="2β log m = ε, t ≤ 32 log(m)/ε²",
     printed="INITIALIZE: w_1 = 0, β = ε/(2 log(m)) … terminates after at most 32 log(m)/ε² "
     "iterations",
-    given="m ≥ 1",
+    ruling=AMBIGUOUS,
+    given="m ≥ 1, ε > 0; the text restricts neither",
     space=Space(sizes={"m": (1, 3), "n": (1, 4)}, A=Matrix(), epsilon=Real(0.05, 0.5, log=True)),
     counterexamples=[{"A": [[1]], "epsilon": "1/2"}, {"A": [[1], [1]], "epsilon": 5}],
 ).checked(trials=60)
@@ -370,7 +372,8 @@ def smoothing(x: Instance) -> Slacks:
 
 
 @smoothing.corrected(
-    "For m ≥ 2 and ε ≤ 1; for m = 1 any β ≥ 1 will do: two rounds, and an error of at most ε.",
+    "Reading: for m ≥ 2 and ε ≤ 1; for m = 1 any β ≥ 1 will do: two rounds, and an error of at "
+    "most ε.",
     "t ≤ 32 log(m)/ε² for m ≥ 2, ε ≤ 1; t ≤ 2 and max_j abs(A_1j) − Aw_t ≤ ε for m = 1",
 )
 def smoothing_guarded(x: Instance) -> Slacks:

@@ -98,7 +98,7 @@ Example 1 | (i) and (ii). | E1-core
 | f* = ν‖·‖_* and (iii). | AppB-1, E1-conditions
 | The display: a ball of an arbitrary norm. | E1
 | ℓ∞: capped weights again. | Eq4, Sec2-dual-norms
-| AvgMin_k is the soft margin. | E1-soft-margin
+| AvgMin_k is the soft margin. | E1-soft-margin, E1-soft-margin-inference
 Example 2 | f* is the indicator of a ball. | E2-conjugate
 | The dual problem; w in the ball of ℝ^m is printed. | E2
 Lemma 8 | The conjugate of f + I_S. | L8, T7-max
@@ -191,7 +191,7 @@ Sec. 5.2, par. 1 | The algorithms of Warmuth et al. are totally corrective. | - 
     papers.
 Eq. 13 | The totally corrective update. | Eq13
 After Eq. 13 | It gains at least as much. | Eq13, Eq13-sharper
-| Lemma 12 and Theorem 9 hold as well. | Eq13-rounds
+| Lemma 12 and Theorem 9 hold as well. | Eq13-rounds, Eq13-accuracy
 Sec. 5.2, last par. | Running times and experiments. | Eq13-runtime
 Sec. 5.3, par. 1 | Caps correspond to the soft margin. | Eq6, E1-soft-margin
 Before Lemma 13 | The Bregman divergence. | - | A definition, which the claims after it use.

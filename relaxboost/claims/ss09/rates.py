@@ -296,6 +296,7 @@ SOURCE.unchecked(
     formula="#{i: (Aw_t)_i ≤ 0} = 0 ⇒ t ≥ 1/γ²",
     printed="AdaBoost seemingly attains an exponentially fast decay of the empirical error of "
     "e^{−γ²t}. Thus, t should be at least 1/γ².",
+    ruling=AMBIGUOUS,
     given="A is γ-weak-learnable; here γ ≥ 1/10, after t columns",
     space=SEPARABLE.but(sizes={"m": (1, 8), "n": (1, 6)}),
     counterexamples=[{"A": [["1/2"]]}, {"A": _CYCLIC}],
@@ -315,8 +316,8 @@ def one_over_gamma(x: Instance) -> Slack:
 
 
 @one_over_gamma.corrected(
-    "The bound is below 1/e from 1/γ² rounds on; some matrices do take as many: "
-    "`remark-one-over-gamma-worst`.",
+    "Reading: the bound is below 1/e from 1/γ² rounds on, and not before; some matrices do take "
+    "as many: `remark-one-over-gamma-worst`.",
     "e^{−γ²t} ≤ 1/e for t ≥ 1/γ², and not before",
 )
 def one_over_gamma_bound(x: Instance) -> Slacks:
