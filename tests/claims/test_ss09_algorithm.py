@@ -1,10 +1,13 @@
 """SS09, Sec. 5 to 5.2: the known figures of claims."""
 
+from itertools import permutations, product
+
 import numpy as np
 import pytest
 
 from relaxboost.claims import get
-from relaxboost.claims.ss09 import algorithm, rates, smooth
+from relaxboost.claims.ss09 import algorithm, rates, small, smooth
+from relaxboost.claims.ss09.family import REGULARISERS
 from relaxboost.claims.ss09.runs import fig1
 from relaxboost.claims.votes import adaboost_by_hand, risk
 from relaxboost.game.game import Game
@@ -109,11 +112,52 @@ def test_objectives_are_those_of_the_package():
     assert smooth.smooth(u, 1, beta) == pytest.approx(float(smooth.smooth(u, 1.0 + 1e-15, beta)))
 
 
+@pytest.mark.parametrize("name", REGULARISERS)
+def test_other_f_are_those_of_the_package(name):
+    """By hand and by the package's projections; cvxpy solves "first weight" to fewer digits."""
+    own, rng = REGULARISERS[name], np.random.default_rng(1)
+    digits = 1e-4 if name == "first weight" else 1e-11
+    for _ in range(8):
+        m = int(rng.integers(2, 9))
+        k, beta = int(rng.integers(1, m + 1)), float(rng.uniform(0.02, 0.7))
+        relaxation = own.relaxation(m, k).resolve(m)
+        for u in (rng.uniform(-1, 1, m), np.round(rng.uniform(-1, 1, m))):
+            d = own.distribution(u, k, beta)
+            assert d == pytest.approx(relaxation.distribution(u, beta), abs=digits)
+            margin = relaxation.relaxed_margin(u)[0]
+            assert own.margin(u, k) == pytest.approx(margin, abs=min(digits, 1e-7))
+            assert smooth.smooth(u, k, beta, name) >= own.margin(u, k) - 1e-12
+
+
+@pytest.mark.parametrize("name", [name for name in REGULARISERS if name != "first weight"])
+def test_runs_by_hand_are_those_of_the_package(name):
+    A = [["7/10", "-9/10"], ["-3/5", "1/2"], ["1/5", "4/5"]]
+    x = get("SS09-L11").instance({"A": A, "k": 2, "f": name, "epsilon": "1/10"})
+    for one, other in zip(smooth.fig1_by_hand(x), fig1(smooth.game(x), 0.1), strict=True):
+        assert one.w == pytest.approx(other.w, abs=1e-11)
+        assert (one.gap, one.lower) == pytest.approx((other.gap, other.lower), abs=1e-11)
+        assert (one.upper, one.column) == pytest.approx((other.upper, other.column), abs=1e-11)
+
+
 def test_runs_stop_where_told():
     game = Game([[1.0, -0.5], [-0.5, 1.0]])
     assert len(fig1(game, 0.05, max_rounds=3)) == 3
     assert fig1(game, 0.5, to_gap=0.01)[-1].gap <= 0.01
     assert len(fig1(game, 0.5, stop=lambda now: now.number == 4)) == 4
+
+
+def test_every_small_matrix_is_in_a_class_that_is_tried():
+    """Columns may be exchanged and change their signs, and rows may be exchanged."""
+    tried = [np.array(A) for A in small.matrices()]
+    assert len(tried) == 221
+    for m, n in ((1, 1), (1, 2), (2, 1), (2, 2), (3, 1)):
+        reached = set()
+        for A in (A for A in tried if A.shape == (m, n)):
+            for rows, columns, signs in product(
+                permutations(range(m)), permutations(range(n)), product((-1, 1), repeat=n)
+            ):
+                reached.add((A[list(rows)][:, list(columns)] * np.array(signs)).tobytes())
+        assert len(reached) == 3 ** (m * n)
 
 
 def test_adaboost_stops_at_a_perfect_column():

@@ -8,6 +8,9 @@ from relaxboost.claims.language import *
 from relaxboost.claims.ss09.runs import beta, fig1
 from relaxboost.claims.ss09.smooth import (
     CAPPED_RUNS,
+    F_GIVEN,
+    FAMILY_RUNS,
+    F,
     Fig1Run,
     distribution,
     game,
@@ -243,9 +246,9 @@ def many_rows_lambert(x: Instance) -> Slacks:
     formula="t ≤ 32 log(m)/ε²",
     printed="Theorem 9. The algorithm given in Fig. 1 terminates after at most 32 log(m)/ε² "
     "iterations …",
-    given="A in [−1, 1]^(m×n), m ≥ 2, 0 < ε ≤ 1; f the indicator of ‖d‖_∞ ≤ 1/k",
-    space=GAMES,
-)
+    given="A in [−1, 1]^(m×n), m ≥ 2, 0 < ε ≤ 1; " + F_GIVEN,
+    space=GAMES.but(f=F),
+).checked(trials=60)
 def rounds(x: Instance) -> Slack:
     """The text's proof bounds ε_t, and not the gap that the figure tests.
 
@@ -255,13 +258,13 @@ def rounds(x: Instance) -> Slack:
     With the last round these are fewer than 16/(βε) = 32 log(m)/ε² (step 3).
     """
     bound = 32.0 * math.log(len(x.A)) / x.epsilon**2
-    return at_most(len(fig1(game(x), x.epsilon, max_rounds=math.ceil(bound) + 2)), bound, "rounds")
+    return at_most(len(Fig1Run(x, max_rounds=math.ceil(bound) + 2).rounds), bound, "rounds")
 
 
 @rounds.step(
     "A round gains at least β gap²/8.",
     "D(w_{t+1}) − D(w_t) ≥ gap²β/(2‖v‖_∞²), ‖v‖_∞ ≤ 2",
-    space=CAPPED_RUNS,
+    space=FAMILY_RUNS,
     trials=20,
 )
 def _(x: Instance) -> Slacks:
@@ -273,7 +276,7 @@ def _(x: Instance) -> Slacks:
 
 
 @rounds.step(
-    "The suboptimality falls like 8/(βt).", "ε_t ≤ 8/(β(t+1))", space=CAPPED_RUNS, trials=10
+    "The suboptimality falls like 8/(βt).", "ε_t ≤ 8/(β(t+1))", space=FAMILY_RUNS, trials=10
 )
 def _(x: Instance) -> Slacks:
     run, most = Fig1Run(x, max_rounds=100), x.optimum(smoothed_game(x))
@@ -359,8 +362,8 @@ def half_the_rounds(x: Instance) -> Slack:
     ("Theorem 9, rounds; a proof", "not in the paper"),
     "At most 8/(βε) rounds pass until ε_t ≤ ε, and fewer than 8/(βε) more until gap ≤ ε.",
     formula="max {t: ε_t > ε} ≤ 8/(βε) − 1, #{t: ε_t ≤ ε < gap_t} < 8/(βε), 16/(βε) = 32 log(m)/ε²",
-    given="f the indicator of ‖d‖_∞ ≤ 1/k, 0 < ε ≤ 1",
-    space=CAPPED_RUNS,
+    given=F_GIVEN + "; 0 < ε ≤ 1",
+    space=FAMILY_RUNS,
 ).checked(trials=20)
 def phases(x: Instance) -> Slacks:
     """The proof of `T9-rounds`, phase by phase. The text has the first with ε/2 for ε only."""

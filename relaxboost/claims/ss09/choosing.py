@@ -214,7 +214,7 @@ def worst_average(x: Instance) -> Slacks:
 
 
 @worst_average.corrected(
-    "Reading: ν ≤ k, as for the k that is chosen next.",
+    "reading: ν ≤ k, as for the k that is chosen next.",
     "min AvgMin_k(Aw) = (−ν + (k − ν)γ)/k if ν ≤ k",
 )
 def worst_average_of_many(x: Instance) -> Slacks:

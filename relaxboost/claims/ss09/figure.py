@@ -6,8 +6,18 @@ from fractions import Fraction
 import numpy as np
 
 from relaxboost.claims.language import *
+from relaxboost.claims.ss09.family import radius
 from relaxboost.claims.ss09.runs import beta, fig1
-from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Fig1Run, distribution, entropy, within
+from relaxboost.claims.ss09.smooth import (
+    CAPPED_RUNS,
+    F_GIVEN,
+    FAMILY_RUNS,
+    Fig1Run,
+    distribution,
+    entropy,
+    hat,
+    within,
+)
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.claims.ss09.strong import dual
 from relaxboost.game.game import Game
@@ -234,25 +244,27 @@ def _(x: Instance) -> Slacks:
     "F1-d",
     ("Fig. 1, d_t", "Fig. 1; Sec. 5, before Fig. 1"),
     "d_t is the least distribution of <Aw_t, d> + f(d) + βh(d).",
-    formula="<Aw_t, d> + βh(d) ≥ <Aw_t, d_t> + βh(d_t) + β‖d − d_t‖_1²/2, d ∈ S^m, ‖d‖_∞ ≤ 1/k",
+    formula="<Aw_t, d> + f(d) + βh(d) ≥ <Aw_t, d_t> + f(d_t) + βh(d_t) + β‖d − d_t‖_1²/2, d ∈ S^m",
     printed="d_t = argmin_{d∈S^m} (⟨Aw_t, d⟩ + (f(d) + βh(d)))",
-    given="f = 0 (k = 1) or the indicator of ‖d‖_∞ ≤ 1/k",
-    space=CAPPED_RUNS,
+    given=F_GIVEN,
+    space=FAMILY_RUNS,
 ).checked(trials=60)
 def argmin(x: Instance) -> Slacks:
-    """d_t against random d, and against d_i = min(1/k, ξ e^{−u_i/β}) from Lagrange's conditions.
+    """d_t against random d; for caps also against d_i = min(1/k, ξ e^{−u_i/β}) from Lagrange's
+    conditions, from which it comes for another f.
 
     The term ‖d − d_t‖_1² is what strong convexity adds (Def. 10), and no minimiser lacks it.
     """
     run = Fig1Run(x)
-    least = np.sum(run.d * run.u, axis=-1) + run.beta * entropy(run.d)
-    own = distribution(run.u, x.k, run.beta)
-    others = within(x.rng, run.m, x.k, 200)
+    least = np.sum(run.d * run.u, axis=-1) + hat(run.d, x.k, run.beta, x.f)
+    own = distribution(run.u, x.k, run.beta, x.f)
+    others = within(x.rng, run.m, x.k, 200, x.f)
+    cap, order = {"caps": (1.0 / x.k, np.inf), "Euclidean ball": (radius(x.k), 2)}.get(x.f, (1, 1))
     for t, now in enumerate(run.rounds[:60]):
-        yield at_most(float(np.max(now.d)), 1.0 / x.k, "cap", now.number)
+        yield at_most(float(np.linalg.norm(now.d, order)), cap, "cap", now.number)
         yield equal(float(now.d.sum()), 1.0, "sum", now.number)
         yield at_most(float(np.abs(own[t] - now.d).max()), 0.0, "from Lagrange", now.number)
-        above = others @ run.u[t] + run.beta * entropy(others)
+        above = others @ run.u[t] + hat(others, x.k, run.beta, x.f)
         apart = run.beta / 2.0 * np.abs(others - now.d).sum(axis=1) ** 2
         worst = int(np.argmin(above - apart))
         right = float(least[t] + apart[worst])
@@ -372,7 +384,7 @@ def smoothing(x: Instance) -> Slacks:
 
 
 @smoothing.corrected(
-    "Reading: for m ≥ 2 and ε ≤ 1; for m = 1 any β ≥ 1 will do: two rounds, and an error of at "
+    "reading: for m ≥ 2 and ε ≤ 1; for m = 1 any β ≥ 1 will do: two rounds, and an error of at "
     "most ε.",
     "t ≤ 32 log(m)/ε² for m ≥ 2, ε ≤ 1; t ≤ 2 and max_j abs(A_1j) − Aw_t ≤ ε for m = 1",
 )

@@ -134,7 +134,7 @@ def separable_with_zero(x: Instance) -> Slack:
 
 
 @separable_with_zero.corrected(
-    "Reading: separable and weak-learnable mean that γ > 0.",
+    "reading: separable and weak-learnable mean that γ > 0.",
     "dᵀA = 0 for d_i = d_j = ½, and ρ = 0",
 )
 def opposite_rows(x: Instance) -> Slacks:

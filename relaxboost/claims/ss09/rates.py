@@ -316,7 +316,7 @@ def one_over_gamma(x: Instance) -> Slack:
 
 
 @one_over_gamma.corrected(
-    "Reading: the bound is below 1/e from 1/γ² rounds on, and not before; some matrices do take "
+    "reading: the bound is below 1/e from 1/γ² rounds on, and not before; some matrices do take "
     "as many: `remark-one-over-gamma-worst`.",
     "e^{−γ²t} ≤ 1/e for t ≥ 1/γ², and not before",
 )

@@ -9,15 +9,19 @@ from relaxboost.claims.language import *
 from relaxboost.claims.ss09.runs import beta, smoothed
 from relaxboost.claims.ss09.smooth import (
     CAPPED_RUNS,
+    F_GIVEN,
+    FAMILY_RUNS,
     distribution,
+    f_of,
+    game,
     least_gain,
     margin,
+    relaxation,
     smooth,
     smoothed_game,
 )
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.game.game import Game
-from relaxboost.relaxations import Capped
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class _Round:
 
 @dataclass(frozen=True)
 class TotallyCorrectiveRun:
-    """What Eq. 13 makes of an instance with A, k and epsilon."""
+    """What Eq. 13 makes of an instance with A, k and epsilon, and f if it has one."""
 
     trace: list[_Round]
     """The rounds that made an update."""
@@ -54,14 +58,14 @@ class TotallyCorrectiveRun:
 
 def totally_corrective_run(x: Instance, to_gap: float | None = None) -> TotallyCorrectiveRun:
     """Run Eq. 13 until the gap of Fig. 1 is at most ε, or `to_gap`."""
-    m, n = x.A.shape
+    (m, n), f = x.A.shape, f_of(x)
     smoothing, enough = beta(m, x.epsilon), x.epsilon if to_gap is None else to_gap
     w = np.zeros(n)
     seen: list[int] = []
     trace: list[_Round] = []
     while True:
         u = x.A @ w
-        d = distribution(u, x.k, smoothing)[0]
+        d = distribution(u, x.k, smoothing, f)[0]
         edges = d @ x.A
         j = int(np.argmax(np.abs(edges)))
         slope = float(abs(edges[j]) - d @ u)
@@ -70,9 +74,9 @@ def totally_corrective_run(x: Instance, to_gap: float | None = None) -> TotallyC
         seen = sorted({*seen, j})
         v = np.sign(edges[j]) * x.A[:, j] - u
         eta = max(0.0, min(1.0, smoothing * slope / float(np.max(np.abs(v))) ** 2))
-        step = float(smooth(u + eta * v, x.k, smoothing))
-        best = x.optimum(smoothed(Game(x.A[:, seen], Capped(x.k)), x.epsilon))
-        value = float(smooth(u, x.k, smoothing))
+        step = float(smooth(u + eta * v, x.k, smoothing, f))
+        best = x.optimum(smoothed(Game(x.A[:, seen], relaxation(x)), x.epsilon))
+        value = float(smooth(u, x.k, smoothing, f))
         trace.append(_Round(w, value, slope, step, best, tuple(seen)))
         support, coefficients = x.optima[-1].w
         w = np.zeros(n)
@@ -87,8 +91,8 @@ def totally_corrective_run(x: Instance, to_gap: float | None = None) -> TotallyC
     printed="w_{t+1} = argmax_{w∈B_1^n} D(w) s.t. ∀i ∉ {j_r : r ≤ t}, w_i = 0.   (13) Clearly, the "
     "increase of D(w) at each iteration due to this update is at least as large as the "
     "increase attained for D(w) had we set w_{t+1} as given in Fig. 1.",
-    given="f the indicator of ‖d‖_∞ ≤ 1/k, A in [−1, 1]^(m×n), m ≥ 2",
-    space=CAPPED_RUNS,
+    given=F_GIVEN + "; A in [−1, 1]^(m×n), m ≥ 2",
+    space=FAMILY_RUNS,
 ).checked(trials=20)
 def totally_corrective(x: Instance) -> Slacks:
     """w_t has weight on j_1, ..., j_{t−1} only, so that Fig. 1's point is one of those compared.
@@ -110,8 +114,8 @@ def totally_corrective(x: Instance) -> Slacks:
     formula="ε_t − ε_{t+1} ≥ βε_t²/8, t ≤ 32 log(m)/ε²",
     printed="Therefore, Lemma 12 holds for the totally corrective update as well. The rest of the "
     "proof of Thm. 9 remains intact.",
-    given="f the indicator of ‖d‖_∞ ≤ 1/k, A in [−1, 1]^(m×n), m ≥ 2",
-    space=CAPPED_RUNS,
+    given=F_GIVEN + "; A in [−1, 1]^(m×n), m ≥ 2",
+    space=FAMILY_RUNS,
 ).checked(trials=20)
 def totally_corrective_rounds(x: Instance) -> Slacks:
     """By Eq. 13; not tight, see `Eq13-sharper`.
@@ -159,7 +163,7 @@ def totally_accurate(x: Instance) -> Slack:
 
 def _error(x: Instance, w: Array) -> float:
     """Return ρ − F(Aw)."""
-    return float(x.optimum(Game(x.A, Capped(x.k))).middle - margin(x.A @ w, x.k))
+    return float(x.optimum(game(x)).middle - margin(x.A @ w, x.k))
 
 
 @totally_accurate.corrected(

@@ -65,7 +65,7 @@ def bad_set(x: Instance, bounded: bool = False) -> Slacks:
 
 
 @bad_set.corrected(
-    "Reading: for losses that have a risk minimiser, as those that are bounded below do here.",
+    "reading: for losses that have a risk minimiser, as those that are bounded below do here.",
     "∀ε ∃ set ∀ convex ℓ with inf ℓ > −∞ and 0 < s in ∂ℓ(0): there is a minimiser, and each has "
     "the error 1 − ε at least",
 )
