@@ -71,6 +71,14 @@ def test_errors_of_the_totally_corrective_update():
     assert expected == pytest.approx([1.1682, 1.1255, 1.2096], abs=1e-4)
 
 
+def test_theorem_9_fails_for_each_f():
+    """The rounds of the runs and the optima are of different origin: see `smooth.fig1_by_hand`."""
+    claim = get("SS09-T9-family")
+    assert {written["f"] for written in claim.counterexamples} == {*REGULARISERS}
+    expected = [1.1840, 1.1828, 1.0820, 1.0153, 1.0283]
+    assert ratios("SS09-T9-family") == pytest.approx(expected, abs=1e-4)
+
+
 def test_errors_with_many_rows():
     assert ratios("SS09-T9-many-rows") == pytest.approx([1.2359, 1.2853, 1.3450], abs=1e-4)
 

@@ -9,7 +9,6 @@ from relaxboost.claims.language import *
 from relaxboost.claims.ss09.family import radius
 from relaxboost.claims.ss09.runs import beta, fig1
 from relaxboost.claims.ss09.smooth import (
-    CAPPED_RUNS,
     F_GIVEN,
     FAMILY_RUNS,
     Fig1Run,
@@ -211,8 +210,8 @@ def _(x: Instance) -> Slack:
     "The update form guarantees ‖w_t‖_1 ≤ 1 for all t.",
     formula="‖w_t‖_1 ≤ 1; w_{t+1} = (1 − η_t) w_t + η_t e^{j_t}",
     printed="Note that the update form guarantees that ‖w_t‖_1 ≤ 1 for all t.",
-    given="A in [−1, 1]^(m×n), m ≥ 2, ε > 0; f = 0 (k = 1) or the indicator of ‖d‖_∞ ≤ 1/k",
-    space=CAPPED_RUNS,
+    given="A in [−1, 1]^(m×n), m ≥ 2, ε > 0; " + F_GIVEN,
+    space=FAMILY_RUNS,
 )
 def norm(x: Instance) -> Slacks:
     """Proof. w_{t+1} is a convex combination of w_t and of ±e^{j_t}, as 0 ≤ η_t ≤ 1 (step 1)."""
@@ -277,8 +276,8 @@ def argmin(x: Instance) -> Slacks:
     "j_t has the greatest edge; w_t is returned once <d_t, A(e^{j_t} − w_t)> ≤ ε, not before.",
     formula="abs((d_tᵀA)_j) ≤ <d_t, Ae^{j_t}> for all j; gap ≤ ε in the last round only",
     printed="j_t ∈ arg max_j |(d_t^T A)_j| … IF ⟨d_t, A(e^{j_t} − w_t)⟩ ≤ ε RETURN w_t",
-    given="f = 0 (k = 1) or the indicator of ‖d‖_∞ ≤ 1/k",
-    space=CAPPED_RUNS,
+    given=F_GIVEN,
+    space=FAMILY_RUNS,
 )
 def column(x: Instance) -> Slacks:
     """Recomputed in NumPy from d_t, w_t and A alone."""
@@ -300,8 +299,8 @@ def column(x: Instance) -> Slacks:
     formula="η_t ∈ argmax_{0≤η≤1} η<d_t, A(e^{j_t} − w_t)> − η²‖A(e^{j_t} − w_t)‖_∞²/(2β)",
     printed="Since we set η_t to be the maximizer of the expression in Eq. (10) over [0, 1], we "
     "obtain a lower bound on Δ_t which is at least as large as the bound given by Eq. (12).",
-    given="f = 0 (k = 1) or the indicator of ‖d‖_∞ ≤ 1/k",
-    space=CAPPED_RUNS,
+    given=F_GIVEN,
+    space=FAMILY_RUNS,
 )
 def step(x: Instance) -> Slacks:
     """Every other η of a grid and near η_t is below.
@@ -336,8 +335,8 @@ def _(x: Instance) -> Slack:
     ("Fig. 1, η_t", "not in the paper"),
     "For m ≥ 2 the maximum with 0 and the minimum with 1 in η_t change nothing.",
     formula="0 < β<d_t, A(e^{j_t} − w_t)>/‖A(e^{j_t} − w_t)‖_∞² < 1/(2 log m) ≤ 0.7214",
-    given="gap > ε, m ≥ 2 (the text clips, and does not say that it matters)",
-    space=CAPPED_RUNS,
+    given="gap > ε, m ≥ 2 (the text clips, and does not say that it matters); " + F_GIVEN,
+    space=FAMILY_RUNS,
 )
 def clipping(x: Instance) -> Slacks:
     """Proof. ε < gap ≤ ‖v‖_∞, v = A(e^{j_t} − w_t) (step 1), hence

@@ -142,7 +142,7 @@ After Fig. 1 | The log of a weight is negatively proportional to the margin. | F
 | ‖w_t‖_1 ≤ 1. | F1-norm
 | Other f change d_t only. | F1-d, L11, L12
 | An efficient procedure for caps. | F2
-Theorem 9 | ε-accurate. | T9, T9-many-rows, T9-capped, T9-small
+Theorem 9 | ε-accurate. | T9, T9-family, T9-many-rows, T9-capped, T9-small
 | 32 log(m)/ε² iterations. | T9-rounds, T9-rounds-worst, T9-rounds-open, T9-phases
 After Theorem 9 | Iterations bound the non-zero elements. | remark-sparsity
 | The hard margin in O(log(m)/ε²) iterations. | T9-rounds

@@ -9,7 +9,7 @@ import numpy as np
 
 from relaxboost.claims.language import *
 from relaxboost.claims.ss09.runs import fig1
-from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Fig1Run
+from relaxboost.claims.ss09.smooth import F_GIVEN, FAMILY_RUNS, Fig1Run
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.claims.votes import adaboost_by_hand, risk
 from relaxboost.game.game import Game
@@ -27,8 +27,8 @@ _CYCLIC = [[1, 1, -1], [-1, 1, 1], [1, -1, 1]]
     formula="#{j: w_{t,j} ≠ 0} ≤ t",
     printed="First we note that the number of iterations of the algorithm upper bounds the number "
     "of non-zero elements of the solution.",
-    given="f the indicator of ‖d‖_∞ ≤ 1/k",
-    space=CAPPED_RUNS,
+    given=F_GIVEN,
+    space=FAMILY_RUNS,
 )
 def sparsity(x: Instance) -> Slacks:
     """t − 1 is a bound too, and attained.

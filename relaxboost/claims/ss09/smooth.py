@@ -27,8 +27,8 @@ FAMILY_RUNS = CAPPED_RUNS.but(f=F)
 """The same for the other f, too."""
 
 F_GIVEN = (
-    "f the indicator of ‖d‖_∞ ≤ 1/k (k = 1 is the hard margin) or of ‖d‖_2 ≤ 1.05/√k, sh, s‖d‖_∞, "
-    "s(m‖d‖_2² − 1), or s|d_1| as a user's own f, with s = 3k/(10m)"
+    "f the indicator of ‖d‖_∞ ≤ 1/k (k = 1 is the hard margin) or of ‖d‖_2 ≤ 1.05/√k, s‖d‖_∞, "
+    "s(m‖d‖_2² − 1), which lacks s for (i), sh, or s|d_1| as a user's own f; s = 3k/(10m)"
 )
 
 
@@ -91,10 +91,12 @@ def fig1_by_hand(
     x: Instance,
     *,
     max_rounds: int | None = None,
+    to_gap: float | None = None,
     stop: Callable[[Round], bool] | None = None,
 ) -> Iterator[Round]:
     """Yield the rounds of Fig. 1 for an f of `family`, in NumPy; for the options see `fig1`."""
     A, smoothing, w, eta = x.A, beta(len(x.A), x.epsilon), np.zeros(x.A.shape[1]), 0.0
+    threshold = x.epsilon if to_gap is None else to_gap
     for number in itertools.count(1):
         u = A @ w
         d = distribution(u, x.k, smoothing, x.f)[0]
@@ -106,7 +108,8 @@ def fig1_by_hand(
         upper = float(REGULARISERS[x.f].f(d, x.k) + abs(edges[j]))
         now = Round(number, w, d, gap, float(margin(u, x.k, x.f)), upper, eta, j, sign)
         yield now
-        if (gap <= x.epsilon if stop is None else stop(now)) or number == max_rounds:
+        passed = gap <= threshold if stop is None else stop(now)
+        if passed or number == max_rounds:
             return
         eta = max(0.0, min(1.0, smoothing * gap / size**2)) if size else 0.0
         w = (1.0 - eta) * w
