@@ -125,7 +125,15 @@ def test_readings_proofs_enumerations_and_what_is_illegible():
     )
     own = "Eq. 3", "not in the paper"
     proved = source.claim("proved", own, "x ≤ 1", **options)(lambda x: at_most(x.x, 1))
-    proved.step("A step.", "x² ≤ x", trials=9)(lambda x: at_most(x.x**2, x.x))
+
+    @proved.step("A step.", "x² ≤ x", trials=9)
+    def _(x):
+        """Since x ≤ 1,
+
+        x² ≤ x.
+        """
+        return at_most(x.x**2, x.x)
+
     text = pages.page(source, measuring.measure(c.check() for c in source.claims.values()))
     assert "**Ambiguous.** Eq. 1 (p. 2)." in text
     assert "As printed:\n\n> x\\_{i} ≪ 1\n\nAs checked:\n\n`f`\n" in text
@@ -134,7 +142,8 @@ def test_readings_proofs_enumerations_and_what_is_illegible():
     assert "illegible in our copy, and nothing is charged" in text
     assert "Rests on enumeration: x = 0 and 1; 2 instances, " in text
     assert "Rests on a proof, each step checked; and on 100 instances, on " in text
-    assert "1. A step. `x² ≤ x` (9 instances, " in text
+    step = r"^1\. A step\. `x² ≤ x` \(9 instances, [^)]*\) Since x ≤ 1, x² ≤ x\.$"
+    assert re.search(step, text, re.MULTILINE)
     assert text.count("Not in the paper") == 1
 
 

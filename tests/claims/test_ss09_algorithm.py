@@ -1,10 +1,13 @@
 """SS09, Sec. 5 to 5.2: the known figures of claims."""
 
+from itertools import permutations, product
+
 import numpy as np
 import pytest
 
 from relaxboost.claims import get
-from relaxboost.claims.ss09 import algorithm, rates, smooth
+from relaxboost.claims.ss09 import algorithm, rates, small, smooth
+from relaxboost.claims.ss09.family import REGULARISERS
 from relaxboost.claims.ss09.runs import fig1
 from relaxboost.claims.votes import adaboost_by_hand, risk
 from relaxboost.game.game import Game
@@ -24,6 +27,56 @@ def test_errors_of_theorem_9():
     assert ratios("SS09-T9") == pytest.approx([1.125, 1.1904, 1.0826, 1.0241], abs=1e-4)
     first = get("SS09-T9").check(trials=1).counterexample.slack
     assert (first.left, first.round) == (pytest.approx(27 / 80), 2)
+
+
+def rounds_and_errors(x):
+    """Return rounds and error/ε of Fig. 1 for every choice of j_t among the largest edges."""
+    m, n = x.A.shape
+    beta, rho = x.epsilon / (2.0 * np.log(m)), float(x.optimum(Game(x.A)).middle)
+    found, waiting = [], [(1, np.zeros(n))]
+    while waiting:
+        t, w = waiting.pop()
+        u = x.A @ w
+        d = np.exp((u.min() - u) / beta)
+        edges = d @ x.A / d.sum()
+        for j in np.flatnonzero(np.abs(edges) >= np.abs(edges).max() - 1e-9):
+            sign = np.sign(edges[j])
+            v = sign * x.A[:, j] - u
+            gap = float(d @ v / d.sum())
+            if gap <= x.epsilon:
+                found.append((t, (rho - u.min()) / x.epsilon))
+                break
+            eta = beta * gap / np.abs(v).max() ** 2
+            moved = (1.0 - eta) * w
+            moved[j] += eta * sign
+            waiting.append((t + 1, moved))
+    return [sorted({each[part] for each in found}) for part in (0, 1)]
+
+
+@pytest.mark.parametrize(("number", "rounds"), [(1, (6, 8)), (3, (213, 256))])
+def test_no_choice_among_tied_edges_saves_theorem_9(number, rounds):
+    claim = get("SS09-T9")
+    counts, errors = rounds_and_errors(claim.instance(claim.counterexamples[number]))
+    assert (counts[0], counts[-1]) == rounds
+    assert errors[0] > 1.02
+
+
+def test_errors_of_the_totally_corrective_update():
+    """c + βW(1/e) and c + (β/2) log(m − 1), c the first column."""
+    wide, three, eight = (0.31 / (4 * np.log(m)) for m in (2, 3, 8))
+    first = 0.3 + 2 * wide * 0.3 / 1.3 * np.log(1 / 0.3)
+    expected = [first / 0.31, (0.3 + three * np.log(2)) / 0.31]
+    expected.append((0.4 + 0.41 / 0.31 * eight * np.log(7)) / 0.41)
+    assert ratios("SS09-Eq13-accuracy") == pytest.approx(expected, abs=1e-5)
+    assert expected == pytest.approx([1.1682, 1.1255, 1.2096], abs=1e-4)
+
+
+def test_theorem_9_fails_for_each_f():
+    """The rounds of the runs and the optima are of different origin: see `smooth.fig1_by_hand`."""
+    claim = get("SS09-T9-family")
+    assert {written["f"] for written in claim.counterexamples} == {*REGULARISERS}
+    expected = [1.1840, 1.1828, 1.0820, 1.0153, 1.0283]
+    assert ratios("SS09-T9-family") == pytest.approx(expected, abs=1e-4)
 
 
 def test_errors_with_many_rows():
@@ -67,11 +120,52 @@ def test_objectives_are_those_of_the_package():
     assert smooth.smooth(u, 1, beta) == pytest.approx(float(smooth.smooth(u, 1.0 + 1e-15, beta)))
 
 
+@pytest.mark.parametrize("name", REGULARISERS)
+def test_other_f_are_those_of_the_package(name):
+    """By hand and by the package's projections; cvxpy solves "first weight" to fewer digits."""
+    own, rng = REGULARISERS[name], np.random.default_rng(1)
+    digits = 1e-4 if name == "first weight" else 1e-11
+    for _ in range(8):
+        m = int(rng.integers(2, 9))
+        k, beta = int(rng.integers(1, m + 1)), float(rng.uniform(0.02, 0.7))
+        relaxation = own.relaxation(m, k).resolve(m)
+        for u in (rng.uniform(-1, 1, m), np.round(rng.uniform(-1, 1, m))):
+            d = own.distribution(u, k, beta)
+            assert d == pytest.approx(relaxation.distribution(u, beta), abs=digits)
+            margin = relaxation.relaxed_margin(u)[0]
+            assert own.margin(u, k) == pytest.approx(margin, abs=min(digits, 1e-7))
+            assert smooth.smooth(u, k, beta, name) >= own.margin(u, k) - 1e-12
+
+
+@pytest.mark.parametrize("name", [name for name in REGULARISERS if name != "first weight"])
+def test_runs_by_hand_are_those_of_the_package(name):
+    A = [["7/10", "-9/10"], ["-3/5", "1/2"], ["1/5", "4/5"]]
+    x = get("SS09-L11").instance({"A": A, "k": 2, "f": name, "epsilon": "1/10"})
+    for one, other in zip(smooth.fig1_by_hand(x), fig1(smooth.game(x), 0.1), strict=True):
+        assert one.w == pytest.approx(other.w, abs=1e-11)
+        assert (one.gap, one.lower) == pytest.approx((other.gap, other.lower), abs=1e-11)
+        assert (one.upper, one.column) == pytest.approx((other.upper, other.column), abs=1e-11)
+
+
 def test_runs_stop_where_told():
     game = Game([[1.0, -0.5], [-0.5, 1.0]])
     assert len(fig1(game, 0.05, max_rounds=3)) == 3
     assert fig1(game, 0.5, to_gap=0.01)[-1].gap <= 0.01
     assert len(fig1(game, 0.5, stop=lambda now: now.number == 4)) == 4
+
+
+def test_every_small_matrix_is_in_a_class_that_is_tried():
+    """Columns may be exchanged and change their signs, and rows may be exchanged."""
+    tried = [np.array(A) for A in small.matrices()]
+    assert len(tried) == 221
+    for m, n in ((1, 1), (1, 2), (2, 1), (2, 2), (3, 1)):
+        reached = set()
+        for A in (A for A in tried if A.shape == (m, n)):
+            for rows, columns, signs in product(
+                permutations(range(m)), permutations(range(n)), product((-1, 1), repeat=n)
+            ):
+                reached.add((A[list(rows)][:, list(columns)] * np.array(signs)).tobytes())
+        assert len(reached) == 3 ** (m * n)
 
 
 def test_adaboost_stops_at_a_perfect_column():

@@ -14,6 +14,7 @@ FIGURES = {
     "TEL-gradient": [(2.0, 0.3679)],
     "TEL-algorithm": [(2.718, 0.6065)],
     "TEL-hessian": [(2.0, 1.0862)],
+    "TEL-first-order": [(1.0, 0.0)],
     "TEL-ERM": [(2.0, 1.0)],
     "TEL-ERM-index": [(1.0, 0.0)],
     "TEL-one-round": [(0.3679, -2.6945)],

@@ -242,7 +242,8 @@ def _steps(statement: Statement, record: Record) -> list[str]:
         text = f"{number}. {as_markdown(step.stated.words)}"
         if step.stated.formula:
             text += f" {formula(step.stated.formula)}"
-        rows.append(f"{text} ({found})")
+        note = " ".join(["", *map(as_markdown, paragraphs(step.stated.note))])
+        rows.append(f"{text} ({found}){note}")
     return [*rows, ""] if rows else []
 
 

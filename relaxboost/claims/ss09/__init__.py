@@ -5,6 +5,6 @@ from relaxboost.claims.registry import gather
 SOURCE = gather(
     __name__,
     "duality fenchel learnability choosing relaxing examples lemma figure algorithm softmax "
-    "progress totally sharper rates convexity bregman projection figure2 discussion appendix "
+    "progress totally sharper rates small convexity bregman projection figure2 discussion appendix "
     "conjugates",
 )

@@ -276,6 +276,7 @@ def _(x: Instance) -> Slacks:
     "The supremum in g* is attained.",
     formula="g*(θ) = <w', θ> − g(w') for some w'",
     printed="There exists some w' s.t. g*(θ) = <w', θ> − g(w')",
+    ruling=MISPRINT,
     given="g any function; here g(w) = 1/(1 + w) on w ≥ 0 and θ = 0",
     space=Space(w=Real(0.0, 1e6), error=Real(1e-6, 1.0, log=True)),
     counterexamples=[{"w": 0, "error": 1}],

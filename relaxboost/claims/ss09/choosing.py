@@ -197,6 +197,7 @@ def _(x: Instance) -> Slacks:
     formula="min AvgMin_k(Aw) = (−ν + (k − ν)γ)/k",
     printed="assume that all but ν of the examples are separable with margin γ. Then, the worst "
     "objective value that w can attain is, AvgMin_k(Aw) = (−ν + (k − ν)γ)/k.",
+    ruling=AMBIGUOUS,
     given="A in [−1, 1]^(m×n), k in [m], ν ≤ m",
     space=NOISE,
     counterexamples=[{"A": [[1], [1]], "gamma": "1/2", "nu": 2, "k": 1}],
@@ -212,7 +213,10 @@ def worst_average(x: Instance) -> Slacks:
     yield at_least(avg_min(_noisy(x)[:, 0], x.k), _worst(x, x.k), "formula and these margins")
 
 
-@worst_average.corrected("The same for ν ≤ k.", "min AvgMin_k(Aw) = (−ν + (k − ν)γ)/k if ν ≤ k")
+@worst_average.corrected(
+    "reading: ν ≤ k, as for the k that is chosen next.",
+    "min AvgMin_k(Aw) = (−ν + (k − ν)γ)/k if ν ≤ k",
+)
 def worst_average_of_many(x: Instance) -> Slacks:
     """The k smallest margins are then the ν bad ones and k − ν good ones, at worst.
 

@@ -19,6 +19,8 @@ from relaxboost.claims.ss09.norms import (
 )
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.claims.ss09.strong import NORMED, dual, dual_vector, normed
+from relaxboost.game.game import Game
+from relaxboost.relaxations import Capped
 
 GAMES = Space(
     sizes={"m": (1, 3), "n": (1, 2)},
@@ -241,6 +243,63 @@ def _(x: Instance) -> Slack:
 def _(x: Instance) -> Slack:
     u = exactly(x.u)
     return equal(_soft(u, x.k, sorted(u)[x.k - 1]), avg_min(u, x.k))
+
+
+@SOURCE.claim(
+    "E1-soft-margin-inference",
+    ("Example 1, how the soft margin follows", "Sec. 4.2, Example 1, before the last display"),
+    "Functions of Aw that have the same maximum over w, for every A, are the same.",
+    formula="max_w F(Aw) = max_w G(Aw) for every A ⇒ F = G; F = AvgMin_k, G = [AvgMin_k]_+",
+    printed="we are maximizing the margin parameter γ while minimizing the cumulative hinge-loss. "
+    "Combining this fact with Corollary 5 we get that AvgMin_k(Aw) = …",
+    given="u = Aw, w in B_1, k in [m]",
+    space=Space(u=Vector("m"), k=Whole(1, "m")),
+    counterexamples=[{"u": [-1], "k": 1}],
+).checked(trials=60)
+def same_maxima(x: Instance) -> Slack:
+    """Example 1 and Corollary 5 are about maxima over w. The display is about every w.
+
+    F and G have the same maximum, as w = 0 has AvgMin_k(0) = 0. The display is true all the same:
+    `E1-soft-margin`.
+    """
+    value = avg_min(x.u, x.k)
+    return equal(value, max(value, Fraction(0)), "F(u) and G(u)")
+
+
+@same_maxima.corrected(
+    "They are the same if F and G are concave, positively homogeneous, and move with a shift, as "
+    "AvgMin_k and the soft margin do.",
+    "F(u) = s max_{|w| ≤ 1} F(w(u + c)/s) − c, if F(u + c) > 0; s > 0",
+)
+def same_maxima_of_shifted(x: Instance) -> Slacks:
+    """So the maxima over w of all A with one column determine F. Here c = 2 and s = 3.
+
+    Proof. With v = (u + c)/s it is F(wv) = wF(v) for w ≥ 0 (step 1), and F(v) + F(−v) ≤ 2F(0) = 0
+    for a concave F, so that F(v) > 0 is the maximum. It is (F(u) + c)/s (step 1).
+    """
+    u, k = exactly(x.u), x.k
+    A = (u + 2) / 3
+    for name, F in (("AvgMin_k", avg_min), ("soft margin", _greatest)):
+        yield equal(max(F(w * A, k) for w in (-1, 0, 1)) * 3 - 2, F(u, k), name)
+        yield at_most(F(A, k) + F(-A, k), 0, f"F(v) + F(−v), {name}")
+    rho = x.optimum(Game(A.astype(np.float64)[:, None], Capped(k)))
+    yield equal(rho * 3 - 2, near(float(avg_min(u, k))), "with the ρ of Eq. 2")
+
+
+def _greatest(u: Exact, k: int) -> Fraction:
+    """Return max over γ of γ − (1/k) Σ_i [γ − u_i]_+, which one of the u_i attains."""
+    return max(_soft(u, k, v) for v in u)
+
+
+@same_maxima_of_shifted.step(
+    "Both are positively homogeneous, and move with a shift.",
+    "F(su) = sF(u), F(u + c) = F(u) + c, s > 0",
+    space=Space(u=Vector("m"), k=Whole(1, "m"), s=Real(0.1, 3.0), c=Real(-2.0, 2.0)),
+)
+def _(x: Instance) -> Slacks:
+    u, k, s, c = exactly(x.u), x.k, Fraction(x.s), Fraction(x.c)
+    for name, F in (("AvgMin_k", avg_min), ("soft margin", _greatest)):
+        yield equal(F(s * u + c, k), s * F(u, k) + c, name)
 
 
 @SOURCE.claim(

@@ -6,8 +6,17 @@ from fractions import Fraction
 import numpy as np
 
 from relaxboost.claims.language import *
+from relaxboost.claims.ss09.family import radius
 from relaxboost.claims.ss09.runs import beta, fig1
-from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Fig1Run, distribution, entropy, within
+from relaxboost.claims.ss09.smooth import (
+    F_GIVEN,
+    FAMILY_RUNS,
+    Fig1Run,
+    distribution,
+    entropy,
+    hat,
+    within,
+)
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.claims.ss09.strong import dual
 from relaxboost.game.game import Game
@@ -201,8 +210,8 @@ def _(x: Instance) -> Slack:
     "The update form guarantees ‖w_t‖_1 ≤ 1 for all t.",
     formula="‖w_t‖_1 ≤ 1; w_{t+1} = (1 − η_t) w_t + η_t e^{j_t}",
     printed="Note that the update form guarantees that ‖w_t‖_1 ≤ 1 for all t.",
-    given="A in [−1, 1]^(m×n), m ≥ 2, ε > 0; f = 0 (k = 1) or the indicator of ‖d‖_∞ ≤ 1/k",
-    space=CAPPED_RUNS,
+    given="A in [−1, 1]^(m×n), m ≥ 2, ε > 0; " + F_GIVEN,
+    space=FAMILY_RUNS,
 )
 def norm(x: Instance) -> Slacks:
     """Proof. w_{t+1} is a convex combination of w_t and of ±e^{j_t}, as 0 ≤ η_t ≤ 1 (step 1)."""
@@ -234,25 +243,27 @@ def _(x: Instance) -> Slacks:
     "F1-d",
     ("Fig. 1, d_t", "Fig. 1; Sec. 5, before Fig. 1"),
     "d_t is the least distribution of <Aw_t, d> + f(d) + βh(d).",
-    formula="<Aw_t, d> + βh(d) ≥ <Aw_t, d_t> + βh(d_t) + β‖d − d_t‖_1²/2, d ∈ S^m, ‖d‖_∞ ≤ 1/k",
+    formula="<Aw_t, d> + f(d) + βh(d) ≥ <Aw_t, d_t> + f(d_t) + βh(d_t) + β‖d − d_t‖_1²/2, d ∈ S^m",
     printed="d_t = argmin_{d∈S^m} (⟨Aw_t, d⟩ + (f(d) + βh(d)))",
-    given="f = 0 (k = 1) or the indicator of ‖d‖_∞ ≤ 1/k",
-    space=CAPPED_RUNS,
+    given=F_GIVEN,
+    space=FAMILY_RUNS,
 ).checked(trials=60)
 def argmin(x: Instance) -> Slacks:
-    """d_t against random d, and against d_i = min(1/k, ξ e^{−u_i/β}) from Lagrange's conditions.
+    """d_t against random d; for caps also against d_i = min(1/k, ξ e^{−u_i/β}) from Lagrange's
+    conditions, from which it comes for another f.
 
     The term ‖d − d_t‖_1² is what strong convexity adds (Def. 10), and no minimiser lacks it.
     """
     run = Fig1Run(x)
-    least = np.sum(run.d * run.u, axis=-1) + run.beta * entropy(run.d)
-    own = distribution(run.u, x.k, run.beta)
-    others = within(x.rng, run.m, x.k, 200)
+    least = np.sum(run.d * run.u, axis=-1) + hat(run.d, x.k, run.beta, x.f)
+    own = distribution(run.u, x.k, run.beta, x.f)
+    others = within(x.rng, run.m, x.k, 200, x.f)
+    cap, order = {"caps": (1.0 / x.k, np.inf), "Euclidean ball": (radius(x.k), 2)}.get(x.f, (1, 1))
     for t, now in enumerate(run.rounds[:60]):
-        yield at_most(float(np.max(now.d)), 1.0 / x.k, "cap", now.number)
+        yield at_most(float(np.linalg.norm(now.d, order)), cap, "cap", now.number)
         yield equal(float(now.d.sum()), 1.0, "sum", now.number)
         yield at_most(float(np.abs(own[t] - now.d).max()), 0.0, "from Lagrange", now.number)
-        above = others @ run.u[t] + run.beta * entropy(others)
+        above = others @ run.u[t] + hat(others, x.k, run.beta, x.f)
         apart = run.beta / 2.0 * np.abs(others - now.d).sum(axis=1) ** 2
         worst = int(np.argmin(above - apart))
         right = float(least[t] + apart[worst])
@@ -265,8 +276,8 @@ def argmin(x: Instance) -> Slacks:
     "j_t has the greatest edge; w_t is returned once <d_t, A(e^{j_t} − w_t)> ≤ ε, not before.",
     formula="abs((d_tᵀA)_j) ≤ <d_t, Ae^{j_t}> for all j; gap ≤ ε in the last round only",
     printed="j_t ∈ arg max_j |(d_t^T A)_j| … IF ⟨d_t, A(e^{j_t} − w_t)⟩ ≤ ε RETURN w_t",
-    given="f = 0 (k = 1) or the indicator of ‖d‖_∞ ≤ 1/k",
-    space=CAPPED_RUNS,
+    given=F_GIVEN,
+    space=FAMILY_RUNS,
 )
 def column(x: Instance) -> Slacks:
     """Recomputed in NumPy from d_t, w_t and A alone."""
@@ -288,8 +299,8 @@ def column(x: Instance) -> Slacks:
     formula="η_t ∈ argmax_{0≤η≤1} η<d_t, A(e^{j_t} − w_t)> − η²‖A(e^{j_t} − w_t)‖_∞²/(2β)",
     printed="Since we set η_t to be the maximizer of the expression in Eq. (10) over [0, 1], we "
     "obtain a lower bound on Δ_t which is at least as large as the bound given by Eq. (12).",
-    given="f = 0 (k = 1) or the indicator of ‖d‖_∞ ≤ 1/k",
-    space=CAPPED_RUNS,
+    given=F_GIVEN,
+    space=FAMILY_RUNS,
 )
 def step(x: Instance) -> Slacks:
     """Every other η of a grid and near η_t is below.
@@ -324,8 +335,8 @@ def _(x: Instance) -> Slack:
     ("Fig. 1, η_t", "not in the paper"),
     "For m ≥ 2 the maximum with 0 and the minimum with 1 in η_t change nothing.",
     formula="0 < β<d_t, A(e^{j_t} − w_t)>/‖A(e^{j_t} − w_t)‖_∞² < 1/(2 log m) ≤ 0.7214",
-    given="gap > ε, m ≥ 2 (the text clips, and does not say that it matters)",
-    space=CAPPED_RUNS,
+    given="gap > ε, m ≥ 2 (the text clips, and does not say that it matters); " + F_GIVEN,
+    space=FAMILY_RUNS,
 )
 def clipping(x: Instance) -> Slacks:
     """Proof. ε < gap ≤ ‖v‖_∞, v = A(e^{j_t} − w_t) (step 1), hence
@@ -352,11 +363,13 @@ def _(x: Instance) -> Slack:
 @SOURCE.claim(
     "F1-beta",
     ("Fig. 1, β; Theorem 9", "Fig. 1 and Theorem 9"),
-    "β = ε/(2 log m) for every m, and Fig. 1 ends within 32 log(m)/ε² rounds.",
+    "β = ε/(2 log m) for every m, and Fig. 1 ends within 32 log(m)/ε² rounds, in the degenerate "
+    "cases of m = 1 and of ε > √(32 log m), too.",
     formula="2β log m = ε, t ≤ 32 log(m)/ε²",
     printed="INITIALIZE: w_1 = 0, β = ε/(2 log(m)) … terminates after at most 32 log(m)/ε² "
     "iterations",
-    given="m ≥ 1",
+    ruling=AMBIGUOUS,
+    given="m ≥ 1, ε > 0; the text restricts neither",
     space=Space(sizes={"m": (1, 3), "n": (1, 4)}, A=Matrix(), epsilon=Real(0.05, 0.5, log=True)),
     counterexamples=[{"A": [[1]], "epsilon": "1/2"}, {"A": [[1], [1]], "epsilon": 5}],
 ).checked(trials=60)
@@ -370,7 +383,8 @@ def smoothing(x: Instance) -> Slacks:
 
 
 @smoothing.corrected(
-    "For m ≥ 2 and ε ≤ 1; for m = 1 any β ≥ 1 will do: two rounds, and an error of at most ε.",
+    "reading: for m ≥ 2 and ε ≤ 1; for m = 1 any β ≥ 1 will do: two rounds, and an error of at "
+    "most ε.",
     "t ≤ 32 log(m)/ε² for m ≥ 2, ε ≤ 1; t ≤ 2 and max_j abs(A_1j) − Aw_t ≤ ε for m = 1",
 )
 def smoothing_guarded(x: Instance) -> Slacks:

@@ -116,11 +116,27 @@ def _(x: Instance) -> Slack:
     "remark-opposite",
     ("Sec. 4.1, opposite rows", "Sec. 4.1, par. 1"),
     "A matrix whose row i is the negation of its row j is neither separable nor weak-learnable.",
-    formula="dᵀA = 0 for d_i = d_j = ½, and ρ = 0",
-    printed="A is also not weak learnable. … construct the distribution d with d_i = d_j = ½ (and "
-    "d_r = 0 for r ≠ i and r ≠ j) and note that dᵀA = 0.",
+    formula="no w in B_1 has min_i (Aw)_i ≥ γ for a γ ≥ 0; checked with −2⁻⁶⁰ for < 0",
+    printed="Clearly, this training set is not separable … A is also not weak learnable. … "
+    "construct the distribution d with d_i = d_j = ½ (and d_r = 0 for r ≠ i and r ≠ j) "
+    "and note that dᵀA = 0.",
+    ruling=AMBIGUOUS,
+    given="Definitions 1 and 2, which do not ask for γ > 0",
     space=Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), i=Whole(1, "m")),
+    counterexamples=[{"A": [[1], [-1]], "i": 1}],
 ).checked(trials=60)
+def separable_with_zero(x: Instance) -> Slack:
+    """w = 0 has margin 0, so that by Definition 1 every matrix is separable with some γ ≥ 0, and
+    by Definition 2 every matrix is weak-learnable with that γ.
+    """
+    A, _ = _opposed(x)
+    return at_most(min(A @ exactly(np.zeros(A.shape[1]))), -Fraction(1, 2**60), "min (Aw)_i, w = 0")
+
+
+@separable_with_zero.corrected(
+    "reading: separable and weak-learnable mean that γ > 0.",
+    "dᵀA = 0 for d_i = d_j = ½, and ρ = 0",
+)
 def opposite_rows(x: Instance) -> Slacks:
     """The row after row i is replaced by its negation: a change of one example is enough.
 

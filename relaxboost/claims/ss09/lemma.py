@@ -255,7 +255,7 @@ def hard_margin(x: Instance) -> Slacks:
 
 
 @hard_margin.corrected(
-    "Reading: Eq. 5 becomes the non-relaxed problem, whatever the conditions.",
+    "reading: Eq. 5 becomes the non-relaxed problem, whatever the conditions.",
     "max_γ (γ − max_i [γ − u_i]_+) = min_i u_i",
 )
 def hard_margin_conclusion(x: Instance) -> Slack:
@@ -275,7 +275,7 @@ def _(x: Instance) -> Slack:
 
 
 @hard_margin.corrected(
-    "Reading: it is a case of Theorem 7, by f = 0 with f* the indicator of {0}.",
+    "reading: it is a case of Theorem 7, by f = 0 with f* the indicator of {0}.",
     "max {γ: [γ − u]_+ = 0} = min_i u_i, and I_{0}(θ) ≥ I_{0}(θ − α θ_i e_i)",
 )
 def no_penalty(x: Instance) -> Slacks:

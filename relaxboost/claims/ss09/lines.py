@@ -81,7 +81,7 @@ Before Eq. 3 | The conjugate f* as a maximum. | remark-conjugate
 | The greatest weights to the greatest elements; their mean. | remark-conjugate
 Eq. 3 | The dual of Eq. 2. | Eq3
 After Eq. 3 | Strong duality holds as well. | C5
-Corollary 5 | AvgMin_k. | C5
+Corollary 5 | AvgMin_k. | C5, C5-small
 After Corollary 5 | k = 1. | remark-k-1
 | k = m. | remark-k-m
 | k = 0.1m. | remark-k-share, remark-k-share-sharp
@@ -98,7 +98,7 @@ Example 1 | (i) and (ii). | E1-core
 | f* = ν‖·‖_* and (iii). | AppB-1, E1-conditions
 | The display: a ball of an arbitrary norm. | E1
 | ℓ∞: capped weights again. | Eq4, Sec2-dual-norms
-| AvgMin_k is the soft margin. | E1-soft-margin
+| AvgMin_k is the soft margin. | E1-soft-margin, E1-soft-margin-inference
 Example 2 | f* is the indicator of a ball. | E2-conjugate
 | The dual problem; w in the ball of ℝ^m is printed. | E2
 Lemma 8 | The conjugate of f + I_S. | L8, T7-max
@@ -142,14 +142,14 @@ After Fig. 1 | The log of a weight is negatively proportional to the margin. | F
 | ‖w_t‖_1 ≤ 1. | F1-norm
 | Other f change d_t only. | F1-d, L11, L12
 | An efficient procedure for caps. | F2
-Theorem 9 | ε-accurate. | T9, T9-many-rows, T9-capped
+Theorem 9 | ε-accurate. | T9, T9-family, T9-many-rows, T9-capped, T9-small
 | 32 log(m)/ε² iterations. | T9-rounds, T9-rounds-worst, T9-rounds-open, T9-phases
 After Theorem 9 | Iterations bound the non-zero elements. | remark-sparsity
 | The hard margin in O(log(m)/ε²) iterations. | T9-rounds
 | AdaBoost*, Rudin et al.: rates of others. | remark-other-rates
 | ε = γ/2 gives half the margin. | remark-half-margin
 | AdaBoost's error decays like e^{−γ²t}. | remark-adaboost-error, remark-adaboost-error-sharp,
-    remark-adaboost-loss
+    remark-adaboost-loss, remark-adaboost-small
 | t should be at least 1/γ². | remark-one-over-gamma, remark-one-over-gamma-worst
 | A factor of log m in AdaBoost's rate. | remark-adaboost-log-m
 | Both algorithms obtain half of the optimal margin. | remark-half-margin | AdaBoost's half, and how
@@ -191,7 +191,7 @@ Sec. 5.2, par. 1 | The algorithms of Warmuth et al. are totally corrective. | - 
     papers.
 Eq. 13 | The totally corrective update. | Eq13
 After Eq. 13 | It gains at least as much. | Eq13, Eq13-sharper
-| Lemma 12 and Theorem 9 hold as well. | Eq13-rounds
+| Lemma 12 and Theorem 9 hold as well. | Eq13-rounds, Eq13-accuracy
 Sec. 5.2, last par. | Running times and experiments. | Eq13-runtime
 Sec. 5.3, par. 1 | Caps correspond to the soft margin. | Eq6, E1-soft-margin
 Before Lemma 13 | The Bregman divergence. | - | A definition, which the claims after it use.

@@ -8,11 +8,14 @@ from relaxboost.claims.language import *
 from relaxboost.claims.ss09.algorithm import lambert
 from relaxboost.claims.ss09.runs import beta
 from relaxboost.claims.ss09.smooth import (
-    CAPPED_RUNS,
+    F_GIVEN,
+    FAMILY_RUNS,
+    F,
     Fig1Run,
     distribution,
     entropy,
     game,
+    hat,
     least_gain,
     margin,
     primal,
@@ -26,10 +29,11 @@ PAIRS = Space(
     sizes={"m": (2, 8), "n": (1, 6)},
     A=Matrix(),
     k=Whole(1, "m"),
+    f=F,
     w=Weights(),
     epsilon=Real(0.05, 1.0, log=True),
 )
-_GIVEN = "f the indicator of ‖d‖_∞ ≤ 1/k (k = 1 is the hard margin), A in [−1, 1]^(m×n), m ≥ 2"
+_GIVEN = F_GIVEN + "; A in [−1, 1]^(m×n), m ≥ 2"
 
 
 @SOURCE.claim(
@@ -97,16 +101,17 @@ def _(x: Instance) -> Slacks:
     "The smoothed conjugate is between the conjugate and ε/2 less.",
     formula="f̂*(θ) ≤ f̃*(θ) ≤ f̂*(θ) + ε/2 for all θ",
     printed="∀θ, f̂*(θ) ≤ f̃*(θ) ≤ f̂*(θ) + ε/2.   (7)",
-    given="f the indicator of ‖d‖_∞ ≤ 1/k, m ≥ 2, β = ε/(2 log m)",
+    given=F_GIVEN + "; m ≥ 2, β = ε/(2 log m)",
     space=Space(
         sizes={"m": (2, 8)},
         theta=Vector("m", -2.0, 2.0),
         k=Whole(1, "m"),
+        f=F,
         epsilon=Real(0.01, 2.0, log=True),
     ),
 ).checked(trials=200)
 def sandwich(x: Instance) -> Slacks:
-    """For every f, as the proof shows; here f is the indicator of ‖d‖_∞ ≤ 1/k.
+    """For every f, as the proof shows.
 
     Left an equality where all θ_i are equal, right where one is above the others by far.
 
@@ -114,8 +119,8 @@ def sandwich(x: Instance) -> Slacks:
     <θ, d> − f̃(d) − ε/2 and that, and so are the suprema (step 1).
     """
     theta, m = x.theta, len(x.theta)
-    rough = -float(margin(-theta, x.k))
-    hat = -float(smooth(-theta, x.k, beta(m, x.epsilon)))
+    rough = -float(margin(-theta, x.k, x.f))
+    hat = -float(smooth(-theta, x.k, beta(m, x.epsilon), x.f))
     yield at_most(hat, rough, "f̂* ≤ f̃*")
     yield at_most(rough, hat + 0.5 * x.epsilon, "f̃* ≤ f̂* + ε/2")
 
@@ -141,7 +146,7 @@ def _(x: Instance) -> Slacks:
     printed="Thus, maximizing −f̂*(−Aw) gives an ε/2 accurate solution to the problem of "
     "maximizing −f̃*(−Aw).",
     given=_GIVEN,
-    space=CAPPED_RUNS,
+    space=FAMILY_RUNS,
 ).checked(trials=30)
 def maximiser(x: Instance) -> Slacks:
     """By Eq. 7, less the width of the bracket within which w is known to maximise D.
@@ -152,9 +157,9 @@ def maximiser(x: Instance) -> Slacks:
     most = x.optimum(smoothed_game(x))
     support, coefficients = x.optima[-1].w
     u = x.A[:, support] @ coefficients
-    short = max(0.0, float(most.upper) - float(smooth(u, x.k, beta(len(u), x.epsilon))))
+    short = max(0.0, float(most.upper) - float(smooth(u, x.k, beta(len(u), x.epsilon), x.f)))
     share = 0.5
-    yield at_most(rho - float(margin(u, x.k)), share * x.epsilon + short, "ρ − margin")
+    yield at_most(rho - float(margin(u, x.k, x.f)), share * x.epsilon + short, "ρ − margin")
     attained = lambert((100_000 - 1) / math.e) / (2.0 * math.log(100_000))
     yield at_most(attained, share, "(ρ − margin)/ε of `Eq7-maximiser-worst`, 100 000 rows")
 
@@ -211,9 +216,9 @@ def weak_duality(x: Instance) -> Slacks:
     smoothing = beta(m, x.epsilon)
     most = x.optimum(smoothed_game(x))
     u = x.A @ x.w
-    ds = np.vstack([within(x.rng, m, x.k, 30), distribution(u, x.k, smoothing)])
-    yield at_most(float(smooth(u, x.k, smoothing)), most, "D(w)")
-    yield at_least(float(np.min(primal(x.A, ds, smoothing))), most, "P(d)")
+    ds = np.vstack([within(x.rng, m, x.k, 30, x.f), distribution(u, x.k, smoothing, x.f)])
+    yield at_most(float(smooth(u, x.k, smoothing, x.f)), most, "D(w)")
+    yield at_least(float(np.min(primal(x.A, ds, smoothing, x.k, x.f))), most, "P(d)")
 
 
 @weak_duality.step(
@@ -223,9 +228,9 @@ def weak_duality(x: Instance) -> Slacks:
 )
 def _(x: Instance) -> Slacks:
     u, smoothing = x.A @ x.w, beta(len(x.A), x.epsilon)
-    for d in within(x.rng, len(u), x.k, 5):
-        smoothed = float(d @ u + smoothing * entropy(d))
-        yield at_most(float(smooth(u, x.k, smoothing)), smoothed, "D(w)")
+    for d in within(x.rng, len(u), x.k, 5, x.f):
+        smoothed = float(d @ u + hat(d, x.k, smoothing, x.f))
+        yield at_most(float(smooth(u, x.k, smoothing, x.f)), smoothed, "D(w)")
         yield at_most(float(d @ u), float(np.max(np.abs(d @ x.A))), "<d, Aw>")
 
 
@@ -237,7 +242,7 @@ def _(x: Instance) -> Slacks:
     printed="Lemma 11. For all t we have ε_t = max_{w∈B_1^n} D(w) − D(w_t) ≤ ⟨d_t, A(e^{j_t} − "
     "w_t)⟩. … P(d_t) − D(w_t) = ⟨d_t, A(e^{j_t} − w_t)⟩",
     given=_GIVEN,
-    space=CAPPED_RUNS,
+    space=FAMILY_RUNS,
 ).checked(trials=40)
 def gap(x: Instance) -> Slacks:
     """Hence the *smoothed* problem is solved to ε when the test is met, not that of Theorem 9.
@@ -248,7 +253,7 @@ def gap(x: Instance) -> Slacks:
     """
     run = Fig1Run(x)
     most = x.optimum(smoothed_game(x))
-    values = primal(run.A, run.d, run.beta)
+    values = primal(run.A, run.d, run.beta, run.k, run.f)
     for t, now in enumerate(run.rounds):
         slope = float(run.slope[t])
         yield at_most(most - float(run.D[t]), slope, "ε_t", now.number)
@@ -262,8 +267,8 @@ def gap(x: Instance) -> Slacks:
 )
 def _(x: Instance) -> Slacks:
     u, smoothing = x.A @ x.w, beta(len(x.A), x.epsilon)
-    d = distribution(u, x.k, smoothing)
-    short = float(primal(x.A, d, smoothing)[0] - smooth(u, x.k, smoothing))
+    d = distribution(u, x.k, smoothing, x.f)
+    short = float(primal(x.A, d, smoothing, x.k, x.f)[0] - smooth(u, x.k, smoothing, x.f))
     yield equal(short, float(np.max(np.abs(d[0] @ x.A)) - d[0] @ u), "P(d) − D(w)")
     yield at_least(short, 0.0, "P(d) − D(w)")
 
@@ -276,7 +281,7 @@ def _(x: Instance) -> Slacks:
     printed="Lemma 12. Let ε_t be the sub-optimality value of the algorithm in Fig. 1 at iteration "
     "t and assume that ε_t ≤ 1. Then, ε_t − ε_{t+1} ≥ βε_t²/8.",
     given=_GIVEN + "; ε_t ≤ 1, which always holds",
-    space=CAPPED_RUNS,
+    space=FAMILY_RUNS,
 ).checked(trials=40)
 def gain(x: Instance) -> Slacks:
     """As ε_1 ≤ 1 and ε_t decreases, the hypothesis is always met. Not tight: `L12-sharper`.
@@ -313,13 +318,13 @@ def _(x: Instance) -> Slacks:
     formula="D(w_{t+1}) − D(w_t) = f̂*(−Aw_t) − f̂*(−Aw_t − η_t A(e^{j_t} − w_t))",
     printed="Δ_t = f̂*(−Aw_t) − f̂*(−Aw_t − ηA(e^j − w_t)).   (9)",
     given=_GIVEN,
-    space=CAPPED_RUNS,
+    space=FAMILY_RUNS,
 ).checked(trials=60)
 def progress(x: Instance) -> Slacks:
     """Left from w_{t+1} as the run holds it, right from η_t and j_t."""
     run = Fig1Run(x)
     for t, step in enumerate(run.steps):
-        ahead = float(smooth(run.u[t] + step * run.v[t], run.k, run.beta))
+        ahead = float(smooth(run.u[t] + step * run.v[t], run.k, run.beta, run.f))
         delta = float(run.D[t + 1] - run.D[t])
         yield equal(delta, ahead - float(run.D[t]), "Δ_t", t + 1)
 
@@ -331,12 +336,13 @@ def progress(x: Instance) -> Slacks:
     formula="f̂*(θ_1 + θ_2) − f̂*(θ_1) ≤ <d_1, θ_2> + ‖θ_2‖_∞²/(2β)",
     printed="f̂*(θ_1 + θ_2) − f̂*(θ_1) ≤ ⟨∇, θ_2⟩ + ‖θ_2‖_∞²/(2β), where ∇ = arg max_d ⟨θ_1, d⟩ − "
     "f̂(d).",
-    given="d_1 = argmax_d <θ_1, d> − f̂(d); f the indicator of ‖d‖_∞ ≤ 1/k",
+    given="d_1 = argmax_d <θ_1, d> − f̂(d); " + F_GIVEN,
     space=Space(
         sizes={"m": (2, 8)},
         one=Vector("m", -1.0, 1.0),
         two=Vector("m", -1.0, 1.0),
         k=Whole(1, "m"),
+        f=F,
         beta=Real(0.02, 2.0, log=True),
     ),
 ).checked(trials=300)
@@ -345,8 +351,9 @@ def smoothness(x: Instance) -> Slack:
 
     Tight to second order where d_1 puts 1/2 on entries s of θ_2 and 1/2 on entries −s.
     """
-    d = distribution(-x.one, x.k, x.beta)[0]
-    change = smooth(-x.one, x.k, x.beta) - smooth(-(x.one + x.two), x.k, x.beta)
+    d = distribution(-x.one, x.k, x.beta, x.f)[0]
+    ends = smooth(np.array([-x.one, -(x.one + x.two)]), x.k, x.beta, x.f)
+    change = ends[0] - ends[1]
     bound = float(d @ x.two) + float(np.max(np.abs(x.two))) ** 2 / (2.0 * x.beta)
     return at_most(float(change), bound, "f̂*(θ_1 + θ_2) − f̂*(θ_1)")
 
@@ -361,10 +368,11 @@ def smoothness(x: Instance) -> Slack:
     "− w_t)⟩ − 2η²/β.   (11) … Δ_t ≥ ηε_t − 2η²/β.   (12) Denote η' = ε_tβ/4 and note that η'"
     " ∈ [0, 1].",
     given=_GIVEN + "; v = A(e^{j_t} − w_t), η = η_t, η' = βε_t/4 ∈ [0, 1]",
-    space=CAPPED_RUNS.including(
+    space=FAMILY_RUNS.including(
         {
             "A": [[1 if i == j else -1 for j in range(8)] for i in range(8)],
             "k": 1,
+            "f": "caps",
             "epsilon": "1/10",
         }
     ),
@@ -400,15 +408,15 @@ def lower_bounds(x: Instance) -> Slacks:
     "log(m)/((t+1)ε). Therefore, if t + 1 ≥ 32 log(m)/ε² we get that ε_t ≤ ε/2. … ε' ≤ ε_t + "
     "ε/2 ≤ ε.",
     given=_GIVEN + "; the run goes on untested; 32 log(m)/ε² ≤ 1000",
-    space=CAPPED_RUNS,
-).checked(trials=25)
+    space=FAMILY_RUNS.including({"A": [[1], [1]], "k": 1, "f": "caps", "epsilon": "1/2"}),
+).checked(trials=12)
 def untested(x: Instance) -> Slacks:
     """All true: without its test Fig. 1 does return an ε-accurate w after 32 log(m)/ε² rounds."""
     last = math.ceil(32.0 * math.log(len(x.A)) / x.epsilon**2)
     assume(last <= 1000)
     run = Fig1Run(x, max_rounds=last, stop=lambda now: False)
     most, rho = x.optimum(smoothed_game(x)), x.optimum(game(x))
-    errors = margin(run.u, x.k)
+    errors = margin(run.u, x.k, x.f)
     yield at_most(float(run.slope[0]), 1.0, "first gap", 1)
     for t in sorted({*range(1, min(last, 40)), *range(40, last, 10), last - 1, last}):
         now = min(t, len(run.D)) - 1  # a run ends where later rounds would change nothing

@@ -9,7 +9,7 @@ import numpy as np
 
 from relaxboost.claims.language import *
 from relaxboost.claims.ss09.runs import fig1
-from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Fig1Run
+from relaxboost.claims.ss09.smooth import F_GIVEN, FAMILY_RUNS, Fig1Run
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.claims.votes import adaboost_by_hand, risk
 from relaxboost.game.game import Game
@@ -27,8 +27,8 @@ _CYCLIC = [[1, 1, -1], [-1, 1, 1], [1, -1, 1]]
     formula="#{j: w_{t,j} ≠ 0} ≤ t",
     printed="First we note that the number of iterations of the algorithm upper bounds the number "
     "of non-zero elements of the solution.",
-    given="f the indicator of ‖d‖_∞ ≤ 1/k",
-    space=CAPPED_RUNS,
+    given=F_GIVEN,
+    space=FAMILY_RUNS,
 )
 def sparsity(x: Instance) -> Slacks:
     """t − 1 is a bound too, and attained.
@@ -296,6 +296,7 @@ SOURCE.unchecked(
     formula="#{i: (Aw_t)_i ≤ 0} = 0 ⇒ t ≥ 1/γ²",
     printed="AdaBoost seemingly attains an exponentially fast decay of the empirical error of "
     "e^{−γ²t}. Thus, t should be at least 1/γ².",
+    ruling=AMBIGUOUS,
     given="A is γ-weak-learnable; here γ ≥ 1/10, after t columns",
     space=SEPARABLE.but(sizes={"m": (1, 8), "n": (1, 6)}),
     counterexamples=[{"A": [["1/2"]]}, {"A": _CYCLIC}],
@@ -315,8 +316,8 @@ def one_over_gamma(x: Instance) -> Slack:
 
 
 @one_over_gamma.corrected(
-    "The bound is below 1/e from 1/γ² rounds on; some matrices do take as many: "
-    "`remark-one-over-gamma-worst`.",
+    "reading: the bound is below 1/e from 1/γ² rounds on, and not before; some matrices do take "
+    "as many: `remark-one-over-gamma-worst`.",
     "e^{−γ²t} ≤ 1/e for t ≥ 1/γ², and not before",
 )
 def one_over_gamma_bound(x: Instance) -> Slacks:

@@ -79,7 +79,7 @@ def _attained_across(a: Fraction, b: Fraction) -> Slack:
 
 
 @relaxed_learnability.corrected(
-    "Reading: ρ is defined for those f whose minimum exists, as it does for closed f.",
+    "reading: ρ is defined for those f whose minimum exists, as it does for closed f.",
     "ρ = min_{d in S} (max_j |(dᵀA)_j| + f(d)), f closed",
 )
 def closed_learnability(x: Instance) -> Slacks:
@@ -89,7 +89,7 @@ def closed_learnability(x: Instance) -> Slacks:
 
 
 @relaxed_learnability.corrected(
-    "Reading: ρ is the infimum, for any f.", "ρ = inf_{d in S} (max_j |(dᵀA)_j| + f(d))"
+    "reading: ρ is the infimum, for any f.", "ρ = inf_{d in S} (max_j |(dᵀA)_j| + f(d))"
 )
 def infimum(x: Instance) -> Slacks:
     """For the jump: a d_1 > 0 as small as one likes gives the edge at 0 but for as little."""

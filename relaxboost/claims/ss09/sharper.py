@@ -120,11 +120,11 @@ def totally_sharper(x: Instance) -> Slacks:
     ηs − η²V/(2β). With η = 4βs/9, which is at most 8β/9, V ≤ 9/4 (step 1), and this is 2βs²/9 and
     more.
     """
-    trace, rounds = totally_corrective_run(x)
-    for t, now in enumerate(trace, 1):
+    run = totally_corrective_run(x)
+    for t, now in enumerate(run.trace, 1):
         least = 2.0 / 9.0 * beta(len(x.A), x.epsilon) * now.slope**2
         yield at_least(now.best - now.value, least, "gain", t)
-    yield at_most(rounds, 18.0 * math.log(len(x.A)) / x.epsilon**2, "rounds")
+    yield at_most(run.rounds, 18.0 * math.log(len(x.A)) / x.epsilon**2, "rounds")
 
 
 @totally_sharper.step(

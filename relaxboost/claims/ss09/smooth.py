@@ -1,28 +1,52 @@
-"""D, P and d_t of SS09, Sec. 5.1, for f the indicator of ‖d‖_∞ ≤ 1/k, from their definitions.
+"""D, P and d_t of SS09, Sec. 5.1, from their definitions, for caps and the f of `family`.
 
 Nothing here uses the projections of the package. Arguments u are margins Aw along the last axis,
-one row a round.
+one row a round. The f "caps" is the indicator of ‖d‖_∞ ≤ 1/k.
 """
 
+import itertools
 import math
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from relaxboost.claims.language import *
+from relaxboost.claims.ss09.family import REGULARISERS, entropy
 from relaxboost.claims.ss09.runs import Round, beta, fig1, smoothed
 from relaxboost.game.game import Game
-from relaxboost.relaxations import Capped
+from relaxboost.relaxations import Capped, Relaxation
 
 CAPPED_RUNS = Space(
     sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), k=Whole(1, "m"), epsilon=Real(0.1, 1.0, log=True)
 )
 """Games for Fig. 1: k = 1 is the hard margin, k > 1 the soft margin of Eq. 6 with ν = 1/k."""
 
+F = Choice("caps", *REGULARISERS)
+FAMILY_RUNS = CAPPED_RUNS.but(f=F)
+"""The same for the other f, too."""
+
+F_GIVEN = (
+    "f the indicator of ‖d‖_∞ ≤ 1/k (k = 1 is the hard margin) or of ‖d‖_2 ≤ 1.05/√k, s‖d‖_∞, "
+    "s(m‖d‖_2² − 1), which lacks s for (i), sh, or s|d_1| as a user's own f; s = 3k/(10m)"
+)
+
+
+def f_of(x: Instance) -> str:
+    """Return the f of an instance, which is that of caps where its space has no other."""
+    found: str = getattr(x, "f", "caps")
+    return found
+
+
+def relaxation(x: Instance) -> Relaxation:
+    """Return the f of an instance with A and k, for a game."""
+    f = f_of(x)
+    return Capped(x.k) if f == "caps" else REGULARISERS[f].relaxation(len(x.A), x.k)
+
 
 def game(x: Instance) -> Game:
-    """Return the game of an instance with A and k."""
-    return Game(x.A, Capped(x.k))
+    """Return the game of an instance with A and k, and f if it has one."""
+    return Game(x.A, relaxation(x))
 
 
 def smoothed_game(x: Instance) -> Game:
@@ -33,15 +57,19 @@ def smoothed_game(x: Instance) -> Game:
 class Fig1Run:
     """A run of Fig. 1 on an instance with A, k and epsilon, and what the proof looks at.
 
-    The options are those of `fig1`.
+    The options are those of `fig1`. For caps the package runs it, for another f `fig1_by_hand`.
     """
 
     def __init__(self, x: Instance, **options: Any) -> None:
         self.A: Array = x.A
-        self.m, self.k = len(x.A), x.k
+        self.m, self.k, self.f = len(x.A), x.k, f_of(x)
         self.epsilon: float = x.epsilon
         self.beta: float = options.get("smoothing") or beta(self.m, x.epsilon)
-        self.rounds: list[Round] = fig1(game(x), x.epsilon, **options)
+        self.rounds: list[Round] = (
+            fig1(game(x), x.epsilon, **options)
+            if self.f == "caps"
+            else list(fig1_by_hand(x, **options))
+        )
         self.w: Array = np.array([now.w for now in self.rounds])
         self.d: Array = np.array([now.d for now in self.rounds])
         self.steps: Array = np.array([now.step for now in self.rounds[1:]])
@@ -55,17 +83,48 @@ class Fig1Run:
         """A(e^{j_t} − w_t)."""
         self.slope: Array = np.sum(self.d * self.v, axis=-1)
         """<d_t, A(e^{j_t} − w_t)>."""
-        self.D: Array = smooth(self.u, self.k, self.beta)
+        self.D: Array = smooth(self.u, self.k, self.beta, self.f)
         """D(w_t)."""
 
 
-def distribution(u: Array, k: float, beta: float) -> Array:
-    """Return argmin over d in the simplex, d ≤ 1/k, of <u, d> + βh(d).
+def fig1_by_hand(
+    x: Instance,
+    *,
+    max_rounds: int | None = None,
+    to_gap: float | None = None,
+    stop: Callable[[Round], bool] | None = None,
+) -> Iterator[Round]:
+    """Yield the rounds of Fig. 1 for an f of `family`, in NumPy; for the options see `fig1`."""
+    A, smoothing, w, eta = x.A, beta(len(x.A), x.epsilon), np.zeros(x.A.shape[1]), 0.0
+    threshold = x.epsilon if to_gap is None else to_gap
+    for number in itertools.count(1):
+        u = A @ w
+        d = distribution(u, x.k, smoothing, x.f)[0]
+        edges = d @ A
+        j = int(np.argmax(np.abs(edges)))
+        sign = -1 if edges[j] < 0.0 else 1
+        v = sign * A[:, j] - u
+        gap, size = float(d @ v), float(np.max(np.abs(v)))
+        upper = float(REGULARISERS[x.f].f(d, x.k) + abs(edges[j]))
+        now = Round(number, w, d, gap, float(margin(u, x.k, x.f)), upper, eta, j, sign)
+        yield now
+        passed = gap <= threshold if stop is None else stop(now)
+        if passed or number == max_rounds:
+            return
+        eta = max(0.0, min(1.0, smoothing * gap / size**2)) if size else 0.0
+        w = (1.0 - eta) * w
+        w[j] += eta * sign
 
-    Its Lagrange conditions: d_i = min(1/k, ξ e^{−u_i/β}). Each number of capped entries, these
-    being those of least margin, is tried in turn.
+
+def distribution(u: Array, k: float, beta: float, f: str = "caps") -> Array:
+    """Return argmin over d in the simplex of <u, d> + f(d) + βh(d), one row for each row of u.
+
+    For caps the Lagrange conditions are d_i = min(1/k, ξ e^{−u_i/β}). Each number of capped
+    entries, these being those of least margin, is tried in turn.
     """
     u = np.atleast_2d(u)
+    if f != "caps":
+        return REGULARISERS[f].distribution(u, int(k), beta)
     order = np.argsort(u, axis=-1, kind="stable")
     logs = -(np.take_along_axis(u, order, -1) - np.min(u, axis=-1, keepdims=True)) / beta
     d, found = np.full_like(u, 1.0 / k), np.zeros(len(u), dtype=bool)
@@ -84,27 +143,22 @@ def distribution(u: Array, k: float, beta: float) -> Array:
     return back
 
 
-def entropy(d: Array) -> Array:
-    """Return h(d) = Σ d log d + log m."""
-    logs = np.log(d, out=np.zeros_like(d), where=d > 0.0)
-    found: Array = np.sum(d * logs, axis=-1) + math.log(d.shape[-1])
-    return found
-
-
-def smooth(u: Array, k: float, beta: float) -> Array:
+def smooth(u: Array, k: float, beta: float, f: str = "caps") -> Array:
     """Return −f̂*(−u) = min over d of <u, d> + f(d) + βh(d), which is D(w) for u = Aw."""
-    if k == 1:
+    if k == 1 and f == "caps":
         least = np.min(u, axis=-1, keepdims=True)
         means = np.mean(np.exp(-(u - least) / beta), axis=-1)
         found: Array = least[..., 0] - beta * np.log(means)
         return found
-    d = distribution(u, k, beta).reshape(np.shape(u))
-    found = np.sum(u * d, axis=-1) + beta * entropy(d)
+    d = distribution(u, k, beta, f).reshape(np.shape(u))
+    found = np.sum(u * d, axis=-1) + hat(d, k, beta, f)
     return found
 
 
-def margin(u: Array, k: float) -> Array:
-    """Return −f̃*(−u), the mean of the k smallest margins."""
+def margin(u: Array, k: float, f: str = "caps") -> Array:
+    """Return −f̃*(−u), which is the mean of the k smallest margins for caps."""
+    if f != "caps":
+        return REGULARISERS[f].margin(u, int(k))
     ranked = np.sort(u, axis=-1)
     whole = math.floor(k)
     total = np.sum(ranked[..., :whole], axis=-1)
@@ -114,9 +168,15 @@ def margin(u: Array, k: float) -> Array:
     return found
 
 
-def primal(A: Array, d: Array, beta: float) -> Array:
-    """Return P(d) = f(d) + βh(d) + ‖Aᵀd‖_∞ for d within the cap."""
-    found: Array = beta * entropy(d) + np.max(np.abs(d @ A), axis=-1)
+def hat(d: Array, k: float, beta: float, f: str = "caps") -> Array:
+    """Return f̂(d) = f(d) + βh(d) for d in the simplex, within the cap or the ball."""
+    found = beta * entropy(d)
+    return found if f == "caps" else found + REGULARISERS[f].f(d, int(k))
+
+
+def primal(A: Array, d: Array, beta: float, k: int = 1, f: str = "caps") -> Array:
+    """Return P(d) = f̂(d) + ‖Aᵀd‖_∞."""
+    found: Array = hat(d, k, beta, f) + np.max(np.abs(d @ A), axis=-1)
     return found
 
 
@@ -126,8 +186,13 @@ def least_gain(suboptimality: Bracket, beta: float) -> Bracket:
     return Bracket(low * low, high * high) * (beta / 8.0)
 
 
-def within(rng: np.random.Generator, m: int, k: float, count: int) -> Array:
-    """Return random distributions with entries of at most 1/k, vertices and mixtures of them."""
+def within(rng: np.random.Generator, m: int, k: float, count: int, f: str = "caps") -> Array:
+    """Return random distributions with entries of at most 1/k, vertices and mixtures of them.
+
+    They are in the ball of ‖d‖_2 ≤ 1/√k. Where f is finite everywhere k is 1 here.
+    """
+    if f not in ("caps", "Euclidean ball"):
+        k = 1
     made = rng.dirichlet(np.full(m, 0.5), count)
     corners = np.array([_corner(rng.permutation(m), k) for _ in range(count)])
     share = rng.random((count, 1)) * (rng.random((count, 1)) < 0.7)

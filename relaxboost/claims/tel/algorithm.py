@@ -55,6 +55,7 @@ def _(x: Instance) -> Slacks:
     "The gradient of L∘(−A) at w is Aᵀ∇L(−Aw).",
     formula="∇(L∘(−A))(w) = Aᵀ∇L(−Aw)",
     printed="argmax{⟨∇(L∘(−A))(w), v⟩ : ‖v‖_1 ≤ 1} = argmax{⟨v, Aᵀ∇L(−Aw)⟩ : ‖v‖_1 ≤ 1}",
+    ruling=MISPRINT,
     given="A in [−1, 1]^(n×d)",
     space=POINTS,
     counterexamples=[{"A": [[1]], "w": [0], "h": [1]}],
@@ -112,6 +113,7 @@ def _(x: Instance) -> Slacks:
     "L(−A w_t) ≤ exp(−tγ²/2)",
     printed="v_s := r·e_j, j := argmax_j |(Aᵀ∇L(−Aw))_j|, r := sgn((Aᵀ∇L(−Aw))_j), "
     "w_i := w_{i−1} − η_i v_i",
+    ruling=MISPRINT,
     given="A in [−1, 1]^(n×d), WLA with γ > 0, η the edge, as in the theorem (line 25)",
     space=RUNS,
     counterexamples=[{"A": [[1]], "t": 1}],

@@ -34,6 +34,7 @@ AT_A_POINT = Space(
     printed="For any ε > 0, there exists a set of labeled training points so that for every convex "
     "loss ℓ with a positive subgradient at zero s ∈ ∂ℓ(0), the convex empirical risk minimizer has "
     "classification error 1 − ε.",
+    ruling=AMBIGUOUS,
     given="linear predictors w x, one of which has the error ε at most; a prediction of 0 is an "
     "error; 1 − ε read as at least that, as errors on a set are fractions",
     space=Space(epsilon=Real(0.02, 2.0, log=True), loss=Choice(*LOSSES)),
@@ -64,7 +65,7 @@ def bad_set(x: Instance, bounded: bool = False) -> Slacks:
 
 
 @bad_set.corrected(
-    "It has, for losses that are bounded below.",
+    "reading: for losses that have a risk minimiser, as those that are bounded below do here.",
     "∀ε ∃ set ∀ convex ℓ with inf ℓ > −∞ and 0 < s in ∂ℓ(0): there is a minimiser, and each has "
     "the error 1 − ε at least",
 )

@@ -39,7 +39,7 @@ Line 22 | The upper bound of steepest descent. | plain, one-round
 | ‖∇f‖_* is bounded by f(w_i) − f(w̄): a recurrence and a rate. | strongly-convex-rate
 | ‖Aᵀ∇L‖_∞ ≥ γ‖∇L‖_1. | edge
 Line 23 | The re-weighted ERM problem; a chain of four. | ERM, ERM-index, edge
-| ∇L ≠ 0, and the re-weighting is a distribution. | reweighting, norm
+| ∇L ≠ 0, and the re-weighting is a distribution. | reweighting, first-order, norm
 | It is solved to accuracy 1/2 + γ/2. | accuracy
 | WLA bounds the quality of H for any reweighting. | WLA, accuracy
 Line 25 | The theorem. | T

@@ -110,7 +110,7 @@ def _(x: Instance) -> Slacks:
     printed="if ∇L(−Aw) ≠ 0 (which would imply the first order conditions are satisfied and the "
     "method has converged), then both sides can be divided by ‖∇L(−Aw)‖_1, and thus the "
     "reweighting is a probability distribution",
-    given="WLA with γ; what would imply it can only be ∇L(−Aw) = 0, which never is",
+    given="WLA with γ; the words in parentheses are TEL-first-order",
     space=WEIGHTED,
 )
 def distribution(x: Instance) -> Slacks:
@@ -129,6 +129,33 @@ def _(x: Instance) -> Slacks:
     phi = [Fraction(float(p)) for p in reweighting(x.A, x.w)]
     yield equal(sum(p / sum(phi) for p in phi), 1, "Σ d_i")
     yield at_most(max(phi) / sum(phi), 1, "d_i, 1")
+
+
+@SOURCE.claim(
+    "first-order",
+    ("Remarks on the WLA, re-weighted ERM", "line 23 of the text"),
+    "If ∇L(−Aw) ≠ 0, the first-order conditions are satisfied and the method has converged.",
+    formula="∇L(−Aw) ≠ 0 ⇒ Aᵀ∇L(−Aw) = 0",
+    printed="if ∇L(−Aw) ≠ 0 (which would imply the first order conditions are satisfied and the "
+    "method has converged)",
+    ruling=MISPRINT,
+    given="ℓ = exp, so that ∇L(−Aw) ≠ 0 always",
+    space=WEIGHTED,
+    counterexamples=[{"A": [[1]], "phi": [1], "w": [0]}],
+)
+def first_order(x: Instance) -> Slack:
+    """= 0 is meant, which would imply it."""
+    phi = reweighting(x.A, x.w)
+    return equal(float(np.abs(x.A.T @ phi).max()), 0.0, "‖Aᵀ∇L(−Aw)‖_∞")
+
+
+@first_order.corrected(
+    "∇L(−Aw) = 0 would imply that.", "‖Aᵀφ‖_∞ ≤ ‖φ‖_1, which is 0 for φ = ∇L(−Aw) = 0 only"
+)
+def first_order_corrected(x: Instance) -> Slacks:
+    """For ℓ = exp it never is (TEL-edge, 1); the two sides are compared at ∇L and at any φ."""
+    for phi in (reweighting(x.A, x.w), x.phi, 0.0 * x.phi):
+        yield at_most(float(np.abs(x.A.T @ phi).max()), float(phi.sum()), "‖Aᵀφ‖_∞, ‖φ‖_1")
 
 
 @SOURCE.claim(

@@ -66,6 +66,9 @@ MUTANTS = (
     Mutant("SS09-L12-sharper", "constant", "** 2 / 4.0", "** 2 / 5.0", step=1),
     Mutant("SS09-L12-sharper", "constant", "deviation) ** 2", "0.9 * deviation) ** 2", step=2),
     Mutant("SS09-L12-sharper", "constant", "3.0 / 16.0", "3.2 / 16.0", step=3),
+    Mutant("SS09-Eq13-accuracy", "constant", "1.5 * x.epsilon", "1.1 * x.epsilon", correction=1),
+    Mutant("SS09-Eq13-accuracy", "hypothesis", "run.gap + ", "", correction=1),
+    Mutant("SS09-Eq13-accuracy", "hypothesis", "gap + ", "", correction=1, step=1),
     Mutant("SS09-Eq13-sharper", "direction", "at_least(now.best", "at_most(now.best"),
     Mutant("SS09-Eq13-sharper", "constant", "9.0 / 4.0", "8.5 / 4.0", step=1),
     # Sec. 5.3

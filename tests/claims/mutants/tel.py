@@ -58,6 +58,7 @@ MUTANTS = (
         "p / sum(phi) for p in phi[1:]",
         step=1,
     ),
+    Mutant("TEL-first-order", "norm", ".max()", ".sum()", correction=1),
     Mutant("TEL-ERM", "constant", "1.0 / len(x.A)", "1.1 / len(x.A)", correction=1),
     Mutant("TEL-ERM-index", "norm", "np.inf", "2", at="stated", correction=1),
     Mutant("TEL-accuracy", "constant", "gamma / 2.0", "gamma / 1.9", correction=1),
