@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +71,9 @@ def shown(claim: Claim) -> Iterator[str]:
     yield f"  rests on:    {rests[0]}"
     for number, instance in enumerate(claim.counterexamples):
         title = "fails at:" if number == 0 else ""
-        yield f"  {title:12} {in_one_line(claim.space.to_json(claim.space.from_json(instance)))}"
+        values = claim.space.from_json(instance)
+        yield f"  {title:12} {in_one_line(claim.space.to_json(values))}"
+        yield f"    sides:     {_sides(claim, values)}"
     title = "reading" if claim.status == "ambiguous" else "corrected"
     for correction, rest in zip(claim.corrections, rests[1:], strict=True):
         yield from _statement(title, correction)
@@ -81,6 +83,15 @@ def shown(claim: Claim) -> Iterator[str]:
     yield f"  attack:      relaxboost claims attack {claim.id}{file}"
     if any(statement.steps for statement in claim.statements):
         yield f"  steps:       relaxboost claims check '{claim.id}/*'{file}"
+
+
+def _sides(claim: Claim, values: Mapping[str, Any]) -> str:
+    """Return the two sides of the claim on a counterexample, or the error of a reader's check."""
+    try:
+        evidence = claim.examine(claim.stated, dict(values), "a counterexample")
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return _NONE if evidence is None else str(evidence.slack)
 
 
 def _rests_on(claim: Claim) -> list[str]:
@@ -106,6 +117,8 @@ def _statement(title: str, statement: Statement) -> Iterator[str]:
         words, formula = step.stated.words, step.stated.formula
         said = f"{words.rstrip('.')}: {formula}" if words and formula else words or formula
         yield f"    step {number}:    {said}"
+        if step.stated.note:
+            yield f"               {' '.join(step.stated.note.split())}"
     yield f"    code:      {statement.code}"
 
 

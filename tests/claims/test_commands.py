@@ -84,7 +84,9 @@ def test_show(call, toys):
         "given:       A in [−1, 1]^(m×n), m ≥ 2, 0 < ε ≤ 1",
         "on record:   false as stated\n",
         "rests on:    4 counterexamples on record; of 34 instances ",
-        "fails at:    A = [[1/10, 9/10], [-3/5, 0]], k = 1, epsilon = 3/10",
+        "fails at:    A = [[1/10, 9/10], [-3/5, 0]], k = 1, epsilon = 3/10\n"
+        "    sides:     0.3375 <= 0.3, ratio 1.1250 (ρ − margin of w_t, round 2)\n",
+        "  step 1:    The smoothed margin is above the margin",
         "corrected:   The error is at most gap + β log(m/k), and so at most 3ε/2.",
         "note:      The test bounds the gap of the *smoothed* problem",
         "check:       relaxboost claims check SS09-T9\n",
