@@ -23,6 +23,17 @@ from relaxboost.game import Solution
 from relaxboost.relaxations import Capped
 
 
+def soft_margin(share: Any, name: str = "", example: str = "fraction=0.5") -> Capped:
+    """Return the soft margin of a share of the examples; its error names the user's parameter."""
+    try:
+        return Capped(fraction=share)
+    except InputError:
+        raise InputError(
+            f"{name or f'fraction={share!r}'} needs 0 < fraction <= 1, a share of the examples; "
+            f"give {example}, for example"
+        ) from None
+
+
 @dataclass(eq=False, repr=False)
 class MarginBoost(TableEstimator):
     """Games over a grid of settings, solved from the softest on, and the choice of a setting.
@@ -73,7 +84,7 @@ class MarginBoost(TableEstimator):
         """Return the soft margin of a fraction, or of those of "auto", the softest first."""
         is_auto = self._is_auto("fraction", fraction)
         fractions = reversed(self.usual_fractions) if is_auto else [fraction]
-        return [Capped(fraction=x) for x in fractions]
+        return [soft_margin(x) for x in fractions]
 
     def _learn(self, rule: Games, choice: SettingChoice, given: Examples, calibrates: bool) -> Any:
         """Choose a setting and solve the games up to it; return the held-out votes of each stage.
@@ -109,7 +120,7 @@ class MarginBoost(TableEstimator):
             self._warn(
                 "a single hypothesis has all of the weight and is wrong on some examples: lower "
                 'fraction, or use hypotheses="auto"',
-                stacklevel=5,
+                stacklevel=6,
             )
 
     def _solved_at_once(
@@ -152,7 +163,7 @@ class MarginBoost(TableEstimator):
         setattr(self, f"{choice.name}_", choice.values[best])
         if not is_whole:
             said = f"the {choice.name} was chosen from unfinished games; raise time_limit or tol"
-            self._warn(said, stacklevel=6)
+            self._warn(said, stacklevel=7)
         return choice.grid[: best + 1]
 
     def _starts(self, games: int) -> list[Solution | None]:
@@ -161,7 +172,7 @@ class MarginBoost(TableEstimator):
         before = getattr(self, "_solutions", []) if self.warm_start else []
         return before if len(before) == games else [None] * games
 
-    def _warn(self, said: str, stacklevel: int = 4) -> None:
+    def _warn(self, said: str, stacklevel: int = 5) -> None:
         warnings.warn(said, ConvergenceWarning, stacklevel)
 
     def _describe(self, rule: Games, rows: Whole, went: Whole) -> None:
