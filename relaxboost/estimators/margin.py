@@ -60,7 +60,7 @@ class ClassGames(Games):
         # An order of categories by the labels would tell trees the labels of unseen examples.
         columns = CutColumns.of(self.table, given.Z, np.zeros(signs.size), weights)
         ranked = RankedColumns.of(columns, given.Z)
-        return ranked, TreePool(ranked(given.Z), signs, weights, given.units())
+        return ranked, TreePool(ranked(given.Z), signs, weights, given.units(), given.counts)
 
     def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
         """Return the game of each relaxation."""
