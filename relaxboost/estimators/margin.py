@@ -399,7 +399,9 @@ class MarginBoostClassifier(_MarginClassifier):
         numbered by their place in `support_`.
     hardest_ : array
         The rows with margins below the threshold γ, the lowest first. They have the largest weight
-        that the cap allows, and wrong labels are often among the first.
+        that the cap allows; for a fraction of 1 these are nearly all rows. Wrong labels are often
+        among the first. Votes on held-out examples contradict the share `cv_errors_[fraction_]` of
+        the labels, which are wrong or hard to predict.
     feature_importances_ : array of shape (d,)
         The share of each feature in the weights, for "stumps" and "auto". A weight of a tree counts
         for features as they decrease the squared error of the tree.

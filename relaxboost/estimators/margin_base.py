@@ -92,6 +92,9 @@ class MarginBoost(TableEstimator):
         A stage is a setting of the path. The votes have the shape (stages, examples[, classes]), or
         are None if no votes were held out.
         """
+        # A setting that the user gives must not stand next to the choice of an earlier fit.
+        for name in ("cv_errors_", f"{choice.name}_"):
+            self.__dict__.pop(name, None)
         path = self._path(rule, choice.is_open or calibrates)
         solved = self._solved_at_once if rule.has_unseen_votes else self._solved_by_folds
         played, held = solved(path, choice, given, calibrates)

@@ -96,6 +96,15 @@ def test_ctrl_c_keeps_the_best_bracket(game):
     assert set(fitted.predict(X)) <= {"yes", "no"}
 
 
+def test_a_given_fraction_keeps_no_choice_of_an_earlier_fit():
+    X, y, _ = noisy()
+    model = StumpBoost(folds=2, tol=1e-2).fit(X, y)
+    assert model.cv_errors_[model.fraction_] < 0.5
+    model.set_params(fraction=0.5).fit(X, y)
+    assert not hasattr(model, "fraction_")
+    assert not hasattr(model, "cv_errors_")
+
+
 def test_a_fraction_from_unfinished_games_is_said():
     X, y, _ = noisy(m=200, features=6)
     with (
