@@ -135,7 +135,8 @@ class MarginBoost(TableEstimator):
             return played, None
         held = path.rule.unseen_votes(played)
         if choice.is_open:
-            is_whole = all(s.status != "time_limit" for pairs in played for _, s in pairs)
+            ended = ("time_limit", "interrupted")
+            is_whole = all(s.status not in ended for pairs in played for _, s in pairs)
             kept = len(self._choose(choice, held, given, is_whole))
             played = [pairs[:kept] for pairs in played]
         return played, held

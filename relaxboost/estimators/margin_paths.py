@@ -6,7 +6,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -265,10 +265,20 @@ def _play(
         solutions.append(relay.solution)
     if games[0].n is None:
         solutions = _over_known(matrix, games, solutions, path.tol, limit)
+    if math.isinf(path.deadline):
+        solutions = list(map(_ended_by_ctrl_c, solutions))
     return [
         (path.rule.voter(columns, matrix, s, given, setting), s)
         for s, setting in zip(solutions, grid, strict=True)
     ]
+
+
+def _ended_by_ctrl_c(s: Solution) -> Solution:
+    """Return the solution of a fit without a time limit, whose games only Ctrl-C can end."""
+    if s.status != "time_limit":
+        return s
+    said = s.message.replace("time_limit was reached", "the run was interrupted")
+    return replace(s, status="interrupted", message=said)
 
 
 def _over_known(

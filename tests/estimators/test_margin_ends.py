@@ -135,7 +135,7 @@ def test_ctrl_c_while_held_out_votes_are_made_is_said():
 
     with (
         pytest.warns(ConvergenceWarning, match="chosen from unfinished games"),
-        pytest.warns(ConvergenceWarning, match="time_limit was reached"),
+        pytest.warns(ConvergenceWarning, match="the run was interrupted"),
         pytest.warns(ConvergenceWarning, match="interrupted, so that the votes"),
     ):
         fitted = StumpBoostCV((0.2, 0.6), hypotheses=impatient).fit(X, y)
