@@ -1,10 +1,13 @@
 """Accuracy and time of classifiers at defaults, with 0, 10 and 20 % of the training labels flipped.
 
     python benchmarks/margins.py --data DIR [--sets sonar heart] [--splits 10] [--stumps]
+    python benchmarks/margins.py --data DIR --sets categories [--splits 5]
 
 DIR holds the public sets by folder, as `read` names them (UCI and IDA); they are not part of the
 package. Each split trains on `TRAIN` rows of a set, and tests on at most 3000 of the others, with
 their true labels. With --stumps also `MarginBoostClassifier(hypotheses="stumps")`, which is slow.
+`--sets categories` are the sets of `CATEGORIES`, as frames with columns of categories; the forest
+and AdaBoost get them one-hot. Most rows of "adult_few" and "titanic" are equal to others.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ import pandas as pd
 from common import machine, table
 from scipy.stats import gmean
 from scipy.stats import t as student
-from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.datasets import load_breast_cancer, load_digits, load_svmlight_file
 from sklearn.ensemble import (
     AdaBoostClassifier,
     HistGradientBoostingClassifier,
@@ -51,6 +54,14 @@ TRAIN = {
     "digits": 700,
     "wisconsin": 380,
 }
+CATEGORIES = {
+    "german_raw": 700,
+    "adult": 1000,
+    "adult_few": 1000,
+    "mushrooms": 300,
+    "titanic": 1000,
+}
+ONE_HOT = ("RF", "AdaBoost")
 
 
 class Uniform(MarginBoostClassifier):
@@ -80,8 +91,8 @@ METHODS: dict[str, Callable[[], Any]] = {
 STUMPS = {"stumps": partial(MarginBoostClassifier, hypotheses="stumps")}
 
 
-def read(root: Path) -> dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]]:
-    """Return what reads each set: features as numbers, and labels 0 and 1."""
+def read(root: Path) -> dict[str, Callable[[], tuple[Any, np.ndarray]]]:
+    """Return what reads each set: features as numbers or a frame, and labels 0 and 1."""
     files: dict[str, dict[str, Any]] = {
         "raetsch/banana.csv.gz": {},
         "raetsch/breast_cancer.csv.gz": {},
@@ -110,7 +121,27 @@ def read(root: Path) -> dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]]:
         X, y = load_digits(return_X_y=True)
         return X, y % 2
 
-    sets: dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]] = {}
+    def german() -> tuple[pd.DataFrame, np.ndarray]:
+        frame = pd.read_csv(root / "german/german.csv.gz", header=None)
+        return categories(frame.iloc[:, :-1]), frame.iloc[:, -1].to_numpy() - 1
+
+    def adult(columns: Any = slice(None)) -> tuple[pd.DataFrame, np.ndarray]:
+        path = root / "adult/adult-train.csv.gz"
+        frame = pd.read_csv(path, header=None, skipinitialspace=True, na_values="?")
+        return categories(frame.iloc[:, :-1][columns]), (frame[14] == ">50K").to_numpy().astype(int)
+
+    def titanic() -> tuple[pd.DataFrame, np.ndarray]:
+        frame = pd.read_csv(root / "raetsch/titanic.csv.gz")
+        codes = np.unique(frame.iloc[:, -1], return_inverse=True)[1]
+        return frame.iloc[:, :-1].astype("category"), codes
+
+    def mushrooms() -> tuple[pd.DataFrame, np.ndarray]:
+        X, y = load_svmlight_file(str(root / "mushrooms/agaricus.txt.train.gz"), n_features=127)
+        # Each mushroom has one entry for each of its 22 features, in order.
+        frame = pd.DataFrame(X.indices.reshape(len(y), -1))
+        return frame.astype("category"), y.astype(int)
+
+    sets: dict[str, Callable[[], tuple[Any, np.ndarray]]] = {}
     for path, options in files.items():
         name = path.split("/")[-1].split(".")[0].split("-")[0].removesuffix("_pima")
         sets[name.replace("magic04", "magic")] = partial(table_of, path, options)
@@ -118,13 +149,23 @@ def read(root: Path) -> dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]]:
         "letter": letters,
         "digits": digits,
         "wisconsin": partial(load_breast_cancer, return_X_y=True),
+        "german_raw": german,
+        "adult": adult,
+        # Kind of work, marital status, race, sex.
+        "adult_few": partial(adult, [1, 5, 8, 9]),
+        "mushrooms": mushrooms,
+        "titanic": titanic,
     }
 
 
-def splits(
-    X: np.ndarray, y: np.ndarray, rows: int, count: int
-) -> Iterator[tuple[int, int, Any, Any, Any, Any]]:
-    """Yield (split, number of the flip, training X and labels, test X and labels)."""
+def categories(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the frame with its columns of strings as categories."""
+    strings = [name for name, x in frame.items() if not pd.api.types.is_numeric_dtype(x)]
+    return frame.astype(dict.fromkeys(strings, "category")).rename(columns=str)
+
+
+def splits(y: np.ndarray, rows: int, count: int) -> Iterator[tuple[int, int, Any, Any, Any]]:
+    """Yield (split, number of the flip, training rows and their labels, test rows)."""
     for split in range(count):
         rng = np.random.default_rng(1000 + split)
         order = rng.permutation(len(y))
@@ -133,7 +174,12 @@ def splits(
         draw = rng.random(rows)
         for a, flip in enumerate(FLIPS):
             given = np.where(draw < flip, 1 - y[train], y[train])
-            yield split, a, X[train], given, X[test], y[test]
+            yield split, a, train, given, test
+
+
+def rows_of(data: Any, rows: Any) -> Any:
+    """Return some rows of an array or a frame."""
+    return data.iloc[rows] if isinstance(data, pd.DataFrame) else data[rows]
 
 
 def interval(values: np.ndarray) -> str:
@@ -155,18 +201,21 @@ def main() -> None:
     warnings.simplefilter("ignore")
     methods = METHODS | (STUMPS if options.stumps else {})
     sets = read(Path(options.data))
-    names = options.sets or list(TRAIN)
+    names = list(CATEGORIES) if options.sets == ["categories"] else options.sets or list(TRAIN)
     right = np.empty((len(names), len(FLIPS), len(methods), options.splits))
     seconds = np.empty_like(right)
     MarginBoostClassifier().fit([[0.0], [1.0], [2.0]], [0, 1, 1])  # compiles
     for s, name in enumerate(names):
         X, y = sets[name]()
-        for split, a, X_train, given, X_test, aims in splits(X, y, TRAIN[name], options.splits):
-            for b, make in enumerate(methods.values()):
+        encoded = X if isinstance(X, np.ndarray) else pd.get_dummies(X, dtype=float).to_numpy()
+        rows = (TRAIN | CATEGORIES)[name]
+        for split, a, train, given, test in splits(y, rows, options.splits):
+            for b, (method, make) in enumerate(methods.items()):
+                data = encoded if method in ONE_HOT else X
                 start = time.process_time()
-                model = make().fit(X_train, given)
+                model = make().fit(rows_of(data, train), given)
                 seconds[s, a, b, split] = time.process_time() - start
-                right[s, a, b, split] = np.mean(model.predict(X_test) == aims)
+                right[s, a, b, split] = np.mean(model.predict(rows_of(data, test)) == y[test])
         print(name, right[s].mean(axis=-1).round(3).tolist(), file=sys.stderr, flush=True)
     machine()
     for a, flip in enumerate(FLIPS):

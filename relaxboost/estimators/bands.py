@@ -16,6 +16,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, share
 from relaxboost.estimators.base import LearnerEstimator
 from relaxboost.estimators.choices import weak_learner
+from relaxboost.estimators.tables import restores_fit
 from relaxboost.functional import Boosted, Empirical, Quantile, Risk, boost
 
 
@@ -121,6 +122,7 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
     calibration_fraction: float = 0.25
     random_state: Any = None
 
+    @restores_fit
     def fit(self, X: Any, y: Any) -> QuantileBandRegressor:
         """Train on rows X of shape (N, d) and numbers y of shape (N,).
 

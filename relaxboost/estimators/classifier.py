@@ -15,7 +15,7 @@ from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 from relaxboost.estimators.base import FunctionalGradientEstimator, Held
 from relaxboost.estimators.choices import check_likelihood, loss_of
-from relaxboost.estimators.tables import classes_of
+from relaxboost.estimators.tables import classes_of, restores_fit
 from relaxboost.functional.losses.targets import decided
 
 LEAST_SHARE_OF_MEAN_WEIGHT = 1e-6
@@ -96,6 +96,7 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     _: KW_ONLY
     class_weight: Any = None
 
+    @restores_fit
     def fit(
         self,
         X: Any,

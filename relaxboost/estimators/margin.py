@@ -12,32 +12,22 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError
-from relaxboost.estimators.margin_base import MarginBoost
+from relaxboost.estimators.margin_base import MarginBoost, soft_margin
 from relaxboost.estimators.margin_calibration import Calibration, sigmoids
 from relaxboost.estimators.margin_columns import CutColumns
 from relaxboost.estimators.margin_games import Examples, made, takes_weights, weighted
 from relaxboost.estimators.margin_paths import Games, Played, SettingChoice
 from relaxboost.estimators.margin_trees import Columns, RankedColumns, TreePool
-from relaxboost.estimators.tables import classes_of
+from relaxboost.estimators.tables import classes_of, restores_fit
 from relaxboost.functional.losses.targets import decided
 from relaxboost.game import Game, Solution
 from relaxboost.game.domains import L1Ball
 from relaxboost.relaxations import Capped, HardMargin, Relaxation
 from relaxboost.relaxations.base import fixed_m
-
-
-def _has_probabilities(self: Any) -> bool:
-    if self.folds is None or getattr(self, "_sigmoids", self) is None:
-        raise AttributeError(
-            "there is no predict_proba, because no votes were held out for calibration: folds is "
-            "None, or the fit was interrupted; use decision_function, or fit with folds=5"
-        )
-    return True
 
 
 @dataclass
@@ -70,7 +60,7 @@ class ClassGames(Games):
         # An order of categories by the labels would tell trees the labels of unseen examples.
         columns = CutColumns.of(self.table, given.Z, np.zeros(signs.size), weights)
         ranked = RankedColumns.of(columns, given.Z)
-        return ranked, TreePool(ranked(given.Z), signs, weights, given.units())
+        return ranked, TreePool(ranked(given.Z), signs, weights, given.units(), given.counts)
 
     def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
         """Return the game of each relaxation."""
@@ -167,6 +157,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
     def _grid(self) -> list[Relaxation]:
         """Return the relaxations to choose from, the softest first."""
 
+    @restores_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Solve the game of each class against the rest; of two classes, one game.
 
@@ -227,8 +218,8 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
                 if f.exact_k > total * (1 + Fraction(1, 10**12)):
                     raise InputError(
                         f"{f!r} needs 1 <= k <= the sum of the weights of examples, sample_weight "
-                        f"times class_weight, which is {float(total):.6g}; give fraction, a share "
-                        "of that sum, or larger weights"
+                        f"times class_weight, which is {float(total):.6g}; give a share of that "
+                        "sum, such as rb.Capped(fraction=0.5), or larger weights"
                     )
                 grid[at] = f = Capped(fraction=min(Fraction(1), f.exact_k / total))
             if fixed_m(f) is not None and self.folds is not None:
@@ -313,12 +304,28 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         out = Calibration(self._sigmoids).of_parts(out)
         return out[..., 0] if len(self._stages[-1]) == 1 else out
 
-    @available_if(_has_probabilities)
-    def predict_proba(self, X: Any) -> Array:
-        """Return probabilities of shape (N, K), columns as `classes_`, from the log odds.
+    # A property, because scikit-learn's available_if would hide the reason in the error.
+    @property
+    def predict_proba(self) -> Any:
+        """The method `predict_proba(X)`: probabilities of shape (N, K), columns as `classes_`.
 
-        Probabilities of more than two classes are divided by their sum.
+        They come from the log odds, and those of more than two classes are divided by their sum.
+        The method exists unless `folds` is None or Ctrl-C ended the fit.
         """
+        remedy = "fit again with folds=5, or use decision_function"
+        if self.folds is None:
+            raise AttributeError(
+                "there is no predict_proba, because folds=None leaves no votes on held-out "
+                f"examples to calibrate probabilities by; {remedy}"
+            )
+        if getattr(self, "_sigmoids", self) is None:
+            raise AttributeError(
+                "there is no predict_proba, because the last fit had folds=None or was ended by "
+                f"Ctrl-C, and calibrated no probabilities; {remedy}"
+            )
+        return self._probabilities
+
+    def _probabilities(self, X: Any) -> Array:
         return class_probabilities(self.decision_function(X))
 
 
@@ -392,7 +399,9 @@ class MarginBoostClassifier(_MarginClassifier):
         numbered by their place in `support_`.
     hardest_ : array
         The rows with margins below the threshold γ, the lowest first. They have the largest weight
-        that the cap allows, and wrong labels are often among the first.
+        that the cap allows; for a fraction of 1 these are nearly all rows. Wrong labels are often
+        among the first. Votes on held-out examples contradict the share `cv_errors_[fraction_]` of
+        the labels, which are wrong or hard to predict.
     feature_importances_ : array of shape (d,)
         The share of each feature in the weights, for "stumps" and "auto". A weight of a tree counts
         for features as they decrease the squared error of the tree.
@@ -427,8 +436,9 @@ class MarginBoostClassifier(_MarginClassifier):
             return [HardMargin()]
         if not isinstance(self.relaxation, str) or self.relaxation != "capped":
             raise InputError(
-                'relaxation must be "capped", "hard" or a Relaxation such as rb.KLPenalty(1), got '
-                f"{self.relaxation!r}; the share of margins that count is given by fraction="
+                'relaxation must be "capped", "hard" or a Relaxation such as '
+                f"rb.Capped(fraction=0.5), got {self.relaxation!r}; the share of margins that "
+                "count is given by fraction="
             )
         shares = self._shares(self.fraction)
         if self.hypotheses == "auto" and len(shares) > 1:
@@ -481,6 +491,7 @@ class MarginBoostClassifierCV(_MarginClassifier):
                 "MarginBoostClassifierCV chooses among fractions by cross-validation: give folds "
                 "and at least two different fractions, or use MarginBoostClassifier for one"
             )
-        for share in self.fractions:
-            Capped(fraction=share)  # raises an InputError if the fraction does not fit
-        return [Capped(fraction=share) for share in sorted(set(self.fractions), reverse=True)]
+        grid = {
+            x: soft_margin(x, f"{x!r} in fractions", "fractions=(0.2, 0.5)") for x in self.fractions
+        }
+        return [grid[x] for x in sorted(grid, reverse=True)]

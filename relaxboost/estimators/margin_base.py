@@ -23,6 +23,17 @@ from relaxboost.game import Solution
 from relaxboost.relaxations import Capped
 
 
+def soft_margin(share: Any, name: str = "", example: str = "fraction=0.5") -> Capped:
+    """Return the soft margin of a share of the examples; its error names the user's parameter."""
+    try:
+        return Capped(fraction=share)
+    except InputError:
+        raise InputError(
+            f"{name or f'fraction={share!r}'} needs 0 < fraction <= 1, a share of the examples; "
+            f"give {example}, for example"
+        ) from None
+
+
 @dataclass(eq=False, repr=False)
 class MarginBoost(TableEstimator):
     """Games over a grid of settings, solved from the softest on, and the choice of a setting.
@@ -73,7 +84,7 @@ class MarginBoost(TableEstimator):
         """Return the soft margin of a fraction, or of those of "auto", the softest first."""
         is_auto = self._is_auto("fraction", fraction)
         fractions = reversed(self.usual_fractions) if is_auto else [fraction]
-        return [Capped(fraction=x) for x in fractions]
+        return [soft_margin(x) for x in fractions]
 
     def _learn(self, rule: Games, choice: SettingChoice, given: Examples, calibrates: bool) -> Any:
         """Choose a setting and solve the games up to it; return the held-out votes of each stage.
@@ -81,6 +92,9 @@ class MarginBoost(TableEstimator):
         A stage is a setting of the path. The votes have the shape (stages, examples[, classes]), or
         are None if no votes were held out.
         """
+        # A setting that the user gives must not stand next to the choice of an earlier fit.
+        for name in ("cv_errors_", f"{choice.name}_"):
+            self.__dict__.pop(name, None)
         path = self._path(rule, choice.is_open or calibrates)
         solved = self._solved_at_once if rule.has_unseen_votes else self._solved_by_folds
         played, held = solved(path, choice, given, calibrates)
@@ -109,7 +123,7 @@ class MarginBoost(TableEstimator):
             self._warn(
                 "a single hypothesis has all of the weight and is wrong on some examples: lower "
                 'fraction, or use hypotheses="auto"',
-                stacklevel=5,
+                stacklevel=6,
             )
 
     def _solved_at_once(
@@ -121,7 +135,8 @@ class MarginBoost(TableEstimator):
             return played, None
         held = path.rule.unseen_votes(played)
         if choice.is_open:
-            is_whole = all(s.status != "time_limit" for pairs in played for _, s in pairs)
+            ended = ("time_limit", "interrupted")
+            is_whole = all(s.status not in ended for pairs in played for _, s in pairs)
             kept = len(self._choose(choice, held, given, is_whole))
             played = [pairs[:kept] for pairs in played]
         return played, held
@@ -152,7 +167,7 @@ class MarginBoost(TableEstimator):
         setattr(self, f"{choice.name}_", choice.values[best])
         if not is_whole:
             said = f"the {choice.name} was chosen from unfinished games; raise time_limit or tol"
-            self._warn(said, stacklevel=6)
+            self._warn(said, stacklevel=7)
         return choice.grid[: best + 1]
 
     def _starts(self, games: int) -> list[Solution | None]:
@@ -161,7 +176,7 @@ class MarginBoost(TableEstimator):
         before = getattr(self, "_solutions", []) if self.warm_start else []
         return before if len(before) == games else [None] * games
 
-    def _warn(self, said: str, stacklevel: int = 4) -> None:
+    def _warn(self, said: str, stacklevel: int = 5) -> None:
         warnings.warn(said, ConvergenceWarning, stacklevel)
 
     def _describe(self, rule: Games, rows: Whole, went: Whole) -> None:

@@ -27,9 +27,8 @@ MAX_NUMBERS_IN_CERTIFICATE = 2_000_000
 COPIES_IN_A_FOLD = 2
 """A row is frequent if each fold has at least this number of copies on average."""
 
-FREQUENT_COPIES = 50
-"""A row is frequent for bootstrap samples from this number of copies on. With 10 to 20 copies of
-rows with random labels the probabilities were too sure, because the trees know most of them."""
+FREQUENT_COPIES = 10
+"""A row is frequent for bootstrap samples from this number of copies on, as for five folds."""
 
 
 class Examples(NamedTuple):
@@ -43,6 +42,11 @@ class Examples(NamedTuple):
     """Whether equal examples have been merged, so that weights count copies."""
     copies: Vector | None = None
     """The numbers of copies, if weights have other factors besides; None if the weights are it."""
+
+    @property
+    def counts(self) -> Vector:
+        """The numbers of copies, which are not whole if the weights of the user are not."""
+        return self.weights if self.copies is None else self.copies
 
     def at(self, rows: Any) -> Examples:
         """Return the examples of some rows."""
@@ -100,7 +104,8 @@ class Examples(NamedTuple):
         """Return the number of the row of each example, which bootstrap samples draw as a whole.
 
         Equal rows with different labels are one unit, as in `folds`. Frequent rows with several
-        labels have the number −1 and belong to every sample, because such rows will occur again.
+        labels have the number −1, and their copies are drawn one by one, because such rows will
+        occur again.
         """
         row = np.unique(self._places(), axis=0, return_inverse=True)[1].ravel()
         if self.once:
@@ -112,8 +117,7 @@ class Examples(NamedTuple):
     def _are_frequent(self, row: Whole, copies: int) -> Any:
         """Return whether the row of each example has several labels and enough copies."""
         labels = np.bincount(np.unique(np.column_stack([row, self.codes]), axis=0)[:, 0])
-        counts = self.weights if self.copies is None else self.copies
-        return ((labels > 1) & (np.bincount(row, counts) >= copies))[row]
+        return ((labels > 1) & (np.bincount(row, self.counts) >= copies))[row]
 
     def _places(self) -> Array:
         """Return the rank of each value among the values of its feature, where nan is a value."""

@@ -6,7 +6,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -203,6 +203,16 @@ class WarmPath:
         votes = out[:, :, 0] if len(targets) == 1 else out
         return votes, is_whole and not self.is_stopped
 
+    def with_cause(self, s: Solution) -> Solution:
+        """Return a solution that says so if Ctrl-C ended its game.
+
+        Without a time limit, no other event ends a game after `NO_TIME`.
+        """
+        if s.status != "time_limit" or math.isfinite(self.deadline):
+            return s
+        said = s.message.replace("time_limit was reached", "the run was interrupted")
+        return replace(s, status="interrupted", message=said)
+
     def _run(self, function: Callable[..., Any], jobs: list[Any]) -> Iterator[Any]:
         """Yield the results of a function for the jobs, in order, from `n_jobs` processes."""
         first = self.paths_left
@@ -265,6 +275,7 @@ def _play(
         solutions.append(relay.solution)
     if games[0].n is None:
         solutions = _over_known(matrix, games, solutions, path.tol, limit)
+    solutions = list(map(path.with_cause, solutions))
     return [
         (path.rule.voter(columns, matrix, s, given, setting), s)
         for s, setting in zip(solutions, grid, strict=True)

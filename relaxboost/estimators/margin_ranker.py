@@ -13,6 +13,7 @@ from relaxboost._core.errors import InputError
 from relaxboost.estimators.margin_base import ScoreBoost
 from relaxboost.estimators.margin_games import Examples, check_written, weighted
 from relaxboost.estimators.margin_paths import ScoreGames, SettingChoice
+from relaxboost.estimators.tables import restores_fit
 from relaxboost.functional import RankingHinge
 from relaxboost.game import Game
 from relaxboost.matrices.pairs import PairMatrix
@@ -62,6 +63,7 @@ class MarginBoostRanker(ScoreBoost):
     _: KW_ONLY
     fraction: Any = "auto"
 
+    @restores_fit
     def fit(
         self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None
     ) -> MarginBoostRanker:

@@ -12,10 +12,11 @@ from sklearn.base import RegressorMixin
 from relaxboost._core.arrays import Array, Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import positive
-from relaxboost.estimators.margin_base import ScoreBoost
+from relaxboost.estimators.margin_base import ScoreBoost, soft_margin
 from relaxboost.estimators.margin_games import Examples, Voter, check_written, weighted
 from relaxboost.estimators.margin_paths import ScoreGames, SettingChoice
 from relaxboost.estimators.margin_trees import Columns
+from relaxboost.estimators.tables import restores_fit
 from relaxboost.game import Game, Solution
 from relaxboost.game.domains import Simplex
 from relaxboost.relaxations import Capped
@@ -86,6 +87,7 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
     fraction: Any = 0.5
     radius: Any = "auto"
 
+    @restores_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MarginBoostRegressor:
         """Solve the game.
 
@@ -103,7 +105,7 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         InputError
             For data, weights or parameters that do not fit; it is a ValueError.
         """
-        Capped(fraction=self.fraction)  # raises an InputError unless 0 < fraction <= 1
+        soft_margin(self.fraction)  # raises an InputError unless 0 < fraction <= 1
         is_auto = self._is_auto("radius", self.radius)
         grid = list(self.usual_radii) if is_auto else [positive("radius", self.radius)]
         Z, y, weights = self._checked(X, y, sample_weight)

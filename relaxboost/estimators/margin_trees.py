@@ -25,6 +25,9 @@ from relaxboost.matrices.dense import DenseMatrix
 TREES = 200
 """The number of trees. With 100 the panel of docs/benchmarks.md errs on about 0.2 % more."""
 
+MAX_DRAWN_COPIES = 1000
+"""The largest number of copies of an example that are drawn one by one; more would hardly vary."""
+
 KINDS: tuple[tuple[type[DecisionTreeRegressor], int | None], ...] = (
     (DecisionTreeRegressor, 2),
     (DecisionTreeRegressor, 3),
@@ -109,7 +112,10 @@ class TreePool(DenseMatrix):
     signs, weights : arrays of shape (m,)
         The labels −1 and +1, and the weights of the examples.
     units : array of shape (m,)
-        The unit of each example: units are drawn as a whole. A unit of −1 is in every sample.
+        The unit of each example: units are drawn as a whole. The copies of an example with the unit
+        −1 are drawn one by one.
+    copies : array of shape (m,)
+        The number of copies of each example.
 
     Raises
     ------
@@ -117,7 +123,9 @@ class TreePool(DenseMatrix):
         If all columns are constant.
     """
 
-    def __init__(self, E: NDArray[Any], signs: Vector, weights: Vector, units: Whole) -> None:
+    def __init__(
+        self, E: NDArray[Any], signs: Vector, weights: Vector, units: Whole, copies: Vector
+    ) -> None:
         if (E[0] == E).all():
             raise InputError(
                 "every feature is constant, so that no tree can split; add a feature that varies"
@@ -127,14 +135,25 @@ class TreePool(DenseMatrix):
         size = int(units.max(initial=0)) + 1
         self._trees: list[PooledTree] = []
         margins = np.empty((signs.size, TREES))
-        self._is_unseen = np.empty((signs.size, TREES), dtype=bool)
+        single = np.flatnonzero(units < 0)
+        # Each copy of such an example has not been seen by some of the trees. All copies have one
+        # unseen vote here, in which a tree weighs as the share of the copies that it has not seen.
+        is_shared = single.size > 0
+        self._unseen = np.empty((signs.size, TREES), dtype=np.float32 if is_shared else bool)
+        numbers = np.clip(np.round(copies[single]), 1, MAX_DRAWN_COPIES).astype(np.int64)
+        owner = np.repeat(np.arange(single.size), numbers)
         for j in range(TREES):
             kind, depth = KINDS[j % len(KINDS)]
             drawn = np.bincount(rng.integers(0, size, size), minlength=size)
-            copies = np.where(units < 0, 1, drawn[units])
-            self._is_unseen[:, j] = copies == 0
+            times = drawn[units].astype(np.float64)
+            self._unseen[:, j] = times == 0.0
+            if is_shared:
+                # In a large bootstrap sample the number of times a copy is drawn is Poisson(1).
+                draws = rng.poisson(1.0, owner.size)
+                times[single] = np.bincount(owner, draws) / numbers
+                self._unseen[single, j] = np.bincount(owner, draws == 0) / numbers
             tree = kind(max_depth=depth, max_features="sqrt", random_state=int(rng.integers(2**31)))
-            tree.fit(E, signs, sample_weight=weights * copies, check_input=False)
+            tree.fit(E, signs, sample_weight=weights * times, check_input=False)
             self._trees.append(PooledTree(tree))
             margins[:, j] = self._trees[-1].predict(E) * signs
         super().__init__(margins)
@@ -164,9 +183,9 @@ class TreePool(DenseMatrix):
         trees have seen an example, all vote.
         """
         votes = self._signs[:, None] * self.toarray()[:, support]
-        is_voter = self._is_unseen[:, support]
-        is_voter[~is_voter.any(axis=1)] = True
+        unseen = self._unseen[:, support]
+        unseen[~unseen.any(axis=1)] = 1
         size = np.abs(coefficients)
-        share = is_voter @ size / max(float(size.sum()), np.finfo(float).tiny)
-        total: Vector = (votes * is_voter) @ coefficients
+        share = unseen @ size / max(float(size.sum()), np.finfo(float).tiny)
+        total: Vector = (votes * unseen) @ coefficients
         return total / np.where(share > 0.0, share, 1.0)

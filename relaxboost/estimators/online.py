@@ -17,7 +17,7 @@ from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
 from relaxboost.estimators.choices import check_likelihood, loss_of
-from relaxboost.estimators.tables import TableEstimator, classes_of, read_weights
+from relaxboost.estimators.tables import TableEstimator, classes_of, read_weights, restores_fit
 from relaxboost.functional.losses.targets import decided, labels
 from relaxboost.game.domains import Domain, FullSimplex, L1Ball, L2Ball, Simplex
 from relaxboost.online import HedgedDescent, Learner, MirrorDescent, MirrorSteps
@@ -61,6 +61,7 @@ class OnlineEstimator(TableEstimator, ABC):
     def _loss(self) -> Any:
         return self.usual_loss if self.loss is None else self.loss
 
+    @restores_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget all earlier rows, and learn from these rows in their order, `passes` times.
 
@@ -249,9 +250,8 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         few important features, and "squared-l2" many features of little importance. The default
         schedule is "adaptive".
     greedy : bool
-        For a given radius, whether to use `MirrorSteps` (with the entropy EG, with the squared norm
-        GD) instead of `MirrorDescent`. Its regret bound needs a constant schedule, or the squared
-        norm.
+        For a given radius, whether to use `MirrorSteps` (EG for the entropy, GD for the squared
+        norm) instead of `MirrorDescent`. Its regret bound needs a constant schedule, or that norm.
     average : bool
         For a given radius, whether `predict` uses the average of the weights, as theorems on
         independent examples do, or the last weights.
@@ -315,6 +315,7 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         self.progressive(X, y, classes, sample_weight)
         return self
 
+    @restores_fit
     def progressive(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
         """Learn like `partial_fit`; return the label predicted for each row before it was learned.
 
@@ -430,7 +431,6 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
     usual_loss = "squared"
     for_categories = "MarginBoostRegressor"
     for_labels = "for labels use MirrorDescentClassifier"
-
     usual_radius = 3.0
 
     _: KW_ONLY
@@ -441,6 +441,7 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
         self.progressive(X, y, sample_weight)
         return self
 
+    @restores_fit
     def progressive(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """Learn like `partial_fit`; return the prediction for each row before it was learned.
 

@@ -9,6 +9,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from relaxboost._core.errors import InputError
 from relaxboost.estimators.base import FunctionalGradientEstimator
 from relaxboost.estimators.choices import loss_of
+from relaxboost.estimators.tables import restores_fit
 from relaxboost.functional import RankingHinge
 
 
@@ -54,6 +55,7 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
     for_categories = "MarginBoostRanker"
     for_labels = "give grades as numbers, higher for better documents"
 
+    @restores_fit
     def fit(
         self,
         X: Any,

@@ -14,6 +14,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import share
 from relaxboost.estimators.base import FunctionalGradientEstimator
 from relaxboost.estimators.choices import loss_of
+from relaxboost.estimators.tables import restores_fit
 from relaxboost.functional import Quantile, Risk
 
 
@@ -71,6 +72,7 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
     _: KW_ONLY
     quantile: float | None = None
 
+    @restores_fit
     def fit(
         self,
         X: Any,

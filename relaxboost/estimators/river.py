@@ -114,9 +114,16 @@ class _River:
             raise InputError(
                 f"feature {name!r} is new, and features={self.features} are in use; raise features"
             )
-        if rows:
-            self.learner.update(np.array([self._values(x, places) for x in rows]), targets)
+        H = np.array([self._values(x, places) for x in rows])
+        before = self._places
+        # Before the update: after Ctrl-C in it, weights of new features must belong to them.
         self._places = places
+        try:
+            if rows:
+                self.learner.update(H, targets)
+        except Exception:
+            self._places = before
+            raise
 
     def learn_one(self, x: Any, y: Any) -> None:
         """Learn from one example."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import wraps
 from numbers import Integral, Number
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from scipy.sparse import issparse
@@ -50,6 +51,29 @@ class Features:
         return np.column_stack([np.empty((len(X), 0)), *(_numbers(*column) for column in columns)])
 
 
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def restores_fit(method: Method) -> Method:
+    """Decorate a method that sets attributes, so that after an error no attribute has changed.
+
+    The errors include Ctrl-C: the last fit then stays whole, and an estimator without a fit stays
+    unfitted.
+    """
+
+    @wraps(method)
+    def restoring(self: Any, *args: Any, **options: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return method(self, *args, **options)
+        except BaseException:
+            # A single assignment, which a second Ctrl-C cannot divide.
+            self.__dict__ = before
+            raise
+
+    return cast(Method, restoring)
+
+
 class TableEstimator(BaseEstimator):
     """The base of all estimators, which reads numbers and perhaps categories of pandas frames."""
 
@@ -92,6 +116,11 @@ class TableEstimator(BaseEstimator):
 
     def _read_pair(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Array, Any]:
         """Return the X and y of a fit; y are finite numbers unless the estimator takes labels."""
+        if y is None:
+            raise InputError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None; give y, "
+                "with an entry for each row of X"
+            )
         Z = self._read(X, reset=reset)
         self._check_numeric(y)
         numeric = self.for_labels is not None

@@ -418,3 +418,4 @@ def test_pipelines_of_several_classes():
     plain = rb.certify_ensemble(forest, StandardScaler().fit_transform(X), y, target="b", tol=1e-3)
     assert report.margin == plain.margin
     assert all(verdict.ok for verdict in report.check())
+    assert str(report).splitlines()[0].endswith("+1 is b")

@@ -31,6 +31,9 @@ class Other(ClassifierMixin, BaseEstimator):
         return self
 
 
+AEG = {"age": "aeg"}
+
+
 def refused(message, estimator, X, y, *args, **options):
     with pytest.raises(rb.InputError, match=message):
         rb.certify_ensemble(estimator, X, y, *args, **options)
@@ -111,7 +114,15 @@ def test_labels_and_examples_that_are_refused():
     refused("X has 2 columns with the name 'a', and names must differ", ada, twice, y)
     refused("y must be a non-empty vector", ada, X, y[:, None])
     refused("X must have a row for each example", ada, X[0], y)
+    refused("y is None; give the label of each row of X", ada, X, None)
+    refused("y is None; give the label of each row of H", (X, np.ones(4)), None, None)
     refused("cannot predict on X: .*features.*[^.]; prepare X", ada, X[:, :3], y)
+    frame = pd.DataFrame(X, columns=["age", "pay", "size", "rest"])
+    named = make_pipeline(StandardScaler(), AdaBoostClassifier(n_estimators=2)).fit(frame, y)
+    said = "cannot predict on X, because column"
+    refused(f"{said} 'aeg' was not in fit; did you mean age", named, frame.rename(columns=AEG), y)
+    refused(f"{said} 'k' was not in fit; leave it out", named, frame.assign(k=1.0), y)
+    refused(f"{said} 'pay' of fit is missing; add it", named, frame.drop(columns="pay"), y)
     missing = X.copy()
     missing[7, 2] = np.nan
     refused(

@@ -8,7 +8,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.tree import DecisionTreeRegressor
 
 import relaxboost as rb
 from relaxboost.estimators import MarginBoostClassifier, MarginBoostClassifierCV
@@ -30,8 +31,37 @@ def test_a_cap_of_k_is_a_share_of_the_sum_of_weights():
 def test_nothing_learned_is_said():
     """Every second example contradicts the other."""
     X = np.arange(20.0).reshape(10, 2).repeat(2, axis=0)
-    with pytest.warns(ConvergenceWarning, match="^class 1: no vote beats none: raise fraction, or"):
+    said = "^class 1: no vote beats none: raise fraction, or"
+    with pytest.warns(ConvergenceWarning, match=said) as found:
         StumpBoost(fraction=0.1, folds=None).fit(X, np.arange(20) % 2)
+    assert found[0].filename == __file__
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_ctrl_c_while_trees_grow_changes_nothing(is_first, monkeypatch):
+    """A real signal, in the middle of the pool: no new classes stand next to old votes."""
+    X, y, _ = noisy()
+    model = MarginBoostClassifier(fraction=0.5)
+    if not is_first:
+        model.fit(X[:, :3], y)
+    before = dict(vars(model))
+    grow = DecisionTreeRegressor.fit
+    trees = []
+
+    def pressed(tree, *data, **options):
+        trees.append(tree)
+        if len(trees) == 30:
+            os.kill(os.getpid(), signal.SIGINT)
+        return grow(tree, *data, **options)
+
+    monkeypatch.setattr(DecisionTreeRegressor, "fit", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, np.where(y == "yes", 1, 0))
+    assert len(trees) == 30
+    assert vars(model) == before
+    if is_first:
+        with pytest.raises(NotFittedError):
+            model.predict(X)
 
 
 @pytest.mark.parametrize("game", [1, 3])
@@ -66,6 +96,15 @@ def test_ctrl_c_keeps_the_best_bracket(game):
     assert set(fitted.predict(X)) <= {"yes", "no"}
 
 
+def test_a_given_fraction_keeps_no_choice_of_an_earlier_fit():
+    X, y, _ = noisy()
+    model = StumpBoost(folds=2, tol=1e-2).fit(X, y)
+    assert model.cv_errors_[model.fraction_] < 0.5
+    model.set_params(fraction=0.5).fit(X, y)
+    assert not hasattr(model, "fraction_")
+    assert not hasattr(model, "cv_errors_")
+
+
 def test_a_fraction_from_unfinished_games_is_said():
     X, y, _ = noisy(m=200, features=6)
     with (
@@ -96,7 +135,7 @@ def test_ctrl_c_while_held_out_votes_are_made_is_said():
 
     with (
         pytest.warns(ConvergenceWarning, match="chosen from unfinished games"),
-        pytest.warns(ConvergenceWarning, match="time_limit was reached"),
+        pytest.warns(ConvergenceWarning, match="the run was interrupted"),
         pytest.warns(ConvergenceWarning, match="interrupted, so that the votes"),
     ):
         fitted = StumpBoostCV((0.2, 0.6), hypotheses=impatient).fit(X, y)

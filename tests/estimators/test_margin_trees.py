@@ -89,12 +89,25 @@ def test_categories_do_not_tell_the_labels_of_unseen_examples():
 def test_equal_rows_are_drawn_together():
     rows = np.array([[0.0], [0.0], [1.0], [2.0], [2.0]])
     codes = np.array([0, 1, 0, 0, 1])
-    given = Examples(rows, codes, np.array([1.0, 2.0, 1.0, 49.0, 1.0]), once=True)
-    # The value 2 has fifty copies with both labels. It will occur again, and nothing hides it.
+    given = Examples(rows, codes, np.array([1.0, 2.0, 1.0, 9.0, 1.0]), once=True)
+    # The value 2 has ten copies with both labels. It will occur again: copies are drawn.
     assert given.units().tolist() == [0, 0, 1, -1, -1]
     assert given._replace(once=False).units().tolist() == [0, 0, 1, 2, 2]
     # Factors of classes are no copies.
     assert given._replace(copies=np.ones(5)).units().tolist() == [0, 0, 1, 2, 2]
+
+
+@pytest.mark.parametrize("chances", [[0.5], [0.9], [0.1, 0.9]])
+def test_probabilities_of_rows_that_come_ten_to_fifty_times(chances):
+    """Labels by coins: no row is believed more than its copies say, and none much less."""
+    rng = np.random.default_rng(0)
+    rows, copies = rng.normal(size=(20, 3)), rng.integers(10, 50, 20)
+    p = rng.choice(chances, 20)
+    y = rng.random(copies.sum()) < np.repeat(p, copies)
+    q = MarginBoostClassifier(tol=1e-2).fit(np.repeat(rows, copies, axis=0), y).predict_proba(rows)
+    truth = np.column_stack([1.0 - p, p])
+    # The divergence of the shares among the copies, with one label of each kind added, is 0.02.
+    assert np.mean(np.sum(truth * np.log(truth / q), axis=1)) < 0.02
 
 
 @pytest.mark.parametrize("factors", [None, {False: 0.1, True: 0.7}])
@@ -107,6 +120,19 @@ def test_weights_are_copies_and_the_order_of_rows_is_nothing(factors):
     repeated = clone(model).fit(np.repeat(X, copies, axis=0)[order], np.repeat(y, copies)[order])
     assert np.array_equal(weighted.decision_function(X), repeated.decision_function(X))
     assert weighted.cv_errors_ == repeated.cv_errors_
+
+
+@pytest.mark.parametrize("fraction", ["auto", 0.5])
+def test_the_order_of_rows_is_nothing_for_weights_that_are_not_whole(fraction):
+    """Sums of a hundred such weights depend on the order in which they are added."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 3))
+    rows, weights = rng.integers(0, 12, 1200), rng.random(1200)
+    y = rows % 2 ^ (rng.random(1200) < 0.2)
+    model = MarginBoostClassifier(fraction=fraction, tol=1e-2)
+    first = clone(model).fit(X[rows], y, weights)
+    last = clone(model).fit(X[rows[::-1]], y[::-1], weights[::-1])
+    assert np.array_equal(first.decision_function(X), last.decision_function(X))
 
 
 def test_values_of_any_size_missing_values_and_categories():
@@ -136,7 +162,7 @@ def test_several_classes_and_other_relaxations():
     assert np.array_equal(again.predict_proba(X), three.predict_proba(X))
     soft = MarginBoostClassifier(rb.KLPenalty(0.5), tol=1e-2).fit(X[::2], y[::2] > 0)
     assert soft.score(X[1::2], y[1::2] > 0) > 0.9
-    with pytest.raises(AttributeError, match="predict_proba"):
+    with pytest.raises(AttributeError, match=r"because folds=None leaves no .*again with folds=5"):
         MarginBoostClassifier(fraction=0.5, folds=None).fit(X, y).predict_proba(X)
 
 

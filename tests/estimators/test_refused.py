@@ -8,13 +8,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array, csr_matrix
+from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import relaxboost as rb
 from relaxboost import estimators as es
 from relaxboost import functional as fn
+from relaxboost.estimators.tables import TableEstimator
 from relaxboost.online.streams import Experts, StumpBasis
 
 FC = partial(es.FunctionalGradientClassifier, max_rounds=2)
@@ -146,6 +149,38 @@ WEIGHTS = {
 }
 
 
+@pytest.mark.parametrize("name", ALL)
+def test_a_fit_without_y(name):
+    with pytest.raises(rb.InputError, match=r"requires y to be passed.* is None; give y, with an"):
+        fit(ALL[name], X, None)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_an_error_or_ctrl_c_leaves_the_last_fit_whole(name, monkeypatch):
+    """The press comes when X, y have been read; before the mend its features were kept."""
+    read = TableEstimator._read_pair
+
+    def pressed(self, *data, **options):
+        read(self, *data, **options)
+        raise KeyboardInterrupt
+
+    new, fitted = clone(ALL[name]), fit(clone(ALL[name]))
+    states = [dict(vars(one)) for one in (new, fitted)]
+    monkeypatch.setattr(TableEstimator, "_read_pair", pressed)
+    for one, before in zip((new, fitted), states, strict=True):
+        with pytest.raises(KeyboardInterrupt):
+            fit(one, X[:, :2])
+        assert vars(one) == before
+    with pytest.raises(NotFittedError):
+        new.predict(X)
+    fitted.predict(X)
+    if name.startswith("online"):
+        more = {"classes": [0, 1]} if name in TAKE_LABELS else {}
+        with pytest.raises(KeyboardInterrupt):
+            new.partial_fit(X, Y, **more)
+        assert vars(new) == states[0]
+
+
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("name", [name for name in ALL if name != "band"])
 def test_weights_that_do_not_fit(name, weights):
@@ -195,7 +230,7 @@ REFUSED = {
     "order of targets": (MR(targets=(2, 1)), "low <= high"),
     "radius": (MBR(radius=-1), "radius must be a positive"),
     "open radius": (MBR(folds=None), "give radius=0.5, say"),
-    "no fraction": (MBR(fraction=0), "0 < fraction <= 1"),
+    "no fraction": (MBR(fraction=0), "^fraction=0 needs 0 < fraction <= 1, .* give fraction=0.5"),
     "name of hypotheses": (MBR(hypotheses="trees"), "matrix, got 'trees'"),
     "hypotheses one by one": (MBR(hypotheses=FOUND), "one by one"),
     "hypotheses of pairs": (MBK(hypotheses=FOUND), "one by one"),
@@ -204,7 +239,7 @@ REFUSED = {
     "word for a fraction": (MB(fraction="aut"), "got 'aut'; give fraction=0.5, say$"),
     "a fraction to choose": (CV(0.5), "at least two different fractions"),
     "equal fractions": (CV((0.3, 0.3)), "at least two different fractions"),
-    "fractions": (CV((0.5, "a")), "finite real number"),
+    "fractions": (CV((0.5, "a")), "^.a. in fractions needs 0 < fraction <= 1"),
     "processes": (MB("hard", n_jobs=0), "n_jobs must be a whole number"),
 }
 
@@ -284,12 +319,16 @@ def test_data_that_do_not_fit(case):
     ("options", "data", "said"),
     [
         ({"fraction": 0}, (SMALL, TWO), "0 < fraction <= 1"),
-        ({"fraction": 1.5}, (SMALL, TWO), "0 < fraction <= 1"),
+        ({"fraction": 1.5}, (SMALL, TWO), "^fraction=1.5 needs 0 < fraction <= 1"),
         ({"tol": 0}, (SMALL, TWO), "tol must be a positive number"),
         ({"folds": 1}, (SMALL, TWO), "folds must be at least 2, or None"),
         ({"relaxation": "soft"}, (SMALL, TWO), "relaxation must be"),
         ({"relaxation": 0.5}, (SMALL, TWO), "got 0.5; the share of margins .* by fraction="),
-        ({"relaxation": rb.Capped(k=7)}, (SMALL, TWO), "weights of examples.* is 6; give fraction"),
+        (
+            {"relaxation": rb.Capped(k=7)},
+            (SMALL, TWO),
+            "weights of examples.* is 6; give a share .*rb",
+        ),
         ({"relaxation": rb.Capped(k=5)}, (SMALL, TWO, np.full(6, 0.4 / 6)), "sample.* is 0.4; "),
         ({"relaxation": rb.Capped(k=2)}, (SMALL, TWO, np.full(6, 1 / 6)), "sample_weight.* is 1; "),
         ({"relaxation": rb.NormBall(2, 1)}, (SMALL, TWO, [1, 2, 1, 1, 1, 1]), "takes no weights"),

@@ -105,6 +105,23 @@ def test_bad_examples_leave_the_state_untouched(x, y, message):
     model.learn_one({"a": 1.0, "b": -1.0}, False)  # "b" has still a place
 
 
+def test_after_ctrl_c_weights_of_new_features_belong_to_them(monkeypatch):
+    """The press comes after the update, before anything else."""
+    model = RiverClassifier(features=3)
+    model.learn_one({"a": 1.0}, True)
+    update = type(model.learner).update
+
+    def pressed(self, *rows):
+        update(self, *rows)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(model.learner), "update", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        model.learn_one({"b": 3.0}, False)
+    assert model.predict_proba_one({"b": 3.0})[True] < model.predict_proba_one({})[True]
+    assert model.predict_proba_one({"c": 3.0}) == model.predict_proba_one({})
+
+
 def test_parameters_are_checked_when_made():
     with pytest.raises(InputError, match="bound must be a positive number"):
         RiverClassifier(bound=0.0)

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.arrays import Array
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, few
+from relaxboost._core.names import did_you_mean
 
 # The raw scores of these objectives are sums of trees, and their signs or largest entries decide.
 _OBJECTIVES = (
@@ -78,6 +79,20 @@ def column(scores: Any, k: int, X: Any) -> Any:
     return found if found.ndim == 1 else found[:, k]
 
 
+def other_columns(given: list[Any], known: list[Any]) -> str:
+    """Return in words how the columns of a frame differ from those of fit; "" if they do not."""
+    if not given or not known or given == known:
+        return ""
+    missing = [name for name in known if name not in given]
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        near = did_you_mean(str(unknown[0]), map(str, missing), 0.6)
+        return f"column {unknown[0]!r} was not in fit{near or '; leave it out'}"
+    if missing:
+        return f"column {missing[0]!r} of fit is missing; add it"
+    return f"its columns are not in the order of fit, which is {few(known, 6, str)}; reorder them"
+
+
 def comes_from(given: Any, package: str, name: str) -> bool:
     """Return whether an object has a class of this package and name, or a subclass of it."""
     # By names, because isinstance would have to import the package.
@@ -129,10 +144,7 @@ def _checked(X: Any, names: list[str]) -> Any:
     known = [name.replace(" ", "_") for name in names]
     numbered = [f"Column_{j}" for j in range(len(names))]
     if given and known not in (given, numbered):
-        raise InputError(
-            f"X has the columns {', '.join(given[:6])}, and this model was trained on "
-            f"{', '.join(known[:6])}; give those, in their order"
-        )
+        raise InputError(f"this model cannot predict on X, because {other_columns(given, known)}")
     if len(X.shape) != 2 or X.shape[1] != len(names):
         raise InputError(f"X has shape {X.shape}, and this model takes {len(names)} features")
     return X

@@ -134,7 +134,7 @@ def certify_ensemble(
         decided = votes @ [float(c) for c in shares]
         # A wrong reading of the ensemble must not be certified.
         _check_decision(members, X, decided, total)
-    _warn_of_codes(members.kind, signs * decided < 0.0, classes[1])
+    _warn_of_codes(members.kind, signs * decided < 0.0, members.positive(classes))
     # From here on everything is about this matrix, whose entries are in [−1, 1].
     game = Game(signs[:, None] * votes, relaxation)
     w = {j: c for j, c in enumerate(shares) if c}
@@ -200,7 +200,7 @@ def _signs(members: Members, y: Any) -> tuple[tuple[Any, Any], Array]:
             f"y has labels that this {members.kind} was not fitted on ({few(unknown, 6)}); it "
             "knows " + " and ".join(map(repr, known))
         )
-    plus = members.target if members.known else members.classes[1]
+    plus = members.positive(members.classes)
     return members.classes, np.where(labels == plus, 1.0, -1.0)
 
 
@@ -242,6 +242,8 @@ def _check_rows(estimator: Any, X: Any, y: Any) -> None:
     else:
         name, rows = "X", _rows(X)
     check_names(X)
+    if y is None:
+        raise InputError(f"y is None; give the label of each row of {name}")
     try:
         labels = np.shape(y)
     except ValueError:  # labels that are no vector are refused later

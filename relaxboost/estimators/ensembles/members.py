@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -13,6 +14,7 @@ import numpy as np
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError, few
 from relaxboost.estimators.ensembles import boosters, readers
+from relaxboost.estimators.ensembles.boosters import other_columns
 from relaxboost.estimators.ensembles.readers import BY_HAND
 
 _READERS: dict[str, Callable[[Any, int], dict[str, Any]]] = {
@@ -53,9 +55,15 @@ class Members:
     """The ensemble's own labels, from X to shape (rows of X,)."""
     bounds: Array | None = field(default=None, repr=False)
     """The largest |h_j| for any x, for trees their largest leaf; nan, or None, if unknown."""
+    columns: tuple[Any, ...] = ()
+    """The names of the columns of fit; empty if the estimator has not kept them."""
     rounding: float = 1e-8
     """The allowed distance of `decision` from the sum of the hypotheses, relative to the sum of
     their sizes. Near 1e-15 in doubles, where it comes from another order of additions."""
+
+    def positive(self, classes: tuple[Any, Any]) -> Any:
+        """Return the label that +1 stands for; `classes` are False and True for a target."""
+        return self.target if self.known else classes[1]
 
 
 def take_apart(estimator: Any, target: Any = None) -> Members:
@@ -122,6 +130,7 @@ def _last_step(pipeline: Any, target: Any) -> Members:
     return replace(
         members,
         kind=f"Pipeline to {members.kind}",
+        columns=_columns_of(pipeline),
         predict=then(members.predict),
         decision=then(members.decision),
         labels=then(members.labels),
@@ -143,9 +152,14 @@ def _read(estimator: Any, kind: str) -> tuple[Callable[[int], dict[str, Any]], l
         )
 
     def taken(k: int) -> dict[str, Any]:
-        return {"labels": estimator.predict} | take(estimator, k)
+        return {"labels": estimator.predict, "columns": _columns_of(estimator)} | take(estimator, k)
 
     return taken, estimator.classes_.tolist()
+
+
+def _columns_of(estimator: Any) -> tuple[Any, ...]:
+    """Return the names of the columns that scikit-learn has kept in fit."""
+    return tuple(getattr(estimator, "feature_names_in_", ()))
 
 
 def _how(estimator: Any, kind: str) -> Callable[[Any, int], dict[str, Any]]:
@@ -199,6 +213,10 @@ def ask(members: Members, question: Any, X: Any) -> Any:
         # The place of a missing value helps only if the ensemble refuses missing values.
         said = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
         where = _not_finite(X) if "NaN" in said or "infinity" in said else ""
+        # scikit-learn names the columns in further lines of its error, and no similar names.
+        odd = other_columns(list(getattr(X, "columns", ())), list(members.columns))
+        if odd and re.search("feature names|columns", said):
+            raise InputError(f"this {members.kind} cannot predict on X, because {odd}") from error
         raise InputError(
             f"this {members.kind} cannot predict on X{where}: {said}; prepare X as it was for fit"
         ) from error

@@ -160,7 +160,7 @@ class EnsembleReport:
             warnings.warn(
                 "no hypothesis has a weight in the optimum, so every example gets the same label; "
                 "call predict with reoptimised=False, or certify the ensemble with a softer "
-                "relaxation, such as Capped(...)",
+                "relaxation, such as rb.Capped(fraction=0.1)",
                 UserWarning,
                 stacklevel=2,
             )
@@ -178,7 +178,7 @@ class EnsembleReport:
         proof = "bracketed, numerical" if numerical else f"certified, {self.certificate.level}"
         lines = [
             f"{self.kind}: {n} hypotheses on {game.m} examples, {game.relaxation!r}; "
-            f"+1 is {self.classes[1]}",
+            f"+1 is {self.members.positive(self.classes)}",
             f"scales      {self._say_scales()}",
             f"intercept   {self._say_intercept()}",
         ]
@@ -197,7 +197,7 @@ class EnsembleReport:
         # The optimum may be w = 0, because it has a larger hard margin than votes that err.
         if not self.reoptimised.any():
             lines.append(
-                "  (no vote is better than w = 0; try a softer relaxation, such as Capped(...))"
+                "  (no vote is better than w = 0; try rb.Capped(fraction=0.1), for example)"
             )
         if self.optimum.gap > self.tol:
             lines.append(f"  (the bracket of rho is wider than tol = {self.tol:g})")
