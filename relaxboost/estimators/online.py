@@ -253,10 +253,9 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         GD) instead of `MirrorDescent`. Its regret bound needs a constant schedule, or the squared
         norm.
     average : bool
-        For a given radius, whether `predict` uses the average of the weights, or the last weights.
-        The average is the default because theorems bound its risk if the examples are independent
-        and follow one law. If the law drifts, the average also contains weights that are outdated;
-        then use False, or the radius "auto".
+        For a given radius, whether `predict` uses the average of the weights, whose risk theorems
+        bound for independent examples of one law, or the last weights. On a stream that drifts use
+        False or the radius "auto", because the average contains weights from before the drift.
     intercept : bool
         Whether a constant is added to the base functions.
     passes : int
