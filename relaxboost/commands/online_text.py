@@ -98,7 +98,7 @@ def resume_text(given: Mapping[str, Any], found: re.Match[str]) -> str:
         r"--base \1, and this run has --base \2",
         found[0],
     )
-    text = re.sub(r"\d+ base functions, and .*?(?=;)", r"\g<0>, by --base or --cuts", text)
+    text = re.sub(r"\d+ base functions, and .*?(?=;)", r"\g<0>, because of --base or --cuts", text)
     text = re.sub(r"(\w+)=([\w.]+)(?:\((?:\w+=([^()]*))?\))?(?=[,;])", _option, text)
     # The other options choose a method if --method is not given.
     needs = [name for name in WITH_RADIUS if given.get(name) is not None]

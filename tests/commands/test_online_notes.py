@@ -41,7 +41,7 @@ def told(capsys, *arguments, status=0):
         (
             ["--base", "stumps", "--cuts", 3],
             ["--base", "stumps"],
-            "with 6 base functions, and this run has 16, by --base or --cuts;",
+            "with 6 base functions, and this run has 16, because of --base or --cuts;",
         ),
         (
             [],
