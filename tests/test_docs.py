@@ -8,6 +8,7 @@ import io
 import pkgutil
 import re
 import runpy
+import shlex
 import subprocess
 import sys
 import types
@@ -22,6 +23,7 @@ import relaxboost as rb
 from docs import family_tables
 from relaxboost import solvers
 from relaxboost.claims.publishing.pages import file_of
+from relaxboost.commands.cli import main
 from relaxboost.relaxations.bounds import level_of
 from relaxboost.solvers import METHODS
 
@@ -41,13 +43,49 @@ def sessions(path: Path) -> list[tuple[str, str | None]]:
     return [(code, shown or None) for code, shown in found]
 
 
+def run_console(path: Path, block: str) -> None:
+    """Run the commands of a block, and check that they print the lines below them, in order."""
+    for given in re.split(r"^\$ relaxboost ", block, flags=re.MULTILINE)[1:]:
+        command, *shown = given.splitlines()
+        out = io.StringIO()
+        redirected = contextlib.redirect_stdout(out), contextlib.redirect_stderr(out)
+        with redirected[0], redirected[1], contextlib.suppress(SystemExit):
+            main(shlex.split(command))
+        printed = iter(out.getvalue().splitlines())
+        for line in shown:
+            assert any(agree(one, line) for one in printed), (path.name, line, out.getvalue())
+
+
+def agree(printed: str, shown: str) -> bool:
+    """Return whether two texts are equal but for the last digits of numbers."""
+    if re.sub(NUMBER, "#", printed) != re.sub(NUMBER, "#", shown):
+        return False
+    for one, other in zip(*(re.findall(NUMBER, text) for text in (printed, shown)), strict=True):
+        unit = 10.0 ** Decimal(other).as_tuple().exponent if "." in other else 0.0
+        close = {"rel": 1e-4, "abs": max(2e-5, 1.01 * unit)}
+        if float(one) != pytest.approx(float(other), **close):
+            return False
+    return True
+
+
 def run_page(path: Path, module: types.ModuleType) -> list[tuple[str, str | None, str]]:
-    """Run the blocks of a page one after the other; return (code, shown, printed) for each."""
+    """Run the blocks of a page one after the other; return (code, shown, printed) for each.
+
+    The blocks of commands between those of Python are run and checked, too.
+    """
     result = []
+    commands = re.compile(r"```console\n(.*?)```", re.DOTALL)
+    text, done = path.read_text(), 0
     for code, shown in sessions(path):
+        start = text.index(f"```python\n{code}", done)
+        for block in commands.findall(text, done, start):
+            run_console(path, block)
+        done = start + len(code)
         with contextlib.redirect_stdout(io.StringIO()) as out:
             exec(compile(code, path.name, "exec", dont_inherit=True), vars(module))
         result.append((code, shown, out.getvalue()))
+    for block in commands.findall(text, done):
+        run_console(path, block)
     return result
 
 
@@ -211,14 +249,7 @@ def test_pages_print_what_they_show(page, monkeypatch, tmp_path):
     assert ran
     for code, shown, printed in ran:
         assert (shown is None) == (printed == ""), f"shown {shown!r}, printed {printed!r} by {code}"
-        # The last digits of what a solver finds are its own.
-        assert re.sub(NUMBER, "#", printed) == re.sub(NUMBER, "#", shown or ""), code
-        for one, other in zip(
-            *(re.findall(NUMBER, text) for text in (printed, shown or "")), strict=True
-        ):
-            unit = 10.0 ** Decimal(other).as_tuple().exponent if "." in other else 0.0
-            close = {"rel": 1e-4, "abs": max(2e-5, 1.01 * unit)}
-            assert float(one) == pytest.approx(float(other), **close), code
+        assert agree(printed, shown or ""), f"shown {shown!r}, printed {printed!r} by {code}"
 
 
 SYMMETRIC = ("HardMargin", "Capped", "NormBall", "ChiSquareBall", "KLPenalty", "BinaryEntropy")

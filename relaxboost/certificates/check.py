@@ -134,8 +134,7 @@ class Fields:
 
 
 def load(path):
-    """Return the document in a file."""
-    # A device or a pipe could be endless.
+    """Return the document in a file. A device or a pipe, which could be endless, is rejected."""
     need(os.path.isfile(path) and os.path.getsize(path) <= LARGEST, "no file, or one too large")
 
     def unique(pairs):
@@ -209,8 +208,7 @@ def cuts(x, most):
     levels = sorted(set(x))[:-1]
     if most is None or len(levels) <= most:
         return levels
-    # The step is rounded to double precision, as where the matrix was made.
-    step = (len(levels) - 1) / max(1, most - 1)
+    step = (len(levels) - 1) / max(1, most - 1)  # rounded to a double, as where A was made
     return [levels[i] for i in sorted({round(i * step) for i in range(most)})]
 
 
@@ -471,7 +469,9 @@ def verdict(path, matrix_path=None):
         return (*check(load(path), matrix_path), "")
     except Rejected as error:
         return None, None, None, str(error)
-    except (OSError, ValueError, RecursionError, OverflowError, MemoryError) as error:
+    except RecursionError:
+        return None, None, None, "unreadable: its brackets are nested too deeply"
+    except (OSError, ValueError, OverflowError, MemoryError) as error:
         return None, None, None, f"unreadable: {type(error).__name__}: {str(error)[:200]}"
 
 

@@ -16,8 +16,8 @@ import click
 from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.files import check_output
 from relaxboost._core.progress import bar
-from relaxboost.commands.online_options import METHODS, SAMPLE, StreamOptions
-from relaxboost.commands.online_text import compare_text, run_data, run_text
+from relaxboost.commands.online_options import METHODS, NEED_RADIUS, SAMPLE, StreamOptions
+from relaxboost.commands.online_text import compare_text, resume_text, run_data, run_text
 from relaxboost.commands.style import (
     DOMAINS,
     InputFile,
@@ -25,6 +25,7 @@ from relaxboost.commands.style import (
     PipedFile,
     added,
     check_name,
+    note,
     say,
     sep_option,
     show,
@@ -34,6 +35,8 @@ from relaxboost.commands.words import spoken
 
 # The number of examples between two points of a curve.
 _POINT = 100
+# The learners that `compare` runs by default.
+COMPARED = ["hedged-descent", "mirror-descent", "gradient-descent", "exponentiated-gradient"]
 # Parts of messages of the library, and their words on the command line.
 _SPOKEN = {
     "convert them, as stream(classes=(negative, positive)) does": "name the two labels, the "
@@ -60,7 +63,8 @@ def stream_options(
 
     @wraps(command)
     def collected(**given: Any) -> Any:
-        words = {re.escape(part): said for part, said in _SPOKEN.items()}
+        words: dict[str, Any] = {re.escape(part): said for part, said in _SPOKEN.items()}
+        words["cannot resume .*"] = partial(resume_text, given)
         words[_LEARNED] = "; --save would have kept the rows before it" * ("save" in given)
         if given.get("save"):
             words[_LEARNED] = (
@@ -149,8 +153,8 @@ _method = click.option(
     "--method",
     type=click.Choice(list(METHODS)),
     metavar="NAME",
-    help=f"The learner: {', '.join(METHODS)}.  [default: mirror-descent; for run hedged-descent, "
-    "unless another option needs a radius]",
+    help=f"The learner: {', '.join(METHODS)}.  [default: mirror-descent, but hedged-descent for "
+    "--radius auto, and for run unless another option needs a radius]",
 )
 
 
@@ -210,11 +214,12 @@ def run(options: StreamOptions) -> None:
         raise InputError("--resume continues from the file of --save; give --save")
     stream = options.opened()
     name = options.chosen(save)
-    found = _learned(options, name, stream, save, options.every)
+    found = _learned(options, name, stream, save, options.every, _resume_note(options))
     content = run_data(found, stream)
     is_saved = save is not None and found.unsaved is None
     saved = f"\nsaved:      {save}" if is_saved else ""
-    show(options.as_json, content, run_text(found, stream, content) + saved)
+    text = run_text(found, stream, content, options.label_of)
+    show(options.as_json, content, text + saved)
     # The result may have taken hours, so it is printed before the command fails.
     if found.unsaved is not None:
         raise found.unsaved
@@ -275,7 +280,8 @@ def regret(options: StreamOptions) -> None:
         plots.check_plot(options.plot)
     stream = options.opened()
     # The method is made before the stream is read to its end, so that wrong options are named soon.
-    method, _ = options.learner(options.method or "mirror-descent", stream)
+    usual = "hedged-descent" if options.radius == "auto" else "mirror-descent"
+    method, _ = options.learner(options.method or usual, stream)
     if options.certificate is not None:
         # Only the least value of a piecewise linear loss is a linear program, which has a proof.
         check_output(options.certificate)
@@ -321,10 +327,9 @@ Examples:
 @stream_options
 @click.option(
     "--methods",
-    default="mirror-descent,gradient-descent,exponentiated-gradient",
-    show_default=True,
     metavar="NAMES",
-    help="Separated by commas; mirror-steps is another.",
+    help=f"Separated by commas.  [default: {','.join(COMPARED)}, but the first not for --loss "
+    "inner and exponential, and only the first for --radius auto]",
 )
 @click.option(
     "--plot", type=OutputFile(".png"), help="Draw mean losses against examples to this file."
@@ -338,7 +343,7 @@ def compare(options: StreamOptions) -> None:
     """
     from relaxboost.views import plots
 
-    names = _methods(options.methods)
+    names = _methods(options)
     if options.plot is not None:
         plots.check_plot(options.plot)
     stream = options.opened()
@@ -358,10 +363,30 @@ def compare(options: StreamOptions) -> None:
         sys.exit(1)
 
 
-def _methods(given: str) -> list[str]:
-    """Return the names of learners in --methods."""
+def _resume_note(options: StreamOptions) -> str:
+    """Return at which row --resume continues, or print at once that there is nothing to resume."""
+    if not options.resume:
+        return ""
+    if not options.save.exists():
+        # The path may be mistyped, and the run may take hours.
+        note(f"nothing to resume at {options.save}: the run starts at row 0")
+        return ""
+    from relaxboost.online.saving import read_state
+
+    about = read_state(options.save).get("run")
+    # A file without a row is refused when the learner starts.
+    at = about.get("at") if isinstance(about, dict) else None
+    return f"resumes {options.save} at row {at}"
+
+
+def _methods(options: StreamOptions) -> list[str]:
+    """Return the names of learners in --methods, or those that fit the other options."""
+    if options.methods is None:
+        if options.radius == "auto":
+            return COMPARED[:1]
+        return COMPARED[options.loss in NEED_RADIUS :]
     # A comma at the end, or two in a row, name no learner.
-    names = [name.strip() for name in given.split(",") if name.strip()]
+    names = [name.strip() for name in options.methods.split(",") if name.strip()]
     if not names:
         raise InputError(f"--methods names no learner; choose from {', '.join(METHODS)}")
     for name in names:
@@ -375,16 +400,23 @@ def _learned(
     stream: Any,
     checkpoint: Path | None = None,
     every: int | None = None,
+    said: str = "",
 ) -> Any:
-    """Run a method on the stream, and show a progress bar on a terminal."""
+    """Run a method on the stream, and show a progress bar on a terminal.
+
+    The note `said` is printed when the first rows are learned.
+    """
     from relaxboost.online import progressive
 
     method, size = options.learner(name, stream)
     # Only `run` has --every.
     lines = getattr(options, "every", None)
+    notes = [said] if said else []
     with bar(name) as progress:
 
         def show(record: Any) -> None:
+            while notes:
+                note(notes.pop())
             if lines and record.rows % lines == 0:
                 _say_progress(options.as_json, record)
             progress(record.rows, stream.rows, f"mean loss {record.loss / record.rows:.4g}")

@@ -10,7 +10,7 @@ from typing import Any
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.tables import listed, read_header
-from relaxboost.commands.style import DOMAINS, check_name, spoken_input
+from relaxboost.commands.style import DOMAINS, check_name, note_huge, spoken_input
 
 METHODS = {
     "hedged-descent": "HedgedDescent",
@@ -22,6 +22,8 @@ METHODS = {
 """The learners, and their classes."""
 # The number of rows that set the scale of features and the quantiles of stumps.
 SAMPLE = 1000
+WITH_RADIUS = ("radius", "over", "proxy", "schedule", "horizon")
+"""The options that choose a method with a radius."""
 # Losses for which only methods with a radius are known.
 NEED_RADIUS = ("inner", "exponential")
 
@@ -57,7 +59,13 @@ class StreamOptions(SimpleNamespace):
             made: Any = Experts(1.0 if self.bound is None else self.bound)
         else:
             stumps = partial(StumpBasis.at_quantiles, cuts=self.cuts)
-            made = given.encoded(stumps if base == "stumps" else LinearBasis.spanning, SAMPLE)
+            kind = stumps if base == "stumps" else LinearBasis.spanning
+
+            def from_sample(numbers: Any) -> Any:
+                note_huge(given.columns[: numbers.shape[1]], numbers)
+                return kind(numbers)
+
+            made = given.encoded(from_sample, SAMPLE)
         found = given.through(made)
         piped = not isinstance(self.stream, Path)
         found.name = "standard input" if piped else spoken_input(found.name)
@@ -75,6 +83,11 @@ class StreamOptions(SimpleNamespace):
         except ValueError:
             return pair[0], pair[1]
 
+    def label_of(self, sign: int) -> Any:
+        """Return the label of the class −1 or +1."""
+        pair = self._classes() or (-1, 1)
+        return pair[sign > 0]
+
     def chosen(self, save: Path | None = None) -> str:
         """Return --method, or the default for the other options and a learner to resume.
 
@@ -85,8 +98,7 @@ class StreamOptions(SimpleNamespace):
             return str(self.method)
         if self.radius == "auto":
             return "hedged-descent"
-        given = (self.radius, self.over, self.proxy, self.schedule, self.horizon)
-        if any(one is not None for one in given) or self.loss in NEED_RADIUS:
+        if any(getattr(self, name) is not None for name in WITH_RADIUS) or self.loss in NEED_RADIUS:
             return "mirror-descent"
         from relaxboost.online.saving import read_state
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from relaxboost._core.digits import finite
 from relaxboost._core.errors import number_of
-from relaxboost.commands.style import largest
+from relaxboost.commands.online_options import WITH_RADIUS
+from relaxboost.commands.style import DOMAINS, largest
 
 ALMOST = 0.9
 """The part of a ball from which a note recommends a larger radius."""
@@ -37,7 +40,9 @@ def run_data(found: Any, stream: Any) -> dict[str, Any]:
     }
 
 
-def run_text(found: Any, stream: Any, content: dict[str, Any]) -> str:
+def run_text(
+    found: Any, stream: Any, content: dict[str, Any], label_of: Callable[[int], Any]
+) -> str:
     """Return the result of a run, in lines."""
     rows, _, mistakes, _, seconds = found.last
     size, mean = content["base_functions"], content["mean_loss"]
@@ -53,6 +58,9 @@ def run_text(found: Any, stream: Any, content: dict[str, Any]) -> str:
     # All average weights stay 0 if no base function varies.
     if not any(content["weights"].values()):
         lines.append("note:       nothing was learned; choose columns that vary, or another --base")
+    if found.positives in (0, rows):
+        label = label_of(1 if found.positives else -1)
+        lines.append(f"note:       all labels are {label!r}; give examples of the other class, too")
     if content["filled"] > ALMOST:
         lines.append(
             f"note:       the average weights fill {content['filled']:.0%} of the ball; a larger "
@@ -76,7 +84,39 @@ def _regret(found: Any, mean: float) -> str:
         against = f"no fixed weights of a norm up to {np.linalg.norm(w):.3g} have"
     if not np.isfinite(bound):
         return f"this method has no bound with such steps; {_REMEDY}"
-    return f"at most {bound:.6g}: {against} a mean loss below {mean - bound / rows:.6g}"
+    least = mean - bound / rows
+    # No loss of labels or targets with a name is ever negative, but costs of experts may be.
+    if learner.method.loss.task:
+        least = max(least, 0.0)
+    return f"at most {bound:.6g}: {against} a mean loss below {least:.6g}"
+
+
+def resume_text(given: Mapping[str, Any], found: re.Match[str]) -> str:
+    """Return a message about a checkpoint of other options in the words of the command line."""
+    text = re.sub(
+        r"base functions '(\w+)', and this run has '(\w+)'",
+        r"--base \1, and this run has --base \2",
+        found[0],
+    )
+    text = re.sub(r"\d+ base functions, and .*?(?=;)", r"\g<0>, because of --base or --cuts", text)
+    text = re.sub(r"(\w+)=([\w.]+)(?:\((?:\w+=([^()]*))?\))?(?=[,;])", _option, text)
+    # The other options choose a method if --method is not given.
+    needs = [name for name in WITH_RADIUS if given.get(name) is not None]
+    if given.get("method") is None and needs:
+        text = re.sub("(?<=has )--method .*?(?=;)", rf"\g<0>, because of --{needs[0]}", text)
+    return text.replace("this method has", "this run has")
+
+
+def _option(found: re.Match[str]) -> str:
+    """Return the option of the command line for an option of a method, name=Kind(value)."""
+    name, kind, value = found.groups()
+    sets = {kind: name for name, kind in DOMAINS.items()}
+    if kind in sets:
+        return f"--over {sets[kind]} --radius {value or 1}"
+    if kind == "Horizon":
+        return f"--horizon {value}"
+    # The name of the class is that of the option in other letters: SquaredL2 is squared-l2.
+    return f"--{name} {re.sub('(?<!^)(?=[A-Z])', '-', kind).lower()}"
 
 
 def compare_text(content: dict[str, dict[str, Any]]) -> str:

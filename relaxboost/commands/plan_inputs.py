@@ -11,14 +11,15 @@ from typing import Any
 
 import click
 
-from relaxboost._core import progress, tables
+from relaxboost._core import tables
 from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.files import check_output
 from relaxboost.commands.style import (
     InputFile,
     OutputFile,
     added,
-    complain,
+    note,
+    note_huge,
     sep_option,
     show,
 )
@@ -110,10 +111,7 @@ class PlanOptions(SimpleNamespace):
         save_model(costs, self.out)
         return f"{text}\nwritten:    {self.out}"
 
-    def note(self, text: str) -> None:
-        """Print a note on standard error, unless --quiet was given."""
-        if not progress.quiet.get():
-            complain(text)
+    note = staticmethod(note)
 
     def read(self, learned: Any = None) -> PlanInput:
         """Return the graph of --edges, with the features of learned costs."""
@@ -133,7 +131,9 @@ class PlanOptions(SimpleNamespace):
         wanted: Any = learned
         if self.features is not None:
             wanted = [name.strip() for name in self.features.split(",")]
-        _check_features(edges, ends, wanted)
+        used = _features(edges, ends, wanted)
+        numbers = edges[used].select_dtypes("number")
+        note_huge(numbers.columns, numbers.to_numpy(float))
         edge = "edge" if "edge" in edges.columns else None
         nodes = self._nodes()
         with spoken(TABLES, self.note):
@@ -218,14 +218,16 @@ plan_files = added(
 )
 
 
-def _check_features(edges: Any, ends: tuple[str, str], wanted: Any) -> None:
-    """Raise InputError if a column of features mixes words and numbers."""
+def _features(edges: Any, ends: tuple[str, str], wanted: Any) -> list[str]:
+    """Return the columns of features, or raise InputError if one mixes words and numbers."""
     from relaxboost.planning.frames import columns_of
 
     used = [name for name in edges.columns if name not in (*ends, "edge")]
-    for name in columns_of(used if wanted is None else wanted, edges.columns):
-        if name in edges.columns:
-            _check_alike(edges, edges[name])
+    names = columns_of(used if wanted is None else wanted, edges.columns)
+    found = [name for name in names if name in edges.columns]
+    for name in found:
+        _check_alike(edges, edges[name])
+    return found
 
 
 def _check_alike(table: Any, column: Any) -> None:

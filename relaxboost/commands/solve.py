@@ -19,11 +19,13 @@ from relaxboost._core.files import check_output, write_atomically
 from relaxboost._core.tables import listed, read_header
 from relaxboost.commands.style import (
     DOMAINS,
+    HUGE,
     MOST,
     InputFile,
     OutputFile,
     check_name,
     complain,
+    huge_columns,
     say,
     sep_option,
     show,
@@ -279,26 +281,21 @@ _NOTES = {
     "fit_all": "hardly a word of {} comes twice, and sets of such words fit any labels; make them "
     "numbers, or drop the column",
     "empty": "no row has a value of {}; drop the column",
-    "huge": "{} has numbers whose squares no double holds; if such a number stands for a missing "
-    "value, leave the cell empty",
+    "huge": HUGE.format("{}", "leave the cell empty"),
 }
 """What the output says of odd columns, by their names in --json."""
 
 
 def _odd_columns(rows: Any) -> dict[str, list[str]]:
     """Return the columns of a table for each of the notes."""
-    import numpy as np  # --help does not load it
-
     words = [(name, x) for name, x in rows.items() if x.dtype.kind not in "biuf"]
     numbers = rows.select_dtypes("number")
-    with np.errstate(over="ignore"):
-        huge = np.isinf(numbers.to_numpy(np.float64, na_value=np.nan) ** 2).any(axis=0)
     return {
         # Such columns are names, dates or prices. With at most 10 examples half of the words may be
         # different by chance.
         "fit_all": [name for name, x in words if 2 * x.nunique() > max(x.count(), 10)],
         "empty": list(rows.columns[rows.isna().all()]),
-        "huge": list(numbers.columns[huge]),
+        "huge": huge_columns(numbers.columns, numbers.to_numpy(float, na_value=float("nan"))),
     }
 
 

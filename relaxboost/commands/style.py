@@ -21,7 +21,7 @@ import click
 
 from relaxboost._core import progress
 from relaxboost._core.digits import number
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, few
 from relaxboost._core.files import check_input, naming
 from relaxboost._core.names import did_you_mean, printable
 from relaxboost.commands.words import in_options
@@ -171,6 +171,12 @@ def complain(text: str) -> None:
     say(f"relaxboost: {in_options(' '.join(text.split()))}", err=True)
 
 
+def note(text: str) -> None:
+    """Print one line on standard error, unless --quiet was given."""
+    if not progress.quiet.get():
+        complain(text)
+
+
 @contextlib.contextmanager
 def kept(what: str) -> Iterator[progress.Bar]:
     """Show a progress bar for a verb that stores its results; on Ctrl-C, say how to continue."""
@@ -204,7 +210,10 @@ def folded(line: str, columns: int, hang: int | None = None) -> str:
 
 
 def quietly(command: click.Command) -> click.Command:
-    """Add --json and --quiet to a verb, or to each verb of a group, and reword its errors."""
+    """Add --json and --quiet to a verb, or to each verb of a group, and reword its errors.
+
+    The verb then refuses an option that is given twice if it takes a single value.
+    """
     if isinstance(command, click.Group):
         for verb in command.commands.values():
             quietly(verb)
@@ -233,7 +242,26 @@ def quietly(command: click.Command) -> click.Command:
     ):
         command.params.append(click.Option(flag, is_flag=True, help=said))
     command.callback = run
+    make_parser = command.make_parser
+    command.make_parser = lambda ctx: _strict(make_parser(ctx))  # type: ignore[method-assign]
     return command
+
+
+def _strict(parser: Any) -> Any:
+    """Return a parser of click that refuses a second value of an option that takes one."""
+    parse = parser.parse_args
+
+    def parse_args(args: list[str]) -> Any:
+        values, rest, order = parse(args)
+        for option in order:
+            # A flag that is given twice means the same as once.
+            is_single = isinstance(option, click.Option) and not (option.multiple or option.is_flag)
+            if is_single and order.count(option) > 1:
+                raise InputError(f"{max(option.opts, key=len)} is given twice; give it once")
+        return values, rest, order
+
+    parser.parse_args = parse_args
+    return parser
 
 
 def _redirect(
@@ -254,8 +282,7 @@ def _redirect(
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """Print a warning as a line of this program, without the place in the code."""
-    if not progress.quiet.get():
-        complain(str(message))
+    note(str(message))
 
 
 def _print(path: Path) -> None:
@@ -277,6 +304,27 @@ def added(*options: Callable[..., Any]) -> Callable[..., Any]:
         return command
 
     return decorate
+
+
+HUGE = (
+    "{} has numbers whose squares no double holds; if such a number stands for a missing value, {}"
+)
+"""A note about columns, with the remedy."""
+
+
+def huge_columns(names: Iterable[str], numbers: Any) -> list[str]:
+    """Return the columns of an array that have a number for the note `HUGE`."""
+    import numpy as np  # --help does not load it
+
+    with np.errstate(over="ignore"):
+        is_huge = np.isinf(numbers**2).any(axis=0)
+    return [name for name, huge in zip(names, is_huge, strict=True) if huge]
+
+
+def note_huge(names: Iterable[str], numbers: Any) -> None:
+    """Print the note `HUGE` if a column of an array has such a number."""
+    if found := huge_columns(names, numbers):
+        note(HUGE.format(few(found, MOST, repr), "write a usual value instead"))
 
 
 MOST = 20

@@ -71,7 +71,11 @@ def _replaced(message: str, patterns: Iterable[tuple[str, str]], options: Mappin
     return message
 
 
-def reworded(message: str, words: Mapping[str, str]) -> str:
+Words = Mapping[str, str | Callable[[re.Match[str]], str]]
+"""Patterns of messages, and their replacements as for `re.sub`."""
+
+
+def reworded(message: str, words: Words) -> str:
     """Return a message in which each pattern, a key of `words`, is replaced by its value."""
     for pattern, replacement in words.items():
         message = re.sub(pattern, replacement, message)
@@ -79,7 +83,7 @@ def reworded(message: str, words: Mapping[str, str]) -> str:
 
 
 @contextmanager
-def spoken(words: Mapping[str, str], note: Callable[[str], None] | None = None) -> Iterator[None]:
+def spoken(words: Words, note: Callable[[str], None] | None = None) -> Iterator[None]:
     """Reword the errors of the library as `words` says, and pass its warnings to `note`.
 
     The keys of `words` are regular expressions. `note` gets each warning once.

@@ -253,8 +253,9 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         For a given radius, whether to use `MirrorSteps` (EG for the entropy, GD for the squared
         norm) instead of `MirrorDescent`. Its regret bound needs a constant schedule, or that norm.
     average : bool
-        For a given radius, whether `predict` uses the average of the weights, as theorems on
-        independent examples do, or the last weights.
+        For a given radius, whether `predict` uses the average of the weights, whose risk theorems
+        bound for independent examples of one law, or the last weights. On a stream that drifts use
+        False or the radius "auto", because the average contains weights from before the drift.
     intercept : bool
         Whether a constant is added to the base functions.
     passes : int

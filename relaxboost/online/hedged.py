@@ -59,7 +59,9 @@ class HedgedDescent(OnlineMethod):
     over : Domain
         The weights that `regret` and `regret_bound` compare with. It does not change the learner.
     bound : float
-        A bound on ‖h‖_2 for the values h of the base functions.
+        A bound on ‖h‖_2 for the values h of the base functions, such as √M if they lie in [−1, 1];
+        `BaseFunctions.bound_in` computes it. A row beyond it is an error, and a bound that is far
+        too large makes all steps too small.
     targets : float
         A bound on |y|, which losses of numbers need.
 

@@ -22,7 +22,7 @@ from relaxboost.online.kernels.slopes import INNER, LOSS_CODES
 from relaxboost.online.kernels.vectors import dual_norms
 from relaxboost.online.losses import Inner, OfPrediction, as_online_loss
 from relaxboost.online.proxies import Entropy, SquaredL2, as_proxy
-from relaxboost.online.saving import write_state
+from relaxboost.online.saving import check_method, write_state
 from relaxboost.online.schedules import Constants, as_schedule
 
 _DOMAINS: dict[tuple[type, type], int] = {
@@ -109,11 +109,7 @@ class OnlineMethod(ABC):
         InputError
             If the state is that of another method.
         """
-        if str(state.get("method")) != repr(self):
-            raise InputError(
-                f"this is the state of {state.get('method')}, and not of {self!r}; restore it with "
-                "the method that created it"
-            )
+        check_method(str(state.get("method")), repr(self))
         # All attributes except these arrays and `origin` follow from the method.
         learner = self.start(np.size(state["w"]))
         for name, array in zip("wzms", learner.arrays(), strict=True):

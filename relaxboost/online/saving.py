@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
 import os
@@ -70,6 +71,33 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
     if known != FORMAT:
         raise InputError(f"{path} has the format {known!r:.60}, and this version reads {FORMAT!r}")
     return {**header, **arrays}
+
+
+def check_method(kept: str, here: str) -> None:
+    """Raise InputError with the options in which two representations of methods differ."""
+    if kept == here:
+        return
+    was, now = _options(kept), _options(here)
+    names = [name for name in now if was.get(name) != now[name]]
+    # Methods of two kinds have other options, too.
+    if "method" in names:
+        names = ["method"]
+    before, after = (
+        ", ".join(f"{name}={options.get(name)}" for name in names) or said
+        for options, said in ((was, kept), (now, here))
+    )
+    raise InputError(f"it was saved with {before}, and this method has {after}")
+
+
+def _options(said: str) -> dict[str, str]:
+    """Return the options in the representation of a method, which is a call with keywords."""
+    try:
+        call: Any = ast.parse(said, mode="eval").body
+        options = {str(option.arg): ast.unparse(option.value) for option in call.keywords}
+        return {"method": ast.unparse(call.func), **options}
+    except (SyntaxError, ValueError, AttributeError, RecursionError, MemoryError):
+        # User-defined parts may have a representation that is not an expression of Python.
+        return {"method": said}
 
 
 def load(path: str | os.PathLike[str], method: Any) -> Any:

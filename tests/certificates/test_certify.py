@@ -262,7 +262,9 @@ def test_the_checker_alone_accepts_and_rejects(tmp_path, rng):
     assert found.stdout.startswith("accepted, exact: ")
     assert run_alone(tmp_path, "short.json", "--matrix", "A.csv").returncode == 0
     assert "has to be given too" in run_alone(tmp_path, "short.json").stdout
-    for name in ("bad.json", "none.json", "A.csv", "."):
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    assert "brackets are nested too deeply\n" in run_alone(tmp_path, "deep.json").stdout
+    for name in ("bad.json", "none.json", "A.csv", ".", "deep.json"):
         found = run_alone(tmp_path, name)
         assert (found.returncode, found.stderr) == (1, "")
         assert found.stdout.startswith("REJECTED: ")

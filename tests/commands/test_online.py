@@ -263,7 +263,7 @@ def test_costs_and_targets(data, tmp_path, capsys):
 def test_compare(data, tmp_path, capsys, monkeypatch):
     pytest.importorskip("matplotlib")
     picture = tmp_path / "c.png"
-    methods = ["mirror-descent", "gradient-descent", "exponentiated-gradient"]
+    methods = ["hedged-descent", "mirror-descent", "gradient-descent", "exponentiated-gradient"]
     got = json.loads(told(capsys, "compare", data[0], *LABEL, "--json"))
     assert list(got) == methods
     drawn, progress = {}, rb.views.plots.progress
@@ -272,7 +272,7 @@ def test_compare(data, tmp_path, capsys, monkeypatch):
     )
     text = told(capsys, "compare", data[0], *LABEL, "--plot", picture)
     assert picture.read_bytes().startswith(b"\x89PNG")
-    assert [len(drawn[name]) for name in methods] == [30, 30, 30]  # curves, not a point each
+    assert [len(drawn[name]) for name in methods] == [30] * 4  # curves, not a point each
     assert "no bound with such steps; --horizon" in text
     for name in methods:
         one = json.loads(told(capsys, "run", data[0], *LABEL, "--method", name, "--json"))
@@ -399,25 +399,16 @@ def test_help_has_an_example_in_80_columns(verb, capsys):
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_ctrl_c_is_heard_while_pandas_loads(tmp_path):
-    (tmp_path / "a.csv").write_text("x,y\n1,no\n2,yes\n")
+def test_csv_is_read_without_pandas_which_is_slow_to_load():
     script = """
 import sys
-from relaxboost.online import stream
+from relaxboost.online.streams.csv_parsers import ArrowParser
 
-class Interrupted:
-    def find_spec(self, name, *rest):
-        if name == "pandas":
-            raise KeyboardInterrupt
-
-sys.meta_path.insert(0, Interrupted())
-print(len(list(stream("a.csv", "y", classes=("no", "yes")))))
+table = ArrowParser(["x", "y"], ",").parse(b"1,no\\n,yes\\n2,\\n", ["x"], ["y"])
+print({name: column.tolist() for name, column in table.items()}, "pandas" in sys.modules)
 """
-    ran = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert ran.stdout == ""
-    assert ran.stderr.endswith("KeyboardInterrupt\n")
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stdout == "{'x': [1.0, nan, 2.0], 'y': ['no', 'yes', '']} False\n"
 
 
 @pytest.fixture
@@ -448,7 +439,7 @@ def test_a_learner_that_cannot_be_saved_ends_with_74(
     full_disk()
     status, out, err = run(capsys, *words, *options)
     assert status == 74
-    assert err == f"relaxboost: cannot write {save}: File too large; free the disk\n"
+    assert err.endswith(f"relaxboost: cannot write {save}: File too large; free the disk\n")
     assert "saved" not in out
     # The numbers may have taken hours, so they are printed.
     assert ("3000" in out) == (options != ["--quiet"])

@@ -20,6 +20,8 @@ FIT = "plan fit --edges e.csv --trips t.csv"
 OPTIONS = [
     (f"{SOLVE} --k 0", "--k 0 needs k >= 1"),
     (f"{SOLVE} --k 9", "--k 9 needs 1 <= k <= m, and this game has m = 4"),
+    (f"{SOLVE} --k 2 --k 2", "--k is given twice; give it once"),
+    (f"{ONLINE} --radius 1 --radius=2", "--radius is given twice; give it once"),
     (f"{SOLVE} --k nan", "--k must be a finite real number, got nan"),
     (f"{SOLVE} --fraction 2", "--fraction 2 needs 0 < fraction <= 1"),
     (f"{SOLVE} --fraction 0.01", "--fraction 0.01 gives k = 0.04 on this game"),

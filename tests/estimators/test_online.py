@@ -47,6 +47,20 @@ def test_the_estimator_is_the_learner():
     assert made.score(X, y) > 0.9
 
 
+def test_the_average_is_outdated_after_a_drift():
+    """As the docstring says: then predict by the last weights, or without a radius."""
+    X = np.random.default_rng(0).normal(size=(2000, 3))
+    sides = np.where(np.arange(2000) < 1000, 1.0, -1.0)
+    y = np.where(X[:, 0] * sides > 0.0, "up", "down")
+    new, wanted = -X[:500], y[:500]
+    right = [
+        np.mean(Classifier(**options).fit(X, y).predict(new) == wanted)
+        for options in ({"radius": 5}, {"radius": 5, "average": False}, {})
+    ]
+    assert right[0] < 0.3
+    assert min(right[1:]) > 0.9
+
+
 def test_several_classes_are_each_against_the_rest():
     X, y = load_iris(return_X_y=True)
     order = np.random.default_rng(0).permutation(150)

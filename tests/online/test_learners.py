@@ -306,8 +306,15 @@ def test_a_bad_row_changes_nothing(arguments, message):
 
 def test_a_state_of_another_learner_is_refused():
     state = MirrorDescent("hinge", Simplex(1)).start(3).state()
-    with pytest.raises(InputError, match="this is the state of MirrorDescent"):
-        GradientDescent("hinge").restored(state)
+    for method, said in (
+        (GradientDescent("hinge"), "saved with method=MirrorDescent, and this method has method="),
+        (MirrorDescent("hinge", Simplex(2)), r"over=Simplex\(\), .*over=Simplex\(radius=2"),
+        (MirrorDescent("hinge", Simplex(1), bound=2), "saved with bound=1.0, .*has bound=2.0$"),
+    ):
+        with pytest.raises(InputError, match=said):
+            method.restored(state)
+    with pytest.raises(InputError, match=r"saved with method=\(+, and this method has method=Grad"):
+        GradientDescent("hinge").restored({**state, "method": "(" * 10_000})
 
 
 def test_targets_beyond_what_was_declared():

@@ -176,7 +176,7 @@ BAD = [
     (lambda X, y, f: list(stream(f / "a.csv")), r"column 'y' is not of numbers \('p' "),
     (
         lambda X, y, f: list(stream(f / "a.csv", "y", classes=("p", "q"))),
-        r"a.csv: column 'b' is not of numbers \('abc' at row 1\); drop or encode it",
+        r"a.csv: column 'b' is not of numbers \('abc' at row 1\); name it in categories=\[...\]",
     ),
     (
         lambda X, y, f: list(stream(f / "b.csv", "y", page=1)),
@@ -407,7 +407,7 @@ def test_a_saved_learner_goes_on_and_others_are_refused(tmp_path):
         progressive(third, stream(frame[list("bacde")], y))
     other = MirrorDescent("hinge", rb.Simplex(2))
     for method in (other, GradientDescent("hinge")):
-        with pytest.raises(InputError, match=r"cannot load .*: this is the state of Mirror"):
+        with pytest.raises(InputError, match=r"cannot load .*: it was saved with (over|method)=.*"):
             load(path, method)
     for content in (b"", b"nothing", path.read_bytes()[:-40]):
         (tmp_path / "bad").write_bytes(content)
@@ -426,8 +426,8 @@ def test_checkpoints_of_other_runs_are_refused(tmp_path):
     path = tmp_path / "run"
     progressive(METHOD, stream(X, y), checkpoint=path)
     for learner, given, message in (
-        (MirrorDescent("hinge", rb.Simplex(2)), stream(X, y), "this is the state of Mirror"),
-        (METHOD.start(4), stream(X[:, :4], y), "it has 5 weights, and this learner 4"),
+        (MirrorDescent("hinge", rb.Simplex(2)), stream(X, y), r"saved with over=Simplex\(\), and"),
+        (METHOD.start(4), stream(X[:, :4], y), "saved with 5 base functions, and this run has 4;"),
         (METHOD, stream(X, y).after(3), "its run starts at row 0, and this run at row 3"),
         (METHOD, stream(X[:190], y[:190]), "X has 190 rows, and the checkpoint .* after row 200"),
     ):

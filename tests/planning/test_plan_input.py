@@ -42,7 +42,8 @@ def test_tables_of_roads(folder, capsys):
     refused(
         command + "by_node.csv", "by_node.csv, line 3, trip 'x': 'a' -> 'b' may be arc 0", capsys
     )
-    options = " --features metres --parallel metres --gaps metres --drop-bad --out roads.json"
+    command = command.replace("metres*class", "metres")
+    options = " --parallel metres --gaps metres --drop-bad --out roads.json"
     status, out, err = run(command + "by_node.csv" + options, capsys)
     assert (status, parsed(out)["trips"]) == (0, 1)
     assert (
@@ -71,6 +72,9 @@ def test_names_in_numbers_and_nothing_to_learn_are_noted(folder, capsys):
     assert "say which columns are features, with --features A,B\n" in err
     _, _, err = run("fit --edges roads.csv --trips two.csv --features km --strength 1", capsys)
     assert "osmid" not in err
+    (folder / "huge.csv").write_text("u,v,km,m\na,b,1,1\nb,c,1,1e308\na,c,3,2\n")
+    _, _, err = run("fit --edges huge.csv --trips two.csv --strength 1", capsys)
+    assert "relaxboost: 'm' has numbers whose squares no double holds; if such" in err
     (folder / "roads.csv").write_text(",u,v,km\n0,a,b,1\n1,b,c,1\n2,a,c,3\n")  # with an index
     _, out, _ = run("fit --edges roads.csv --trips two.csv --strength 1 --json", capsys)
     assert list(parsed(out)["weights"]) == ["km"]

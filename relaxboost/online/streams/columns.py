@@ -12,6 +12,11 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.tables import listed
 from relaxboost.online.streams.words import Words
 
+ENCODE = "drop or encode it"
+"""The remedy for a column that contains neither numbers nor words."""
+HASH = "name it in categories=[...] to encode its words, or drop it"
+"""The remedy for a column of words."""
+
 
 class TableColumns:
     """The columns to leave out, and the columns of words.

@@ -14,7 +14,7 @@ from relaxboost._core.errors import InputError, few
 from relaxboost._core.tables import listed, next_header
 from relaxboost.matrices.chunks.sources import Batch
 from relaxboost.matrices.labelled import ROUNDED
-from relaxboost.online.streams.columns import TableColumns
+from relaxboost.online.streams.columns import HASH, TableColumns
 from relaxboost.online.streams.csv_parsers import NOT_UTF8, CsvError, Table, is_number, parser
 
 READ_BYTES = 2**20
@@ -142,7 +142,7 @@ class _CsvRows:
             return InputError(f"{self._name}, {at or 'some row'}: {error}")
         if not error.column:
             return InputError(f"{self._name} cannot be read as CSV: {at}{': ' * bool(at)}{error}")
-        remedy = "drop or encode it"
+        remedy = HASH
         if self._columns.words is not None:
             remedy = (
                 "it had numbers before: correct the cell, or name the column among the categories"

@@ -20,6 +20,7 @@ from relaxboost._core.loop import Clock, Limits, run
 from relaxboost._core.parameters import count, exact, natural
 from relaxboost.online.learner import Learner, OnlineMethod
 from relaxboost.online.saving import read_state, remove_leftovers, write_state
+from relaxboost.online.streams.bases import BaseFunctions
 from relaxboost.online.streams.streaming import Page, Stream, stream
 
 
@@ -48,6 +49,8 @@ class Progressive:
     """The records of the run, and of the runs that it resumes. A long run does not keep all."""
     unsaved: OSError | None = None
     """The reason why the checkpoint could not be written at the end, or None if it was written."""
+    positives: int | None = None
+    """The number of examples with the label +1; None without classes, or if it is unknown."""
 
     @property
     def last(self) -> ProgressRecord:
@@ -71,6 +74,8 @@ class _Kept(NamedTuple):
     at: int
     """The index of the next row."""
     mistakes: int
+    positives: int | None
+    """The number of labels +1, which checkpoints of earlier versions do not contain."""
 
 
 class _Run:
@@ -84,7 +89,7 @@ class _Run:
         self._source = source
         self._begin = source.start
         self._loss_before = learner.loss
-        self.kept = _Kept(self._copies(), source.start, 0)
+        self.kept = _Kept(self._copies(), source.start, 0, 0)
         # The first and the last row that the run has learned identify its stream.
         self._ends: list[Vector] = []
         # A long run keeps at most 10 000 records.
@@ -95,11 +100,15 @@ class _Run:
         self.clock = Clock(limit, spent)
         self.pace = Pace()
 
+    @property
+    def has_labels(self) -> bool:
+        """Whether the targets are labels, which have signs."""
+        return bool(self.learner.method.loss.task == "binary")
+
     def record(self) -> ProgressRecord:
         """Return the record of the current state."""
         learner = self.learner
-        # Only labels have signs.
-        mistakes = self.kept.mistakes if learner.method.loss.task == "binary" else None
+        mistakes = self.kept.mistakes if self.has_labels else None
         return ProgressRecord(
             self.kept.at - self._begin,
             learner.loss - self._loss_before,
@@ -175,8 +184,9 @@ class _Run:
             return None
         # Checkpoints of earlier versions also have the keys "delay", "loss" and "owed".
         begun = time.perf_counter()
-        about = {"begin": self._begin, "before": self._loss_before, "at": self.kept.at}
-        about |= {"mistakes": self.kept.mistakes, "seconds": self.clock.seconds}
+        about: dict[str, Any] = {"begin": self._begin, "before": self._loss_before}
+        about |= self.kept._asdict() | {"seconds": self.clock.seconds}
+        del about["arrays"]
         # In an array of doubles, None becomes nan.
         rest = {"history": np.array(self.history.records(), dtype=np.float64)}
         if self._ends:
@@ -216,10 +226,10 @@ class _Run:
             here = self._source.origin["names"]
             if names and here and names != here:
                 raise InputError(f"{self._source.name} has {_difference('names', here, names)}")
+            # The bound of a method may depend on the base functions, so they are compared first.
+            _check_base(state, learner.size, self._source.base)
             found = learner.method.restored(state)
             about = state["run"]
-            if found.size != learner.size:
-                raise InputError(f"it has {found.size} weights, and this learner {learner.size}")
             # Earlier versions could delay labels, and stored the rows in between.
             if about.get("delay"):
                 raise InputError(
@@ -232,7 +242,9 @@ class _Run:
                     f"its run starts at row {about['begin']}, and this run at row {self._begin}"
                 )
             at, mistakes = natural("at", about["at"]), natural("mistakes", about["mistakes"])
-            self.kept = _Kept(found.arrays(), at, mistakes)
+            positives = about.get("positives")
+            positives = None if positives is None else natural("positives", positives)
+            self.kept = _Kept(found.arrays(), at, mistakes, positives)
             self._loss_before = float(exact("a checkpoint", "before", about["before"]))
             # Checkpoints of earlier versions have no history, and no first and last row.
             self._ends = list(state.get("ends", ()))
@@ -242,7 +254,7 @@ class _Run:
                 self.history.add(ProgressRecord(int(rows), float(loss), wrong, *numbers))
         except InputError as error:
             raise InputError(
-                f"cannot resume {path}: {error}; give another name, or remove the file"
+                f"cannot resume {path}: {error}; use the same options, or another file"
             ) from None
         except (KeyError, ValueError, TypeError, AttributeError, OverflowError) as error:
             raise InputError(f"{path} is no checkpoint of a run, or damaged: {error}") from None
@@ -283,13 +295,16 @@ class _Run:
             predictions = self.learner.update(page.H, page.y)
         except RowError as error:
             raise error.moved(page.first) from None
-        mistakes = self.kept.mistakes
+        _, _, mistakes, positives = self.kept
         if page.y is not None:
-            mistakes += int(np.count_nonzero((predictions > 0.0) != (page.y > 0.0)))
+            is_positive = page.y > 0.0
+            mistakes += int(np.count_nonzero((predictions > 0.0) != is_positive))
+            if positives is not None:
+                positives += int(np.count_nonzero(is_positive))
         first = self._ends[0] if self._ends else _row(page.X[0], page.y)
         self._ends = [first, _row(page.X[-1], page.y, -1)]
         # Ctrl-C may come at any time, so this is a single assignment.
-        self.kept = _Kept(self._copies(), page.first + len(page.H), mistakes)
+        self.kept = _Kept(self._copies(), page.first + len(page.H), mistakes, positives)
 
     def _copies(self) -> tuple[Vector, ...]:
         return tuple(array.copy() for array in self.learner.arrays())
@@ -303,6 +318,21 @@ def _cut(pages: Iterator[Page], every: int | None) -> Iterator[Page]:
             b = len(H) if every is None else min(len(H), a + every - (first + a) % every)
             yield Page(first + a, H[a:b], None if y is None else y[a:b], X[a:b])
             a = b
+
+
+def _check_base(state: dict[str, Any], size: int, base: BaseFunctions) -> None:
+    """Raise InputError if a checkpoint has base functions of another kind, or another number."""
+    kept = state.get("origin", {}).get("base functions", "")
+    # The digest of base functions begins with their name.
+    was = kept.rpartition(" ")[0]
+    if was not in ("", base.name):
+        raise InputError(
+            f"it was saved with base functions {was!r}, and this run has {base.name!r}"
+        )
+    if np.size(state["w"]) != size:
+        raise InputError(
+            f"it was saved with {np.size(state['w'])} base functions, and this run has {size}"
+        )
 
 
 def _row(x: Vector, y: Vector | None, at: int = 0) -> Vector:
@@ -404,7 +434,8 @@ def progressive(
     last = way.record()
     if history.last is None or history.last.rows != last.rows:
         history.add(last)
-    return Progressive(started, status or "ended", history.records(), unsaved)
+    positives = way.kept.positives if way.has_labels else None
+    return Progressive(started, status or "ended", history.records(), unsaved, positives)
 
 
 def _started(learner: Any, source: Stream) -> Learner:

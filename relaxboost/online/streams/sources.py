@@ -14,7 +14,7 @@ from relaxboost._core.errors import InputError, missing
 from relaxboost._core.files import check_input
 from relaxboost._core.tables import is_parquet, listed, opened
 from relaxboost.matrices.chunks.sources import Batch, batches, check_integers, hands_over, parquet
-from relaxboost.online.streams.columns import TableColumns
+from relaxboost.online.streams.columns import ENCODE, HASH, TableColumns
 from relaxboost.online.streams.csv_rows import READ_BYTES, csv_batches
 from relaxboost.online.streams.words import are_words
 
@@ -120,9 +120,18 @@ def _file(
     check_input(path, folder=True)
     if path.is_dir() or is_parquet(path):
         if columns.words is None and not columns.drop:
-            return lambda: parquet(path, label, FRAME_ROWS)
+            return lambda: _numbers(path, label)
         return lambda: _tables(path, label, columns)
     return lambda: _from_disk(path, label, has_text, sep, columns)
+
+
+def _numbers(path: Path, label: str | None) -> Iterator[Batch]:
+    """Yield the rows of Parquet without words."""
+    try:
+        yield from parquet(path, label, FRAME_ROWS)
+    except InputError as error:
+        # The reader of chunks of games encodes no words.
+        raise InputError(str(error).replace(ENCODE, HASH)) from None
 
 
 def _tables(path: Path, label: str | None, columns: TableColumns) -> Iterator[Batch]:
@@ -235,7 +244,8 @@ def _numeric_columns(frame: Any, columns: TableColumns, where: str) -> list[int]
             check_integers(where, name, frame.iloc[:, place].dropna().to_numpy())
             found.append(place)
         elif words is None or not are_words(kind):
-            raise InputError(f"{where}: column {name!r} is not of numbers; drop or encode it")
+            remedy = HASH if are_words(kind) else ENCODE
+            raise InputError(f"{where}: column {name!r} is not of numbers; {remedy}")
         else:
             words.columns.append(str(name))
     return found

@@ -1,0 +1,116 @@
+"""What `relaxboost online` says of a resumed run, of its bounds, and of odd streams."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tests.command
+
+pytest.importorskip("pyarrow")
+
+LABEL = ["--label", "y", "--classes", "no,yes"]
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X = np.random.default_rng(0).normal(size=(300, 2)).round(2)
+    table = pd.DataFrame(X, columns=["a", "b"])
+    table["y"] = np.where(X[:, 0] > 0.0, "yes", "no")
+    table.to_csv("d.csv", index=False)
+    return table
+
+
+def told(capsys, *arguments, status=0):
+    """Return what a command prints, and its errors."""
+    found, out, err = tests.command.run(capsys, "online", *arguments)
+    assert found == status, err
+    return out, err
+
+
+@pytest.mark.parametrize(
+    ("saved", "resumed", "said"),
+    [
+        ([], ["--base", "stumps"], "with --base linear, and this run has --base stumps;"),
+        (["--base", "stumps"], [], "with --base stumps, and this run has --base linear;"),
+        (
+            ["--base", "stumps", "--cuts", 3],
+            ["--base", "stumps"],
+            "with 6 base functions, and this run has 16, because of --base or --cuts;",
+        ),
+        (
+            [],
+            ["--radius", 5],
+            "--method hedged-descent, and this run has --method mirror-descent, because of --radi",
+        ),
+        (["--radius", 5], ["--radius", 6], "--over l1 --radius 5, and .* --over l1 --radius 6"),
+        (["--radius", 5], ["--radius", 5, "--loss", "smooth-hinge"], "has --loss smooth-hinge;"),
+        (["--horizon", 9], ["--horizon", 8], "with --horizon 9, and this run has --horizon 8;"),
+        ([], ["--bound", 3], r"with --bound 1.4\d+, and this run has --bound 3.0;"),
+        (
+            [],
+            ["--method", "mirror-steps"],
+            "--method hedged-descent, and this run has --method mirror-steps; use the same options",
+        ),
+    ],
+)
+def test_a_resume_with_other_options_names_them(saved, resumed, said, data, capsys):
+    told(capsys, "run", "d.csv", *LABEL, "--save", "m", *saved)
+    _, err = told(capsys, "run", "d.csv", *LABEL, "--save", "m", "--resume", *resumed, status=2)
+    assert re.search(said, err)
+
+
+def test_a_resume_says_its_row_or_that_there_is_nothing_to_resume(data, capsys):
+    data[:200].to_csv("early.csv", index=False)
+    resume = [*LABEL, "--base", "experts", "--bound", 9, "--resume", "--save"]
+    _, err = told(capsys, "run", "early.csv", *resume, "m")
+    assert err == "relaxboost: nothing to resume at m: the run starts at row 0\n"
+    _, err = told(capsys, "run", "d.csv", *resume, "m")
+    assert err == "relaxboost: resumes m at row 200\n"
+    assert told(capsys, "run", "d.csv", *resume, "mistyped", "--quiet") == ("", "")
+
+
+def test_no_loss_of_labels_is_said_to_be_below_0(data, capsys):
+    options = ["--loss", "hinge", "--base", "experts", "--bound", 9, "--radius", 20]
+    out, _ = told(capsys, "run", "d.csv", *LABEL, *options)
+    assert "no fixed weights have a mean loss below 0\n" in out
+    data[["a", "b"]].to_csv("costs.csv", index=False)
+    out, _ = told(capsys, "run", "costs.csv", "--loss", "inner", "--bound", 9)
+    assert "have a mean loss below -" in out
+
+
+def test_a_stream_of_one_class_is_noted_also_after_a_resume(data, capsys):
+    data["y"] = "no"
+    data.to_csv("one.csv", index=False)
+    data[:200].to_csv("early.csv", index=False)
+    save = ["--save", "m", "--resume", "--base", "experts", "--bound", 9]
+    said = "note:       all labels are 'no'; give examples of the other class, too\n"
+    for name, options in (("early.csv", save), ("one.csv", save), ("one.csv", [])):
+        assert said in told(capsys, "run", name, *LABEL, *options)[0]
+    assert "all labels" not in told(capsys, "run", "d.csv", *LABEL)[0]
+
+
+def test_numbers_whose_squares_overflow_are_noted(data, capsys):
+    data.loc[7, "b"] = 1e308
+    data.to_csv("huge.csv", index=False)
+    said = "relaxboost: 'b' has numbers whose squares no double holds; if such a number stands "
+    for base in ("linear", "stumps"):
+        assert said in told(capsys, "run", "huge.csv", *LABEL, "--base", base)[1]
+    assert said not in told(capsys, "run", "d.csv", *LABEL)[1]
+
+
+def test_hedged_descent_is_compared_and_its_regret_is_bracketed(data, capsys):
+    compared = ["compare", "d.csv", *LABEL, "--json"]
+    found = json.loads(told(capsys, *compared)[0])
+    assert list(found)[:2] == ["hedged-descent", "mirror-descent"]
+    alone = json.loads(told(capsys, *compared, "--radius", "auto")[0])
+    assert list(alone) == ["hedged-descent"]
+    told(capsys, *compared, "--loss", "exponential")  # only methods with a radius know this loss
+    out, _ = told(capsys, "regret", "d.csv", *LABEL, "--radius", "auto", "--tol", 1e-3)
+    assert "learner: HedgedDescent(" in out
+    assert "by theorem at most" in out
