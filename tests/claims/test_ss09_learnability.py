@@ -18,7 +18,7 @@ NUMBERS = {
     ("SS09-T3-min", 0): (1, 0),
     ("SS09-T3-exclusion", 0): (0, 1),
     ("SS09-remark-k-m", 0): (-1, 1),
-    ("SS09-remark-opposite", 0): (0, -(2**-60)),
+    ("SS09-remark-opposite", 0): (1, 0),
     ("SS09-remark-noise", 0): (-1, -2.5),
     ("SS09-D6", 0): (1, 0),
     ("SS09-T7-max", 0): (1 / 2, 1 / 4),

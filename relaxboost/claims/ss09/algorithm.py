@@ -68,7 +68,8 @@ def accuracy(x: Instance) -> Slack:
     The proof shows ε_t ≤ ε/2 after 32 log(m)/ε² rounds, but the test stops before.
 
     Edges tie in the second instance, in round 1, and in the last one. Every choice of j_t refutes:
-    after 6 or 8 rounds, and after 213 to 256. No other counterexample here depends on ties.
+    after 6 or 8 rounds, and after 213 to 256. Of the other counterexamples of SS09 only the cyclic
+    matrix of `remark-one-over-gamma` has ties, between columns that symmetry makes alike.
     """
     run = Fig1Run(x)
     return at_most(_errors(x, run)[-1], x.epsilon, _ERROR, len(run.rounds))

@@ -26,7 +26,7 @@ _HALVINGS = 55
 
 
 @dataclass(frozen=True)
-class Regulariser:
+class ClosedForms:
     """f, the argmin of <u, d> + f(d) + βh(d) over the simplex, and the minimum without βh."""
 
     relaxation: Callable[[int, int], Relaxation]
@@ -149,26 +149,26 @@ def _priced(u: Array, k: int) -> Array:
     return found
 
 
-REGULARISERS: dict[str, Regulariser] = {
-    "entropic": Regulariser(
+REGULARISERS: dict[str, ClosedForms] = {
+    "entropic": ClosedForms(
         lambda m, k: KLPenalty(_strength(m, k)),
         lambda d, k: _strength(d.shape[-1], k) * entropy(d),
         lambda u, k, beta: _softmax(u, beta + _strength(u.shape[-1], k)),
         lambda u, k: _soft_min(u, _strength(u.shape[-1], k)),
     ),
-    "max norm": Regulariser(
+    "max norm": ClosedForms(
         lambda m, k: NormPenalty(math.inf, _strength(m, k)),
         lambda d, k: _strength(d.shape[-1], k) * np.max(d, axis=-1),
         _max_norm,
         lambda u, k: _level(u, _strength(u.shape[-1], k))[..., 0],
     ),
-    "Euclidean ball": Regulariser(
+    "Euclidean ball": ClosedForms(
         lambda m, k: NormBall(2, radius(k)),
         lambda d, k: np.zeros(d.shape[:-1]),
         _ball,
         _ball_margin,
     ),
-    "square": Regulariser(
+    "square": ClosedForms(
         lambda m, k: ChiSquarePenalty(_strength(m, k)),
         _square,
         lambda u, k, beta: _squared_entropic(
@@ -176,7 +176,7 @@ REGULARISERS: dict[str, Regulariser] = {
         ),
         _square_margin,
     ),
-    "first weight": Regulariser(
+    "first weight": ClosedForms(
         lambda m, k: Custom(f=lambda d: _strength(m, k) * cp.abs(d[0])),
         lambda d, k: _strength(d.shape[-1], k) * d[..., 0],
         lambda u, k, beta: _softmax(_priced(u, k), beta),

@@ -116,7 +116,7 @@ def _(x: Instance) -> Slack:
     "remark-opposite",
     ("Sec. 4.1, opposite rows", "Sec. 4.1, par. 1"),
     "A matrix whose row i is the negation of its row j is neither separable nor weak-learnable.",
-    formula="no w in B_1 has min_i (Aw)_i ≥ γ for a γ ≥ 0; checked with −2⁻⁶⁰ for < 0",
+    formula="no w in B_1 has min_i (Aw)_i ≥ γ for a γ ≥ 0",
     printed="Clearly, this training set is not separable … A is also not weak learnable. … "
     "construct the distribution d with d_i = d_j = ½ (and d_r = 0 for r ≠ i and r ≠ j) "
     "and note that dᵀA = 0.",
@@ -130,7 +130,8 @@ def separable_with_zero(x: Instance) -> Slack:
     by Definition 2 every matrix is weak-learnable with that γ.
     """
     A, _ = _opposed(x)
-    return at_most(min(A @ exactly(np.zeros(A.shape[1]))), -Fraction(1, 2**60), "min (Aw)_i, w = 0")
+    found = min(A @ exactly(np.zeros(A.shape[1]))) >= 0
+    return equal(int(found), 0, "w = 0 has min (Aw)_i ≥ 0, 1 for yes")
 
 
 @separable_with_zero.corrected(

@@ -43,7 +43,7 @@ Sec. 2, par. 1 | m examples, H = {h_1, ..., h_n}, A_ij = y_i h_j(x_i) over [+1, 
     definition. [+1, −1] is printed for [−1, 1], as the claims take it.
 Sec. 2, par. 2 | Vectors, products, the simplex, ℓ1 and ℓp balls. | - | A definition, which the
     claims after it use.
-Definition 1 | Separability with ℓ1 margin γ, and its display. | D1
+Definition 1 | Separability with ℓ1 margin γ, and its display. | D1, remark-opposite
 After Definition 1 | γ = max min_i y_i <w, φ(x_i)>. | D1 | The definition of A put in.
 | The hard-margin SVM has w in the ℓ2 ball. | - | A comparison with another problem.
 Definition 2 | γ-weak-learnability, and its display. | D2

@@ -17,13 +17,13 @@ from relaxboost.claims.votes import risk
 from relaxboost.game.game import Game
 
 _WORDS = (
-    "all 221 matrices of −1, 0, 1 with up to 3 rows and columns, of those that permutations of "
-    "rows and columns and signs of columns make equal one each"
+    "a matrix of each of the 221 classes that those of −1, 0, 1 with up to 3 rows and columns "
+    "form, up to the order of rows and columns and the signs of columns"
 )
 
 
 def matrices() -> Iterator[list[list[int]]]:
-    """Yield one matrix of each class, which these changes do not lead out of."""
+    """Yield one matrix of each class. In a class rows and columns change places, columns signs."""
     for m, n in product((1, 2, 3), repeat=2):
         columns = {_signed(column) for column in product((-1, 0, 1), repeat=m)}
         chosen = combinations_with_replacement(sorted(columns), n)
