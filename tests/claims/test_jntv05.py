@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from relaxboost.claims.jntv05 import SOURCE
-from relaxboost.claims.jntv05.choices import _flattest, _largest_normal
 from relaxboost.claims.jntv05.formulas import MIRRORS, VALUES, LabelledLaw, growing, modulus
+from relaxboost.claims.jntv05.ratios import _flattest, _largest_normal
 from relaxboost.claims.jntv05.setting import bayes
 from relaxboost.game.domains import Simplex
 from relaxboost.online import Growing, MirrorDescent, MirrorSteps

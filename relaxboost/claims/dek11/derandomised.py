@@ -219,8 +219,14 @@ def abstaining(x: Instance) -> Slacks:
     "l_{0-1}(h_maj; D) ≤ 2 l_{0-1}(Q; D), l_{0-1} = [y sign(<w, x>) ≤ 0]",
 )
 def abstaining_corrected(x: Instance) -> Slacks:
-    """DEK11-majority."""
+    """Proof. That of DEK11-majority, by (1) and (2)."""
     yield from majority(x)
+
+
+for _step in majority.stated.steps:
+    abstaining_corrected.step(_step.stated.words, _step.stated.formula, space=_step.space)(
+        _step.stated.check
+    )
 
 
 @abstaining.corrected(
@@ -228,8 +234,20 @@ def abstaining_corrected(x: Instance) -> Slacks:
     "l_{0-1}(sign Σ_{i=1}^m sign <w_{i−1}, x>; D) ≤ 2 l_{0-1}(Q; D), sign(0) = 1",
 )
 def positive_zero(x: Instance) -> Slack:
-    """Where the vote errs, half of the voters do."""
+    """Proof. Where the vote errs, half of the voters, which Q is on, do (1). Taken over D."""
     return _as_one(x, 0)
+
+
+@positive_zero.step(
+    "A vote that errs has half of its voters wrong.",
+    "[sign Σ s_i ≠ y] ≤ (2/m) Σ [s_i ≠ y], s_i = ±1, sign(0) = 1",
+    space=Space(sizes={"m": (1, 9)}, s=Vector("m", -1, 1)).including({"s": [1, -1]}),
+)
+def _(x: Instance) -> Slacks:
+    votes = np.where(x.s >= 0.0, 1.0, -1.0)
+    for y in (-1.0, 1.0):
+        wrong = float((1.0 if votes.sum() >= 0.0 else -1.0) != y)
+        yield at_most(wrong, 2.0 * float((votes != y).mean()), f"[the vote errs], y = {y:g}")
 
 
 @abstaining.corrected(

@@ -240,8 +240,15 @@ def root_of_n(x: Instance, rounds: bool = False) -> Slacks:
 
 @root_of_n.corrected("It is at most λBX√m.", "Regret ≤ λBX√m")
 def root_of_m(x: Instance) -> Slacks:
-    """As the theorem begins."""
+    """As the theorem begins.
+
+    Proof. That of DEK11-T1, by (1) and (2), for any w* and so for the best of H.
+    """
     yield from root_of_n(x, True)
+
+
+for _step in theorem_1.corrections[0].steps:
+    root_of_m.step(_step.stated.words, _step.stated.formula)(_step.stated.check)
 
 
 def worst(r: int) -> float:

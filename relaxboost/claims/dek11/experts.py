@@ -125,8 +125,10 @@ def theorem_3(x: Instance, printed: bool = True) -> Slacks:
 
 @theorem_3.corrected("It is at most λX√(2m log n).", "Σ l_i(w_{i−1}) ≤ Σ l_i(w*) + λX√(2m log(n))")
 def theorem_3_corrected(x: Instance) -> Slacks:
-    """As the theorem ends, and its proof. Divided by m it is JNTV05's Eq. 38. For n = 2 and
-    m = 10 000, costs ±1 by turns and the same one 240 times at last come within 2 % of it.
+    """As the theorem ends. Divided by m it is JNTV05's Eq. 38. For n = 2 and m = 10 000, costs ±1
+    by turns and the same one 240 times at last come within 2 % of it.
+
+    Proof. That of DEK11-T3-regret, by (1) and Σ α_i ≤ log n (DEK11-T3-sum), for any w*.
     """
     yield from theorem_3(x, False)
 
@@ -172,3 +174,7 @@ def _(x: Instance) -> Slack:
     gain = ((run.before[0] - x.w) * run.slopes[0]).sum(axis=1) * scale / steep(x)
     least = float((divergence[:-1] - divergence[1:] - gain).min())
     return at_least(least / scale**2, -0.5, "(α_i − η gain)/(ηλX)², −1/2")
+
+
+(_nearer,) = regret.stated.steps
+theorem_3_corrected.step(_nearer.stated.words, _nearer.stated.formula)(_nearer.stated.check)

@@ -107,8 +107,23 @@ def sorted_labels(x: Instance, rearranged: bool = True) -> Slack:
     "l(Q; D) − l(w*; D) ≤ λXB/√m + 2c √(log(2/δ)/(2m)) with probability ≥ 1 − δ",
 )
 def order_of_arrival(x: Instance) -> Slacks:
-    """All samples of 12 at most are looked at. DEK11-T2, where it is proved."""
+    """All samples of 12 at most are looked at.
+
+    Proof. In an order that was fixed beforehand a sample is as likely as in that of arrival (1),
+    for which it is DEK11-T2.
+    """
     yield sorted_labels(x, False)[0]
+
+
+@order_of_arrival.step(
+    "i.i.d. examples are as likely in another order.",
+    "P(z_m, ..., z_1) = P(z_1, ..., z_m)",
+    space=LINES,
+)
+def _(x: Instance) -> Slack:
+    law = Samples(x)
+    turned = law.p[law.samples[:, ::-1]].prod(axis=1)
+    return equal(float(np.abs(turned - law.chances).max()), 0.0, "difference of the chances")
 
 
 @SOURCE.claim(
@@ -121,12 +136,35 @@ def order_of_arrival(x: Instance) -> Slacks:
     space=LINES,
 ).checked(trials=60)
 def compared(x: Instance) -> Slack:
-    """Theorem 1 (DEK11-T1) holds for any w* in H, and so for one that the sample does not show."""
+    """Proof. DEK11-T1 holds for any w* in H, and so for one that the sample does not show: the
+    regret is at most the linearised one against w* (1), and that at most λXB√m (2).
+    """
     law = Samples(x)
     streams = law.drawn()
     run = streams.descended(law.B, law.eta)
     regret = run.losses.sum(axis=1) - streams.of(law.best())[0].sum(axis=1)
     return at_most(float(regret.max()), law.regret, "regret against w*, λXB√m")
+
+
+@compared.step(
+    "A convex loss is above its tangent.",
+    "Σ l_i(w_{i−1}) − l_i(w*) ≤ Σ <∇l_i(w_{i−1}), w_{i−1} − w*>",
+)
+def _(x: Instance) -> Slack:
+    law = Samples(x)
+    run, best = law.run(), law.best()
+    regret = run.losses.sum(axis=1) - law.drawn().of(best)[0].sum(axis=1)
+    linear = run.linear() - run.slopes.sum(axis=1) @ best
+    return at_most(float((regret - linear).max()), 0.0, "regret − linearised regret")
+
+
+@compared.step("The linearised regret.", "Σ <∇l_i(w_{i−1}), w_{i−1} − w*> ≤ λXB√m for w* in H")
+def _(x: Instance) -> Slack:
+    """Against the w of H that is best for it."""
+    law = Samples(x)
+    run = law.run()
+    linear = run.linear() + law.B * np.linalg.norm(run.slopes.sum(axis=1), axis=1)
+    return at_most(float(linear.max()) / law.regret, 1.0, "linearised regret/(λXB√m), 1")
 
 
 @SOURCE.claim(

@@ -2,8 +2,20 @@
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 
-from relaxboost.claims.gb11.problems import RUNS, STRONG, Descent, space
+from relaxboost.claims.gb11.algebra import (
+    BY_PARTS,
+    EDGES,
+    FACTORS,
+    GEOMETRIC,
+    PARTS,
+    TELESCOPES,
+    by_parts,
+    factors,
+    geometric,
+)
+from relaxboost.claims.gb11.problems import RUNS, STRONG, Descent, Kinks, space
 from relaxboost.claims.gb11.repeated import error, lengths_double, strongly, wasted, weakly
 from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
@@ -127,7 +139,7 @@ def convex_corrected(x: Instance, centre: Array | None = None) -> Slacks:
 def convex_looser(x: Instance) -> Slacks:
     """What the paper's argument gives with ‖h_t‖ <= 2‖∇_t‖, for both averages.
 
-    It follows from the above, as q/(1 − q) <= 2q/γ².
+    Proof. It follows from the above, as q/(1 − q) <= 2q/γ² (1).
     """
     run, proof = weakly(x), x.index != "f_1..f_T"
     for t in range(1, run.last + 1):
@@ -137,12 +149,18 @@ def convex_looser(x: Instance) -> Slacks:
         yield at_most(run.mean(t, proof), right, f"mean gap of {x.index}", t)
 
 
+convex_looser.step(*FACTORS, space=EDGES)(factors)
+
+
 @convex.corrected(
     "With F for ‖f − f*‖ it is at most F²/(2√T) + G²/√T + FGq/((1−q)T).",
     "‖f_t − f*‖ ≤ F ⇒ (1/T) Σ [R[f_t] − R[f*]] ≤ F²/(2 sqrt(T)) + G²/sqrt(T) + FG q/((1 − q)T)",
 )
 def convex_distance(x: Instance) -> Slacks:
-    """The same; only distances to f* enter, and the first two terms are as printed."""
+    """The first two terms are as printed.
+
+    Proof. That of the first, where F enters as half of a bound D of ‖f_t − f*‖ only, in (1).
+    """
     yield from convex_corrected(x, x.y)
 
 
@@ -165,9 +183,12 @@ def series(x: Instance) -> Slack:
 
 @series.corrected("It is at most 2 sqrt(1 − γ²)/γ².", "Σ q^t ≤ 2q/(1 − q²)")
 def series_corrected(x: Instance) -> Slack:
-    """1 + q <= 2."""
+    """Proof. (1 − q) Σ q^t <= q (1), and q/(1 − q) = q(1 + q)/(1 − q²) <= 2q/(1 − q²)."""
     q = wasted(x.gamma)
     return at_most(_powers(q), 2.0 * q / (1.0 - q * q), "Σ q^t, 2 sqrt(1 − γ²)/γ²")
+
+
+series_corrected.step(*TELESCOPES, space=GEOMETRIC)(geometric)
 
 
 def _powers(q: float) -> float:
@@ -205,12 +226,25 @@ def parts(squares: list[float]) -> float:
     space=RUNS,
 ).checked(trials=60)
 def summed(x: Instance) -> Slacks:
-    """T4-sum for λ = 0."""
+    """Proof. That of GB11-T4-sum for λ = 0: a gap is <∇_t, f_t − f*> at most (1), which is a
+    potential (GB11-T4-potential), summed by parts (2).
+    """
     run = weakly(x)
     for t, gaps, lengths, errors, squares in _sums(x, run):
         right = lengths - errors - parts(squares)
         size = 1.0 + gaps + lengths + abs(errors)
         yield at_most(gaps / size, (right - squares[0] / 2.0) / size, "Σ gaps, subtracted", t)
+
+
+@summed.step("A gap is below its tangent.", "R[f] − R[f*] ≤ <∇R[f], f − f*>")
+def _(x: Instance) -> Slack:
+    """At f_0. Equal where R is linear up to f*."""
+    risk, z = Kinks(x.A, x.y), x.f0 - x.y
+    value, gradient = risk.evaluate(x.f0)
+    return at_most(value, risk.measure.inner(gradient, z), "R[f] − R[f*]")
+
+
+summed.step(*BY_PARTS, space=PARTS)(by_parts)
 
 
 @SOURCE.claim(
@@ -245,11 +279,26 @@ def telescoped(x: Instance) -> Slack:
     "Σ R[f*] ≥ Σ R[f_t] − (sqrt(T)/2) max ‖f_t − f*‖² − Σ (η_t/2)‖h_t‖² − Σ <f* − f_t, h_t − ∇_t>",
 )
 def telescoped_corrected(x: Instance) -> Slacks:
-    """1/η_1 + Σ (1/η_{t+1} − 1/η_t) = 1/η_T, each times at most max ‖f_t − f*‖²/2."""
+    """Proof. GB11-T5-sum with 1/(2η_1); the squares with their factors add up to (1/(2η_T)) max
+    ‖f_t − f*‖² at most (1).
+    """
     run = weakly(x)
     for t, gaps, lengths, errors, squares in _sums(x, run):
         right = math.sqrt(t) / 2.0 * max(squares) + lengths - errors
         yield at_most(gaps, right, "Σ gaps, what is subtracted", t)
+
+
+@telescoped_corrected.step(
+    "The factors telescope.",
+    "a_1/(2η_1) + Σ_{t<T} (a_{t+1}/2)(1/η_{t+1} − 1/η_t) ≤ max a_t/(2η_T), 1/η_t increasing",
+    space=Space(sizes={"m": (1, 9)}, squares=Vector("m", 0, 3), rises=Vector("m", 0, 1)),
+)
+def _(x: Instance) -> Slacks:
+    """Equal where all a_t are. In fractions."""
+    rises = [Fraction(1, 10) + r for r in exactly(x.rises)]
+    for a in (exactly(x.squares), exactly(0.0 * x.squares + 1.0)):
+        total = sum(each * rise / 2 for each, rise in zip(a, rises, strict=True))
+        yield at_most(total, max(a) * sum(rises) / 2, "the squares, max a_t/(2η_T)")
 
 
 @SOURCE.claim(
@@ -264,10 +313,21 @@ def telescoped_corrected(x: Instance) -> Slacks:
     space=Space(T=Whole(1, 2000)),
 )
 def roots(x: Instance) -> Slacks:
-    """1/sqrt(t) is between the integrals of 1/sqrt(s) over [t, t + 1] and [t − 1, t]."""
+    """Proof. 1/sqrt(t) is between differences of 2 sqrt(t) (1), which telescope."""
     total = math.fsum(1.0 / math.sqrt(t) for t in range(1, x.T + 1))
     yield at_most(total, 2.0 * math.sqrt(x.T), "Σ 1/√t, 2√T")
     yield at_most(2.0 * math.sqrt(x.T) - 2.0, total, "2√T − 2, Σ 1/√t")
+
+
+@roots.step(
+    "Differences of roots.",
+    "2 sqrt(t + 1) − 2 sqrt(t) ≤ 1/sqrt(t) ≤ 2 sqrt(t) − 2 sqrt(t − 1)",
+)
+def _(x: Instance) -> Slacks:
+    """They are 2/(sqrt(t) + sqrt(t ± 1)). With t = T."""
+    t = x.T
+    yield at_most(2.0 * (math.sqrt(t + 1) - math.sqrt(t)), t**-0.5, "the next difference")
+    yield at_most(t**-0.5, 2.0 * (math.sqrt(t) - math.sqrt(t - 1)), "the last difference")
 
 
 @convex_corrected.step(
@@ -327,3 +387,7 @@ convex_corrected.step(
     "<v, z> ≤ (sqrt(T)/2)‖z‖² + ‖v‖²/(2 sqrt(T))",
     space=LAST,
 )(paid)
+_bounded = convex.corrections[0].steps[0]
+convex_distance.step(_bounded.stated.words, _bounded.stated.formula, space=RUNS)(
+    _bounded.stated.check
+)

@@ -2,7 +2,17 @@
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 
+from relaxboost.claims.gb11.algebra import (
+    BY_PARTS,
+    GEOMETRIC,
+    PARTS,
+    TELESCOPES,
+    VECTORS,
+    by_parts,
+    geometric,
+)
 from relaxboost.claims.gb11.problems import STRONG, Kinks
 from relaxboost.claims.gb11.repeated import LINE, bound4, pieces, strongly
 from relaxboost.claims.gb11.source import SOURCE
@@ -40,9 +50,19 @@ def bounded(x: Instance) -> Slack:
     "‖∇R[f]‖ ≥ λ‖f − f*‖",
 )
 def bounded_corrected(x: Instance) -> Slack:
-    """<∇R[f], f − f*> >= λ‖f − f*‖². Equal for λ‖f − f*‖²/2."""
+    """Equal for λ‖f − f*‖²/2.
+
+    Proof. <∇R[f], f − f*> >= λ‖f − f*‖² (1), and the left side is ‖∇R[f]‖‖f − f*‖ at most.
+    """
     v, distance = _gradient(x)
     return at_least(v, x.lam * distance, "‖∇R[f]‖, λ‖f − f*‖")
+
+
+@bounded_corrected.step("The gradient is strongly monotone.", "<∇R[f], f − f*> ≥ λ‖f − f*‖²")
+def _(x: Instance) -> Slack:
+    risk, away = Kinks(x.A, x.y, x.lam), x.f - x.y
+    left = risk.measure.inner(risk.evaluate(x.f)[1], away)
+    return at_least(left, x.lam * risk.measure.inner(away, away), "<∇R[f], f − f*>")
 
 
 def _gradient(x: Instance) -> tuple[float, float]:
@@ -66,9 +86,9 @@ def _gradient(x: Instance) -> tuple[float, float]:
     space=STRONG,
 ).checked(trials=60)
 def potential(x: Instance) -> Slacks:
-    """The square of f_t − f* − η_t h_t. The two sides are equal, and it is >= that goes on.
+    """The two sides are equal, and it is >= that goes on. Relative to the terms, which cancel.
 
-    Relative to the terms, which cancel.
+    Proof. The square of f_{t+1} − f* = f_t − f* − η_t h_t (1), over 2η_t.
     """
     for before, t, h, z, then, run in pieces(x):
         inner, eta = run.risk.measure.inner, 2.0 / (x.lam * t)
@@ -77,6 +97,13 @@ def potential(x: Instance) -> Slacks:
         right += inner(z, h - before.gradient)
         size = 1.0 + abs(left) + abs(right) + eta * inner(h, h) + 1.0 / eta
         yield equal(left / size, right / size, "<f* − f_t, ∇_t>", t)
+
+
+@potential.step("The square.", "‖z − ηh‖² = ‖z‖² − 2η<z, h> + η²‖h‖²", space=VECTORS)
+def _(x: Instance) -> Slack:
+    z, h, eta = exactly(x.z), exactly(x.v), Fraction(x.eta)
+    right = sum(z * z) - 2 * eta * sum(z * h) + eta**2 * sum(h * h)
+    return equal(sum((z - eta * h) ** 2), right, "‖z − ηh‖²")
 
 
 @SOURCE.claim(
@@ -94,6 +121,9 @@ def potential(x: Instance) -> Slacks:
 ).checked(trials=60)
 def summed(x: Instance) -> Slacks:
     """Summation by parts gives 1/(2η_1) − λ/2, and a term in f_{T+1} more; 1/η_1 gives away half.
+
+    Proof. The first line is that a gap is below its tangent (1). The second has GB11-T4-potential
+    for <f* − f_t, ∇_t>, summed by parts (2).
 
     With T rounds the coefficient of ‖f_{T+1} − f*‖², left out, is 1/(2η_T). Measured relative to
     the sizes of the terms.
@@ -114,6 +144,19 @@ def summed(x: Instance) -> Slacks:
             yield at_most(right / size, middle / size, f"second right side with {name}, first", t)
         rest = x.lam / 2.0 * start + inner(then, then) / (2.0 * eta)
         yield equal((kept + rest) / size, middle / size, "with what is left out, the first", t)
+
+
+@summed.step("A gap is below its tangent.", "R[f] − R[f*] ≤ <∇R[f], z> − (λ/2)‖z‖², z = f − f*")
+def below(x: Instance) -> Slack:
+    """At f_0. Equal for λ‖z‖²/2."""
+    risk, z = Kinks(x.A, x.y, x.lam), x.f0 - x.y
+    value, gradient = risk.evaluate(x.f0)
+    inner = risk.measure.inner
+    right = inner(gradient, z) - x.lam / 2.0 * inner(z, z)
+    return at_most(value, right, "R[f] − R[f*]")
+
+
+summed.step(*BY_PARTS, space=PARTS)(by_parts)
 
 
 @SOURCE.claim(
@@ -187,10 +230,24 @@ def third(x: Instance) -> Slacks:
     "Σ R[f*] ≥ Σ R[f_t] − (4G²/2) Σ 2/(λt) + (λ/4) Σ ‖f_t − f*‖² − Σ <f* − f_t, h_t − ∇_t>",
 )
 def third_corrected(x: Instance) -> Slacks:
-    """T4-sum with 1/(2η_1): ½(1/η_t − 1/η_{t+1} + λ) = λ/4, and −λ/4 + λ/2 for t = 1."""
+    """Proof. GB11-T4-sum with 1/(2η_1) − λ/2 and ‖h_t‖ <= 2G (GB11-T4-h): the factors of the
+    squares are λ/4 (1).
+    """
     for t, gaps, lengths, squares, errors in _third(x):
         right = lengths - x.lam / 4.0 * squares + errors
         yield at_most(gaps, right, "Σ gaps, what is subtracted", t)
+
+
+@third_corrected.step(
+    "The factors.",
+    "½(1/η_t − 1/η_{t+1} + λ) = λ/4, and λ/2 − 1/(2η_1) = λ/4, for η_t = 2/(λt)",
+    space=Space(t=Whole(1, 200), lam=Real(0.05, 4.0, log=True)),
+)
+def _(x: Instance) -> Slacks:
+    lam = Fraction(x.lam)
+    falls = lam * x.t / 2 - lam * (x.t + 1) / 2
+    yield equal((falls + lam) / 2, lam / 4, "½(1/η_t − 1/η_{t+1} + λ)")
+    yield equal(lam / 2 - lam / 4, lam / 4, "λ/2 − 1/(2η_1)")
 
 
 @SOURCE.claim(
@@ -206,13 +263,32 @@ def third_corrected(x: Instance) -> Slacks:
     space=STRONG,
 ).checked(trials=60)
 def completed(x: Instance) -> Slacks:
-    """(λ/4)‖z‖² + <z, e> ≥ −‖e‖²/λ; Σ 1/t ≤ 1 + ln T. T4-sharp has it with 1 for the 4."""
+    """T4-sharp has it with 1 for the 4.
+
+    Proof. GB11-T4-display as corrected, with (λ/4)‖z‖² + <z, e> ≥ −‖e‖²/λ (1) for e = h_t − ∇_t,
+    and Σ 1/t ≤ 1 + ln T (2).
+    """
     errors = 0.0
     for before, t, h, _, _, run in pieces(x):
         errors += run.norm(h - before.gradient) ** 2
         scale = 4.0 * run.gradients(t - 1) ** 2 / x.lam
         right = scale * (1.0 + math.log(t)) + errors / x.lam
         yield at_most(float(run.gaps[:t].sum()), right, "Σ gaps, what is subtracted", t)
+
+
+@completed.step("Completing a square.", "(λ/4)‖z‖² + <z, e> ≥ −‖e‖²/λ", space=VECTORS)
+def _(x: Instance) -> Slacks:
+    """Equal at z = −2e/λ. In fractions; λ = η."""
+    e, lam = exactly(x.v), Fraction(x.eta)
+    for z in (exactly(x.z), -2 / lam * e):
+        left = lam / 4 * sum(z * z) + sum(z * e)
+        yield at_least(left, -sum(e * e) / lam, "(λ/4)‖z‖² + <z, e>")
+
+
+@completed.step("The harmonic sum.", "Σ_{t≤T} 1/t ≤ 1 + ln T", space=Space(T=Whole(1, 500)))
+def _(x: Instance) -> Slack:
+    total = math.fsum(1.0 / t for t in range(1, x.T + 1))
+    return at_most(total, 1.0 + math.log(x.T), "Σ 1/t, 1 + ln T")
 
 
 @SOURCE.claim(
@@ -226,8 +302,14 @@ def completed(x: Instance) -> Slacks:
     space=Space(gamma=Real(0.1, 0.999)),
 )
 def series(x: Instance) -> Slacks:
-    """Geometric. What the display ends with is 4G², where the theorem states G²: T4-proof."""
+    """What the display ends with is 4G², where the theorem states G²: T4-proof.
+
+    Proof. The sum times 1 − ρ telescopes (1), and ρ/(1 − ρ) = (1 − γ²)/γ² for ρ = 1 − γ².
+    """
     rest = 1.0 - x.gamma**2
     total = math.fsum(rest**t for t in range(1, 4001))
     yield at_most(total, rest / x.gamma**2, "Σ (1 − γ²)^t, (1 − γ²)/γ²")
     yield equal(total, rest / x.gamma**2, "the limit")
+
+
+series.step(*TELESCOPES, space=GEOMETRIC)(geometric)

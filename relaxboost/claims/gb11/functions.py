@@ -160,11 +160,25 @@ def definition(x: Instance) -> Slack:
     "∇R[f] is one iff R[g] ≥ R[f] + <g − f, ∇R[f]>.", "R[g] ≥ R[f] + <g − f, ∇R[f]> for every g"
 )
 def definition_corrected(x: Instance) -> Slacks:
-    """The usual definition; at both ends of the subdifferential."""
+    """The usual definition; at both ends of the subdifferential.
+
+    Proof. l(·, y) is above its tangents (1), and R[g] − <g − f, ∇R[f]> is a mean over the examples.
+    """
     at, there = loss(x.loss, x.f, x.y).mean(), loss(x.loss, x.g, x.y).mean()
     for v in slopes(x.loss, x.f, x.y):
         tangent = at + (x.g - x.f) @ v / x.y.size
         yield at_least(there, tangent, "R[g], R[f] + <g − f, ∇R[f]>")
+
+
+@definition_corrected.step(
+    "l is above its tangents.", "l(g, y) ≥ l(f, y) + (g − f)v, v ∈ ∇_1 l(f, y)"
+)
+def _(x: Instance) -> Slacks:
+    for f in (x.f, x.y):  # with the kinks
+        at, there = loss(x.loss, f, x.y), loss(x.loss, x.g, x.y)
+        for v in slopes(x.loss, f, x.y):
+            over = there - at - (x.g - f) * v
+            yield at_least(float(over.min()), 0.0, "l(g, y) − l(f, y) − (g − f)v")
 
 
 @SOURCE.claim(

@@ -1,6 +1,7 @@
 """GB11, Theorem 2 and Appendix A: edges and multiclass weak learning, K = 3."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
@@ -144,7 +145,7 @@ def every_gradient(x: Instance) -> Slack:
     "δ > 0 ⇒ γ > 0 over {∇: Σ_k ∇(x_n)_k = 0}",
 )
 def centred_gradients(x: Instance) -> Slack:
-    """GB11-T2, corrected."""
+    """Proof. That of GB11-T2 as corrected, by (1) to (3), as δ/((K−1) sqrt(N)) > 0."""
     assume(advantage(x) > 0)
     return at_least(centred_edge(x.C), 1e-9, "γ")
 
@@ -188,7 +189,7 @@ def multiclass_converse(x: Instance) -> Slack:
     ),
 )
 def centring(x: Instance) -> Slack:
-    """c_n − (1/K − δ/K) K c_n − δ c_n = 0."""
+    """Proof. What a row loses is c_n − (1/K − δ/K) K c_n − δ c_n = 0 (1)."""
     centred = x.w - x.w.mean(axis=1, keepdims=True)
     rows, said, y = np.arange(len(x.w)), (x.said[:, 0] - 1).astype(int), (x.y[:, 0] - 1).astype(int)
     over = [
@@ -196,6 +197,17 @@ def centring(x: Instance) -> Slack:
         for w in (x.w, centred)
     ]
     return equal(float(over[0]), float(over[1]), "advantage over random, of centred rows")
+
+
+@centring.step(
+    "A row.",
+    "c − (1/K − δ/K) K c − δc = 0",
+    space=Space(c=Real(-3, 3), delta=Real(0, 1), K=Whole(2, 9)),
+)
+def _(x: Instance) -> Slack:
+    c, delta = Fraction(x.c), Fraction(x.delta)
+    lost = c - (Fraction(1, x.K) - delta / x.K) * x.K * c - delta * c
+    return equal(lost, 0, "what a row loses")
 
 
 @SOURCE.claim(
@@ -217,9 +229,19 @@ def label(x: Instance) -> Slack:
 
 @label.corrected("It is at least 1/(K−1) of that.", "max_k w_nk ≥ ‖w_n‖_inf/(K−1)")
 def label_corrected(x: Instance) -> Slack:
-    """−w_k is the sum of the K − 1 others, none of them above max w. Equal for (1, 1, −2)."""
+    """Equal for (1, 1, −2).
+
+    Proof. −w_k is the sum of the K − 1 others, none of them above max w (1).
+    """
     w = _centred(x.w)
     return at_least(float(w.max()), float(np.abs(w).max()) / (K - 1.0), "max w, ‖w‖_inf/(K−1)")
+
+
+@label_corrected.step("A negative entry.", "−w_k ≤ (K − 1) max w for Σ w_k = 0")
+def _(x: Instance) -> Slacks:
+    w = exactly(x.w) - sum(exactly(x.w)) / K
+    for one in w:
+        yield at_most(-one, (K - 1) * max(w), "−w_k, (K − 1) max w")
 
 
 @SOURCE.claim(
@@ -245,10 +267,22 @@ def norms(x: Instance) -> Slack:
     "‖w‖_inf ≥ ‖w‖_2/sqrt(2) for a row of three entries with sum 0.", "‖w‖_inf ≥ ‖w‖_2/sqrt(2)"
 )
 def norms_corrected(x: Instance) -> Slack:
-    """‖w‖² is convex on {w: Σ w = 0, |w_k| <= M}, whose vertices are permutations of (M, −M, 0)."""
+    """Proof. Two entries a, b have the same sign, the third is −(a + b), and a² + b² + (a + b)² <=
+    2(a + b)² (1), where |a + b| = ‖w‖_inf.
+    """
     w = _centred(x.w)
     right = math.sqrt(float(w @ w) / 2.0)
     return at_least(float(np.abs(w).max()), right, "‖w‖_inf, ‖w‖_2/sqrt(2)")
+
+
+@norms_corrected.step(
+    "Of the same sign.", "a² + b² ≤ (a + b)² for ab ≥ 0", space=Space(a=Real(0, 3), b=Real(0, 3))
+)
+def _(x: Instance) -> Slacks:
+    """Equal for b = 0."""
+    for b in (Fraction(x.b), Fraction(0)):
+        a = Fraction(x.a)
+        yield at_most(a**2 + b**2, (a + b) ** 2, "a² + b², (a + b)²")
 
 
 @norms.corrected(
@@ -256,10 +290,23 @@ def norms_corrected(x: Instance) -> Slack:
     "max_k w_k ≥ ‖w‖_2/sqrt(K(K−1))",
 )
 def norms_of_labels(x: Instance) -> Slack:
-    """‖w‖² is convex on {w: Σ w = 0, w <= M}, whose vertices are permutations of (M, M, −2M)."""
+    """Equal for (1, 1, −2).
+
+    Proof. With M = max w and u_k = M − w_k >= 0, Σ u_k = KM and ‖w‖² = Σ u_k² − KM² (1), where
+    Σ u_k² <= (KM)².
+    """
     w = _centred(x.w)
     right = math.sqrt(float(w @ w) / (K * (K - 1.0)))
     return at_least(float(w.max()), right, "max w, ‖w‖_2/sqrt(K(K−1))")
+
+
+@norms_of_labels.step("In terms of M − w_k.", "‖w‖² = Σ u_k² − KM² ≤ (K² − K)M²")
+def _(x: Instance) -> Slacks:
+    w = exactly(x.w) - sum(exactly(x.w)) / K
+    top = max(w)
+    squares = sum((top - one) ** 2 for one in w)
+    yield equal(sum(one**2 for one in w), squares - K * top**2, "‖w‖², Σ u_k² − KM²")
+    yield at_most(squares, (K * top) ** 2, "Σ u_k², (KM)²")
 
 
 def _centred(w: Array) -> Array:
@@ -295,10 +342,23 @@ def last_step(x: Instance) -> Slack:
     "With ‖w‖_inf alone on the right it does.", "sqrt((K−1)/K) ‖w‖_2 ≥ ‖w‖_inf ≥ max_k w_k"
 )
 def last_step_corrected(x: Instance) -> Slack:
-    """‖w‖² >= M² + M²/(K−1), equal for (2, −1, −1). It is what T2-converse needs."""
+    """Equal for (2, −1, −1). It is what T2-converse needs.
+
+    Proof. The K − 1 other entries add up to −w_k, so that their squares add up to w_k²/(K−1) at
+    least (1): ‖w‖² >= w_k² K/(K−1).
+    """
     w = _centred(x.w)
     left = math.sqrt((K - 1.0) / K * float(w @ w))
     return at_least(left, float(np.abs(w).max()), "sqrt((K−1)/K) ‖w‖_2, ‖w‖_inf")
+
+
+@last_step_corrected.step("The other entries.", "Σ_{j≠k} w_j² ≥ w_k²/(K−1) for Σ w_j = 0")
+def _(x: Instance) -> Slacks:
+    """Cauchy and Schwarz."""
+    w = exactly(x.w) - sum(exactly(x.w)) / K
+    square = sum(one**2 for one in w)
+    for one in w:
+        yield at_least(square - one**2, one**2 / (K - 1), "Σ_{j≠k} w_j², w_k²/(K−1)")
 
 
 @SOURCE.claim(
@@ -317,13 +377,27 @@ def last_step_corrected(x: Instance) -> Slack:
     ),
 )
 def hypotheses(x: Instance) -> Slacks:
-    """1 + (K−1)/(K−1)² = K/(K−1) at each point."""
+    """Proof. At each point h' has 1, and K − 1 times −1/(K−1): the squares add up to K/(K−1) (1),
+    and the products with w to w_h − (Σ w − w_h)/(K−1) (2).
+    """
     H = outputs(x.C)
     for h, said in zip(np.moveaxis(H, 2, 0), x.C.T, strict=True):
         yield equal(float((h * h).sum()) / len(h), K / (K - 1.0), "‖h'‖²")
         hit = float(sum(row[int(c) - 1] for row, c in zip(x.w, said, strict=True)))
         right = K / (K - 1.0) * hit - float(x.w.sum()) / (K - 1.0)
         yield equal(float((x.w * h).sum()), right, "N<∇, h'>")
+
+
+@hypotheses.step("Squares.", "1 + (K−1)/(K−1)² = K/(K−1)", space=Space(K=Whole(2, 60)))
+def _(x: Instance) -> Slack:
+    return equal(1 + Fraction(x.K - 1, (x.K - 1) ** 2), Fraction(x.K, x.K - 1), "‖h'(x)‖²")
+
+
+@hypotheses.step("Products.", "w_h − (Σ w − w_h)/(K−1) = (K/(K−1)) w_h − Σ w/(K−1)", space=ROWS)
+def _(x: Instance) -> Slack:
+    w = exactly(x.w)
+    left = w[0] - (sum(w) - w[0]) / (K - 1)
+    return equal(left, Fraction(K, K - 1) * w[0] - sum(w) / (K - 1), "<w, h'(x)>")
 
 
 @SOURCE.claim(
@@ -364,10 +438,20 @@ def _(x: Instance) -> Slack:
     space=ROWS,
 )
 def bounds(x: Instance) -> Slacks:
-    """Cauchy-Schwarz, equal for (1, −1, 1) and (1, 0, 0). How they are used is T2-last-step."""
+    """Equal for (1, −1, 1) and (1, 0, 0). How they are used is T2-last-step.
+
+    Proof. Cauchy and Schwarz (1), and one square of the sum.
+    """
     size = math.sqrt(float(x.w @ x.w))
     yield at_least(size, float(np.abs(x.w).sum()) / math.sqrt(K), "‖w‖_2, ‖w‖_1/sqrt(K)")
     yield at_least(size, float(np.abs(x.w).max()), "‖w‖_2, ‖w‖_inf")
+
+
+@bounds.step("Cauchy and Schwarz.", "K‖w‖_2² ≥ ‖w‖_1²")
+def _(x: Instance) -> Slacks:
+    for w in (exactly(x.w), exactly(np.where(x.w >= 0.0, 1.0, -1.0))):
+        square = sum(one**2 for one in w)
+        yield at_least(K * square, sum(abs(one) for one in w) ** 2, "K‖w‖_2², ‖w‖_1²")
 
 
 @SOURCE.claim(
@@ -395,3 +479,7 @@ for _proved in (multiclass_corrected, multiclass_converse):
     )
 multiclass_corrected.step("max_k w_k ≥ ‖w‖_2/sqrt(K(K−1))", space=ROWS)(norms_of_labels.check)
 multiclass_converse.step("sqrt((K−1)/K) ‖w‖_2 ≥ ‖w‖_inf", space=ROWS)(last_step_corrected.check)
+for _step in multiclass.corrections[0].steps:
+    centred_gradients.step(_step.stated.words, _step.stated.formula, space=_step.space)(
+        _step.stated.check
+    )

@@ -37,7 +37,10 @@ def left_over(v: Array, h: Array) -> Fraction:
     space=PAIR,
 )
 def nearest(x: Instance) -> Slacks:
-    """In fractions. ‖∇ − αh‖² is ‖∇ − h'‖² + ‖h' − αh‖²."""
+    """In fractions.
+
+    Proof. ∇ − h' is orthogonal to h (1), so that ‖∇ − αh‖² is ‖∇ − h'‖² + ‖h' − αh‖².
+    """
     assume(bool(x.h.any()))
     best = mean(x.v, x.h) / mean(x.h, x.h)
     for alpha in (Fraction(x.alpha), best + Fraction(x.alpha) / 1000, Fraction(0)):
@@ -45,6 +48,26 @@ def nearest(x: Instance) -> Slacks:
         yield at_most(left_over(x.v, x.h), square, "‖∇ − h'‖², ‖∇ − αh‖²")
         rest = (alpha - best) ** 2 * mean(x.h, x.h)
         yield equal(square, left_over(x.v, x.h) + rest, "‖∇ − αh‖², ‖∇ − h'‖² + ‖h' − αh‖²")
+
+
+@nearest.step("What is left over is orthogonal.", "<∇ − (<∇, h>/‖h‖²) h, h> = 0")
+def _(x: Instance) -> Slack:
+    assume(bool(x.h.any()))
+    best = mean(x.v, x.h) / mean(x.h, x.h)
+    return equal(mean(x.v, x.h) - best * mean(x.h, x.h), 0, "<∇ − h', h>")
+
+
+def at_best(x: Instance) -> Slacks:
+    """Measure what the multiple of h nearest to ∇ leaves over, and its length. In fractions."""
+    assume(bool(x.h.any()))
+    best = mean(x.v, x.h) / mean(x.h, x.h)
+    taken = best**2 * mean(x.h, x.h)
+    square = mean(x.v, x.v) - 2 * best * mean(x.v, x.h) + taken
+    yield equal(square, left_over(x.v, x.h), "‖∇ − h'‖², ‖∇‖² − <∇, h>²/‖h‖²")
+    yield equal(square + taken, mean(x.v, x.v), "‖∇ − h'‖² + ‖h'‖², ‖∇‖²")
+
+
+PYTHAGORAS = "Pythagoras.", "‖∇ − h'‖² = ‖∇‖² − <∇, h>²/‖h‖² = ‖∇‖² − ‖h'‖², h' = (<∇, h>/‖h‖²) h"
 
 
 def _chosen(H: Array, v: Array, projection: str) -> Array:
@@ -95,12 +118,19 @@ def _longest(x: Instance, H: Array) -> Slacks:
     "h* = argmax |<∇, h>|/‖h‖",
 )
 def inner_corrected(x: Instance) -> Slacks:
-    """min over α of ‖∇ − αh‖² = ‖∇‖² − <∇, h>²/‖h‖². Checked with the class and its negatives."""
+    """Checked with the class and its negatives.
+
+    Proof. h leaves ‖∇‖² − <∇, h>²/‖h‖² over (1), the less the larger |<∇, h>|/‖h‖ is. Of h and −h
+    one has <∇, h> = |<∇, h>|.
+    """
     columns, both = _columns(x), np.hstack([x.H, -x.H])
     yield from _longest(x, both)
     for found in (_chosen(x.H, x.v, "least-squares"), _chosen(both, x.v, "inner")):
         for other in columns:
             yield at_most(left_over(x.v, found), left_over(x.v, other) + _rounding(x), "‖∇ − h'‖²")
+
+
+inner_corrected.step(*PYTHAGORAS, space=PAIR)(at_best)
 
 
 def _rounding(x: Instance) -> Fraction:
@@ -119,7 +149,11 @@ def _rounding(x: Instance) -> Fraction:
     space=CLASSES,
 )
 def least_squares(x: Instance) -> Slacks:
-    """Eq. 2 for each h, then the least of them. At 40 multiples, and at those of Eq. 3."""
+    """At 40 multiples, and at those of Eq. 3.
+
+    Proof. Of the multiples of an h the nearest leaves ‖∇‖² − <∇, h>²/‖h‖² over (1), Eq. 2; that is
+    least for the h of Eq. 3.
+    """
     columns = _columns(x)
     v, unit = x.v, [h / math.sqrt(float(mean(h, h))) for h in columns]
     length = max(abs(float(mean(v, u))) for u in unit)
@@ -131,6 +165,9 @@ def least_squares(x: Instance) -> Slacks:
         for other in columns:
             off = v - alpha * other
             yield at_least(float(mean(off, off)), float(best), "‖∇ − αh‖², min")
+
+
+least_squares.step(*PYTHAGORAS, space=PAIR)(at_best)
 
 
 @SOURCE.claim(
@@ -161,11 +198,17 @@ def forms(x: Instance) -> Slack:
     "<∇, h>² = γ²‖∇‖²‖h‖² ⇔ ‖∇ − (<∇, h>/‖h‖²) h‖² = (1 − γ²)‖∇‖²",
 )
 def forms_rescaled(x: Instance) -> Slack:
-    """Pythagoras. The algorithms take the nearest multiple, whichever form the learner meets."""
+    """The algorithms take the nearest multiple, whichever form the learner meets.
+
+    Proof. ‖∇ − h'‖² = ‖∇‖² − <∇, h>²/‖h‖² (1), which is (1 − γ²)‖∇‖² for <∇, h>² = γ²‖∇‖²‖h‖².
+    """
     assume(bool(x.v.any() and x.h.any()))
     gamma = float(mean(x.v, x.h)) / math.sqrt(float(mean(x.v, x.v) * mean(x.h, x.h)))
     right = (1.0 - gamma**2) * float(mean(x.v, x.v))
     return equal(float(left_over(x.v, x.h)), right, "‖∇ − h'‖², (1 − γ²)‖∇‖²")
+
+
+forms_rescaled.step(*PYTHAGORAS, space=PAIR)(at_best)
 
 
 @forms.corrected(
@@ -173,7 +216,9 @@ def forms_rescaled(x: Instance) -> Slack:
     "‖∇ − h‖² = (1 − γ²)‖∇‖² ⇒ <∇, h> ≥ γ‖∇‖‖h‖",
 )
 def second_implies_first(x: Instance) -> Slacks:
-    """2<∇, h> >= ‖h‖² + γ²‖∇‖² >= 2γ‖h‖‖∇‖. Equal at the multiple nearest to ∇.
+    """Equal at the multiple nearest to ∇.
+
+    Proof. 2<∇, h> = ‖h‖² + γ²‖∇‖², the square multiplied out, and that is >= 2γ‖h‖‖∇‖ (1).
 
     Checked at multiples of h around that one.
     """
@@ -187,6 +232,15 @@ def second_implies_first(x: Instance) -> Slacks:
         yield at_least(inner, 0, "<∇, h>")
 
 
+@second_implies_first.step(
+    "The mean of two squares.", "a² + b² ≥ 2ab", space=Space(a=Real(0, 9), b=Real(0, 9))
+)
+def _(x: Instance) -> Slacks:
+    for b in (x.b, x.a):
+        a, b = Fraction(x.a), Fraction(b)
+        yield at_least(a**2 + b**2, 2 * a * b, "a² + b², 2ab")
+
+
 @SOURCE.claim(
     "classification",
     ("Sec. 3.1", "Sec. 3.1, second paragraph"),
@@ -197,7 +251,11 @@ def second_implies_first(x: Instance) -> Slacks:
     space=Space(sizes={"m": (1, 6), "n": (1, 6)}, H=Matrix(), v=Vector("m", -3, 3)),
 )
 def classification(x: Instance) -> Slacks:
-    """Every h has norm 1. Counted in fractions; the learner's h errs least, up to rounding."""
+    """Counted in fractions; the learner's h errs least, up to rounding.
+
+    Proof. ∇(x_n) h(x_n) is w_n, or −w_n if h(x_n) ≠ y_n (1). Every h has norm 1, so that (3)
+    maximises <∇, h>.
+    """
     H = np.where(x.H >= 0.0, 1.0, -1.0)
     weights, labels = [abs(Fraction(v)) for v in x.v.tolist()], np.sign(x.v)
     errors = []
@@ -208,6 +266,14 @@ def classification(x: Instance) -> Slacks:
     h = _chosen(H, x.v, "inner")
     taken = sum((w for w, a, b in zip(weights, h, labels, strict=True) if a != b), Fraction(0))
     yield at_most(taken, min(errors) + sum(weights) / 10**12, "weighted error, the least")
+
+
+@classification.step("One example.", "∇(x_n) h(x_n) = w_n − 2[h(x_n) ≠ y_n] w_n for h(x_n) = ±1")
+def _(x: Instance) -> Slacks:
+    for v in x.v.tolist():
+        for h in (-1, 1):
+            size, wrong = abs(Fraction(v)), h * v < 0.0
+            yield equal(Fraction(v) * h, size - 2 * wrong * size, "∇(x_n) h(x_n)")
 
 
 @SOURCE.claim(

@@ -1,6 +1,7 @@
 """GB11, Sec. 4.2: remarks on averages, thresholds, and the number of weak learners."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
@@ -240,13 +241,28 @@ def _(x: Instance) -> Slacks:
     space=space(algorithm=Choice("repeated", "residual")),
 ).checked(trials=60)
 def best(x: Instance) -> Slacks:
-    """Jensen. f* minimises Σ R[f] as it minimises R."""
+    """Proof. The least of numbers is at most their mean (1), and R is convex (2)."""
     run = weakly(x, Repeated() if x.algorithm == "repeated" else Residual())
     for t in range(1, run.last + 1):
         mean = run.mean(t, False)
         yield at_most(float(run.gaps[1 : t + 1].min()), mean, "best gap, average gap", t)
         point = np.mean([state.F for state in run.states[1 : t + 1]], axis=0)
         yield at_most(Kinks(x.A, x.y).evaluate(point)[0], mean, "gap of the average", t)
+
+
+@best.step(
+    "The least is at most the mean.", "min a_t ≤ (1/T) Σ a_t", space=Space(a=Vector("m", 0, 3))
+)
+def _(x: Instance) -> Slack:
+    return at_most(min(exactly(x.a)), sum(exactly(x.a)) / x.a.size, "min a_t, the mean")
+
+
+@best.step("R is convex.", "R[(f + g)/2] ≤ (R[f] + R[g])/2")
+def _(x: Instance) -> Slack:
+    risk, other = Kinks(x.A, x.y), x.y + (x.f0 - x.y)[::-1]
+    middle = risk.evaluate((x.f0 + other) / 2.0)[0]
+    mean = (risk.evaluate(x.f0)[0] + risk.evaluate(other)[0]) / 2.0
+    return at_most(middle, mean, "R[(f + g)/2]")
 
 
 @SOURCE.claim(
@@ -263,7 +279,11 @@ def best(x: Instance) -> Slacks:
     space=STRONG.but(tau=Real(0.01, 0.9, log=True)),
 ).checked(trials=60)
 def threshold(x: Instance) -> Slacks:
-    """T4-sharp with ‖r_t‖ <= τG. Each projection leaves q at most. `Repeated(threshold=τ)`."""
+    """`Repeated(threshold=τ)`.
+
+    Proof. GB11-T4-sharp with ‖r_t‖ <= τG, where Σ (1 − 1/t) <= T. Each projection leaves q at most,
+    and ⌈ln τ/ln q⌉ of them τ at most (1).
+    """
     q = wasted(spans(x))
     assume(q > 1e-3)
     run = strongly(x, Repeated(threshold=x.tau))
@@ -281,6 +301,16 @@ def threshold(x: Instance) -> Slacks:
             yield at_most(run.mean(t, True), epsilon, "mean gap, ε", t)
 
 
+@threshold.step(
+    "So many powers.",
+    "q^k ≤ τ for k = ⌈ln τ/ln q⌉",
+    space=Space(q=Real(0.01, 0.99), tau=Real(0.01, 0.9, log=True)),
+)
+def _(x: Instance) -> Slack:
+    count = math.ceil(math.log(x.tau) / math.log(x.q))
+    return at_most(count * math.log(x.q), math.log(x.tau), "k ln q, ln τ")
+
+
 @SOURCE.claim(
     "learners",
     ("Sec. 4.2, last remark", "Sec. 4.2, last paragraph"),
@@ -293,7 +323,9 @@ def threshold(x: Instance) -> Slacks:
     space=RUNS,
 ).checked(trials=60)
 def learners(x: Instance) -> Slacks:
-    """1 + 2 + ... + T. T gradients each, so that Algorithm 2 has fewer gradients to a learner."""
+    """Proof. Round t of Algorithm 2 has t projections, and 1 + 2 + ... + T = T(T + 1)/2 (1). Each
+    algorithm has T gradients.
+    """
     for algorithm in (Repeated(), Residual()):
         run, count = weakly(x, algorithm), 0
         for before, after, direction in run.moves():
@@ -306,6 +338,11 @@ def learners(x: Instance) -> Slacks:
             yield equal(count, t * (t + 1) // 2 if isinstance(algorithm, Repeated) else t, "", t)
             share = 2.0 / (t + 1.0) if isinstance(algorithm, Repeated) else 1.0
             yield equal(t / count, share, "gradients to a learner", t)
+
+
+@learners.step("The sum.", "1 + 2 + ... + T = T(T + 1)/2", space=Space(T=Whole(1, 300)))
+def _(x: Instance) -> Slack:
+    return equal(sum(range(1, x.T + 1)), x.T * (x.T + 1) // 2, "1 + ... + T")
 
 
 @SOURCE.claim(
@@ -322,9 +359,10 @@ def learners(x: Instance) -> Slacks:
     space=STRONG,
 ).checked(trials=60)
 def efficiency(x: Instance) -> Slacks:
-    """1 + (1 − γ²)/γ² = 1/γ², and 1 + ln T + 2/T ≤ 3.9 ln T for T ≥ 2, so that 8 · 3.9 will do.
+    """By T6-sharp Algorithm 3 has O(ln T/(γ²T)) as well.
 
-    By T6-sharp Algorithm 3 has O(ln T/(γ²T)) as well.
+    Proof. GB11-T4 with 1 + (1 − γ²)/γ² = 1/γ² (1), and GB11-T6 with 8(1 + ln T + 2/T) <= 32 ln T
+    for T >= 2 (2).
     """
     for algorithm, factor in ((Repeated(), 2.0), (Residual(), 1.0)):
         run = strongly(x, algorithm, factor)
@@ -338,6 +376,20 @@ def efficiency(x: Instance) -> Slacks:
                 stated = 8.0 / gamma**4 * (1.0 + math.log(t) + 2.0 / t) / t
                 yield at_least(right / scale, stated, "32 ln T/(γ⁴T), Theorem 6", t)
             yield at_most(run.mean(t, True), right, "mean gap of f_0..f_{T−1}", t)
+
+
+@efficiency.step("The last term.", "1 + (1 − γ²)/γ² = 1/γ²", space=Space(gamma=Real(0.05, 1)))
+def _(x: Instance) -> Slack:
+    square = Fraction(x.gamma) ** 2
+    return equal(1 + (1 - square) / square, 1 / square, "1 + (1 − γ²)/γ², 1/γ²")
+
+
+@efficiency.step(
+    "The logarithm.", "1 + ln T + 2/T ≤ 4 ln T for T ≥ 2", space=Space(T=Whole(2, 400))
+)
+def _(x: Instance) -> Slack:
+    """3.89 ln T at T = 2, and less after that."""
+    return at_most(1.0 + math.log(x.T) + 2.0 / x.T, 4.0 * math.log(x.T), "1 + ln T + 2/T")
 
 
 SOURCE.unchecked(

@@ -5,8 +5,10 @@ import math
 import numpy as np
 
 from relaxboost.claims.fields import Rng, Sizes
+from relaxboost.claims.gb11.algebra import EDGES
 from relaxboost.claims.gb11.convex import AVERAGES, LAST, one_more, paid, roots
 from relaxboost.claims.gb11.problems import RUNS, STRONG, Descent
+from relaxboost.claims.gb11.projections import PAIR, PYTHAGORAS, at_best
 from relaxboost.claims.gb11.repeated import strongly, wasted, weakly
 from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
@@ -49,6 +51,9 @@ def residuals(run: Descent) -> list[tuple[int, Array, Array, Array]]:
 def strong(x: Instance) -> Slacks:
     """Very loose: T6-sharp has the order 1/γ² for 1/γ⁴.
 
+    Proof. By GB11-T6-sharp it is (G²/(2λT))(1 + q)²/γ² (1 + ln T) at most for f_0..f_{T−1}. For
+    f_1..f_T its proof has one round more, without a residual: 1 + ln(T + 1). Both are less (1).
+
     Of this bound a part of (1 + q)²γ²/16 is left there, .106 at most. It cannot be less than 1/48
     for γ = 1: for f²/2, T = 1, the gap is G²/(2λ). For f_1..f_T one round more is to be counted.
     """
@@ -59,6 +64,17 @@ def strong(x: Instance) -> Slacks:
             right = 2.0 * (c * run.gradients(t - proof)) ** 2 / (x.lam * t)
             right *= 1.0 + math.log(t) + 2.0 / t
             yield at_most(run.mean(t, proof), right, f"mean gap of {points}", t)
+
+
+@strong.step(
+    "The factors.",
+    "(1 + q)²/(2γ²) (1 + ln(T + 1)) ≤ (8/γ⁴)(1 + ln T + 2/T)",
+    space=EDGES.but(T=Whole(1, 200)),
+)
+def _(x: Instance) -> Slack:
+    left = (1.0 + wasted(x.gamma)) ** 2 / (2.0 * x.gamma**2) * (1.0 + math.log(x.T + 1))
+    right = 8.0 / x.gamma**4 * (1.0 + math.log(x.T) + 2.0 / x.T)
+    return at_most(left, right, "(1 + q)²/(2γ²) (1 + ln(T + 1))")
 
 
 @SOURCE.claim(
@@ -177,12 +193,21 @@ def _(x: Instance) -> Slacks:
     space=STRONG,
 ).checked(trials=60)
 def strong_end(x: Instance) -> Slacks:
-    """Over T it has 1/T for the 2/T of the theorem; T6-sharp is less by γ²."""
+    """Over T it has 1/T for the 2/T of the theorem.
+
+    Proof. GB11-T6-sharp, as (1 + q)²/(2γ²) <= 2c², c = 2/γ² (1).
+    """
     run = strongly(x, Residual(), 1.0)
     for t in range(1, run.last + 1):
         scale = (2.0 / run.gamma(t) ** 2 * run.gradients(t - 1)) ** 2 / x.lam
         right = scale * (1.0 + math.log(t)) + 2.0 * scale / t + scale * (1.0 + math.log(t))
         yield at_most(float(run.gaps[:t].sum()), right, "Σ gaps of f_0..f_{T−1}", t)
+
+
+@strong_end.step("The factors.", "(1 + q)²/(2γ²) ≤ 8/γ⁴", space=EDGES)
+def _(x: Instance) -> Slack:
+    left = (1.0 + wasted(x.gamma)) ** 2 / (2.0 * x.gamma**2)
+    return at_most(left, 8.0 / x.gamma**4, "(1 + q)²/(2γ²), 2c²")
 
 
 @SOURCE.claim(
@@ -215,8 +240,14 @@ def shrinking(x: Instance, corrected: bool = False) -> Slacks:
     "It multiplies it by sqrt(1 − γ²) at most.", "‖Δ_{t+1}‖ ≤ sqrt(1 − γ²) ‖Δ_t + ∇_t‖"
 )
 def shrinking_corrected(x: Instance) -> Slacks:
-    """Pythagoras. The paper goes on with this factor, in its c."""
+    """The paper goes on with this factor, in its c.
+
+    Proof. ‖∇ − h'‖² = ‖∇‖² − <∇, h>²/‖h‖² (1) for ∇ = Δ_t + ∇_t, and <∇, h>² >= γ²‖∇‖²‖h‖².
+    """
     yield from shrinking(x, True)
+
+
+shrinking_corrected.step(*PYTHAGORAS, space=PAIR)(at_best)
 
 
 _ALTERNATING = {"H": [[1, 0], [0, 1]], "A": [[1, 0], [0, "9/10"]], "y": [0, 0]}
@@ -244,8 +275,13 @@ def lengths(x: Instance, corrected: bool = False) -> Slacks:
 
 @lengths.corrected("‖h_t‖ ≤ G/(1 − q).", "‖h_t‖ ≤ ‖Δ_t + ∇_t‖ ≤ G/(1 − q), q = sqrt(1 − γ²)")
 def lengths_corrected(x: Instance) -> Slacks:
-    """‖Δ_t‖ <= qG/(1 − q), `T6-c`."""
+    """Proof. h_t is the projection of Δ_t + ∇_t, and no longer than that (1). ‖Δ_t‖ <= qG/(1 − q)
+    (GB11-T6-c), and q/(1 − q) + 1 = 1/(1 − q).
+    """
     yield from lengths(x, True)
+
+
+lengths_corrected.step(*PYTHAGORAS, space=PAIR)(at_best)
 
 
 @SOURCE.claim(
@@ -329,7 +365,10 @@ def convex_corrected(x: Instance, centre: Array | None = None) -> Slacks:
     "‖f_t − f*‖ ≤ F ⇒ (1/T) Σ [R[f_t] − R[f*]] ≤ F²/(2 sqrt(T)) + G²(1 + q)/((1 − q) sqrt(T))",
 )
 def convex_distance(x: Instance) -> Slacks:
-    """The same; it is less than what is printed, as (1 + q)/(1 − q) <= c²."""
+    """It is less than what is printed, as (1 + q)/(1 − q) <= c².
+
+    Proof. That of the first, where F enters as half of a bound D of ‖z_t‖ only, in (1).
+    """
     yield from convex_corrected(x, x.y)
 
 
@@ -378,3 +417,7 @@ convex_corrected.step(
     "<v, z> ≤ (sqrt(T)/2)‖z‖² + ‖v‖²/(2 sqrt(T)), v = Δ_{T+1} + ∇_{T+1}",
     space=LAST,
 )(paid)
+_bounded = convex.corrections[0].steps[0]
+convex_distance.step(_bounded.stated.words, _bounded.stated.formula, space=RUNS)(
+    _bounded.stated.check
+)

@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 
+from relaxboost.claims.gb11.algebra import EDGES, FACTORS, MOVED, VECTORS, factors, moved
 from relaxboost.claims.gb11.convex import AVERAGES, parts
 from relaxboost.claims.gb11.problems import RUNS, STRONG, Descent
 from relaxboost.claims.gb11.repeated import LINE, strongly, weakly
@@ -27,7 +29,11 @@ _CROSS = {"H": [[1, 0], [0, 1]], "A": [[0, 0]], "y": [0, 0], "f0": [1, 1]}
     space=STRONG,
 ).checked(trials=60)
 def by_parts(x: Instance) -> Slacks:
-    """f_{t+1} = f_t − η_t h_t. The rest of the display is T4-sum. Relative to the terms."""
+    """The rest of the display is T4-sum. Relative to the terms.
+
+    Proof. f_{t+1} = f_t − η_t h_t gives the second (1). In the first the terms of h_t − (Δ_t + ∇_t)
+    and of Δ_t add up to those of h_t − ∇_t.
+    """
     run, left, right, last = strongly(x, Residual(), 1.0), 0.0, 0.0, 0.0 * x.y
     for (t, total, h, rest), (before, after, _) in zip(residuals(run), run.moves(), strict=True):
         inner, z, then = run.risk.measure.inner, before.F - x.y, after.F - x.y
@@ -38,6 +44,9 @@ def by_parts(x: Instance) -> Slacks:
         moved = -inner(z, rest) + after.step * inner(h, rest)
         yield equal(-inner(then, rest) / size, moved / size, "<f* − f_{t+1}, Δ_{t+1}>", t)
         last = rest
+
+
+by_parts.step(*MOVED, space=VECTORS)(moved)
 
 
 @SOURCE.claim(
@@ -111,10 +120,23 @@ def third(x: Instance) -> Slacks:
     "Σ <η_t h_t, Δ_{t+1}>",
 )
 def third_corrected(x: Instance) -> Slacks:
-    """T6-parts: of the errors −<f* − f_{T+1}, Δ_{T+1}> + Σ <η_t h_t, Δ_{t+1}> is left."""
+    """Proof. GB11-T4-sum with its last term: for η_t = 1/(λt) all factors but that are 0 (1). By
+    GB11-T6-parts of the errors −<f* − f_{T+1}, Δ_{T+1}> + Σ <η_t h_t, Δ_{t+1}> is left, as h_t −
+    (Δ_t + ∇_t) is −Δ_{t+1}.
+    """
     for t, gaps, lengths, crossed, last, square in _sums(x, strongly(x, Residual(), 1.0)):
         right = gaps - lengths + last + x.lam * t / 2.0 * square - crossed
         yield at_most(right, 0.0, "the right side, Σ R[f*]", t)
+
+
+@third_corrected.step(
+    "The factors.",
+    "1/η_t − 1/η_{t+1} + λ = 0 and λ − 1/η_1 = 0 for η_t = 1/(λt)",
+    space=Space(t=Whole(1, 200), lam=Real(0.05, 4.0, log=True)),
+)
+def _(x: Instance) -> Slack:
+    lam = Fraction(x.lam)
+    return equal(lam * x.t - lam * (x.t + 1) + lam, 0, "1/η_t − 1/η_{t+1} + λ")
 
 
 @SOURCE.claim(
@@ -150,8 +172,11 @@ def seventh(x: Instance, sign: float = -1.0, share: float = 1.0) -> Slacks:
     "Σ <η_t h_t, Δ_{t+1}>",
 )
 def seventh_corrected(x: Instance) -> Slacks:
-    """As for Theorem 6, for λ = 0."""
+    """Proof. GB11-T5-sum with its last term, and GB11-T6-parts, whose second equation is (1)."""
     yield from seventh(x, 1.0, 0.5)
+
+
+seventh_corrected.step(*MOVED, space=VECTORS)(moved)
 
 
 @SOURCE.claim(
@@ -179,5 +204,8 @@ def lengths_of_residuals(x: Instance, factor: float | None = None) -> Slacks:
 
 @lengths_of_residuals.corrected("It is at most cG.", "‖Δ_t‖ ≤ cG, c = 2/γ²")
 def lengths_of_residuals_corrected(x: Instance) -> Slacks:
-    """T6-c."""
+    """Proof. GB11-T6-c, where q/(1 − q) <= 2q/γ² <= 2/γ² (1)."""
     yield from lengths_of_residuals(x, 1.0)
+
+
+lengths_of_residuals_corrected.step(*FACTORS, space=EDGES)(factors)

@@ -106,7 +106,11 @@ def tight(x: Instance) -> Slack:
     space=BOWLS,
 ).checked(trials=60)
 def searched(x: Instance) -> Slacks:
-    """The best step gains at least what 1/Λ does. Found by bisection, to 2^-50."""
+    """Found by bisection, to 2^-50.
+
+    Proof. The best step gains at least what 1/Λ does, which is γ²‖∇‖²/(2Λ) by (1); the rest is as
+    in Theorem 3, by (2).
+    """
     spans(x)
     yield from _rate(x, _run(x, search=True), 2)
 
@@ -126,7 +130,9 @@ ROUNDS = BOWLS.but(epsilon=Real(0.01, 0.9, log=True))
     space=ROUNDS,
 ).checked(trials=60)
 def logarithm(x: Instance) -> Slacks:
-    """(1 − c)^T ≤ e^(−cT). The second: each projection is at 45° to what the other left over."""
+    """Proof. GB11-T3 and 1 − c ≤ e^(−c) (1), to the power T. Along e_1 and e_1 + e_2 each
+    projection is at 45° to what the other left over, and halves its square.
+    """
     gamma = spans(x)
     risk = Bowl(x.A, x.y, x.lam, x.kind)
     enough = math.ceil(risk.smoothness / (gamma**2 * x.lam) * math.log(1.0 / x.epsilon))
@@ -138,6 +144,11 @@ def logarithm(x: Instance) -> Slacks:
     turns = Descent(line, _HALVING, np.array([0.0, 1.0]), Naive(), lambda t: 1.0, 12)
     for t in range(1, 13):
         yield equal(turns.gaps[t] / turns.gaps[0], 2.0**-t, "what is left, 2^−t", t)
+
+
+@logarithm.step("The exponential.", "1 − c ≤ e^(−c)", space=Space(c=Real(0, 1)))
+def _(x: Instance) -> Slack:
+    return at_most(1.0 - x.c, math.exp(-x.c), "1 − c, e^(−c)")
 
 
 _HALVING = np.array([[1.0, 1.0], [0.0, 1.0]])
@@ -191,12 +202,32 @@ def printed_step(x: Instance) -> Slacks:
     "R[f_{t+1}] ≤ R[f_t] − <∇R[f_t], h_t>²/(2Λ‖h_t‖²)",
 )
 def step(x: Instance) -> Slacks:
-    """The minimum of the quadratic bound along h. Equal where R is that quadratic."""
+    """Equal where R is that quadratic.
+
+    Proof. The minimum over s of the bound of R[f − sh] (1).
+    """
     run = _run(x)
     assert isinstance(run.risk, Bowl)
     for before, after, direction in run.moves():
         gain = run.norm(direction.values) ** 2 / (2.0 * run.risk.smoothness)
         yield at_most(after.value, before.value - gain, "R[f_{t+1}]", after.round)
+
+
+@step.step("R is smooth.", "R[f − sh] ≤ R[f] − s<∇R[f], h> + (Λ/2)s²‖h‖²")
+def smooth(x: Instance) -> Slacks:
+    """At f_0, along ∇ and the first hypothesis."""
+    risk = Bowl(x.A, x.y, x.lam, x.kind)
+    value, gradient = risk.evaluate(x.f0)
+    for h in (gradient, x.H[:, 0]):
+        for s in (0.3 / risk.smoothness, 1.0 / risk.smoothness, 2.0):
+            linear = value - s * risk.measure.inner(gradient, h)
+            right = linear + risk.smoothness / 2.0 * s**2 * risk.measure.inner(h, h)
+            size = 1.0 + abs(linear) + abs(right)
+            yield at_most(risk.evaluate(x.f0 - s * h)[0] / size, right / size, "R[f − sh]")
+
+
+SMOOTH = "R is smooth.", "R[f − sh] ≤ R[f] − s<∇R[f], h> + (Λ/2)s²‖h‖²"
+STRONGLY = "R is strongly convex.", "R[g] ≥ R[f] + <∇R[f], g − f> + (λ/2)‖g − f‖²"
 
 
 @SOURCE.claim(
@@ -218,8 +249,11 @@ def printed_edge(x: Instance) -> Slacks:
 
 @printed_edge.corrected("It gains γ²‖∇‖²/(2Λ).", "R[f_{t+1}] ≤ R[f_t] − γ²‖∇R[f_t]‖²/(2Λ)")
 def printed_edge_corrected(x: Instance) -> Slacks:
-    """<∇, h>² = γ²‖∇‖²‖h‖²."""
+    """Proof. A step gains <∇, h>²/(2Λ‖h‖²), as (1) says for the best s; <∇, h>² = γ²‖∇‖²‖h‖²."""
     yield from _edges(x, 2)
+
+
+printed_edge_corrected.step(*SMOOTH)(smooth.stated.check)
 
 
 @SOURCE.claim(
@@ -233,8 +267,24 @@ def printed_edge_corrected(x: Instance) -> Slacks:
     space=BOWLS,
 )
 def dominance(x: Instance) -> Slacks:
-    """The minimum over g of the lower bound at f. Equal for λ‖f − y‖²/2."""
+    """Equal for λ‖f − y‖²/2.
+
+    Proof. The lower bound of R[g] (1) is least at g = f − ∇/λ, where it is R[f] − ‖∇‖²/(2λ).
+    """
     yield from _dominance(x)
+
+
+@dominance.step(*STRONGLY)
+def strongly_convex(x: Instance) -> Slacks:
+    """At f = f_0, for g = f* and between."""
+    risk = Bowl(x.A, x.y, x.lam, x.kind)
+    value, gradient = risk.evaluate(x.f0)
+    for share in (1.0, 0.4, -1.0):
+        move = share * (x.y - x.f0)
+        right = value + risk.measure.inner(gradient, move)
+        right += x.lam / 2.0 * risk.measure.inner(move, move)
+        size = 1.0 + abs(right)
+        yield at_least(risk.evaluate(x.f0 + move)[0] / size, right / size, "R[g]")
 
 
 def _dominance(x: Instance) -> Slacks:
@@ -262,8 +312,15 @@ def printed_rate(x: Instance) -> Slacks:
 
 @printed_rate.corrected("It is 1 − γ²λ/Λ.", "R[f_{t+1}] − R[f*] ≤ (1 − γ²λ/Λ)(R[f_t] − R[f*])")
 def printed_rate_corrected(x: Instance) -> Slacks:
-    """As the theorem states."""
+    """As the theorem states.
+
+    Proof. By (1) a step gains γ²‖∇‖²/(2Λ) (GB11-T3-edge), and by (2) ‖∇‖² >= 2λ(R − R*).
+    """
     yield from theorem(x)
+
+
+printed_rate_corrected.step(*SMOOTH)(smooth.stated.check)
+printed_rate_corrected.step(*STRONGLY)(strongly_convex.stated.check)
 
 
 @SOURCE.claim(
@@ -287,5 +344,13 @@ def last_line(x: Instance) -> Slack:
     "It is one on R[f_T] − R[f*].", "R[f_T] − R[f*] ≤ (1 − γ²λ/Λ)^T (R[f_0] − R[f*])"
 )
 def last_line_corrected(x: Instance) -> Slacks:
-    """GB11-T3."""
+    """Proof. GB11-T3-rate as corrected, by (1) and (2), in each of T rounds."""
     yield from theorem(x)
+
+
+last_line_corrected.step(*SMOOTH)(smooth.stated.check)
+last_line_corrected.step(*STRONGLY)(strongly_convex.stated.check)
+
+
+searched.step(*SMOOTH)(smooth.stated.check)
+searched.step(*STRONGLY)(strongly_convex.stated.check)

@@ -142,8 +142,17 @@ def strict(x: Instance, more: float = STRICTLY) -> Slack:
 
 @strict.corrected("It is at least δ/sqrt(N).", "γ ≥ δ/sqrt(N)")
 def strict_corrected(x: Instance) -> Slacks:
-    """As shown before that line; sharp for every N."""
+    """Sharp for every N.
+
+    Proof. That of GB11-T1 as corrected: by (1) N<∇, h> >= δ‖w‖_1, and (2).
+    """
     yield from strict(x, 0.0)
+
+
+for _step in weak_learning.corrections[0].steps:
+    strict_corrected.step(_step.stated.words, _step.stated.formula, space=_step.space)(
+        _step.stated.check
+    )
 
 
 def _all_classifiers() -> Iterator[dict[str, object]]:
@@ -218,12 +227,17 @@ def chain(x: Instance) -> Slack:
     "Σ_{h = y} w_n − Σ_{h ≠ y} w_n = γN‖∇‖ ≥ γ‖w‖_1 for γ = <∇, h>/‖∇‖ > 0",
 )
 def chain_corrected(x: Instance) -> Slack:
-    """‖∇‖ = ‖w‖_2/sqrt(N) >= ‖w‖_1/N."""
+    """Proof. ‖∇‖ = ‖w‖_2/sqrt(N) >= ‖w‖_1/N (1)."""
     right, wrong = _shares(x)
     assume(right > wrong)
     w = [abs(Fraction(v)) for v in x.v.tolist()]
     gamma = float(right - wrong) / math.sqrt(len(w) * float(sum(v * v for v in w)))
     return at_least(float(right - wrong), gamma * float(sum(w)), "right − wrong, γ‖w‖_1")
+
+
+chain_corrected.step("sqrt(N) ‖w‖_2 is at least ‖w‖_1", "N‖w‖_2² ≥ ‖w‖_1²")(
+    converse.stated.steps[0].stated.check
+)
 
 
 @SOURCE.claim(
@@ -239,7 +253,11 @@ def chain_corrected(x: Instance) -> Slack:
     space=WEIGHED,
 )
 def sums(x: Instance) -> Slacks:
-    """w_n = |∇(x_n)|, y_n = sgn ∇(x_n); squares in fractions. The halves cancel."""
+    """w_n = |∇(x_n)|, y_n = sgn ∇(x_n); squares in fractions.
+
+    Proof. ∇(x_n) h(x_n) = ±w_n, as h is right or wrong, and the halves of Σ w_n cancel; ‖w‖_1² is
+    between ‖w‖_2² (1) and N‖w‖_2² (2).
+    """
     v, h = exactly(x.v), exactly(x.H[:, 0])
     w, square = abs(v), sum(v**2)
     right, wrong = _shares(x)
@@ -248,3 +266,11 @@ def sums(x: Instance) -> Slacks:
     yield at_most(sum(w) ** 2 / len(w), square, "‖w‖_1²/N, ‖w‖_2²")
     yield at_most(square, sum(w) ** 2, "‖w‖_2², ‖w‖_1²")
     yield equal(Empirical(len(w)).norm(x.v) ** 2, float(square / len(w)), "‖∇‖², ‖w‖_2²/N")
+
+
+sums.step("‖w‖_1 is at least ‖w‖_2", "‖w‖_1² ≥ ‖w‖_2²")(
+    weak_learning.corrections[0].steps[1].stated.check
+)
+sums.step("sqrt(N) ‖w‖_2 is at least ‖w‖_1", "N‖w‖_2² ≥ ‖w‖_1²")(
+    converse.stated.steps[0].stated.check
+)

@@ -224,13 +224,34 @@ def largest_corrected(x: Instance) -> Slack:
     space=RUNS.but(loss=Choice("hinge"), theta=Vector("n", -4, 4), scale=Real(0.1, 5, log=True)),
 )
 def unbounded(x: Instance) -> Slack:
-    """Nothing in Propositions 2 and 3 needs a compact Θ, but (32), a finite L."""
+    """Nothing in Propositions 2 and 3 needs a compact Θ, but (32), a finite L.
+
+    Proof. W_β(z) = ‖z‖_2²/(2β), which falls with β, and one step adds γuᵀ∇W_β and γ²M‖u‖_∞²/(2β) at
+    most (1). So JNTV05-P2, second reading, and JNTV05-P3 hold as proved there, with α = 1/M and
+    V(θ_*) = 0, and JNTV05-Eq28 gives the factor.
+    """
     found, size = law(x), x.theta.size
     L = float(np.abs(x.H).max())
     P, means = found.samples(np.ones(x.t), growing(x.scale, x.t), lambda Z, beta: -Z / beta)
     excess = float(P @ found.risk(means) - found.risk(x.theta))
     bound = x.scale * float(x.theta @ x.theta) / 2.0 + L**2 * size / x.scale
     return at_most(excess, bound * math.sqrt(x.t + 1) / x.t, "E A(θ̂_t) − A(θ)", x.t)
+
+
+@unbounded.step(
+    "One step in the dual space.",
+    "‖ζ + u‖_2²/(2β) ≤ ‖ζ‖_2²/(2β) + ζᵀu/β + M‖u‖_∞²/(2β)",
+    space=Space(
+        sizes={"n": (2, 6)}, z=Vector("n", -3, 3), u=Vector("n", -3, 3), beta=Real(0.1, 4, log=True)
+    ),
+)
+def _(x: Instance) -> Slacks:
+    """Equal where all |u_j| are."""
+    for u in (x.u, np.where(x.u >= 0.0, 1.0, -1.0)):
+        after = float((x.z + u) @ (x.z + u)) / (2.0 * x.beta)
+        linear = float(x.z @ x.z) / (2.0 * x.beta) + float(x.z @ u) / x.beta
+        square = x.u.size * float(np.abs(u).max()) ** 2 / (2.0 * x.beta)
+        yield at_most(after, linear + square, "‖ζ + u‖_2²/(2β)")
 
 
 CHAIN = Space(steep=Real(0.25, 4), flat=Real(0.25, 4), scale=Real(0.2, 5, log=True))

@@ -166,12 +166,24 @@ def any_start(x: Instance) -> Slack:
     "From θ_0 = θ_* = −∇W_{β_0}(0).", "θ_0 = argmin V, else γ_1 (θ_0 − θ_*)ᵀu_1 more"
 )
 def any_start_corrected(x: Instance) -> Slacks:
-    """θ_0 is in the first term only, if gradients do not depend on it."""
+    """Proof. θ_0 is in the first term only, if gradients do not depend on it, and changes it by
+    γ_1 (θ_0 − θ_*)ᵀu_1 (1). From θ_* it is JNTV05-P2, second reading.
+    """
     yield _regret(x, 0.0, 0.0)
     first, at = x.radius * x.first, np.full(x.first.size, x.radius / x.first.size)
     more = x.gamma[0] * float((first - at) @ x.U[0])
     slack, other = _regret(x, 0.0, 0.0, first), _regret(x, 0.0, 0.0)
     yield equal(slack.left - more, other.left, "regret from θ_0, less the term, and from θ_*")
+
+
+@any_start_corrected.step(
+    "The first term.", "γ_1 (θ_0 − θ)ᵀu_1 = γ_1 (θ_* − θ)ᵀu_1 + γ_1 (θ_0 − θ_*)ᵀu_1"
+)
+def _(x: Instance) -> Slack:
+    first, theta = x.radius * x.first, x.radius * x.theta
+    at, u = np.full(theta.size, x.radius / theta.size), x.gamma[0] * x.U[0]
+    parts = float((at - theta) @ u) + float((first - at) @ u)
+    return equal(float((first - theta) @ u), parts, "γ_1 (θ_0 − θ)ᵀu_1")
 
 
 @SOURCE.claim(
@@ -186,7 +198,11 @@ def any_start_corrected(x: Instance) -> Slacks:
     space=DUALS.but(gamma=Real(0.1, 3)),
 )
 def descent_lemma(x: Instance) -> Slacks:
-    """Assumption (L) under the integral, ∫ τ dτ = 1/2. The integral by 20 Gauss points."""
+    """The integral by 20 Gauss points.
+
+    Proof. By Hölder's inequality and (L) (JNTV05-L-assumption) the integrand exceeds its value at
+    τ = 0 by τγ²‖v_i‖_∞²/(αβ) at most (1), and ∫ τ dτ = 1/2.
+    """
     after = x.z + x.gamma * x.v
     nodes, shares = np.polynomial.legendre.leggauss(20)
     middles = x.z + np.multiply.outer((nodes + 1.0) / 2.0, after - x.z)
@@ -198,6 +214,20 @@ def descent_lemma(x: Instance) -> Slacks:
     linear = before - x.gamma * float(gibbs(x.z, x.beta, x.radius) @ x.v)
     square = x.radius * (x.gamma * float(np.abs(x.v).max())) ** 2 / (2.0 * x.beta)
     yield at_most(found, linear + square, "W_β(ζ_i), the bound")
+
+
+@descent_lemma.step(
+    "The integrand.",
+    "γvᵀ(∇W_β(ζ + τγv) − ∇W_β(ζ)) ≤ τγ²‖v‖_∞²/(αβ)",
+    space=DUALS.but(gamma=Real(0.1, 3), tau=Real(0, 1)),
+)
+def _(x: Instance) -> Slacks:
+    """To first order equal at signs of v that halve the mass."""
+    signs = 0.1 * x.beta / x.gamma * np.where(np.arange(x.z.size) % 2 == 0, 1.0, -1.0)
+    for z, v in ((x.z, x.v), (0.0 * x.z, signs)):
+        moved = gibbs(z, x.beta, x.radius) - gibbs(z + x.tau * x.gamma * v, x.beta, x.radius)
+        most = x.tau * (x.gamma * float(np.abs(v).max())) ** 2 * x.radius / x.beta
+        yield at_most(x.gamma * float(v @ moved), most, "γvᵀ(∇W_β(ζ + τγv) − ∇W_β(ζ))")
 
 
 @SOURCE.claim(
@@ -260,10 +290,18 @@ def _falling(x: Instance, shift: float) -> Slack:
     space=DUALS,
 )
 def proof_end(x: Instance) -> Slacks:
-    """The definition of W_β; the entropy, from (9)."""
+    """The entropy, from (9).
+
+    Proof. W_β(ζ) is the supremum over θ of −ζᵀθ − βV(θ) (1); at ζ = 0 it is −βV(θ_*).
+    """
     zero = free_energy(0.0 * x.z, x.beta, x.radius)
     yield equal(zero, 0, "W_β(0), −βV(θ_*)")
     theta = x.radius * x.theta
     bound = x.beta * VALUES["entropy"](theta, x.radius)
     value = -free_energy(x.z, x.beta, x.radius) - float(x.z @ theta)
     yield at_most(value, bound, "−W_β(ζ) − ζᵀθ, βV(θ)")
+
+
+proof_end.step("The definition of W_β.", "−W_β(ζ) − ζᵀθ ≤ βV(θ), equal at θ = −∇W_β(ζ)")(
+    proposition_2.corrections[1].steps[2].stated.check
+)

@@ -139,12 +139,27 @@ def finite(x: Instance) -> Slack:
     "For V that is strongly convex, or Θ compact.", "W_β(z) ≤ −zᵀθ_* − βV(θ_*) + ‖z‖_∞²/(2αβ)"
 )
 def finite_corrected(x: Instance) -> Slack:
-    """V grows quadratically from its minimiser, (40). Here V = ‖θ‖_2²/2 on R^M, α = 1/M, where
-    W_β(z) = ‖z‖_2²/(2β); equal where all |z_j| agree.
+    """Here V = ‖θ‖_2²/2 on R^M, α = 1/M, where W_β(z) = ‖z‖_2²/(2β); equal where all |z_j| agree.
+
+    Proof. V grows quadratically from its minimiser (JNTV05-Eq40): with r = ‖θ − θ_*‖_1 no
+    −zᵀθ − βV(θ) exceeds that at θ_* by more than ‖z‖_∞ r − (αβ/2)r² ≤ ‖z‖_∞²/(2αβ) (1). On a
+    compact Θ an affine function is below V.
     """
     size = x.z.size
     most = size * float(np.abs(x.z).max()) ** 2 / (2.0 * x.beta)
     return at_most(float(x.z @ x.z) / (2.0 * x.beta), most, "W_β(z), M‖z‖_∞²/(2β)")
+
+
+@finite_corrected.step(
+    "A parabola.",
+    "‖z‖_∞ r − (αβ/2)r² ≤ ‖z‖_∞²/(2αβ)",
+    space=DUALS.but(r=Real(0, 30), alpha=Real(0.1, 3, log=True)),
+)
+def _(x: Instance) -> Slacks:
+    """Equal at r = ‖z‖_∞/(αβ)."""
+    size, bend = float(np.abs(x.z).max()), x.alpha * x.beta
+    for r in (x.r, size / bend):
+        yield at_most(size * r - bend / 2.0 * r**2, size**2 / (2.0 * bend), "‖z‖_∞ r − (αβ/2)r²")
 
 
 SMOOTH = DUALS.but(proxy=Choice("entropy", "squared"))
@@ -291,12 +306,27 @@ def _(x: Instance) -> Slacks:
     space=DUALS,
 )
 def minimiser(x: Instance) -> Slacks:
-    """By (40). V(θ)/λ is a relative entropy, and this is Pinsker's inequality."""
+    """V(θ)/λ is a relative entropy, and this is Pinsker's inequality.
+
+    Proof. V ≥ V(θ_*) = 0 (1). So (7) for θ and θ_* (JNTV05-D1) gives V(θ) ≥ ((1 − s)/(2λ))
+    ‖θ − θ_*‖_1² for every s in (0, 1), and for s → 0 the bound.
+    """
     at = np.full(x.theta.size, x.radius / x.theta.size)
     theta = x.radius * x.theta
     yield equal(entropy(at, x.radius), 0, "V(θ_*), 0")
     away = float(np.abs(theta - at).sum()) ** 2 / (2.0 * x.radius)
     yield at_least(entropy(theta, x.radius), away, "V(θ), ‖θ − θ_*‖_1²/(2λ)")
+
+
+@minimiser.step(
+    "V is not negative.", "θ_j ln(Mθ_j/λ) ≥ θ_j − λ/M, and both sides add up to V and 0"
+)
+def _(x: Instance) -> Slacks:
+    """ln y ≤ y − 1 at y = λ/(Mθ_j). Equal at θ_*."""
+    even = x.radius / x.theta.size
+    for part in (*(x.radius * x.theta), even):
+        value = float(part) * math.log(part / even) if part > 0.0 else 0.0
+        yield at_least(value, float(part) - even, "θ_j ln(Mθ_j/λ), θ_j − λ/M")
 
 
 @SOURCE.claim(
@@ -374,7 +404,18 @@ def eq10(x: Instance) -> Slacks:
     space=DUALS.but(radius=Real(1, 1)),
 )
 def kullback(x: Instance) -> Slack:
-    """Σ θ_j = 1. The other one, Σ (1/M) ln(1/(Mθ_j)), is infinite at the vertices."""
+    """The other one, Σ (1/M) ln(1/(Mθ_j)), is infinite at the vertices.
+
+    Proof. A term is θ_j ln M + θ_j ln θ_j (1), and Σ θ_j = 1.
+    """
     theta = x.theta[x.theta > 0.0]
     divergence = float((theta * np.log(theta * x.theta.size)).sum())
     return equal(entropy(x.theta, 1.0), divergence, "V(θ), KL(θ ‖ u)")
+
+
+@kullback.step("A term.", "θ_j ln(θ_j/(1/M)) = θ_j ln M + θ_j ln θ_j")
+def _(x: Instance) -> Slacks:
+    size = x.theta.size
+    for part in x.theta[x.theta > 0.0].tolist():
+        terms = part * math.log(size) + part * math.log(part)
+        yield equal(part * math.log(part * size), terms, "θ_j ln(Mθ_j)")

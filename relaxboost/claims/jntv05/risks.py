@@ -153,7 +153,9 @@ def _(x: Instance) -> Slacks:
     space=EXPECTED,
 )
 def noise(x: Instance) -> Slacks:
-    """Example i is independent of those before it."""
+    """Proof. Example i is independent of those before it, and so of θ_{i−1}. At each θ_{i−1} the
+    noise has mean 0 (1), and the square of u_i the mean L² at most (2).
+    """
     found, beta = law(x), temperatures(x)
     P, points = found.samples(x.gamma, beta, mirror_of(x.proxy, x.radius))
     u = found.slopes(points)
@@ -162,6 +164,10 @@ def noise(x: Instance) -> Slacks:
     yield equal(float(P @ inner @ x.p), 0.0, "E (θ̂ − θ)ᵀξ")
     square = float(P @ np.abs(u).max(axis=2) ** 2 @ x.p)
     yield at_most(square, found.lipschitz**2, "E ‖u(θ̂)‖², L²")
+
+
+for _step in proposition_3.corrections[0].steps:
+    noise.step(_step.stated.words, _step.stated.formula)(_step.stated.check)
 
 
 @SOURCE.claim(

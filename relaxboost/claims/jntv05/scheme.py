@@ -82,7 +82,11 @@ def components(x: Instance) -> Slacks:
     space=STREAMS.but(first=Distribution("n")),
 )
 def average(x: Instance) -> Slacks:
-    """Induction; the first step forgets θ̂_0. The package's average as well, with any weights."""
+    """The package's average as well, with any weights.
+
+    Proof. Induction: a mean moves by an i-th of the way to the new point (1), and the first step
+    forgets θ̂_0.
+    """
     learner, beta = _learner(x), growing(x.beta, len(x.U))
     theta = iterates(x.U, np.ones(len(x.U)), beta, lambda z, b: gibbs(z, b, x.radius))
     recursive = x.first
@@ -96,6 +100,18 @@ def average(x: Instance) -> Slacks:
     theta = iterates(x.U, x.gamma, beta, lambda z, b: gibbs(z, b, x.radius))
     mean = x.gamma @ theta[:-1] / x.gamma.sum()
     yield equal(_distance(learner.average, mean), 0.0, "the learner's, (12)")
+
+
+@average.step(
+    "A mean moves by an i-th of the way.",
+    "m_i = m_{i−1} − (m_{i−1} − θ)/i, m_i the mean of i numbers, θ the last",
+    space=Space(sizes={"m": (2, 9)}, theta=Vector("m", -3, 3)),
+)
+def _(x: Instance) -> Slack:
+    """In fractions."""
+    theta = exactly(x.theta)
+    before = sum(theta[:-1]) / (len(theta) - 1)
+    return equal(before - (before - theta[-1]) / len(theta), sum(theta) / len(theta), "the mean")
 
 
 @SOURCE.claim(
@@ -179,7 +195,11 @@ def measurable_corrected(x: Instance) -> Slacks:
     space=STREAMS.but(theta=Distribution("n")),
 )
 def affine(x: Instance) -> Slacks:
-    """The definition of a sub-gradient. Equal at θ = θ_{i−1}, and where A is linear."""
+    """Equal at θ = θ_{i−1}, and where A is linear.
+
+    Proof. The definition of a sub-gradient; here |b| ≥ sgn(a) b (1), at a = <a_k, θ_{i−1}> and
+    b = <a_k, θ>. A mean of such functions is below A as well.
+    """
     t = len(x.U)
     points = x.radius * x.rng.dirichlet(np.ones(x.theta.size), t)
     theta = x.radius * x.theta
@@ -188,6 +208,16 @@ def affine(x: Instance) -> Slacks:
     for i, value in enumerate(below, 1):
         yield at_most(value, risk, "φ_i(θ), A(θ)", i)
     yield at_most(float(x.gamma @ below / x.gamma.sum()), risk, "their average, A(θ)")
+
+
+@affine.step(
+    "A tangent of the size.",
+    "|b| ≥ sgn(a) b, equal at b = a",
+    space=Space(a=Real(-3, 3), b=Real(-3, 3)),
+)
+def _(x: Instance) -> Slacks:
+    for b in (x.b, x.a):
+        yield at_least(abs(b), float(np.sign(x.a)) * b, "|b|, sgn(a) b")
 
 
 @SOURCE.claim(
@@ -260,7 +290,7 @@ def _descended(x: Instance, t: int, leads: bool) -> tuple[list[float], float]:
 )
 def _(x: Instance) -> Slacks:
     """Of each sum of gradients, at c, and at the vertex itself."""
-    zeta = sum(_tilt(x, vertex)[1] for vertex in np.eye(x.c.size))
+    zeta = np.sum([_tilt(x, vertex)[1] for vertex in np.eye(x.c.size)], axis=0)
     yield at_least(float(zeta @ x.c), float(zeta.min()), "ζᵀc, min ζ_j")
     at = np.eye(x.c.size)[int(zeta.argmin())]
     yield equal(float(zeta @ at), float(zeta.min()), "ζᵀθ at a vertex, min ζ_j")

@@ -33,9 +33,10 @@ STEPS = Space(
     space=STEPS.but(proxy=Choice("entropy", "squared")),
 )
 def greedy(x: Instance) -> Slacks:
-    """zᵀθ + V(θ) at z = −∇V(θ_{i−1}) + γ_i u_i is the objective, up to a constant.
+    """For u = 0 the step stays where it is.
 
-    For u = 0 the step stays where it is.
+    Proof. zᵀθ + V(θ) at z = −∇V(θ_{i−1}) + γ_i u_i differs from the objective of (24) by a constant
+    (1), and −∇W_1(z) is its argmin (JNTV05-P1-2ii-proxies).
     """
     value, mirror = VALUES[x.proxy], gibbs if x.proxy == "entropy" else nearest
     before = 0.9 * x.before + 0.1 / x.before.size
@@ -55,6 +56,22 @@ def greedy(x: Instance) -> Slacks:
     yield equal(float(np.abs(still - before).max()), 0.0, "(22) with u = 0, θ_{i−1}")
 
 
+@greedy.step(
+    "Up to a constant.",
+    "zᵀθ + V(θ) − γ_i θᵀu_i − B(θ, θ_{i−1}) is the same for all θ of the simplex",
+)
+def _(x: Instance) -> Slack:
+    value = VALUES[x.proxy]
+    before = 0.9 * x.before + 0.1 / x.before.size
+    slope = np.log(before) if x.proxy == "entropy" else before
+    rest = []
+    for theta in (x.theta, np.full(before.size, 1.0 / before.size)):
+        left = float((x.gamma * x.u - slope) @ theta) + value(theta, 1.0)
+        rise = value(theta, 1.0) - value(before, 1.0) - float(slope @ (theta - before))
+        rest.append(left - x.gamma * float(theta @ x.u) - rise)
+    return equal(rest[0], rest[1], "the constant")
+
+
 @SOURCE.claim(
     "Eq22-gradient",
     ("After Eq. 22", "p. 14, after Eq. 22"),
@@ -65,12 +82,21 @@ def greedy(x: Instance) -> Slacks:
     space=STEPS.but(other=Vector("n", -3, 3)),
 )
 def gradient_method(x: Instance) -> Slack:
-    """zᵀθ' + ‖θ'‖²/2 is that at −z and ‖θ' + z‖²/2 more. In fractions."""
+    """In fractions.
+
+    Proof. zᵀθ' + ‖θ'‖²/2 is that at −z and ‖θ' + z‖²/2 more: the square (1), for each component.
+    """
     z, other = exactly(x.gamma * x.u - x.theta), exactly(x.other)
     least = -sum(a * a for a in z) / 2
     value = sum(a * b for a, b in zip(z, other, strict=True)) + sum(b * b for b in other) / 2
     away = sum((a + b) ** 2 for a, b in zip(z, other, strict=True)) / 2
     return equal(value - least, away, "zᵀθ' + V(θ') above its least, ‖θ' + z‖²/2")
+
+
+@gradient_method.step("The square.", "zb + b²/2 = −z²/2 + (b + z)²/2")
+def _(x: Instance) -> Slack:
+    z, b = Fraction(x.gamma) * Fraction(x.u[0]), Fraction(x.other[0])
+    return equal(z * b + b * b / 2, (b + z) ** 2 / 2 - z * z / 2, "zb + b²/2")
 
 
 @SOURCE.claim(

@@ -283,7 +283,11 @@ def _(x: Instance) -> Slacks:
     space=CONSTANTS,
 )
 def close(x: Instance) -> Slacks:
-    """Twice the best bound at t = 1, √2 times for large t."""
+    """Twice the best bound at t = 1, √2 times for large t.
+
+    Proof. (38) is L√(2V*/(αt)) with αV* = ln M, V*/α = λ² ln M. And 2√(t + 1)/t = √2 √(1 + 1/t)
+    √(2/t), where 1 + 1/t ≤ 2 (1).
+    """
     alpha, most = _known(x)
     best = x.L * math.sqrt(2.0 * most / (alpha * x.t))
     log = math.log(x.theta.size)
@@ -291,6 +295,13 @@ def close(x: Instance) -> Slacks:
     theorem = 2.0 * x.radius * x.L * math.sqrt(log * (x.t + 1)) / x.t
     yield equal(theorem, math.sqrt(2.0 * (1.0 + 1.0 / x.t)) * best, "(5), √2 √(1 + 1/t) (38)")
     yield at_most(theorem, 2.0 * best, "(5), twice (38)")
+
+
+@close.step("The roots.", "2√(t + 1)/t = √2 √(1 + 1/t) √(2/t) ≤ 2√(2/t)")
+def _(x: Instance) -> Slacks:
+    left, best = 2.0 * math.sqrt(x.t + 1) / x.t, math.sqrt(2.0 / x.t)
+    yield equal(left, math.sqrt(2.0 * (1.0 + 1.0 / x.t)) * best, "2√(t + 1)/t, the product")
+    yield at_most(left, 2.0 * best, "2√(t + 1)/t, 2√(2/t)")
 
 
 @SOURCE.claim(

@@ -275,4 +275,30 @@ MUTANTS = (
     Mutant("DEK11-ERM", "constant", '2.0, "(l', '1.6, "(l', correction=1, step=1),
     Mutant("DEK11-class", "index", "value[:2].max()", "value[:1].max()", step=1),
     Mutant("DEK11-T1-rate", "index", "sums.max()), r", "sums.max()), r - 1", step=1),
+    # proofs shared with other claims
+    Mutant("DEK11-T1-regret", "constant", '-0.5, "(α', '-0.47, "(α', correction=1, step=1),
+    Mutant("DEK11-T1-regret", "constant", '0.5, "½', '0.47, "½', correction=1, step=2),
+    Mutant("DEK11-T2-order", "index", "[:, ::-1]", "[:, 1:]", correction=1, step=1),
+    Mutant(
+        "DEK11-T2-regret", "direction", "(regret - linear).max()", "(linear - regret).max()", step=1
+    ),
+    Mutant("DEK11-T2-regret", "constant", "1.0, ", "0.9, ", step=2),
+    Mutant("DEK11-T3", "constant", "-0.5,", "-0.47,", correction=1, step=1),
+    Mutant(
+        "DEK11-majority-zero",
+        "constant",
+        "2.0 * float(costs",
+        "1.9 * float(costs",
+        correction=1,
+        step=1,
+    ),
+    Mutant("DEK11-majority-zero", "constant", "2.0 * (zero", "1.9 * (zero", correction=1, step=2),
+    Mutant(
+        "DEK11-majority-zero",
+        "constant",
+        "2.0 * float((votes",
+        "1.9 * float((votes",
+        correction=2,
+        step=1,
+    ),
 )

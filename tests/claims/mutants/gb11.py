@@ -195,7 +195,98 @@ OF_STEPS_SHARED = (
     Mutant("GB11-average-residual", "direction", "at_most(squares", "at_least(squares", step=2),
 )
 
+_LEFT = ("constant", "square + taken, mean", "square + taken * Fraction(9, 10), mean")
+_SMOOTH = ("direction", "at_most(risk", "at_least(risk")
+_STRONGLY = ("constant", "x.lam / 2.0", "x.lam / 1.5")
+_FACTORS = ("constant", "2.0 * q", "1.9 * q")
+_SUMS = ("index", "(x.T + 1), ", "x.T, ")
+_PARTS = ("index", "1 / eta[t - 1] - 1 / eta[t] +", "1 / eta[t] - 1 / eta[t - 1] +")
+_MOVED = ("direction", "eta * sum(h * rest) -", "-eta * sum(h * rest) -")
+_POTENTIAL = ("constant", "math.sqrt(t) / 2.0", "math.sqrt(t) / 3.0")
+
+OF_SHORT_PROOFS = (
+    Mutant("GB11-subgradient", "direction", "at_least(", "at_most(", correction=1, step=1),
+    Mutant("GB11-Eq2", "constant", "- best *", "- Fraction(11, 10) * best *", step=1),
+    Mutant("GB11-Eq3", *_LEFT, correction=1, step=1),
+    Mutant("GB11-Eq4", *_LEFT, step=1),
+    Mutant("GB11-D1", *_LEFT, correction=1, step=1),
+    Mutant("GB11-D1", "constant", "2 * a * b", "3 * a * b", correction=2, step=1),
+    Mutant("GB11-classification", "constant", "2 * wrong", "3 * wrong", step=1),
+    Mutant(
+        "GB11-T1-strict",
+        "constant",
+        "- wrong, ",
+        "- wrong * Fraction(9, 10), ",
+        correction=1,
+        step=1,
+    ),
+    Mutant("GB11-T1-strict", "direction", "at_least(", "at_most(", correction=1, step=2),
+    Mutant("GB11-T1-chain", "index", "len(w) *", "(len(w) - 1) *", correction=1, step=1),
+    Mutant("GB11-T1-sums", "direction", "at_least(", "at_most(", step=1),
+    Mutant("GB11-T1-sums", "index", "len(w) *", "(len(w) - 1) *", step=2),
+    Mutant(
+        "GB11-T2-all-gradients",
+        "constant",
+        'K / (K - 1.0), "‖',
+        'K / (K - 0.9), "‖',
+        correction=1,
+        step=1,
+    ),
+    Mutant("GB11-T2-all-gradients", "norm", "/ math.sqrt(N)", "/ N", correction=1, step=2),
+    Mutant("GB11-T2-all-gradients", "index", "(K - 1.0)", "(K - 2.0)", correction=1, step=3),
+    Mutant("GB11-T2-centring", "index", "* x.K * c", "* (x.K - 1) * c", step=1),
+    Mutant("GB11-T2-label", "index", "(K - 1) *", "(K - 2) *", correction=1, step=1),
+    Mutant("GB11-T2-norms", "direction", "(a + b) **", "(a - b) **", correction=1, step=1),
+    Mutant("GB11-T2-norms", "index", "- K * top", "- (K - 1) * top", correction=2, step=1),
+    Mutant("GB11-T2-last-step", "index", "/ (K - 1)", "/ (K - 2)", correction=1, step=1),
+    Mutant("GB11-T2-outputs", "index", "Fraction(x.K, x.K - 1)", "Fraction(x.K, x.K + 1)", step=1),
+    Mutant("GB11-T2-outputs", "index", "Fraction(K, K - 1)", "Fraction(K, K + 1)", step=2),
+    Mutant("GB11-T2-bounds", "index", "K * square", "(K - 1) * square", step=1),
+    Mutant("GB11-T3-step", *_SMOOTH, correction=1, step=1),
+    Mutant("GB11-T3-edge", *_SMOOTH, correction=1, step=1),
+    Mutant("GB11-T3-dominance", *_STRONGLY, step=1),
+    Mutant("GB11-T3-rate", *_SMOOTH, correction=1, step=1),
+    Mutant("GB11-T3-rate", *_STRONGLY, correction=1, step=2),
+    Mutant("GB11-T3-last", *_SMOOTH, correction=1, step=1),
+    Mutant("GB11-T3-last", *_STRONGLY, correction=1, step=2),
+    Mutant("GB11-T3-line-search", *_SMOOTH, step=1),
+    Mutant("GB11-T3-line-search", *_STRONGLY, step=2),
+    Mutant("GB11-T3-rounds", "constant", "-x.c", "-1.2 * x.c", step=1),
+    Mutant("GB11-T4-G", "constant", "x.lam *", "1.2 * x.lam *", correction=1, step=1),
+    Mutant("GB11-T4-potential", "constant", "2 * eta *", "3 * eta *", step=1),
+    Mutant("GB11-T4-sum", "constant", "x.lam / 2.0", "x.lam / 1.5", step=1),
+    Mutant("GB11-T4-sum", *_PARTS, step=2),
+    Mutant("GB11-T4-display", "index", "(x.t + 1) / 2", "x.t / 2", correction=1, step=1),
+    Mutant("GB11-T4-completed", "constant", "lam / 4", "lam / 5", step=1),
+    Mutant("GB11-T4-completed", "constant", "1.0 + math.log", "0.6 + math.log", step=2),
+    Mutant("GB11-T4-series", *_SUMS, step=1),
+    Mutant("GB11-T5", *_FACTORS, correction=2, step=1),
+    Mutant("GB11-T5", *_POTENTIAL, correction=3, step=1),
+    Mutant("GB11-T5-series", *_SUMS, correction=1, step=1),
+    Mutant("GB11-T5-sum", "constant", "risk.measure", "0.9 * risk.measure", step=1),
+    Mutant("GB11-T5-sum", *_PARTS, step=2),
+    Mutant("GB11-T5-display", "constant", "sum(rises) / 2", "sum(rises) / 3", correction=1, step=1),
+    Mutant("GB11-T5-roots", "index", "math.sqrt(t - 1)", "math.sqrt(t - 0.5)", step=1),
+    Mutant("GB11-T6", "direction", "at_most(", "at_least(", step=1),
+    Mutant("GB11-T6-end", "direction", "at_most(", "at_least(", step=1),
+    Mutant("GB11-T6-residual", *_LEFT, correction=1, step=1),
+    Mutant("GB11-T6-h", *_LEFT, correction=1, step=1),
+    Mutant("GB11-T6-parts", *_MOVED, step=1),
+    Mutant("GB11-T6-display", "index", "(x.t + 1)", "(x.t + 2)", correction=1, step=1),
+    Mutant("GB11-T7", *_POTENTIAL, correction=2, step=1),
+    Mutant("GB11-T7-display", *_MOVED, correction=1, step=1),
+    Mutant("GB11-T7-c", *_FACTORS, correction=1, step=1),
+    Mutant("GB11-average-best", "direction", "at_most(", "at_least(", step=1),
+    Mutant("GB11-average-best", "direction", "at_most(", "at_least(", step=2),
+    Mutant("GB11-threshold", "index", "math.ceil(", "math.floor(", step=1),
+    Mutant("GB11-learners", "index", "(x.T + 1) // 2", "(x.T - 1) // 2", step=1),
+    Mutant("GB11-efficiency", "constant", "1 / square, ", "Fraction(9, 10) / square, ", step=1),
+    Mutant("GB11-efficiency", "constant", "4.0 *", "3.0 *", step=2),
+)
+"""Of steps that are numbers, vectors, or shared."""
+
 MUTANTS = (
+    *OF_SHORT_PROOFS,
     *OF_STEPS_SHARED,
     *OF_SECTIONS_2_AND_3,
     *OF_APPENDIX_A,

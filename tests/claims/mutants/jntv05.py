@@ -4,7 +4,57 @@ from __future__ import annotations
 
 from tests.claims.mutants.mutant import Mutant
 
+OF_SHORT_PROOFS = (
+    Mutant("JNTV05-calibration", "direction", "at_least(", "at_most(", step=1),
+    Mutant("JNTV05-calibration", "constant", "-0.5", "-0.75", step=2),
+    Mutant("JNTV05-losses", "direction", "at_least(", "at_most(", step=1),
+    Mutant("JNTV05-Eq4", "direction", "at_least(", "at_most(", step=1),
+    Mutant("JNTV05-T1-C", "constant", "-1.0", "-1.1", step=1),
+    # Equal at r = ‖z‖_∞/(αβ).
+    Mutant("JNTV05-P1-finite", "constant", "bend / 2.0", "bend / 2.2", correction=1, step=1),
+    Mutant("JNTV05-D2", "direction", "at_least(", "at_most(", step=1),
+    Mutant("JNTV05-KL", "index", "math.log(size) +", "math.log(size + 1) +", step=1),
+    Mutant("JNTV05-Eq12", "index", "/ len(theta), sum", "/ (len(theta) + 1), sum", step=1),
+    Mutant("JNTV05-affine", "direction", "at_least(", "at_most(", step=1),
+    Mutant("JNTV05-Eq22-Eq24", "direction", "x.u - slope", "x.u + slope", step=1),
+    Mutant("JNTV05-Eq22-gradient", "constant", "z * z / 2", "z * z / 3", step=1),
+    Mutant("JNTV05-P2-proof", "constant", "x.radius / x.beta", "0.9 * x.radius / x.beta", step=1),
+    Mutant("JNTV05-P2-end", "direction", "at_most(", "at_least(", step=1),
+    Mutant(
+        "JNTV05-P2-start", "direction", "(first - at) @ u", "(at - first) @ u", correction=1, step=1
+    ),
+    Mutant("JNTV05-noise", "hypothesis", "(u - x.p @ u)", "u", step=1),
+    Mutant("JNTV05-noise", "constant", "found.lipschitz**2", "0.9 * found.lipschitz**2", step=2),
+    Mutant("JNTV05-Sec6.3", "constant", "2.0 * best", "1.9 * best", step=1),
+    # Equal for u = (1, ..., 1).
+    Mutant("JNTV05-T2-unbounded", "norm", "x.u.size *", "", step=1),
+    Mutant("JNTV05-Eq35", "constant", "x.s) / math", "x.s) * 1.5 / math", correction=1, step=1),
+    Mutant("JNTV05-Eq35", "constant", "2.0 * p_norm", "1.8 * p_norm", correction=1, step=2),
+    Mutant("JNTV05-Eq35-ratio", "constant", '1.0, "Σ', '0.9, "Σ', step=1),
+    Mutant(
+        "JNTV05-Eq36-strong",
+        "norm",
+        "** 2 / float(weights.sum())",
+        "** 2 / float(weights.max())",
+        step=1,
+    ),
+    Mutant("JNTV05-Eq36-strong", "constant", "math.e,", "0.9 * math.e,", step=2),
+    Mutant("JNTV05-Eq36-strong", "constant", '1.0, "Σ', '1.1, "Σ', step=3),
+    Mutant("JNTV05-Eq36-divergence", "index", "(size * ", "((size + 1) * ", step=1),
+    Mutant("JNTV05-divergences", "index", "size * x.x", "(size + 1) * x.x", step=1),
+    Mutant("JNTV05-divergences", "constant", '** 2, "Σ', '** 2 * 1.1, "Σ', step=2),
+    Mutant("JNTV05-Eq36-ratio", "constant", '1.0, "Σ', '0.9, "Σ', step=1),
+    Mutant("JNTV05-ratio-l2", "constant", "/ 4 * shares", "/ 3 * shares", correction=2, step=1),
+    Mutant(
+        "JNTV05-ratio-l2", "constant", "4 * (size // 2)", "5 * (size // 2)", correction=2, step=2
+    ),
+    Mutant("JNTV05-R1", "constant", "/ 2.0", "/ 2.5", step=1),
+    Mutant("JNTV05-l1", "constant", "s * abs(a) +", "s * abs(a) * 2 +", step=1),
+    Mutant("JNTV05-l1", "direction", "max(h) - min(h)", "max(h) + min(h)", step=2),
+)
+
 MUTANTS = (
+    *OF_SHORT_PROOFS,
     Mutant("JNTV05-Eq1", "constant", "error(-1e-9), 1,", "error(-1e-9), Fraction(11, 10),"),
     Mutant("JNTV05-unbiased", "constant", "/ 2.0", "/ 1.9"),
     Mutant("JNTV05-calibration", "direction", "best > 0.0", "best < 0.0"),

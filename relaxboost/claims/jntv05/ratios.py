@@ -1,0 +1,367 @@
+"""JNTV05, Secs. 6.1 and 6.2: ratios of proxies, the conjecture, other sets."""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from relaxboost.claims.jntv05.formulas import VALUES, half_square, modulus
+from relaxboost.claims.jntv05.proxy import DUALS, PAIRS
+from relaxboost.claims.jntv05.source import SOURCE
+from relaxboost.claims.language import *
+from relaxboost.game.domains import FullSimplex, L1Ball, Simplex
+from relaxboost.online.proxies import as_proxy
+
+THREE = {"n": (3, 8)}
+RATIOS = PAIRS.but(sizes={"n": (2, 12)}, proxy=Choice("squared", "tilted", "entropy", "power"))
+_HALVES = {"x": [1, 0], "y": [0, 1], "s": "1/2", "radius": 1, "proxy": "squared"}
+
+
+def _ratio(x: Instance, size: int) -> float:
+    """Return (max V − min V)/α over the simplex of M = `size`."""
+    ends = (np.eye(size)[0], np.full(size, 1.0 / size))
+    most, least = (VALUES[x.proxy](x.radius * w, x.radius) for w in ends)
+    return (most - least) / modulus(x.proxy, size, x.radius)
+
+
+@SOURCE.claim(
+    "ratio-others",
+    ("Sec. 6.1, before the ratio of (35)", "p. 21, Sec. 6.1"),
+    "For other proxies the ratio is of the same order as for the entropy.",
+    formula="(1/α) max V ≤ Cλ² ln M for all M, with some C for each proxy function",
+    printed="For other proxy functions, this ratio is of the same order. … Another frequently used "
+    "penalty function V(θ) = ‖θ‖_2² is strongly convex. … this function V satisfies (1/α) "
+    "max_{θ ∈ Θ_{M,λ}} V(θ) = ½λ²M",
+    ruling=AMBIGUOUS,
+    given="“other” read as all others; V less its minimum; ‖θ‖_2², (35), (36), with α of the "
+    "simplex for the first; M ≥ 3",
+    space=Space(
+        M=Whole(3, 80),
+        C=Real(4, 8),
+        radius=Real(0.25, 3, log=True),
+        proxy=Choice("squared", "p-norm", "power"),
+    ),
+    counterexamples=[{"M": 28, "C": 4, "radius": 1, "proxy": "squared"}],
+)
+def others(x: Instance) -> Slack:
+    """Eleven lines on the paper has λ²M/2 for ‖θ‖_2²: (M − 1)/2 > C ln M for large M, 13.5 > 13.3
+    for M = 28 and C = 4.
+    """
+    return at_most(_ratio(x, x.M), x.C * x.radius**2 * math.log(x.M), "(1/α) max V, Cλ² ln M")
+
+
+@others.corrected(
+    "reading: those of the two examples that follow, (35) and (36).",
+    "λ² ln M/2 ≤ (1/α) max V ≤ 4λ² ln M for (35), (36)",
+)
+def others_corrected(x: Instance) -> Slacks:
+    """Proof. With u = ln M the ratios are (λ²/2)(e^(2/p) − 1)u, 2/p = 2u/(1 + u), and
+    (e − 1)λ²u²/(1 + u): JNTV05-Eq35-ratio less the minimum, and JNTV05-Eq36-ratio. Over λ²u both
+    grow with u, and are between their values at u = 1 and their limits (1).
+    """
+    assume(x.proxy != "squared")
+    found, log = _ratio(x, x.M), x.radius**2 * math.log(x.M)
+    yield at_least(found, log / 2.0, "(1/α) max V, λ² ln M/2")
+    yield at_most(found, 4.0 * log, "(1/α) max V, 4λ² ln M")
+
+
+@others_corrected.step(
+    "The factors.",
+    "1/2 ≤ (e^(2s) − 1)/2 ≤ (e² − 1)/2 < 4, 1/2 ≤ (e − 1)s ≤ e − 1 < 4 for s = u/(1 + u) in "
+    "[1/2, 1)",
+    space=Space(M=Whole(3, 10**6)),
+)
+def _(x: Instance) -> Slacks:
+    s = math.log(x.M) / (1.0 + math.log(x.M))
+    yield at_least(s, 0.5, "s, 1/2")
+    for low, factor in (
+        ((math.e - 1.0) / 2.0, (math.exp(2.0 * s) - 1.0) / 2.0),
+        ((math.e - 1.0) / 2.0, (math.e - 1.0) * s),
+    ):
+        yield at_least(factor, low, "the factor, at s = 1/2")
+        yield at_most(factor, 4.0, "the factor, 4")
+
+
+@SOURCE.claim(
+    "conjecture",
+    ("Sec. 6.1, the conjecture", "p. 21, Sec. 6.1"),
+    "The entropy has the least ratio of all proxies on the simplex.",
+    formula="(1/α) max V ≥ λ² ln M for every proxy V with min V = 0",
+    printed="We conjecture that for Θ = Θ_{M,λ} such an optimal proxy function is the entropy "
+    "type function given in (8); however, we do not have a rigorous proof of this fact. For the "
+    "latter, we have (1/α) max_{θ ∈ Θ_{M,λ}} V(θ) = λ² ln M.",
+    given="(1/α) max V = λ² ln M for the entropy",
+    space=RATIOS,
+    counterexamples=[
+        _HALVES,
+        {"x": [1, 0, 0], "y": [0, 1, 0], "s": "1/2", "radius": 1, "proxy": "tilted"},
+        {"x": [1, 0, 0], "y": [0, 1, 0], "s": "1/2", "radius": 1, "proxy": "power"},
+    ],
+)
+def conjecture(x: Instance) -> Slack:
+    """False for every M ≥ 2. M = 2: ‖θ‖_2²/2 − λ²/4 has α = 1/2 and 1/2 < ln 2.
+
+    M ≥ 3: λ²(1 − c)⁻² KL((1 − c)θ/λ + cu ‖ u) with c = 1/(M − 1) has Hessian diag(1/g), Σ g = 1,
+    hence α = 1, and max V = λ²(M − 1)² ln(M − 1)/(M(M − 2)) < λ² ln M, as ln(M − 1) ≤ M − 2 and
+    ln M − ln(M − 1) > 1/M. For M = 3 it is (4/3) ln 2 = .924 < 1.099. The paper's own (36) has .988
+    there, and 1.384 < 1.386 for M = 4 (JNTV05-Eq36-ratio).
+    """
+    return at_least(_ratio(x, x.x.size), x.radius**2 * math.log(x.x.size), "λ² ln M, (1/α) max V")
+
+
+@conjecture.corrected(
+    "No proxy has less than λ² max {2(1 − 1/M)², g_M²/2}, g_M the mean of the largest of M "
+    "independent normals: the entropy is optimal up to 1 + o(1) as M grows.",
+    "(1/α) (max V − min V) ≥ λ² max {2(1 − 1/M)², g_M²/2}",
+)
+def conjecture_corrected(x: Instance) -> Slacks:
+    """(40) at a vertex: V(λe_j) − V(θ_*) ≥ (α/2)‖λe_j − θ_*‖_1² for a j with θ_*j ≤ λ/M; equal for
+    M = 2 and ‖θ‖_2². Gradients of random signs leave any learner a regret of √t λ g_M in the limit,
+    and Proposition 2 with constant β bounds it by √(2tV*/α); g_M²/2 = (1 + o(1)) ln M.
+    """
+    size, square = x.x.size, x.radius**2
+    ratio = _ratio(x, size)
+    yield at_least(ratio, 2.0 * square * (1.0 - 1.0 / size) ** 2, "ratio, 2λ²(1 − 1/M)²")
+    yield at_least(ratio, square * _largest_normal(size) ** 2 / 2.0, "ratio, λ²g_M²/2")
+    a, b = x.radius * x.x, x.radius * x.y
+    value, alpha = VALUES[x.proxy], modulus(x.proxy, size, x.radius)
+    bend = x.s * (1.0 - x.s) / 2.0 * alpha * float(np.abs(a - b).sum()) ** 2
+    ends = x.s * value(a, x.radius) + (1.0 - x.s) * value(b, x.radius)
+    yield at_most(value(x.s * a + (1.0 - x.s) * b, x.radius), ends - bend, "(7) with α")
+    if x.proxy == "tilted" and size > 2:
+        exact = square * (size - 1) ** 2 * math.log(size - 1) / (size * (size - 2))
+        yield equal(ratio, exact, "ratio, its formula")
+        yield at_most(ratio, square * math.log(size), "ratio, λ² ln M")
+
+
+def _largest_normal(count: int) -> float:
+    """Return the mean of the largest of so many independent normal numbers."""
+    s = np.linspace(0.0, 9.0, 1801)
+    tails = 1.0 - ndtr(s) ** count - ndtr(-s) ** count
+    return float((tails[1:] + tails[:-1]).sum()) * (s[1] - s[0]) / 2.0
+
+
+@SOURCE.claim(
+    "package",
+    ("Sec. 6.1, the ratios", "not in the paper"),
+    "The package's proxies have the ratios of these claims, and their moduli are true.",
+    formula="max V/α = λ² ln M, (λ²/2)(e^(2/p) − 1) ln M, (e − 1)λ²(ln M)²/(1 + ln M), ... ; (7)",
+    given="M ≥ 3; its proxies have minimum 0 and factors of λ of their own",
+    space=PAIRS.but(sizes=THREE, proxy=Choice("entropy", "p-norm", "power", "tilted")),
+)
+def package(x: Instance) -> Slacks:
+    """Neither a constant factor of V nor one added to it changes (max V − min V)/α."""
+    size, over, proxy = x.x.size, Simplex(x.radius), as_proxy(x.proxy)
+    alpha = proxy.modulus(over, size)
+    yield equal(
+        proxy.largest(over, size) / alpha, _ratio(x, size), "ratio of the package, the formula"
+    )
+    a, b = x.radius * x.x, x.radius * x.y
+    bend = x.s * (1.0 - x.s) / 2.0 * alpha * float(np.abs(a - b).sum()) ** 2
+    ends = x.s * proxy.value(a, over) + (1.0 - x.s) * proxy.value(b, over)
+    yield at_most(proxy.value(x.s * a + (1.0 - x.s) * b, over), ends - bend, "(7) with its α")
+
+
+@SOURCE.claim(
+    "l1",
+    ("Sec. 6.1, remark on the ℓ1 norm", "p. 22, Sec. 6.1"),
+    "‖·‖_1 is not strongly convex in ℓ1, and no proxy.",
+    formula="V(sx + (1 − s)y) = sV(x) + (1 − s)V(y) within an orthant; W_β is not differentiable",
+    printed="a widely used penalty function as ‖·‖_1 is not a proxy function in the sense of "
+    "Definition 2 as it is not strongly convex with respect to ‖·‖_1",
+    given="on the simplex W_β(z) = −λ min z_j − λβ",
+    space=PAIRS,
+)
+def l1(x: Instance) -> Slacks:
+    """V is linear there, λ on the simplex, and W_β has a corner where the least z_j is not unique.
+
+    In fractions.
+
+    Proof. |sa + (1 − s)b| = s|a| + (1 − s)|b| for a, b ≥ 0 (1). The corner at z = 0:
+    W_β(h) + W_β(−h) − 2W_β(0) = λ(max h − min h), at least λ|h_j| for Σ h_j = 0 (2), not o(h).
+    """
+    a, b, s, lam = exactly(x.x), exactly(x.y), Fraction(x.s), Fraction(x.radius)
+    mixed = sum(abs(s * p + (1 - s) * q) for p, q in zip(a, b, strict=True))
+    yield equal(mixed, s * sum(a) + (1 - s) * sum(b), "V(sx + (1 − s)y)")
+    h = (a - b) / 10**6
+    corner = sum(-lam * min(z) for z in (h, -h))
+    yield equal(corner, lam * (max(h) - min(h)), "W_β(h) + W_β(−h) − 2W_β(0)")
+    yield at_least(corner, lam * sum(abs(e) for e in h) / len(h), "the same, λ‖h‖_1/M")
+
+
+@l1.step("Linear in an orthant.", "|sa + (1 − s)b| = s|a| + (1 − s)|b| for a, b ≥ 0")
+def _(x: Instance) -> Slack:
+    a, b, s = Fraction(x.x[0]), Fraction(x.y[0]), Fraction(x.s)
+    return equal(abs(s * a + (1 - s) * b), s * abs(a) + (1 - s) * abs(b), "|sa + (1 − s)b|")
+
+
+@l1.step("The corner.", "max h − min h ≥ |h_j| for Σ h_j = 0")
+def _(x: Instance) -> Slacks:
+    h = exactly(x.x) - exactly(x.y)
+    h = h - sum(h) / len(h)
+    for e in h:
+        yield at_least(max(h) - min(h), abs(e), "max h − min h, |h_j|")
+
+
+@SOURCE.claim(
+    "ratio-l2",
+    ("Sec. 6.1, last display", "p. 22, Sec. 6.1"),
+    "The ratio of V(θ) = ‖θ‖_2² on the simplex is λ²M/2.",
+    formula="(1/α) max V = λ²M/2",
+    printed="Another frequently used penalty function V(θ) = ‖θ‖_2² is strongly convex. … this "
+    "function V satisfies (1/α) max_{θ ∈ Θ_{M,λ}} V(θ) = ½λ²M",
+    ruling=AMBIGUOUS,
+    given="α the largest for which (7) holds on the simplex, as 1/λ is for the entropy",
+    space=Space(sizes={"n": (2, 9)}, h=Vector("n"), radius=Real(0.25, 3)),
+    counterexamples=[{"h": [2, -1, -1], "radius": 1}],
+)
+def ratio_l2(x: Instance) -> Slack:
+    """α = 2 min ‖h‖_2²/‖h‖_1² over Σ h = 0, least with ⌊M/2⌋ equal positive entries and the others
+    equal: 2/M for even M, as on R^M, but 2M/(M² − 1) for odd M.
+    """
+    size, square = x.h.size, Fraction(x.radius) ** 2
+    return equal(square / _flattest(size), square * size / 2, "(1/α) max V, λ²M/2")
+
+
+def _flattest(size: int) -> Fraction:
+    """Return 2 min ‖h‖_2²/‖h‖_1² over vectors of sum 0: by the number k of positive entries."""
+    return min(Fraction(1, 2 * k) + Fraction(1, 2 * (size - k)) for k in range(1, size))
+
+
+@ratio_l2.corrected("With the largest α on R^M, 2/M.", "(1/α) max V = λ²M/2, α = 2/M")
+def ratio_l2_anywhere(x: Instance) -> Slacks:
+    """2‖h‖_2² is hᵀ∇²V h, and V = λ² at a vertex.
+
+    Proof. The step, times 2, is (7) with α = 2/M for a quadratic form, and with no larger α, as it
+    is an equality where all |h_j| agree.
+    """
+    size, square = x.h.size, Fraction(x.radius) ** 2
+    alpha, h = Fraction(2, size), exactly(x.h)
+    yield equal(square / alpha, square * size / 2, "(1/α) max V, λ²M/2")
+    for direction in (h, exactly(np.where(x.h >= 0.0, 1.0, -1.0))):
+        least = alpha * sum(abs(e) for e in direction) ** 2
+        yield at_least(2 * sum(e * e for e in direction), least, "hᵀ∇²V h, α‖h‖_1²")
+
+
+@ratio_l2_anywhere.step("Cauchy and Schwarz.", "‖h‖_1² ≤ M‖h‖_2²")
+def _(x: Instance) -> Slacks:
+    for h in (exactly(x.h), exactly(np.where(x.h >= 0.0, 1.0, -1.0))):
+        yield at_most(sum(abs(e) for e in h) ** 2, len(h) * sum(e * e for e in h), "‖h‖_1²")
+
+
+@ratio_l2.corrected(
+    "With the largest α on the simplex: λ²M/2 for even M, λ²(M² − 1)/(2M) for odd M.",
+    "(1/α) max V = λ² (M − [M odd]/M)/2",
+)
+def ratio_l2_corrected(x: Instance) -> Slacks:
+    """'Extremely bad' it is: max V = λ² at a vertex and, less the minimum λ²/M, hardly better.
+
+    Proof. For Σ h_j = 0 and k positive entries, each sign has half of ‖h‖_1, so that ‖h‖_2² ≥
+    (‖h‖_1²/4)(1/k + 1/(M − k)) (1), equal for equal entries of a sign. The bracket is M/(k(M − k)),
+    least at ⌊M/2⌋ (2). Twice that is hᵀ∇²V h.
+    """
+    size, square = x.h.size, Fraction(x.radius) ** 2
+    alpha = _flattest(size)
+    exact = square * (size - Fraction(size % 2, size)) / 2
+    yield equal(square / alpha, exact, "(1/α) max V, the formula")
+    yield at_most(exact, square * size / 2, "the formula, λ²M/2")
+    h = exactly(x.h)
+    h = h - sum(h) / size
+    most = alpha * sum(abs(e) for e in h) ** 2
+    yield at_least(2 * sum(e * e for e in h), most, "hᵀ∇²V h, α‖h‖_1²")
+    least = half_square(np.eye(size)[0], 1.0) * 2.0
+    yield equal(least, 1.0 - 1.0 / size, "max V − min V, 1 − 1/M")
+
+
+@ratio_l2_corrected.step(
+    "Each sign.", "‖h‖_2² ≥ (‖h‖_1²/4)(1/k + 1/(M − k)), k entries of h positive, Σ h_j = 0"
+)
+def _(x: Instance) -> Slack:
+    """Cauchy and Schwarz for each."""
+    h = exactly(x.h)
+    h = h - sum(h) / len(h)
+    k = sum(e > 0 for e in h)
+    assume(0 < k < len(h))
+    shares = Fraction(1, k) + Fraction(1, len(h) - k)
+    least = sum(abs(e) for e in h) ** 2 / 4 * shares
+    return at_least(sum(e * e for e in h), least, "‖h‖_2², (‖h‖_1²/4)(1/k + 1/(M − k))")
+
+
+@ratio_l2_corrected.step("The best k.", "4k(M − k) ≤ M² − [M odd], equal at ⌊M/2⌋")
+def _(x: Instance) -> Slacks:
+    size = x.h.size
+    most = size**2 - size % 2
+    for k in range(1, size):
+        yield at_most(4 * k * (size - k), most, "4k(M − k), M² − [M odd]")
+    yield equal(4 * (size // 2) * (size - size // 2), most, "at ⌊M/2⌋")
+
+
+@SOURCE.claim(
+    "R1",
+    ("Remark 1, (i)", "p. 7, Remark 1"),
+    "The bound grows as √(ln M); that of the direct stochastic gradient as √M.",
+    formula="√(V*/α) is λ√(ln M) for the entropy and λ√((M − 1)/2) for ‖θ‖_2²/2",
+    printed="its behavior with respect to the cardinality of the base class is better than for "
+    "direct stochastic gradient descent (of the order of √(ln M) in Theorem 1 instead of M or "
+    "√M for direct stochastic gradient)",
+    given="the factor in (34), V with minimum 0, even M; upper bounds are compared, not methods",
+    space=Space(half=Whole(1, 500), radius=Real(0.25, 3)),
+)
+def remark_1(x: Instance) -> Slacks:
+    """For M = 2 it is less than that of the entropy.
+
+    Proof. V* = λ²(1 − 1/M)/2 at a vertex, and α = 1/M (JNTV05-ratio-l2), so that V*/α is
+    λ²(M − 1)/2; and (M − 1)/2 ≥ ln M for M ≥ 4 (1).
+    """
+    size = 2 * x.half
+    squared = x.radius**2 * (1.0 - 1.0 / size) / 2.0 / modulus("squared", size, x.radius)
+    yield equal(squared, x.radius**2 * (size - 1) / 2.0, "V*/α of ‖θ‖_2²/2, λ²(M − 1)/2")
+    if size > 2:
+        yield at_least(squared, x.radius**2 * math.log(size), "the same, λ² ln M")
+
+
+@remark_1.step("(M − 1)/2 exceeds the logarithm.", "(M − 1)/2 ≥ ln M for M ≥ 4")
+def _(x: Instance) -> Slack:
+    """It does for 4, and grows faster."""
+    size = 2 * x.half + 2
+    return at_least((size - 1) / 2.0, math.log(size), "(M − 1)/2, ln M")
+
+
+@SOURCE.claim(
+    "Sec6.2",
+    ("Sec. 6.2", "p. 22, Sec. 6.2"),
+    "−∇W_β is easily computed on the simplex, the full simplex and the hyper-octahedron.",
+    formula="zᵀθ + βV(θ) ≤ zᵀθ' + βV(θ') for θ = −∇W_β(z) as the package computes it, and θ' in Θ",
+    printed="it is important to consider only the sets Θ for which the solution θ_*(z) = "
+    "−∇W_β(z) of the optimization problem (6) can be easily computed. Some examples of such "
+    "“simple” sets are: (i) the λ-simplex Θ_{M,λ}, (ii) the full-dimensional λ-simplex …, (iii) "
+    "… the hyper-octahedron {θ ∈ R^M : ‖θ‖_1 ≤ λ}",
+    given="the entropy, with what is left of λ on the full simplex, as the least over "
+    "θ = θ⁺ − θ⁻ on the hyper-octahedron; ‖θ‖_2²/2, (35) and (36), M ≥ 3",
+    space=DUALS.but(
+        sizes={"n": (3, 6)},
+        over=Choice("simplex", "full simplex", "ball"),
+        proxy=Choice("entropy", "squared-l2", "p-norm", "power"),
+    ),
+)
+def sets(x: Instance) -> Slacks:
+    """Closed forms for the entropy, a sort for ‖θ‖_2², a root of one equation for (35) and (36).
+
+    Against θ', and points between θ and θ'.
+    """
+    kinds: dict[str, Any] = {"simplex": Simplex, "full simplex": FullSimplex, "ball": L1Ball}
+    over = kinds[x.over](x.radius)
+    proxy = as_proxy(x.proxy)
+    best = proxy.mirror(x.z, x.beta, over)
+    yield at_most(float(np.abs(best).sum()), x.radius, "‖θ‖_1, λ")
+    least = float(x.z @ best) + x.beta * proxy.value(best, over)
+    yield equal(-least, proxy.conjugate(x.z, x.beta, over), "W_β(z)")
+    other = x.radius * (x.theta if x.over == "simplex" else 0.7 * x.theta)
+    if x.over == "ball":
+        other = other * np.sign(x.v)
+    for share in (1.0, 0.1, 0.001):
+        theta = best + share * (other - best)
+        value = float(x.z @ theta) + x.beta * proxy.value(theta, over)
+        yield at_most(least, value, "zᵀθ + βV(θ), at another point")
