@@ -153,27 +153,37 @@ class ConvexFunctional:
         self.smooth, self.strong = None if smooth is None else _exact(smooth), _exact(strong)
         if self.strong < 0 or (self.smooth is not None and self.smooth <= self.strong):
             raise InputError(f"need 0 <= strong < smooth, got {strong} and {smooth}")
-        self.known: list[tuple[Element, Expression, Element]] = []
+        self.known: list[tuple[Element, Expression, Element | None]] = []
 
     def at(self, f: Element, gradient: Element | None = None) -> tuple[Expression, Element]:
         """Return the value at f and a subgradient there, which is new unless it is given."""
+        value, gradient = Expression({(next(_fresh),): Fraction(1)}), gradient or Element()
+        self.known.append((f, value, gradient))
+        return value, gradient
+
+    def value(self, f: Element) -> Expression:
+        """Return the value at f, where a functional that is not smooth needs no subgradient."""
+        if self.smooth is not None:
+            raise InputError("a smooth functional has a gradient everywhere; use at(f)")
         value = Expression({(next(_fresh),): Fraction(1)})
-        self.known.append((f, value, gradient or Element()))
-        return value, self.known[-1][2]
+        self.known.append((f, value, None))
+        return value
 
     def minimum(self) -> tuple[Element, Expression]:
         """Return a minimiser, for which the origin is taken, and the least value."""
         return Element({}), self.at(Element({}), Element({}))[0]
 
     def requirements(self) -> list[Requirement]:
-        """Return what is necessary and sufficient for such a functional to exist.
+        """Return what is necessary for such a functional to exist.
 
-        Taylor, Hendrickx & Glineur (2017), Theorem 4.
+        It is sufficient without `value` (Taylor, Hendrickx & Glineur 2017, Theorem 4).
         """
         share, strong = 0 if self.smooth is None else 1 / self.smooth, self.strong
         found = []
         for (f, value, g), (other, value2, g2) in itertools.permutations(self.known, 2):
-            d, s = f - other, g - g2
+            if g2 is None:
+                continue
+            d, s = f - other, (g or g2) - g2
             bend = share * (s @ s) + strong * (d @ d) - 2 * strong * share * (s @ d)
             found.append(value >= value2 + g2 @ d + bend / (2 * (1 - strong * share)))
         return found
@@ -204,8 +214,8 @@ class WorstCase:
 
     @property
     def bracket(self) -> Bracket:
-        """The worst case as a check takes it; only the upper end is proved."""
-        return Bracket(min(Fraction(self.value), self.upper), self.upper)
+        """`value` and the tolerance below and above it; only the upper end is proved."""
+        return Bracket(min(2 * Fraction(self.value) - self.upper, self.upper), self.upper)
 
     def coordinates(self, f: Element) -> Array:
         """Return an element of the worst instance in coordinates of a Euclidean space."""
@@ -232,10 +242,6 @@ def worst_case(
         All functionals of the statement.
     tolerance : float
         The proved bound may exceed the worst case by so much, times max(1, |worst case|).
-
-    Returns
-    -------
-    WorstCase
 
     Raises
     ------
@@ -285,8 +291,7 @@ class _Program:
         return matrix.ravel(), slopes, _middle(terms.get((), 0))
 
     def _matrix(self, terms: Terms) -> list[list[Any]]:
-        half = Fraction(1, 2)
-        upper = {key: x if key[:1] == key[-1:] else x * half for key, x in terms.items()}
+        upper = {key: x if key[:1] == key[-1:] else x / 2 for key, x in terms.items()}
         return [
             [upper.get((min(i, j), max(i, j)), Fraction(0)) for j in self.elements]
             for i in self.elements
@@ -322,15 +327,12 @@ class _Program:
         n = len(self.elements)
         y, margin = cp.Variable(len(self.rows)), cp.Variable()
         form = cp.reshape(self.matrices.T @ y - self.matrix, (n, n), order="C")
-        below = [self.constant - self.constants @ y <= limit, y[~self.free] >= 0]
+        below = [self.constant - self.constants @ y <= limit, y[~self.free] >= margin]
         square = (form + form.T) / 2 >> margin * np.eye(n)
         _solve(cp.Problem(cp.Maximize(margin), [square, *below, self.slopes.T @ y == self.slope]))
         if y.value is None:
             raise SolverError("no proof of the worst case is found; use a larger tolerance")
         exact = [Fraction(round(x * _SCALE), _SCALE) for x in y.value.tolist()]
-        exact = [
-            x if free else max(x, Fraction(0)) for x, free in zip(exact, self.free, strict=True)
-        ]
         # Values must cancel exactly. Only multipliers well above 0 are changed for this.
         large = self.free | (y.value > 1e-6 * y.value.max())
         rows, missing = [], []
@@ -350,12 +352,12 @@ class _Program:
         for x, row in zip(multipliers, self.rows, strict=True):
             rest = rest - Expression(row) * x
         signs = all(x >= 0 for x, free in zip(multipliers, self.free, strict=True) if not free)
-        if not signs or not _positive_definite(self._matrix((-rest).terms)):
+        cancelled = not any(rest.terms.get(key, 0) for key in self.values)
+        if not (signs and cancelled and _positive_definite(self._matrix((-rest).terms))):
             raise SolverError(
                 "no exact proof of the worst case is found. Use a larger tolerance, and "
                 "requirements that bound all elements and leave room"
             )
-        assert not any(rest.terms.get(key, 0) for key in self.values)
         return Fraction(_bracket(rest.terms.get((), 0)).upper)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from relaxboost._core.errors import InputError, number_of
 from relaxboost.claims.claim import Claim, Source
-from relaxboost.claims.measure import HOLDS, REFUTED
+from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT
 from relaxboost.claims.publishing.measuring import Measured, Record, lookup
 from relaxboost.claims.publishing.prose import (
     as_markdown,
@@ -32,7 +32,6 @@ from relaxboost.claims.record import (
     Unchecked,
     WorstCases,
 )
-from relaxboost.claims.verdict import in_one_line
 
 PICTURES = "images/claims"
 """Where the pictures are, below the folder of the documentation; pages are one folder down."""
@@ -158,7 +157,7 @@ def rests_on(claim: Claim, statement: Statement, found: Measured) -> str:
     if kind == PROOF:
         return f"a proof, each step checked; and on {instances(found)}"
     if kind == WORST:
-        return f"the worst case over all instances; and on {instances(found)}"
+        return f"the worst case over all instances, for some parameters; and on {instances(found)}"
     if kind == EXACT and claim.every is not None:
         return f"enumeration: {claim.every.words}; {instances(found)}"
     if found.refuted:
@@ -235,10 +234,11 @@ def _details(claim: Claim, record: Record) -> list[str]:
 def _steps(statement: Statement, record: Record) -> list[str]:
     rows = []
     for number, step in enumerate(statement.steps, 1):
+        measured = lookup(record, step)[0]
         if isinstance(step.every, WorstCases):
-            rows.append(_worst(number, step, step.every))
+            rows.append(_worst(number, step, step.every, measured))
             continue
-        found = instances(lookup(record, step)[0])
+        found = instances(measured)
         text = f"{number}. {as_markdown(step.stated.words)}"
         if step.stated.formula:
             text += f" {formula(step.stated.formula)}"
@@ -247,14 +247,20 @@ def _steps(statement: Statement, record: Record) -> list[str]:
     return [*rows, ""] if rows else []
 
 
-def _worst(number: int, step: Claim, cases: WorstCases) -> str:
-    """Return a step about worst cases, with the two sides of the first and the sixth."""
+def _worst(number: int, step: Claim, cases: WorstCases, found: Measured) -> str:
+    """Return a step about worst cases, with the two sides of the first and the fourth.
+
+    The left side is known to the accuracy of a solver, so that equal sides are shown once.
+    """
     sides = []
-    for written in itertools.islice(cases.instances(), 0, 6, 5):
+    for written in itertools.islice(cases.instances(), 0, 4, 3):
         evidence = step.examine(step.stated, step.space.from_json(written), "a worst case")
         if evidence is None:
             raise InputError(f"{step.id} says nothing of {written}")
-        at = in_one_line(evidence.instance)
-        sides.append(f"{evidence.slack.left:.4g} ≤ {evidence.slack.right:.4g} at {at}")
+        left, right = f"{evidence.slack.left:.4g}", f"{evidence.slack.right:.4g}"
+        sides.append(f"{right} = {right}" if evidence.outcome == TIGHT else f"{left} ≤ {right}")
     words = f"{number}. {as_markdown(step.stated.words)} {formula(step.stated.formula)}"
-    return f"{words}: over all instances, for {as_markdown(cases.words)}; e.g. {', '.join(sides)}"
+    tight = f", tight for {found.tight} of {found.tried}" if found.tight else ""
+    text = f"{words}: for {as_markdown(cases.words)}{tight}; e.g. {', '.join(sides)}"
+    note = as_markdown(" ".join(step.stated.note.split()))
+    return f"{text}. {note}" if note else text

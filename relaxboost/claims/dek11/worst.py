@@ -1,0 +1,193 @@
+"""DEK11, Theorem 1: what constrained gradient descent does at worst, over all streams.
+
+B = λX = 1 without loss of generality: lengths are divided by B, and losses by λXB. The class H may
+be any closed convex set in the unit ball that contains 0, which is more than the ball. The
+projection Π[v] is the point of H for which <v − Π[v], z − Π[v]> ≤ 0 for all z in H. The regret is
+at most Σ <∇l_i(w_{i−1}), w_{i−1} − w*>, and linear losses attain that, so that the ∇l_i are any
+vectors of length 1 at most.
+"""
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import cache
+
+from relaxboost.claims.dek11 import descent, regret
+from relaxboost.claims.language import *
+from relaxboost.claims.worst_case import (
+    ConvexFunctional,
+    Element,
+    Expression,
+    Requirement,
+    WorstCase,
+    root,
+    worst_case,
+)
+
+GRID = Space(m=Whole(1, 9), eta=Real(0.25, 4))
+WORST = "the worst case over all streams"
+
+
+def over(words: str, rounds: Iterable[int], etas: Iterable[str] = ("1",)) -> WorstCases:
+    """Return all combinations of m and η."""
+    return WorstCases(words, lambda: [{"m": m, "eta": eta} for eta in etas for m in rounds])
+
+
+ROUNDS = over("m ≤ 6 and m = 9", (1, 2, 3, 4, 5, 6, 9))
+STEPS = over("m ≤ 5, η = 1/2, 1 and 2", range(1, 6), ("1/2", "1", "2"))
+ONE = over("η = 1/2, 1 and 2", (1,), ("1/2", "1", "2"))
+
+
+class Stream:
+    """A stream of m examples: ∇l_1, ..., ∇l_m, the weights w_0, ..., w_m, and w* in H."""
+
+    def __init__(self, m: int, eta: Fraction | Bracket) -> None:
+        self.slopes, self.best = [Element() for _ in range(m)], Element()
+        self.w, moved = [Element({})], []
+        for g in self.slopes:
+            moved.append(self.w[-1] - g * eta)
+            self.w.append(Element())
+        members = [*self.w[1:], self.best]
+        self.requirements: list[Requirement] = [
+            *(g @ g <= 1 for g in self.slopes),
+            *(z @ z <= 1 for z in members),
+            *(
+                (v - w) @ (z - w) <= 0
+                for v, w in zip(moved, self.w[1:], strict=True)
+                for z in (self.w[0], *members)
+                if z is not w
+            ),
+        ]
+
+    @property
+    def regret(self) -> Expression:
+        """Σ <∇l_i(w_{i−1}), w_{i−1} − w*>."""
+        terms = [g @ (w - self.best) for g, w in zip(self.slopes, self.w, strict=False)]
+        return sum(terms[1:], terms[0])
+
+    @property
+    def nearer(self) -> Expression:
+        """Σ α_i = ½‖w_0 − w*‖² − ½‖w_m − w*‖²."""
+        away = self.w[-1] - self.best
+        return (self.best @ self.best - away @ away) / 2
+
+
+@cache
+def _regret(m: int, eta: Fraction | None = None) -> WorstCase:
+    """Return the greatest regret for a step η, or for η = B/(λX√m)."""
+    stream = Stream(m, root(Fraction(1, m)) if eta is None else eta)
+    return worst_case(stream.regret, stream.requirements)
+
+
+@descent.theorem_1_corrected.step(
+    WORST, "max Regret/(λXB) ≤ √m", space=GRID, every=ROUNDS, resolution=1e-4
+)
+def _(x: Instance) -> Slack:
+    """Equal for every m, with orthogonal ∇l_i and w* = −Σ ∇l_i/√m, where <∇l_i, w_{i−1}> = 0."""
+    return at_most(_regret(x.m).bracket, math.sqrt(x.m), "regret")
+
+
+@descent.root_of_m.step(WORST, "max Regret/(λXB) ≤ √m", space=GRID, every=ROUNDS, resolution=1e-4)
+def _(x: Instance) -> Slack:
+    return at_most(_regret(x.m).bracket, math.sqrt(x.m), "regret")
+
+
+@descent.rate.step(WORST, "max Regret/(mλXB) ≤ 1/√m", space=GRID, every=ROUNDS, resolution=1e-4)
+def _(x: Instance) -> Slack:
+    """Equal for every m, and not for squares alone: see DEK11-T1."""
+    return at_most(_regret(x.m).bracket / x.m, 1.0 / math.sqrt(x.m), "Regret/m")
+
+
+@regret.divided_corrected.step(
+    WORST, "max Regret ≤ B²/(2η) + ηλ²X²m/2", space=GRID, every=STEPS, resolution=1e-4
+)
+def _(x: Instance) -> Slack:
+    """Tight if B/m ≤ ηλX ≤ B: the weights go from 0 to w* on the boundary in m steps of length
+    ηλX and never leave H, and every inequality of the proof is an equality.
+    """
+    right = 1.0 / (2.0 * x.eta) + x.eta * x.m / 2.0
+    return at_most(_regret(x.m, Fraction(x.eta)).bracket, right, "regret")
+
+
+@regret.summed.step(
+    WORST,
+    "max Σ α_i ≤ B²/2, max η Regret − mη²λ²X²/2 − Σ α_i ≤ 0",
+    space=GRID,
+    every=STEPS,
+    resolution=1e-5,
+)
+def _(x: Instance) -> Slacks:
+    """The second is tight: gradients along a line, within H."""
+    eta = Fraction(x.eta)
+    stream = Stream(x.m, eta)
+    worst = worst_case(stream.nearer, stream.requirements)
+    yield at_most(worst.bracket, 0.5, "Σ α_i")
+    left = eta * stream.regret - stream.nearer - x.m * eta**2 / 2
+    yield at_most(worst_case(left, stream.requirements).bracket, 0, "η Regret − mη²/2 − Σ α_i")
+
+
+@regret.first_line_corrected.step(
+    WORST,
+    "max ½‖w_{i−1} − w*‖² − ½‖w_{i−1} − η∇ − w*‖² − α_i ≤ 0",
+    space=GRID,
+    every=ONE,
+    resolution=1e-5,
+)
+def _(x: Instance) -> Slack:
+    """From any w_{i−1}, in any H."""
+    eta = Fraction(x.eta)
+    w, g, after, best = one = [Element() for _ in range(4)]
+    moved, away = w - eta * g - best, after - best
+    requirements = [_unit([w, g, best]), *_nearest(one, eta)]
+    worst = worst_case((away @ away - moved @ moved) / 2, requirements)
+    return at_most(worst.bracket, 0, "line 1 − α_i")
+
+
+@regret.other_lines.step(
+    WORST,
+    "max η(l_i(w_{i−1}) − l_i(w*)) − η<w_{i−1} − w*, ∇> ≤ 0, "
+    "max η(l_i(w_{i−1}) − l_i(w*)) − η²λ²X²/2 − α_i ≤ 0",
+    space=GRID,
+    every=ONE,
+    resolution=1e-5,
+)
+def _(x: Instance) -> Slacks:
+    """From any w_{i−1} in H. Equalities for linear losses; the first is bilinear in two scales."""
+    eta, loss = Fraction(x.eta), ConvexFunctional()
+    w, g, after, best = one = [Element() for _ in range(4)]
+    gain = eta * (loss.at(w, g)[0] - loss.value(best))
+    before, away = w - best, after - best
+    worst = worst_case(gain - eta * (before @ g), [_unit([g]), _unit([w, best])], [loss])
+    yield at_most(worst.bracket, 0, "line 3 − line 2")
+    left = gain - eta**2 / 2 - (before @ before - away @ away) / 2
+    requirements = [*(z @ z <= 1 for z in one), *_nearest(one, eta)]
+    yield at_most(worst_case(left, requirements, [loss]).bracket, 0, "line 4 − α_i")
+
+
+def _nearest(one: list[Element], eta: Fraction) -> list[Requirement]:
+    """Require of w_{i−1}, ∇, w_i and w* that w_i is the projection."""
+    w, g, after, best = one
+    return [(w - eta * g - after) @ (z - after) <= 0 for z in (w, best)]
+
+
+def _unit(elements: list[Element]) -> Requirement:
+    """Require that the squares add up to 1: no loss of generality if all is quadratic in a scale.
+
+    The worst case is then 0 just if the inequality is tight, and not at the origin alone.
+    """
+    squares = [z @ z for z in elements]
+    return sum(squares[1:], squares[0]) == 1
+
+
+@regret.closer_corrected.step(
+    WORST,
+    "max ‖Π[v] − w*‖² − ‖v − w*‖² ≤ 0",
+    space=GRID,
+    every=over("all H, v and w*", (1,)),
+    resolution=1e-5,
+)
+def _(x: Instance) -> Slack:
+    v, near, best = Element(), Element(), Element()
+    requirements = [_unit([v, best]), (v - near) @ (best - near) <= 0]
+    left = (near - best) @ (near - best) - (v - best) @ (v - best)
+    return at_most(worst_case(left, requirements).bracket, 0, "‖Π[v] − w*‖² − ‖v − w*‖²")

@@ -1,0 +1,278 @@
+"""GB11: the worst mean gaps of Algorithms 2 and 3 over all functionals and weak learners."""
+
+import itertools
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from relaxboost.claims.gb11 import convex, displays, remarks, repeated, residual
+from relaxboost.claims.gb11.worst import EDGES, GRID, WORST, Run, fraction, over, total, unit
+from relaxboost.claims.language import *
+from relaxboost.claims.worst_case import (
+    ConvexFunctional,
+    Element,
+    Expression,
+    WorstCase,
+    root,
+    worst_case,
+)
+
+AVERAGES = {True: "f_0..f_{T−1}", False: "f_1..f_T"}
+
+
+# Theorems 4 and 6: λ = G = 1
+
+STRONG = over("T ≤ 4, γ = 1/2, 9/10 and 1", gamma=(*EDGES, 1), T=range(1, 5))
+LONGER = over("T ≤ 6, γ = 1/2, 9/10 and 1", gamma=(*EDGES, 1), T=range(1, 7))
+
+
+def strongly(x: Instance, algorithm: int, end: bool = False) -> tuple[Run, Expression]:
+    """Return a run on a 1-strongly convex functional, and R[f*]."""
+    R = ConvexFunctional(strong=1)
+    _, least = R.minimum()
+    steps = [Fraction(2 if algorithm == 2 else 1, t) for t in range(1, x.T + 1)]
+    return Run(algorithm, fraction(x.gamma), steps, R, end=end), least
+
+
+@cache
+def _strong_mean(algorithm: int, T: int, gamma: Fraction, proof: bool) -> WorstCase:
+    parameters: Any = Instance({"T": T, "gamma": gamma}, {})
+    run, least = strongly(parameters, algorithm, not proof)
+    return worst_case(run.mean(least, proof), run.bounded(), [run.R])
+
+
+def strong_means(x: Instance, algorithm: int, bound: Callable[[float], float]) -> Slacks:
+    """Compare the worst mean gaps of both averages with a bound, a function of γ."""
+    for proof, points in AVERAGES.items():
+        worst = _strong_mean(algorithm, x.T, fraction(x.gamma), proof)
+        yield at_most(worst.bracket, bound(x.gamma), f"mean gap of {points}", x.T)
+
+
+@repeated.strong.step(
+    WORST, "λ max mean gap/G² ≤ (1 + ln T + (1 − γ²)/γ²)/T", space=GRID, every=STRONG
+)
+def _(x: Instance) -> Slacks:
+    """1/2 for T = 1. For T = 4, γ = 1/2 it is 0.4727, and the bound 1.3466."""
+    rest = 1.0 + math.log(x.T)
+    yield from strong_means(x, 2, lambda gamma: (rest + (1.0 - gamma**2) / gamma**2) / x.T)
+
+
+@repeated.strong_proof.step(
+    WORST, "λ max mean gap/G² ≤ (4/T)(1 + ln T + (1 − γ²)/γ²)", space=GRID, every=STRONG
+)
+def _(x: Instance) -> Slack:
+    worst = _strong_mean(2, x.T, fraction(x.gamma), True)
+    right = 4.0 * (1.0 + math.log(x.T) + 1.0 / x.gamma**2 - 1.0) / x.T
+    return at_most(worst.bracket, right, "mean gap of f_0..f_{T−1}", x.T)
+
+
+@repeated.strong_sharp.step(
+    WORST,
+    "max Σ gaps − Σ [‖∇_t‖²/t + (1 − 1/t)‖r_t‖²]/λ + λ‖f_0 − f*‖²/4 ≤ 0, and λ max Σ gaps/G² ≤ "
+    "Σ 1/t + Σ (1 − 1/t) q^{2t}",
+    space=GRID,
+    every=STRONG,
+    resolution=1e-5,
+)
+def _(x: Instance) -> Slacks:
+    """The first is quadratic, so that Σ ‖∇_t‖² = 1 without loss of generality."""
+    run, least = strongly(x, 2)
+    q2, T = 1.0 - x.gamma**2, range(1, x.T + 1)
+    parts = [g @ g / t for t, g in zip(T, run.gradients, strict=True)]
+    parts += [r @ r * Fraction(t - 1, t) for t, r in zip(T, run.rests, strict=True)]
+    gaps, first = total(run.values) - x.T * least, run.points[0]
+    left = gaps - total(parts) + first @ first / 4
+    worst = worst_case(left, [unit(run.gradients), *run.requirements], [run.R])
+    yield at_most(worst.bracket, 0, "Σ gaps less its bound", x.T)
+    mean = _strong_mean(2, x.T, fraction(x.gamma), True).bracket
+    right = sum(1.0 / t + (1.0 - 1.0 / t) * q2**t for t in T) / x.T
+    yield at_most(mean, right, "mean gap of f_0..f_{T−1}", x.T)
+
+
+@displays.completed.step(
+    WORST,
+    "max Σ gaps − Σ ‖h_t − ∇_t‖²/λ ≤ 4(1 + ln T)G²/λ",
+    space=GRID,
+    every=STRONG,
+)
+def _(x: Instance) -> Slack:
+    run, least = strongly(x, 2)
+    left = total(run.values) - x.T * least - total(r @ r for r in run.rests)
+    worst = worst_case(left, run.bounded(), [run.R])
+    return at_most(worst.bracket, 4.0 * (1.0 + math.log(x.T)), "Σ gaps − Σ ‖h_t − ∇_t‖²", x.T)
+
+
+@residual.strong.step(
+    WORST, "λ max mean gap/G² ≤ (2c²/T)(1 + ln T + 2/T), c = 2/γ²", space=GRID, every=LONGER
+)
+def _(x: Instance) -> Slacks:
+    rest = 2.0 * (1.0 + math.log(x.T) + 2.0 / x.T) / x.T
+    yield from strong_means(x, 3, lambda gamma: 4.0 * rest / gamma**4)
+
+
+@residual.strong_sharp.step(
+    WORST,
+    "max Σ gaps − Σ (‖∇_t‖² + 2<Δ_t, ∇_t>)/(2λt) ≤ 0, and λ max mean gap/G² ≤ "
+    "(1 + q)/(1 − q) (1 + ln T)/(2T)",
+    space=GRID,
+    every=LONGER,
+    resolution=1e-5,
+)
+def _(x: Instance) -> Slacks:
+    """The first is quadratic, so that Σ ‖∇_t‖² = 1 without loss of generality; it is tight. Without
+    projections, γ = 1, the worst mean gap is (G²/(2λT)) Σ 1/t. For T = 4, γ = 1/2 it is 0.4794,
+    and the bound 4.1546.
+    """
+    run, least = strongly(x, 3)
+    before = [Element({}), *run.rests]
+    pairs = zip(before, run.gradients, strict=False)
+    parts = [(g + 2 * rest) @ g / (2 * t) for t, (rest, g) in enumerate(pairs, 1)]
+    gaps = total(run.values) - x.T * least
+    requirements = [unit(run.gradients), *run.requirements]
+    worst = worst_case(gaps - total(parts), requirements, [run.R])
+    yield at_most(worst.bracket, 0, "Σ gaps less its bound", x.T)
+    q = repeated.wasted(x.gamma)
+    right = (1.0 + q) / (1.0 - q) * (1.0 + math.log(x.T)) / (2.0 * x.T)
+    mean = _strong_mean(3, x.T, fraction(x.gamma), True).bracket
+    yield at_most(mean, right, "mean gap of f_0..f_{T−1}", x.T)
+
+
+@residual.strong_end.step(
+    WORST,
+    "λ max Σ gaps/G² ≤ 2c²(1 + ln T) + 2c²/T, c = 2/γ²",
+    space=GRID,
+    every=LONGER,
+)
+def _(x: Instance) -> Slack:
+    worst = x.T * _strong_mean(3, x.T, fraction(x.gamma), True).bracket
+    right = 8.0 / x.gamma**4 * (1.0 + math.log(x.T) + 1.0 / x.T)
+    return at_most(worst, right, "Σ gaps of f_0..f_{T−1}", x.T)
+
+
+# Theorems 5 and 7: G = 1
+
+CONVEX = over(
+    "T ≤ 4, γ = 1/2, 9/10 and 1, F/G = 1 and 2", F=(1, 2), gamma=(*EDGES, 1), T=range(1, 5)
+)
+"""f* is the origin for distances to f*, and any element for norms."""
+
+
+@cache
+def _weak_mean(
+    algorithm: int, T: int, gamma: Fraction, F: Fraction, proof: bool, centred: bool
+) -> WorstCase:
+    """Return the worst mean gap where distances to f*, or norms, are F at most."""
+    R, best = ConvexFunctional(), Element({}) if centred else Element()
+    least, _ = R.at(best, Element({}))
+    steps = [root(Fraction(1, t)) for t in range(1, T + 1)]
+    run = Run(algorithm, gamma, steps, R)
+    points = run.points if centred else [*run.points, best]
+    near = [(f - best) @ (f - best) if centred else f @ f for f in points]
+    requirements = [*run.bounded(), *(square <= F**2 for square in near)]
+    return worst_case(run.mean(least, proof), requirements, [R])
+
+
+def weak_means(x: Instance, algorithm: int, right: float, centred: bool = False) -> Slacks:
+    """Compare the worst mean gaps of both averages with a bound."""
+    gamma, F = fraction(x.gamma), fraction(x.F)
+    for proof, points in AVERAGES.items():
+        worst = _weak_mean(algorithm, x.T, gamma, F, proof, centred)
+        yield at_most(worst.bracket, right, f"mean gap of {points}", x.T)
+
+
+def fifth(x: Instance, D: float) -> float:
+    """Return D²/(2√T) + 1/√T + Dq/((1 − q)T)."""
+    q = repeated.wasted(x.gamma)
+    return (D**2 / 2.0 + 1.0) / math.sqrt(x.T) + D * q / ((1.0 - q) * x.T)
+
+
+def seventh(x: Instance, D: float) -> float:
+    """Return D²/(2√T) + (1 + q)/((1 − q)√T)."""
+    q = repeated.wasted(x.gamma)
+    return (D**2 / 2.0 + (1.0 + q) / (1.0 - q)) / math.sqrt(x.T)
+
+
+@convex.convex_corrected.step(
+    WORST, "max mean gap ≤ 2F²/√T + G²/√T + 2FGq/((1 − q)T)", space=GRID, every=CONVEX
+)
+def _(x: Instance) -> Slacks:
+    """2FG for f_0, T = 1. For γ = 1, F = G, T = 4 it is 1.0324, and the bound 1.5."""
+    yield from weak_means(x, 2, fifth(x, 2.0 * x.F))
+
+
+@convex.convex_looser.step(
+    WORST, "max mean gap ≤ 2F²/√T + 4G²/√T + 4FGq/(γ²T)", space=GRID, every=CONVEX
+)
+def _(x: Instance) -> Slacks:
+    q = repeated.wasted(x.gamma)
+    right = (2.0 * x.F**2 + 4.0) / math.sqrt(x.T) + 4.0 * x.F * q / (x.gamma**2 * x.T)
+    yield from weak_means(x, 2, right)
+
+
+@convex.convex_distance.step(
+    WORST, "max mean gap ≤ F²/(2√T) + G²/√T + FGq/((1 − q)T)", space=GRID, every=CONVEX
+)
+def _(x: Instance) -> Slacks:
+    """FG for f_0, T = 1. For γ = 1, F = G, T = 4 it is 0.5650, and the bound 0.75."""
+    yield from weak_means(x, 2, fifth(x, x.F), True)
+
+
+@residual.convex_corrected.step(
+    WORST, "max mean gap ≤ 2F²/√T + G²(1 + q)/((1 − q)√T)", space=GRID, every=CONVEX
+)
+def _(x: Instance) -> Slacks:
+    """That of Algorithm 2 for γ = 1, and for the mean gap of f_0 and f_1."""
+    yield from weak_means(x, 3, seventh(x, 2.0 * x.F))
+
+
+@residual.convex_distance.step(
+    WORST, "max mean gap ≤ F²/(2√T) + G²(1 + q)/((1 − q)√T)", space=GRID, every=CONVEX
+)
+def _(x: Instance) -> Slacks:
+    yield from weak_means(x, 3, seventh(x, x.F), True)
+
+
+LAST = over("T ≤ 4, γ = 1/2, 9/10 and 1, D/G = 1 and 2", F=(1, 2), gamma=(*EDGES, 1), T=range(1, 5))
+
+
+@cache
+def _last(algorithm: int, T: int, gamma: Fraction, D: Fraction) -> WorstCase:
+    """Return the worst gap of f_{T−1} where all distances of points and f* are D at most."""
+    R = ConvexFunctional()
+    best, least = R.minimum()
+    steps = [root(Fraction(1, t)) for t in range(1, T)]
+    run = Run(algorithm, gamma, steps, R)
+    away = [f - g for f, g in itertools.combinations([*run.points, best], 2)]
+    requirements = [*run.bounded(), *(z @ z <= D**2 for z in away)]
+    return worst_case(run.values[-1] - least, requirements, [R])
+
+
+@remarks.average.step(
+    WORST,
+    "max R[f_{T−1}] − R[f*] ≤ [D²/2 + 2G²(3 + 2 ln T) + DGq(3 − 2q)/(1 − q)²]/sqrt(T)",
+    space=GRID,
+    every=LAST,
+)
+def _(x: Instance) -> Slack:
+    """DG for T = 1."""
+    q, log = repeated.wasted(x.gamma), math.log(x.T)
+    most = x.F**2 / 2.0 + 2.0 * (3.0 + 2.0 * log) + x.F * q * (3.0 - 2.0 * q) / (1.0 - q) ** 2
+    worst = _last(2, x.T, fraction(x.gamma), fraction(x.F))
+    return at_most(worst.bracket, most / math.sqrt(x.T), "gap of f_{T−1}", x.T)
+
+
+@remarks.average_residual.step(
+    WORST,
+    "max R[f_{T−1}] − R[f*] ≤ [D²/2 + (G²/2 + GB)(3 + 2 ln T) + B(D + B)(2 + ln T) + 3B²/2]/"
+    "sqrt(T), B = qG/(1 − q)",
+    space=GRID,
+    every=LAST,
+)
+def _(x: Instance) -> Slack:
+    q, log = repeated.wasted(x.gamma), math.log(x.T)
+    B = q / (1.0 - q)
+    most = x.F**2 / 2.0 + (0.5 + B) * (3.0 + 2.0 * log) + B * (x.F + B) * (2.0 + log) + 1.5 * B**2
+    worst = _last(3, x.T, fraction(x.gamma), fraction(x.F))
+    return at_most(worst.bracket, most / math.sqrt(x.T), "gap of f_{T−1}", x.T)
