@@ -14,6 +14,7 @@ from relaxboost.claims.gb11.algebra import (
     geometric,
 )
 from relaxboost.claims.gb11.problems import STRONG, Kinks
+from relaxboost.claims.gb11.projections import PAIR, nothing_left
 from relaxboost.claims.gb11.repeated import LINE, bound4, pieces, strongly
 from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
@@ -186,8 +187,13 @@ def step_size(x: Instance, factor: float | None = None) -> Slack:
 
 @step_size.corrected("It does with η_t = 2/(λt).", "η_t = 2/(λt) ⇒ the same")
 def step_size_corrected(x: Instance) -> Slacks:
-    """GB11-T4."""
+    """Proof. GB11-T4, where on one point nothing is left over (1), so that γ = 1."""
     yield from step_size(x, 2.0)
+
+
+step_size_corrected.step(
+    "One point.", "‖∇ − (<∇, h>/‖h‖²) h‖ = 0", space=PAIR.but(sizes={"m": (1, 1)})
+)(nothing_left)
 
 
 def _third(x: Instance) -> Iterator[tuple[int, float, float, float, float]]:

@@ -465,11 +465,20 @@ def _(x: Instance) -> Slacks:
     space=Space(s=Real(0, 9), K=Whole(2, 9)),
 )
 def rearranged(x: Instance) -> Slacks:
-    """The first line, times (K−1)/K, is the second."""
+    """The first line, times (K−1)/K, is the second.
+
+    Proof. ((K−1)/K) s = s − s/K (1).
+    """
     root = math.sqrt(x.K / (x.K - 1.0))
     second = (x.K - 1.0) / x.K * root * x.s
     yield equal(second, root * (x.s - x.s / x.K), "second line, third line")
     yield equal(second, root * x.s * (x.K - 1.0) / x.K, "second line, first times (K−1)/K")
+
+
+@rearranged.step("A part of s.", "((K−1)/K) s = s − s/K")
+def _(x: Instance) -> Slack:
+    s = Fraction(x.s)
+    return equal(Fraction(x.K - 1, x.K) * s, s - s / x.K, "((K−1)/K) s")
 
 
 for _proved in (multiclass_corrected, multiclass_converse):

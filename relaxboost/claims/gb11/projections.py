@@ -67,6 +67,12 @@ def at_best(x: Instance) -> Slacks:
     yield equal(square + taken, mean(x.v, x.v), "‖∇ − h'‖² + ‖h'‖², ‖∇‖²")
 
 
+def nothing_left(x: Instance) -> Slack:
+    """Measure that a multiple of h ≠ 0 is ∇ on one point."""
+    assume(bool(x.h.any()))
+    return equal(left_over(x.v, x.h), 0, "‖∇ − h'‖²")
+
+
 PYTHAGORAS = "Pythagoras.", "‖∇ − h'‖² = ‖∇‖² − <∇, h>²/‖h‖² = ‖∇‖² − ‖h'‖², h' = (<∇, h>/‖h‖²) h"
 
 
@@ -303,13 +309,20 @@ def regression(x: Instance) -> Slack:
     "It is with h(x_n) for f(x_n).", "argmin ‖∇ − h‖² = argmin (1/N) Σ ‖∇(x_n) − h(x_n)‖²"
 )
 def regression_corrected(x: Instance) -> Slacks:
-    """The norm of L²(P̂). The regression is solved by QR on the stacked outputs."""
+    """The regression is solved by QR on the stacked outputs.
+
+    Proof. ‖∇ − h‖² is that mean, the norm of L²(P̂); of the multiples of h it is least at
+    <∇, h>/‖h‖² (1).
+    """
     measure, alpha = Empirical(len(x.v)), _regressed(x)
     yield equal(alpha, measure.inner(x.v, x.h) / measure.inner(x.h, x.h), "coefficient")
     for size in (alpha, x.alpha):
         loss = float(sum(((a - size * b) ** 2).sum() for a, b in zip(x.v, x.h, strict=True)))
         norm = measure.norm(x.v - size * x.h)
         yield equal(norm**2, loss / len(x.v), "‖∇ − h‖², (1/N) Σ ‖∇(x_n) − h(x_n)‖²")
+
+
+regression_corrected.step(*PYTHAGORAS, space=PAIR)(at_best)
 
 
 def _regressed(x: Instance) -> float:

@@ -123,7 +123,7 @@ def _(x: Instance) -> Slacks:
     "a climb costs steps",
     "Σ_{s≤t≤T} η_t (q_t − q_s) ≥ ε²/(16G²) if q_s ≤ 2ε < q_t, q_T > 3ε, q_{t+1} − q_t ≤ 2G²η_t, "
     "η_t ≤ ε/(8G²) and decrease",
-    space=Space(sizes={"m": (4, 30)}, rises=Vector("m", -0.5, 1), power=Real(0, 1)).including(
+    space=Space(sizes={"m": (8, 60)}, rises=Vector("m", -0.4, 1), power=Real(0, 0.5)).including(
         {"rises": [1, 1, 1, 1, 1], "power": 0}
     ),
 )

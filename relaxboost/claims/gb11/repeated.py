@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from relaxboost.claims.gb11.problems import STRONG, Descent, Kinks, spans
+from relaxboost.claims.gb11.projections import PAIR, PYTHAGORAS, at_best
 from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.functional.algorithms import Algorithm, Direction, Repeated
@@ -106,7 +107,9 @@ def printed(x: Instance) -> Slacks:
     "∇' ← ∇' − (<h_k, ∇'>/‖h_k‖²) h_k, and <h_k, ∇'>/‖h_k‖² = 1 for the nearest point",
 )
 def printed_corrected(x: Instance) -> Slacks:
-    """GB11-T4; the coefficient on the nearest point."""
+    """Proof. GB11-T4. The nearest point h' = (<∇, h>/‖h‖²) h has <h', ∇> = ‖h'‖², as it is
+    orthogonal to what is left over: ‖∇‖² = ‖∇ − h'‖² + ‖h'‖² (1).
+    """
     run = strongly(x)
     bound = bound4(run, x.lam, run.last)
     yield at_most(run.mean(run.last, False), bound, "mean gap of f_1..f_T", run.last)
@@ -118,6 +121,9 @@ def printed_corrected(x: Instance) -> Slacks:
             off = (inner(part.point, left) - inner(part.point, part.point)) / size
             yield equal(off, 0.0, "<h_k, ∇'> − ‖h_k‖² for the nearest point", before.round + 1)
             left = left - part.point
+
+
+printed_corrected.step(*PYTHAGORAS, space=PAIR)(at_best)
 
 
 @SOURCE.claim(
@@ -275,13 +281,21 @@ for _step in strong.stated.steps[:5]:
     space=STRONG,
 ).checked(trials=60)
 def strong_proof(x: Instance) -> Slacks:
-    """‖h_t‖ <= 2‖∇_t‖, or <= (1 + q^t)‖∇_t‖, whose square over t sums up to the logarithm."""
+    """‖h_t‖ <= 2‖∇_t‖, or <= (1 + q^t)‖∇_t‖, whose square over t sums up to the logarithm.
+
+    Proof. Both are larger than the bound of GB11-T4, the second as the logarithm is positive (1).
+    """
     run = strongly(x)
     for t in range(1, run.last + 1):
         q = wasted(run.gamma(t))
         yield at_most(run.mean(t, True), 4.0 * bound4(run, x.lam, t, True), "mean gap, 4G²", t)
         more = -math.log((1.0 - q) ** 2 * (1.0 - q * q)) * run.gradients(t) ** 2 / (x.lam * t)
         yield at_most(run.mean(t, True), bound4(run, x.lam, t) + more, "mean gap, G² and ln", t)
+
+
+@strong_proof.step("The logarithm.", "(1 − q)²(1 − q²) ≤ 1", space=Space(q=Real(0, 0.999)))
+def _(x: Instance) -> Slack:
+    return at_most((1.0 - x.q) ** 2 * (1.0 - x.q**2), 1.0, "(1 − q)²(1 − q²), 1")
 
 
 @SOURCE.claim(

@@ -7,6 +7,7 @@ from fractions import Fraction
 from relaxboost.claims.gb11.algebra import EDGES, FACTORS, MOVED, VECTORS, factors, moved
 from relaxboost.claims.gb11.convex import AVERAGES, parts
 from relaxboost.claims.gb11.problems import RUNS, STRONG, Descent
+from relaxboost.claims.gb11.projections import PAIR, nothing_left
 from relaxboost.claims.gb11.repeated import LINE, strongly, weakly
 from relaxboost.claims.gb11.residual import residuals
 from relaxboost.claims.gb11.source import SOURCE
@@ -74,8 +75,13 @@ def step_size(x: Instance, factor: float | None = None) -> Slack:
 
 @step_size.corrected("It does with η_t = 1/(λt).", "η_t = 1/(λt) ⇒ the same")
 def step_size_corrected(x: Instance) -> Slacks:
-    """GB11-T6."""
+    """Proof. GB11-T6, where on one point nothing is left over (1), so that γ = 1."""
     yield from step_size(x, 1.0)
+
+
+step_size_corrected.step(
+    "One point.", "‖∇ − (<∇, h>/‖h‖²) h‖ = 0", space=PAIR.but(sizes={"m": (1, 1)})
+)(nothing_left)
 
 
 def _sums(x: Instance, run: Descent) -> Iterator[tuple[int, float, float, float, float, float]]:

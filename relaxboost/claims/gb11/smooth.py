@@ -1,6 +1,7 @@
 """GB11, Sec. 4.1 and Appendix B: Algorithm 1 on smooth, strongly convex functionals."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
@@ -88,11 +89,24 @@ def _edges(x: Instance, power: int) -> Slacks:
     space=space(lam=Real(1, 1), kind=Choice("square")),
 )
 def tight(x: Instance) -> Slack:
-    """Each round takes one coordinate to 0; the edge is least at vectors of equal entries."""
+    """Proof. A round takes one coordinate to 0, of N equal squares (1). No vector has a smaller
+    edge, as its largest square is at least the mean (2).
+    """
     f0, size = np.where(x.f0 >= 0.0, 1.0, -1.0), x.f0.size
     risk = Bowl(np.zeros((1, size)), np.zeros(size), 1.0, "square")
     run = Descent(risk, np.eye(size), f0, Naive(), lambda t: 1.0, 1)
     return equal(run.gaps[1] / run.gaps[0], 1.0 - 1.0 / size, "R[f_1]/R[f_0], 1 − γ²", 1)
+
+
+@tight.step("One of N.", "(N − 1)/N = 1 − γ² for γ² = 1/N", space=Space(N=Whole(1, 40)))
+def _(x: Instance) -> Slack:
+    return equal(Fraction(x.N - 1, x.N), 1 - Fraction(1, x.N), "(N − 1)/N")
+
+
+@tight.step("The largest square.", "N max v_j² ≥ Σ v_j²", space=Space(v=Vector("m", -3, 3)))
+def _(x: Instance) -> Slacks:
+    for v in (exactly(x.v), exactly(0.0 * x.v + 1.0)):
+        yield at_least(len(v) * max(v**2), sum(v**2), "N max v_j², Σ v_j²")
 
 
 @SOURCE.claim(

@@ -244,7 +244,10 @@ def argmax_corrected(x: Instance) -> Slack:
     space=SMOOTH,
 )
 def argmax_of_proxies(x: Instance) -> Slacks:
-    """−θ' is a sub-gradient of the convex W_β just where θ' is the argmax."""
+    """Proof. For the entropy it is JNTV05-Eq9. For ‖θ‖_2²/2 −∇W_β(z) is the point of the simplex
+    nearest to −z/β, where <z/β + θ, θ' − θ> ≥ 0 (1), and the objective falls by β times that and
+    (β/2)‖θ' − θ‖_2². W_β(z̃) is at least the objective at θ, which gives the sub-gradient (2).
+    """
     mirror, value = mirror_of(x.proxy, x.radius), VALUES[x.proxy]
 
     def objective(z: np.ndarray, theta: np.ndarray) -> float:
@@ -256,6 +259,24 @@ def argmax_of_proxies(x: Instance) -> Slacks:
     yield at_least(float(best.min()), 0, "min θ_j")
     yield at_most(objective(x.z, x.radius * x.theta), at, "another θ', W_β(z)")
     yield at_least(objective(x.v, there), at - float(best @ (x.v - x.z)), "W_β(z̃)")
+
+
+@argmax_of_proxies.step("The angle at the nearest point.", "<z/β + θ, θ' − θ> ≥ 0", space=DUALS)
+def _(x: Instance) -> Slacks:
+    """Equal at θ itself."""
+    best = mirror_of("squared", x.radius)(x.z, x.beta)
+    size = 1.0 + float(np.abs(x.z).max()) / x.beta
+    for theta in (x.radius * x.theta, best):
+        angle = float((x.z / x.beta + best) @ (theta - best))
+        yield at_least(angle / size, 0.0, "<z/β + θ, θ' − θ>")
+
+
+@argmax_of_proxies.step("The objective is linear in z.", "−z̃ᵀθ − βV(θ) = W_β(z) − θᵀ(z̃ − z)")
+def _(x: Instance) -> Slack:
+    best = mirror_of(x.proxy, x.radius)(x.z, x.beta)
+    value = x.beta * VALUES[x.proxy](best, x.radius)
+    right = -float(x.z @ best) - value - float(best @ (x.v - x.z))
+    return equal(-float(x.v @ best) - value, right, "−z̃ᵀθ − βV(θ)")
 
 
 @SOURCE.claim(
@@ -380,7 +401,10 @@ def _(x: Instance) -> Slacks:
     space=DUALS,
 )
 def eq10(x: Instance) -> Slacks:
-    """W_β is convex with second derivatives at most λ/β, which brackets its differences."""
+    """Proof. With θ from (10) W_β(z) = −zᵀθ − βV(θ) (1), JNTV05-Eq9, and W_β(z + h) is at least
+    −(z + h)ᵀθ − βV(θ), and larger by (λ/(2β))‖h‖_∞² at most (JNTV05-P2-proof), as the second
+    derivative along h is a variance (2). So −θ is the gradient.
+    """
     theta = gibbs(x.z, x.beta, x.radius)
     h = 1e-3 * x.v
     rise = free_energy(x.z + h, x.beta, x.radius) - free_energy(x.z, x.beta, x.radius)
@@ -390,6 +414,22 @@ def eq10(x: Instance) -> Slacks:
     j, k = int(np.argmax(x.z)), int(np.argmin(x.z))
     odds = math.exp((x.z[k] - x.z[j]) / x.beta)
     yield equal(float(theta[j]), float(theta[k]) * odds, "θ_j/θ_k, exp((z_k − z_j)/β)")
+
+
+@eq10.step("Attained at (10).", "W_β(z) = −zᵀθ − βV(θ), θ from (10)")
+def _(x: Instance) -> Slack:
+    theta = gibbs(x.z, x.beta, x.radius)
+    value = -float(x.z @ theta) - x.beta * entropy(theta, x.radius)
+    return equal(free_energy(x.z, x.beta, x.radius), value, "W_β(z), −zᵀθ − βV(θ)")
+
+
+@eq10.step("The curvature.", "Σ θ_j h_j² − (Σ θ_j h_j)²/λ ≤ λ‖h‖_∞²")
+def _(x: Instance) -> Slacks:
+    """A variance. Equal for signs that halve the mass."""
+    theta = x.radius * x.theta
+    for h in (x.v, np.where(np.arange(x.v.size) % 2 == 0, 1.0, -1.0)):
+        variance = float(theta @ h**2) - float(theta @ h) ** 2 / x.radius
+        yield at_most(variance, x.radius * float(np.abs(h).max()) ** 2, "the variance")
 
 
 @SOURCE.claim(

@@ -51,10 +51,21 @@ def empirical_error(x: Instance) -> Slacks:
     space=POINTS,
 )
 def unbiased(x: Instance) -> Slack:
-    """All k² samples of two examples, with their probabilities."""
+    """All k² samples of two examples, with their probabilities.
+
+    Proof. Each example has the law of one (1), and a mean of expectations is that of the mean.
+    """
     values = LOSSES[x.loss][0](law(x).S @ (x.radius * x.theta))
     pairs = (values[:, None] + values[None, :]) / 2.0
     return equal(float(x.p @ pairs @ x.p), float(x.p @ values), "E A_n(f), A(f)")
+
+
+@unbiased.step("Each of two.", "Σ_i Σ_j p_i p_j φ_i = Σ_i Σ_j p_i p_j φ_j = Σ_i p_i φ_i")
+def _(x: Instance) -> Slacks:
+    values = LOSSES[x.loss][0](law(x).S @ (x.radius * x.theta))
+    joint, mean = np.outer(x.p, x.p), float(x.p @ values)
+    yield equal(float(values @ joint.sum(axis=1)), mean, "E φ of the first, A(f)")
+    yield equal(float(joint.sum(axis=0) @ values), mean, "E φ of the second, A(f)")
 
 
 @SOURCE.claim(

@@ -196,6 +196,9 @@ def agree(x: Instance) -> Slack:
 def differ(x: Instance) -> Slacks:
     """(11) projects the sum of gradients once, (22) each step: it forgets the g − 1 cut off.
 
+    Proof. As 0 ≤ g − h ≤ 1 (11) has 1/2 − (g − h)/2. As g ≥ 1 the first step of (22) is cut to 0,
+    and the second is h/2; that is more by (g − 1)/2 (1).
+
     In fractions, both by 1/2 − (z_1 − z_2)/2 cut to [0, 1].
     """
     g = Fraction(x.g)
@@ -213,6 +216,15 @@ def differ(x: Instance) -> Slacks:
     )
     yield equal(float(rows[0, 0]), float(lazy), "(11), by projection")
     yield equal(float(rows[1, 0]), float(forgetful), "(22), by projection")
+
+
+@differ.step("The difference.", "h/2 − (1/2 − (g − h)/2) = (g − 1)/2, and 0 ≤ g − h ≤ 1")
+def _(x: Instance) -> Slacks:
+    g = Fraction(x.g)
+    h = (g - 1) + Fraction(x.share) * (2 - g)
+    yield equal(h / 2 - (Fraction(1, 2) - (g - h) / 2), (g - 1) / 2, "the difference")
+    yield at_least(g - h, 0, "g − h, 0")
+    yield at_most(g - h, 1, "g − h, 1")
 
 
 @SOURCE.claim(

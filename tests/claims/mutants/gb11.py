@@ -281,6 +281,14 @@ OF_SHORT_PROOFS = (
     Mutant("GB11-threshold", "index", "math.ceil(", "math.floor(", step=1),
     Mutant("GB11-learners", "index", "(x.T + 1) // 2", "(x.T - 1) // 2", step=1),
     Mutant("GB11-efficiency", "constant", "1 / square, ", "Fraction(9, 10) / square, ", step=1),
+    Mutant("GB11-T2-rearranged", "index", "- s / x.K", "- s / (x.K + 1)", step=1),
+    Mutant("GB11-T3-tight", "index", "Fraction(1, x.N)", "Fraction(1, x.N + 1)", step=1),
+    Mutant("GB11-T3-tight", "index", "len(v) *", "(len(v) - 1) *", step=2),
+    Mutant("GB11-regression", *_LEFT, correction=1, step=1),
+    Mutant("GB11-Alg2", *_LEFT, correction=1, step=1),
+    Mutant("GB11-T4-proof", "constant", '1.0, "(1', '0.8, "(1', step=1),
+    Mutant("GB11-T4-eta", "constant", "x.h), 0", "x.h), Fraction(1, 10)", correction=1, step=1),
+    Mutant("GB11-T6-eta", "constant", "x.h), 0", "x.h), Fraction(1, 10)", correction=1, step=1),
     Mutant("GB11-efficiency", "constant", "4.0 *", "3.0 *", step=2),
 )
 """Of steps that are numbers, vectors, or shared."""

@@ -5,6 +5,12 @@ from __future__ import annotations
 from tests.claims.mutants.mutant import Mutant
 
 OF_SHORT_PROOFS = (
+    Mutant("JNTV05-unbiased", "norm", "joint.sum(axis=1)", "joint.max(axis=1)", step=1),
+    Mutant("JNTV05-P1-2ii-proxies", "direction", "at_least(", "at_most(", step=1),
+    Mutant("JNTV05-P1-2ii-proxies", "direction", "x.v - x.z", "x.z - x.v", step=2),
+    Mutant("JNTV05-Eq10", "constant", "- x.beta * entropy", "- 0.9 * x.beta * entropy", step=1),
+    Mutant("JNTV05-Eq10", "norm", "np.abs(h).max()", "np.abs(h).mean()", step=2),
+    Mutant("JNTV05-Sec3.5-differ", "constant", "(g - h) / 2), (g", "(g - h) / 3), (g", step=1),
     Mutant("JNTV05-calibration", "direction", "at_least(", "at_most(", step=1),
     Mutant("JNTV05-calibration", "constant", "-0.5", "-0.75", step=2),
     Mutant("JNTV05-losses", "direction", "at_least(", "at_most(", step=1),
