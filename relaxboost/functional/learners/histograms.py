@@ -143,16 +143,12 @@ def _search(features: Any, target: Array, signs: bool, tie: float, found: Any) -
 @njit(nogil=True)
 def _add_numbers(codes: NDArray[Any], v: Array, sums: Array) -> None:
     """Add the number v_i of each row i to the sum of its bin."""
-    # An addition to a sum waits for the previous addition to it, so half of the rows use `other`.
-    half = v.size // 2
-    other = np.zeros(sums.size)
-    for i in range(half):
-        sums[codes[i]] += v[i]
-        other[codes[half + i]] += v[half + i]
-    for i in range(2 * half, v.size):
-        sums[codes[i]] += v[i]
-    for b in range(sums.size):
-        sums[b] += other[b]
+    # An addition to a sum waits for the previous addition to it, so rows take turns at eight sums.
+    parts = np.zeros((8, sums.size))
+    for i in range(v.size):
+        parts[i & 7, codes[i]] += v[i]
+    for part in parts:
+        sums += part
 
 
 @njit(nogil=True)

@@ -185,14 +185,15 @@ class _Search(Pool):
     """A pool that compares all splits between the bins of the features."""
 
     def __init__(self, X: Array, measure: Empirical, bins: int | None, signs: bool) -> None:
-        self._width, self._signs = X.shape[1], signs
+        self._width, self._signs, self._uniform = X.shape[1], signs, measure.uniform
         # A common factor of the weights changes no split, and sums of weights 1 are exact.
         self._p = np.ones(measure.size) if measure.uniform else measure.p
         self._bins = Bins(X, self._p, bins)
         self._found = 0, 0
 
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
-        v = self._p[:, None] * target.reshape(len(target), -1)
+        flat = target.reshape(len(target), -1)
+        v = flat if self._uniform else self._p[:, None] * flat
         shape = target.shape[1:]
         bins, total = self._bins, np.full(2, self._p.sum())
         # All features are constant, and so is the best stump.
