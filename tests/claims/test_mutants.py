@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from relaxboost import claims
+from relaxboost.claims.publishing.measuring import on_file
 from tests.claims.mutants.mutant import KINDS
 from tests.claims.mutants.planted import MUTANTS
 
@@ -24,12 +25,15 @@ def test_the_text_is_there_and_the_kind_is_known(mutant):
 
 
 def test_every_step_of_every_proof_has_an_error_that_is_refuted():
+    """Of worst cases those that are tight; others may be far below their bounds."""
+    found = on_file()
     planted = {(m.id, m.correction, m.step) for m in OF_STEPS}
     steps = {
-        (claim.id, correction, step)
+        (claim.id, correction, number)
         for claim in claims.all()
         for correction, statement in enumerate(claim.statements)
-        for step in range(1, len(statement.steps) + 1)
+        for number, step in enumerate(statement.steps, 1)
+        if not isinstance(step.every, claims.WorstCases) or found[step.id][0].tight
     }
     assert steps - planted == set()
 

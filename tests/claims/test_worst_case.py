@@ -375,7 +375,7 @@ class TestAttained:
 
     @pytest.mark.parametrize("m", [2, 3])
     def test_online(self, m):
-        stream = worst_regret.Stream(m, root(Fraction(1, m)))
+        stream = worst_regret.AnyStream(m, root(Fraction(1, m)))
         found = worst_case(stream.regret, stream.requirements)
         slopes = [found.coordinates(g) for g in stream.slopes]
         best, w, regret = found.coordinates(stream.best), 0.0 * slopes[0], 0.0

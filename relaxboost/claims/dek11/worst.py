@@ -38,7 +38,7 @@ STEPS = over("m ≤ 5, η = 1/2, 1 and 2", range(1, 6), ("1/2", "1", "2"))
 ONE = over("η = 1/2, 1 and 2", (1,), ("1/2", "1", "2"))
 
 
-class Stream:
+class AnyStream:
     """A stream of m examples: ∇l_1, ..., ∇l_m, the weights w_0, ..., w_m, and w* in H."""
 
     def __init__(self, m: int, eta: Fraction | Bracket) -> None:
@@ -75,7 +75,7 @@ class Stream:
 @cache
 def _regret(m: int, eta: Fraction | None = None) -> WorstCase:
     """Return the greatest regret for a step η, or for η = B/(λX√m)."""
-    stream = Stream(m, root(Fraction(1, m)) if eta is None else eta)
+    stream = AnyStream(m, root(Fraction(1, m)) if eta is None else eta)
     return worst_case(stream.regret, stream.requirements)
 
 
@@ -119,7 +119,7 @@ def _(x: Instance) -> Slack:
 def _(x: Instance) -> Slacks:
     """The second is tight: gradients along a line, within H."""
     eta = Fraction(x.eta)
-    stream = Stream(x.m, eta)
+    stream = AnyStream(x.m, eta)
     worst = worst_case(stream.nearer, stream.requirements)
     yield at_most(worst.bracket, 0.5, "Σ α_i")
     left = eta * stream.regret - stream.nearer - x.m * eta**2 / 2

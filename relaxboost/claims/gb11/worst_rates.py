@@ -54,7 +54,7 @@ def strong_means(x: Instance, algorithm: int, bound: Callable[[float], float]) -
     WORST, "λ max mean gap/G² ≤ (1 + ln T + (1 − γ²)/γ²)/T", space=GRID, every=STRONG
 )
 def _(x: Instance) -> Slacks:
-    """1/2 for T = 1. For T = 4, γ = 1/2 it is 0.4727, and the bound 1.3466."""
+    """For γ = 1 it is 1/2, 1/2, 7/18 and 3/8; for T = 4, γ = 1/2 0.4727, and the bound 1.3466."""
     rest = 1.0 + math.log(x.T)
     yield from strong_means(x, 2, lambda gamma: (rest + (1.0 - gamma**2) / gamma**2) / x.T)
 

@@ -48,7 +48,7 @@ SUMS = over("t ≤ 5, γ_i = 1 and γ_i = i", growth=(0, 1), t=range(1, 6))
 ROOTS = over("t ≤ 5, β_0 = 1/2, 1 and 2 times L/√(αV*)", beta=("1/2", 1, 2), t=range(1, 6))
 
 
-class Stream:
+class AnyGradients:
     """Gradients u_1, ..., u_t that may depend on all before, θ_0, ..., θ_{t−1}, and a θ in Θ.
 
     θ_0 = θ_* is the origin, and `rise` is V(θ) − V(θ_*).
@@ -80,7 +80,7 @@ def _sum(parts: Iterable[Any]) -> Any:
 @cache
 def _regret(t: int, beta: Fraction) -> WorstCase:
     """Return the greatest regret for β_i = β_0 √(i + 1), L = V* = 1."""
-    stream = Stream([root(Fraction(1, i)) * (1 / beta) for i in range(1, t + 1)])
+    stream = AnyGradients([root(Fraction(1, i)) * (1 / beta) for i in range(1, t + 1)])
     requirements = [*(u @ u <= 1 for u in stream.u), stream.rise <= 1]
     return worst_case(stream.regret, requirements, [stream.V])
 
@@ -103,7 +103,7 @@ def _(x: Instance) -> Slack:
     constant β.
     """
     beta = [Fraction(1 + x.growth * i) for i in range(x.t + 1)]
-    stream = Stream([1 / b for b in beta[:-1]])
+    stream = AnyGradients([1 / b for b in beta[:-1]])
     squares = _sum(u @ u / (2 * b) for u, b in zip(stream.u, beta, strict=False))
     left = stream.regret - beta[-1] * stream.rise - squares
     scale = stream.rise + _sum(u @ u for u in stream.u) == 1
