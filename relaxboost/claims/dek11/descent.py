@@ -187,7 +187,7 @@ def theorem_1(x: Instance, onto: Callable[..., Array] | None = rescale) -> Slack
     "Σ l_i(w_{i−1}) ≤ Σ l_i(w*) + λXB√m",
 )
 def theorem_1_corrected(x: Instance) -> Slacks:
-    """Attained for every square m: DEK11-T1-rate.
+    """Attained for every m by orthogonal gradients, and on the line for square m: DEK11-T1-rate.
 
     Proof. With α_i = ½‖w_{i−1} − w*‖² − ½‖w_i − w*‖², α_i ≥ η(l_i(w_{i−1}) − l_i(w*)) − η²λ²X²/2
     (1), and Σ α_i ≤ B²/2 (2). Over η = B/(λX√m) that is λXB√m.

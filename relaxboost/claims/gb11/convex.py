@@ -95,13 +95,14 @@ AVERAGES = space(index=Choice("f_1..f_T", "f_0..f_{T−1}"))
     space=AVERAGES,
     counterexamples=[
         {"H": [[1]], "A": [["1/2"]], "y": [1], "f0": [-1], "index": "f_1..f_T", "T": 2},
-        {"H": [[1]], "A": [["1/4"]], "y": [1], "f0": [-1], "index": "f_0..f_{T−1}", "T": 4},
+        {"H": [[1]], "A": [[1]], "y": [1], "f0": [-1], "index": "f_0..f_{T−1}", "T": 1},
     ],
 ).checked(trials=60)
 def convex(x: Instance) -> Slack:
     """‖f_t − f*‖² is up to 4F², so that the first term is 2F²/sqrt(T). The third lacks 1/T.
 
     False without any projection error: for R = |f − 1|/2 from −1, .6616 > .5303 after two rounds.
+    For R = |f − 1| from −1 the gap of f_0 alone is 2 > F²/2 + G² = 1.5.
     """
     run = weakly(x)
     t = run.last

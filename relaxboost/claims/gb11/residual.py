@@ -323,7 +323,7 @@ def residual_bound(x: Instance) -> Slacks:
     space=AVERAGES,
     counterexamples=[
         {"H": [[1]], "A": [["1/4"]], "y": [1], "f0": [-1], "index": "f_0..f_{T−1}", "T": 4},
-        {"H": [[1]], "A": [["1/5"]], "y": [1], "f0": [-1], "index": "f_1..f_T", "T": 7},
+        {"H": [[1]], "A": [["1/4"]], "y": [1], "f0": [-1], "index": "f_1..f_T", "T": 5},
     ],
 ).checked(trials=60)
 def convex(x: Instance) -> Slacks:
