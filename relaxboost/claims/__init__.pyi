@@ -3,7 +3,6 @@ from .arrays import Matrix as Matrix
 from .arrays import Vector as Vector
 from .arrays import Weights as Weights
 from .claim import Claim as Claim
-from .claim import Source as Source
 from .conditions import Condition as Condition
 from .conditions import Conditions as Conditions
 from .conditions import check_conditions as check_conditions
@@ -34,6 +33,7 @@ from .registry import sources as sources
 from .running import Failure as Failure
 from .running import attack_all as attack_all
 from .running import check_all as check_all
+from .source import Source as Source
 from .spaces import Space as Space
 from .verdict import ClaimVerdict as ClaimVerdict
 from .verdict import Evidence as Evidence

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
-import re
 import shlex
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,27 +19,24 @@ from relaxboost.claims.examining import check, until_interrupted
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack, Vacuous
 from relaxboost.claims.record import (
-    AMBIGUOUS,
     COUNTEREXAMPLE,
     EXACT,
     FALSE,
-    ILLEGIBLE,
     INSTANCES,
-    MISPRINT,
-    OPEN,
     PROOF,
     WORST,
     Check,
     Correction,
     Enumeration,
-    Line,
     Statement,
-    Unchecked,
     WorstCases,
 )
 from relaxboost.claims.searching import attack
 from relaxboost.claims.spaces import Space, Values
 from relaxboost.claims.verdict import Bound, ClaimVerdict, Evidence, StatementVerdict
+
+if TYPE_CHECKING:
+    from relaxboost.claims.source import Source
 
 _GRAVITY = {REFUTED: 0, UNDECIDED: 1, TIGHT: 2, HOLDS: 3}
 
@@ -335,165 +330,3 @@ def _bounds(x: Instance, certificates: Path | None) -> Iterator[Bound]:
             optimum.certificate().save(file)
         bracket = optimum.bracket
         yield Bound(optimum.game.digest, str(bracket.lower), str(bracket.upper), file)
-
-
-@dataclass(frozen=True)
-class Declaration:
-    """A claim that waits for its check: the decorator that `Source.claim` returns."""
-
-    source: Source
-    fields: Mapping[str, Any]
-    """The claim's attributes, but for its check."""
-    words: str
-    formula: str
-
-    def checked(
-        self, *, trials: int = 100, resolution: float = 1e-7, every: Enumeration | None = None
-    ) -> Declaration:
-        """Return the decorator with other defaults for a check.
-
-        Parameters
-        ----------
-        trials : int
-            Instances to draw.
-        resolution : float
-            See `Claim`; larger where a check compares numerical optima.
-        every : Enumeration, optional
-            All instances there are; a check takes them all and draws none.
-        """
-        more = {"trials": trials, "resolution": resolution, "every": every}
-        return replace(self, fields={**self.fields, **more})
-
-    def __call__(self, check: Check) -> Claim:
-        stated = Statement(self.words, self.formula, check)
-        claim = Claim(source=self.source, stated=stated, **self.fields)
-        self.source.claims[claim.id] = claim
-        return claim
-
-
-class Source:
-    """A paper or lecture, with its claims in the order of the text.
-
-    Parameters
-    ----------
-    key : str
-        What its ids begin with, e.g. "SS09".
-    reference : str
-        Authors, year, title and place.
-    place : float
-        Where it is listed among the sources of the package; by default at the end.
-    """
-
-    def __init__(self, key: str, reference: str, *, place: float = math.inf) -> None:
-        self.key, self.reference, self.place = key, reference, place
-        self.claims: dict[str, Claim] = {}
-        self.not_checked: list[Unchecked] = []
-        self.lines: list[Line] = []
-
-    def claim(
-        self,
-        name: str,
-        location: str | tuple[str, str],
-        words: str,
-        *,
-        formula: str,
-        space: Space,
-        given: str = "",
-        counterexamples: Sequence[Mapping[str, Any]] = (),
-        **record: str,
-    ) -> Declaration:
-        """Decorate the check of a claim: a function of an `Instance` that yields `Slack`.
-
-        ``@SOURCE.claim(...).checked(trials=30)`` makes a check draw 30 instances by default.
-
-        Parameters
-        ----------
-        name : str
-            The id is the key of the source, a dash, and this.
-        location : str or (str, str)
-            Where it is in the source, "Theorem 9"; or that, and the page or line it stands on.
-        words, formula : str
-            What is stated.
-        space : Space
-            The data it is about.
-        given : str
-            The hypotheses.
-        counterexamples : sequence of mapping
-            Instances that refute it, the smallest first: ``[{"A": [["1/2", 1]], "k": 1}]``.
-        **record : str
-            `printed`, the formula or sentence as the source prints it, and a `ruling`, as in
-            `Claim`.
-
-        Raises
-        ------
-        InputError
-            If the source has this name already, a counterexample is not in the space, or a ruling
-            does not go with it.
-        """
-        id = f"{self.key}-{name}"
-        if id in self.claims:
-            raise InputError(f"there is a claim {id} already")
-        for number, written in enumerate(counterexamples, 1):
-            try:
-                space.from_json(written)
-            except InputError as error:
-                raise InputError(f"counterexample {number} of {id}: {error}") from None
-        _check_record(id, record, bool(counterexamples))
-        heading, page = (location, location) if isinstance(location, str) else location
-        fields = {
-            **record,
-            "id": id,
-            "location": heading,
-            "page": page,
-            "given": given,
-            "space": space,
-            "counterexamples": counterexamples,
-        }
-        return Declaration(self, fields, words, formula)
-
-    def unchecked(self, name: str, location: str, words: str, reason: str) -> None:
-        """List a statement that cannot be checked numerically."""
-        self.not_checked.append(Unchecked(f"{self.key}-{name}", location, words, reason))
-
-    def outline(self, table: str) -> None:
-        """Say which claims are about each display and statement, in the order of the text.
-
-        Parameters
-        ----------
-        table : str
-            A row each: ``place | what it says | names of claims | why there are none``, with ``-``
-            for no names and the last cell where it is needed. A row that begins with ``|`` is
-            about the place of the row above. Lines that are indented go on with their row.
-
-        Raises
-        ------
-        InputError
-            If a row has neither claims nor a reason, or names one that is not declared so far.
-        """
-        known = {*self.claims, *(one.id for one in self.not_checked)}
-        place = ""
-        for row in re.split(r"\n(?! )", table.strip()):
-            cells = f" {' '.join(row.split())}".split(" | ")
-            if len(cells) not in (3, 4):
-                raise InputError(f"a row is place | words | claims | reason, not {row!r}")
-            where, words, names, reason = (*cells, "")[:4]
-            place = where.strip() or place
-            ids = tuple(f"{self.key}-{name}" for name in names.split(", ") if name != "-")
-            if not known.issuperset(ids) or not (ids or reason):
-                raise InputError(f"{place} needs claims declared before, or a reason; got {row!r}")
-            self.lines.append(Line(place, words, ids, reason))
-
-
-def _check_record(id: str, record: Mapping[str, str], refuted: bool) -> None:
-    """Refuse what is no part of a record, and a ruling without or against a counterexample."""
-    unknown = set(record) - {"printed", "ruling"}
-    if unknown:
-        raise InputError(f"{id}: a claim has printed and ruling, not {', '.join(unknown)}")
-    ruling = record.get("ruling", "")
-    if ruling not in ("", MISPRINT, AMBIGUOUS, OPEN):
-        raise InputError(f"{id}: a ruling is {MISPRINT!r}, {AMBIGUOUS!r} or {OPEN!r}")
-    if ruling and refuted == (ruling == OPEN):
-        needs = "no counterexample" if refuted else "a counterexample"
-        raise InputError(f"{id}: the ruling {ruling!r} goes with {needs}")
-    if refuted and record.get("printed") == ILLEGIBLE:
-        raise InputError(f"{id}: what is illegible is not charged; leave out the counterexamples")

@@ -16,7 +16,8 @@ from pathlib import Path
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import as_path
 from relaxboost._core.names import did_you_mean
-from relaxboost.claims.claim import Claim, Source
+from relaxboost.claims.claim import Claim
+from relaxboost.claims.source import Source
 
 _FOLDER = Path(__file__).parent
 _SOURCE = re.compile(r"relaxboost\.claims\.\w+\.source$")
@@ -41,6 +42,7 @@ def gather(package: str, order: str) -> Source:
     for name in dict.fromkeys((*order.split(), *others)):
         importlib.import_module(f"{package}.{name}")
     source: Source = importlib.import_module(f"{package}.source").SOURCE
+    source.complete()
     return source
 
 

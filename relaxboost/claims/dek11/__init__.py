@@ -4,5 +4,5 @@ from relaxboost.claims.registry import gather
 
 SOURCE = gather(
     __name__,
-    "recap descent regret learning derandomised validation halves experts divergence lines",
+    "recap descent regret learning derandomised validation halves experts divergence",
 )

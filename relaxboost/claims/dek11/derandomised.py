@@ -11,17 +11,7 @@ COIN = {"A": [[1], [1]], "y": [1, -1], "p": ["1/4", "3/4"], "m": 1, "B": 1, "los
 """One example of a coin that shows −1 three times in four: where it shows +1, w_1 is bad."""
 
 
-@SOURCE.claim(
-    "mean",
-    ("Sec. 2.3, 1, first line", "line 106 of the text"),
-    "The mean of w_1, ..., w_m is the expectation of w under Q, and in H.",
-    formula="(1/m) Σ_{i=1}^m w_i = Exp_Q[w] ∈ H",
-    printed="H is convex, so (Σ_{i=1}^m w_i)/m = Exp_Q[w] ∈ H",
-    ruling=MISPRINT,
-    given="Q uniform on h_0, ..., h_{m−1} as in Sec. 1",
-    space=STREAMS,
-    counterexamples=[{"A": [[1]], "y": [1], "w": [0], "B": 1, "loss": "hinge"}],
-).checked(trials=40)
+@SOURCE.claim("mean", space=STREAMS).checked(trials=40)
 def mean(x: Instance, first: int = 1) -> Slacks:
     """One index too far: w_0, which predicts the first example, is left out and w_m comes in."""
     run = learned(x)
@@ -45,16 +35,7 @@ def _(x: Instance) -> Slack:
 
 
 @SOURCE.claim(
-    "mean-risk",
-    ("Sec. 2.3, 1, second display", "lines 106 and 108 of the text"),
-    "The risk of the mean of w_1, ..., w_m is at most that of Q.",
-    formula="l((1/m) Σ_{i=1}^m w_i; D) ≤ l(Q; D)",
-    printed="Since l is convex, using Jensen's inequality, we get l((Σ_{i=1}^m w_i)/m; D) ≤ l(Q; "
-    "D)",
-    ruling=MISPRINT,
-    given="Q uniform on h_0, ..., h_{m−1} as in Sec. 1; l convex; any sample",
-    space=LAWS,
-    counterexamples=[COIN, {**COIN, "p": ["1/100", "99/100"]}],
+    "mean-risk", space=LAWS, counterexamples=[COIN, {**COIN, "p": ["1/100", "99/100"]}]
 ).checked(trials=40)
 def jensen(x: Instance, first: int = 1, extra: float = 0.0) -> Slack:
     """Jensen's inequality is for the mean under Q, which has w_0 and not w_m (DEK11-mean)."""
@@ -121,16 +102,7 @@ def vote_errors(law: Samples, w: Array, at_zero: float) -> Array:
     return np.asarray(np.where(margins < 0.0, 1.0, np.where(margins > 0.0, 0.0, at_zero)) @ law.p)
 
 
-@SOURCE.claim(
-    "majority",
-    ("Sec. 2.3, 2", "lines 114 and 116 of the text"),
-    "The 0-1 risk of the majority vote is at most twice that of Q.",
-    formula="l_{0-1}(sign Σ_{i=1}^m sign <w_i, x>; D) ≤ 2 l_{0-1}(Q; D)",
-    printed="h_{maj}(x) = sign((Σ_{i=1}^m sign(⟨w_i, x⟩))/m) We know that the 0-1 risk of the "
-    "majority vote hypothesis is at most twice the 0-1 risk of Q.",
-    given="a prediction of 0 is an error, or half of one; any sample",
-    space=LAWS,
-).checked(trials=40)
+@SOURCE.claim("majority", space=LAWS).checked(trials=40)
 def majority(x: Instance, first: int = 1, costs: tuple[float, ...] = (1.0, 0.5)) -> Slacks:
     """Equal where the vote ties. It is true of w_0, ..., w_{m−1} and, as printed, of w_1, ..., w_m.
 
@@ -182,28 +154,7 @@ def _costs(votes: Array, zero: float) -> tuple[float, Array]:
     return float(costs[-1]), costs[:-1]
 
 
-@SOURCE.claim(
-    "majority-zero",
-    ("Sec. 2.3, 2", "line 116 of the text"),
-    "The bound holds whatever a prediction of 0 counts as.",
-    formula="l_{0-1}(h_maj; D) ≤ 2 l_{0-1}(Q; D), l_{0-1} = [y sign(<w, x>) < 0]",
-    printed="We know that the 0-1 risk of the majority vote hypothesis is at most twice the 0-1 "
-    "risk of Q.",
-    ruling=AMBIGUOUS,
-    given="sign(0), which is not defined, read as 0, and as no error; any sample; the vote "
-    "of those that Q is on, w_0, ..., w_{m−1}",
-    space=LAWS,
-    counterexamples=[
-        {
-            "A": [[1, 0], [0, 1], [0, 1]],
-            "y": [1, -1, 1],
-            "p": ["1/10", "1/10", "4/5"],
-            "m": 3,
-            "B": 1,
-            "loss": "hinge",
-        }
-    ],
-).checked(trials=40)
+@SOURCE.claim("majority-zero", space=LAWS).checked(trials=40)
 def abstaining(x: Instance) -> Slacks:
     """Those who abstain neither vote nor err: one error among many abstentions decides the vote.
     On the sample of rows 1, 2, 3, in this order, w_0, w_1, w_2 say 0, 0, −1 at x = e_2. With risks
@@ -273,17 +224,9 @@ def _as_one(x: Instance, first: int) -> Slack:
 SURROGATES = {name: LOSSES[name] for name in ("hinge", "exponential", "absolute")}
 
 
-@SOURCE.claim(
-    "surrogate",
-    ("Sec. 2.3, 2, second display", "lines 116 and 118 of the text"),
-    "A convex upper bound of the 0-1 loss, such as the hinge or the exponential loss, bounds the "
-    "risk of the vote.",
-    formula="l_{0-1}(h_maj; D) ≤ 2 l_{0-1}(Q; D) ≤ 2 l(Q; D)",
-    printed="if l is a convex upper bound on the 0-1 loss (like the hinge loss/exponential loss), "
-    "we have l_{0-1}(h_{maj}(x); D) ≤ 2l_{0-1}(Q; D) ≤ 2l(Q; D)",
-    given="a prediction of 0 is an error; votes of w_0, ..., w_{m−1}",
-    space=LAWS.but(loss=Choice(*SURROGATES), u=Real(-3, 3)),
-).checked(trials=40)
+@SOURCE.claim("surrogate", space=LAWS.but(loss=Choice(*SURROGATES), u=Real(-3, 3))).checked(
+    trials=40
+)
 def surrogate(x: Instance) -> Slacks:
     """φ(u, y) ≥ [yu ≤ 0]: equal for the hinge loss at 0. The absolute loss is one, too.
 

@@ -50,17 +50,7 @@ def step(x: Instance) -> tuple[float, float]:
     return steep, x.B / (steep * math.sqrt(len(x.A)))
 
 
-@SOURCE.claim(
-    "projection",
-    ("Sec. 2", "line 26 of the text"),
-    "Π[w] = B w/‖w‖ is the projection onto the ball of radius B.",
-    formula="‖Π[v] − v‖ ≤ ‖w − v‖ for every w in H, Π[v] = (B/‖v‖) v",
-    printed="Let Π[w] denote the projection of w onto the H (here Π[w] = (B/‖w‖) w).",
-    ruling=AMBIGUOUS,
-    given="H = {w : ‖w‖_2 ≤ B}; v ≠ 0, and the formula read for all of them",
-    space=POINTS,
-    counterexamples=[{"v": ["1/2"], "w": ["1/2"], "B": 1}],
-)
+@SOURCE.claim("projection", space=POINTS)
 def projection(x: Instance, onto: Callable[[Array, float], Array] = rescale) -> Slack:
     """Only outside of the ball. Points within are moved to its boundary, and 0 has no image."""
     assume(bool(x.v.any()))
@@ -86,17 +76,7 @@ def _(x: Instance) -> Slacks:
         yield at_least(far, float(np.linalg.norm(x.v)) - x.B, "‖w − v‖, ‖v‖ − B")
 
 
-@SOURCE.claim(
-    "class",
-    ("Sec. 2", "line 26 of the text"),
-    "A λ-Lipschitz convex loss has values in [0, c] and subgradients of norm λX at most.",
-    formula="0 ≤ l(w; z) ≤ c, ‖∇l(w; z)‖ ≤ λ‖x‖ ≤ λX for w in H, x in X",
-    printed="Let l be a λ-Lipschtiz convex loss function bounded in [0,c]. Let l_i(w) = l(w; (x_i, "
-    "y_i)) and ∇l_i(w) denote a subgradient",
-    given="l(w; (x, y)) = φ(<w, x>, y) with φ λ-Lipschitz and with values in [0, c] for "
-    "|<w, x>| ≤ BX, y = ±1",
-    space=STREAMS,
-).checked(trials=60)
+@SOURCE.claim("class", space=STREAMS).checked(trials=60)
 def lipschitz(x: Instance) -> Slacks:
     """Proof. φ is convex in the prediction, so that its largest value and slope on [−BX, BX] are at
     an end (1), and ∇l = φ' x.
@@ -130,16 +110,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(float(slope[2]), float(slope[:2].max()), "|φ'(u)|, at an end")
 
 
-@SOURCE.claim(
-    "A1",
-    ("Algorithm 1", "line 34 of the text, Algorithm 1"),
-    "Constrained gradient descent starts at 0 and projects each step; the package does so.",
-    formula="w_0 = 0, w_i = Π[w_{i−1} − η∇l_i(w_{i−1})]",
-    printed="w_0 ← 0 for i=1,...,m do Receive x_i, Predict ⟨w_{i−1}, x⟩, Receive y_i ∈ {−1, +1}, "
-    "suffer loss l(w_{i−1}; (x_i, y_i)) w_i ← Π[w_{i−1} − η∇l_i(w_{i−1})] end for",
-    given="Π the nearest point; η = B/(λX√m); printed <w_{i−1}, x> for <w_{i−1}, x_i>",
-    space=STREAMS,
-).checked(trials=40)
+@SOURCE.claim("A1", space=STREAMS).checked(trials=40)
 def algorithm(x: Instance) -> Slacks:
     """`GradientDescent` with `Horizon(m)` on `L2Ball(B)`, against the pseudocode in NumPy."""
     _, eta = step(x)
@@ -151,14 +122,6 @@ def algorithm(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T1",
-    ("Theorem 1", "lines 26 and 38 of the text, Theorem 1; again in line 67"),
-    "The regret of constrained gradient descent is at most λXB√m.",
-    formula="Σ l_i(w_{i−1}) ≤ Σ l_i(w*) + λXB√m",
-    printed="Let Π[w] denote the projection of w onto the H (here Π[w] = (B/‖w‖) w). … "
-    "(Σ_i l(w_{i−1}; (x_i, y_i))) ≤ (Σ_i l(w*; (x_i, y_i))) + λXB √m",
-    ruling=AMBIGUOUS,
-    given="any w* in H and any stream, in any order; η = B/(λX√m); Π read as the formula of Sec. "
-    "2, B w/‖w‖, which is not the projection that its words say (DEK11-projection)",
     space=STREAMS,
     counterexamples=[
         {"A": [["1/100"], [1]], "y": [1, -1], "w": [-1], "B": 1, "loss": "hinge"},
@@ -217,17 +180,7 @@ def _(x: Instance) -> Slacks:
     yield at_most(float(half[0]), 0.5, "½‖w_0 − w*‖²/B², 1/2")
 
 
-@SOURCE.claim(
-    "T1-regret",
-    ("Theorem 1, last display", "line 43 of the text, Theorem 1"),
-    "The regret is at most λBX√n.",
-    formula="Regret ≤ λBX√n",
-    printed="Regret ≤ λBX √n",
-    ruling=MISPRINT,
-    given="Π the nearest point; w* the best of H in hindsight",
-    space=STREAMS,
-    counterexamples=[{"A": [[1], [1]], "y": [-1, -1], "w": [-1], "B": 1, "loss": "hinge"}],
-)
+@SOURCE.claim("T1-regret", space=STREAMS)
 def root_of_n(x: Instance, rounds: bool = False) -> Slacks:
     """n is the dimension, here 1: 2 − 1/√2 > 1. The theorem has √m five lines above."""
     steep, _ = step(x)
@@ -260,16 +213,7 @@ def worst(r: int) -> float:
 
 
 @SOURCE.claim(
-    "T1-rate",
-    ("After the proof of Theorem 1", "line 69 of the text"),
-    "The regret grows sub-linearly, and per example goes to 0 at the rate 1/√m.",
-    formula="Regret/m ≤ λXB/√m",
-    printed="we have a regret that grows sub-linearly with the number of samples observed. "
-    "Asymptotically, this gives us an average regret per sample (Regret/m) that goes to 0 at rate "
-    "1/√m.",
-    given="hinge loss with BX = 1, m = r²: here x = X, labels +1 and −1 by turns and at last r "
-    "times +1",
-    space=Space(r=Whole(1, 12), B=Real(0.25, 4.0, log=True), first=Choice("up", "down")),
+    "T1-rate", space=Space(r=Whole(1, 12), B=Real(0.25, 4.0, log=True), first=Choice("up", "down"))
 )
 def rate(x: Instance) -> Slacks:
     """Equal, so that neither the constant nor the rate can be better.

@@ -26,24 +26,7 @@ def exponents(x: Instance, run: Passed) -> tuple[Array, Array]:
     return Z, (run.before[0] * Z).sum(axis=1, keepdims=True)
 
 
-@SOURCE.claim(
-    "T3-alpha-1-4",
-    (
-        "Proof of Theorem 3, second display, lines one to four",
-        "line 160 of the text, lines one to four",
-    ),
-    "α_i is an inner product and the logarithm of a mean.",
-    formula="α_i = Σ_j w*_j log(w_{i,j}/w_{i−1,j}) = −η Σ_j w*_j ∇_j − log Σ_j w_{i−1,j} "
-    "exp(−η∇_j) = −η<w* − w_{i−1}, ∇> − log Σ_j w_{i−1,j} exp(η(−∇_j + <w_{i−1}, ∇>))",
-    printed="α_i = Σ_{i=1}^n w*_j log(w_{i,j}/w_{i−1,j}) (Def of KL) = −η Σ_{j=1}^n w*_j ∇_j "
-    "l_i(w_{i−1}) − log(Σ_{j=1}^n w_{i−1,j} exp(−η∇_j l_i(w_{i−1}))) (Def of EG Update) = −η⟨w*, "
-    "∇l_i(w_{i−1})⟩ − log(Σ_{j=1}^n w_{i−1,j} exp(−η∇_j l_i(w_{i−1}))) = −η⟨w* − w_{i−1}, "
-    "∇l_i(w_{i−1})⟩ − log(Σ_{j=1}^n w_{i−1,j} exp(η(−∇_j l_i(w_{i−1}) + ⟨w_{i−1}, "
-    "∇l_i(w_{i−1})⟩)))",
-    given="∇ = ∇l_i(w_{i−1}); any η > 0 and w* in the simplex (line one has Σ_{i=1}^n in our copy, "
-    "with j free: the sum is over j)",
-    space=STEPS,
-)
+@SOURCE.claim("T3-alpha-1-4", space=STEPS)
 def lines(x: Instance) -> Slacks:
     """Proof. The definition of KL, in which Σ w*_j log w*_j cancels (1), and of the update; then
     <w_{i−1}, ∇> is added and taken away.
@@ -70,16 +53,7 @@ def _(x: Instance) -> Slack:
     return equal(found / scale, float(x.w @ np.log(v / u)) / scale, "KL − KL, Σ w_j log(v_j/u_j)")
 
 
-@SOURCE.claim(
-    "T3-alpha-5",
-    ("Proof of Theorem 3, second display, line five", "line 160 of the text, line five"),
-    "α_i is at least the step times the gain in loss, less the logarithm of a mean.",
-    formula="α_i ≥ η(l_i(w_{i−1}) − l_i(w*)) − log Exp[exp(Z − Exp[Z])]",
-    printed=ILLEGIBLE,
-    given="Z = −η∇_j l_i(w_{i−1}) with probability w_{i−1,j}; the formula is that of the two "
-    "displays after it",
-    space=STEPS,
-)
+@SOURCE.claim("T3-alpha-5", space=STEPS)
 def fifth_line(x: Instance) -> Slack:
     """Proof. The subgradient inequality (1), and Exp[Z] = −η<w_{i−1}, ∇>."""
     run = one(x).exponentiated(x.eta)
@@ -98,16 +72,7 @@ def _(x: Instance) -> Slack:
     return at_least(float((tangent - gain).min()), 0.0, "<w − w*, ∇> − l_i(w) + l_i(w*)")
 
 
-@SOURCE.claim(
-    "T3-Z",
-    ("Proof of Theorem 3, after the second display", "lines 164 and 166 of the text"),
-    "Z is at most ηλX in size.",
-    formula="|Z| ≤ ηλX",
-    printed="Z = −η∇_j l_i(w_{i−1}) w.p w_{i−1,j} Using the λ-Lipschitz property of l and the l_∞ "
-    "boundedness of X, one can show that |Z| ≤ ηλX w.p. 1.",
-    given="|x_j| ≤ X, φ λ-Lipschitz in predictions",
-    space=STEPS,
-)
+@SOURCE.claim("T3-Z", space=STEPS)
 def size_of_z(x: Instance) -> Slack:
     """Equal where the largest entry of x meets the steepest slope.
 
@@ -128,15 +93,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(float(np.abs(slopes).max()), steep(x) / X, "|φ'|, λ")
 
 
-@SOURCE.claim(
-    "T3-mgf",
-    ("Proof of Theorem 3, third display", "line 168 of the text"),
-    "The moment generating function of Z is that of a bounded variable.",
-    formula="Exp[exp(Z − Exp[Z])] ≤ exp(η²λ²X²/2)",
-    printed="Exp[exp(Z − Exp[Z])] ≤ exp(η²λ²X²/2)",
-    given="|Z| ≤ ηλX",
-    space=STEPS.but(u=Real(1e-3, 3.0, log=True)),
-)
+@SOURCE.claim("T3-mgf", space=STEPS.but(u=Real(1e-3, 3.0, log=True)))
 def moments(x: Instance) -> Slacks:
     """Proof. Hoeffding's lemma (1) for an interval of length 2ηλX: exp((2ηλX)²/8).
 
@@ -158,15 +115,7 @@ moments.step("Hoeffding's lemma.", "Exp[exp(Z − Exp[Z])] ≤ exp((max Z − mi
 )
 
 
-@SOURCE.claim(
-    "T3-alpha",
-    ("Proof of Theorem 3, fourth display", "line 172 of the text"),
-    "α_i is at least the step times the gain in loss, less η²λ²X²/2.",
-    formula="α_i ≥ η(l_i(w_{i−1}) − l_i(w*)) − η²λ²X²/2",
-    printed="α_i ≥ η(l_i(w_{i−1}) − l_i(w*)) − η²λ²X²/2",
-    given="any η > 0 and w* in the simplex",
-    space=STEPS,
-)
+@SOURCE.claim("T3-alpha", space=STEPS)
 def therefore(x: Instance) -> Slacks:
     """Nearly equal for two experts with the costs 1 and −1, a comparator at a vertex, and small η:
     every instance has such a round beside its own.
@@ -188,19 +137,7 @@ def _(x: Instance) -> Slack:
     return at_most(float(np.abs(Z).max()) / (x.eta * steep(x)), 1.0, "|Z|/(ηλX), 1")
 
 
-@SOURCE.claim(
-    "T3-sum",
-    ("Proof of Theorem 3, fifth display", "line 176 of the text"),
-    "The α_i telescope, to log n at most.",
-    formula="Σ α_i = KL(w* ‖ w_0) − KL(w* ‖ w_i) ≤ KL(w* ‖ w_0) ≤ log(n)",
-    printed="Σ_i α_i = Σ_i KL(w* ‖ w_{i−1}) − KL(w* ‖ w_i) = KL(w* ‖ w_0) − KL(w* ‖ w_i) ≤ "
-    "KL(w* ‖ w_0) ≤ log(n)",
-    ruling=MISPRINT,
-    given="w_0 uniform; any η > 0 and w* in the simplex; any i from 0 to m, as i is free outside "
-    "of the sum",
-    space=STEPS.but(i=Whole(0, "m")),
-    counterexamples=[{"A": [[1, -1]], "y": [1], "w": [1, 0], "loss": "hinge", "eta": 1, "i": 0}],
-)
+@SOURCE.claim("T3-sum", space=STEPS.but(i=Whole(0, "m")))
 def telescoped(x: Instance, last: bool = False) -> Slacks:
     """KL(w* ‖ w_0) is log n less the entropy of w*: log n at the vertices."""
     run = one(x).exponentiated(x.eta)
@@ -239,15 +176,7 @@ def _(x: Instance) -> Slacks:
     yield at_most(float(xlogy(x.w, x.w).sum()), 0.0, "Σ w*_j log w*_j, 0")
 
 
-@SOURCE.claim(
-    "T3-bound",
-    ("Proof of Theorem 3, sixth display", "line 180 of the text"),
-    "The regret is bounded for any step.",
-    formula="Σ (l_i(w_{i−1}) − l_i(w*)) ≤ log(n)/η + η mλ²X²/2",
-    printed="Σ_{i=1}^m (l_i(w_{i−1}) − l_i(w*)) ≤ log(n)/η + η mλ²X²/2",
-    given="any η > 0 and w* in the simplex",
-    space=STEPS,
-)
+@SOURCE.claim("T3-bound", space=STEPS)
 def any_step(x: Instance) -> Slacks:
     """Proof. log n ≥ Σ α_i ≥ η Regret − mη²λ²X²/2 (1): DEK11-T3-sum and DEK11-T3-alpha. Over η."""
     run, (m, n) = one(x).exponentiated(x.eta), x.A.shape
@@ -275,12 +204,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T3-eta",
-    ("Proof of Theorem 3, after the sixth display", "lines 182 and 184 of the text"),
-    "η = √(2 log(n)/m)/(λX) minimises the right side, which then is λX√(2m log n).",
-    formula="min_η log(n)/η + η mλ²X²/2 = λX√(2m log(n))",
-    printed="We can choose η = (1/(λX)) √(2 log(n)/m) to minimize the RHS and get … λX √(2m "
-    "log(n))",
-    given="n ≥ 2 (for n = 1 it is η = 0); X = 1, without loss of generality",
     space=Space(
         n=Whole(2, 100),
         m=Whole(1, 1000),

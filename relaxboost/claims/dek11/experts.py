@@ -19,14 +19,6 @@ STREAMS = Space(
 )
 """A stream: the rows of A and the signs of y; a comparator in the simplex."""
 
-SOURCE.unchecked(
-    "setting",
-    "Sec. 3, first paragraph",
-    "Experts make predictions, and the algorithm looks for a convex combination that is as "
-    "accurate as possible.",
-    "a description of the setting; what the algorithm reaches is Theorem 3",
-)
-
 
 def steep(x: Instance) -> float:
     """Return λX, X the largest entry of A in size."""
@@ -53,18 +45,7 @@ def linear_regret(run: Passed) -> float:
     return float(run.linear()[0] - run.slopes.sum(axis=(0, 1)).min())
 
 
-@SOURCE.claim(
-    "A2",
-    ("Algorithm 2", "line 146 of the text, Algorithm 2"),
-    "The exponentiated gradient starts at the uniform weights and multiplies; the package does so.",
-    formula="w_0 = (1/n, ..., 1/n), w_{i,j} = w_{i−1,j} exp(−η∇_j l_i(w_{i−1}))/Σ_k w_{i−1,k} "
-    "exp(−η∇_k l_i(w_{i−1}))",
-    printed="w_0 ← {1/n, …, 1/n} for i=1, …, m do Receive x_i, Predict ⟨w_{i−1}, x⟩, Receive y_i ∈ "
-    "{−1, +1}, suffer loss l(w_{i−1}; (x_i, y_i)) Update: ∀j w_{i,j} ← (w_{i−1,j} exp(−η∇_j "
-    "l_i(w_{i−1})))/(Σ_k w_{i−1,k} exp(−η∇_k l_i(w_{i−1}))) end for",
-    given="η = √(2 log(n)/m)/(λX), n ≥ 2; printed <w_{i−1}, x> for <w_{i−1}, x_i>",
-    space=STREAMS,
-).checked(trials=40)
+@SOURCE.claim("A2", space=STREAMS).checked(trials=40)
 def algorithm(x: Instance) -> Slacks:
     """`ExponentiatedGradient` with `Horizon(m)`, against the pseudocode in NumPy.
 
@@ -97,12 +78,6 @@ TURNS = {"A": [[1, -1]], "y": [1], "w": [1, 0], "loss": "hinge"}
 
 @SOURCE.claim(
     "T3",
-    ("Theorem 3, first display", "line 150 of the text, Theorem 3"),
-    "The regret of the exponentiated gradient is at most λX√(2n log m).",
-    formula="Σ l_i(w_{i−1}) ≤ Σ l_i(w*) + λX√(2n log(m))",
-    printed="(Σ_i l(w_{i−1}; (x_i, y_i))) ≤ (Σ_i l(w*; (x_i, y_i))) + λX √(2n log(m))",
-    ruling=MISPRINT,
-    given="any w* in the simplex and any stream, in any order; η = √(2 log(n)/m)/(λX)",
     space=STREAMS,
     counterexamples=[TURNS, {**TURNS, "A": [[1, -1]] * 40, "y": [1, -1] * 12 + [1] * 16}],
 )
@@ -133,16 +108,7 @@ def theorem_3_corrected(x: Instance) -> Slacks:
     yield from theorem_3(x, False)
 
 
-@SOURCE.claim(
-    "T3-regret",
-    ("Theorem 3, second display, and the last of its proof", "lines 154 and 184 of the text"),
-    "The regret is at most λX√(2m log n).",
-    formula="Regret ≤ λX√(2m log(n))",
-    printed="Regret ≤ λX √(2m log(n)) … Σ_{i=1}^m (l(w_{i−1}; (x_i, y_i)) − l(w*; (x_i, y_i))) ≤ "
-    "λX √(2m log(n))",
-    given="against the best w of the simplex; n ≥ 2",
-    space=STREAMS,
-)
+@SOURCE.claim("T3-regret", space=STREAMS)
 def regret(x: Instance) -> Slacks:
     """Bounded by the linearised regret, whose best w is a vertex.
 

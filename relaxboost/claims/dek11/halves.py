@@ -64,17 +64,9 @@ def over(x: Instance, rise: float, best: bool) -> float:
 
 @SOURCE.claim(
     "half",
-    ("Sec. 2.3, 3, third display", "lines 128 to 132 of the text"),
-    "The ERM of the first half has a risk near its loss there, with probability at least δ.",
-    formula="l(h̃̃; D) ≤ l(h̃̃; S') + c √(log(m/δ)/(2(m/2))) with probability ≥ min {δ, 1 − δ}, "
-    "S' = {z_1, ..., z_{m/2−1}}",
-    printed="Define h̃̃ to be the output of ERM run on the first half of the dataset S' = {(x_i, "
-    "y_i)}_{i=1}^{m/2−1}. … l(h̃̃; D) ≤ l(h̃̃; S') + c √(log m/δ/(2(m/2))) with probability at "
-    "least δ.",
     given=f"h̃̃ of least loss on S' among h_0, ..., h_{{m/2−1}} of {EXPERTS}; the second half is "
     "measured for 0-1 losses, c = 1, and risks q, 1 − 1/N, ..., 1 − (m/2 − 1)/N",
     space=HALVES,
-    counterexamples=[{"h": 7, "bits": 7, "q": "1/2", "delta": "1/2"}],
 ).checked(trials=30)
 def half(x: Instance) -> Slack:
     """S' has taught the hypotheses, which is what validation is to avoid; it has m/2 − 1 examples,
@@ -127,15 +119,6 @@ _THREE = {"A": [[1], [1], [1]], "y": [1, 1, 1], "p": ["1/3", "1/3", "1/3"], "B":
 
 @SOURCE.claim(
     "best",
-    ("Sec. 2.3, 3, after the third display", "line 132 of the text"),
-    "The loss on S' of the best hypothesis is near its risk.",
-    formula="l(h*; S') ≤ l(h*; D) + c √(log(m/δ)/(2(m/2))) with probability ≥ 1 − δ",
-    printed="by a Hoeffding bound l(h*; S') ≤ l(h*; D) + c √(log(m/δ)/(2(m/2))) with probability "
-    "at least 1 − δ",
-    ruling=AMBIGUOUS,
-    given="h* of least risk among h_0, ..., h_{m/2−1}, ties to the first; m even; Sec. 1 allows "
-    "any online learner, here also a contrary one with the 0-1 loss, c = 1, which begins with "
-    "errors everywhere, and then errs on the examples it has seen only",
     space=DRAWS,
     counterexamples=[
         {**_THREE, "m": 4, "loss": "hinge", "learner": "contrary", "delta": "3/4"},
@@ -199,15 +182,9 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "ERM",
-    ("Sec. 2.3, 3, fourth display", "lines 132 and 134 of the text"),
-    "The ERM of the first half is nearly as good as the best of its hypotheses.",
-    formula="l(h̃̃; D) ≤ l(h*; D) + 2c √(log(m/δ)/m) with probability ≥ 1 − 2δ",
-    printed="by definition l(h̃̃; S') ≤ l(h*; S') … with probability at least 1 − 2δ l(h̃̃; D) ≤ "
-    "l(h*; D) + 2c √(log(m/δ)/m)",
     given=f"h̃̃ of least loss on S' = {{z_1, ..., z_{{m/2−1}}}}; {EXPERTS}; the second half is "
     "measured for 0-1 losses, c = 1: h_0 errs on labels −1, others on all atoms but those seen",
     space=HALVES,
-    counterexamples=[{"h": 500, "bits": 25, "q": "1/10", "delta": "1/10"}],
 ).checked(trials=30)
 def erm(x: Instance) -> Slack:
     """Where S' has a label −1, its ERM is a hypothesis that knows S' by heart and has the risk 1

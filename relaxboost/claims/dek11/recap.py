@@ -17,39 +17,13 @@ from relaxboost.claims.dek11.runs import (
 from relaxboost.claims.dek11.source import SOURCE
 from relaxboost.claims.language import *
 
-SOURCE.unchecked(
-    "online",
-    "Sec. 1, first paragraph",
-    "Supervised learning usually assumes i.i.d. data; online learning assumes nothing of the "
-    "source, and the goal is to minimise regret, Σ l(h_{i−1}; z_i) − min_h Σ l(h; z_i).",
-    "a definition, and a description of two fields; that regret is close to nothing for any data "
-    "is Theorems 1 and 3",
-)
-SOURCE.unchecked(
-    "zero-sum",
-    "Sec. 1, first paragraph",
-    "Online learning can be seen as a zero-sum repeated game, in which the algorithm minimises and "
-    "an adversary maximises the regret.",
-    "it names the players; the lecture states no value of the game and uses none",
-)
-
 
 def deviations(law: Samples, run: Passed) -> Array:
     """Return l(Q; D) − (1/m) Σ l(w_{i−1}; z_i) of each sample, Q uniform on w_0, ..., w_{m−1}."""
     return np.asarray(law.risk(run.before).mean(axis=1) - run.losses.mean(axis=1))
 
 
-@SOURCE.claim(
-    "martingale",
-    ("Sec. 1, before Eq. 1", "line 17 of the text"),
-    "l(h_{i−1}; D) − l(h_{i−1}; z_i) are the differences of a martingale, and each lies in an "
-    "interval of length c that is known before z_i.",
-    formula="E[l(h_{i−1}; D) − l(h_{i−1}; z_i) | z_1, ..., z_{i−1}] = 0",
-    printed="We showed in the last lecture, using an argument based on a Doob Martingale+Azuma's "
-    "inequality that",
-    given="z_1, ..., z_m i.i.d., in the order of arrival; l in [0, c]; Algorithm 1",
-    space=LAWS,
-).checked(trials=60)
+@SOURCE.claim("martingale", space=LAWS).checked(trials=60)
 def martingale(x: Instance) -> Slacks:
     """Proof. h_{i−1} depends on z_1, ..., z_{i−1} only (1), which z_i is independent of.
 
@@ -77,17 +51,7 @@ def _(x: Instance) -> Slacks:
         yield equal(float(np.ptp(w, axis=1).max()), 0.0, "range of h_{i−1} given the past", i + 1)
 
 
-@SOURCE.claim(
-    "E1",
-    ("Eq. 1", "line 19 of the text, Eq. 1; again in line 79"),
-    "The risk of the uniform randomised hypothesis is at most the mean loss on the way, and a term "
-    "in δ.",
-    formula="l(Q; D) ≤ (1/m) Σ l(h_{i−1}; z_i) + c √(log(1/δ)/(2m)) with probability ≥ 1 − δ",
-    printed="l(Q; D) ≤ (1/m)(Σ_i l(h_{i−1}; (x_i, y_i))) + c √(log(1/δ)/(2m))",
-    given="z_1, ..., z_m i.i.d., in the order of arrival; l in [0, c]; Algorithm 1 or 2; for "
-    "every δ",
-    space=LAWS.but(learner=Choice("GD", "EG")),
-).checked(trials=60)
+@SOURCE.claim("E1", space=LAWS.but(learner=Choice("GD", "EG"))).checked(trials=60)
 def equation_1(x: Instance) -> Slacks:
     """All samples are looked at, and δ is the worst for what came out. Nearly tight for many coins.
 
@@ -118,22 +82,9 @@ def _(x: Instance) -> Slacks:
         yield at_most(logs / law.m, s**2 / 8.0, "(1/m) log E exp(s Σ Δ_i/c), s²/8")
 
 
-@SOURCE.claim(
-    "E1-order",
-    ("Sec. 1, before Eq. 1, and Theorem 2", "lines 17 and 19 of the text"),
-    "The data set may be given to the online algorithm in any arbitrary order.",
-    formula="l(Q; D) ≤ (1/m) Σ l(h_{i−1}; z_i) + c √(log(1/δ)/(2m)) with probability ≥ 1 − δ",
-    printed="Run the online algorithm on the fixed data set (given in any arbitrary order) and "
-    "output a randomized hypothesis … l(Q; D) ≤ (1/m)(Σ_i l(h_{i−1}; (x_i, y_i))) + "
-    "c √(log(1/δ)/(2m))",
-    ruling=AMBIGUOUS,
-    given="“arbitrary” read so that the order may depend on the data: z_1, ..., z_m i.i.d., and "
-    "sorted by their labels; Algorithm 1; for every δ",
-    space=LAWS.but(sizes={"k": (1, 2), "n": (1, 2)}, m=Whole(1, 12)),
-    counterexamples=[
-        {"A": [[1], [1]], "y": [1, -1], "p": ["1/2", "1/2"], "m": 12, "B": 1, "loss": "hinge"}
-    ],
-).checked(trials=60)
+@SOURCE.claim("E1-order", space=LAWS.but(sizes={"k": (1, 2), "n": (1, 2)}, m=Whole(1, 12))).checked(
+    trials=60
+)
 def any_order(x: Instance, rearranged: bool = True) -> Slack:
     """Theorem 1 holds for any order, Eq. 1 only for one that does not depend on the sample.
 

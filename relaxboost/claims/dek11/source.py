@@ -1,10 +1,7 @@
 """The source that the claims of this folder belong to."""
 
-from relaxboost.claims.claim import Source
+from pathlib import Path
 
-SOURCE = Source(
-    "DEK11",
-    "O. Dekel (2011), CSE522 Learning Theory, Lecture 18: Online to Batch Conversion, University "
-    "of Washington",
-    place=7,
-)
+from relaxboost.claims.source import Source
+
+SOURCE = Source.read(Path(__file__).with_name("statements.toml"))

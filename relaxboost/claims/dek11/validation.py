@@ -24,15 +24,7 @@ def later(law: Samples) -> tuple[Array, Array, Array]:
     return np.triu(values).sum(axis=2) / rest, law.risk(before), rest
 
 
-@SOURCE.claim(
-    "independence",
-    ("Sec. 2.3, 3, first line", "line 120 of the text"),
-    "w_{i−1} is independent of the examples from the i-th on.",
-    formula="P(w_{i−1} ∈ ·, (z_k)_{k≥i} ∈ ·) = P(w_{i−1} ∈ ·) P((z_k)_{k≥i} ∈ ·)",
-    printed="Note that w_{i−1} is independent of {(x_k, y_k)}_{k=i}^m.",
-    given="z_1, ..., z_m i.i.d., in the order of arrival",
-    space=RUNS,
-).checked(trials=40)
+@SOURCE.claim("independence", space=RUNS).checked(trials=40)
 def independence(x: Instance) -> Slacks:
     """Proof. w_{i−1} is a function of z_1, ..., z_{i−1}, which the later examples are independent
     of (1).
@@ -61,28 +53,7 @@ def _(x: Instance) -> Slacks:
     yield equal(float(np.abs(law.chances - product).max()), 0.0, "P(past, rest) − P(past) P(rest)")
 
 
-@SOURCE.claim(
-    "radius",
-    ("Sec. 2.3, 3, first display", "lines 120 and 122 of the text"),
-    "All losses on the later examples are within c √(log(m/δ)/(2(m − i + 1))) of their risks.",
-    formula="∀i |l(h_{i−1}; z_i, ..., z_m) − l(h_{i−1}; D)| ≤ c √(log(m/δ)/(2(m − i + 1))) with "
-    "probability ≥ 1 − δ",
-    printed="Using a Hoeffding+Union bound, w.p. at least 1 − δ, ∀i |l(h_{i−1}; {x_k, "
-    "y_k}_{k=i}^m) − l(h_{i−1}; D)| ≤ c √(log(m/δ)/(2(m − i + 1)))",
-    given="z_1, ..., z_m i.i.d., in the order of arrival; for every δ",
-    space=RUNS,
-    counterexamples=[
-        {
-            "A": [[1], [1]],
-            "y": [1, -1],
-            "p": ["1/2", "1/2"],
-            "m": 1,
-            "B": 1,
-            "loss": "hinge",
-            "learner": "EG",
-        }
-    ],
-).checked(trials=40)
+@SOURCE.claim("radius", space=RUNS).checked(trials=40)
 def radius(x: Instance, sides: float = 1.0, both: bool = True) -> Slack:
     """A union over m bounds of two sides each needs log(2m/δ).
 
@@ -133,30 +104,7 @@ def on_first(law: Samples, losses: Array) -> Array:
     return np.asarray(np.take_along_axis(losses, shown.astype(np.intp), axis=2).mean(axis=2))
 
 
-@SOURCE.claim(
-    "as-good",
-    ("Sec. 2.3, 3, after the second display", "lines 126 and 128 of the text"),
-    "The hypothesis chosen is at least as good as the ERM of the first half.",
-    formula="l(h̃; D) ≤ l(h̃̃; D), here with probability ≥ 1 − δ at least",
-    printed="h̃ = argmin_{h_0, h_1, …, h_{m−1}} l(h_{i−1}; {x_k, y_k}_{k=i}^m) + "
-    "c √(log(m/δ)/(2(m − i + 1))) … We know that h̃ is at least as good as h̃̃.",
-    ruling=AMBIGUOUS,
-    given="“as good” read as the risk; h̃̃ of least loss on S' = {z_1, ..., z_{m/2−1}} among "
-    "h_0, ..., h_{m/2−1}; m ≥ 4 and even; ties go to the first",
-    space=LATER,
-    counterexamples=[
-        {
-            "A": [[1]],
-            "y": [1],
-            "p": [1],
-            "m": 4,
-            "B": "1/4",
-            "loss": "hinge",
-            "learner": "GD",
-            "delta": "1/100",
-        }
-    ],
-).checked(trials=40)
+@SOURCE.claim("as-good", space=LATER).checked(trials=40)
 def as_good(x: Instance) -> Slack:
     """Early hypotheses have shorter radii, and are preferred to better ones that have longer ones.
 
@@ -213,17 +161,7 @@ the first half with probability q, and the others more often, by `over` times wh
 """
 
 
-@SOURCE.claim(
-    "chosen",
-    ("Sec. 2.3, 3, last display", "lines 136 and 138 of the text"),
-    "The hypothesis chosen is nearly as good as the best of the first half.",
-    formula="l(h̃; D) ≤ l(h*; D) + 2c √(log(2m/δ)/m) with probability ≥ 1 − δ",
-    printed="so that with probability at least 1 − δ, l(h̃; D) ≤ l(h*; D) + 2c √(log(2m/δ)/m)",
-    given="h̃ with radii for log(m/δ), as printed; h* the best of h_0, ..., h_{m/2−1}; i.i.d. "
-    "examples in the order of arrival; m ≥ 2; any online learner: here hypotheses that are fixed "
-    "beforehand, with the 0-1 loss, c = 1, and all of them too bad but one",
-    space=COINS,
-).checked(trials=40)
+@SOURCE.claim("chosen", space=COINS).checked(trials=40)
 def chosen_is_good(x: Instance) -> Slack:
     """True, though not by the proof printed (DEK11-half, -best, -ERM), which is not needed.
 

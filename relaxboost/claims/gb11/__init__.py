@@ -5,5 +5,5 @@ from relaxboost.claims.registry import gather
 SOURCE = gather(
     __name__,
     "functions projections weak multiclass smooth example repeated convex residual "
-    "residual_proofs displays remarks leaves lines",
+    "residual_proofs displays remarks leaves",
 )

@@ -26,11 +26,6 @@ _TAN = 0.5773502691896257
 
 @SOURCE.claim(
     "T5-h",
-    ("Theorem 5, its proof", "Appendix C, proof of Theorem 5, before the second display"),
-    "‖h_t‖ ≤ ‖∇_t‖ ≤ G.",
-    formula="‖h_t‖ ≤ ‖∇_t‖",
-    printed="using bound ‖h_t‖ ≤ ‖∇_t‖ ≤ G",
-    given="h_t the sum of the projections of round t of Algorithm 2",
     space=STRONG,
     counterexamples=[
         {"H": [[7, 7], [4, -4]], "A": [[0, 0]], "y": [0, 0], "f0": [-33, -56], "lam": 1, "T": 2},
@@ -83,21 +78,7 @@ def _(x: Instance) -> Slacks:
 AVERAGES = space(index=Choice("f_1..f_T", "f_0..f_{T−1}"))
 
 
-@SOURCE.claim(
-    "T5",
-    "Theorem 5",
-    "Algorithm 2 with η_t = 1/sqrt(t) has a mean gap of O(1/sqrt(T)) and a term in γ.",
-    formula="(1/T) Σ [R[f_t] − R[f*]] ≤ F²/(2 sqrt(T)) + G²/sqrt(T) + 2FG(1 − γ²)/γ²",
-    printed="Let … ‖∇R[f]‖_P̂ ≤ G and ‖f‖_P̂ ≤ F for all f ∈ F. … Given a starting point f_0 and "
-    "step size η_t = 1/√t, after T iterations of Algorithm 2 we have: "
-    "(1/T) Σ_{t=1}^T [R_emp[f_t] − R_emp[f*]] ≤ F²/(2√T) + G²/√T + 2FG (1 − γ²)/γ²",
-    given="R convex; G bounds ‖∇R‖ and F bounds ‖f‖ at the points visited and at f*",
-    space=AVERAGES,
-    counterexamples=[
-        {"H": [[1]], "A": [["1/2"]], "y": [1], "f0": [-1], "index": "f_1..f_T", "T": 2},
-        {"H": [[1]], "A": [[1]], "y": [1], "f0": [-1], "index": "f_0..f_{T−1}", "T": 1},
-    ],
-).checked(trials=60)
+@SOURCE.claim("T5", space=AVERAGES).checked(trials=60)
 def convex(x: Instance) -> Slack:
     """‖f_t − f*‖² is up to 4F², so that the first term is 2F²/sqrt(T). The third lacks 1/T.
 
@@ -165,17 +146,7 @@ def convex_distance(x: Instance) -> Slacks:
     yield from convex_corrected(x, x.y)
 
 
-@SOURCE.claim(
-    "T5-series",
-    ("Theorem 5, its proof, last step", "Appendix C, proof of Theorem 5, second display"),
-    "Σ sqrt((1 − γ²)^t) ≤ 2(1 − γ²)/γ².",
-    formula="Σ_{t≤T} q^t ≤ 2q²/(1 − q²), q = sqrt(1 − γ²); T = 4000",
-    printed="≥ Σ R[f_t] − F²√T/2 − G²√T − FG Σ_{t=1}^T √((1 − γ²)^t) ≥ Σ R[f_t] − F²√T/2 − G²√T − "
-    "2FG (1 − γ²)/γ²",
-    given="0 < γ < 1",
-    space=Space(gamma=Real(0.05, 0.999)),
-    counterexamples=[{"gamma": "3/5"}],
-)
+@SOURCE.claim("T5-series", space=Space(gamma=Real(0.05, 0.999)))
 def series(x: Instance) -> Slack:
     """Σ q^t = q/(1 − q) = q(1 + q)/(1 − q²), and q + q² > 2q² for every q in (0, 1)."""
     q = wasted(x.gamma)
@@ -215,17 +186,7 @@ def parts(squares: list[float]) -> float:
     return sum(s * r / 2.0 for s, r in zip(squares[1:], rises, strict=True)) - squares[0]
 
 
-@SOURCE.claim(
-    "T5-sum",
-    "Appendix C, proof of Theorem 5, first display",
-    "The sum of the potentials, without strong convexity.",
-    formula="Σ R[f*] ≥ Σ R[f_t] − (1/η_1)‖f_1 − f*‖² + Σ_{t<T} ½‖f_{t+1} − f*‖²(1/η_t − 1/η_{t+1})"
-    " − Σ (η_t/2)‖h_t‖² − Σ <f* − f_t, h_t − ∇_t>; with 1/(2η_1) as well",
-    printed="Σ R[f*] ≥ Σ R[f_t] − (1/η_1)‖f_1 − f*‖² + Σ_{t=1}^{T−1} ½‖f_{t+1} − f*‖²(1/η_t − "
-    "1/η_{t+1}) − Σ (η_t/2)‖h_t‖² − Σ <f* − f_t, h_t − ∇_t>",
-    given="η_t = 1/sqrt(t), f_1 the start",
-    space=RUNS,
-).checked(trials=60)
+@SOURCE.claim("T5-sum", space=RUNS).checked(trials=60)
 def summed(x: Instance) -> Slacks:
     """Proof. That of GB11-T4-sum for λ = 0: a gap is <∇_t, f_t − f*> at most (1), which is a
     potential (GB11-T4-potential), summed by parts (2).
@@ -248,21 +209,7 @@ def _(x: Instance) -> Slack:
 summed.step(*BY_PARTS, space=PARTS)(by_parts)
 
 
-@SOURCE.claim(
-    "T5-display",
-    (
-        "Appendix C, proof of Theorem 5, second display, first line",
-        "Appendix C, proof of Theorem 5, second display",
-    ),
-    "The distances telescope to sqrt(T)‖f_T − f*‖².",
-    formula="Σ R[f*] ≥ Σ R[f_t] − (1/η_T)‖f_T − f*‖² − (G²/2) Σ 1/sqrt(t) − "
-    "Σ <f* − f_t, h_t − ∇_t>",
-    printed="Σ R[f*] ≥ Σ R[f_t] − (1/η_T)‖f_T − f*‖² − (G²/2) Σ_{t=1}^T 1/√t − "
-    "Σ <f* − f_t, h_t − ∇_t>",
-    given="η_t = 1/sqrt(t), f_1 the start; f_T the last point or the next, whichever is farther",
-    space=RUNS,
-    counterexamples=[{"H": [[1]], "A": [["1/4"]], "y": [2], "f0": [0], "T": 16}],
-).checked(trials=60)
+@SOURCE.claim("T5-display", space=RUNS).checked(trials=60)
 def telescoped(x: Instance) -> Slack:
     """The distance may have been larger before: |f − 2|/4 from 0 comes near 2 after 16 rounds."""
     run = weakly(x)
@@ -302,17 +249,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(total, max(a) * sum(rises) / 2, "the squares, max a_t/(2η_T)")
 
 
-@SOURCE.claim(
-    "T5-roots",
-    (
-        "Appendix C, proof of Theorem 5, second display, second line",
-        "Appendix C, proof of Theorem 5, second display",
-    ),
-    "Σ 1/sqrt(t) ≤ 2 sqrt(T).",
-    formula="Σ_{t≤T} 1/sqrt(t) ≤ 2 sqrt(T), and ≥ 2 sqrt(T) − 2",
-    printed="(G²/2) Σ_{t=1}^T 1/√t … G²√T",
-    space=Space(T=Whole(1, 2000)),
-)
+@SOURCE.claim("T5-roots", space=Space(T=Whole(1, 2000)))
 def roots(x: Instance) -> Slacks:
     """Proof. 1/sqrt(t) is between differences of 2 sqrt(t) (1), which telescope."""
     total = math.fsum(1.0 / math.sqrt(t) for t in range(1, x.T + 1))

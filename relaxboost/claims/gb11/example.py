@@ -24,14 +24,6 @@ def run(a: float, b: float, algorithm: Algorithm, last: int, at_zero: float) -> 
 
 @SOURCE.claim(
     "example-select",
-    ("Sec. 4.1, example", "Sec. 4.1, the example"),
-    "Algorithm 1 will always select h with h(x_2) = 0.",
-    formula="h_t(x_2) = 0 for every t",
-    printed="The algorithm will always select h* such that h*(x_2) = 0 when projecting gradients "
-    "from the example objective",
-    ruling=AMBIGUOUS,
-    given="R[f] = 2|f(x_1)| + |f(x_2)|, H = {±e_1, ±e_2}; g in [−1, 1] the subgradient of |·| that "
-    "is taken at 0; the paper says “gradients”, and at 0 there is none",
     space=STARTS.but(g=Real(-1, 1)),
     counterexamples=[{"a": 2, "b": 5, "T": 2, "g": g} for g in (0, "2/5", "-2/5")],
 )
@@ -81,17 +73,7 @@ def select_escapes(x: Instance) -> Slack:
     return equal(abs(float(direction.values[0])), 0, "step at x_1")
 
 
-@SOURCE.claim(
-    "example-stuck",
-    ("Sec. 4.1, example", "Sec. 4.1, the example"),
-    "The final function is perfect on x_1 and unchanged on x_2.",
-    formula="|f_T(x_1)| ≤ max(|f_0(x_1)| − 2 Σ η_t, 2η_{s}), s ≤ T the last change of sign; "
-    "f_T(x_2) = f_0(x_2), R[f_T] ≥ |f_0(x_2)|",
-    printed="giving a final function with perfect performance on x_1 and arbitrarily poor "
-    "unchanged performance on x_2. … the naive algorithm will not correct it.",
-    given="the subgradient 1 of |·| at 0, η_t = 1/sqrt(t)",
-    space=STARTS,
-)
+@SOURCE.claim("example-stuck", space=STARTS)
 def stuck(x: Instance) -> Slacks:
     """|f(x_1)| falls by 2η_t until it changes sign, and is then at most 2η_t: at R = 5 from (1, 5).
 
@@ -107,16 +89,7 @@ def stuck(x: Instance) -> Slacks:
         yield at_least(state.value, abs(x.b), "R[f_t]", state.round)
 
 
-@SOURCE.claim(
-    "example-others",
-    ("Sec. 4.2", "Sec. 4.1, last paragraph"),
-    "Algorithms 2 and 3 overcome this obstacle.",
-    formula="R[f_T] ≤ .0159 (Algorithm 2), R[f_T] ≤ .1740 (Algorithm 3), T = 4000, from (1, 5)",
-    printed="The algorithms in the next section overcome this obstacle by projecting modified "
-    "versions of the subgradients of the objective at each iteration.",
-    given="η_t = 1/sqrt(t), the subgradient 0 of |·| at 0",
-    space=Space(b=Real(5, 5)),
-).checked(trials=1)
+@SOURCE.claim("example-others", space=Space(b=Real(5, 5))).checked(trials=1)
 def others(x: Instance) -> Slacks:
     """Algorithm 1 is at R >= 5 with the subgradient 1 at 0. The last iterate of .0158 and .1739."""
     pairs: list[tuple[Algorithm, float]] = [(Repeated(), 0.0159), (Residual(), 0.1740)]

@@ -39,16 +39,7 @@ OUTPUTS = Space(
 )
 
 
-@SOURCE.claim(
-    "Eq1",
-    ("Eq. 1 and the sentence after it", "Sec. 2, Eq. 1"),
-    "Where μ is P with density p, ∫ ‖f(x)‖² dμ is E_P[‖f(x)‖²].",
-    formula="∫ ‖f(x)‖² p(x) dx = E_P[‖f(x)‖²]",
-    printed="∫_X ‖f(x)‖_V² dμ (1) … so that (1) is equivalent to E_P[‖f(x)‖²]",
-    given="X = [0, m], p constant and f linear on each [i − 1, i]; the expectation is over a "
-    "uniform u, with x the quantile of u",
-    space=OUTPUTS,
-)
+@SOURCE.claim("Eq1", space=OUTPUTS)
 def integral(x: Instance) -> Slack:
     """A change of variable. Both in fractions, by Simpson's rule, which is exact for squares.
 
@@ -67,16 +58,7 @@ def integral(x: Instance) -> Slack:
     return equal(over_x, over_u, f"∫ ‖f‖² p, E ‖f‖², P(X) = {float(total):g}")
 
 
-@SOURCE.claim(
-    "inner",
-    ("Sec. 2, inner product and norm", "Sec. 2, second display"),
-    "<f, g>_P = E_P[<f(x), g(x)>] is an inner product, and ‖f‖² = <f, f> is E_P[‖f(x)‖²].",
-    formula="<f, g>_P = E_P[<f(x), g(x)>], ‖f‖_P² = <f, f>_P = E_P[‖f(x)‖²]",
-    printed="<f, g>_P = ∫_X <f(x), g(x)>_V p(x) dx = E_P[<f(x), g(x)>_V]; "
-    "‖f‖_P² = <f, f>_P = E_P[‖f(x)‖_V²]",
-    given="a finite law; f and g with up to three outputs",
-    space=OUTPUTS,
-)
+@SOURCE.claim("inner", space=OUTPUTS)
 def inner_product(x: Instance) -> Slacks:
     """Linear, symmetric, positive: Cauchy-Schwarz and the parallelogram, with the package's own.
 
@@ -91,15 +73,7 @@ def inner_product(x: Instance) -> Slacks:
     yield equal(around, 2.0 * f**2 + 2.0 * g**2, "‖f + g‖² + ‖f − g‖², 2‖f‖² + 2‖g‖²")
 
 
-@SOURCE.claim(
-    "inner-empirical",
-    ("Sec. 2, the empirical inner product", "Sec. 2, third display"),
-    "For P̂ the inner product is the mean over the examples.",
-    formula="<f, g>_P̂ = (1/N) Σ_n <f(x_n), g(x_n)>",
-    printed="<f, g>_P̂ = (1/N) Σ_{n=1}^N <f(x_n), g(x_n)>_V",
-    given="P̂ puts on each point its share of the examples; several may be at one point",
-    space=PLACES,
-)
+@SOURCE.claim("inner-empirical", space=PLACES)
 def empirical_product(x: Instance) -> Slack:
     """Sorted by points. In fractions."""
     f, g = exactly(_values(x.f, x.at)), exactly(_values(x.g, x.at))
@@ -135,17 +109,7 @@ def slopes(name: str, f: Array, y: Array) -> tuple[Array, Array]:
     return low, high
 
 
-@SOURCE.claim(
-    "subgradient",
-    ("Sec. 2, definition of a subgradient", "Sec. 2, fourth display"),
-    "∇R[f] is a subgradient iff R[f] ≥ R[g] + <f − g, ∇R[f]>.",
-    formula="R[f] ≥ R[g] + <f − g, ∇R[f]> for every g",
-    printed="Define ∇R[f] to be a subgradient iff: R[f] ≥ R[g] + <f − g, ∇R[f]>_P",
-    ruling=MISPRINT,
-    given="R[f] = (1/N) Σ l(f(x_n), y_n) and its gradient",
-    space=POINTS,
-    counterexamples=[{"f": [0], "g": [1], "y": [0], "loss": "square"}],
-)
+@SOURCE.claim("subgradient", space=POINTS)
 def definition(x: Instance) -> Slack:
     """f and g are exchanged: for every g it says that R lies below its tangent at f.
 
@@ -183,11 +147,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "subgradients-emp",
-    ("Sec. 2, subgradients of the empirical risk", "Sec. 2, sixth display"),
-    "The subgradients of R_emp in L²(P̂) are the functions of subgradients of l, without 1/N.",
-    formula="∇R_emp[f] = {g | g(x_n) ∈ ∇_1 l(f(x_n), y_n)}",
-    printed="∇R_emp[f] = {g | g(x_n) ∈ (∇_1 l)(f(x_n), y_n)}",
-    given="l the squared, absolute or hinge loss; `at` has the points of the examples",
     space=PLACES,
     counterexamples=[
         {"f": [0.3, 0], "g": [0, 0], "y": [0, 1], "loss": loss_, "at": [1, 1], "share": 0, "off": 1}
@@ -273,12 +232,6 @@ def _reach(name: str, f: float, y: float, sign: float) -> float:
 
 @SOURCE.claim(
     "subgradients-expected",
-    ("Sec. 2, subgradients of the expected loss", "Sec. 2, eighth display"),
-    "The subgradients of the expected risk are the expectations over y of subgradients of l.",
-    formula="∇R[f] = {g | g(x) ∈ E_Y[∇_1 l(f(x), y)]}",
-    printed="∇R[f] = {g | g(x) ∈ E_Y[(∇_1 l)(f(x), y)]}",
-    given="a finite law: x by P, y uniform on two values; at points of probability 0 a function "
-    "in L²(P) has no value",
     space=Space(
         sizes={"m": (1, 4)},
         p=Distribution("m"),

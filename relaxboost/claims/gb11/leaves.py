@@ -50,16 +50,7 @@ def means(p: Array, values: Array, leaf: Any) -> Array:
     return np.divide(sums(leaf, p * values, leaves), weight, out=np.zeros(leaves), where=weight > 0)
 
 
-@SOURCE.claim(
-    "leaves",
-    ("Algorithm 1, with leaves refitted", "not in the paper"),
-    "With minimisers in the leaves a step η gains at least η times what the best multiple of the "
-    "projection gains, and the risk never rises.",
-    formula="R[f + ηv] ≤ R[f] − η max_s (R[f] − R[f − s h]), 0 ≤ η ≤ 1",
-    given="R = Σ p_n l(f(x_n), y_n), l convex; v minimises the sum of each leaf; h is the "
-    "projection of ∇R[f] on the functions constant on the leaves",
-    space=EXAMPLES,
-)
+@SOURCE.claim("leaves", space=EXAMPLES)
 def never_rises(x: Instance) -> Slacks:
     """−s h is constant on leaves, so that R[f + v] ≤ R[f − s h]; then R is convex.
 
@@ -88,15 +79,7 @@ STUMPS = Space(
 )
 
 
-@SOURCE.claim(
-    "leaves-rate",
-    ("Theorem 3, with leaves refitted", "not in the paper"),
-    "Refitted leaves keep the rate of Theorem 3, with the edge of the projection and shrinkage η.",
-    formula="R[f_T] − R[f*] ≤ Π_t (1 − ηγ_t²λ/Λ) (R[f_0] − R[f*])",
-    given="l λ-strongly convex and Λ-smooth in f; stumps; γ_t = ‖h_t‖/‖∇_t‖, h_t the projection on "
-    "the stump of the largest γ_t",
-    space=STUMPS,
-).checked(trials=60)
+@SOURCE.claim("leaves-rate", space=STUMPS).checked(trials=60)
 def rate(x: Instance) -> Slacks:
     """GB11-leaves with s = 1/Λ gains ηγ²‖∇‖²/(2Λ), and ‖∇‖² ≥ 2λ(R − R*).
 
@@ -128,14 +111,7 @@ def _shifted(z: Array, lam: float, v: Array) -> tuple[Array, None]:
     return curved(z + v, lam)[1], None
 
 
-@SOURCE.claim(
-    "leaves-damped",
-    ("Leaves without a minimum", "not in the paper"),
-    "The step log(1 + |G|/H) against the slope lowers logistic and exponential losses.",
-    formula="φ(0) − φ(v) ≥ (|G| + H) log(1 + |G|/H) − |G| ≥ 0, v = −sign(G) log(1 + |G|/H)",
-    given="φ(v) = Σ p_n l(f_n + v, y_n) over a leaf, G = φ'(0), H = φ''(0)",
-    space=EXAMPLES.but(loss=Choice("logistic", "exponential")),
-)
+@SOURCE.claim("leaves-damped", space=EXAMPLES.but(loss=Choice("logistic", "exponential")))
 def damped(x: Instance) -> Slacks:
     """|φ'''| ≤ φ'', so that φ'' grows no faster than e^|v|: φ(v) ≤ φ(0) + G v +
     H (e^|v| − 1 − |v|), and this v minimises the right side. Equal for exp(−yf) and one label.
@@ -149,17 +125,7 @@ def damped(x: Instance) -> Slacks:
     yield at_least(risk.value(x.f) - risk.value(x.f + v), gain, "φ(0) − φ(v)")
 
 
-@SOURCE.claim(
-    "leaves-stuck",
-    ("Sec. 4.2, with leaves refitted", "not in the paper"),
-    "Refitting the leaves of some stump lowers a smooth risk by as much as the edge says; where "
-    "the loss has corners none may, though the risk is not minimal.",
-    formula="min over stumps of R[f + v] ≤ R[f] − γ²‖∇R[f]‖²/(2Λ) for smooth losses; and = R[f] > "
-    "R[f*] for the hinge at f = 1, p = (2/5, 1/5, 2/5), labels +, −, +",
-    given="examples at different points of a line; R* is of all sums of stumps; v minimises in "
-    "both leaves",
-    space=EXAMPLES.but(loss=Choice(*_SMOOTH)),
-)
+@SOURCE.claim("leaves-stuck", space=EXAMPLES.but(loss=Choice(*_SMOOTH)))
 def moves(x: Instance) -> Slacks:
     """A gradient that is not 0 has a stump with an edge, since stumps span all functions.
 

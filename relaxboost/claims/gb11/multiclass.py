@@ -75,19 +75,7 @@ def advantage(x: Instance) -> Number:
     return min(least)
 
 
-@SOURCE.claim(
-    "T2",
-    (
-        "Theorem 2, (2) ⇒ (1), with the constant of Appendix A",
-        "Appendix A, proof of Theorem 2, fourth display",
-    ),
-    "The multiclass requirement with δ implies an edge of H' of δ/sqrt(N).",
-    formula="γ ≥ sqrt(K/(K−1)) δ/sqrt(N) ≥ δ/sqrt(N)",
-    printed="<∇, h> ≥ √(K/(K−1)) δ (1/√N) ‖∇‖‖h'‖. For K ≥ 2 we get γ ≥ δ/√N",
-    given="K = 3, gradients with Σ_k ∇(x_n)_k = 0; (2) for every labeling",
-    space=SETS,
-    counterexamples=[{"C": [[1, 2, 3]]}],
-).checked(trials=25)
+@SOURCE.claim("T2", space=SETS).checked(trials=25)
 def multiclass(x: Instance) -> Slack:
     """T2-norms is used the wrong way: with all three classes on one point δ = 1 and γ = 1/2.
 
@@ -113,19 +101,7 @@ def multiclass_corrected(x: Instance) -> Slack:
     return at_least(centred_edge(x.C), right, "γ, δ/((K−1) sqrt(N))")
 
 
-@SOURCE.claim(
-    "T2-all-gradients",
-    ("Theorem 2, (2) ⇒ (1), as stated", "Theorem 2, and its proof in Appendix A"),
-    "The multiclass requirement implies that H' has an edge.",
-    formula="δ > 0 ⇒ <∇, h'> ≥ γ‖∇‖‖h'‖, γ > 0, for every ∇; checked with 1e-9 for > 0",
-    printed="Then, the following statements are equivalent: (1) H' has edge γ for some γ > 0, and "
-    "(2) H satisfies the performance over baseline requirements detailed in Theorem 1 of "
-    "(Mukherjee & Schapire, 2010). … We also make the additional assumption that Σ k w_nk = 0, ∀n "
-    "without loss of generality.",
-    given="K = 3; (2) for every labeling",
-    space=SETS,
-    counterexamples=[{"C": [[1, 2, 3]]}],
-).checked(trials=25)
+@SOURCE.claim("T2-all-gradients", space=SETS).checked(trials=25)
 def every_gradient(x: Instance) -> Slack:
     """No class has: the outputs of every h' sum to 0, so that <∇, h'> = 0 for ∇ = (1, ..., 1).
 
@@ -150,15 +126,7 @@ def centred_gradients(x: Instance) -> Slack:
     return at_least(centred_edge(x.C), 1e-9, "γ")
 
 
-@SOURCE.claim(
-    "T2-converse",
-    ("Theorem 2, (1) ⇒ (2), Appendix A", "Appendix A, proof of Theorem 2, last display"),
-    "An edge γ of H' gives the multiclass requirement with δ = γ.",
-    formula="Σ w_{n,h(x_n)} ≥ (1/K − γ/K) Σ w_nk + γ Σ w_{n,y_n}",
-    printed="Σ_n w_{nh(x_n)} ≥ (1/K − δ/K) Σ_{n,k} w_nk + δ Σ_n w_{ny_n}",
-    given="K = 3, edge at gradients with Σ_k ∇(x_n)_k = 0",
-    space=SETS,
-).checked(trials=40)
+@SOURCE.claim("T2-converse", space=SETS).checked(trials=40)
 def multiclass_converse(x: Instance) -> Slack:
     """True, though T2-last-step is not.
 
@@ -173,13 +141,6 @@ def multiclass_converse(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "T2-centring",
-    "Appendix A, proof of Theorem 2, second paragraph",
-    "That each row of w has mean 0 is no loss of generality for the multiclass requirement.",
-    formula="Σ w_{n,h(n)} − (1/K − δ/K) Σ w_nk − δ Σ w_{n,y_n} is the same for w_nk − c_n",
-    printed="This assumption is fine as we can take a given weight matrix w and modify each row so "
-    "it has 0 mean, and still have a valid classification matrix … Furthermore, this modification "
-    "does not affect the edge over random performance of a multiclass classifier",
-    given="K = 3; it does affect the edge of H', T2-all-gradients",
     space=Space(
         sizes={"m": (1, 4), "k": (K, K), "one": (1, 1)},
         said=Classes(axes=("m", "one")),
@@ -210,17 +171,7 @@ def _(x: Instance) -> Slack:
     return equal(lost, 0, "what a row loses")
 
 
-@SOURCE.claim(
-    "T2-label",
-    "Appendix A, proof of Theorem 2, second display",
-    "The weight of the correct label is the max-norm of the row.",
-    formula="max_k w_nk = ‖w_n‖_inf",
-    printed="we can then convert the sum over correct labels to the max-norm on weights … by the "
-    "fact that the correct label y_n = argmax_k w_nk",
-    given="K = 3; rows of sum 0",
-    space=ROWS,
-    counterexamples=[{"w": [1, 1, -2]}],
-)
+@SOURCE.claim("T2-label", space=ROWS)
 def label(x: Instance) -> Slack:
     """Not where the entry of least weight is the largest in absolute value."""
     w = _centred(x.w)
@@ -244,19 +195,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(-one, (K - 1) * max(w), "−w_k, (K − 1) max w")
 
 
-@SOURCE.claim(
-    "T2-norms",
-    (
-        "Appendix A, proof of Theorem 2, fourth display, second line",
-        "Appendix A, proof of Theorem 2, fourth display",
-    ),
-    "Σ ‖w_n‖_inf ≥ Σ ‖w_n‖_2.",
-    formula="‖w‖_inf ≥ ‖w‖_2",
-    printed="(K/(K−1)) δ Σ_n ‖w_n‖_∞ ≥ (K/(K−1)) δ Σ_n ‖w_n‖_2",
-    given="K = 3; rows of sum 0",
-    space=ROWS,
-    counterexamples=[{"w": [1, 1, -2]}, {"w": [1, -1, 0]}],
-)
+@SOURCE.claim("T2-norms", space=ROWS)
 def norms(x: Instance) -> Slack:
     """Reversed, whatever the row."""
     w = _centred(x.w)
@@ -315,20 +254,7 @@ def _centred(w: Array) -> Array:
     return np.asarray(centred)
 
 
-@SOURCE.claim(
-    "T2-last-step",
-    (
-        "Appendix A, proof of Theorem 2, last display",
-        "Appendix A, proof of Theorem 2, last display, first line",
-    ),
-    "Bounding the 2-norms below keeps a lower bound, also where they are subtracted.",
-    formula="sqrt(K/(K−1)) (‖w‖_2 − ‖w‖_2/K) ≥ −Σ_k w_k/(K sqrt(K−1)) + sqrt(K/(K−1)) ‖w‖_inf",
-    printed="Next, bound the 2-norms using ‖w_n‖_2 ≥ (1/√K)‖w_n‖_1 and ‖w_n‖_2 ≥ ‖w_n‖_∞ …: "
-    "Σ_n w_{nh(x_n)} ≥ (1/K − δ/(√(K−1) K)) Σ_{n,k} w_nk + √(K/(K−1)) δ Σ_n ‖w_n‖_∞",
-    given="K = 3; rows of sum 0",
-    space=ROWS,
-    counterexamples=[{"w": [2, -1, -1]}],
-)
+@SOURCE.claim("T2-last-step", space=ROWS)
 def last_step(x: Instance) -> Slack:
     """−‖w‖_2/K needs an upper bound of ‖w‖_2. For (2, −1, −1): 2 >= 2.4495 is false."""
     w = _centred(x.w)
@@ -363,15 +289,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T2-outputs",
-    (
-        "Theorem 2, Appendix A, the hypotheses h'",
-        "Appendix A, proof of Theorem 2, third and fifth display",
-    ),
-    "‖h'‖ = sqrt(K/(K−1)), and N<∇, h'> = K/(K−1) Σ w_{n,h(x_n)} − Σ w_nk/(K−1).",
-    formula="‖h'‖ = sqrt(K/(K−1)), N<∇, h'> = (K/(K−1)) Σ_n w_{n,h(x_n)} − (1/(K−1)) Σ_{n,k} w_nk",
-    printed="The left hand side of this inequality is just the function space inner product … "
-    "‖h'‖ = √(K/(K−1)) … (1/N)((K/(K−1)) Σ_n w_{nh(x_n)} − (1/(K−1)) Σ_{n,k} w_nk)",
-    given="K = 3, w = ∇",
     space=Space(
         sizes={"m": (1, 4), "n": (1, 3), "k": (K, K)}, C=Classes(), w=Matrix(-3, 3, axes=("m", "k"))
     ),
@@ -401,16 +318,7 @@ def _(x: Instance) -> Slack:
 
 
 @SOURCE.claim(
-    "T2-sizes",
-    (
-        "Appendix A, proof of Theorem 2, the two bounds on ‖∇‖",
-        "Appendix A, proof of Theorem 2, before the fourth and the sixth display",
-    ),
-    "‖∇‖ lies between (1/N) Σ ‖w_n‖_2 and (1/sqrt(N)) Σ ‖w_n‖_2.",
-    formula="(1/N) Σ ‖w_n‖_2 ≤ ‖∇‖ ≤ (1/sqrt(N)) Σ ‖w_n‖_2",
-    printed="‖∇‖ ≤ (1/√N) Σ_n ‖w_n‖_2 … ‖∇‖ ≥ (1/N) Σ_n ‖w_n‖_2",
-    given="w_nk = ∇(x_n)_k",
-    space=Space(sizes={"m": (1, 4), "k": (K, K)}, w=Matrix(-3, 3, axes=("m", "k"))),
+    "T2-sizes", space=Space(sizes={"m": (1, 4), "k": (K, K)}, w=Matrix(-3, 3, axes=("m", "k")))
 )
 def sizes_of_gradients(x: Instance) -> Slacks:
     """The root of a mean of squares, and of a sum of squares.
@@ -428,15 +336,7 @@ def _(x: Instance) -> Slack:
     return equal(Empirical(len(x.w)).norm(x.w) ** 2, float((x.w**2).sum()) / len(x.w), "‖∇‖²")
 
 
-@SOURCE.claim(
-    "T2-bounds",
-    "Appendix A, proof of Theorem 2, before the last display",
-    "‖w_n‖_2 is at least ‖w_n‖_1/sqrt(K) and at least ‖w_n‖_inf.",
-    formula="‖w_n‖_2 ≥ ‖w_n‖_1/sqrt(K), ‖w_n‖_2 ≥ ‖w_n‖_inf",
-    printed="bound the 2-norms using ‖w_n‖_2 ≥ (1/√K)‖w_n‖_1 and ‖w_n‖_2 ≥ ‖w_n‖_∞",
-    given="K = 3",
-    space=ROWS,
-)
+@SOURCE.claim("T2-bounds", space=ROWS)
 def bounds(x: Instance) -> Slacks:
     """Equal for (1, −1, 1) and (1, 0, 0). How they are used is T2-last-step.
 
@@ -454,16 +354,7 @@ def _(x: Instance) -> Slacks:
         yield at_least(K * square, sum(abs(one) for one in w) ** 2, "K‖w‖_2², ‖w‖_1²")
 
 
-@SOURCE.claim(
-    "T2-rearranged",
-    "Appendix A, proof of Theorem 2, seventh display",
-    "The three lines of the rearrangement say the same.",
-    formula="((K−1)/K) sqrt(K/(K−1)) δ s = sqrt(K/(K−1)) δ (s − s/K), s = Σ ‖w_n‖_2",
-    printed="Σ_n w_{nh(x_n)} ≥ (1/K) Σ_{n,k} w_nk + ((K−1)/K) √(K/(K−1)) δ Σ_n ‖w_n‖_2; "
-    "Σ_n w_{nh(x_n)} ≥ (1/K) Σ_{n,k} w_nk + √(K/(K−1)) δ (Σ_n ‖w_n‖_2 − (1/K) Σ_n ‖w_n‖_2)",
-    given="δ = 1, K = 2, ..., 9",
-    space=Space(s=Real(0, 9), K=Whole(2, 9)),
-)
+@SOURCE.claim("T2-rearranged", space=Space(s=Real(0, 9), K=Whole(2, 9)))
 def rearranged(x: Instance) -> Slacks:
     """The first line, times (K−1)/K, is the second.
 

@@ -16,20 +16,7 @@ STEPPED = RUNS.but(first=Real(0.1, 2.0, log=True), power=Real(0.1, 1.0))
 """Runs with η_t = first/t^power."""
 
 
-@SOURCE.claim(
-    "average",
-    ("Sec. 4.2, the average optimality gap", "Sec. 4.2, first paragraph"),
-    "Where the average gap goes to 0 and the steps decrease to 0, the gap of f_t goes to 0.",
-    formula="η_T (R[f_{T−1}] − R[f*]) ≤ (D²/2 + S_1)/T + Σ_{k<T} S_{T−k}/(k(k+1)), S_s = "
-    "Σ_{s≤t≤T} (2G²η_t² + DGη_t q^t)",
-    printed="By showing that the average optimality gap approaches 0 as T grows large, for "
-    "decreasing step sizes, it can be shown that the optimality gap R[f_t] − R[f*] also "
-    "approaches 0.",
-    given="Algorithm 2 (for Algorithm 3: average-residual), any η_t that decrease to 0, q = "
-    "sqrt(1 − γ²) < 1; D bounds the distances of the points visited and f*, as F does in Theorem "
-    "5; measured is the formula, which gives a rate for η_t = 1/t^p, 0 < p < 1",
-    space=STEPPED,
-).checked(trials=60)
+@SOURCE.claim("average", space=STEPPED).checked(trials=60)
 def average(x: Instance) -> Slacks:
     """Not from the averages alone, which rare peaks do not disturb; from how the f_t come about.
     Steps must go to 0: those of 1 from 0 on |f| may meet the sub-gradient 1 in the rounds 2^k.
@@ -155,20 +142,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(total, end / x.T, "weighted sum")
 
 
-@SOURCE.claim(
-    "average-residual",
-    ("Sec. 4.2, the average optimality gap", "Sec. 4.2, first paragraph"),
-    "The same for Algorithm 3.",
-    formula="η_T (R[f_{T−1}] − R[f*]) ≤ (D²/2 + S_1)/T + Σ_{k<T} (S_{T−k} + "
-    "η_{T−k}²B²/2)/(k(k+1)), S_s = (G²/2 + GB) Σ_{s≤t≤T} η_t² + (η_s − η_T)B(D + η_1B), "
-    "B = qG/(1 − q)",
-    printed="By showing that the average optimality gap approaches 0 as T grows large, for "
-    "decreasing step sizes, it can be shown that the optimality gap R[f_t] − R[f*] also "
-    "approaches 0.",
-    given="any η_t that decrease to 0, q = sqrt(1 − γ²) < 1; D bounds the distances of the points "
-    "visited and f*",
-    space=STEPPED,
-).checked(trials=60)
+@SOURCE.claim("average-residual", space=STEPPED).checked(trials=60)
 def average_residual(x: Instance) -> Slacks:
     """The residuals do not vanish, but the steps do.
 
@@ -232,14 +206,9 @@ def _(x: Instance) -> Slacks:
     yield at_most(total, (1.0 + math.log(T)) / T, "Σ (η_{T−k} − η_T)/(k(k+1))")
 
 
-@SOURCE.claim(
-    "average-best",
-    ("Sec. 4.2, the average optimality gap (sharper for other points)", "not in the paper"),
-    "The best f_t and the average of the f_t are no worse than the average gap.",
-    formula="min_t R[f_t] ≤ (1/T) Σ R[f_t], R[(1/T) Σ f_t] ≤ (1/T) Σ R[f_t]",
-    given="Algorithms 2 and 3",
-    space=space(algorithm=Choice("repeated", "residual")),
-).checked(trials=60)
+@SOURCE.claim("average-best", space=space(algorithm=Choice("repeated", "residual"))).checked(
+    trials=60
+)
 def best(x: Instance) -> Slacks:
     """Proof. The least of numbers is at most their mean (1), and R is convex (2)."""
     run = weakly(x, Repeated() if x.algorithm == "repeated" else Residual())
@@ -265,19 +234,7 @@ def _(x: Instance) -> Slack:
     return at_most(middle, mean, "R[(f + g)/2]")
 
 
-@SOURCE.claim(
-    "threshold",
-    ("Sec. 4.2, remark on a variable number of weak learners", "Sec. 4.2, after Theorem 5"),
-    "For a desired accuracy ε a threshold of each projection can be derived that reaches it.",
-    formula="‖∇_t − h_t‖ ≤ τ‖∇_t‖, τ² = λε/(2G²) ⇒ (1/T) Σ [R[f_{t−1}] − R[f*]] ≤ ε where "
-    "G²(1 + ln T)/(λT) ≤ ε/2; it takes ⌈ln τ/ln q⌉ projections at most, q = sqrt(1 − γ²)",
-    printed="An accuracy threshold for each gradient projection can be derived given a desired "
-    "accuracy for the final hypothesis, and this threshold can be used to train weak learners at "
-    "each iteration until the desired accuracy is reached.",
-    given="R λ-strongly convex, η_t = 2/(λt), γ the edge of H, 0 < q < 1; for any τ the mean gap "
-    "is ≤ G²(1 + ln T)/(λT) + τ²G²/λ",
-    space=STRONG.but(tau=Real(0.01, 0.9, log=True)),
-).checked(trials=60)
+@SOURCE.claim("threshold", space=STRONG.but(tau=Real(0.01, 0.9, log=True))).checked(trials=60)
 def threshold(x: Instance) -> Slacks:
     """`Repeated(threshold=τ)`.
 
@@ -311,17 +268,7 @@ def _(x: Instance) -> Slack:
     return at_most(count * math.log(x.q), math.log(x.tau), "k ln q, ln τ")
 
 
-@SOURCE.claim(
-    "learners",
-    ("Sec. 4.2, last remark", "Sec. 4.2, last paragraph"),
-    "Algorithm 2 uses O(T²) weak learners and Algorithm 3 T; it evaluates the gradient less often.",
-    formula="T(T + 1)/2 and T, exactly; gradients to a learner 2/(T + 1) and 1",
-    printed="the repeated projection algorithm uses O(T²) weak learners …, while the residual "
-    "algorithm uses O(T) weak learners … the repeated projection algorithm evaluates the gradient "
-    "much less often than the than the residual algorithm",
-    given="no residual vanishes",
-    space=RUNS,
-).checked(trials=60)
+@SOURCE.claim("learners", space=RUNS).checked(trials=60)
 def learners(x: Instance) -> Slacks:
     """Proof. Round t of Algorithm 2 has t projections, and 1 + 2 + ... + T = T(T + 1)/2 (1). Each
     algorithm has T gradients.
@@ -345,19 +292,7 @@ def _(x: Instance) -> Slack:
     return equal(sum(range(1, x.T + 1)), x.T * (x.T + 1) // 2, "1 + ... + T")
 
 
-@SOURCE.claim(
-    "efficiency",
-    ("Sec. 4.2, last remark", "Sec. 4.2, last paragraph"),
-    "The average regrets are O(ln T/T + 1/(γ²T)) and O(ln T/(γ⁴T)).",
-    formula="mean gap ≤ (G²/λ)(ln T/T + 1/(γ²T)) for Algorithm 2, ≤ 32 (G²/λ) ln T/(γ⁴T) for "
-    "Algorithm 3, T ≥ 2",
-    printed="the repeated projection algorithm uses O(T²) weak learners to obtain an average "
-    "regret O(ln T/T + 1/(γ²T)), while the residual algorithm uses O(T) weak learners and has "
-    "average regret O(ln T/(γ⁴T))",
-    given="Algorithm 2 as corrected (GB11-Alg2); λ-strongly convex R, the steps of Theorems "
-    "4 and 6; f_0..f_{T−1}",
-    space=STRONG,
-).checked(trials=60)
+@SOURCE.claim("efficiency", space=STRONG).checked(trials=60)
 def efficiency(x: Instance) -> Slacks:
     """By T6-sharp Algorithm 3 has O(ln T/(γ²T)) as well.
 
@@ -390,18 +325,3 @@ def _(x: Instance) -> Slack:
 def _(x: Instance) -> Slack:
     """3.89 ln T at T = 2, and less after that."""
     return at_most(1.0 + math.log(x.T) + 2.0 / x.T, 4.0 * math.log(x.T), "1 + ln T + 2/T")
-
-
-SOURCE.unchecked(
-    "rates",
-    "Sec. 4.1, after Theorem 3",
-    "The bound is generally less tight than AdaBoost's (1 − 4γ²)^(T/2), and its hypotheses wider.",
-    "A comparison in words of two bounds on different functionals, with two notions of edge.",
-)
-SOURCE.unchecked(
-    "experiments",
-    "Sec. 5, Figs. 1 to 3",
-    "The new algorithms outperform the naive one in imitation learning, ranking and multiclass "
-    "classification.",
-    "Test set performance on given data sets with learners that are not fully specified.",
-)

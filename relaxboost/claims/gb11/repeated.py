@@ -75,17 +75,9 @@ def bound4(run: Descent, lam: float, upto: int, proof: bool = False) -> float:
     return _bound(run.gradients(upto - proof), run.gamma(upto), lam, upto)
 
 
-@SOURCE.claim(
-    "Alg2",
-    ("Algorithm 2, with Theorem 4", "Algorithm 2"),
-    "With the residual update ∇' ← ∇' − h_k Algorithm 2 converges as Theorem 4 says.",
-    formula="mean of R[f_1..f_T] − R[f*] ≤ G²/(λT) (1 + ln T + (1 − γ²)/γ²)",
-    printed="h* ← h* + (<h*_k, ∇'>/‖h*_k‖²) h*_k. ∇' ← ∇' − h*_k.",
-    given="h_k in H or its negative as <h_k, ∇'> ≥ 0, as (3) finds it, since Theorem 4 is for any "
-    "H; η_t = 2/(λt); λ-strongly convex R",
-    space=STRONG,
-    counterexamples=[{**LINE, "f0": ["3/4"], "T": 20}],
-).checked(trials=60)
+@SOURCE.claim("Alg2", space=STRONG, counterexamples=[{**LINE, "f0": ["3/4"], "T": 20}]).checked(
+    trials=60
+)
 def printed(x: Instance) -> Slacks:
     """The residual should lose the step taken, (<h_k, ∇'>/‖h_k‖²) h_k; h_k may have any length.
 
@@ -126,18 +118,7 @@ def printed_corrected(x: Instance) -> Slacks:
 printed_corrected.step(*PYTHAGORAS, space=PAIR)(at_best)
 
 
-@SOURCE.claim(
-    "T4",
-    "Theorem 4",
-    "Algorithm 2 with η_t = 2/(λt) has the mean gap of subgradient descent and one more term.",
-    formula="(1/T) Σ [R[f_t] − R[f*]] ≤ G²/(λT) (1 + ln T + (1 − γ²)/γ²)",
-    printed="Given a starting point f_0 and step size η_t = 2/(λt), after T iterations of "
-    "Algorithm 2 we have: (1/T) Σ_{t=1}^T [R_emp[f_t] − R_emp[f*]] ≤ "
-    "(G²/(λT))(1 + ln T + (1 − γ²)/γ²)",
-    given="R λ-strongly convex; G bounds ‖∇R‖ at the points visited; γ at every vector projected, "
-    "residuals included; f_0..f_{T−1} and f_1..f_T",
-    space=STRONG,
-).checked(trials=150)
+@SOURCE.claim("T4", space=STRONG).checked(trials=150)
 def strong(x: Instance) -> Slacks:
     """True with G², though the proof in the paper gives 4G². Here z_t = f_{t−1} − f*.
 
@@ -237,15 +218,7 @@ def _left_over(run: Descent) -> Slacks:
             yield at_most(rest / size, power, "‖∇_t − h_t‖²/‖∇_t‖²", after.round)
 
 
-@SOURCE.claim(
-    "T4-sharp",
-    ("Theorem 4 (sharper than stated)", "not in the paper"),
-    "The last term is Σ (1 − 1/t) q^{2t}, less than (1 − γ²)/γ² by up to ln(1/γ²).",
-    formula="Σ_{t≤T} [R[f_{t−1}] − R[f*]] ≤ (1/λ) Σ_{t≤T} [‖∇_t‖²/t + (1 − 1/t)‖r_t‖²] − "
-    "(λ/4)‖f_0 − f*‖² ≤ (G²/λ)(Σ 1/t + Σ (1 − 1/t) q^{2t})",
-    given="as in Theorem 4, r_t = ∇_t − h_t, q = sqrt(1 − γ²)",
-    space=STRONG,
-)
+@SOURCE.claim("T4-sharp", space=STRONG)
 def strong_sharp(x: Instance) -> Slacks:
     """Σ q^{2t}/t = ln(1/γ²).
 
@@ -271,15 +244,7 @@ for _step in strong.stated.steps[:5]:
     strong_sharp.step(_step.stated.words, _step.stated.formula)(_step.stated.check)
 
 
-@SOURCE.claim(
-    "T4-proof",
-    ("Theorem 4, what its proof gives, and another way to end it", "not in the paper"),
-    "The proof gives 4G²; orthogonality gives G² and ln(1/((1−q)²(1−q²))).",
-    formula="mean gap ≤ 4G²/(λT) (1 + ln T + (1 − γ²)/γ²) and ≤ G²/(λT) (1 + ln T + "
-    "(1 − γ²)/γ² + ln(1/((1 − q)²(1 − q²))))",
-    given="as in Theorem 4; f_0..f_{T−1}; q < 1",
-    space=STRONG,
-).checked(trials=60)
+@SOURCE.claim("T4-proof", space=STRONG).checked(trials=60)
 def strong_proof(x: Instance) -> Slacks:
     """‖h_t‖ <= 2‖∇_t‖, or <= (1 + q^t)‖∇_t‖, whose square over t sums up to the logarithm.
 
@@ -298,18 +263,7 @@ def _(x: Instance) -> Slack:
     return at_most((1.0 - x.q) ** 2 * (1.0 - x.q**2), 1.0, "(1 − q)²(1 − q²), 1")
 
 
-@SOURCE.claim(
-    "T4-h",
-    (
-        "Theorem 4, its proof, before the third display",
-        "Appendix C, proof of Theorem 4, before the third display",
-    ),
-    "‖h_t‖ ≤ 2‖∇_t‖.",
-    formula="‖h_t‖ ≤ 2‖∇_t‖",
-    printed="use bound ‖h_t‖ ≤ 2‖∇_t‖ ≤ 2G",
-    given="h_t the sum of the projections of round t of Algorithm 2",
-    space=STRONG,
-).checked(trials=60)
+@SOURCE.claim("T4-h", space=STRONG).checked(trials=60)
 def lengths_double(x: Instance, factor: float = 2.0) -> Slacks:
     """The factor is 1 + q^t.
 
@@ -328,18 +282,7 @@ lengths_double.step(strong.stated.steps[4].stated.words, "‖r_t‖ ≤ q^t ‖�
 )
 
 
-@SOURCE.claim(
-    "T4-error",
-    (
-        'Theorems 4 and 5, their proofs, "the result from 3"',
-        "Appendix C, proof of Theorem 4, before the fourth display",
-    ),
-    "t projections leave (1 − γ²)^t of ‖∇_t‖² over at most.",
-    formula="‖∇_t − h_t‖² ≤ (1 − γ²)^t ‖∇_t‖²",
-    printed="Using the result from 3 we can bound the error at each step t: … (1 − γ²)^t",
-    given="γ at every vector projected",
-    space=STRONG,
-).checked(trials=60)
+@SOURCE.claim("T4-error", space=STRONG).checked(trials=60)
 def error(x: Instance) -> Slacks:
     """Theorem 3 for ‖∇_t − h‖²/2. Equal in one round at the vector of least edge.
 
@@ -363,21 +306,7 @@ def _(x: Instance) -> Slacks:
 PLANE = STRONG.but(sizes={"m": (2, 2), "n": (1, 2), "k": (1, 2)}, T=Whole(40, 100))
 
 
-@SOURCE.claim(
-    "D1-gradients",
-    ("Definition 1, with Theorem 4", "Definition 1"),
-    "Theorem 4 holds with an edge at the gradients ∇R[f_t].",
-    formula="mean of R[f_0..f_{T−1}] − R[f*] ≤ G²/(λT) (1 + ln T + (1 − γ²)/γ²)",
-    printed="A restriction set H has edge γ if for every projected gradient ∇ there exists a "
-    "vector h ∈ H such that either <∇, h> ≥ γ‖∇‖‖h‖ or ‖∇ − h‖² ≤ (1 − γ²)‖∇‖².",
-    ruling=AMBIGUOUS,
-    given="<∇, h> ≥ γ‖∇‖‖h‖ for the gradients, not for the residuals",
-    space=PLANE,
-    counterexamples=[
-        {"H": [[1], [0]], "A": [[0, 1], [-2, 0]], "y": [0, 0], "f0": [-1, 3], "lam": 1, "T": 100},
-        {"H": [[1], [1]], "A": [[1, 1]], "y": [0, 0], "f0": [2, -3], "lam": 1, "T": 100},
-    ],
-).checked(trials=12)
+@SOURCE.claim("D1-gradients", space=PLANE).checked(trials=12)
 def gradients_only(x: Instance, residuals: bool = False) -> Slack:
     """The residuals may be orthogonal to every h, so that no number of projections helps."""
     assume(bool(np.abs(x.H).sum(axis=0).all()))

@@ -36,18 +36,7 @@ def residuals(run: Descent) -> list[tuple[int, Array, Array, Array]]:
     return found
 
 
-@SOURCE.claim(
-    "T6",
-    "Theorem 6",
-    "Algorithm 3 with η_t = 1/(λt) has a mean gap of O(ln T/T).",
-    formula="(1/T) Σ [R[f_t] − R[f*]] ≤ (2c²G²/(λT)) (1 + ln T + 2/T), c = 2/γ²",
-    printed="Let c = 2/γ². Given a starting point f_0 and step size η_t = 1/(λt), after T "
-    "iterations of Algorithm 3 we have: (1/T) Σ_{t=1}^T [R[f_t] − R_emp[f*]] ≤ "
-    "(2c²G²/(λT))(1 + ln T + 2/T)",
-    given="R λ-strongly convex; G bounds ‖∇R‖ at the points visited; γ at every Δ_t + ∇_t; "
-    "f_0..f_{T−1} and f_1..f_T",
-    space=STRONG,
-)
+@SOURCE.claim("T6", space=STRONG)
 def strong(x: Instance) -> Slacks:
     """Very loose: T6-sharp has the order 1/γ² for 1/γ⁴.
 
@@ -77,15 +66,7 @@ def _(x: Instance) -> Slack:
     return at_most(left, right, "(1 + q)²/(2γ²) (1 + ln(T + 1))")
 
 
-@SOURCE.claim(
-    "T6-sharp",
-    ("Theorem 6 (sharper than stated)", "not in the paper"),
-    "The mean gap is at most G²(1+q)/(2λT(1−q)) (1 + ln T), of the order 1/γ² and not 1/γ⁴.",
-    formula="(1/T) Σ [R[f_{t−1}] − R[f*]] ≤ (1/(2λT)) Σ (‖∇_t‖² + 2<Δ_t, ∇_t>)/t ≤ "
-    "(G²/(2λT)) ((1 + q)/(1 − q)) (1 + ln T), q = sqrt(1 − γ²)",
-    given="as in Theorem 6; (1 + q)/(1 − q) = (1 + q)²/γ²",
-    space=SMOOTHER,
-)
+@SOURCE.claim("T6-sharp", space=SMOOTHER)
 def strong_sharp(x: Instance) -> Slacks:
     """Equal for f²/2, T = 1. Here z_t = f_{t−1} − f*.
 
@@ -182,16 +163,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(left, x.d @ x.d / (2.0 * x.lam * x.T), "<Δ, z> − (λT/2)‖z‖²")
 
 
-@SOURCE.claim(
-    "T6-end",
-    ("Theorem 6, last line of its proof", "Appendix C, proof of Theorem 6, last display"),
-    "The sum of the gaps is at most what the last display subtracts.",
-    formula="Σ [R[f_{t−1}] − R[f*]] ≤ (c²G²/λ)(1 + ln T) + 2c²G²/(λT) + (c²G²/λ)(1 + ln T)",
-    printed="From here we can get a final bound: Σ R[f*] ≥ Σ R[f_t] − (c²G²/λ)(1 + ln T) − "
-    "2c²G²/(λT) − (c²G²/λ)(1 + ln T)",
-    given="as in Theorem 6, c = 2/γ²",
-    space=STRONG,
-).checked(trials=60)
+@SOURCE.claim("T6-end", space=STRONG).checked(trials=60)
 def strong_end(x: Instance) -> Slacks:
     """Over T it has 1/T for the 2/T of the theorem.
 
@@ -210,19 +182,7 @@ def _(x: Instance) -> Slack:
     return at_most(left, 8.0 / x.gamma**4, "(1 + q)²/(2γ²), 2c²")
 
 
-@SOURCE.claim(
-    "T6-residual",
-    ("Theorem 6, its proof, (b)", "Appendix C, proof of Theorem 6, after the third display"),
-    "A projection multiplies the residual by 1 − γ².",
-    formula="‖Δ_{t+1}‖ ≤ (1 − γ²) ‖Δ_t + ∇_t‖",
-    printed="(b) at each time step it increases by at most ∇_t and is multiplied by 1 − γ²",
-    ruling=MISPRINT,
-    given="γ at every Δ_t + ∇_t",
-    space=STRONG,
-    counterexamples=[
-        {"H": [[1, 0], [0, 1]], "A": [[0, 0]], "y": [0, 0], "f0": [1, 1], "lam": 1, "T": 1}
-    ],
-).checked(trials=60)
+@SOURCE.claim("T6-residual", space=STRONG).checked(trials=60)
 def shrinking(x: Instance, corrected: bool = False) -> Slacks:
     """1 − γ² is for the square, Definition 1: .7071 > .5 for (1, 1) along the axes."""
     run = strongly(x, Residual(), 1.0)
@@ -256,11 +216,6 @@ _ALTERNATING = {"H": [[1, 0], [0, 1]], "A": [[1, 0], [0, "9/10"]], "y": [0, 0]}
 
 @SOURCE.claim(
     "T6-h",
-    ("Theorems 6 and 7, their proofs", "Appendix C, proof of Theorem 6, before the third display"),
-    "‖h_t‖ ≤ ‖∇_t‖ ≤ G.",
-    formula="‖h_t‖ ≤ G; both sides are shown times sqrt(N)",
-    printed="use bound ‖h_t‖ ≤ ‖∇_t‖ ≤ G",
-    given="h_t the step of Algorithm 3, η_t = 1/sqrt(t)",
     space=AVERAGES,
     counterexamples=[{**_ALTERNATING, "f0": [5, 5], "index": "f_1..f_T", "T": 2}],
 ).checked(trials=60)
@@ -284,18 +239,7 @@ def lengths_corrected(x: Instance) -> Slacks:
 lengths_corrected.step(*PYTHAGORAS, space=PAIR)(at_best)
 
 
-@SOURCE.claim(
-    "T6-c",
-    (
-        "Theorem 6, its proof, the bound on ‖Δ_t‖",
-        "Appendix C, proof of Theorem 6, after the third display",
-    ),
-    "‖Δ_t‖ ≤ cG with c = sqrt(1−γ²)/(1 − sqrt(1−γ²)) < 2/γ².",
-    formula="‖Δ_t‖ ≤ qG/(1 − q), q/(1 − q) < 2/γ², q = sqrt(1 − γ²)",
-    printed="This implies that ‖Δ_t‖ ≤ cG where c = √(1 − γ²)/(1 − √(1 − γ²)) < 2/γ².",
-    given="γ at every Δ_t + ∇_t",
-    space=AVERAGES,
-)
+@SOURCE.claim("T6-c", space=AVERAGES)
 def residual_bound(x: Instance) -> Slacks:
     """Met in the first round. 1e-7 G is granted, as q is known to 1e-8 only near γ = 1.
 
@@ -311,21 +255,7 @@ def residual_bound(x: Instance) -> Slacks:
     yield at_most(q / (1.0 - q), 2.0 / run.gamma(run.last) ** 2, "c, 2/γ²")
 
 
-@SOURCE.claim(
-    "T7",
-    "Theorem 7",
-    "Algorithm 3 with η_t = 1/sqrt(t) has a mean gap of O(1/sqrt(T)).",
-    formula="(1/T) Σ [R[f_t] − R[f*]] ≤ F²/(2 sqrt(T)) + c²G²/sqrt(T) + c²G²/(2 T^(3/2)), c = 2/γ²",
-    printed="Let … ‖∇R[f]‖_P̂ ≤ G and ‖f‖_P̂ ≤ F for all f ∈ F. … Let c = 2/γ². Given a starting "
-    "point f_0 and step size η_t = 1/√t, after T iterations of Algorithm 3 we have: (1/T) "
-    "Σ_{t=1}^T [R_emp[f_t] − R_emp[f*]] ≤ F²/(2√T) + c²G²/√T + c²G²/(2T^{3/2})",
-    given="R convex; G bounds ‖∇R‖ and F bounds ‖f‖ at the points visited and at f*",
-    space=AVERAGES,
-    counterexamples=[
-        {"H": [[1]], "A": [["1/4"]], "y": [1], "f0": [-1], "index": "f_0..f_{T−1}", "T": 4},
-        {"H": [[1]], "A": [["1/4"]], "y": [1], "f0": [-1], "index": "f_1..f_T", "T": 5},
-    ],
-).checked(trials=60)
+@SOURCE.claim("T7", space=AVERAGES).checked(trials=60)
 def convex(x: Instance) -> Slacks:
     """As in Theorem 5, ‖f_t − f*‖ is up to 2F, so that the first term is 2F²/sqrt(T).
 

@@ -17,18 +17,7 @@ from relaxboost.functional.algorithms import Residual
 _CROSS = {"H": [[1, 0], [0, 1]], "A": [[0, 0]], "y": [0, 0], "f0": [1, 1]}
 
 
-@SOURCE.claim(
-    "T6-parts",
-    ("Theorem 6, its proof, first display", "Appendix C, proof of Theorem 6, first display"),
-    "The errors of the projections are those of the residuals, a round later.",
-    formula="Σ_{t≤T} <f* − f_t, h_t − ∇_t> = Σ <f* − f_t, h_t − (Δ_t + ∇_t)> + Σ_{t<T} <f* − "
-    "f_{t+1}, Δ_{t+1}>, and <f* − f_{t+1}, Δ_{t+1}> = <f* − f_t, Δ_{t+1}> + <η_t h_t, Δ_{t+1}>",
-    printed="− Σ_{t=1}^T <f* − f_t, h_t − (Δ_t + ∇_t)> − Σ_{t=0}^{T−1} <f* − f_{t+1}, Δ_{t+1}> ≥ … "
-    "− Σ_{t=1}^T <f* − f_t, h_t − (Δ_t + ∇_t)> − Σ_{t=0}^{T−1} <f* − f_t, Δ_{t+1}> − "
-    "Σ_{t=0}^{T−1} <η_t h_t, Δ_{t+1}>",
-    given="f_1 the start, Δ_1 = 0, so that the terms of t = 0 vanish",
-    space=STRONG,
-).checked(trials=60)
+@SOURCE.claim("T6-parts", space=STRONG).checked(trials=60)
 def by_parts(x: Instance) -> Slacks:
     """The rest of the display is T4-sum. Relative to the terms.
 
@@ -52,15 +41,6 @@ by_parts.step(*MOVED, space=VECTORS)(moved)
 
 @SOURCE.claim(
     "T6-eta",
-    (
-        "Theorem 6, its proof, the step size",
-        "Appendix C, proof of Theorem 6, before the third display",
-    ),
-    "With η_t = 1/(γt) Algorithm 3 has the mean gap of Theorem 6.",
-    formula="η_t = 1/(γt) ⇒ (1/T) Σ [R[f_t] − R[f*]] ≤ (2c²G²/(λT)) (1 + ln T + 2/T), c = 2/γ²",
-    printed="Setting η_t = 1/(γt) and use bound ‖h_t‖ ≤ ‖∇_t‖ ≤ G",
-    ruling=MISPRINT,
-    given="f_0..f_{T−1}; one point, so that γ = 1",
     space=STRONG.but(sizes={"m": (1, 1), "n": (1, 1), "k": (1, 1)}, T=Whole(1, 200)),
     counterexamples=[{**LINE, "f0": [1], "T": 200, "lam": "1/100"}],
 ).checked(trials=30)
@@ -97,19 +77,9 @@ def _sums(x: Instance, run: Descent) -> Iterator[tuple[int, float, float, float,
         yield t, gaps, lengths, crossed, -inner(then, rest), inner(then, then)
 
 
-@SOURCE.claim(
-    "T6-display",
-    ("Theorem 6, its proof, third display", "Appendix C, proof of Theorem 6, third display"),
-    "Σ R[f_t] times Σ (η_t/2)‖h_t‖²; the last residual is subtracted.",
-    formula="Σ R[f*] ≥ Σ R[f_t] Σ (η_t/2)‖h_t‖² − (<f* − f_{T+1}, Δ_{T+1}> − "
-    "(λT/2)‖f* − f_{T+1}‖²) − Σ <η_t h_t, Δ_{t+1}>",
-    printed="Σ R[f*] ≥ Σ_{t=1}^T R[f_t] Σ_{t=1}^T (η_t/2)‖h_t‖² − (<f* − f_{T+1}, Δ_{t+1}> − "
-    "(λT/2)‖f* − f_{T+1}‖²) − Σ_{t=1}^T <η_t h_t, Δ_{t+1}>",
-    ruling=MISPRINT,
-    given="as in Theorem 6, f_1 the start, Δ_{t+1} read as Δ_{T+1}; R[f*] = 0",
-    space=STRONG,
-    counterexamples=[{**_CROSS, "lam": 1, "T": 1}],
-).checked(trials=60)
+@SOURCE.claim("T6-display", space=STRONG, counterexamples=[{**_CROSS, "lam": 1, "T": 1}]).checked(
+    trials=60
+)
 def third(x: Instance) -> Slacks:
     """A minus is lost, the index t + 1 is T + 1, and <f* − f_{T+1}, Δ> has the wrong sign.
 
@@ -146,19 +116,7 @@ def _(x: Instance) -> Slack:
 
 
 @SOURCE.claim(
-    "T7-display",
-    ("Theorem 7, its proof, first display", "Appendix C, proof of Theorem 7, first display"),
-    "The same for Theorem 7, with the last residual subtracted.",
-    formula="Σ R[f*] ≥ Σ R[f_t] − (1/η_1)‖f_1 − f*‖² + Σ_{t<T} ½‖f_{t+1} − f*‖²(1/η_t − 1/η_{t+1})"
-    " − Σ (η_t/2)‖h_t‖² − (<f* − f_{T+1}, Δ_{T+1}> − (sqrt(T)/2)‖f* − f_{T+1}‖²) − "
-    "Σ <η_t h_t, Δ_{t+1}>",
-    printed="Σ R[f*] ≥ Σ R[f_t] − (1/η_1)‖f_1 − f*‖² + Σ_{t=1}^{T−1} ½‖f_{t+1} − f*‖²(1/η_t − "
-    "1/η_{t+1}) − Σ (η_t/2)‖h_t‖² − (<f* − f_{T+1}, Δ_{t+1}> − (√T/2)‖f* − f_{T+1}‖²) − "
-    "Σ <η_t h_t, Δ_{t+1}>",
-    ruling=MISPRINT,
-    given="η_t = 1/sqrt(t), f_1 the start, Δ_{t+1} read as Δ_{T+1}",
-    space=RUNS,
-    counterexamples=[{**_CROSS, "A": [[5, 4]], "T": 1}],
+    "T7-display", space=RUNS, counterexamples=[{**_CROSS, "A": [[5, 4]], "T": 1}]
 ).checked(trials=60)
 def seventh(x: Instance, sign: float = -1.0, share: float = 1.0) -> Slacks:
     """The sign of <f* − f_{T+1}, Δ_{T+1}> again; it does not matter for what follows."""
@@ -187,15 +145,6 @@ seventh_corrected.step(*MOVED, space=VECTORS)(moved)
 
 @SOURCE.claim(
     "T7-c",
-    (
-        "Theorem 7, its proof, before the last display",
-        "Appendix C, proof of Theorem 7, before the second display",
-    ),
-    "‖Δ_t‖ ≤ c.",
-    formula="‖Δ_t‖ ≤ c = 2/γ²",
-    printed="Using the bound on ‖Δ_t‖ ≤ c from above",
-    ruling=MISPRINT,
-    given="γ at every Δ_t + ∇_t",
     space=AVERAGES,
     counterexamples=[{**_CROSS, "A": [[20, 16]], "index": "f_1..f_T", "T": 1}],
 ).checked(trials=60)

@@ -39,16 +39,7 @@ def _rate(x: Instance, run: Descent, power: int) -> Slacks:
         yield at_most(run.gaps[t] / run.gaps[0], rate**t, "(R[f_T] − R*)/(R[f_0] − R*)", t)
 
 
-@SOURCE.claim(
-    "T3",
-    "Theorem 3",
-    "Algorithm 1 with η = 1/Λ converges at the rate 1 − γ²λ/Λ.",
-    formula="R[f_T] − R[f*] ≤ (1 − γ²λ/Λ)^T (R[f_0] − R[f*])",
-    printed="Given a starting point f_0 and step size η_t = 1/Λ, after T iterations of Algorithm 1 "
-    "we have: R_emp[f_T] − R_emp[f*] ≤ (1 − γ²λ/Λ)^T (R_emp[f_0] − R_emp[f*])",
-    given="R λ-strongly convex and Λ-smooth on L²(P̂); γ at the gradients projected",
-    space=BOWLS,
-)
+@SOURCE.claim("T3", space=BOWLS)
 def theorem(x: Instance) -> Slacks:
     """Tight: .5 = .5 on ‖f‖²/2 from (1, 1) along the axes.
 
@@ -80,14 +71,7 @@ def _edges(x: Instance, power: int) -> Slacks:
         yield at_most(after.value, bound, "R[f_{t+1}]", after.round)
 
 
-@SOURCE.claim(
-    "T3-tight",
-    ("Theorem 3 (sharper than stated)", "not in the paper"),
-    "For ‖f‖²/2 from (s, ..., s) along the axes the first round of Theorem 3 is an equality.",
-    formula="R[f_1] = (1 − γ²) R[f_0], γ = 1/sqrt(N)",
-    given="λ = Λ = 1, H = {e_1, ..., e_N} with multiples; also from (s, ±s, ...)",
-    space=space(lam=Real(1, 1), kind=Choice("square")),
-)
+@SOURCE.claim("T3-tight", space=space(lam=Real(1, 1), kind=Choice("square")))
 def tight(x: Instance) -> Slack:
     """Proof. A round takes one coordinate to 0, of N equal squares (1). No vector has a smaller
     edge, as its largest square is at least the mean (2).
@@ -109,16 +93,7 @@ def _(x: Instance) -> Slacks:
         yield at_least(len(v) * max(v**2), sum(v**2), "N max v_j², Σ v_j²")
 
 
-@SOURCE.claim(
-    "T3-line-search",
-    ("Theorem 3, remark after it", "Sec. 4.1, after Theorem 3"),
-    "The rate also holds for step sizes found by a line search.",
-    formula="R[f_T] − R[f*] ≤ (1 − γ²λ/Λ)^T (R[f_0] − R[f*])",
-    printed="The result above holds for the fixed step size 1/Λ as well as for step sizes found "
-    "using a line search along the descent direction.",
-    given="as in Theorem 3, η_t = argmin R[f_{t−1} − η (<h, ∇>/‖h‖²) h]",
-    space=BOWLS,
-).checked(trials=60)
+@SOURCE.claim("T3-line-search", space=BOWLS).checked(trials=60)
 def searched(x: Instance) -> Slacks:
     """Found by bisection, to 2^-50.
 
@@ -132,17 +107,7 @@ def searched(x: Instance) -> Slacks:
 ROUNDS = BOWLS.but(epsilon=Real(0.01, 0.9, log=True))
 
 
-@SOURCE.claim(
-    "T3-rounds",
-    ("Sec. 4.1, after Theorem 3", "Sec. 4.1, first paragraph, and after Theorem 3"),
-    "O(log(1/ε)) rounds bring the objective within ε of the optimum.",
-    formula="R[f_T] − R[f*] ≤ ε (R[f_0] − R[f*]) for T = ⌈(Λ/(γ²λ)) ln(1/ε)⌉; and for ‖f‖²/2 along "
-    "e_1 and e_1 + e_2 in turn 2^(−t) is left after t rounds, so that log_2(1/ε) are needed",
-    printed="this gives a O(log(1/ε)) result for the number of iterations required to achieve "
-    "error ε … with both requiring O(log(1/ε)) iterations to get performance within ε of optimal",
-    given="as in Theorem 3, γ the edge of H, T ≤ 300",
-    space=ROUNDS,
-).checked(trials=60)
+@SOURCE.claim("T3-rounds", space=ROUNDS).checked(trials=60)
 def logarithm(x: Instance) -> Slacks:
     """Proof. GB11-T3 and 1 − c ≤ e^(−c) (1), to the power T. Along e_1 and e_1 + e_2 each
     projection is at 45° to what the other left over, and halves its square.
@@ -168,16 +133,7 @@ def _(x: Instance) -> Slack:
 _HALVING = np.array([[1.0, 1.0], [0.0, 1.0]])
 
 
-@SOURCE.claim(
-    "adaboost",
-    "Sec. 4.1, after Theorem 3",
-    "AdaBoost converges as (1 − 4γ²)^(T/2), and needs O(log(1/ε)) rounds.",
-    formula="L(−A w_t) ≤ (1 − 4γ²)^(t/2) ≤ ε for t ≥ ln(1/ε)/(2γ²)",
-    printed="the O((1 − 4γ²)^(T/2)) convergence of AdaBoost (Freund & Schapire, 1997), with both "
-    "requiring O(log(1/ε)) iterations",
-    given="every weighted error is ≤ 1/2 − γ: 2γ is the value of the game A; entries in [−1, 1]",
-    space=GAMES.but(epsilon=Real(0.01, 0.9, log=True)),
-).checked(trials=60)
+@SOURCE.claim("adaboost", space=GAMES.but(epsilon=Real(0.01, 0.9, log=True))).checked(trials=60)
 def classical(x: Instance) -> Slacks:
     """Each round multiplies the exponential risk by sqrt(1 − γ_t²) at most, γ_t ≥ 2γ."""
     gamma = float(weak_learnability(x).lower) / 2.0
@@ -189,18 +145,7 @@ def classical(x: Instance) -> Slacks:
             yield at_most(rate, x.epsilon, "(1 − 4γ²)^(t/2), ε", vote.number)
 
 
-@SOURCE.claim(
-    "T3-step",
-    "Appendix B, second display",
-    "A step gains <∇, h>²/(2Λ‖h‖²).",
-    formula="R[f_{t+1}] ≤ R[f_t] − <∇R[f_t], h_t>²/(2Λ‖h_t‖²)",
-    printed="Then, using f_{t+1} = (1/Λ)(<∇R[f_t], h_t>/‖h_t‖²) h_t we get: "
-    "R[f_{t+1}] ≤ R[f_t] − (1/(2Λ)) <∇R[f_t], h_t>²/‖h_t‖²",
-    ruling=MISPRINT,
-    given="f_{t+1} = (1/Λ)(<∇, h>/‖h‖²) h",
-    space=BOWLS,
-    counterexamples=[{**_LINE, "y": [0], "f0": [1], "T": 1}],
-)
+@SOURCE.claim("T3-step", space=BOWLS, counterexamples=[{**_LINE, "y": [0], "f0": [1], "T": 1}])
 def printed_step(x: Instance) -> Slacks:
     """f_t and the sign are lost: for f²/2 at 1 the step as printed stays at 1."""
     run = _run(x)
@@ -244,18 +189,7 @@ SMOOTH = "R is smooth.", "R[f − sh] ≤ R[f] − s<∇R[f], h> + (Λ/2)s²‖h
 STRONGLY = "R is strongly convex.", "R[g] ≥ R[f] + <∇R[f], g − f> + (λ/2)‖g − f‖²"
 
 
-@SOURCE.claim(
-    "T3-edge",
-    "Appendix B, third display",
-    "With the edge γ a step gains γ‖∇‖²/(2Λ).",
-    formula="R[f_{t+1}] − R[f*] ≤ R[f_t] − R[f*] − γ‖∇R[f_t]‖²/(2Λ)",
-    printed="applying the edge requirement we get: "
-    "R[f_{t+1}] − R[f*] ≤ R[f_t] − R[f*] − (γ/(2Λ))‖∇R[f_t]‖²",
-    ruling=MISPRINT,
-    given="γ = <∇, h>/(‖∇‖‖h‖) in that round",
-    space=BOWLS,
-    counterexamples=[{**_CROSS, "A": [[0, 0]], "lam": 1}],
-)
+@SOURCE.claim("T3-edge", space=BOWLS, counterexamples=[{**_CROSS, "A": [[0, 0]], "lam": 1}])
 def printed_edge(x: Instance) -> Slacks:
     """γ² is lost here and in the last display; the theorem has it. .25 <= .1464 is false."""
     yield from _edges(x, 1)
@@ -270,16 +204,7 @@ def printed_edge_corrected(x: Instance) -> Slacks:
 printed_edge_corrected.step(*SMOOTH)(smooth.stated.check)
 
 
-@SOURCE.claim(
-    "T3-dominance",
-    ("Appendix B, remark before the last display", "Appendix B, before the fourth display"),
-    "‖∇R[f]‖² ≥ 2λ(R[f] − R[f*]).",
-    formula="‖∇R[f_t]‖² ≥ 2λ(R[f_t] − R[f*])",
-    printed="From the definition of strong convexity we know ‖∇R[f_t]‖² ≥ 2λ(R[f_t] − R[f*]) where "
-    "f* is the minimum point.",
-    given="R λ-strongly convex",
-    space=BOWLS,
-)
+@SOURCE.claim("T3-dominance", space=BOWLS)
 def dominance(x: Instance) -> Slacks:
     """Equal for λ‖f − y‖²/2.
 
@@ -307,17 +232,7 @@ def _dominance(x: Instance) -> Slacks:
         yield at_least(square, 2.0 * x.lam * state.value, "‖∇‖², 2λ(R − R*)", state.round)
 
 
-@SOURCE.claim(
-    "T3-rate",
-    ("Appendix B, last display", "Appendix B, fourth display"),
-    "One round multiplies the gap by 1 − γλ/Λ at most.",
-    formula="R[f_{t+1}] − R[f*] ≤ (1 − γλ/Λ)(R[f_t] − R[f*])",
-    printed="R[f_{t+1}] − R[f*] ≤ (R[f_t] − R[f*])(1 − γλ/Λ)",
-    ruling=MISPRINT,
-    given="as in Theorem 3",
-    space=BOWLS,
-    counterexamples=[{**_CROSS, "A": [[0, 0]], "lam": 1}],
-)
+@SOURCE.claim("T3-rate", space=BOWLS, counterexamples=[{**_CROSS, "A": [[0, 0]], "lam": 1}])
 def printed_rate(x: Instance) -> Slacks:
     """γ² is lost: the edge is squared with <∇, h>². .5 <= 1 − 1/sqrt(2) is false."""
     spans(x)
@@ -337,17 +252,7 @@ printed_rate_corrected.step(*SMOOTH)(smooth.stated.check)
 printed_rate_corrected.step(*STRONGLY)(strongly_convex.stated.check)
 
 
-@SOURCE.claim(
-    "T3-last",
-    "Appendix B, last line",
-    "The bound is one on R[f_T] − R[f_0].",
-    formula="R[f_T] − R[f_0] is the R[f_T] − R[f*] of the theorem",
-    printed="Recursively applying the above bound starting at t = 0 gives the final bound on "
-    "R[f_T] − R[f_0].",
-    ruling=MISPRINT,
-    space=BOWLS,
-    counterexamples=[{**_LINE, "y": [0], "f0": [1], "T": 1}],
-)
+@SOURCE.claim("T3-last", space=BOWLS, counterexamples=[{**_LINE, "y": [0], "f0": [1], "T": 1}])
 def last_line(x: Instance) -> Slack:
     """R[f_T] − R[f_0] is negative, and says nothing of R[f*]. The theorem has R[f_T] − R[f*]."""
     run = _run(x)

@@ -1,10 +1,7 @@
 """The source that the claims of this folder belong to."""
 
-from relaxboost.claims.claim import Source
+from pathlib import Path
 
-SOURCE = Source(
-    "GB11",
-    "A. Grubb and J. A. Bagnell (2011), Generalized Boosting Algorithms for Convex Optimization, "
-    "ICML",
-    place=5,
-)
+from relaxboost.claims.source import Source
+
+SOURCE = Source.read(Path(__file__).with_name("statements.toml"))

@@ -50,19 +50,7 @@ def advantage(x: Instance, y: Array | None = None) -> Number:
     return min(x.optimum(game).lower for game in games)
 
 
-@SOURCE.claim(
-    "T1",
-    ("Theorem 1, (2) ⇒ (1), as stated", "Theorem 1"),
-    "Weak learning on training data with δ implies an edge of δ/sqrt(N), for the labels there are.",
-    formula="∀w ≥ 0 ∃h: error ≤ (1/2 − δ/2) Σ w_n, δ > 0 ⇒ γ ≥ δ/sqrt(N)",
-    printed="the following statements are equivalent: (1) H has edge γ for some γ > 0, and (2) for "
-    "any non-negative weights w_n over training data x_n, there is a classifier h ∈ H which "
-    "achieves an error of at most (1/2 − δ/2) Σ_n w_n for some δ > 0",
-    ruling=AMBIGUOUS,
-    given="labels y_n = ±1 as they come with the data, which (2) does not mention",
-    space=LABELLED,
-    counterexamples=[{"H": [[1]], "y": [1]}],
-).checked(trials=50)
+@SOURCE.claim("T1", space=LABELLED).checked(trials=50)
 def weak_learning(x: Instance) -> Slack:
     """The edge is about every ∇, and so every labeling: H = {y} has δ = 1 for the labels y.
 
@@ -116,20 +104,7 @@ def _shares(x: Instance) -> tuple[Fraction, Fraction]:
     return right, sum(abs(v), Fraction(0)) - right
 
 
-@SOURCE.claim(
-    "T1-strict",
-    (
-        "Appendix A, end of the first half of the proof of Theorem 1",
-        "Appendix A, after the fourth display",
-    ),
-    "The edge is greater than δ/sqrt(N).",
-    formula="γ > δ/sqrt(N) > 0; checked with 1e-9 for >",
-    printed="showing that the AdaBoost requirement implies our requirement for edge γ > δ/√N > 0",
-    ruling=MISPRINT,
-    given="(2) for every labeling, δ > 0",
-    space=SETS,
-    counterexamples=[{"H": [[1, -1]]}, {"H": [[1, 1, -1, -1], [1, -1, 1, -1]]}],
-).checked(trials=50)
+@SOURCE.claim("T1-strict", space=SETS).checked(trials=50)
 def strict(x: Instance, more: float = STRICTLY) -> Slack:
     """Equal where H holds all classifiers: γ = .7071 = 1/sqrt(2) for two points.
 
@@ -160,16 +135,9 @@ def _all_classifiers() -> Iterator[dict[str, object]]:
         yield {"H": (2 * np.array(labelings(size, 2)).T - 1).tolist()}
 
 
-@SOURCE.claim(
-    "T1-necessary",
-    ("Appendix A, remark after the proof of Theorem 1", "Appendix A, after the proof of Theorem 1"),
-    "That the edge weakens as 1/sqrt(N) is necessary.",
-    formula="H = {±1}^N: δ = 1 and γ = 1/sqrt(N), N = 1, 2, 3",
-    printed="the scaling of 1/√N shows that our implied edge weakens as the number of data points "
-    "increases in relation to the AdaBoost style edge requirement, an unfortunate but necessary "
-    "feature",
-    space=SETS,
-).checked(every=Enumeration("all classifiers on one, two and three points", _all_classifiers))
+@SOURCE.claim("T1-necessary", space=SETS).checked(
+    every=Enumeration("all classifiers on one, two and three points", _all_classifiers)
+)
 def necessary(x: Instance) -> Slacks:
     """The best h has every sign of ∇ right; ∇ = e_1 has <∇, h> = 1/N, and ‖∇‖ = 1/sqrt(N)."""
     size = len(x.H)
@@ -178,16 +146,7 @@ def necessary(x: Instance) -> Slacks:
     yield equal(edge(x.H, False), 1.0 / math.sqrt(size), "γ, 1/sqrt(N)")
 
 
-@SOURCE.claim(
-    "T1-converse",
-    ("Theorem 1, (1) ⇒ (2), Appendix A", "Appendix A, proof of Theorem 1, last display"),
-    "An edge γ implies an error of at most (1/2 − γ/2) Σ w_n, for every labeling.",
-    formula="δ ≥ γ",
-    printed="Σ_{n, h(x_n) = y_n} w_n ≥ (1/2 + γ/2) Σ_n w_n, giving the final AdaBoost edge "
-    "requirement",
-    given="γ > 0",
-    space=SETS,
-)
+@SOURCE.claim("T1-converse", space=SETS)
 def converse(x: Instance) -> Slack:
     """δ from games solved in fractions, γ from the vertices of the polar of H.
 
@@ -205,17 +164,7 @@ def _(x: Instance) -> Slack:
     return at_least(len(w) * sum(w**2), sum(w) ** 2, "N‖w‖_2², ‖w‖_1²")
 
 
-@SOURCE.claim(
-    "T1-chain",
-    "Appendix A, proof of Theorem 1, last display",
-    "γ‖w‖_1/N is at least γ Σ w_n.",
-    formula="γ (1/N) ‖w‖_1 ≥ γ Σ w_n",
-    printed="Σ_{n, h(x_n) = y_n} w_n − Σ_{n, h(x_n) ≠ y_n} w_n ≥ γ (1/N) ‖w‖_1 ≥ γ Σ_n w_n",
-    ruling=MISPRINT,
-    given="γ > 0 as in the display before, w ≥ 0",
-    space=WEIGHED,
-    counterexamples=[{"H": [[1], [1]], "v": [1, 1]}],
-)
+@SOURCE.claim("T1-chain", space=WEIGHED)
 def chain(x: Instance) -> Slack:
     """The 1/N of the display before has moved to the wrong side. For any γ > 0; here γ = 1."""
     w = abs(exactly(x.v))
@@ -240,18 +189,7 @@ chain_corrected.step("sqrt(N) ‖w‖_2 is at least ‖w‖_1", "N‖w‖_2² �
 )
 
 
-@SOURCE.claim(
-    "T1-sums",
-    (
-        "Appendix A, displays of the proof of Theorem 1",
-        "Appendix A, proof of Theorem 1, first three displays",
-    ),
-    "The error condition is N<∇, h> ≥ δ‖w‖_1, and ‖w‖_1/sqrt(N) ≤ ‖w‖_2 ≤ ‖w‖_1.",
-    formula="½(Σ_{h = y} w_n − Σ_{h ≠ y} w_n) = N<∇, h>/2, ‖∇‖² = ‖w‖_2²/N",
-    printed="½(Σ_{n, h(x_n) = y_n} w_n − Σ_{n, h(x_n) ≠ y_n} w_n) ≥ (δ/2) Σ_n w_n … "
-    "N<∇, h> ≥ δ‖w‖_1 ≥ δ‖w‖_2 … ‖∇‖² = (1/N)‖w‖_2²",
-    space=WEIGHED,
-)
+@SOURCE.claim("T1-sums", space=WEIGHED)
 def sums(x: Instance) -> Slacks:
     """w_n = |∇(x_n)|, y_n = sgn ∇(x_n); squares in fractions.
 

@@ -15,15 +15,7 @@ CUBES = Space(sizes={"n": (2, 6)}, a=Vector("n", 0.01, 1), x=Vector("n"), y=Vect
 """Positive a_i, to be scaled to sum 1, and x, y in the cube."""
 
 
-@SOURCE.claim(
-    "A-hessian",
-    ("Appendix A, second derivatives", "p. 23, Appendix A, second derivatives"),
-    "W_β is twice differentiable with (λ/β)(a_i δ_ij − a_i a_j).",
-    formula="∂²W_β/∂z_i∂z_j = (λ/β)(a_i δ_ij − a_i a_j), a_i = e^(−z_i/β)/Σ e^(−z_k/β)",
-    printed=ILLEGIBLE,
-    given="the factor λ/β and the sign as far as our copy shows them",
-    space=DUALS,
-)
+@SOURCE.claim("A-hessian", space=DUALS)
 def hessian(x: Instance) -> Slack:
     """(10) differentiated; against a central difference, relative to λ/β."""
     a, h = gibbs(x.z, x.beta, 1.0), 1e-4 * x.beta * x.v
@@ -32,15 +24,7 @@ def hessian(x: Instance) -> Slack:
     return at_most(float(np.abs(change - formula).max()), 1e-9, "∇W_β(z + h) − ∇W_β(z − h), 2Hh")
 
 
-@SOURCE.claim(
-    "A-sup",
-    ("Appendix A, first display", "p. 23, Appendix A"),
-    "The Lipschitz constant is at most the largest xᵀ∇²W_β y over unit vectors.",
-    formula="‖∇W_β(z_1) − ∇W_β(z_2)‖_1 ≤ ‖z_1 − z_2‖_∞ sup xᵀ∇²W_β(z) y, ‖x‖_∞ = 1, ‖y‖_∞ ≤ 1",
-    printed="sup_{z_1, z_2 ∈ E*, z_1 ≠ z_2} ‖∇W_β(z_1) − ∇W_β(z_2)‖_1/‖z_1 − z_2‖_∞ ≤ sup_{‖x‖_∞ "
-    "= 1, ‖y‖_∞ ≤ 1} sup_{z ∈ E*} xᵀ∇²W_β(z)y",
-    space=DUALS,
-)
+@SOURCE.claim("A-sup", space=DUALS)
 def supremum(x: Instance) -> Slack:
     """The mean value theorem for z ↦ xᵀ∇W_β(z) with x the signs of the change. For that x the sup
     over the segment, by 20 Gauss points, which exceeds their mean.
@@ -55,17 +39,7 @@ def supremum(x: Instance) -> Slack:
     return at_most(float(np.abs(change).sum()), largest, "‖∇W_β(z_1) − ∇W_β(z_2)‖_1")
 
 
-@SOURCE.claim(
-    "Eq39",
-    ("Appendix A, Eq. 39", "p. 23, Eq. 39"),
-    "(β/λ) xᵀ∇²W_β y is a sum of differences of the y_i, and at most one without x.",
-    formula="Σ x_i a_i y_i − Σ Σ x_i a_i a_j y_j = Σ x_i a_i Σ_{j ≠ i} a_j (y_i − y_j) ≤ "
-    "Σ Σ_{j ≠ i} a_i a_j |y_i − y_j|",
-    printed="(β/λ) xᵀ∇²W_β(z)y = Σ_i x_i y_i a_i − Σ_i Σ_j a_i x_i a_j y_j = … ≤ Σ_i Σ_{j ≠ i} "
-    "a_i a_j |y_i − y_j|",
-    given="|x_i| ≤ 1; in fractions",
-    space=CUBES,
-)
+@SOURCE.claim("Eq39", space=CUBES)
 def eq39(x: Instance) -> Slacks:
     """Equal for x_i the sign of y_i − Σ a_j y_j where y has two values.
 
@@ -104,17 +78,7 @@ def _spread(a: Array, v: Array) -> Fraction:
     return sum((a[i] * a[j] * abs(v[i] - v[j]) for i, j in pairs), Fraction(0))
 
 
-@SOURCE.claim(
-    "A-vertices",
-    ("Appendix A, after Eq. 39", "pp. 23 and 24, Appendix A"),
-    "The sum is largest at a vertex of the cube, where it is 4a_+(1 − a_+) ≤ 1, so that α = 1/λ.",
-    formula="Σ Σ_{j ≠ i} a_i a_j |y_i − y_j| ≤ max over I_+ of 4a_+(1 − a_+) ≤ 1",
-    printed="the latter sum is bounded by 1 for any |y_i| ≤ 1 and a_i > 0, Σ_i a_i = 1. … 2 Σ_{j "
-    "∈ I_+} Σ_{i ∈ I_−} a_i a_j + 2 Σ_{j ∈ I_−} Σ_{i ∈ I_+} a_i a_j = 4 Σ_{i ∈ I_+} a_i Σ_{j ∈ "
-    "I_−} a_j = 4a_+(1 − a_+) ≤ 1",
-    given="a_+ the sum of the a_i with y_i = 1; in fractions",
-    space=CUBES,
-)
+@SOURCE.claim("A-vertices", space=CUBES)
 def vertices(x: Instance) -> Slacks:
     """Each pair of opposite signs counts twice, with |y_i − y_j| = 2.
 
@@ -150,16 +114,7 @@ def _(x: Instance) -> Slack:
     return equal(1 - 4 * plus * (1 - plus), (1 - 2 * plus) ** 2, "1 − 4a_+(1 − a_+), the square")
 
 
-@SOURCE.claim(
-    "Eq40",
-    ("Appendix B, Eq. 40", "p. 24, Eq. 40"),
-    "A strongly convex V grows quadratically from its minimiser over Θ.",
-    formula="V(x) ≥ V(x*) + (α/2)‖x − x*‖², x* = argmin V",
-    printed="V(x) ≥ V(x*) + (α/2)‖x − x*‖², ∀x ∈ Θ, where x* = argmin_{x ∈ Θ} V(x)",
-    given="V(θ) + zᵀθ/β in place of V, which has the same α; that a minimiser exists is called "
-    "evident, and V continuous on Θ: see JNTV05-P1-2ii",
-    space=SMOOTH,
-)
+@SOURCE.claim("Eq40", space=SMOOTH)
 def eq40(x: Instance) -> Slack:
     """x* = −∇W_β(z).
 
@@ -183,18 +138,7 @@ def _(x: Instance) -> Slack:
     return at_least(rise, least, "V(x) − V(x*)")
 
 
-@SOURCE.claim(
-    "B-chain",
-    ("Appendix B, displays after Eq. 40", "p. 25, Appendix B"),
-    "The inequalities at x_s add up to αβ‖x_1 − x_2‖² ≤ (z_1 − z_2)ᵀ(x_2 − x_1).",
-    formula="s(1 − s)(z_1 − z_2)ᵀ(x_1 − x_2) = s z_1ᵀ(x_1 − x_s) + (1 − s) z_2ᵀ(x_2 − x_s) ≤ "
-    "β(V(x_s) − sV(x_1) − (1 − s)V(x_2)) − (αβ/2)s(1 − s)‖x_1 − x_2‖² ≤ −αβ s(1 − s)‖x_1 − x_2‖²",
-    printed="s(1 − s)(z_1 − z_2)ᵀ(x_1 − x_2) = sz_1ᵀ(x_1 − x_s) + (1 − s)z_2ᵀ(x_2 − x_s) ≤ "
-    "β(V(x_s) − sV(x_1) − (1 − s)V(x_2)) − (αβ/2)s(1 − s)‖x_1 − x_2‖² ≤ −αβs(1 − s)‖x_1 − x_2‖²",
-    given="x_k = −∇W_β(z_k), x_s = sx_1 + (1 − s)x_2; our copy does not show which index stands "
-    "where in the inner products, and these are the ones that are true",
-    space=SMOOTH.but(s=PAIRS.fields["s"]),
-)
+@SOURCE.claim("B-chain", space=SMOOTH.but(s=PAIRS.fields["s"]))
 def chain(x: Instance) -> Slacks:
     """All lines of the chain.
 
@@ -231,15 +175,7 @@ def _(x: Instance) -> Slack:
     return equal(s * squares[0] + (1 - s) * squares[1], s * (1 - s) * squares[2], "the squares")
 
 
-@SOURCE.claim(
-    "B-end",
-    ("Appendix B, last display before the entropy", "p. 25, Appendix B"),
-    "That gives Assumption (L), for any pair of dual norms.",
-    formula="αβ‖x_1 − x_2‖² ≤ (z_1 − z_2)ᵀ(x_2 − x_1) ≤ ‖z_1 − z_2‖_* ‖x_1 − x_2‖",
-    printed="αβ‖x_1 − x_2‖² ≤ (z_1 − z_2)ᵀ(x_2 − x_1) ≤ ‖z_1 − z_2‖_* ‖x_1 − x_2‖",
-    given="‖·‖_1 and ‖·‖_∞; ‖·‖_2 for ‖θ‖_2²/2, where α = 1",
-    space=SMOOTH.but(norm=Choice("l1", "l2")),
-)
+@SOURCE.claim("B-end", space=SMOOTH.but(norm=Choice("l1", "l2")))
 def end(x: Instance) -> Slacks:
     """Divide by ‖x_1 − x_2‖ where it is not 0.
 
@@ -271,16 +207,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(float(x.z @ d), most, "uᵀd, ‖u‖_2 ‖d‖_2")
 
 
-@SOURCE.claim(
-    "Eq41-43",
-    ("Appendix B, Eqs. 41 to 43", "p. 26, Eqs. 41 to 43"),
-    "The gradient of the entropy is strongly monotone, by its Hessian and Jensen's inequality.",
-    formula="<∇V(x) − ∇V(y), x − y> = Σ (x_i − y_i)²/x̃_i ≥ (1/λ)(Σ (x̃_i/λ) |x_i − "
-    "y_i|/(x̃_i/λ))² = (1/λ)‖x − y‖_1²",
-    printed="⟨∇V(x) − ∇V(y), x − y⟩ = (x − y)ᵀ∇²V(x̃)(x − y) … ≥ … = (1/λ)‖x − y‖_1²",
-    given="x, y interior; x̃ between them",
-    space=PAIRS,
-)
+@SOURCE.claim("Eq41-43", space=PAIRS)
 def entropy_monotone(x: Instance) -> Slacks:
     """∂²V/∂x_i∂x_j = δ_ij/x_i. The left side is the mean of hᵀ∇²V h over the segment, so that it is
     its value somewhere; equal where |x_i − y_i| ∝ x̃_i.

@@ -13,18 +13,7 @@ ANYWHERE = Space(sizes={"n": (2, 6)}, x=Vector("n", -2, 2), y=Vector("n", -2, 2)
 THREE = {"n": (3, 8)}
 
 
-@SOURCE.claim(
-    "Eq35",
-    ("Sec. 6.1, Eq. 35", "p. 21, Eq. 35"),
-    "‖θ‖_p²/2 with p = 1 + 1/ln M is strongly convex in ℓ1 on any closed convex set.",
-    formula="(7) with α = e^(−2/p)/ln M on R^M",
-    printed="one may also consider other proxy functions satisfying this condition, such as, for "
-    "example: V(θ) = ½‖θ‖_p² = ½(Σ_{j=1}^M |θ^(j)|^p)^{2/p} where p = 1 + 1/ln M … can be used "
-    "when Θ is any convex and closed set in R^M",
-    given="M ≥ 2; α = (p − 1) M^(2/p − 2), from (p − 1)-strong convexity in ‖·‖_p for p ≤ 2",
-    space=ANYWHERE,
-    counterexamples=[{"x": [1, "1/10"], "y": [1, "-1/10"], "s": "1/2"}],
-)
+@SOURCE.claim("Eq35", space=ANYWHERE)
 def eq35(x: Instance) -> Slack:
     """For M = 2 p = 2.44: near (1, 0) V grows as |θ_2|^p/p, slower than any square, so that no
     α > 0 will do.
@@ -67,16 +56,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(float(np.abs(h).sum()), most, "‖h‖_1, M^(1 − 1/p) ‖h‖_p")
 
 
-@SOURCE.claim(
-    "Eq35-ratio",
-    ("Sec. 6.1, before the remark on the ℓ1 norm", "p. 21, Sec. 6.1"),
-    "The ratio of the p-norm proxy is of the order of λ² ln M.",
-    formula="(1/α) max V = (λ²/2) e^(2/p) ln M ≤ (e²/2) λ² ln M",
-    printed="it is proved in [5] (Lemma 6.1) that the proxy function defined in (35) satisfies "
-    "(1/α) max_{θ ∈ Θ_{M,λ}} V(θ) = O(1) λ² ln M",
-    given="M ≥ 3, α = e^(−2/p)/ln M; O(1) is not said to be a number, e²/2 = 3.69 is one",
-    space=PAIRS.but(sizes=THREE),
-)
+@SOURCE.claim("Eq35-ratio", space=PAIRS.but(sizes=THREE))
 def eq35_ratio(x: Instance) -> Slacks:
     """Proof. p > 1, so that ‖θ‖_p ≤ ‖θ‖_1 = λ (1), and V is largest at a vertex, λ²/2. Over α."""
     size = x.x.size
@@ -96,17 +76,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(float((theta**p).sum()), 1.0, "Σ (θ_j/λ)^p, 1")
 
 
-@SOURCE.claim(
-    "Eq36",
-    ("Sec. 6.1, Eq. 36", "p. 21, Eq. 36"),
-    "The constants C_0 and C_1 make the least V on the simplex 0.",
-    formula="C_0 + C_1 Σ (θ_j)^(s+1) ≥ 0, equal at θ = (λ/M, ..., λ/M)",
-    printed="V(θ) = C_0 + C_1 Σ_{j=1}^M (θ^(j))^{…}, where the constants C_0 = −λ²/(es(s + 1)), "
-    "C_1 = …/(s(s + 1)) are adjusted in order to have min_{θ ∈ Θ_{M,λ}} V(θ) = 0",
-    given="s = 1/ln M, C_0 = −λ²/(e s(s + 1)), C_1 = λ^(1−s)/(s(s + 1)), where our copy has lost s "
-    "and the exponent, which e and the homogeneity decide",
-    space=PAIRS.but(sizes={"n": (2, 8)}),
-)
+@SOURCE.claim("Eq36", space=PAIRS.but(sizes={"n": (2, 8)}))
 def eq36(x: Instance) -> Slacks:
     """What our copy has lost is read so that it is true.
 
@@ -129,16 +99,7 @@ def _(x: Instance) -> Slacks:
         yield at_least(total, x.radius ** (s + 1.0) / math.e, "Σ (θ_j)^(s+1), λ^(s+1)/e")
 
 
-@SOURCE.claim(
-    "Eq36-strong",
-    ("Sec. 6.1, after Eq. 36", "p. 21, after Eq. 36"),
-    "That function is strongly convex in ℓ1 on the simplex.",
-    formula="(7) with α = 1/e for M ≥ 3; with 1/4 for M = 2",
-    printed="It is easy to see that the proxy function defined in (…) is α-strongly convex in "
-    "the norm ‖·‖_1.",
-    given="no α is given; the sentence names the number of (36), which our copy does not show well",
-    space=PAIRS.but(sizes={"n": (2, 8)}),
-)
+@SOURCE.claim("Eq36-strong", space=PAIRS.but(sizes={"n": (2, 8)}))
 def eq36_strong(x: Instance) -> Slacks:
     """Equal at the centre for even M. For M = 2, s = 1.44 > 1, least at a vertex.
 
@@ -187,16 +148,7 @@ def _(x: Instance) -> Slacks:
         yield at_least(total, 1.0, "Σ (θ_j/λ)^(s−1), 1")
 
 
-@SOURCE.claim(
-    "Eq36-divergence",
-    ("Sec. 6.1, after Eq. 36", "p. 21, after Eq. 36"),
-    "For λ = 1 it is an f-divergence of Csiszár between θ and the uniform distribution.",
-    formula="V(θ) = Σ (1/M) f(Mθ_j), f(x) = (x^(s+1) − 1)/(e s(s + 1))",
-    printed="When λ = 1, this proxy function equals to a particular case of f-divergence of "
-    "Csiszár … between the uniform distribution on the set {1, …, M} and the distribution on "
-    "the same set defined by probabilities θ^(j).",
-    space=PAIRS.but(sizes={"n": (2, 8)}, radius=Real(1, 1)),
-)
+@SOURCE.claim("Eq36-divergence", space=PAIRS.but(sizes={"n": (2, 8)}, radius=Real(1, 1)))
 def eq36_divergence(x: Instance) -> Slack:
     """f is convex with f(1) = 0.
 
@@ -217,16 +169,7 @@ def _(x: Instance) -> Slacks:
         yield equal(left, math.e * float(theta) ** power, "(1/M)(Mθ_j)^(s+1), e θ_j^(s+1)")
 
 
-@SOURCE.claim(
-    "divergences",
-    ("Sec. 6.1, after Eq. 36", "p. 21, after Eq. 36"),
-    "Presumably other proxies can be based on f-divergences of Csiszár.",
-    formula="V(θ) = Σ (1/M) f(Mθ_j), f(x) = g ln g/(1 − c)², g = (1 − c)x + c, c = 1/(M − 1)",
-    printed="Presumably, other proxy functions can be based on some properly chosen "
-    "f-divergences of Csiszár.",
-    given="λ = 1, M ≥ 3; the proxy of JNTV05-conjecture",
-    space=PAIRS.but(sizes=THREE, radius=Real(1, 1)),
-)
+@SOURCE.claim("divergences", space=PAIRS.but(sizes=THREE, radius=Real(1, 1)))
 def divergences(x: Instance) -> Slacks:
     """They can, and better ones than the entropy.
 
@@ -259,15 +202,7 @@ def _(x: Instance) -> Slacks:
         yield at_least(float((h * h / q).sum()), float(np.abs(h).sum()) ** 2, "Σ h_j²/q_j, ‖h‖_1²")
 
 
-@SOURCE.claim(
-    "Eq36-ratio",
-    ("Sec. 6.1, after the ratio of (35)", "p. 22, Sec. 6.1"),
-    "The ratio is of the order of λ² ln M for (36) as well.",
-    formula="(1/α) max V = (e − 1) λ² (ln M)²/(1 + ln M) ≤ (e − 1) λ² ln M",
-    printed="This relation is true for the proxy function defined in (36) as well.",
-    given="M ≥ 3, α = 1/e",
-    space=PAIRS.but(sizes=THREE),
-)
+@SOURCE.claim("Eq36-ratio", space=PAIRS.but(sizes=THREE))
 def eq36_ratio(x: Instance) -> Slacks:
     """Proof. Σ (θ_j/λ)^(s+1) is at most 1 (1), so that V is largest at a vertex, where it is
     λ²(1 − 1/e)/(s(s + 1)). Over α = 1/e (JNTV05-Eq36-strong).

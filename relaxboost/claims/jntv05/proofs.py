@@ -40,13 +40,6 @@ def temperatures(x: Instance) -> Array:
 
 @SOURCE.claim(
     "P2",
-    ("Proposition 2", "p. 16, Proposition 2, and p. 17, the end of its proof"),
-    "The regret of (11) is bounded for any proxy function.",
-    formula="Σ γ_i (θ_{i−1} − θ)ᵀ∇A(θ_{i−1}) ≤ β_t V(θ) − β_0 V(θ_*) − Σ γ_i (θ_{i−1} − θ)ᵀξ_i + "
-    "Σ γ_i² ‖u_i‖_∞²/(2αβ_{i−1})",
-    printed="Σ_{i=1}^t γ_i(θ_{i−1} − θ)ᵀ∇A(θ_{i−1}) ≤ β_tV(θ) − β_0V(θ_*) − Σ_{i=1}^t "
-    "γ_i(θ_{i−1} − θ)ᵀξ_i(θ_{i−1}) + Σ_{i=1}^t (γ_i²/(2αβ_{i−1}))‖u_i(θ_{i−1})‖_∞²",
-    ruling=AMBIGUOUS,
     given=f"u_i = ∇A + ξ_i, so that the terms in ξ_i make u_i of ∇A; θ_0 = θ_*; {SIGN}",
     space=TRACES,
     counterexamples=[_NOTHING],
@@ -144,12 +137,6 @@ def _regret(
 
 @SOURCE.claim(
     "P2-start",
-    ("Proposition 2; Sec. 3.2, initial values", "p. 11, Sec. 3.2; p. 15, Proposition 2"),
-    "It is so from any θ_0 ∈ Θ.",
-    formula="Proposition 2 with any θ_0 ∈ Θ and ζ_0 = 0",
-    printed="Fix the initial values θ_0 ∈ Θ and ζ_0 = 0 ∈ R^M. … For any θ ∈ Θ and any integer t "
-    "≥ 1 the following inequality holds",
-    given="V ≥ 0; Secs. 3.2 and 3.4 fix θ_0 ∈ Θ and ζ_0 = 0",
     space=TRACES.but(first=Distribution("n")),
     counterexamples=[
         {**_NOTHING, "U": [[1, 0]], "beta": 2, "shift": 0, "growth": [0], "first": [1, 0]}
@@ -186,17 +173,7 @@ def _(x: Instance) -> Slack:
     return equal(float((first - theta) @ u), parts, "γ_1 (θ_0 − θ)ᵀu_1")
 
 
-@SOURCE.claim(
-    "P2-proof",
-    ("Proof of Proposition 2, first displays", "p. 16, proof of Proposition 2"),
-    "W_β at ζ_i is bounded by its value, slope and the Lipschitz constant at ζ_{i−1}.",
-    formula="W_β(ζ_i) = W_β(ζ_{i−1}) + ∫ (ζ_i − ζ_{i−1})ᵀ∇W_β ≤ W_β(ζ_{i−1}) + γ v_iᵀ∇W_β(ζ_{i−1}) "
-    "+ γ²‖v_i‖_∞²/(2αβ)",
-    printed="W_{β_{i−1}}(ζ_i) = W_{β_{i−1}}(ζ_{i−1}) + ∫_0^1 (ζ_i − ζ_{i−1})ᵀ∇W_{β_{i−1}}(τζ_i + "
-    "(1 − τ)ζ_{i−1}) dτ; W_{β_{i−1}}(ζ_i) ≤ W_{β_{i−1}}(ζ_{i−1}) + γ_i "
-    "v_iᵀ∇W_{β_{i−1}}(ζ_{i−1}) + γ_i²‖v_i‖_∞²/(2αβ_{i−1})",
-    space=DUALS.but(gamma=Real(0.1, 3)),
-)
+@SOURCE.claim("P2-proof", space=DUALS.but(gamma=Real(0.1, 3)))
 def descent_lemma(x: Instance) -> Slacks:
     """The integral by 20 Gauss points.
 
@@ -230,27 +207,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(x.gamma * float(v @ moved), most, "γvᵀ(∇W_β(ζ + τγv) − ∇W_β(ζ))")
 
 
-@SOURCE.claim(
-    "P2-falling",
-    ("Proof of Proposition 2", "p. 16, proof of Proposition 2"),
-    "For z fixed β ↦ W_β(z) is non-increasing.",
-    formula="β' ≥ β ⇒ W_β'(z) ≤ W_β(z)",
-    printed="for z fixed, β ↦ W_β(z) is a non-increasing function",
-    ruling=AMBIGUOUS,
-    given=f"V the entropy and a constant; {SIGN}",
-    space=FALLS,
-    counterexamples=[
-        {
-            "z": [0, 0],
-            "v": [0, 0],
-            "theta": ["1/2", "1/2"],
-            "radius": 1,
-            "beta": 1,
-            "more": 1,
-            "shift": -1,
-        }
-    ],
-)
+@SOURCE.claim("P2-falling", given=f"V the entropy and a constant; {SIGN}", space=FALLS)
 def falling(x: Instance) -> Slack:
     """W_β(0) = −βV(θ_*) grows where V(θ_*) < 0."""
     return _falling(x, x.shift)
@@ -280,15 +237,7 @@ def _falling(x: Instance, shift: float) -> Slack:
     return at_most(after, before, "W_β'(z), W_β(z)")
 
 
-@SOURCE.claim(
-    "P2-end",
-    ("Proof of Proposition 2, last displays", "p. 17, proof of Proposition 2"),
-    "W_{β_0}(0) = −β_0 V(θ_*), and βV(θ) ≥ −W_β(ζ) − ζᵀθ.",
-    formula="W_β(0) = −βV(θ_*), −W_β(ζ) − ζᵀθ ≤ βV(θ)",
-    printed="W_{β_0}(ζ_0) = W_{β_0}(0) = β_0 sup_{θ ∈ Θ} {−V(θ)} = −β_0V(θ_*) and βV(θ) ≥ "
-    "−W_β(ζ) − ζᵀθ, for all ζ ∈ R^M",
-    space=DUALS,
-)
+@SOURCE.claim("P2-end", space=DUALS)
 def proof_end(x: Instance) -> Slacks:
     """The entropy, from (9).
 

@@ -35,14 +35,7 @@ JUMPS = Space(a=Real(0, 1), d=Real(-3, 3), beta=Real(0.25, 3), jump=Real(0, 2))
 """V(a, 1 − a) = a², and more by a jump at a = 0: convex on the simplex of M = 2, α = 1/2."""
 
 
-@SOURCE.claim(
-    "norms",
-    ("Sec. 3.1, E and E*", "p. 8, Sec. 3.1"),
-    "The dual of the 1-norm is the sup-norm.",
-    formula="max {zᵀθ : ‖θ‖_1 = 1} = max_j |z_j|",
-    printed="‖z‖_∞ = max_{‖θ‖_1 = 1} zᵀθ = max_{1≤j≤M} |z^(j)|, ∀z ∈ E*",
-    space=DUALS,
-)
+@SOURCE.claim("norms", space=DUALS)
 def norms(x: Instance) -> Slacks:
     """In fractions.
 
@@ -75,19 +68,7 @@ def _dual(d: Fraction, beta: Fraction) -> Fraction:
     return d * a - beta * a * a
 
 
-@SOURCE.claim(
-    "P1-1",
-    ("Proposition 1, item 1", "p. 9, Proposition 1, item 1"),
-    "W_β is convex and its conjugate is βV, for any convex V : Θ → R.",
-    formula="βV(θ) = sup {−zᵀθ − W_β(z) : z ∈ E*}",
-    printed="The function W_β : E* → R is convex and has a conjugate βV, i.e. ∀θ ∈ Θ, βV(θ) = "
-    "sup_{z ∈ E*} {−zᵀθ − W_β(z)}",
-    ruling=AMBIGUOUS,
-    given="V any convex function here, while Appendix B has “as V is continuous on Θ”; Θ the "
-    "simplex of M = 2, V(a, 1 − a) = a² and a jump at a = 0",
-    space=JUMPS,
-    counterexamples=[{"a": 0, "d": 0, "beta": 1, "jump": 1}],
-)
+@SOURCE.claim("P1-1", space=JUMPS)
 def conjugate(x: Instance) -> Slacks:
     """V may jump at the boundary of Θ, where its conjugate does not see it: the right side is the
     closure of βV. The sup over z is at z_2 − z_1 = 2βa, and at none of 33 others.
@@ -114,19 +95,7 @@ def conjugate_corrected(x: Instance) -> Slacks:
     yield from _biconjugate(x, Fraction(0))
 
 
-@SOURCE.claim(
-    "P1-finite",
-    ("Proposition 1, item 1", "p. 9, Proposition 1, item 1"),
-    "W_β has values in R, for any convex V : Θ → R.",
-    formula="W_β : E* → R",
-    printed="Consider a convex function V : Θ → R and a strictly positive parameter β. … The "
-    "function W_β : E* → R is convex",
-    given="Θ = R^M, V(θ) = ‖θ‖_1",
-    space=DUALS,
-    counterexamples=[
-        {"z": [1, 0], "v": [0, 0], "theta": ["1/2", "1/2"], "radius": 1, "beta": "1/2"}
-    ],
-)
+@SOURCE.claim("P1-finite", space=DUALS)
 def finite(x: Instance) -> Slack:
     """A degenerate case: Θ unbounded and V that grows no faster than a line, which the paper never
     uses. −zᵀθ − β‖θ‖_1 at θ = −R sgn(z_j) e_j is R(|z_j| − β), without bound where ‖z‖_∞ > β.
@@ -165,16 +134,7 @@ def _(x: Instance) -> Slacks:
 SMOOTH = DUALS.but(proxy=Choice("entropy", "squared"))
 
 
-@SOURCE.claim(
-    "L-assumption",
-    ("Assumption (L); Proposition 1, item 2(i)", "p. 9, Assumption (L) and Proposition 1"),
-    "If V is α-strongly convex in ℓ1, ∇W_β is Lipschitz with 1/(αβ).",
-    formula="‖∇W_β(z) − ∇W_β(z̃)‖_1 ≤ ‖z − z̃‖_∞/(αβ)",
-    printed="If V is α-strongly convex with respect to the norm ‖·‖_1 then (i) Assumption (L) "
-    "holds true: ‖∇W_β(z) − ∇W_β(z̃)‖_1 ≤ (1/(αβ)) ‖z − z̃‖_∞, ∀z, z̃ ∈ E*, β > 0",
-    given="the entropy (8), α = 1/λ; ‖θ‖_2²/2 on the simplex, α = 1/M, M/(M² − 1) for odd M",
-    space=SMOOTH,
-)
+@SOURCE.claim("L-assumption", space=SMOOTH)
 def assumption_l(x: Instance) -> Slack:
     """Nearly tight for z near z̃ = −z with half of the mass on each sign.
 
@@ -196,19 +156,7 @@ def _(x: Instance) -> Slack:
     return at_most(alpha * x.beta * size**2, float(np.abs(x.z - x.v).max()) * size, "αβ‖d‖_1²")
 
 
-@SOURCE.claim(
-    "P1-2ii",
-    ("Proposition 1, item 2(ii)", "p. 9, Proposition 1, item 2"),
-    "The argmax of −zᵀθ − βV(θ) is −∇W_β(z), and in Θ, for any strongly convex V.",
-    formula="−zᵀθ − βV(θ) = W_β(z) at θ = −∇W_β(z) ∈ Θ",
-    printed="If V is α-strongly convex with respect to the norm ‖·‖_1 then … (ii) argmax_{θ ∈ Θ} "
-    "{−zᵀθ − βV(θ)} = −∇W_β(z) ∈ Θ",
-    ruling=AMBIGUOUS,
-    given="V any strongly convex function here, while Appendix B has “as V is continuous on Θ”; "
-    "Θ the simplex of M = 2, V(a, 1 − a) = a² and a jump at a = 0, α = 1/2",
-    space=JUMPS,
-    counterexamples=[{"a": 0, "d": 0, "beta": 1, "jump": 1}],
-)
+@SOURCE.claim("P1-2ii", space=JUMPS)
 def argmax(x: Instance) -> Slack:
     """Where V jumps at the boundary the sup need not be attained: −∇W_β is the limit, at which the
     value is less by the jump. The appendix calls existence evident.
@@ -234,15 +182,7 @@ def argmax_corrected(x: Instance) -> Slack:
     return _attained(x, False)
 
 
-@SOURCE.claim(
-    "P1-2ii-proxies",
-    ("Proposition 1, item 2(ii)", "p. 9, Proposition 1, item 2"),
-    "For the entropy and ‖θ‖_2²/2 on the simplex, −∇W_β(z) is the argmax.",
-    formula="−zᵀθ' − βV(θ') ≤ W_β(z) = −zᵀθ − βV(θ), θ = −∇W_β(z) ∈ Θ",
-    printed="argmax_{θ ∈ Θ} {−zᵀθ − βV(θ)} = −∇W_β(z) ∈ Θ",
-    given="and ∇W_β the gradient: W_β(z̃) ≥ W_β(z) + <∇W_β(z), z̃ − z>",
-    space=SMOOTH,
-)
+@SOURCE.claim("P1-2ii-proxies", space=SMOOTH)
 def argmax_of_proxies(x: Instance) -> Slacks:
     """Proof. For the entropy it is JNTV05-Eq9. For ‖θ‖_2²/2 −∇W_β(z) is the point of the simplex
     nearest to −z/β, where <z/β + θ, θ' − θ> ≥ 0 (1), and the objective falls by β times that and
@@ -279,15 +219,7 @@ def _(x: Instance) -> Slack:
     return equal(-float(x.v @ best) - value, right, "−z̃ᵀθ − βV(θ)")
 
 
-@SOURCE.claim(
-    "D1",
-    ("Definition 1; Example, Eq. 8", "p. 9, Eq. 7; p. 10, after Eq. 8"),
-    "The entropy is 1/λ-strongly convex in ℓ1 on the simplex, and for no larger α.",
-    formula="V(sx + (1 − s)y) ≤ sV(x) + (1 − s)V(y) − (s(1 − s)/(2λ)) ‖x − y‖_1²",
-    printed="V(sx + (1 − s)y) ≤ sV(x) + (1 − s)V(y) − (α/2)s(1 − s)‖x − y‖_1²; this function is "
-    "α-strongly convex with respect to the norm ‖·‖_1, with the parameter α = 1/λ",
-    space=PAIRS,
-)
+@SOURCE.claim("D1", space=PAIRS)
 def strongly_convex(x: Instance) -> Slacks:
     """Along h with Σ h = 0 from θ = λ|h|/‖h‖_1 the second derivative is ‖h‖_1²/λ: no larger α.
 
@@ -317,15 +249,7 @@ def _(x: Instance) -> Slacks:
         yield at_least(form, size**2 / x.radius, "Σ h_j²/θ_j, ‖h‖_1²/λ")
 
 
-@SOURCE.claim(
-    "D2",
-    ("Definition 2; Example, Eq. 8", "p. 10, Eq. 8"),
-    "The entropy has a single minimiser, (λ/M, ..., λ/M), where it is 0.",
-    formula="V(θ) ≥ V(θ_*) + ‖θ − θ_*‖_1²/(2λ), V(θ_*) = 0",
-    printed="V(θ) = λ ln(M/λ) + Σ θ^(j) ln θ^(j), which has a single minimizer θ_* = (λ/M, …, "
-    "λ/M)ᵀ with V(θ_*) = 0",
-    space=DUALS,
-)
+@SOURCE.claim("D2", space=DUALS)
 def minimiser(x: Instance) -> Slacks:
     """V(θ)/λ is a relative entropy, and this is Pinsker's inequality.
 
@@ -350,14 +274,7 @@ def _(x: Instance) -> Slacks:
         yield at_least(value, float(part) - even, "θ_j ln(Mθ_j/λ), θ_j − λ/M")
 
 
-@SOURCE.claim(
-    "Eq9",
-    ("Eq. 9", "p. 10, Eq. 9"),
-    "The β-conjugate of the entropy is λβ ln of the mean of exp(−z/β).",
-    formula="W_β(z) = λβ ln((1/M) Σ exp(−z_k/β))",
-    printed="W_β(z) = λβ ln((1/M) Σ_{k=1}^M e^{−z^(k)/β}), ∀z ∈ E*",
-    space=DUALS,
-)
+@SOURCE.claim("Eq9", space=DUALS)
 def eq9(x: Instance) -> Slacks:
     """Attained at (10).
 
@@ -392,14 +309,7 @@ def _(x: Instance) -> Slacks:
             yield at_least(value, float(q - g), "p ln(p/g), p − g")
 
 
-@SOURCE.claim(
-    "Eq10",
-    ("Eq. 10", "p. 10, Eq. 10"),
-    "The gradient of W_β is −λ times the Gibbs distribution of z at temperature β.",
-    formula="∂W_β/∂z_j = −λ e^(−z_j/β)/Σ e^(−z_k/β)",
-    printed="∂W_β(z)/∂z^(j) = −λ e^{−z^(j)/β} (Σ_{k=1}^M e^{−z^(k)/β})⁻¹, j = 1, …, M",
-    space=DUALS,
-)
+@SOURCE.claim("Eq10", space=DUALS)
 def eq10(x: Instance) -> Slacks:
     """Proof. With θ from (10) W_β(z) = −zᵀθ − βV(θ) (1), JNTV05-Eq9, and W_β(z + h) is at least
     −(z + h)ᵀθ − βV(θ), and larger by (λ/(2β))‖h‖_∞² at most (JNTV05-P2-proof), as the second
@@ -432,17 +342,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(variance, x.radius * float(np.abs(h).max()) ** 2, "the variance")
 
 
-@SOURCE.claim(
-    "KL",
-    ("Example, after Eq. 10; Sec. 6.1", "p. 10, after Eq. 10"),
-    "For λ = 1 the entropy is the Kullback divergence of θ from the uniform distribution.",
-    formula="V(θ) = Σ θ_j ln(θ_j/(1/M))",
-    printed="the entropy type proxy function as defined in (8) corresponds to the Kullback "
-    "information divergence between the uniform distribution on the set {1, …, M} and the "
-    "distribution on the same set defined by probabilities θ^(j)",
-    given="the words leave open which of the two divergences is meant; it is the one of θ from u",
-    space=DUALS.but(radius=Real(1, 1)),
-)
+@SOURCE.claim("KL", space=DUALS.but(radius=Real(1, 1)))
 def kullback(x: Instance) -> Slack:
     """The other one, Σ (1/M) ln(1/(Mθ_j)), is infinite at the vertices.
 

@@ -28,22 +28,12 @@ def _ratio(x: Instance, size: int) -> float:
 
 @SOURCE.claim(
     "ratio-others",
-    ("Sec. 6.1, before the ratio of (35)", "p. 21, Sec. 6.1"),
-    "For other proxies the ratio is of the same order as for the entropy.",
-    formula="(1/α) max V ≤ Cλ² ln M for all M, with some C for each proxy function",
-    printed="For other proxy functions, this ratio is of the same order. … Another frequently used "
-    "penalty function V(θ) = ‖θ‖_2² is strongly convex. … this function V satisfies (1/α) "
-    "max_{θ ∈ Θ_{M,λ}} V(θ) = ½λ²M",
-    ruling=AMBIGUOUS,
-    given="“other” read as all others; V less its minimum; ‖θ‖_2², (35), (36), with α of the "
-    "simplex for the first; M ≥ 3",
     space=Space(
         M=Whole(3, 80),
         C=Real(4, 8),
         radius=Real(0.25, 3, log=True),
         proxy=Choice("squared", "p-norm", "power"),
     ),
-    counterexamples=[{"M": 28, "C": 4, "radius": 1, "proxy": "squared"}],
 )
 def others(x: Instance) -> Slack:
     """Eleven lines on the paper has λ²M/2 for ‖θ‖_2²: (M − 1)/2 > C ln M for large M, 13.5 > 13.3
@@ -86,13 +76,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "conjecture",
-    ("Sec. 6.1, the conjecture", "p. 21, Sec. 6.1"),
-    "The entropy has the least ratio of all proxies on the simplex.",
-    formula="(1/α) max V ≥ λ² ln M for every proxy V with min V = 0",
-    printed="We conjecture that for Θ = Θ_{M,λ} such an optimal proxy function is the entropy "
-    "type function given in (8); however, we do not have a rigorous proof of this fact. For the "
-    "latter, we have (1/α) max_{θ ∈ Θ_{M,λ}} V(θ) = λ² ln M.",
-    given="(1/α) max V = λ² ln M for the entropy",
     space=RATIOS,
     counterexamples=[
         _HALVES,
@@ -144,12 +127,7 @@ def _largest_normal(count: int) -> float:
 
 
 @SOURCE.claim(
-    "package",
-    ("Sec. 6.1, the ratios", "not in the paper"),
-    "The package's proxies have the ratios of these claims, and their moduli are true.",
-    formula="max V/α = λ² ln M, (λ²/2)(e^(2/p) − 1) ln M, (e − 1)λ²(ln M)²/(1 + ln M), ... ; (7)",
-    given="M ≥ 3; its proxies have minimum 0 and factors of λ of their own",
-    space=PAIRS.but(sizes=THREE, proxy=Choice("entropy", "p-norm", "power", "tilted")),
+    "package", space=PAIRS.but(sizes=THREE, proxy=Choice("entropy", "p-norm", "power", "tilted"))
 )
 def package(x: Instance) -> Slacks:
     """Neither a constant factor of V nor one added to it changes (max V − min V)/α."""
@@ -164,16 +142,7 @@ def package(x: Instance) -> Slacks:
     yield at_most(proxy.value(x.s * a + (1.0 - x.s) * b, over), ends - bend, "(7) with its α")
 
 
-@SOURCE.claim(
-    "l1",
-    ("Sec. 6.1, remark on the ℓ1 norm", "p. 22, Sec. 6.1"),
-    "‖·‖_1 is not strongly convex in ℓ1, and no proxy.",
-    formula="V(sx + (1 − s)y) = sV(x) + (1 − s)V(y) within an orthant; W_β is not differentiable",
-    printed="a widely used penalty function as ‖·‖_1 is not a proxy function in the sense of "
-    "Definition 2 as it is not strongly convex with respect to ‖·‖_1",
-    given="on the simplex W_β(z) = −λ min z_j − λβ",
-    space=PAIRS,
-)
+@SOURCE.claim("l1", space=PAIRS)
 def l1(x: Instance) -> Slacks:
     """V is linear there, λ on the simplex, and W_β has a corner where the least z_j is not unique.
 
@@ -205,18 +174,7 @@ def _(x: Instance) -> Slacks:
         yield at_least(max(h) - min(h), abs(e), "max h − min h, |h_j|")
 
 
-@SOURCE.claim(
-    "ratio-l2",
-    ("Sec. 6.1, last display", "p. 22, Sec. 6.1"),
-    "The ratio of V(θ) = ‖θ‖_2² on the simplex is λ²M/2.",
-    formula="(1/α) max V = λ²M/2",
-    printed="Another frequently used penalty function V(θ) = ‖θ‖_2² is strongly convex. … this "
-    "function V satisfies (1/α) max_{θ ∈ Θ_{M,λ}} V(θ) = ½λ²M",
-    ruling=AMBIGUOUS,
-    given="α the largest for which (7) holds on the simplex, as 1/λ is for the entropy",
-    space=Space(sizes={"n": (2, 9)}, h=Vector("n"), radius=Real(0.25, 3)),
-    counterexamples=[{"h": [2, -1, -1], "radius": 1}],
-)
+@SOURCE.claim("ratio-l2", space=Space(sizes={"n": (2, 9)}, h=Vector("n"), radius=Real(0.25, 3)))
 def ratio_l2(x: Instance) -> Slack:
     """α = 2 min ‖h‖_2²/‖h‖_1² over Σ h = 0, least with ⌊M/2⌋ equal positive entries and the others
     equal: 2/M for even M, as on R^M, but 2M/(M² − 1) for odd M.
@@ -298,17 +256,7 @@ def _(x: Instance) -> Slacks:
     yield equal(4 * (size // 2) * (size - size // 2), most, "at ⌊M/2⌋")
 
 
-@SOURCE.claim(
-    "R1",
-    ("Remark 1, (i)", "p. 7, Remark 1"),
-    "The bound grows as √(ln M); that of the direct stochastic gradient as √M.",
-    formula="√(V*/α) is λ√(ln M) for the entropy and λ√((M − 1)/2) for ‖θ‖_2²/2",
-    printed="its behavior with respect to the cardinality of the base class is better than for "
-    "direct stochastic gradient descent (of the order of √(ln M) in Theorem 1 instead of M or "
-    "√M for direct stochastic gradient)",
-    given="the factor in (34), V with minimum 0, even M; upper bounds are compared, not methods",
-    space=Space(half=Whole(1, 500), radius=Real(0.25, 3)),
-)
+@SOURCE.claim("R1", space=Space(half=Whole(1, 500), radius=Real(0.25, 3)))
 def remark_1(x: Instance) -> Slacks:
     """For M = 2 it is less than that of the entropy.
 
@@ -331,15 +279,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "Sec6.2",
-    ("Sec. 6.2", "p. 22, Sec. 6.2"),
-    "−∇W_β is easily computed on the simplex, the full simplex and the hyper-octahedron.",
-    formula="zᵀθ + βV(θ) ≤ zᵀθ' + βV(θ') for θ = −∇W_β(z) as the package computes it, and θ' in Θ",
-    printed="it is important to consider only the sets Θ for which the solution θ_*(z) = "
-    "−∇W_β(z) of the optimization problem (6) can be easily computed. Some examples of such "
-    "“simple” sets are: (i) the λ-simplex Θ_{M,λ}, (ii) the full-dimensional λ-simplex …, (iii) "
-    "… the hyper-octahedron {θ ∈ R^M : ‖θ‖_1 ≤ λ}",
-    given="the entropy, with what is left of λ on the full simplex, as the least over "
-    "θ = θ⁺ − θ⁻ on the hyper-octahedron; ‖θ‖_2²/2, (35) and (36), M ≥ 3",
     space=DUALS.but(
         sizes={"n": (3, 6)},
         over=Choice("simplex", "full simplex", "ball"),

@@ -37,32 +37,7 @@ def _excess(x: Instance, shift: float) -> Slacks:
         yield at_most(risk, bound, f"E A(θ̂_t), {name}")
 
 
-@SOURCE.claim(
-    "P3",
-    ("Proposition 3, Eqs. 25 and 26", "p. 17, Proposition 3, Eq. 25"),
-    "The expected risk is bounded for any proxy function.",
-    formula="E A(θ̂_t) ≤ inf [A(θ) + (β_t V(θ) − β_0 V(θ_*))/Σ γ_i] + L² Σ γ_i²/(2αβ_{i−1})/Σ γ_i",
-    printed="E A(θ̂_t) ≤ inf_{θ ∈ Θ} [A(θ) + (β_tV(θ) − β_0V(θ_*))/Σ_{i=1}^t γ_i] + "
-    "L_φ²(λ)(Σ_{i=1}^t γ_i)⁻¹ Σ_{i=1}^t γ_i²/(2αβ_{i−1})",
-    ruling=AMBIGUOUS,
-    given=f"θ_0 = θ_*; finite laws, all samples; {SIGN}",
-    space=EXPECTED,
-    counterexamples=[
-        {
-            "H": [[0, 0]],
-            "y": [1],
-            "p": [1],
-            "radius": 1,
-            "loss": "hinge",
-            "gamma": [1],
-            "growth": [1],
-            "beta": 1,
-            "proxy": "entropy",
-            "shift": -1,
-            "theta": ["1/2", "1/2"],
-        }
-    ],
-)
+@SOURCE.claim("P3", given=f"θ_0 = θ_*; finite laws, all samples; {SIGN}", space=EXPECTED)
 def proposition_3(x: Instance) -> Slacks:
     """As Proposition 2: it fails if V may be negative. At the counterexample A is constant."""
     yield from _excess(x, x.shift)
@@ -98,15 +73,7 @@ def _(x: Instance) -> Slack:
     return at_most(square, found.lipschitz**2, "E ‖u‖², L²")
 
 
-@SOURCE.claim(
-    "Eq27",
-    ("Eq. 27", "p. 17, Eq. 27"),
-    "The risk of the average is at most the weighted mean of slopes.",
-    formula="A(θ̂_t) − A(θ) ≤ Σ γ_i (θ_{i−1} − θ)ᵀ∇A(θ_{i−1})/Σ γ_i",
-    printed="A(θ̂_t) − A(θ) ≤ Σ_{i=1}^t γ_i(θ_{i−1} − θ)ᵀ∇A(θ_{i−1})/Σ_{i=1}^t γ_i",
-    given="for any points θ_{i−1}",
-    space=EXPECTED,
-)
+@SOURCE.claim("Eq27", space=EXPECTED)
 def jensen(x: Instance) -> Slack:
     """For any points.
 
@@ -142,16 +109,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(fall, float((point - theta) @ slope), "A(θ_{i−1}) − A(θ)")
 
 
-@SOURCE.claim(
-    "noise",
-    ("Sec. 4, notation; proof of Proposition 3", "p. 17, proof of Proposition 3"),
-    "The noise ξ_i has mean 0 given θ_{i−1}, and E ‖u_i(θ_{i−1})‖_∞² ≤ L².",
-    formula="E (θ_{i−1} − θ)ᵀξ_i(θ_{i−1}) = 0, E ‖u_i(θ_{i−1})‖_∞² ≤ L_φ(λ)²",
-    printed="Conditioning on θ_{i−1} and then using both the definition of ξ_i(θ_{i−1}) and the "
-    "independence between θ_{i−1} and (X_i, Y_i), we obtain …",
-    given="θ_{i−1} from the examples before, all samples enumerated",
-    space=EXPECTED,
-)
+@SOURCE.claim("noise", space=EXPECTED)
 def noise(x: Instance) -> Slacks:
     """Proof. Example i is independent of those before it, and so of θ_{i−1}. At each θ_{i−1} the
     noise has mean 0 (1), and the square of u_i the mean L² at most (2).
@@ -170,16 +128,7 @@ for _step in proposition_3.corrections[0].steps:
     noise.step(_step.stated.words, _step.stated.formula)(_step.stated.check)
 
 
-@SOURCE.claim(
-    "R4-bounds",
-    ("Remark 4", "p. 18, Remark 4"),
-    "Multiplying all β_i and γ_i by the same factor does not affect the upper bounds.",
-    formula="the bounds of Propositions 2, divided by Σ γ_i, and 3 are the same",
-    printed="simultaneous change of scale in the definition of the sequences (β_i) and (γ_i) "
-    "(i.e. multiplying them by the same positive constant factor) does not affect the upper "
-    "bounds in the previous propositions",
-    space=EXPECTED.but(factor=Real(0.1, 10, log=True)),
-)
+@SOURCE.claim("R4-bounds", space=EXPECTED.but(factor=Real(0.1, 10, log=True)))
 def scaled_bounds(x: Instance) -> Slack:
     """All terms of Proposition 2 are multiplied by the factor, as is Σ γ_i."""
     beta, found = temperatures(x), law(x)
@@ -196,16 +145,7 @@ def scaled_bounds(x: Instance) -> Slack:
 _SCALED = STREAMS.but(factor=Real(0.1, 10, log=True))
 
 
-@SOURCE.claim(
-    "R4",
-    ("Remark 4", "p. 18, Remark 4"),
-    "Multiplying all β_i and γ_i by the same factor might affect the estimates.",
-    formula="θ_i and θ̂_i of (11), (12) with cβ_i, cγ_i differ from those with β_i, γ_i",
-    printed="simultaneous change of scale in the definition of the sequences (β_i) and (γ_i) … "
-    "might affect the estimate sequences (θ_i) and (θ̂_i) of the algorithm (11)–(12)",
-    space=_SCALED,
-    counterexamples=[{"U": [[1, 0]], "gamma": [1], "radius": 1, "beta": 1, "factor": 2}],
-)
+@SOURCE.claim("R4", space=_SCALED)
 def scaled(x: Instance) -> Slack:
     """Never: the argmin of cζᵀθ + cβV(θ) is that of ζᵀθ + βV(θ), so by induction no u_i changes."""
     assume(abs(math.log(x.factor)) > 0.1)

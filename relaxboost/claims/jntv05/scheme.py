@@ -32,14 +32,7 @@ def _distance(a: Array, b: Array) -> float:
 
 
 @SOURCE.claim(
-    "Eq11",
-    ("Eqs. 11 and 16", "p. 11, Eq. 11; p. 13, Eq. 16"),
-    "θ_i = −∇W_{β_i}(ζ_i) is the argmin of ζ_iᵀθ + β_i V(θ).",
-    formula="ζ_iᵀθ_i + β_i V(θ_i) ≤ ζ_iᵀθ + β_i V(θ), ζ_i = Σ_{m ≤ i} γ_m u_m",
-    printed="ζ_i = ζ_{i−1} + γ_i u_i(θ_{i−1}), θ_i = −∇W_{β_i}(ζ_i); θ_t = argmin_{θ ∈ Θ} "
-    "[θᵀ(Σ_{i=1}^t γ_i u_i(θ_{i−1})) + β_t V(θ)]",
-    given="the entropy and ‖θ‖_2²/2",
-    space=STREAMS.but(theta=Distribution("n"), proxy=Choice("entropy", "squared")),
+    "Eq11", space=STREAMS.but(theta=Distribution("n"), proxy=Choice("entropy", "squared"))
 )
 def scheme(x: Instance) -> Slacks:
     """Proposition 1. θ_i depends on u_1, ..., u_i only through their sum."""
@@ -52,16 +45,7 @@ def scheme(x: Instance) -> Slacks:
         yield at_most(least, float(z @ other) + b * value(other, x.radius), "θ_i, θ", i or None)
 
 
-@SOURCE.claim(
-    "Eq13",
-    ("Eq. 13", "p. 11, Eq. 13"),
-    "With the entropy the components of θ_i are λ times a Gibbs distribution.",
-    formula="θ_ij = λ exp(−β_i⁻¹ Σ γ_m u_mj)/Σ_k exp(−β_i⁻¹ Σ γ_m u_mk)",
-    printed="θ_i^(j) = λ exp(−β_i⁻¹ Σ_{m=1}^i γ_m u_{m,j}(θ_{m−1}))/Σ_{k=1}^M exp(−β_i⁻¹ "
-    "Σ_{m=1}^i γ_m u_{m,k}(θ_{m−1}))",
-    given="the package's own learner; γ_i the weights of its examples",
-    space=STREAMS,
-)
+@SOURCE.claim("Eq13", space=STREAMS)
 def components(x: Instance) -> Slacks:
     """(10) at ζ_i, since β_i is one number."""
     learner, beta = _learner(x), growing(x.beta, len(x.U))
@@ -71,16 +55,7 @@ def components(x: Instance) -> Slacks:
             learner.update(x.U[i], weight=x.gamma[i])
 
 
-@SOURCE.claim(
-    "Eq12",
-    ("Eqs. 12 and 21", "p. 11, Eq. 12; p. 13, Eq. 21"),
-    "The recursive average (21) is the average (12) with γ_i = 1.",
-    formula="θ̂_i = θ̂_{i−1} − (θ̂_{i−1} − θ_{i−1})/i = (1/i) Σ_{m ≤ i} θ_{m−1}",
-    printed="θ̂_t = Σ_{i=1}^t γ_i θ_{i−1}/Σ_{i=1}^t γ_i; θ̂_i = θ̂_{i−1} − (1/i)(θ̂_{i−1} − "
-    "θ_{i−1}), i = 1, 2, …",
-    given="our copy shows no hats: read θ̂ in the places that make it (12); any θ̂_0",
-    space=STREAMS.but(first=Distribution("n")),
-)
+@SOURCE.claim("Eq12", space=STREAMS.but(first=Distribution("n")))
 def average(x: Instance) -> Slacks:
     """The package's average as well, with any weights.
 
@@ -116,13 +91,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "measurable",
-    ("Sec. 2, before Theorem 1", "p. 6, before Eq. 4"),
-    "'θ̂_t is measurable with respect to (θ̂_{t−1}, X_{t−1}, Y_{t−1})': it is a function of them.",
-    formula="θ̂_3 and example 3 the same in two runs ⇒ θ̂_4 the same",
-    printed="The estimate θ̂_t is measurable with respect to (θ̂_{t−1}, X_{t−1}, Y_{t−1}), which "
-    "means that the algorithm fits with the online setting.",
-    given="M = 2, λ = 1, the entropy; gradients (0, 0), (0, 0), (u, 0) in one run and (cβ_1, 0), "
-    "(−c(β_1 + β_2), 0), (u, 0) in the other",
     space=Space(
         sizes={"t": (3, 3)},
         c=Real(0, 2),
@@ -130,7 +98,6 @@ def _(x: Instance) -> Slack:
         beta=Real(0.1, 3),
         growth=Vector("t", 0, 1),
     ),
-    counterexamples=[{"c": 1, "u": 0, "beta": 1, "growth": [0, 0, 0]}],
 )
 def measurable(x: Instance) -> Slacks:
     """θ_1 and θ_2 are on either side of 1/2 in the second run, and 1/2 in the first: θ̂_3 is (1/2,
@@ -184,16 +151,7 @@ def measurable_corrected(x: Instance) -> Slacks:
     yield equal(after, expected, "change of θ̂_4, that of θ_3 over 4")
 
 
-@SOURCE.claim(
-    "affine",
-    ("Sec. 3.3, φ_i and their average", "p. 12, Sec. 3.3"),
-    "The affine approximations are below A, and so is their average.",
-    formula="Σ γ_i (A(θ_{i−1}) + (θ − θ_{i−1})ᵀ∇A(θ_{i−1}))/Σ γ_i ≤ A(θ)",
-    printed="φ_i(θ) = A(θ_{i−1}) + (θ − θ_{i−1})ᵀ∇A(θ_{i−1}), i = 1, …, t … Taking a convex "
-    "combination of the φ_i's, we obtain an averaged approximation of A(θ)",
-    given="A(θ) = Σ_k |<a_k, θ>|, the a_k rows of U",
-    space=STREAMS.but(theta=Distribution("n")),
-)
+@SOURCE.claim("affine", space=STREAMS.but(theta=Distribution("n")))
 def affine(x: Instance) -> Slacks:
     """Equal at θ = θ_{i−1}, and where A is linear.
 
@@ -222,15 +180,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "Eq14",
-    ("Eq. 14 and after", "p. 12, Eq. 14"),
-    "Minimising the averaged approximation makes no progress: the points stay at vertices.",
-    formula="A(θ_t) ≥ min_j A(e_j) > min A for all t ≥ 1 in (14); for (16) the mean of A(θ_t) goes "
-    "to min A",
-    printed="θ_t = argmin_{θ ∈ Θ} φ̄_t(θ) = argmin_{θ ∈ Θ} θᵀ(Σ_{i=1}^t γ_i ∇A(θ_{i−1})). "
-    "However, this does not make any progress",
-    given="λ = 1, A(θ) = ‖θ − c‖_1, ‖θ − c‖_2²/2 or max_j (θ_j − c_j), c in the simplex and no "
-    "vertex; ties in (14) go to a vertex; what no progress means is not said, and for linear A a "
-    "step of (14) finds the minimum",
     space=Space(
         sizes={"n": (2, 6)},
         c=Distribution("n"),
@@ -304,15 +253,7 @@ def _(x: Instance) -> Slacks:
             yield at_most(value, float((theta - x.c) @ slope), "A(θ), (θ − c)ᵀ∇A(θ)")
 
 
-@SOURCE.claim(
-    "Eq17",
-    ("Eqs. 17 to 20", "p. 13, Eqs. 17 and 18"),
-    "Theorem 1 has γ_i = 1 and β_i = L_φ(λ) (ln M)^(−1/2) √(i + 1), positive and growing.",
-    formula="β_i = β_0 √(i + 1), β_0 = L_φ(λ)/√(ln M) = L_φ(λ)/√(αV*)",
-    printed="γ_i ≡ 1, β_i = β_0 √(i + 1), i = 1, 2, …, where β_0 = L_φ(λ)(ln M)^{−1/2}",
-    given="printed for i ≥ 1; Proposition 2 needs β_0 as well, which is (17) at i = 0",
-    space=STREAMS.but(K=Real(0.2, 3)),
-)
+@SOURCE.claim("Eq17", space=STREAMS.but(K=Real(0.2, 3)))
 def schedule(x: Instance) -> Slacks:
     """α = 1/λ and V* = λ ln M. The package's own β_i, for the hinge with L = K."""
     method = MirrorDescent("hinge", over=Simplex(x.radius), bound=x.K)

@@ -14,16 +14,7 @@ from relaxboost.claims.sides import on_simplex
 POINTS = LAWS.but(theta=Distribution("n"), other=Distribution("n"))
 
 
-@SOURCE.claim(
-    "Eq1",
-    ("Eq. 1 and after", "p. 4, after Eq. 1"),
-    "The empirical error R_n is not convex, nor even continuous, in f.",
-    formula="R_n(g_f) at f = s is 1 for s ≤ 0 and 0 for s > 0 where all Y_i = 1",
-    printed="However, this method is not computationally tractable, since the risk functional "
-    "R_n in (1) is not convex or even continuous.",
-    given="g_f = 2·1[f > 0] − 1",
-    space=Space(sizes={"m": (1, 6)}, y=Vector("m"), f=Vector("m", 0.01, 1)),
-)
+@SOURCE.claim("Eq1", space=Space(sizes={"m": (1, 6)}, y=Vector("m"), f=Vector("m", 0.01, 1)))
 def empirical_error(x: Instance) -> Slacks:
     """Along s ↦ sYf the error jumps from 1 to 0 at s = 0, and convexity fails between −1 and 1."""
     y = np.where(x.y >= 0.0, 1.0, -1.0)
@@ -41,15 +32,7 @@ def empirical_error(x: Instance) -> Slacks:
         yield at_least(error(0.0), (error(-1.0) + error(1.0)) / 2, "R_n at 0, the mean at ±1")
 
 
-@SOURCE.claim(
-    "unbiased",
-    ("Sec. 2, the empirical φ-risk", "pp. 4 and 5"),
-    "The empirical φ-risk A_n(f) is an unbiased estimate of A(f).",
-    formula="E (1/n) Σ φ(Y_i f(X_i)) = E φ(Y f(X))",
-    printed="the empirical φ-risk A_n(f) = (1/n) Σ φ(Y_i f(X_i)) which is an unbiased estimate "
-    "for A(f)",
-    space=POINTS,
-)
+@SOURCE.claim("unbiased", space=POINTS)
 def unbiased(x: Instance) -> Slack:
     """All k² samples of two examples, with their probabilities.
 
@@ -68,17 +51,7 @@ def _(x: Instance) -> Slacks:
     yield equal(float(joint.sum(axis=0) @ values), mean, "E φ of the second, A(f)")
 
 
-@SOURCE.claim(
-    "calibration",
-    ("Sec. 2, the key argument", "p. 4, Sec. 2"),
-    "The minimiser of the φ-risk has the sign of the optimal decision rule.",
-    formula="R(g_{f^A}) = R(g_{f*}) = min {η, 1 − η}, f^A = argmin η φ(f) + (1 − η) φ(−f)",
-    printed="under rather general assumptions, the optimal decision rule g_{f*} coincides with "
-    "g_{f^A} where f^A is optimal decision function in the sense that it minimizes a convex "
-    "risk functional called the φ-risk",
-    given="at one x, η = P(Y = 1) in (0, 1), f over all of R; hinge, exponential and logit loss",
-    space=Space(eta=Real(0.02, 0.98), loss=Choice(*LOSSES)),
-)
+@SOURCE.claim("calibration", space=Space(eta=Real(0.02, 0.98), loss=Choice(*LOSSES)))
 def calibration(x: Instance) -> Slack:
     """φ is convex and φ'(0) < 0, so that the risk falls at 0 towards the likelier label.
 
@@ -112,16 +85,7 @@ def _(x: Instance) -> Slack:
     return at_most(float(LOSSES[x.loss][1](np.zeros(1))[0]), -0.5, "φ'(0), −1/2")
 
 
-@SOURCE.claim(
-    "losses",
-    ("Sec. 2, typical choices", "pp. 4 and 5"),
-    "The hinge, exponential and logit losses are convex with values ≥ 0, so that A is convex.",
-    formula="φ(su + (1 − s)v) ≤ sφ(u) + (1 − s)φ(v), A(sθ + (1 − s)θ') ≤ sA(θ) + (1 − s)A(θ')",
-    printed="Typical choices of loss functions are the hinge loss function φ(x) = (1 − x)_+ …, "
-    "as well as the exponential and logit losses φ(x) = exp(−x) and φ(x) = log₂(1 + exp(−x)) …; "
-    "the functional A_n being convex",
-    space=POINTS.but(s=Real(0, 1), u=Real(-5, 5), v=Real(-5, 5)),
-)
+@SOURCE.claim("losses", space=POINTS.but(s=Real(0, 1), u=Real(-5, 5), v=Real(-5, 5)))
 def losses(x: Instance) -> Slacks:
     """Equal where both points are on a line of the hinge.
 
@@ -145,16 +109,7 @@ def _(x: Instance) -> Slack:
     return at_least(float(phi(v)[0]), tangent, "φ(v), φ(u) + φ'(u)(v − u)")
 
 
-@SOURCE.claim(
-    "Eq4",
-    ("Eq. 4", "p. 6, Eq. 4"),
-    "u_i(θ) is a realisation of a sub-gradient of A, whichever derivative is taken at corners.",
-    formula="A(θ') ≥ A(θ) + <E u_i(θ), θ' − θ>, u_i(θ) = φ'(Y_i θᵀH(X_i)) Y_i H(X_i)",
-    printed="u_i(θ) = φ'(Y_i θᵀH(X_i)) Y_i H(X_i) ∈ R^M, i = 1, 2, …, where φ' represents an "
-    "arbitrary monotone version of the derivative of φ",
-    given="φ the hinge with any value v in [−1, 0] at its corner; in fractions",
-    space=POINTS.but(loss=Choice("hinge"), v=Real(-1, 0)),
-)
+@SOURCE.claim("Eq4", space=POINTS.but(loss=Choice("hinge"), v=Real(-1, 0)))
 def sub_gradient(x: Instance) -> Slack:
     """Proof. φ(b) ≥ φ(a) + g(b − a) for each g that φ' may be at a (1). At a = Y θᵀH and b = Y θ'ᵀH
     this is a sub-gradient of φ(Y θᵀH), and the expectation is a sum.
@@ -180,16 +135,7 @@ def _(x: Instance) -> Slacks:
         yield at_least(max(1.0 - x.b, 0.0), tangent, "(1 − b)_+, (1 − a)_+ + g(b − a)")
 
 
-@SOURCE.claim(
-    "L",
-    ("Theorem 1, L_φ(λ)", "p. 15, Sec. 4"),
-    "The sub-gradients are bounded by K sup |φ'|.",
-    formula="‖u_i(θ)‖_∞ ≤ L_φ(λ) = K sup {|φ'(x)| : x ∈ [−Kλ, Kλ]}",
-    printed="E ‖u_i(θ)‖_∞² ≤ L_φ²(λ), valid for all θ ∈ Θ",
-    given="h_j with values in [−K, K]; our copy does not show whether φ' or |φ'| is printed, but "
-    "'constant C = 2 in a typical case' needs |φ'| for the hinge",
-    space=POINTS,
-)
+@SOURCE.claim("L", space=POINTS)
 def lipschitz(x: Instance) -> Slacks:
     """Attained for the hinge where a margin is below 1.
 
@@ -214,13 +160,7 @@ def _(x: Instance) -> Slacks:
 
 
 @SOURCE.claim(
-    "T1-C",
-    ("Theorem 1, example", "p. 6, after Theorem 1"),
-    "C = 2 for λ = 1, classifiers with values ±1 and the hinge loss.",
-    formula="C = 2λ L_φ(λ) = 2",
-    printed="Theorem 1 holds with constant C = 2 in a typical case where we deal with convex (λ = "
-    "1) aggregation of base classifiers h_j taking values in {−1, 1} and we use the hinge loss",
-    space=LAWS.but(radius=Real(1, 1), loss=Choice("hinge"), H=Matrix(axes=("k", "n"))),
+    "T1-C", space=LAWS.but(radius=Real(1, 1), loss=Choice("hinge"), H=Matrix(axes=("k", "n")))
 )
 def constant(x: Instance) -> Slack:
     """The largest φ' is 0, and would give C = 0.
@@ -256,17 +196,7 @@ def bayes(experts: float, t: int, shift: float) -> float:
 
 
 @SOURCE.claim(
-    "R2",
-    ("Remark 2", "p. 7, Remark 2"),
-    "The minimax excess risk is at least c sqrt(ln M/t) for all M ≥ t^(1/2 + δ) and all t.",
-    formula="inf sup E A(θ̂_t) − min A ≥ c sqrt(ln M/t)",
-    printed="it is not hard to prove the minimax lower bound on the excess risk E A(θ̂_t) − "
-    "min_{θ ∈ Θ_{M,λ}} A(θ) having the order √((ln M)/t) for M ≥ t^{1/2+δ} with some δ > 0",
-    ruling=AMBIGUOUS,
-    given="λ = K = 1, the hinge loss, so that no excess risk is more than 2; what an order is for "
-    "two variables, and whether M is bounded from above, is not said",
-    space=Space(t=Whole(1, 60), experts=Real(0.7, 500, log=True), c=Real(0.01, 1, log=True)),
-    counterexamples=[{"t": 1, "experts": 5, "c": 1}],
+    "R2", space=Space(t=Whole(1, 60), experts=Real(0.7, 500, log=True), c=Real(0.01, 1, log=True))
 )
 def lower_bound(x: Instance) -> Slack:
     """False for every c: no estimator has an excess risk of more than 2, and the right side grows
@@ -291,14 +221,7 @@ def lower_bound_corrected(x: Instance) -> Slack:
 
 
 @SOURCE.claim(
-    "R3",
-    ("Remark 3, symmetric classes", "p. 7, Remark 3"),
-    "With a symmetric class the λ-convex combinations are those of the ℓ1 ball.",
-    formula="{Σ θ_j h_j + θ'_j (−h_j) : (θ, θ') ∈ Θ_{2M,λ}} = {Σ w_j h_j : ‖w‖_1 ≤ λ}",
-    printed="A natural choice would be to consider a symmetric class in the sense that if an "
-    "element h is in the class, then −h is also in the class.",
-    given="what a symmetric class means for Θ; the remark itself is advice",
-    space=Space(sizes={"n": (1, 5)}, w=Weights("n"), v=Distribution("n"), u=Distribution("n")),
+    "R3", space=Space(sizes={"n": (1, 5)}, w=Weights("n"), v=Distribution("n"), u=Distribution("n"))
 )
 def symmetric(x: Instance) -> Slacks:
     """Both inclusions, with λ = 1.

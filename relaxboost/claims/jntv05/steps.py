@@ -21,17 +21,7 @@ STEPS = Space(
 )
 
 
-@SOURCE.claim(
-    "Eq22-Eq24",
-    ("Eqs. 22 and 24", "p. 13, Eq. 22; p. 15, Eq. 24"),
-    "θ_i of (22) is the argmin of θᵀγ_i u_i + B(θ, θ_{i−1}).",
-    formula="θ_i = −∇W_1(−∇V(θ_{i−1}) + γ_i u_i) = argmin θᵀγ_i u_i + B(θ, θ_{i−1})",
-    printed="θ_i = −∇W_1(−∇V(θ_{i−1}) + γ_i u_i(θ_{i−1})), i = 1, 2, …; θ_i = argmin_{θ ∈ Θ} "
-    "(θᵀγ_i u_i(θ_{i−1}) + B(θ, θ_{i−1}))",
-    given="V differentiable at θ_{i−1}, which the entropy is where no component is 0; both signs "
-    "are as printed, −∇V and + γ_i u_i",
-    space=STEPS.but(proxy=Choice("entropy", "squared")),
-)
+@SOURCE.claim("Eq22-Eq24", space=STEPS.but(proxy=Choice("entropy", "squared")))
 def greedy(x: Instance) -> Slacks:
     """For u = 0 the step stays where it is.
 
@@ -72,15 +62,7 @@ def _(x: Instance) -> Slack:
     return equal(rest[0], rest[1], "the constant")
 
 
-@SOURCE.claim(
-    "Eq22-gradient",
-    ("After Eq. 22", "p. 14, after Eq. 22"),
-    "For Θ = R^M and V(θ) = ‖θ‖_2²/2 scheme (22) is the ordinary gradient method.",
-    formula="−∇W_1(−θ + γu) = θ − γu",
-    printed="If Θ = R^M and V(θ) = ½‖θ‖_2², the scheme of (22) coincides with the ordinary "
-    "gradient method.",
-    space=STEPS.but(other=Vector("n", -3, 3)),
-)
+@SOURCE.claim("Eq22-gradient", space=STEPS.but(other=Vector("n", -3, 3)))
 def gradient_method(x: Instance) -> Slack:
     """In fractions.
 
@@ -99,18 +81,7 @@ def _(x: Instance) -> Slack:
     return equal(z * b + b * b / 2, (b + z) ** 2 / 2 - z * z / 2, "zb + b²/2")
 
 
-@SOURCE.claim(
-    "Eq23",
-    ("Eq. 23", "p. 14, Eq. 23"),
-    "For λ = 1 and the entropy (22) is the exponentiated gradient method, in one step or in all.",
-    formula="θ_ij ∝ θ_{i−1,j} exp(−γ_i u_ij), θ_ij ∝ θ_0j exp(−Σ_{m ≤ i} γ_m u_mj)",
-    printed="θ_i^(j) = θ_{i−1}^(j) exp(−γ_i u_{i,j}(θ_{i−1}))/Σ_k θ_{i−1}^(k) exp(−γ_i "
-    "u_{i,k}(θ_{i−1})) = … exp(−Σ_{m=1}^i γ_m u_{m,j}(θ_{m−1}))/Σ_k θ_0^(k) exp(−Σ_{m=1}^i γ_m "
-    "u_{m,k}(θ_{m−1}))",
-    given="no component of θ_0 is 0; our copy shows θ_0 in the second denominator only, and the "
-    "numerator must have it too",
-    space=STREAMS.but(first=Distribution("n")),
-)
+@SOURCE.claim("Eq23", space=STREAMS.but(first=Distribution("n")))
 def exponentiated(x: Instance) -> Slacks:
     """Normalising constants cancel. The package's `ExponentiatedGradient`, where θ_0 is uniform."""
     size = x.U.shape[1]
@@ -131,17 +102,7 @@ def exponentiated(x: Instance) -> Slacks:
         yield equal(float(np.abs(learner.w - uniform).max()), 0.0, "the package's, (23)", i)
 
 
-@SOURCE.claim(
-    "Sec3.5-growing",
-    ("Sec. 3.5, the differences: the second parameter", "p. 14, Sec. 3.5"),
-    "Growing temperatures make (11) different from (23): they divide all gradients, not the last.",
-    formula="ln θ_ij/θ_ik = −(Σ γ_m (u_mj − u_mk))/β_i in (11), −Σ γ_m (u_mj − u_mk)/β_{m−1} in "
-    "(23) with steps γ_m/β_{m−1}; they agree for every stream just where β is constant",
-    printed="the initial iterative scheme (11) is different from that of (22), (23), in "
-    "particular, it includes the second tuning parameter β_i",
-    given="the package's learners; θ_0 uniform",
-    space=STREAMS,
-)
+@SOURCE.claim("Sec3.5-growing", space=STREAMS)
 def odds(x: Instance) -> Slacks:
     """The sums are equal for every stream only if β_i = β_{m−1} for all m ≤ i."""
     size, t = x.U.shape[1], len(x.U)
@@ -160,15 +121,7 @@ def odds(x: Instance) -> Slacks:
             yield equal(gap, 0.0, "(11), (22) with constant β")
 
 
-@SOURCE.claim(
-    "Sec3.5-agree",
-    ("Sec. 3.5, the differences", "not in the paper"),
-    "With constant β and a steep V, (11) is (22) with steps γ_i/β from θ_* = argmin V.",
-    formula="β_i = β and ‖∇V‖ → ∞ at the relative boundary: θ_i of (11) = θ_i of (22)",
-    given="the entropy on the simplex, with what is left of λ on the full simplex, and with "
-    "θ = θ⁺ − θ⁻ on the ℓ1 ball; the package's learners",
-    space=STREAMS.but(over=Choice("simplex", "full simplex", "ball")),
-)
+@SOURCE.claim("Sec3.5-agree", space=STREAMS.but(over=Choice("simplex", "full simplex", "ball")))
 def agree(x: Instance) -> Slack:
     """θ_i is in the relative interior, so that no constraint but sums is active, and
     −β∇V(θ_i) = ζ_i + const: the dual vector of (22) is that of (11), by induction.
@@ -184,15 +137,7 @@ def agree(x: Instance) -> Slack:
     return equal(float(np.abs(found[0] - found[1]).max()) / x.radius, 0.0, "θ_t of (11), of (22)")
 
 
-@SOURCE.claim(
-    "Sec3.5-differ",
-    ("Sec. 3.5, the differences", "p. 14, Sec. 3.5"),
-    "The scheme (11) is different from (22) even with constant β = 1, where V is not steep.",
-    formula="θ_2 of (11) and of (22) differ by (g − 1)/2 in each component",
-    printed="the initial iterative scheme (11) is different from that of (22), (23)",
-    given="V = ‖θ‖_2²/2 on the simplex of M = 2; u_1 = (g, 0), u_2 = (−h, 0), 1 ≤ g, g − 1 ≤ h ≤ 1",
-    space=Space(g=Real(1, 2), share=Real(0, 1)),
-)
+@SOURCE.claim("Sec3.5-differ", space=Space(g=Real(1, 2), share=Real(0, 1)))
 def differ(x: Instance) -> Slacks:
     """(11) projects the sum of gradients once, (22) each step: it forgets the g − 1 cut off.
 
@@ -227,14 +172,7 @@ def _(x: Instance) -> Slacks:
     yield at_most(g - h, 1, "g − h, 1")
 
 
-@SOURCE.claim(
-    "Sec3.5-start",
-    ("Sec. 3.5, the differences: the initial value", "p. 14, Sec. 3.5"),
-    "θ_0 stays a factor of every θ_i in (23); in (11) it matters for u_1 only.",
-    formula="θ_0j = 0 ⇒ θ_ij = 0 in (23) for all i; θ_i of (11) is a function of ζ_i",
-    printed="moreover, the algorithm (23) uses initial value θ_0 in a different manner",
-    space=STREAMS.but(first=Distribution("n")),
-)
+@SOURCE.claim("Sec3.5-start", space=STREAMS.but(first=Distribution("n")))
 def start(x: Instance) -> Slacks:
     """Run step by step. A weight that begins at 0 stays so in (23), and ratios of the others keep
     θ_0j/θ_0k; after one step of (11) with the same gradients no trace of θ_0 is left.

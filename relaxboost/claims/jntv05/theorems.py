@@ -24,17 +24,7 @@ def _bounded(x: Instance) -> tuple[LabelledLaw, float, float, float]:
     return found, found.lipschitz, math.log(found.S.shape[1]), found.least()[1]
 
 
-@SOURCE.claim(
-    "T1",
-    ("Theorem 1, Eq. 5", "p. 6, Theorem 1, Eq. 5"),
-    "The expected excess risk is at most 2λL √(ln M) √(t + 1)/t.",
-    formula="E A(θ̂_t) − min A ≤ C √(ln M) √(t + 1)/t, C = 2λ L_φ(λ)",
-    printed="E A(θ̂_t) − min_{θ ∈ Θ_{M,λ}} A(θ) ≤ C (ln M)^{1/2} √(t + 1)/t, where C = C(φ, λ) = "
-    "2λL_φ(λ)",
-    given="the algorithm of Sec. 3.4 from θ_0 = θ_*; finite laws, all samples of t − 1 examples; "
-    "min A certified from below",
-    space=RUNS.but(sizes={"k": (1, 4), "n": (2, 4)}, t=Whole(1, 6)),
-)
+@SOURCE.claim("T1", space=RUNS.but(sizes={"k": (1, 4), "n": (2, 4)}, t=Whole(1, 6)))
 def theorem_1(x: Instance) -> Slacks:
     """In searches at most .546 of the bound, at t = 2, M = 4, small K.
 
@@ -50,12 +40,6 @@ def theorem_1(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T1-learner",
-    ("Theorem 1, Eq. 5", "p. 6, Theorem 1, Eq. 5"),
-    "The package's learner has it, in expectation over all samples.",
-    formula="E A(average) − min A ≤ 2λL √(ln M) √(t + 1)/t",
-    printed="E A(θ̂_t) − min_{θ ∈ Θ_{M,λ}} A(θ) ≤ C (ln M)^{1/2} √(t + 1)/t, where C = C(φ, λ) = "
-    "2λL_φ(λ)",
-    given="hinge and exponential loss, K the largest |h|",
     space=RUNS.but(
         sizes={"k": (1, 2), "n": (2, 3)}, t=Whole(1, 4), loss=Choice("hinge", "exponential")
     ),
@@ -77,16 +61,7 @@ def learner(x: Instance) -> Slacks:
     yield at_most(expected - best, bound, "E A(θ̂_t) − min A", x.t)
 
 
-@SOURCE.claim(
-    "T1-start",
-    ("Theorem 1; Sec. 3.4, initial values", "p. 13, after Eq. 21"),
-    "Theorem 1 holds from any θ_0 ∈ Θ.",
-    formula="(5) with any θ_0",
-    printed="with initial values ζ_0 = 0, θ_0 ∈ Θ and (β_i)_{i≥1} from (17), (18)",
-    ruling=OPEN,
-    given="Sec. 3.4 asks for no more; finite laws, all samples",
-    space=RUNS.but(first=Distribution("n")),
-)
+@SOURCE.claim("T1-start", space=RUNS.but(first=Distribution("n")))
 def theorem_1_start(x: Instance) -> Slack:
     """Not refuted, but the proof does not give it: Proposition 2 needs θ_0 = θ_* (JNTV05-P2-start).
     A(θ_0) − A(θ_*) ≤ 2λL(1 − 1/M) is more than the √(ln M)(√(t + 1) − Σ i^(−1/2)/2)λL to spare
@@ -127,14 +102,7 @@ def _(x: Instance) -> Slack:
     return equal(value, 2.0 * x.radius * x.L * math.sqrt(log), "β_0 V* + L²/(αβ_0), 2λL √(ln M)")
 
 
-@SOURCE.claim(
-    "Eq28",
-    ("Eq. 28", "p. 18, Eq. 28"),
-    "With γ_i = 1 and β_i = β_0 √(i + 1) the bound (26) is at most √(t + 1)/t (β_0V* + L²/(αβ_0)).",
-    formula="(β_t V* + Σ L²/(2αβ_{i−1}))/t ≤ (√(t + 1)/t)(β_0 V* + L²/(αβ_0))",
-    printed="E A(θ̂_t) − A(θ*_A) ≤ (√(t + 1)/t)(β_0V* + L_φ²(λ)/(αβ_0))",
-    space=CONSTANTS,
-)
+@SOURCE.claim("Eq28", space=CONSTANTS)
 def eq28(x: Instance) -> Slack:
     """With √t for √(t + 1) in the last term it holds as well.
 
@@ -156,15 +124,7 @@ def _(x: Instance) -> Slack:
     return at_most(1.0 / math.sqrt(x.t), 2.0 * rise, "1/√i, the difference")
 
 
-@SOURCE.claim(
-    "Eq29",
-    ("Eq. 29 and the line before", "p. 18, Eq. 29"),
-    "The best β_0 in (28) is L/√(αV*), and gives 2L √(V*/α) √(t + 1)/t.",
-    formula="β_0 V* + L²/(αβ_0) ≥ 2L √(V*/α), equal at β_0 = L (αV*)^(−1/2)",
-    printed="E A(θ̂_t) − A(θ*_A) ≤ (2L_φ(λ)/t) √((V*/α)(t + 1)); the optimal value β_0 equals "
-    "L_φ(λ)(ln M)^{−1/2}",
-    space=CONSTANTS,
-)
+@SOURCE.claim("Eq29", space=CONSTANTS)
 def eq29(x: Instance) -> Slacks:
     """The arithmetic and geometric mean.
 
@@ -191,15 +151,7 @@ def _(x: Instance) -> Slack:
     return equal(left, root**2, "the difference, the square")
 
 
-@SOURCE.claim(
-    "Eq30",
-    ("Eq. 30", "p. 18, Eq. 30"),
-    "The entropy attains its maximum λ ln M at every vertex of the simplex.",
-    formula="V* = max V = V(λe_j) = λ ln M",
-    printed="this proxy function attains its maximum at each vertex of the λ-simplex Θ_{M,λ} and "
-    "satisfies V* = max_{θ ∈ Θ_{M,λ}} V(θ) = λ ln M",
-    space=CONSTANTS,
-)
+@SOURCE.claim("Eq30", space=CONSTANTS)
 def eq30(x: Instance) -> Slacks:
     """A convex function on a polytope; by symmetry all vertices are alike.
 
@@ -221,13 +173,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "Eq37",
-    ("Sec. 6.3, Eq. 37", "p. 22, before Eq. 37"),
-    "The bound (26) with V* is least for constant sequences with β/γ = L √(t/(2αV*)).",
-    formula="(β_t V* + L² Σ γ_i²/(2αβ_{i−1}))/Σ γ_i ≥ L √(2V*/(αt)), equal at (37)",
-    printed="minimize in (γ_i) and (β_i) under the monotonicity condition β_i ≥ β_{i−1}, we get "
-    "that the minimum is obtained for sequences … such that β_i/γ_i = L_φ(λ) √(t/2αV*)",
-    given="β_i ≥ β_{i−1} > 0, γ_i > 0; read γ_i = t^(−1/2), β_i = L (2αV*)^(−1/2), which our copy "
-    "garbles, and 'independent of i', for they depend on t; β_0 is meant too",
     space=CONSTANTS.but(
         sizes={"n": (2, 8), "t": (1, 12)}, gamma=Vector("t", 0.05, 2), growth=Vector("t", 0, 1)
     ),
@@ -273,15 +218,7 @@ def _(x: Instance) -> Slacks:
         yield at_least(b * most + x.L**2 / (2.0 * alpha * x.t * b), least, "bV* + L²/(2αtb)")
 
 
-@SOURCE.claim(
-    "Sec6.3",
-    ("Sec. 6.3, first and last sentences", "pp. 22 and 23, Sec. 6.3"),
-    "The constant improves from 2 to √2: (17) is close to optimal.",
-    formula="(5) = √2 √(1 + 1/t) (38) ≤ 2 (38), and (38) = λL √(2 ln M/t)",
-    printed="The constant factor in the bound of Theorem 1 can be only slightly improved. … we "
-    "can improve the constant factor in the upper bound from 2 to √2.",
-    space=CONSTANTS,
-)
+@SOURCE.claim("Sec6.3", space=CONSTANTS)
 def close(x: Instance) -> Slacks:
     """Twice the best bound at t = 1, √2 times for large t.
 
@@ -304,15 +241,7 @@ def _(x: Instance) -> Slacks:
     yield at_most(left, 2.0 * best, "2√(t + 1)/t, 2√(2/t)")
 
 
-@SOURCE.claim(
-    "Eq38",
-    ("Eq. 38", "p. 22, Eq. 38"),
-    "With (37), for t known, the expected excess risk is at most λL √(2 ln M/t).",
-    formula="E A(θ̂_t) − min A ≤ λ L_φ(λ) √(2 ln M/t)",
-    printed="E A(θ̂_t) − min_{θ ∈ Θ_{M,λ}} A(θ) ≤ λL_φ(λ) √(2 ln M/t)",
-    given="θ_0 = θ_*; finite laws, all samples",
-    space=RUNS,
-)
+@SOURCE.claim("Eq38", space=RUNS)
 def eq38(x: Instance) -> Slacks:
     """`Horizon(t)` of the package has the same β.
 

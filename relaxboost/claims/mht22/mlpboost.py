@@ -18,16 +18,7 @@ GAMES = Space(
 )
 
 
-@SOURCE.claim(
-    "T",
-    ("Theorem on the scheme", "Abstract, which shows the order of the number of rounds"),
-    "MLPBoost reaches a gap of ε within 64 log(m/k)/ε² rounds.",
-    formula="upper − lower ≤ ε after T ≤ max(2, 64 log(m/k)/ε²)",
-    printed="We show that the scheme retains the same convergence guarantee as ERLPBoost and "
-    "C-ERLPBoost.",
-    given="A in [−1, 1]^(m×n), 1 ≤ k ≤ m. The constant is ours, derived from MHT22-gain",
-    space=GAMES,
-).checked(trials=40)
+@SOURCE.claim("T", space=GAMES).checked(trials=40)
 def theorem(x: Instance) -> Slacks:
     """β = ε/(2 log(m/k)). The suboptimality δ is at most the gap g.
 
@@ -46,14 +37,7 @@ def theorem(x: Instance) -> Slacks:
     yield at_most(found.rounds, most, "rounds, 64 log(m/k)/ε²")
 
 
-@SOURCE.claim(
-    "gain",
-    ("The Frank-Wolfe step", "not in the paper"),
-    "A round of MLPBoost raises the smoothed margin by min{g/2, βg²/8} at least, g the gap.",
-    formula="D(w_{t+1}) ≥ D(w_t) + min{g_t/2, β g_t²/8}",
-    given="either step; ‖A(e_j − w)‖_∞ ≤ 2",
-    space=GAMES.but(step=Choice("short", "line-search")),
-).checked(trials=40)
+@SOURCE.claim("gain", space=GAMES.but(step=Choice("short", "line-search"))).checked(trials=40)
 def gain(x: Instance) -> Slacks:
     """D is 1/β-smooth in the sup-norm, and the linear program's weights are taken only if better.
 

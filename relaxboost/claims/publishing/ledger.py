@@ -15,7 +15,7 @@ from pathlib import Path
 
 from relaxboost._core.errors import InputError, check_drawing, number_of
 from relaxboost._core.files import write_atomically
-from relaxboost.claims.claim import Claim, Source
+from relaxboost.claims.claim import Claim
 from relaxboost.claims.publishing import measuring
 from relaxboost.claims.publishing.pages import (
     OWN,
@@ -40,6 +40,7 @@ from relaxboost.claims.record import (
 )
 from relaxboost.claims.registry import select, sources
 from relaxboost.claims.running import Failure, check_all
+from relaxboost.claims.source import Source
 from relaxboost.claims.verdict import ClaimVerdict
 
 FOLDER, FINDINGS = "claims", "findings.md"

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 
 from relaxboost._core.errors import InputError, number_of
-from relaxboost.claims.claim import Claim, Source
+from relaxboost.claims.claim import Claim
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT
 from relaxboost.claims.publishing.measuring import Measured, Record, lookup
 from relaxboost.claims.publishing.prose import (
@@ -32,6 +32,7 @@ from relaxboost.claims.record import (
     Unchecked,
     WorstCases,
 )
+from relaxboost.claims.source import Source
 
 PICTURES = "images/claims"
 """Where the pictures are, below the folder of the documentation; pages are one folder down."""

@@ -58,16 +58,7 @@ STARTS = Space(sizes={"m": (3, 3)}, d=Distribution("m"))
 UNSEEN = "JMLR 5:1557-1595; only the abstract is at hand, numbers of theorems are not verified"
 
 
-@SOURCE.claim(
-    "map",
-    ("Abstract, the iterated map", "Abstract"),
-    "AdaBoost is the map d_i → d_i/(1 + a_i γ), after which the last column has edge zero.",
-    formula="d_{t+1,i} = d_{t,i}/(1 + A_{i j_t} γ_t), (Aᵀd_{t+1})_{j_t} = 0",
-    printed="we reduce AdaBoost to a nonlinear iterated map and study the evolution of its weight "
-    "vectors",
-    given="A in {−1, 1}^(m×n), η_t = artanh γ_t, |γ_t| < 1",
-    space=Space(sizes={"m": (4, 10), "n": (2, 6)}, A=Separable(), t=Whole(1, 20)),
-)
+@SOURCE.claim("map", space=Space(sizes={"m": (4, 10), "n": (2, 6)}, A=Separable(), t=Whole(1, 20)))
 def iterated_map(x: Instance) -> Slacks:
     """The map is applied to the package's d_t, once each round.
 
@@ -116,21 +107,7 @@ def _(x: Instance) -> Slacks:
     yield equal(float(a @ after), 0.0, "Σ a_i d_i/(1 + a_i γ)")
 
 
-@SOURCE.claim(
-    "cycle-3x3",
-    (
-        "Abstract, cases that are solved: the 3 × 3 case",
-        "Abstract, which does not show the formulas",
-    ),
-    "With A = 11ᵀ − 2I of order 3 AdaBoost tends to a cycle of three from every start, its edges "
-    "to the golden ratio and its margin to the maximum, 1/3.",
-    formula="γ_t → (√5 − 1)/2, d → permutations of ((3 − √5)/4, (√5 − 1)/4, 1/2), margin → 1/3 = ρ",
-    printed="This dynamical systems approach allows us to understand AdaBoost's convergence "
-    "properties completely in certain cases; for these cases we find stable cycles, allowing us "
-    "to explicitly solve for AdaBoost's output.",
-    given="A_ij = 1 − 2[i = j], i, j ≤ 3, a start d with positive entries",
-    space=STARTS,
-).checked(trials=30, resolution=1e-6)
+@SOURCE.claim("cycle-3x3", space=STARTS).checked(trials=30, resolution=1e-6)
 def cycle_three(x: Instance) -> Slacks:
     """The map is a contraction on where it takes the same columns again.
 
@@ -169,17 +146,7 @@ def _cycle(x: Instance) -> Cycle:
     return found
 
 
-@SOURCE.claim(
-    "maximum-margin",
-    ("Abstract, an open question answered", "Abstract"),
-    "AdaBoost does not always converge to the maximum margin.",
-    formula="lim min_i (A w_t)_i/‖w_t‖_1 ≤ ρ − .01 for two A, η_t = artanh γ_t",
-    printed="Using this unusual technique, we are able to show that AdaBoost does not always "
-    "converge to a maximum margin combined classifier, answering an open question.",
-    given="d_1 uniform, and d_t is in a cycle after 600 rounds: the limit of the margin is then "
-    "that of the votes of one cycle",
-    space=SIGNS,
-).checked(
+@SOURCE.claim("maximum-margin", space=SIGNS).checked(
     resolution=1e-6,
     every=Enumeration(
         "a game of order 7 found by the attack, and the one of order 8 of the paper",
@@ -218,18 +185,7 @@ def between(x: Instance) -> Slacks:
     yield at_least(upsilon(rho), rho / 2.0, "Υ(ρ), ρ/2")
 
 
-@SOURCE.claim(
-    "non-optimal",
-    ("Abstract, weak learners that are not optimal", "Abstract"),
-    "With other columns than the best AdaBoost may miss the margin that it reaches with the best.",
-    formula="A = 11ᵀ − 2I of order m: 1 − 2/m = ρ with the best columns, 1/3 with the first three",
-    printed="we show that “non-optimal” AdaBoost (where the weak learning algorithm does not "
-    "necessarily choose the best weak classifier at each iteration) may fail to converge to a "
-    "maximum margin classifier, even if “optimal” AdaBoost produces a maximum margin",
-    given="the best of the first three columns has an edge ≥ 1/3 in every round; another game "
-    "than the paper's may be",
-    space=Space(m=Whole(4, 8)),
-).checked(
+@SOURCE.claim("non-optimal", space=Space(m=Whole(4, 8))).checked(
     resolution=1e-6, every=Enumeration("m = 4, ..., 8", lambda: [{"m": m} for m in range(4, 9)])
 )
 def non_optimal(x: Instance) -> Slacks:
@@ -252,16 +208,7 @@ def upsilon(r: float) -> float:
     return -math.log1p(-r * r) / (2.0 * math.atanh(r))
 
 
-@SOURCE.claim(
-    "cycle-margin",
-    ("Abstract, cycles among support vectors", "Abstract"),
-    "In a cycle all support vectors have the same margin, which the edges of the cycle determine.",
-    formula="(Aw)_i/Σ η_t = −Σ log(1 − γ_t²)/Σ log((1 + γ_t)/(1 − γ_t)) if d_i > 0, over the cycle",
-    printed="Also, we show that if AdaBoost cycles, it cycles among “support vectors”, i.e., "
-    "examples that achieve the same smallest margin.",
-    given="A in {−1, 1}^(m×n), d_t in a cycle",
-    space=SIGNS,
-).checked(trials=80, resolution=1e-6)
+@SOURCE.claim("cycle-margin", space=SIGNS).checked(trials=80, resolution=1e-6)
 def cycle_margin(x: Instance) -> Slacks:
     """d_i comes back to itself: exp(−(Aw)_i) = Π sqrt(1 − γ_t²). Where d_i = 0 it is less.
 
@@ -330,14 +277,7 @@ def _(x: Instance) -> Slack:
 
 
 @SOURCE.claim(
-    "half",
-    ("A remark of SS09, Sec. 5", "SS09, Sec. 5, remark on the hard margin"),
-    "AdaBoost obtains half of the optimal margin.",
-    formula="min_i (A w_t)_i/‖w_t‖_1 ≥ ρ/2 once Σ η_s ≥ log(m)/(Υ(ρ) − ρ/2)",
-    printed="our algorithm attains the same rate of convergence of AdaBoost while both algorithms "
-    "obtain a margin which is half of the optimal margin",
-    given="A in [−1, 1]^(m×n), 0 < ρ, η_s = artanh γ_s < ∞",
-    space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), order=Whole(3, 400)),
+    "half", space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), order=Whole(3, 400))
 ).checked(trials=60)
 def half(x: Instance) -> Slacks:
     """Sharp: 11ᵀ − 2I of order 400 still has less than half at .63 of that Σ η_s.
@@ -373,18 +313,7 @@ def _(x: Instance) -> Slack:
     return at_least((upsilon(x.r) - x.r / 2.0) / x.r**3 + 1e-9, 1.0 / 12.0, "(Υ(r) − r/2)/r³")
 
 
-@SOURCE.claim(
-    "training-error",
-    (
-        "Freund & Schapire (1997), the bound of the training error",
-        "J. Comput. Syst. Sci. 55:119-139, which is not at hand; the number is not verified",
-    ),
-    "The training error is at most the exponential risk, and that at most Π sqrt(1 − γ_t²).",
-    formula="(1/m) |{i: (A w_t)_i ≤ 0}| ≤ L(−A w_t) ≤ Π_s sqrt(1 − γ_s²) ≤ exp(−Σ γ_s²/2)",
-    printed=ILLEGIBLE,
-    given="A in [−1, 1]^(m×n), η_s = artanh γ_s < ∞",
-    space=RUNS,
-)
+@SOURCE.claim("training-error", space=RUNS)
 def training_error(x: Instance) -> Slacks:
     """[u ≤ 0] ≤ e^−u; by convexity e^−ηa ≤ (1 + a)/2 e^−η + (1 − a)/2 e^η, equal at a = ±1.
 

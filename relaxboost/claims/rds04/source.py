@@ -1,10 +1,7 @@
 """The source that the claims of this folder belong to."""
 
-from relaxboost.claims.claim import Source
+from pathlib import Path
 
-SOURCE = Source(
-    "RDS04",
-    "C. Rudin, I. Daubechies and R. E. Schapire (2004), The Dynamics of AdaBoost: Cyclic Behavior "
-    "and Convergence of Margins, JMLR 5:1557-1595",
-    place=3,
-)
+from relaxboost.claims.source import Source
+
+SOURCE = Source.read(Path(__file__).with_name("statements.toml"))

@@ -99,16 +99,7 @@ def comparators(x: Instance, run: Descents) -> Iterator[Array]:
     yield from -np.outer(run.eta[:8], float(slope[0]) * run.H[0])
 
 
-@SOURCE.claim(
-    "descent",
-    ("Regret of `HedgedDescent`", "not in the paper"),
-    "Its regret against any w is at most that of its best learner, and that of AdaHedge.",
-    formula="Σ l_i(w_{i−1}) − l_i(w) ≤ min over k of ‖w‖²/(2η_k) + Σ η_{ki} ‖u_{ki}‖²/2 + "
-    "2√(V log K) + S (4/3 log K + 2) + tε",
-    given="any examples with ‖h‖ ≤ 1, any w, l ≥ 0 convex; K = 16, the minimum over constant steps "
-    "and dual averaging, which has η_k/√t in the first term; V, S as in REGK14-T",
-    space=STREAMS,
-).checked(trials=60)
+@SOURCE.claim("descent", space=STREAMS).checked(trials=60)
 def descent(x: Instance) -> Slacks:
     """The sixteen learners from the displays, and the learner of the package with its bound.
 

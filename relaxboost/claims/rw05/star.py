@@ -17,17 +17,7 @@ GAMES = Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), nu=Real(0.05, 0.5, l
 RUNS = GAMES.but(nu=Real(0.02, 0.5, log=True), t=Whole(1, 60))
 
 
-@SOURCE.claim(
-    "T",
-    ("Theorem on AdaBoost*", "Abstract, which does not show the number of rounds"),
-    "AdaBoost* reaches the margin ρ − ν within 2 log(m)/ν² rounds.",
-    formula="min_i (A w_T)_i/‖w_T‖_1 ≥ ρ − ν, T = ⌈2 log(m)/ν²⌉",
-    printed="We introduce a new version of AdaBoost, called AdaBoost*_ν, that explicitly maximizes "
-    "the minimum margin of the examples up to a given precision.",
-    given="A in [−1, 1]^(m×n), m ≥ 2, ν in (0, 1); ρ the value of the game over the ℓ1 ball, and "
-    "w = 0 where that is less than ν",
-    space=GAMES,
-).checked(trials=40)
+@SOURCE.claim("T", space=GAMES).checked(trials=40)
 def theorem(x: Instance) -> Slacks:
     """RW05-invariant at T: m exp(−Tν²/2) ≤ 1 leaves no example below the margin min γ − ν.
 
@@ -50,16 +40,7 @@ def theorem(x: Instance) -> Slacks:
     yield at_most(found.rounds, steps + 2, "rounds of `solve`, T + 2")
 
 
-@SOURCE.claim(
-    "step",
-    ("The step of AdaBoost*", "Abstract, which does not show the formula"),
-    "The step is artanh γ_t − artanh ρ_t with ρ_t = min_{r≤t} γ_r − ν, and positive.",
-    formula="η_t = ½ log (1 + γ_t)/(1 − γ_t) − ½ log (1 + ρ_t)/(1 − ρ_t) > 0",
-    printed="The algorithm incorporates a current estimate of the achievable margin into its "
-    "calculation of the linear coefficients of the base hypotheses.",
-    given="γ_t < 1",
-    space=RUNS,
-)
+@SOURCE.claim("step", space=RUNS)
 def step(x: Instance) -> Slacks:
     """ρ_t < γ_t. The package computes artanh of (γ − ρ)/(1 − γρ), so that nothing cancels.
 
@@ -84,16 +65,7 @@ def _rounds(x: Instance) -> Iterator[tuple[Vote, float, float]]:
         yield vote, edge, least - x.nu
 
 
-@SOURCE.claim(
-    "adaptive",
-    ("AdaBoost* with an accuracy that is halved", "not in the paper"),
-    "AdaBoost* whose ν is halved from stage to stage reaches ρ − ν in the sum of the stages.",
-    formula="T ≤ Σ_j (⌈2 log(m)/(2^j ν)²⌉ + 1) ≤ 8 log(m)/(3ν²) + twice the number of stages",
-    given="A in [−1, 1]^(m×n), m ≥ 2; a stage begins with the multiple of w in [0, 1] of least "
-    "potential Σ exp(ρ_t‖w‖_1 − (Aw)_i), in a round without a step, and ends once the bracket is "
-    "as narrow as its ν",
-    space=GAMES,
-).checked(trials=40)
+@SOURCE.claim("adaptive", space=GAMES).checked(trials=40)
 def adaptive(x: Instance) -> Slacks:
     """The potential of w = 0 is m, which is where the proof of RW05-invariant begins."""
     rho, m = x.optimum(Game(x.A)), len(x.A)

@@ -72,14 +72,7 @@ def _(x: Instance) -> Slack:
     return at_least(left, x.gamma**2 * math.sqrt(1.0 - x.gamma) / 2.0, "left, γ²√(1 − γ)/2")
 
 
-@SOURCE.claim(
-    "soft",
-    ("What the run proves of the soft margin", "not in the paper"),
-    "After T rounds the soft margin of the mean is at least θ − m/(kTc).",
-    formula="AvgMin_k(A w_T) ≥ θ − m/(kTc), c = −½ log(1 − γ)",
-    given="every edge is at least 2γ, γ in (0, 1/2]",
-    space=GAMES,
-).checked(trials=40)
+@SOURCE.claim("soft", space=GAMES).checked(trials=40)
 def soft(x: Instance) -> Slacks:
     """Φ ≤ 0 after every round, so that Σ [−N_i]_+ ≤ m/c; N = T(A w_T − θ)."""
     game = Game(x.A, Capped(x.k))

@@ -28,40 +28,7 @@ MARGINS = Space(
 _ERROR = "ρ − margin of w_t"
 
 
-@SOURCE.claim(
-    "T9",
-    ("Theorem 9, accuracy", "Sec. 5, Theorem 9"),
-    "Fig. 1, stopped by its own test, returns an ε-accurate w.",
-    formula="max_γ (γ − f*([γ − A w_t]_+)) ≥ ρ − ε",
-    printed="Theorem 9. The algorithm given in Fig. 1 terminates after at most 32 log(m)/ε² "
-    "iterations and returns an ε-accurate solution, namely, max_γ (γ − f*([γ − Aw_t]_+)) ≥ ρ "
-    "− ε, where ρ is the optimal value of the solution as defined in Thm. 7.",
-    given="A in [−1, 1]^(m×n), m ≥ 2, 0 < ε ≤ 1; f the indicator of ‖d‖_∞ ≤ 1/k; k = 1: hard "
-    "margin",
-    space=GAMES,
-    counterexamples=[
-        {"A": [["1/10", "9/10"], ["-3/5", 0]], "k": 1, "epsilon": "3/10"},
-        {"A": [["9/10", "2/5"], ["-2/5", "1/10"]], "k": 1, "epsilon": "1/10"},
-        {
-            "A": [["-3/5", "-1/25"], [0, "7/25"], ["-3/5", "22/25"], ["-3/5", "24/25"]],
-            "k": 2,
-            "epsilon": "1/5",
-        },
-        {
-            "A": [
-                [1, -1, -1, -1, -1, 1],
-                [1, 1, -1, -1, -1, -1],
-                [1, 1, -1, -1, 1, -1],
-                [-1, -1, -1, -1, 1, 1],
-                [-1, -1, 1, -1, -1, -1],
-                [-1, 1, 1, 1, -1, 1],
-                [1, 1, 1, -1, 1, -1],
-            ],
-            "k": 1,
-            "epsilon": "1/10",
-        },
-    ],
-).checked(trials=30)
+@SOURCE.claim("T9", space=GAMES).checked(trials=30)
 def accuracy(x: Instance) -> Slack:
     """The test bounds the gap of the *smoothed* problem, which is up to ε/2 from the other one.
 
@@ -198,9 +165,6 @@ def lambert(y: float) -> float:
 
 @SOURCE.claim(
     "T9-family",
-    ("Theorem 9, accuracy, for other f", "Sec. 5, Theorem 9"),
-    "Fig. 1, stopped by its own test, returns an ε-accurate w, whatever f of Theorem 7.",
-    formula="max_γ (γ − f*([γ − A w_t]_+)) = −f̃*(−A w_t) ≥ ρ − ε",
     printed=accuracy.printed,
     given="A in [−1, 1]^(m×n), m ≥ 2, 0 < ε ≤ 1; " + F_GIVEN,
     space=GAMES.but(f=F),
@@ -266,21 +230,9 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T9-many-rows",
-    ("Theorem 9, accuracy, for many examples", "Sec. 5, Theorem 9"),
-    "Fig. 1 returns an ε-accurate w, however many examples there are.",
-    formula="min_i (Aw_t)_i ≥ ρ − ε; A = [[c, −b], [c, 1], ..., [c, 1]], for which ρ = c",
-    printed="Theorem 9. The algorithm given in Fig. 1 terminates after at most 32 log(m)/ε² "
-    "iterations and returns an ε-accurate solution, namely, max_γ (γ − f*([γ − Aw_t]_+)) ≥ ρ "
-    "− ε, where ρ is the optimal value of the solution as defined in Thm. 7.",
-    given="m ≥ 2 rows, 0 < c < 1, 0 ≤ b ≤ 1, ε > 0",
     space=Space(
         m=Whole(2, 10_000), c=Real(0.05, 1.0), b=Real(0.0, 1.0), epsilon=Real(0.1, 1.0, log=True)
     ),
-    counterexamples=[
-        {"m": 10, "c": "7/25", "b": "71/100", "epsilon": "23/100"},
-        {"m": 100, "c": "18/25", "b": "7/25", "epsilon": "3/5"},
-        {"m": 10_000, "c": "43/50", "b": "1/4", "epsilon": "17/25"},
-    ],
 ).checked(trials=60)
 def many_rows(x: Instance, corrected: bool = False) -> Slacks:
     """The second column fits all examples but one, and the test stops before that one weighs much.
@@ -309,14 +261,7 @@ def many_rows_lambert(x: Instance) -> Slacks:
 
 
 @SOURCE.claim(
-    "T9-rounds",
-    ("Theorem 9, rounds", "Sec. 5, Theorem 9"),
-    "Fig. 1 terminates within 32 log(m)/ε² rounds.",
-    formula="t ≤ 32 log(m)/ε²",
-    printed="Theorem 9. The algorithm given in Fig. 1 terminates after at most 32 log(m)/ε² "
-    "iterations …",
-    given="A in [−1, 1]^(m×n), m ≥ 2, 0 < ε ≤ 1; " + F_GIVEN,
-    space=GAMES.but(f=F),
+    "T9-rounds", given="A in [−1, 1]^(m×n), m ≥ 2, 0 < ε ≤ 1; " + F_GIVEN, space=GAMES.but(f=F)
 ).checked(trials=60)
 def rounds(x: Instance) -> Slack:
     """The text's proof bounds ε_t, and not the gap that the figure tests.
@@ -366,13 +311,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "T9-rounds-worst",
-    ("Theorem 9, rounds, on the slowest games known", "Sec. 5, Theorem 9"),
-    "Fig. 1 terminates within 32 log(m)/ε² rounds. Of these games some take 8 log(m)/ε², nearly.",
-    formula="t ≤ 32 log(m)/ε², t ≤ 8(1 − 1/m)² log(m)/ε² + 2; A = 2I − 1, 1 on the diagonal and "
-    "−1 elsewhere",
-    printed="Theorem 9. The algorithm given in Fig. 1 terminates after at most 32 log(m)/ε² "
-    "iterations …",
-    given="m ≥ 2, 0 < ε ≤ 1",
     space=Space(m=Whole(2, 100), epsilon=Real(0.05, 0.1, log=True)).including(
         {"m": 100, "epsilon": "9/400"}
     ),
@@ -411,29 +349,14 @@ def _slowest(m: int, epsilon: float) -> int:
         w[j] += eta
 
 
-@SOURCE.claim(
-    "T9-rounds-open",
-    ("Theorem 9, rounds: half of them may be enough", "not in the paper"),
-    "Fig. 1 terminates within 16 log(m)/ε² rounds.",
-    formula="t ≤ 16 log(m)/ε²",
-    ruling=OPEN,
-    given="as `T9-rounds`",
-    space=GAMES,
-).checked(trials=30)
+@SOURCE.claim("T9-rounds-open", space=GAMES).checked(trials=30)
 def half_the_rounds(x: Instance) -> Slack:
     """No game is known that takes more than 8 log(m)/ε²; 64/3 is proved, for ε ≤ 2/5."""
     bound = 16.0 * math.log(len(x.A)) / x.epsilon**2
     return at_most(len(fig1(game(x), x.epsilon, max_rounds=math.ceil(bound) + 2)), bound, "rounds")
 
 
-@SOURCE.claim(
-    "T9-phases",
-    ("Theorem 9, rounds; a proof", "not in the paper"),
-    "At most 8/(βε) rounds pass until ε_t ≤ ε, and fewer than 8/(βε) more until gap ≤ ε.",
-    formula="max {t: ε_t > ε} ≤ 8/(βε) − 1, #{t: ε_t ≤ ε < gap_t} < 8/(βε), 16/(βε) = 32 log(m)/ε²",
-    given=F_GIVEN + "; 0 < ε ≤ 1",
-    space=FAMILY_RUNS,
-).checked(trials=20)
+@SOURCE.claim("T9-phases", given=F_GIVEN + "; 0 < ε ≤ 1", space=FAMILY_RUNS).checked(trials=20)
 def phases(x: Instance) -> Slacks:
     """The proof of `T9-rounds`, phase by phase. The text has the first with ε/2 for ε only."""
     run = Fig1Run(x)
@@ -449,10 +372,6 @@ def phases(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T9-capped",
-    ("Theorem 9, for the soft margin (sharper than stated)", "not in the paper"),
-    "On the capped simplex β = ε/(2 log(mν)) suffices.",
-    formula="error ≤ 3ε/2, t ≤ max(2, 32 log(mν)/ε²), and error ≤ ε with the test gap ≤ ε/2",
-    given="f the indicator of ‖d‖_∞ ≤ ν = 1/k, 1 ≤ k < m, 0 < ε ≤ 1",
     space=CAPPED_RUNS.but(sizes={"m": (2, 24), "n": (1, 5)}).including(
         {"A": [[1]] * 17, "k": 16, "epsilon": "99/100"}
     ),

@@ -80,15 +80,7 @@ SUBGRADIENTS: dict[str, Callable[[Array, Array], tuple[Array, Array, float, floa
 FUNCTIONS = Space(sizes={"m": (1, 6)}, f=Choice(*SUBGRADIENTS), w=Vector("m"), chosen=Vector("m"))
 
 
-@SOURCE.claim(
-    "L17",
-    ("Lemma 17", "App. A, Lemma 17"),
-    "The Fenchel–Young inequality is an equality at subgradients.",
-    formula="θ in ∂f(w) ⇒ f(w) + f*(θ) = <θ, w>",
-    printed="for all θ ∈ ∂f(w) we have, f(w) + f*(θ) = <θ, w>.",
-    given="f closed and convex: eleven of them, with any element of ∂f(w) where f has a kink",
-    space=FUNCTIONS,
-).checked(trials=400)
+@SOURCE.claim("L17", space=FUNCTIONS).checked(trials=400)
 def fenchel_young(x: Instance) -> Slack:
     """θ comes from differentiating f, f*(θ) from the table of conjugates.
 
@@ -123,17 +115,7 @@ STRONG = Space(
 )
 
 
-@SOURCE.claim(
-    "L18-gradient",
-    ("Lemma 18, first part", "App. A, Lemma 18"),
-    "The conjugate of a closed and strongly convex f is differentiable, and its gradient is the "
-    "maximiser.",
-    formula="∇f*(θ) = argmax_{w in S} <w, θ> − f(w)",
-    printed="Let f be a closed and σ-strongly convex function over S with respect to a norm ‖·‖. … "
-    "Then, f* is differentiable and its gradient satisfies ∇f*(θ) = arg max_{w ∈ S} <w, θ> − f(w).",
-    given="f closed; one of five functions of known σ and norm",
-    space=STRONG,
-).checked(trials=300)
+@SOURCE.claim("L18-gradient", space=STRONG).checked(trials=300)
 def differentiable(x: Instance) -> Slacks:
     """The slope of the convex f* along v lies between its difference quotients, and so does <w, v>.
 
@@ -173,16 +155,7 @@ def _(x: Instance) -> Slack:
     return at_most(near(ahead, 1e-11), near(f.conjugate(x.theta) + slope + bend, 1e-11), x.f)
 
 
-@SOURCE.claim(
-    "L18",
-    ("Lemma 18, inequality", "App. A, Lemma 18"),
-    "The conjugate of a closed and σ-strongly convex f is smooth, with 1/σ in the dual norm.",
-    formula="f*(θ1 + θ2) − f*(θ1) ≤ <∇f*(θ1), θ2> + ‖θ2‖_*²/(2σ)",
-    printed="for all θ_1, θ_2 ∈ ℝⁿ, we have f*(θ_1 + θ_2) − f*(θ_1) ≤ <∇f*(θ_1), θ_2> + "
-    "(1/(2σ)) ‖θ_2‖_*²",
-    given="f closed; one of five functions of known σ and norm",
-    space=STRONG,
-).checked(trials=300)
+@SOURCE.claim("L18", space=STRONG).checked(trials=300)
 def smooth(x: Instance) -> Slack:
     """θ2 = s v of any length. Tight for the square on the simplex while all weights stay positive,
     and θ2 of sum 0.
@@ -236,16 +209,7 @@ BETWEEN = Space(
 )
 
 
-@SOURCE.claim(
-    "L19",
-    ("Lemma 19", "App. A, Lemma 19"),
-    "If f is within c below g, then f* is within c above g*.",
-    formula="g ≥ f ≥ g − c on S ⇒ g* ≤ f* ≤ g* + c",
-    printed="assume that for all w ∈ S we have g(w) ≥ f(w) ≥ g(w) − c for some constant c. Then, "
-    "g*(θ) ≤ f*(θ) ≤ g*(θ) + c.",
-    given="S the finite set of the rows of D, f = g − c·share with shares in [0, 1]",
-    space=BETWEEN,
-)
+@SOURCE.claim("L19", space=BETWEEN)
 def sandwiched(x: Instance) -> Slacks:
     """In fractions. No convexity is needed; tight on one side where a share is 0 or 1.
 
@@ -270,17 +234,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(value - below, value - above + c)
 
 
-@SOURCE.claim(
-    "L19-attained",
-    ("Lemma 19, proof, first line", "App. A, proof of Lemma 19"),
-    "The supremum in g* is attained.",
-    formula="g*(θ) = <w', θ> − g(w') for some w'",
-    printed="There exists some w' s.t. g*(θ) = <w', θ> − g(w')",
-    ruling=MISPRINT,
-    given="g any function; here g(w) = 1/(1 + w) on w ≥ 0 and θ = 0",
-    space=Space(w=Real(0.0, 1e6), error=Real(1e-6, 1.0, log=True)),
-    counterexamples=[{"w": 0, "error": 1}],
-)
+@SOURCE.claim("L19-attained", space=Space(w=Real(0.0, 1e6), error=Real(1e-6, 1.0, log=True)))
 def attained(x: Instance) -> Slack:
     """g*(0) = sup −1/(1 + w) = 0, which no w has. The lemma holds all the same."""
     return equal(-1 / (1 + Fraction(x.w)), 0, "at the w drawn")
@@ -320,16 +274,7 @@ def sequence(x: Instance, rounds: int = 60) -> Iterator[Fraction]:
         epsilon = Fraction(math.floor(epsilon * _UNIT), _UNIT)
 
 
-@SOURCE.claim(
-    "L20",
-    ("Lemma 20", "App. A, Lemma 20"),
-    "A sequence that decreases by r ε_t² at each step is at most 1/(r(t+1)).",
-    formula="ε_t − ε_{t+1} ≥ r ε_t² ⇒ ε_t ≤ 1/(r(t+1))",
-    printed="Let 1 ≥ ε_1 ≥ ε_2 ≥ … be a sequence such that for all t ≥ 1 we have ε_t − ε_{t+1} ≥ "
-    "r ε_t² for some constant r ∈ (0, 1/2). Then, for all t we have ε_t ≤ 1/(r(t + 1)).",
-    given="1 ≥ ε_1 ≥ ε_2 ≥ ..., r in (0, 1/2)",
-    space=SEQUENCES,
-)
+@SOURCE.claim("L20", space=SEQUENCES)
 def recursion(x: Instance) -> Slacks:
     """In fractions along 60 terms. "1 ≥ ε_1" and "r < 1/2" serve t = 1 only, where ε_1 ≤ 1/(2r).
 
@@ -360,10 +305,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "L20-sharp",
-    ("Lemma 20, from the second term on", "not in the paper"),
-    "From the second term on the bound is 1/(r(t+2)), for every r > 0 and whatever ε_1 is.",
-    formula="ε_t − ε_{t+1} ≥ r ε_t² ⇒ ε_t ≤ 1/(r(t+2)) for t ≥ 2, equal for ε_1 = 1/(2r), t = 2",
-    given="r > 0; ε_1 = first/r",
     space=SEQUENCES.but(r=Real(0.01, 10.0, log=True), first=Real(-1.0, 2.0)).including(
         {"first": "1/2", "r": 1, "less": [0]}
     ),
@@ -405,14 +346,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "Eq15",
-    ("Eq. 15", "App. A, proof of Lemma 20, Eq. 15"),
-    "The step of the induction: s − r s² increases up to 1/(2r), and 1/(r(t+1)) leads to "
-    "something smaller than 1/(r(t+2)).",
-    formula="1/(r(t+1)) − 1/(r(t+1)²) = (1/(r(t+2))) ((t+1)² − 1)/(t+1)² < 1/(r(t+2))",
-    printed="ε_{t+1} ≤ ε_t − rε_t² ≤ 1/(r(t + 1)) − 1/(r(t + 1)²), … the function x − rx² is "
-    "monotonically increasing in [0, 1/(2r)] … (1/(r(t + 2))) (((t + 1) + 1)/(t + 1) · "
-    "((t + 1) − 1)/(t + 1)) = (1/(r(t + 2))) (((t + 1)² − 1)/(t + 1)²).",
-    given="r > 0, t ≥ 1, 0 ≤ s ≤ s' ≤ 1/(2r)",
     space=Space(r=Real(0.01, 2.0, log=True), t=Whole(1, 200), s=Real(0.0, 1.0), u=Real(0.0, 1.0)),
 )
 def induction(x: Instance) -> Slacks:

@@ -20,15 +20,7 @@ from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped
 
 
-@SOURCE.claim(
-    "remark-k-1",
-    ("Sec. 4.1, remark on k = 1", "Sec. 4.1, after Corollary 5"),
-    "For k = 1 AvgMin_k is the minimum, and ρ the margin of Definition 1.",
-    formula="AvgMin_1(Aw) = min_i (Aw)_i",
-    printed="if k = 1 then the function AvgMin_k reduces to the minimum over the vector provided "
-    "as its argument, and therefore we revert back to the traditional definition of margin.",
-    space=CAPPED,
-).checked(trials=60)
+@SOURCE.claim("remark-k-1", space=CAPPED).checked(trials=60)
 def one_smallest(x: Instance) -> Slacks:
     """In fractions; the two optima are computed separately.
 
@@ -47,17 +39,7 @@ def _(x: Instance) -> Slack:
     return at_most(max(on_simplex(exactly(x.d))), 1, "the largest weight")
 
 
-@SOURCE.claim(
-    "remark-k-m",
-    ("Sec. 4.1, remark on k = m", "Sec. 4.1, after Corollary 5"),
-    "For k = m the optimal w has w_j = 1 for the feature that maximises |(dᵀA)_j|, d uniform.",
-    formula="AvgMin_m(A e_j) = ρ = max_j |(dᵀA)_j| for d = 1/m",
-    printed="the optimal weight vector associates w_j = 1 with the feature that maximizes "
-    "|(dᵀA)_j| (while d being the uniform distribution) and w_j = 0 for the rest of the features.",
-    ruling=MISPRINT,
-    space=Space(A=Matrix(), w=Weights()),
-    counterexamples=[{"A": [[-1]], "w": [0]}],
-).checked(trials=60)
+@SOURCE.claim("remark-k-m", space=Space(A=Matrix(), w=Weights())).checked(trials=60)
 def one_hypothesis(x: Instance) -> Slack:
     """The sign is missing: a feature of negative edge enters with w_j = −1."""
     j, _ = _best_feature(exactly(x.A))
@@ -102,17 +84,7 @@ def _best_feature(A: Exact) -> tuple[int, int]:
     return j, -1 if edges[j] < 0 else 1
 
 
-@SOURCE.claim(
-    "remark-k-share",
-    ("Sec. 4.1, remark on k proportional to m", "Sec. 4.1, after Corollary 5"),
-    "If ρ > 0 for k = m/10, then 90% of the examples have a margin of at least ρ.",
-    formula="#{i: (Aw)_i ≥ ρ} ≥ m − k",
-    printed="The interesting regime is when k is proportional to m, for example k = 0.1m. In this "
-    "case, if ρ > 0, then we are guaranteed that 90% of the examples can be separated with margin "
-    "of at least ρ.",
-    given="w optimal for Eq. 3, any k in [m]",
-    space=CAPPED,
-)
+@SOURCE.claim("remark-k-share", space=CAPPED)
 def share(x: Instance) -> Slack:
     """ρ > 0 is not needed.
 
@@ -130,14 +102,7 @@ def _(x: Instance) -> Slack:
     return at_most(avg_min(u, x.k), sorted(u)[x.k - 1], "the k-th smallest margin")
 
 
-@SOURCE.claim(
-    "remark-k-share-sharp",
-    ("Sec. 4.1, remark on k proportional to m", "not in the paper"),
-    "m − k + 1 examples have a margin of at least ρ, and no more can be promised.",
-    formula="#{i: (Aw)_i ≥ ρ} ≥ m − k + 1, equal for A = (0, ..., 0, 1, ..., 1)ᵀ with k − 1 zeros",
-    given="w optimal for Eq. 3, any k in [m]",
-    space=CAPPED,
-).checked(trials=60)
+@SOURCE.claim("remark-k-share-sharp", space=CAPPED).checked(trials=60)
 def sharp_share(x: Instance) -> Slacks:
     """The margins of the example are those of w = 1.
 
@@ -189,19 +154,7 @@ def _(x: Instance) -> Slacks:
     yield equal(sum(d * column), Fraction(1, x.k), "edge of d")
 
 
-@SOURCE.claim(
-    "remark-noise",
-    ("Sec. 4.1, remark on noisy examples", "Sec. 4.1, last paragraph"),
-    "If all but ν of the examples have margin γ, the least AvgMin_k that w can have is "
-    "(−ν + (k − ν)γ)/k.",
-    formula="min AvgMin_k(Aw) = (−ν + (k − ν)γ)/k",
-    printed="assume that all but ν of the examples are separable with margin γ. Then, the worst "
-    "objective value that w can attain is, AvgMin_k(Aw) = (−ν + (k − ν)γ)/k.",
-    ruling=AMBIGUOUS,
-    given="A in [−1, 1]^(m×n), k in [m], ν ≤ m",
-    space=NOISE,
-    counterexamples=[{"A": [[1], [1]], "gamma": "1/2", "nu": 2, "k": 1}],
-)
+@SOURCE.claim("remark-noise", space=NOISE)
 def worst_average(x: Instance) -> Slacks:
     """For k < ν the formula is below −1, the least that there is: −2.5 against −1 in the instance.
 
@@ -242,17 +195,7 @@ def _(x: Instance) -> Slack:
     return equal(avg_min(worst, x.k), _worst(x, x.k))
 
 
-@SOURCE.claim(
-    "remark-noise-k",
-    ("Sec. 4.1, remark on the choice of k", "Sec. 4.1, last sentence"),
-    "With k ≥ 2ν(γ + 1)/γ at least m − k examples attain a margin of at least γ/2.",
-    formula="AvgMin_k(Aw) ≥ γ/2 and #{i: (Aw)_i ≥ γ/2} ≥ m − k",
-    printed="Constraining the right hand side of this equality above to be at least γ/2 and "
-    "solving for k yields that for k ≥ 2ν(γ + 1)/γ at least m − k examples attain a margin value "
-    "of at least γ/2.",
-    given="all but ν examples separable with margin γ, w optimal for Eq. 3, and k ≤ m",
-    space=NOISE,
-).checked(trials=200)
+@SOURCE.claim("remark-noise-k", space=NOISE).checked(trials=200)
 def enough(x: Instance) -> Slacks:
     """k is the least such number; one less does not do, so that the bound is exact.
 

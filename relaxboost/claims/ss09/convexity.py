@@ -43,12 +43,6 @@ def entropy_is_strongly_convex(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "D10-zero",
-    ("Sec. 5.1, σ = 0", "Sec. 5.1, after Definition 10"),
-    "With σ = 0, Definition 10 is the standard definition of convexity.",
-    formula="f(αv + (1−α)u) ≤ αf(v) + (1−α)f(u)",
-    printed="In the above definition, if σ = 0 we revert back to the standard definition of "
-    "convexity.",
-    given="f = max of linear functions, which is convex and not strongly convex",
     space=Space(
         sizes={"m": (1, 4), "n": (1, 4)},
         A=Matrix(axes=("n", "m")),
@@ -65,11 +59,6 @@ def no_strong_convexity(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "D10-curvature",
-    ("Sec. 5.1, remark on σ", "Sec. 5.1, after Definition 10"),
-    "Where S is the real line, σ is a lower bound on the second derivative of f.",
-    formula="the largest σ of Definition 10 is inf f''",
-    printed="Intuitively, when S = ℝ, σ is a lower bound on the second order derivative of f.",
-    given="f = b s²/2 + c (s − p)⁴/12, so that inf f'' = f''(p) = b",
     space=Space(
         b=Real(0.0, 2.0),
         c=Real(0.0, 3.0),

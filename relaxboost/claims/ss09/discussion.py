@@ -10,16 +10,7 @@ from relaxboost.claims.ss09.smooth import CAPPED_RUNS, distribution, game, margi
 from relaxboost.claims.ss09.source import SOURCE
 
 
-@SOURCE.claim(
-    "remark-approximate",
-    "Sec. 5, after Fig. 1",
-    "Fig. 1 may take columns whose edges are nearly the best: within δ, it loses δ.",
-    formula="edge_j ≥ ‖Aᵀd_t‖_∞ − δ ⇒ ρ − F(Aw_t) ≤ gap_j + δ + ε/2, t ≤ 8/(βε²) + 1",
-    printed="We would like to note that it is possible to extend the algorithm so that the weak "
-    "learner may find a column whose edge is only approximately optimal",
-    given="f the indicator of ‖d‖_∞ ≤ 1/k, m ≥ 2; here each round takes the worst such column",
-    space=CAPPED_RUNS.but(delta=Real(0.0, 0.5)),
-).checked(trials=60)
+@SOURCE.claim("remark-approximate", space=CAPPED_RUNS.but(delta=Real(0.0, 0.5))).checked(trials=60)
 def nearly_best(x: Instance) -> Slacks:
     """The paper says neither how nor at what rate; this is the figure as it is.
 
@@ -64,16 +55,7 @@ def _(x: Instance) -> Slacks:
 
 
 @SOURCE.claim(
-    "Sec6-log-loss",
-    "Sec. 6",
-    "Binary entropies in place of the relative entropy give the log-loss.",
-    formula="min_{d∈[0,1]^m} <d, u> + Σ_i b(d_i) = −Σ_i log((1 + e^{−u_i})/2), and over S^m "
-    "max_γ γ − Σ_i log((1 + e^{γ − u_i})/2); b(s) = s log(2s) + (1 − s) log(2(1 − s))",
-    printed="We also would like to replace the relative entropy penalty for the distribution d_t "
-    "with binary entropies of each of the components of d_t with respect to the two dimensional "
-    "vector (1/2, 1/2). The result is a boosting-based apparatus for the log-loss.",
-    given="u = Aw, and the max over w in the ball on both sides; for m = 1 max_γ is a supremum",
-    space=Space(sizes={"m": (1, 8)}, u=Vector("m", -4.0, 4.0), d=Distribution()),
+    "Sec6-log-loss", space=Space(sizes={"m": (1, 8)}, u=Vector("m", -4.0, 4.0), d=Distribution())
 )
 def log_loss(x: Instance) -> Slacks:
     """To maximise over w is to minimise the log-loss of the margins; with Σ d = 1 it is that of

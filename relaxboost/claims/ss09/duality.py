@@ -17,14 +17,7 @@ from relaxboost.game.game import Game
 POINTS = Space(A=Matrix(), d=Vector("m", 0.0, 1.0), w=Weights())
 
 
-@SOURCE.claim(
-    "D1",
-    ("Definition 1", "Sec. 2, Definition 1"),
-    "The ℓ1 margin γ of a matrix is attained, and no w has a greater smallest margin.",
-    formula="γ = max_{w in B_1} min_i (Aw)_i",
-    printed="γ = max_{w ∈ B_1^n} min_{i ∈ [m]} (Aw)_i",
-    space=POINTS,
-).checked(trials=60)
+@SOURCE.claim("D1", space=POINTS).checked(trials=60)
 def separability(x: Instance) -> Slacks:
     """In fractions: the w of the optimum, the w drawn, and every single hypothesis."""
     A = exactly(x.A)
@@ -36,14 +29,7 @@ def separability(x: Instance) -> Slacks:
         yield at_most(max(min(A[:, j]), min(-A[:, j])), gamma, f"hypothesis {j + 1}")
 
 
-@SOURCE.claim(
-    "D2",
-    ("Definition 2", "Sec. 2, Definition 2"),
-    "Every distribution leaves some hypothesis an edge of γ, and one leaves none a greater edge.",
-    formula="γ = min_{d in S} max_j |(dᵀA)_j|",
-    printed="γ = min_{d ∈ S^m} max_{j ∈ [n]} |(dᵀA)_j|",
-    space=POINTS,
-).checked(trials=60)
+@SOURCE.claim("D2", space=POINTS).checked(trials=60)
 def learnability(x: Instance) -> Slacks:
     """In fractions: the d of the optimum, the d drawn, the uniform one and every vertex."""
     A = exactly(x.A)
@@ -72,12 +58,6 @@ SETS: dict[str, tuple[Callable[[Exact], Exact], Callable[[Exact], Any]]] = {
 
 @SOURCE.claim(
     "Sec2-convex-set",
-    ("Sec. 2, convex sets", "Sec. 2, after Definition 2"),
-    "The sets that the paper uses contain all the line between any two of their points.",
-    formula="α d_1 + (1 − α) d_2 in S for d_1, d_2 in S and α in [0, 1]",
-    printed="A set S ⊂ ℝⁿ is convex if for any two vectors d_1, d_2 in S, all the line between "
-    "d_1 and d_2 is also in S, that is, {αd_1 + (1 − α)d_2 : α ∈ [0, 1]} ⊆ S.",
-    given="S the simplex, the capped simplex, the ℓ1 ball or the ℓ∞ ball",
     space=Space(S=Choice(*SETS), v=Vector("m"), u=Vector("m"), alpha=Real(0.0, 1.0)),
 )
 def convex_sets(x: Instance) -> Slack:
@@ -103,12 +83,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "Sec2-core",
-    ("Sec. 2, the core of a set", "Sec. 2, before Eq. 1"),
-    "The core of a polyhedron is its interior, where all directions have one τ' in common.",
-    formula="core {x : Bx ≤ b} = {x : Bx < b}, and τ' = min_i (b − Bx)_i/max_i |(Bd)_i| will do",
-    printed="The core of a set C ∈ ℝⁿ, denoted core(C), is the set of all points x ∈ C such that "
-    "for all d ∈ ℝⁿ there exists τ' > 0 for which for all τ ∈ [0, τ'] we have x + τd ∈ C.",
-    given="rows of B other than 0",
     space=Space(
         sizes={"m": (1, 4), "n": (1, 3)},
         B=Matrix(),
@@ -149,16 +123,7 @@ def _(x: Instance) -> Slacks:
 
 
 @SOURCE.claim(
-    "Eq1",
-    ("Sec. 2, after Eq. 1", "Sec. 2, before and after Eq. 1"),
-    "If all level sets of f are closed and convex (the definition given of a closed and convex "
-    "function), then f is the conjugate of its conjugate.",
-    formula="f** = f, with f*(θ) = max_d <d, θ> − f(d)",
-    printed="A function f : S → ℝ is closed and convex if for any scalar r, the level set "
-    "{d : f(d) ≤ r} is closed and convex. … If f is closed and convex then f** = f.",
-    given="f on [−1, 1], linear between equidistant points; slopes: those that fall come first",
-    space=Space(sizes={"pieces": (1, 5)}, slopes=Vector("pieces"), at=Real(-1.0, 1.0)),
-    counterexamples=[{"slopes": [1, 0], "at": 0}],
+    "Eq1", space=Space(sizes={"pieces": (1, 5)}, slopes=Vector("pieces"), at=Real(-1.0, 1.0))
 )
 def biconjugate(x: Instance) -> Slack:
     """Convex level sets make a function quasi-convex only; f** is its convex hull.
@@ -214,17 +179,7 @@ def _(x: Instance) -> Slacks:
         yield at_least(y, value + slope * (t - at))
 
 
-@SOURCE.claim(
-    "Eq1-max",
-    ("Eq. 1, max", "Sec. 2, Eq. 1"),
-    "The maximum that defines the conjugate is attained.",
-    formula="f*(θ) = <d, θ> − f(d) for some d",
-    printed="f*(θ) = max_{d ∈ S} <d, θ> − f(d)",
-    ruling=MISPRINT,
-    given="f closed and convex; here f(d) = 1/(1 + d) on d ≥ 0, and θ = −s² in [−1, 0]",
-    space=Space(s=Real(0.0, 1.0), d=Real(0.0, 1e6)),
-    counterexamples=[{"s": 0, "d": 0}],
-)
+@SOURCE.claim("Eq1-max", space=Space(s=Real(0.0, 1.0), d=Real(0.0, 1e6)))
 def attained_conjugate(x: Instance) -> Slack:
     """For θ = 0 it is sup −1/(1 + d) = 0, and −1/(1 + d) < 0 for every d; sup is meant.
 

@@ -31,23 +31,7 @@ GAMES = Space(
 )
 
 
-@SOURCE.claim(
-    "E1",
-    ("Example 1", "Sec. 4.2, Example 1"),
-    "Theorem 7 for the indicator of a ball, in an arbitrary norm.",
-    formula="max_{w in B_1, γ} (γ − ν‖[γ − Aw]_+‖_*) = min_{d in S: ‖d‖ ≤ ν} ‖dᵀA‖_∞",
-    printed="Let f be the indicator function of a ball of radius ν, {d : ‖d‖ ≤ ν}, where ‖·‖ is an "
-    "arbitrary norm … max_{w ∈ B_1^n, γ ∈ ℝ} (γ − ν‖[γ − Aw]_+‖_*) = "
-    "min_{d ∈ S^m : ‖d‖ ≤ ν} ‖dᵀA‖_∞",
-    given="‖d‖ < ν for some d in S, here ‖(1/m, ..., 1/m)‖ ≤ ν/1.02: where the ball only touches "
-    "S, as for A = (0, 1)ᵀ, ν = 1/√2 and l2, the max may be a supremum; "
-    "paired: ‖d‖ = max(2|d_1 − d_2|, |d_1 + d_2|/2); ellipsoid: ‖d‖² = d_1² + 2c d_1 d_2 + d_2²",
-    space=GAMES,
-    counterexamples=[
-        {"A": [[0], [1]], "norm": "paired", "c": 0, "nu": 1},
-        {"A": [[0], [1]], "norm": "ellipsoid", "c": "-5/8", "nu": "5/8"},
-    ],
-).checked(trials=40, resolution=1e-6)
+@SOURCE.claim("E1", space=GAMES).checked(trials=40, resolution=1e-6)
 def norm_ball(x: Instance) -> Slack:
     """Condition (iii) is orthant-monotonicity: ‖d‖ ≥ ‖d − d_i e_i‖. Not every norm has it.
 
@@ -89,12 +73,6 @@ def _meets_simplex(x: Instance) -> bool:
 
 @SOURCE.claim(
     "E1-core",
-    ("Example 1, conditions (i) and (ii)", "Sec. 4.2, Example 1"),
-    "The least value of the indicator of a ball is 0, and 0 is in the core of the ball.",
-    formula="‖0‖ ≤ ν, and ‖τv‖ ≤ ν for 0 ≤ τ ≤ τ' = ν/‖v‖",
-    printed="Clearly, min_d f(d) = 0 and the vector 0 is in the core of the domain of f (which is "
-    "simply the ball of radius ν).",
-    given="ν > 0, as the ball meets the simplex",
     space=Space(
         v=Vector("m"),
         norm=Choice(*NORMS),
@@ -133,20 +111,7 @@ CONDITIONS = Space(
 )
 
 
-@SOURCE.claim(
-    "E1-conditions",
-    ("Example 1, condition (iii)", "Sec. 4.2, Example 1"),
-    "f*(θ) = ν‖θ‖_*, and therefore condition (iii) holds.",
-    formula="ν‖θ‖_* ≥ ν‖θ − α θ_i e_i‖_*",
-    printed="Furthermore, f*(w) = ν‖w‖_* and therefore the third condition given in the theorem "
-    "holds as well.",
-    given="an arbitrary norm; paired and ellipsoid as in SS09-E1",
-    space=CONDITIONS,
-    counterexamples=[
-        {"theta": [1, -1], "i": 2, "alpha": 1, "norm": "paired", "c": 0, "nu": 1},
-        {"theta": [1, "-5/8"], "i": 2, "alpha": 1, "norm": "ellipsoid", "c": "-5/8", "nu": 1},
-    ],
-)
+@SOURCE.claim("E1-conditions", space=CONDITIONS)
 def ball_conditions(x: Instance) -> Slack:
     """The dual of max(2|d_1 − d_2|, |d_1 + d_2|/2) is |θ_1 − θ_2|/4 + |θ_1 + θ_2|: ½ at (1, −1).
 
@@ -204,13 +169,7 @@ def _(x: Instance) -> Slack:
 
 
 @SOURCE.claim(
-    "E1-soft-margin",
-    ("Example 1, the soft margin", "Sec. 4.2, Example 1, last display"),
-    "The average of the k smallest margins is the soft margin.",
-    formula="AvgMin_k(u) = max_γ (γ − (1/k) Σ_i [γ − u_i]_+)",
-    printed="AvgMin_k(Aw) = max_{γ ∈ ℝ} (γ − (1/k) Σ_{i=1}^m [γ − (Aw)_i]_+)",
-    given="u = Aw, k in [m]",
-    space=Space(u=Vector("m"), k=Whole(1, "m"), gamma=Real(-2.0, 2.0)),
+    "E1-soft-margin", space=Space(u=Vector("m"), k=Whole(1, "m"), gamma=Real(-2.0, 2.0))
 ).checked(trials=200)
 def soft_margin(x: Instance) -> Slacks:
     """In fractions, at every margin and at the γ drawn.
@@ -245,17 +204,9 @@ def _(x: Instance) -> Slack:
     return equal(_soft(u, x.k, sorted(u)[x.k - 1]), avg_min(u, x.k))
 
 
-@SOURCE.claim(
-    "E1-soft-margin-inference",
-    ("Example 1, how the soft margin follows", "Sec. 4.2, Example 1, before the last display"),
-    "Functions of Aw that have the same maximum over w, for every A, are the same.",
-    formula="max_w F(Aw) = max_w G(Aw) for every A ⇒ F = G; F = AvgMin_k, G = [AvgMin_k]_+",
-    printed="we are maximizing the margin parameter γ while minimizing the cumulative hinge-loss. "
-    "Combining this fact with Corollary 5 we get that AvgMin_k(Aw) = …",
-    given="u = Aw, w in B_1, k in [m]",
-    space=Space(u=Vector("m"), k=Whole(1, "m")),
-    counterexamples=[{"u": [-1], "k": 1}],
-).checked(trials=60)
+@SOURCE.claim("E1-soft-margin-inference", space=Space(u=Vector("m"), k=Whole(1, "m"))).checked(
+    trials=60
+)
 def same_maxima(x: Instance) -> Slack:
     """Example 1 and Corollary 5 are about maxima over w. The display is about every w.
 
@@ -302,16 +253,7 @@ def _(x: Instance) -> Slacks:
         yield equal(F(s * u + c, k), s * F(u, k) + c, name)
 
 
-@SOURCE.claim(
-    "E2-conjugate",
-    ("Example 2, conjugate", "Sec. 4.2, Example 2"),
-    "The conjugate of a multiple of a norm is the indicator of a ball of the dual norm.",
-    formula="sup_d <d, θ> − ν‖d‖ = 0 if ‖θ‖_* ≤ ν, and ∞ else",
-    printed="f*(w) is the indicator function of the ball of radius ν with respect to the dual norm "
-    "{w : ‖w‖_* ≤ ν}.",
-    given="ν > 0; ‖d‖ = ‖Q d‖_p for p = 1, 1.5, 2, 3, inf and invertible Q",
-    space=NORMED,
-).checked(trials=150)
+@SOURCE.claim("E2-conjugate", space=NORMED).checked(trials=150)
 def norm_conjugate(x: Instance) -> Slack:
     """Inside of the ball no d has more than 0; outside, the best d of length s = 10 is tried.
 
@@ -347,21 +289,7 @@ def _(x: Instance) -> Slack:
     return equal(near(_gain(x, best), 1e-11), near(most, 1e-11))
 
 
-@SOURCE.claim(
-    "E2",
-    ("Example 2", "Sec. 4.2, Example 2"),
-    "Theorem 7 for a multiple of an arbitrary norm: the margin, subject to a bound on the losses.",
-    formula="max {γ: w in B_1, ‖[γ − Aw]_+‖_* ≤ ν} = min_{d in S} (‖dᵀA‖_∞ + ν‖d‖)",
-    printed="Let f(d) = ν‖d‖ where ‖·‖ is an arbitrary norm and ν is a scalar. … The condition "
-    "given in the theorem clearly holds here as well and we obtain the dual problem "
-    "max_{w ∈ B_1^m, γ ∈ ℝ} γ s.t. ‖[γ − Aw]_+‖_* ≤ ν.",
-    given="ν a scalar; paired: ‖d‖ = max(2|d_1 − d_2|, |d_1 + d_2|/2)",
-    space=GAMES.but(nu=Real(-0.2, 1.5)),
-    counterexamples=[
-        {"A": [[0], [1]], "norm": "paired", "c": 0, "nu": 1},
-        {"A": [[1]], "norm": "max", "c": 0, "nu": "-1/5"},
-    ],
-).checked(trials=40, resolution=1e-6)
+@SOURCE.claim("E2", space=GAMES.but(nu=Real(-0.2, 1.5))).checked(trials=40, resolution=1e-6)
 def norm_penalty(x: Instance) -> Slack:
     """As Example 1: condition (iii) is a property of the norm. Moreover ν must not be negative.
 

@@ -24,11 +24,6 @@ FENCHEL = Space(
 
 @SOURCE.claim(
     "T3",
-    ("Theorem 3, inequality", "Sec. 2, Theorem 3"),
-    "Fenchel's inequality: no w gives more on the left than any d on the right.",
-    formula="max_w −f*(−Aw) − g*(w) ≤ min_d f(d) + g(dᵀA)",
-    printed="max_w −f*(−Aw) − g*(w) ≤ min_d f(d) + g(dᵀA)",
-    given="f and g closed and convex; six pairs, conjugated by hand",
     space=FENCHEL.including(
         {"A": [[1]], "pair": "squares", "d": [1], "w": [-1], "b": [1], "c": [1]},
         {"A": [[1]], "pair": "squares", "d": [1], "w": [1], "b": [0], "c": [0]},
@@ -56,18 +51,7 @@ def _(x: Instance) -> Slack:
     return at_most(float(d @ x.A @ w), pair.g(x, d @ x.A) + pair.g_star(x, w), x.pair)
 
 
-@SOURCE.claim(
-    "T3-min",
-    ("Theorem 3, min", "Sec. 2, Theorem 3"),
-    "The minimum on the right is attained.",
-    formula="inf_d f(d) + g(dᵀA) = f(d) + g(dᵀA) for some d",
-    printed="max_w −f*(−Aw) − g*(w) ≤ min_d f(d) + g(dᵀA). The above holds with equality if in "
-    "addition we have 0 ∈ core(dom(g) − Aᵀ dom(f))",
-    ruling=MISPRINT,
-    given="f and g closed and convex, dom(g) = ℝ; here A = 1, g(v) = r, f(d) = 1/(1 + d) on d ≥ 0",
-    space=Space(r=Real(-1.0, 1.0), d=Real(0.0, 1e6)),
-    counterexamples=[{"r": 0, "d": 0}],
-)
+@SOURCE.claim("T3-min", space=Space(r=Real(-1.0, 1.0), d=Real(0.0, 1e6)))
 def attained_minimum(x: Instance) -> Slack:
     """The infimum is r, the value of the left side at w = 0, and 1/(1 + d) > 0 for every d.
 
@@ -85,15 +69,7 @@ def greatest_lower_bound(x: Instance) -> Slacks:
     yield at_most(r + 1 / (1 + 10**9 * (1 + d)), r + Fraction(1, 10**9), "nearly attained")
 
 
-@SOURCE.claim(
-    "T3-strong",
-    ("Theorem 3, equality", "Sec. 2, Theorem 3, second part"),
-    "Equality holds if 0 is in the core of dom(g) − Aᵀdom(f), a difference of vectors.",
-    formula="max_w −f*(−Aw) − g*(w) = min_d f(d) + g(dᵀA) if 0 in core(dom(g) − Aᵀdom(f))",
-    printed="The above holds with equality if in addition we have 0 ∈ core(dom(g) − Aᵀ dom(f))",
-    given="f and g closed and convex",
-    space=FENCHEL,
-).checked(trials=80, resolution=1e-6)
+@SOURCE.claim("T3-strong", space=FENCHEL).checked(trials=80, resolution=1e-6)
 def strong_duality(x: Instance) -> Slack:
     """Each side is optimised by itself: a linear system, a linear program, or the smooth game.
 
@@ -108,16 +84,7 @@ def strong_duality(x: Instance) -> Slack:
     return equal(left, right, x.pair)
 
 
-@SOURCE.claim(
-    "T3-exclusion",
-    ("Theorem 3, the operator −", "Sec. 2, Theorem 3, last line"),
-    "In the condition for equality, − is the set exclusion operator.",
-    formula="equality if 0 in core(dom(g) \\ Aᵀdom(f))",
-    printed="0 ∈ core(dom(g) − Aᵀ dom(f)), where − denotes the set exclusion operator.",
-    given="A = I, f(d) = exp(−√((d_1 − s) d_2)) on d_1 ≥ s, d_2 ≥ 0, g = 0 on v_1 ≤ r",
-    space=Space(s=Real(0.0, 2.0), r=Real(0.0, 2.0)),
-    counterexamples=[{"s": 1, "r": 1}],
-)
+@SOURCE.claim("T3-exclusion", space=Space(s=Real(0.0, 2.0), r=Real(0.0, 2.0)))
 def exclusion(x: Instance) -> Slack:
     """For s = r = 1 every point near 0 is in dom(g) and none in dom(f), and yet 0 < 1.
 
@@ -155,15 +122,7 @@ def _touching(s: float, r: float) -> tuple[float, float]:
     return left, right
 
 
-@SOURCE.claim(
-    "Sec2-dual",
-    ("Sec. 2, the dual norm", "Sec. 2, after Theorem 3"),
-    "The maximum that defines the dual norm is attained, and no vector of the ball has more.",
-    formula="max_{‖d‖ ≤ 1} <w, d> = ‖w‖_*, which for ‖d‖ = ‖Qd‖_p is ‖Q^{−T} w‖_q",
-    printed="‖w‖_* = max_{d: ‖d‖ ≤ 1} <w, d>",
-    given="‖d‖ = ‖Q d‖_p for p = 1, 1.5, 2, 3, inf and invertible Q; 1/p + 1/q = 1",
-    space=NORMED,
-).checked(trials=150)
+@SOURCE.claim("Sec2-dual", space=NORMED).checked(trials=150)
 def dual_norm(x: Instance) -> Slacks:
     """The conjugate of the indicator of the unit ball is the same maximum: AppB-1 with ν = 1.
 
@@ -200,14 +159,7 @@ def _(x: Instance) -> Slacks:
     yield equal(near(float(np.linalg.norm(v, p)), 1e-11), 1, "its length")
 
 
-@SOURCE.claim(
-    "Sec2-dual-norms",
-    ("Sec. 2, ℓ1 and ℓ∞", "Sec. 2, after Theorem 3"),
-    "The norms ℓ1 and ℓ∞ are dual to each other.",
-    formula="max_{‖d‖_∞ ≤ 1} <w, d> = ‖w‖_1 and max_{‖d‖_1 ≤ 1} <w, d> = ‖w‖_∞",
-    printed="Two dual norms that we extensively use are ‖w‖_1 = Σ_i |w_i| and ‖w‖_∞ = max_i |w_i|.",
-    space=Space(sizes={"m": (1, 6)}, w=Vector("m", -2.0, 2.0)),
-)
+@SOURCE.claim("Sec2-dual-norms", space=Space(sizes={"m": (1, 6)}, w=Vector("m", -2.0, 2.0)))
 def dual_norms(x: Instance) -> Slacks:
     """In fractions; all vertices of the two balls are tried.
 

@@ -27,14 +27,7 @@ _NORMS = {"1": 1, "2": 2, "inf": np.inf}
 
 
 @SOURCE.claim(
-    "Eq5",
-    ("Eq. 5", "Sec. 5, Eq. 5, and Sec. 5.1, before Eq. 7"),
-    "To maximise γ − f*([γ − Aw]_+) over γ and w is to maximise −f̃*(−Aw) over w.",
-    formula="max_γ (γ − f*([γ − Aw]_+)) = min_{d∈S^m} <d, Aw> + f(d), f*(x) = ν‖x‖_p",
-    printed="… solving Eq. (5) is equivalent to maximizing −f̃*(−Aw) over w ∈ B_1^n. … "
-    "max_{w∈B_1^n} max_{γ∈ℝ} (γ − f*([γ − Aw]_+)).   (5)",
-    given="‖w‖_1 ≤ 1; p ∈ {1, 2, ∞}, ν‖(1, ..., 1)‖_p > 1, so that the maximum over γ is attained",
-    space=Space(A=Matrix(), w=Weights(), nu=Real(0.2, 3.0), p=Choice("1", "2", "inf")),
+    "Eq5", space=Space(A=Matrix(), w=Weights(), nu=Real(0.2, 3.0), p=Choice("1", "2", "inf"))
 )
 def relaxed_margin(x: Instance) -> Slacks:
     """The conjugate of f* = ν‖·‖_p is the indicator of the ball ‖d‖_q ≤ ν of the dual norm.
@@ -96,16 +89,7 @@ def _least(u: np.ndarray, nu: float, power: float) -> float:
     return min(values)
 
 
-@SOURCE.claim(
-    "Eq6",
-    ("Eq. 6", "Sec. 5, Eq. 6"),
-    "With f*(x) = ν‖x‖_1, Eq. 5 is the soft margin problem, a linear program.",
-    formula="max_{‖w‖_1≤1} max_γ (γ − ν Σ_i [γ − (Aw)_i]_+) = min_{d∈S^m, ‖d‖_∞≤ν} ‖Aᵀd‖_∞",
-    printed="In particular, if f*(x) = ν‖x‖_1 we obtain the soft margin problem max_{w∈B_1^n} "
-    "max_{γ∈ℝ} (γ − ν Σ_{i=1}^m [γ − (Aw)_i]_+),   (6)",
-    given="ν ≥ 1/m; here ν = 1/k, 1 ≤ k ≤ m",
-    space=Space(A=Matrix(), k=Whole(1, "m")),
-).checked(resolution=1e-6)
+@SOURCE.claim("Eq6", space=Space(A=Matrix(), k=Whole(1, "m"))).checked(resolution=1e-6)
 def soft_margin(x: Instance) -> Slack:
     """The left side is solved as it is written, in w, γ and the shortfalls, by HiGHS.
 
@@ -123,16 +107,7 @@ def soft_margin(x: Instance) -> Slack:
     return equal(near(-found.fun, _SOLVED), right, "soft margin and edge")
 
 
-@SOURCE.claim(
-    "Eq6-hard",
-    "Sec. 5, after Eq. 6",
-    "With f*(x) = max_i x_i, Eq. 5 is the non-relaxed max margin problem.",
-    formula="max_γ (γ − max_i [γ − u_i]_+) = min_i u_i",
-    printed="… while if f*(x) = max_i x_i then we obtain the non-relaxed max margin problem "
-    "max_{w∈B_1^n} min_{i∈[m]} (Aw)_i.",
-    given="u = Aw",
-    space=Space(u=Vector("m", -1.0, 1.0), gamma=Real(-2.0, 2.0)),
-)
+@SOURCE.claim("Eq6-hard", space=Space(u=Vector("m", -1.0, 1.0), gamma=Real(-2.0, 2.0)))
 def max_margin(x: Instance) -> Slacks:
     """Below min u_i the left side is γ, above it is min u_i: the maximum is not unique.
 
@@ -160,16 +135,7 @@ def _(x: Instance) -> Slack:
     return equal(left, min(x.gamma, float(np.min(x.u))), "γ − max [γ − u]_+")
 
 
-@SOURCE.claim(
-    "F1-softmax",
-    ("Sec. 5, before Fig. 1", "Sec. 5, before and after Fig. 1"),
-    "For the max margin, d_{t,i} ∝ e^{−(Aw_t)_i/β}.",
-    formula="argmin_{d∈S^m} <u, d> + βh(d) = e^{−u/β} / Σ_i e^{−u_i/β}",
-    printed="Using the property (βh)*(θ) = βh*(θ/β) we obtain that d_{t,i} ∝ e^{−(1/β)(Aw_t)_i}. … "
-    "Therefore, the algorithm allocates larger importance weights to the erroneous examples …",
-    given="(βh)*(θ) = βh*(θ/β), h*(θ) = log((1/m) Σ e^{θ_i})",
-    space=Space(A=Matrix(), w=Weights(), beta=Real(0.01, 2.0, log=True)),
-)
+@SOURCE.claim("F1-softmax", space=Space(A=Matrix(), w=Weights(), beta=Real(0.01, 2.0, log=True)))
 def soft_max(x: Instance) -> Slacks:
     """The log of d_{t,i} is −(Aw_t)_i/β and a constant; the text calls it negatively proportional.
 
@@ -204,15 +170,7 @@ def _(x: Instance) -> Slack:
     return equal(float(x.u @ x.d + x.beta * entropy(x.d)), least + x.beta * apart, "value at d")
 
 
-@SOURCE.claim(
-    "F1-norm",
-    ("Fig. 1, update", "Sec. 5, after Fig. 1"),
-    "The update form guarantees ‖w_t‖_1 ≤ 1 for all t.",
-    formula="‖w_t‖_1 ≤ 1; w_{t+1} = (1 − η_t) w_t + η_t e^{j_t}",
-    printed="Note that the update form guarantees that ‖w_t‖_1 ≤ 1 for all t.",
-    given="A in [−1, 1]^(m×n), m ≥ 2, ε > 0; " + F_GIVEN,
-    space=FAMILY_RUNS,
-)
+@SOURCE.claim("F1-norm", given="A in [−1, 1]^(m×n), m ≥ 2, ε > 0; " + F_GIVEN, space=FAMILY_RUNS)
 def norm(x: Instance) -> Slacks:
     """Proof. w_{t+1} is a convex combination of w_t and of ±e^{j_t}, as 0 ≤ η_t ≤ 1 (step 1)."""
     run = Fig1Run(x)
@@ -239,15 +197,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(bound, 1.0, "its bound")
 
 
-@SOURCE.claim(
-    "F1-d",
-    ("Fig. 1, d_t", "Fig. 1; Sec. 5, before Fig. 1"),
-    "d_t is the least distribution of <Aw_t, d> + f(d) + βh(d).",
-    formula="<Aw_t, d> + f(d) + βh(d) ≥ <Aw_t, d_t> + f(d_t) + βh(d_t) + β‖d − d_t‖_1²/2, d ∈ S^m",
-    printed="d_t = argmin_{d∈S^m} (⟨Aw_t, d⟩ + (f(d) + βh(d)))",
-    given=F_GIVEN,
-    space=FAMILY_RUNS,
-).checked(trials=60)
+@SOURCE.claim("F1-d", given=F_GIVEN, space=FAMILY_RUNS).checked(trials=60)
 def argmin(x: Instance) -> Slacks:
     """d_t against random d; for caps also against d_i = min(1/k, ξ e^{−u_i/β}) from Lagrange's
     conditions, from which it comes for another f.
@@ -270,15 +220,7 @@ def argmin(x: Instance) -> Slacks:
         yield at_least(float(above[worst]), right, "another d", now.number)
 
 
-@SOURCE.claim(
-    "F1-j",
-    ("Fig. 1, j_t and the test", "Fig. 1"),
-    "j_t has the greatest edge; w_t is returned once <d_t, A(e^{j_t} − w_t)> ≤ ε, not before.",
-    formula="abs((d_tᵀA)_j) ≤ <d_t, Ae^{j_t}> for all j; gap ≤ ε in the last round only",
-    printed="j_t ∈ arg max_j |(d_t^T A)_j| … IF ⟨d_t, A(e^{j_t} − w_t)⟩ ≤ ε RETURN w_t",
-    given=F_GIVEN,
-    space=FAMILY_RUNS,
-)
+@SOURCE.claim("F1-j", given=F_GIVEN, space=FAMILY_RUNS)
 def column(x: Instance) -> Slacks:
     """Recomputed in NumPy from d_t, w_t and A alone."""
     run = Fig1Run(x)
@@ -292,16 +234,7 @@ def column(x: Instance) -> Slacks:
             yield at_most(float(slope), run.epsilon, "gap in the last round", t)
 
 
-@SOURCE.claim(
-    "F1-eta",
-    ("Fig. 1, η_t; proof of Lemma 12", "Sec. 5.1, proof of Lemma 12"),
-    "η_t maximises the right-hand side of Eq. 10 over [0, 1].",
-    formula="η_t ∈ argmax_{0≤η≤1} η<d_t, A(e^{j_t} − w_t)> − η²‖A(e^{j_t} − w_t)‖_∞²/(2β)",
-    printed="Since we set η_t to be the maximizer of the expression in Eq. (10) over [0, 1], we "
-    "obtain a lower bound on Δ_t which is at least as large as the bound given by Eq. (12).",
-    given=F_GIVEN,
-    space=FAMILY_RUNS,
-)
+@SOURCE.claim("F1-eta", given=F_GIVEN, space=FAMILY_RUNS)
 def step(x: Instance) -> Slacks:
     """Every other η of a grid and near η_t is below.
 
@@ -332,9 +265,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "F1-clip",
-    ("Fig. 1, η_t", "not in the paper"),
-    "For m ≥ 2 the maximum with 0 and the minimum with 1 in η_t change nothing.",
-    formula="0 < β<d_t, A(e^{j_t} − w_t)>/‖A(e^{j_t} − w_t)‖_∞² < 1/(2 log m) ≤ 0.7214",
     given="gap > ε, m ≥ 2 (the text clips, and does not say that it matters); " + F_GIVEN,
     space=FAMILY_RUNS,
 )
@@ -362,16 +292,7 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "F1-beta",
-    ("Fig. 1, β; Theorem 9", "Fig. 1 and Theorem 9"),
-    "β = ε/(2 log m) for every m, and Fig. 1 ends within 32 log(m)/ε² rounds, in the degenerate "
-    "cases of m = 1 and of ε > √(32 log m), too.",
-    formula="2β log m = ε, t ≤ 32 log(m)/ε²",
-    printed="INITIALIZE: w_1 = 0, β = ε/(2 log(m)) … terminates after at most 32 log(m)/ε² "
-    "iterations",
-    ruling=AMBIGUOUS,
-    given="m ≥ 1, ε > 0; the text restricts neither",
     space=Space(sizes={"m": (1, 3), "n": (1, 4)}, A=Matrix(), epsilon=Real(0.05, 0.5, log=True)),
-    counterexamples=[{"A": [[1]], "epsilon": "1/2"}, {"A": [[1], [1]], "epsilon": 5}],
 ).checked(trials=60)
 def smoothing(x: Instance) -> Slacks:
     """For m = 1 the division is by zero and the bound reads 0, but there is a first round. So

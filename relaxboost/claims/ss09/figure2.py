@@ -44,20 +44,7 @@ def _solves(d: list[Any], d0: list[Fraction], nu: Fraction) -> Slacks:
 
 
 @SOURCE.claim(
-    "F2",
-    ("Fig. 2", "Sec. 5.3, Fig. 2"),
-    "For every d0 in the simplex and ν in (0, 1), the procedure returns the solution of Eq. 14.",
-    formula="Σ_r min(ν, ξ d0_r) = 1 and the divergence is least",
-    printed="INPUT: A vector d_0 ∈ S^m and a scalar ν ∈ (0, 1) … Figure 2: A sorting-based "
-    "procedure for the entropic projection problem defined by Eq. (14).",
-    ruling=MISPRINT,
-    given="d0 in the simplex, ν in (0, 1), as the figure's input line says",
-    space=Space(sizes={"m": (1, 8)}, d0=Distribution(), nu=Real(0.02, 0.99)),
-    counterexamples=[
-        {"d0": [1], "nu": "3/4"},
-        {"d0": ["1/4", "1/4", "1/4", "1/4"], "nu": "3/16"},
-        {"d0": [1, 0], "nu": "1/2"},
-    ],
+    "F2", space=Space(sizes={"m": (1, 8)}, d0=Distribution(), nu=Real(0.02, 0.99))
 ).checked(trials=300)
 def figure(x: Instance) -> Slacks:
     """The input line admits too much; the paper calls the procedure only where Eq. 14 has a
@@ -92,18 +79,7 @@ CAPS = Space(sizes={"m": (2, 8)}, theta=Vector("m", -3.0, 3.0), k=Whole(2, "m"))
 GIVEN = "d0 ∝ e^θ, ν = 1/k, 2 ≤ k ≤ m; in fractions"
 
 
-@SOURCE.claim(
-    "F2-ENDFOR",
-    ("Fig. 2, first ENDFOR", "Sec. 5.3, Fig. 2"),
-    "The pseudo-code, with its first ENDFOR as the end of the loop, solves Eq. 14.",
-    formula="Σ_r min(ν, ξ d0_r) = 1",
-    printed="FOR i = 1, …, m   ξ = (1 − ν(i−1))/Z   IF ξu_i ≤ ν   BREAK   ENDFOR   Z ← Z − u_i   "
-    "ENDFOR",
-    ruling=MISPRINT,
-    given=GIVEN,
-    space=CAPS,
-    counterexamples=[{"theta": [1, 0], "k": 2}],
-)
+@SOURCE.claim("F2-ENDFOR", given=GIVEN, space=CAPS)
 def end_for(x: Instance, literal: bool = True) -> Slacks:
     """A misprint for ENDIF: as printed, Z ← Z − u_i comes after the loop and has no effect."""
     d0, nu = distribution(softmax(x.theta)), Fraction(1, x.k)
@@ -122,18 +98,7 @@ def _levels(x: Instance) -> tuple[list[Fraction], Fraction]:
     return [(1 - nu * i) / sum(u[i:]) * u[i] for i in range(min(x.k, len(u)))], nu
 
 
-@SOURCE.claim(
-    "F2-strict",
-    ("Sec. 5.3, test of an index", "Sec. 5.3, before Fig. 2 is described"),
-    "The index that Fig. 2 looks for is the first with d_{t,i} < ν, strictly.",
-    formula="there is an i with ξ d0_i < ν",
-    printed="… the *first* index for which d_{t,i} < ν, where d_t is as defined by Lemma 16 with j "
-    "= m, constitutes the optimal index for i.",
-    ruling=MISPRINT,
-    given=GIVEN,
-    space=CAPS,
-    counterexamples=[{"theta": [0, 0], "k": 2}],
-)
+@SOURCE.claim("F2-strict", given=GIVEN, space=CAPS)
 def strict(x: Instance) -> Slack:
     """At ν = 1/m there is no such index, as all weights are at the cap."""
     levels, nu = _levels(x)
@@ -149,22 +114,7 @@ def not_strict(x: Instance) -> Slacks:
 
 
 @SOURCE.claim(
-    "F2-doubles",
-    ("Fig. 2, in floating point", "Sec. 5.3, after Lemma 16"),
-    "Carried out in doubles as printed, the procedure solves Eq. 14 to 1e-9.",
-    formula="|Σ_r min(ν, ξ d0_r) − 1| ≤ 1e-9 and each weight is right to 1e-9",
-    printed="The pseudo-code describing the resulting efficient procedure for solving the problem "
-    "in Eq. (14) is given in Fig. 2.",
-    ruling=AMBIGUOUS,
-    given="d0 ∝ e^θ, ν = 1/k, 2 ≤ k ≤ m",
-    space=Space(sizes={"m": (2, 8)}, theta=Vector("m", -60.0, 0.0), k=Whole(2, "m")),
-    counterexamples=[
-        {"theta": [0, -40, -41], "k": 2},
-        {"theta": [0, -37, -8], "k": 3},
-        {"theta": [0, -800, -801], "k": 2},
-        {"theta": [0, -34, -35, "-73/2"], "k": 2},
-        {"theta": [0, -27, -28], "k": 2},
-    ],
+    "F2-doubles", space=Space(sizes={"m": (2, 8)}, theta=Vector("m", -60.0, 0.0), k=Whole(2, "m"))
 )
 def doubles(x: Instance) -> Slacks:
     """The paper does not say in what arithmetic.
@@ -254,15 +204,7 @@ def _plain(value: Any) -> Any:
 LONG = Space(sizes={"m": (2, 150)}, theta=Vector("m", -3.0, 3.0), k=Whole(2, "m"))
 
 
-@SOURCE.claim(
-    "F2-time",
-    ("Sec. 5.3, time of Fig. 2", "Sec. 5.3, last paragraph"),
-    "The procedure takes O(m log m) time.",
-    formula="at most m log₂ m comparisons to sort, and 9m other operations",
-    printed="Note also that the time complexity of the resulting algorithm is O(m log(m)) …",
-    given="m ≤ 150, ν = 1/k; operations on numbers counted",
-    space=LONG,
-).checked(trials=40)
+@SOURCE.claim("F2-time", space=LONG).checked(trials=40)
 def time(x: Instance) -> Slacks:
     """One sort, a sum, at most m passes of six operations, and two for each weight returned."""
     m = len(x.theta)
@@ -275,24 +217,7 @@ def time(x: Instance) -> Slacks:
     yield at_most(done.total(), m * math.log2(m) + 9 * m, "all")
 
 
-SOURCE.unchecked(
-    "Sec5.3-others",
-    "Sec. 5.3, previous work",
-    "Herbster and Warmuth (2001) provided O(m log m) and O(m) algorithms for entropic projections.",
-    "It is about another paper; F2-time and F2-linear count operations of what is described here.",
-)
-
-
-@SOURCE.claim(
-    "F2-linear",
-    ("Sec. 5.3, O(m)", "Sec. 5.3, last paragraph"),
-    "A search for the median in place of sorting reduces the time to O(m).",
-    formula="weights looked at ≤ 2m + log₂ m + 1, and the solution of Eq. 14",
-    printed="… the time complexity can be reduced to O(m) by replacing sorting with a generalized "
-    "median search.",
-    given="m ≤ 150, ν = 1/k; medians, which take linear time, not counted but by their input",
-    space=LONG,
-).checked(trials=40)
+@SOURCE.claim("F2-linear", space=LONG).checked(trials=40)
 def linear(x: Instance) -> Slacks:
     """Each median halves what is left: is ξ u_i ≤ ν there, with ξ from the sum beyond it?"""
     d0, nu = distribution(softmax(x.theta)), Fraction(1, x.k)

@@ -24,15 +24,7 @@ CAPPED = Space(A=Matrix(), k=Whole(1, "m"), d=Vector("m", 0.0, 1.0), w=Weights()
 POINTS = Space(A=Matrix(), d=Vector("m", 0.0, 1.0), w=Weights())
 
 
-@SOURCE.claim(
-    "T4",
-    ("Theorem 4", "Sec. 3, Theorem 4"),
-    "A matrix is γ-weak-learnable if and only if it is linearly separable with ℓ1 margin γ.",
-    formula="min_{d in S} max_j |(dᵀA)_j| = max_{w in B_1} min_i (Aw)_i",
-    printed="A matrix A is γ-weak-learnable if and only if it is linearly separable with ℓ_1 "
-    "margin of γ.",
-    space=Space(A=Matrix()),
-)
+@SOURCE.claim("T4", space=Space(A=Matrix()))
 def equivalence(x: Instance) -> Slacks:
     """A d and a w with the same value prove each other optimal; both are evaluated in fractions.
 
@@ -68,17 +60,7 @@ def _(x: Instance) -> Slacks:
     yield equal(sum(exactly(np.sign(x.w)) * w), size, "v = sign w")
 
 
-@SOURCE.claim(
-    "T4-end",
-    ("Theorem 4, last step of the proof", "Sec. 3, proof of Theorem 4, last two sentences"),
-    "Where ρ > 0, every v is outside of {Aᵀd: d in S} as soon as it is short enough.",
-    formula="‖τv − Aᵀd‖_∞ ≥ γ/2 > 0 for d in S, 0 ≤ τ ≤ τ' = γ/(2‖v‖_∞)",
-    printed="it suffices to show that for any vector v there exists τ' > 0 such that for all "
-    "τ ∈ [0, τ'] we have τv ∉ {Aᵀd : d ∈ S^m}. This property holds true since for any d ∈ S^m we "
-    "have ‖Aᵀd‖_∞ ≥ P* while for sufficiently small τ' we must have ‖τv‖_∞ < P*",
-    given="P* = γ > 0",
-    space=POINTS.but(v=Vector("n"), share=Real(0.0, 1.0)),
-).checked(trials=60)
+@SOURCE.claim("T4-end", space=POINTS.but(v=Vector("n"), share=Real(0.0, 1.0))).checked(trials=60)
 def outside(x: Instance) -> Slacks:
     """The property holds; that it suffices reads the − of Theorem 3 as the exclusion of sets.
 
@@ -113,17 +95,7 @@ def _(x: Instance) -> Slack:
 
 
 @SOURCE.claim(
-    "remark-opposite",
-    ("Sec. 4.1, opposite rows", "Sec. 4.1, par. 1"),
-    "A matrix whose row i is the negation of its row j is neither separable nor weak-learnable.",
-    formula="no w in B_1 has min_i (Aw)_i ≥ γ for a γ ≥ 0",
-    printed="Clearly, this training set is not separable … A is also not weak learnable. … "
-    "construct the distribution d with d_i = d_j = ½ (and d_r = 0 for r ≠ i and r ≠ j) "
-    "and note that dᵀA = 0.",
-    ruling=AMBIGUOUS,
-    given="Definitions 1 and 2, which do not ask for γ > 0",
-    space=Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), i=Whole(1, "m")),
-    counterexamples=[{"A": [[1], [-1]], "i": 1}],
+    "remark-opposite", space=Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), i=Whole(1, "m"))
 ).checked(trials=60)
 def separable_with_zero(x: Instance) -> Slack:
     """w = 0 has margin 0, so that by Definition 1 every matrix is separable with some γ ≥ 0, and
@@ -175,23 +147,7 @@ def _(x: Instance) -> Slack:
     return at_most(min((A @ exactly(x.w))[d > 0]), 0, "the lesser margin")
 
 
-SOURCE.unchecked(
-    "remark-overweight",
-    "Sec. 4.1, noisy examples",
-    "AdaBoost over-weighs examples, which partly explains its poor performance on noisy data.",
-    "An observation of other papers; neither the data nor what counts as over-weighing is given.",
-)
-
-
-@SOURCE.claim(
-    "Eq2",
-    ("Eq. 2", "Sec. 4.1, Eq. 2"),
-    "The relaxed weak learnability ρ is attained, and no d with weights of at most 1/k has less.",
-    formula="ρ = min_{d in S: ‖d‖_∞ ≤ 1/k} max_j |(dᵀA)_j|",
-    printed="ρ = min_{d ∈ S^m : ‖d‖_∞ ≤ 1/k} max_{j ∈ [n]} |(dᵀA)_j|",
-    given="k in [m]",
-    space=CAPPED,
-).checked(trials=60)
+@SOURCE.claim("Eq2", space=CAPPED).checked(trials=60)
 def capped_learnability(x: Instance) -> Slacks:
     """In fractions: the d of the optimum, and the d drawn, mixed with the uniform one."""
     A = exactly(x.A)
@@ -206,11 +162,6 @@ def capped_learnability(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "remark-conjugate",
-    ("Sec. 4.1, before Eq. 3", "Sec. 4.1, the two displays before Eq. 3"),
-    "The conjugate of the indicator of the capped simplex is the mean of the k greatest elements.",
-    formula="max_{d in S: ‖d‖_∞ ≤ 1/k} <d, θ> = (1/k) Σ_{j ≤ k} s_j(θ)",
-    printed="f*(θ) = max_{d ∈ S^m : ‖d‖_∞ ≤ 1/k} <d, θ>. … f*(θ) = (1/k) Σ_{j=1}^k s_j(θ)",
-    given="k in [m]",
     space=Space(sizes={"m": (1, 7)}, theta=Vector("m"), k=Whole(1, "m"), d=Vector("m", 0.0, 1.0)),
 ).checked(trials=150)
 def conjugate_of_caps(x: Instance) -> Slacks:
@@ -248,15 +199,7 @@ def _(x: Instance) -> Slack:
     return equal(greatest[k - 1] + above / k, sum(greatest[:k]) / Fraction(k))
 
 
-@SOURCE.claim(
-    "Eq3",
-    ("Eq. 3", "Sec. 4.1, Eq. 3"),
-    "The dual of Eq. 2, never above it, maximises the average of the k smallest margins.",
-    formula="max_{w in B_1} (1/k) Σ_{j < k} s_{m−j}(Aw) ≤ max_j |(dᵀA)_j|",
-    printed="max_{w ∈ B_1^n} (1/k) Σ_{j=0}^{k−1} s_{m−j}(Aw)",
-    given="k in [m], d in S with ‖d‖_∞ ≤ 1/k",
-    space=CAPPED,
-).checked(trials=300)
+@SOURCE.claim("Eq3", space=CAPPED).checked(trials=300)
 def dual_of_caps(x: Instance) -> Slack:
     """Weak duality at the w and the d drawn, in fractions.
 
@@ -282,15 +225,7 @@ def _(x: Instance) -> Slack:
     return at_most(sum((d @ A) * in_l1_ball(exactly(x.w))), largest_edge(A, d))
 
 
-@SOURCE.claim(
-    "C5",
-    ("Corollary 5", "Sec. 4.1, Corollary 5"),
-    "The greatest average of the k smallest margins is the least edge over capped distributions.",
-    formula="max_{w in B_1} AvgMin_k(Aw) = ρ",
-    printed="max_{w ∈ B_1^n} AvgMin_k(Aw) = ρ",
-    given="k in [m], ρ as in Eq. 2",
-    space=CAPPED,
-)
+@SOURCE.claim("C5", space=CAPPED)
 def averages(x: Instance) -> Slacks:
     """The w of the optimum has ρ, which the d of the optimum proves; the w drawn has no more.
 

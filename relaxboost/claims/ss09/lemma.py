@@ -13,15 +13,7 @@ from relaxboost.relaxations.bounds import bounds_of
 PRIMAL = Space(theta=Vector("m"), x=Vector("m", -2.0, 2.0), d=Vector("m", 0.0, 1.0))
 
 
-@SOURCE.claim(
-    "L8-conjugate",
-    ("Lemma 8, proof, g*", "Sec. 4.2, proof of Lemma 8"),
-    "The conjugate of the indicator of the simplex less a linear function.",
-    formula="g(d) = I_S(d) − <θ, d> ⇒ g*(x) = max_i (θ_i + x_i)",
-    printed="Denote g(d) = I_{S^m}(d) − <θ, d>. It is easy to verify that "
-    "g*(x) = max_i (θ_i + x_i).",
-    space=PRIMAL,
-)
+@SOURCE.claim("L8-conjugate", space=PRIMAL)
 def shifted_simplex(x: Instance) -> Slacks:
     """In fractions: every vertex, and the d drawn.
 
@@ -47,17 +39,7 @@ def _(x: Instance) -> Slack:
     return equal(np.eye(len(both), dtype=int)[best] @ both, max(both))
 
 
-@SOURCE.claim(
-    "L8-core",
-    ("Lemma 8, proof, strong duality", "Sec. 4.2, proof of Lemma 8"),
-    "0 in core(dom f) and dom(g) = S are enough for strong duality by Theorem 3.",
-    formula="0 in core(dom f) ⇒ 0 in core(S − dom f), so that it has −τ(1, ..., 1) for some τ > 0",
-    printed="Next, note that 0 ∈ core(dom(f)) by assumption and that dom(g) = S^m. Therefore, "
-    "strong duality holds and we can use Thm. 3",
-    given="here dom f = {d : ‖d‖_∞ ≤ ν}, ν > 0",
-    space=Space(v=Vector("m"), nu=Real(0.05, 2.0)),
-    counterexamples=[{"v": [0], "nu": 1}, {"v": [0, 0], "nu": "1/2"}],
-)
+@SOURCE.claim("L8-core", space=Space(v=Vector("m"), nu=Real(0.05, 2.0)))
 def touching(x: Instance) -> Slack:
     """Theorem 3 asks for 0 in core(S − dom f): dom f must meet the simplex, and do more than touch.
 
@@ -80,14 +62,7 @@ def meeting(x: Instance) -> Slack:
 
 
 @SOURCE.claim(
-    "L8-dual",
-    ("Lemma 8, proof, the dual", "Sec. 4.2, proof of Lemma 8"),
-    "No x gives more than −f̃*(θ), and for closed f the thresholds reach it: Theorem 3 on f and g.",
-    formula="−f*(x) − max_i (θ_i − x_i) ≤ −f̃*(θ) = min_{d in S} f(d) − <θ, d>",
-    printed="−f̃*(θ) = max_x (−f*(x) − g*(−x)) = max_x (−f*(x) − max_i (θ_i − x_i)). … Let C_γ = "
-    "{x : ∀i, x_i ≥ θ_i + γ}.",
-    given="f closed with (i), (ii), (iii); the equality is L8",
-    space=PRIMAL.but(f=Choice(*CLOSED), s=STRENGTH, share=Real(0.0, 1.0)),
+    "L8-dual", space=PRIMAL.but(f=Choice(*CLOSED), s=STRENGTH, share=Real(0.0, 1.0))
 ).checked(trials=300)
 def fenchel_of_simplex(x: Instance) -> Slack:
     """x is scaled by a share, so that norms have a finite conjugate more often.
@@ -116,15 +91,9 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "L8",
-    ("Lemma 8", "Sec. 4.2, Lemma 8"),
-    "The conjugate of f on the simplex is a maximum over thresholds of hinge losses.",
-    formula="f̃*(θ) = −max_γ (γ − f*([γ + θ]_+)), f̃ = f + I_S",
-    printed="f̃*(θ) = −max_{γ ∈ ℝ} (γ − f*([γ + θ]_+))",
-    given="f convex with (i), (ii), (iii) of Theorem 7",
     space=Space(
         theta=Vector("m"), f=Choice("open cube", *CLOSED), s=STRENGTH, d=Vector("m", 0.0, 1.0)
     ),
-    counterexamples=[{"theta": [0], "f": "open cube", "s": 0, "d": [1]}],
 ).checked(trials=50, resolution=1e-6)
 def hinge_conjugate(x: Instance) -> Slacks:
     """The open cube of Theorem 7 again: f̃*(0) = −1, and −max_γ (...) = 0.
@@ -186,11 +155,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "L8-minimiser",
-    ("Lemma 8, proof", "Sec. 4.2, proof of Lemma 8"),
-    "[θ + γ]_+ minimises f* over the x with x ≥ θ + γ.",
-    formula="f*([θ + γ]_+) ≤ f*(x) for x ≥ θ + γ",
-    printed="for any γ, the vector [θ + γ]_+ is a minimizer of f*(x) over x ∈ C_γ",
-    given="f with condition (iii) of Theorem 7",
     space=Space(
         theta=Vector("m"),
         gamma=Real(-1.0, 1.0),
@@ -231,17 +195,7 @@ def _(x: Instance) -> Slacks:
 
 
 @SOURCE.claim(
-    "remark-hard-margin",
-    ("Sec. 5, the non-relaxed problem", "Sec. 5, after Eq. 6"),
-    "f*(x) = max_i x_i, of the indicator of the simplex, satisfies the conditions of Theorem 7.",
-    formula="(iii) max_i θ_i ≥ max_i (θ − α θ_i e_i)_i",
-    printed="The function f* should satisfy the conditions stated in Thm. 7. In particular, … "
-    "while if f*(x) = max_i x_i then we obtain the non-relaxed max margin problem "
-    "max_{w ∈ B_1^n} min_{i ∈ [m]} (Aw)_i.",
-    ruling=AMBIGUOUS,
-    given="the conditions asked of f* after Eq. 5",
-    space=Space(theta=Vector("m"), i=Whole(1, "m"), alpha=Real(0.0, 1.0)),
-    counterexamples=[{"theta": [-1], "i": 1, "alpha": 1}],
+    "remark-hard-margin", space=Space(theta=Vector("m"), i=Whole(1, "m"), alpha=Real(0.0, 1.0))
 )
 def hard_margin(x: Instance) -> Slacks:
     """(iii) fails where all of θ is negative, e.g. f*(−1) = −1 < f*(0) = 0.

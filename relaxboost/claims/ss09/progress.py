@@ -38,16 +38,9 @@ _GIVEN = F_GIVEN + "; A in [−1, 1]^(m×n), m ≥ 2"
 
 @SOURCE.claim(
     "Sec5.1-beta",
-    "Sec. 5.1, before Eq. 7",
-    "β = ε/(2 log m) is in (0, 1).",
-    formula="0 < ε/(2 log m) < 1",
-    printed="f̂(d) = f̃(d) + βh(d), where β ∈ (0, 1). … by setting β = ε/(2 log(m)) …",
-    ruling=MISPRINT,
-    given="ε > 0, m ≥ 2",
     space=Space(m=Whole(2, 100), epsilon=Real(0.01, 2.0, log=True)).including(
         {"m": 2, "epsilon": 1}
     ),
-    counterexamples=[{"m": 2, "epsilon": "3/2"}],
 )
 def beta_range(x: Instance) -> Slack:
     """Not for ε ≥ 2 log m, which is less than 2 for m = 2. Nothing of the proof depends on it."""
@@ -64,14 +57,7 @@ def beta_range_below_one(x: Instance) -> Slack:
 
 
 @SOURCE.claim(
-    "Sec5.1-entropy",
-    "Sec. 5.1, before Eq. 7",
-    "0 ≤ h(d) ≤ log m on the simplex, so that f̂ − ε/2 ≤ f̃ ≤ f̂.",
-    formula="0 ≤ h(d) ≤ log m, βh(d) ≤ ε/2",
-    printed="Since for all d ∈ S^m we have 0 ≤ h(d) ≤ log(m), by setting β = ε/(2 log(m)) we "
-    "obtain that ∀d ∈ S^m, f̂(d) − ε/2 ≤ f̃(d) ≤ f̂(d).",
-    given="d ∈ S^m, m ≥ 2, β = ε/(2 log m)",
-    space=Space(sizes={"m": (2, 12)}, d=Distribution(), epsilon=Real(0.01, 1.0)),
+    "Sec5.1-entropy", space=Space(sizes={"m": (2, 12)}, d=Distribution(), epsilon=Real(0.01, 1.0))
 )
 def entropy_range(x: Instance) -> Slacks:
     """Proof. h(d) = log m + Σ d log d, where Σ d log d ≤ 0, with equality at the vertices; and
@@ -97,10 +83,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "Eq7",
-    ("Eq. 7", "Sec. 5.1, Eq. 7"),
-    "The smoothed conjugate is between the conjugate and ε/2 less.",
-    formula="f̂*(θ) ≤ f̃*(θ) ≤ f̂*(θ) + ε/2 for all θ",
-    printed="∀θ, f̂*(θ) ≤ f̃*(θ) ≤ f̂*(θ) + ε/2.   (7)",
     given=F_GIVEN + "; m ≥ 2, β = ε/(2 log m)",
     space=Space(
         sizes={"m": (2, 8)},
@@ -138,16 +120,7 @@ def _(x: Instance) -> Slacks:
     yield at_most(most, less + x.c, "the larger one")
 
 
-@SOURCE.claim(
-    "Eq7-maximiser",
-    "Sec. 5.1, after Eq. 7",
-    "Maximising −f̂*(−Aw) gives an ε/2-accurate solution of maximising −f̃*(−Aw).",
-    formula="w ∈ argmax D ⇒ −f̃*(−Aw) ≥ ρ − ε/2",
-    printed="Thus, maximizing −f̂*(−Aw) gives an ε/2 accurate solution to the problem of "
-    "maximizing −f̃*(−Aw).",
-    given=_GIVEN,
-    space=FAMILY_RUNS,
-).checked(trials=30)
+@SOURCE.claim("Eq7-maximiser", given=_GIVEN, space=FAMILY_RUNS).checked(trials=30)
 def maximiser(x: Instance) -> Slacks:
     """By Eq. 7, less the width of the bracket within which w is known to maximise D.
 
@@ -166,11 +139,6 @@ def maximiser(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "Eq7-maximiser-worst",
-    ("Sec. 5.1, after Eq. 7: how accurate a maximiser of −f̂*(−Aw) is", "not in the paper"),
-    "For the hard margin its error is at most βW((m−1)/e), which these games attain: ε/2 is "
-    "approached as m grows, and by nothing less.",
-    formula="ρ − min_i (Aw)_i = βW ≤ ε/2, W e^W = (m−1)/e; A = [[c, −b], [c, 1], ..., [c, 1]]",
-    given="c = (W − b)/(1 + W) in (0, 1), so that ρ = c; w = (1 − s, s), s = β(1 + W)/(1 + b) ≤ 1",
     space=Space(
         m=Whole(2, 100_000), b=Real(-0.9, 1.0), epsilon=Real(0.05, 1.0, log=True)
     ).including({"m": 100_000, "b": 0, "epsilon": "1/10"}),
@@ -197,15 +165,7 @@ def maximiser_worst(x: Instance) -> Slacks:
     yield at_most(c - float(u.min()), 0.5 * x.epsilon, "error")
 
 
-@SOURCE.claim(
-    "Eq8",
-    ("Eq. 8 and weak duality", "Sec. 5.1, Eq. 8 and after"),
-    "P and D are primal and dual objective values: max D(w) ≤ min P(d).",
-    formula="D(w) ≤ max D ≤ P(d); D(w) = −f̂*(−Aw), P(d) = f̂(d) + ‖dᵀA‖_∞",
-    printed="D(w) = −f̂*(−Aw) and P(d) = f̂(d) + ‖d^T A‖_∞.   (8) … max_{w∈B_1^n} D(w) ≤ min_d P(d).",
-    given=_GIVEN,
-    space=PAIRS,
-).checked(trials=40)
+@SOURCE.claim("Eq8", given=_GIVEN, space=PAIRS).checked(trials=40)
 def weak_duality(x: Instance) -> Slacks:
     """Random w and d, the d that answers w, and the certified maximum between them.
 
@@ -234,16 +194,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(float(d @ u), float(np.max(np.abs(d @ x.A))), "<d, Aw>")
 
 
-@SOURCE.claim(
-    "L11",
-    ("Lemma 11", "Sec. 5.1, Lemma 11 and its proof"),
-    "The suboptimality of w_t is at most the gap that Fig. 1 tests.",
-    formula="ε_t = max D − D(w_t) ≤ <d_t, A(e^{j_t} − w_t)> = P(d_t) − D(w_t)",
-    printed="Lemma 11. For all t we have ε_t = max_{w∈B_1^n} D(w) − D(w_t) ≤ ⟨d_t, A(e^{j_t} − "
-    "w_t)⟩. … P(d_t) − D(w_t) = ⟨d_t, A(e^{j_t} − w_t)⟩",
-    given=_GIVEN,
-    space=FAMILY_RUNS,
-).checked(trials=40)
+@SOURCE.claim("L11", given=_GIVEN, space=FAMILY_RUNS).checked(trials=40)
 def gap(x: Instance) -> Slacks:
     """Hence the *smoothed* problem is solved to ε when the test is met, not that of Theorem 9.
 
@@ -273,16 +224,9 @@ def _(x: Instance) -> Slacks:
     yield at_least(short, 0.0, "P(d) − D(w)")
 
 
-@SOURCE.claim(
-    "L12",
-    ("Lemma 12", "Sec. 5.1, Lemma 12"),
-    "Every round gains at least βε_t²/8, if ε_t ≤ 1.",
-    formula="ε_t − ε_{t+1} ≥ βε_t²/8",
-    printed="Lemma 12. Let ε_t be the sub-optimality value of the algorithm in Fig. 1 at iteration "
-    "t and assume that ε_t ≤ 1. Then, ε_t − ε_{t+1} ≥ βε_t²/8.",
-    given=_GIVEN + "; ε_t ≤ 1, which always holds",
-    space=FAMILY_RUNS,
-).checked(trials=40)
+@SOURCE.claim("L12", given=_GIVEN + "; ε_t ≤ 1, which always holds", space=FAMILY_RUNS).checked(
+    trials=40
+)
 def gain(x: Instance) -> Slacks:
     """As ε_1 ≤ 1 and ε_t decreases, the hypothesis is always met. Not tight: `L12-sharper`.
 
@@ -311,15 +255,7 @@ def _(x: Instance) -> Slacks:
     yield at_most(best, 1.0, "η'")
 
 
-@SOURCE.claim(
-    "Eq9",
-    ("Eq. 9", "Sec. 5.1, Eq. 9"),
-    "The progress Δ_t = ε_t − ε_{t+1} is a difference of f̂* along the step.",
-    formula="D(w_{t+1}) − D(w_t) = f̂*(−Aw_t) − f̂*(−Aw_t − η_t A(e^{j_t} − w_t))",
-    printed="Δ_t = f̂*(−Aw_t) − f̂*(−Aw_t − ηA(e^j − w_t)).   (9)",
-    given=_GIVEN,
-    space=FAMILY_RUNS,
-).checked(trials=60)
+@SOURCE.claim("Eq9", given=_GIVEN, space=FAMILY_RUNS).checked(trials=60)
 def progress(x: Instance) -> Slacks:
     """Left from w_{t+1} as the run holds it, right from η_t and j_t."""
     run = Fig1Run(x)
@@ -331,11 +267,6 @@ def progress(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "Eq10-smooth",
-    "Sec. 5.1, before Eq. 10",
-    "f̂* has a Lipschitz gradient, as the conjugate of a β-strongly convex function.",
-    formula="f̂*(θ_1 + θ_2) − f̂*(θ_1) ≤ <d_1, θ_2> + ‖θ_2‖_∞²/(2β)",
-    printed="f̂*(θ_1 + θ_2) − f̂*(θ_1) ≤ ⟨∇, θ_2⟩ + ‖θ_2‖_∞²/(2β), where ∇ = arg max_d ⟨θ_1, d⟩ − "
-    "f̂(d).",
     given="d_1 = argmax_d <θ_1, d> − f̂(d); " + F_GIVEN,
     space=Space(
         sizes={"m": (2, 8)},
@@ -360,13 +291,6 @@ def smoothness(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "Eq10",
-    ("Eqs. 10, 11 and 12", "Sec. 5.1, Eqs. 10 to 12"),
-    "The progress is at least each of three lower bounds in η_t, ‖A(e^{j_t} − w_t)‖_∞ being ≤ 2.",
-    formula="Δ_t ≥ η<d_t, v> − η²‖v‖_∞²/(2β) ≥ η<d_t, v> − 2η²/β ≥ ηε_t − 2η²/β",
-    printed="Δ_t ≥ η⟨d_t, A(e^j − w_t)⟩ − η²‖A(e^j − w_t)‖_∞²/(2β).   (10) … ‖A(e^j − w_t)‖_∞ ≤ "
-    "‖Ae^j‖_∞ + ‖Aw_t‖_∞ ≤ max_{i,j} |A_{i,j}|(1 + ‖w_t‖_1) ≤ 2, and thus Δ_t ≥ η⟨d_t, A(e^j "
-    "− w_t)⟩ − 2η²/β.   (11) … Δ_t ≥ ηε_t − 2η²/β.   (12) Denote η' = ε_tβ/4 and note that η'"
-    " ∈ [0, 1].",
     given=_GIVEN + "; v = A(e^{j_t} − w_t), η = η_t, η' = βε_t/4 ∈ [0, 1]",
     space=FAMILY_RUNS.including(
         {
@@ -401,12 +325,6 @@ def lower_bounds(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "T9-proof",
-    ("Theorem 9, proof", "Sec. 5.1, proof of Theorem 9"),
-    "ε_1 ≤ 1, ε_t ≤ 8/(β(t+1)), and w_t is ε-accurate once t + 1 ≥ 32 log(m)/ε².",
-    formula="ε_1 ≤ gap_1 ≤ 1; ε_t ≤ 16 log(m)/((t+1)ε); ρ − F(Aw_t) ≤ ε_t + ε/2 ≤ ε from then on",
-    printed="ε_1 ≤ ⟨d_1, A(e^{j_1} − w_1)⟩ = ⟨d_1, Ae^{j_1}⟩ ≤ 1. … ε_t ≤ 8/(β(t+1)). … ε_t ≤ 16 "
-    "log(m)/((t+1)ε). Therefore, if t + 1 ≥ 32 log(m)/ε² we get that ε_t ≤ ε/2. … ε' ≤ ε_t + "
-    "ε/2 ≤ ε.",
     given=_GIVEN + "; the run goes on untested; 32 log(m)/ε² ≤ 1000",
     space=FAMILY_RUNS.including({"A": [[1], [1]], "k": 1, "f": "caps", "epsilon": "1/2"}),
 ).checked(trials=12)

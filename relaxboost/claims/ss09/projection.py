@@ -62,16 +62,7 @@ def _candidates(d0: Fractions, nu: Fraction) -> Iterator[tuple[int, int, Fractio
             yield i, j, d
 
 
-@SOURCE.claim(
-    "L15",
-    ("Lemma 15", "Sec. 5.3, Lemma 15"),
-    "The entropic projection preserves the order of the components.",
-    formula="d0_i > d0_j ⇒ d_{t,i} ≥ d_{t,j}",
-    printed="Lemma 15. Let d_t be the solution of Eq. (14) and i, j be two indices such that "
-    "d_{0,i} > d_{0,j}, then, d_{t,i} ≥ d_{t,j}.",
-    given="d_t the solution of Eq. 14, d0 in the simplex, ν > 0 such that there is one",
-    space=Space(sizes={"m": (1, 7)}, d0=Distribution(), nu=Real(0.1, 1.0)),
-)
+@SOURCE.claim("L15", space=Space(sizes={"m": (1, 7)}, d0=Distribution(), nu=Real(0.1, 1.0)))
 def order(x: Instance) -> Slacks:
     """Of all pairs, in fractions, with zeros in d0 allowed; tight for two entries at the cap."""
     d0 = distribution(x.d0)
@@ -82,17 +73,7 @@ def order(x: Instance) -> Slacks:
                 yield at_least(left, right, "d_{t,j} ≤ d_{t,i}")
 
 
-@SOURCE.claim(
-    "L15-form",
-    "Sec. 5.3, after Lemma 15",
-    "For sorted d0 the solution has the form (ν, ..., ν, d_{t,i}, ..., d_{t,j}, 0, ..., 0).",
-    formula="d0_1 ≥ ... ≥ d0_m ⇒ ν ≥ d_{t,1} ≥ ... ≥ d_{t,m} ≥ 0",
-    printed="Assume, without loss of generality, that d_0 is sorted in a non-increasing order. "
-    "Therefore, using Lemma 15 we know that d_t takes the form (ν, …, ν, d_{t,i}, …, d_{t,j},"
-    " 0, …, 0) where for each r ∈ {i, …, j} we have d_{t,r} ∈ (0, ν).",
-    given="as Lemma 15",
-    space=Space(sizes={"m": (1, 7)}, d0=Distribution(), nu=Real(0.1, 1.0)),
-)
+@SOURCE.claim("L15-form", space=Space(sizes={"m": (1, 7)}, d0=Distribution(), nu=Real(0.1, 1.0)))
 def form(x: Instance) -> Slacks:
     """Lemma 15 leaves ties out; they stay ties, as the solution is unique."""
     d0, nu = sorted(distribution(x.d0), reverse=True), Fraction(x.nu)
@@ -104,14 +85,7 @@ def form(x: Instance) -> Slacks:
 
 
 @SOURCE.claim(
-    "L15-proof",
-    ("Lemma 15, proof", "Appendix A, proof of Lemma 15"),
-    "Swapping d_i and d_j changes the divergence by (d_j − d_i) log(d0_i / d0_j), which is "
-    "positive if d_i < d_j.",
-    formula="B_h(d ‖ d0) − B_h(d̃ ‖ d0) = (d_j − d_i) log(d0_i/d0_j) > 0",
-    printed="B_h(d_t ‖ d_0) − B_h(d̃ ‖ d_0) = (d_j − d_i) log(d_{0,i}/d_{0,j}) > 0,",
-    given="d in the simplex, d0 positive; i, j with d0_i > d0_j",
-    space=Space(sizes={"m": (2, 6)}, theta=Vector("m", -3.0, 3.0), d=Distribution()),
+    "L15-proof", space=Space(sizes={"m": (2, 6)}, theta=Vector("m", -3.0, 3.0), d=Distribution())
 )
 def swapped(x: Instance) -> Slacks:
     """The divergence is evaluated before and after the swap, for all pairs."""
@@ -128,17 +102,7 @@ def swapped(x: Instance) -> Slacks:
                     yield at_least(Fraction(change), 0, "its sign")
 
 
-@SOURCE.claim(
-    "L16",
-    ("Lemma 16", "Sec. 5.3, Lemma 16"),
-    "What is neither at the cap nor zero is ξ d0, with one ξ that the others determine.",
-    formula="d_{t,r} = ξ d0_r for r = i, ..., j, ξ = (1 − ν(i−1)) / Σ_{r=i..j} d0_r",
-    printed="Lemma 16. Assume that d_0 is sorted in a non-increasing order and that d_t = (ν, …, "
-    "ν, d_{t,i}, …, d_{t,j}, 0, …, 0). Then, for all r ∈ {i, …, j} we have d_{t,r} = ξ d_{0,r} "
-    "where ξ = (1 − ν(i−1)) / Σ_{r=i}^j d_{0,r}.",
-    given="d_t the solution of Eq. 14; " + GIVEN,
-    space=_space(6.0),
-)
+@SOURCE.claim("L16", given="d_t the solution of Eq. 14; " + GIVEN, space=_space(6.0))
 def between(x: Instance) -> Slacks:
     """d_t comes from a bisection for the multiplier of Σ d = 1, which knows nothing of ξ."""
     theta, nu = np.sort(x.theta)[::-1], 1.0 / x.k
@@ -152,17 +116,7 @@ def between(x: Instance) -> Slacks:
 
 
 @SOURCE.claim(
-    "L16-proof",
-    ("Lemma 16, proof", "Appendix A, proof of Lemma 16"),
-    "The gradient of B_h(d ‖ d0) with respect to d is log d_i + 1 − log d0_i.",
-    formula="v_i = log(d_i) + 1 − log(d0_i)",
-    printed="Let v denotes the gradient of B_h(d ‖ d_0) with respect to d at d_t, namely, v_i = "
-    "log(d_{t,i}) + 1 − log(d_{0,i}). … v_i = ξ' − 1 or equivalently ∀i ∈ I, d_{t,i} = "
-    "d_{t,0} e^{ξ'−1}.",
-    ruling=MISPRINT,
-    given="B_h(d ‖ d0) = h(d) − h(d0) − <∇h(d0), d − d0>, h = Σ d log(m d); d, d0 ≥ 1/50",
-    space=Space(sizes={"m": (1, 5)}, d=Distribution(), d0=Distribution()),
-    counterexamples=[{"d": [1], "d0": [1]}, {"d": ["1/4", "3/4"], "d0": ["1/2", "1/2"]}],
+    "L16-proof", space=Space(sizes={"m": (1, 5)}, d=Distribution(), d0=Distribution())
 ).checked(trials=200, resolution=1e-3)
 def gradient(x: Instance, more: float = 1.0) -> Slacks:
     """The + 1 is wrong: the gradient of a Bregman divergence is 0 at d = d0. It does no harm.
@@ -195,11 +149,6 @@ def gradient_without_one(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "L16-objective",
-    ("Sec. 5.3, objective after Lemma 16", "Sec. 5.3, after Lemma 16"),
-    "With the ξ of Lemma 16 the divergence has a closed form.",
-    formula="B_h(d_t ‖ d0) = Σ_{r<i} ν log(ν/d0_r) + (1 − ν(i−1)) log ξ",
-    printed="… we obtain the following objective value, B_h(d_t ‖ d_0) = Σ_{r=1}^{i−1} ν "
-    "log(ν/d_{0,r}) + (1 − ν(i−1)) log(ξ).",
     given="d_t = (ν, ..., ν, ξ d0_i, ..., ξ d0_j, 0, ..., 0) for any i, j; " + GIVEN,
     space=_space(),
 )
@@ -213,16 +162,7 @@ def objective(x: Instance) -> Slacks:
         yield equal(near(divergence(d, d0)), near(right), f"i = {i}, j = {j}")
 
 
-@SOURCE.claim(
-    "L16-monotone",
-    ("Sec. 5.3, monotonicity", "Sec. 5.3, after Lemma 16"),
-    "The objective increases with ξ, and ξ decreases as a function of j.",
-    formula="ξ < ξ' ⇒ objective(ξ) ≤ objective(ξ'); ξ(i, j) > ξ(i, j+1)",
-    printed="Therefore, the objective is monotonically increasing in ξ. … Last, note that the "
-    "value of ξ as defined in Lemma 16 is decreasing as a function of j.",
-    given=GIVEN,
-    space=_space(),
-)
+@SOURCE.claim("L16-monotone", given=GIVEN, space=_space())
 def monotone(x: Instance) -> Slacks:
     """log ξ has the factor 1 − ν(i−1) ≥ 0; with j the sum in the denominator grows."""
     d0, nu = _sorted_d0(x)
@@ -234,17 +174,7 @@ def monotone(x: Instance) -> Slacks:
             yield at_most(rest * math.log(less), rest * math.log(more), "objective")
 
 
-@SOURCE.claim(
-    "L16-zeros",
-    ("Sec. 5.3, j = m", "Sec. 5.3, after Lemma 16"),
-    "All elements of the optimal vector are non-zero.",
-    formula="the best point (ν, ..., ν, ξ d0_i, ..., ξ d0_j, 0, ..., 0) has j = m; d_{t,m} > 0",
-    printed="As we now show, all of the elements of optimal vector are non-zero. Formally, the "
-    "optimal solution of Eq. (14) is of the form, (ν, …, ν, d_{t,i}, …, d_{t,m}) where "
-    "d_{t,m} > 0.",
-    given=GIVEN,
-    space=_space(),
-)
+@SOURCE.claim("L16-zeros", given=GIVEN, space=_space())
 def no_zeros(x: Instance) -> Slacks:
     """Every feasible pair i, j is tried. A zero of d0, which Fig. 2 admits, stays a zero."""
     d0, nu = _sorted_d0(x)
@@ -260,12 +190,6 @@ def no_zeros(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "L16-first",
-    ("Sec. 5.3, before Fig. 2", "Sec. 5.3, last paragraph"),
-    "The feasible solution with the smallest number of capped weights is optimal.",
-    formula="the least i with ξ(i, m) d0_i ≤ ν minimises B_h(d ‖ d0)",
-    printed="It thus remains to verify that the feasible solution with the smallest number of "
-    "capped weights is indeed optimal. This property follows from Lemma 3 in [Shalev-Shwartz and "
-    "Singer, 2006a].",
     given=GIVEN + "; among all points of the form of Lemma 16 with j = m",
     space=_space(),
 )

@@ -20,16 +20,7 @@ EDGES = Space(r=Real(0.0, 1.0)).including({"r": "1/10"})
 _CYCLIC = [[1, 1, -1], [-1, 1, 1], [1, -1, 1]]
 
 
-@SOURCE.claim(
-    "remark-sparsity",
-    ("After Theorem 9", "Sec. 5, after Theorem 9"),
-    "The number of iterations bounds the number of non-zero weights.",
-    formula="#{j: w_{t,j} ≠ 0} ≤ t",
-    printed="First we note that the number of iterations of the algorithm upper bounds the number "
-    "of non-zero elements of the solution.",
-    given=F_GIVEN,
-    space=FAMILY_RUNS,
-)
+@SOURCE.claim("remark-sparsity", given=F_GIVEN, space=FAMILY_RUNS)
 def sparsity(x: Instance) -> Slacks:
     """t − 1 is a bound too, and attained.
 
@@ -52,17 +43,7 @@ def _(x: Instance) -> Slack:
     return at_most(int(np.count_nonzero(moved)), int(np.count_nonzero(x.w)) + 1, "non-zeros")
 
 
-@SOURCE.claim(
-    "remark-half-margin",
-    ("After Theorem 9", "Sec. 5, after Theorem 9"),
-    "With ε = γ/2 Fig. 1 finds half the optimal margin, in O(log(m)/γ²) iterations.",
-    formula="min_i (Aw_t)_i ≥ γ/2, t ≤ 128 log(m)/γ²",
-    printed="We note also that if A is γ-separable and we set ε = γ/2 then we would find a "
-    "solution with half the optimal margin in O(log(m)/γ²) iterations.",
-    given="A is γ-separable; here γ ≥ 1/10",
-    space=SEPARABLE,
-    counterexamples=[{"A": [["1/2", "9/10"], ["-7/10", "3/10"]]}],
-).checked(trials=80)
+@SOURCE.claim("remark-half-margin", space=SEPARABLE).checked(trials=80)
 def half_margin(x: Instance) -> Slacks:
     """The error can be more than ε, as Theorem 9 with the printed test is false."""
     gamma = _margin(x)
@@ -94,14 +75,7 @@ def _share(x: Instance, gamma: float, epsilon: float, to_gap: float) -> Slacks:
     yield at_most(last.number, share * 32.0 * math.log(len(x.A)) / epsilon**2, "rounds")
 
 
-@SOURCE.claim(
-    "remark-adaboost-loss",
-    ("After Theorem 9, what is true of the exponential loss", "not in the paper"),
-    "AdaBoost's empirical exponential loss is at most e^{−γ²t/2}.",
-    formula="(1/m) Σ_i exp(−(Aw_t)_i) ≤ e^{−γ²t/2}",
-    given="A is γ-weak-learnable; w_t before it is normalised, after t columns",
-    space=VOTES,
-).checked(trials=100)
+@SOURCE.claim("remark-adaboost-loss", space=VOTES).checked(trials=100)
 def adaboost_loss(x: Instance) -> Slacks:
     """The paper speaks of the error. e^{−γ²t} would be false: .9428 > .8948 for t = 1 and the
     cyclic ±1 matrix of three rows and columns, of γ = 1/3.
@@ -133,12 +107,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "remark-adaboost-error",
-    ("After Theorem 9", "Sec. 5, after Theorem 9"),
-    "AdaBoost's empirical error decays like e^{−γ²t}.",
-    formula="#{i: (Aw_t)_i ≤ 0}/m ≤ e^{−γ²t}",
-    printed="AdaBoost seemingly attains an exponentially fast decay of the empirical error of "
-    "e^{−γ²t}.",
-    given="A is γ-weak-learnable; after t columns",
     space=VOTES,
     counterexamples=[
         {
@@ -186,11 +154,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "remark-adaboost-error-sharp",
-    ("After Theorem 9, AdaBoost's error: 1/2 is the best exponent", "not in the paper"),
-    "On t independent columns of edge γ the error is e^{−γ²t/2} but for a factor like 1/√t.",
-    formula="√((1−γ)/(1+γ)) (1−γ²)^{t/2}/√(2(t+1)) ≤ #{i: (Aw_t)_i ≤ 0}/m ≤ e^{−γ²t/2}",
-    given="the rows of A are all sequences of t signs, (1+γ)/2 of them 1 in each column and the "
-    "columns independent, as if drawn, γ a fraction; a last column is constant, a little below γ",
     space=Space(gamma=Real(0.05, 0.6), t=Whole(1, 300)).including({"gamma": "3/10", "t": 200}),
 ).checked(trials=40)
 def sharp_error(x: Instance) -> Slacks:
@@ -245,16 +208,7 @@ def _(x: Instance) -> Slacks:
     yield equal(2 * math.comb(2 * x.n - 1, x.n), math.comb(2 * x.n, x.n), "C(2n − 1, n)")
 
 
-@SOURCE.claim(
-    "remark-adaboost-log-m",
-    ("After Theorem 9", "Sec. 5, after Theorem 9"),
-    "AdaBoost's rate has a factor of log(m): that many rounds over γ²/2 are enough.",
-    formula="#{i: (Aw_t)_i ≤ 0} = 0 for t > 2 log(m)/γ²",
-    printed="Further careful examination also reveals a factor of log(m) in the convergence rate "
-    "of AdaBoost.",
-    given="A is γ-weak-learnable; here γ ≥ 1/5, after t columns",
-    space=SEPARABLE,
-).checked(trials=80)
+@SOURCE.claim("remark-adaboost-log-m", space=SEPARABLE).checked(trials=80)
 def adaboost_rounds(x: Instance) -> Slacks:
     """An error of less than 1/m is none. That t must be as large is not claimed here."""
     gamma = float(x.optimum(Game(x.A)).middle)
@@ -280,24 +234,8 @@ def _decay(
         yield at_most(what(x.A, w), math.exp(-exponent * gamma**2 * t), name, t)
 
 
-SOURCE.unchecked(
-    "remark-other-rates",
-    "After Theorem 9",
-    "The rate matches AdaBoost* and SoftBoost, is faster than that of Rudin et al. (2007), and the "
-    "complexity is roughly that of AdaBoost.",
-    "compares bounds of other papers and asymptotic running times",
-)
-
-
 @SOURCE.claim(
     "remark-one-over-gamma",
-    ("After Theorem 9", "Sec. 5, after Theorem 9"),
-    "AdaBoost needs at least 1/γ² rounds.",
-    formula="#{i: (Aw_t)_i ≤ 0} = 0 ⇒ t ≥ 1/γ²",
-    printed="AdaBoost seemingly attains an exponentially fast decay of the empirical error of "
-    "e^{−γ²t}. Thus, t should be at least 1/γ².",
-    ruling=AMBIGUOUS,
-    given="A is γ-weak-learnable; here γ ≥ 1/10, after t columns",
     space=SEPARABLE.but(sizes={"m": (1, 8), "n": (1, 6)}),
     counterexamples=[{"A": [["1/2"]]}, {"A": _CYCLIC}],
 ).checked(trials=60)
@@ -330,11 +268,6 @@ def one_over_gamma_bound(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "remark-one-over-gamma-worst",
-    ("After Theorem 9, where 1/γ² rounds are needed", "not in the paper"),
-    "For every γ < 1 that is a fraction there are matrices on which every vote without errors has "
-    "1/γ² columns and more, AdaBoost's too.",
-    formula="#{i: (Aw)_i ≤ 0} = 0 ⇒ #{j: w_j ≠ 0} > (1 − γ)n, 1/γ² and more if n ≥ 1/(γ²(1 − γ))",
-    given="the rows of A are all sequences of n signs of which (1 − γ)n/2 are −1",
     space=Space(n=Whole(3, 10), minus=Whole(1, 4)).including({"n": 8, "minus": 2}),
 ).checked(trials=30)
 def one_over_gamma_worst(x: Instance) -> Slacks:

@@ -14,14 +14,9 @@ SPREAD = 0.964
 """Bounds the standard deviation of log d, in units of log m."""
 
 
-@SOURCE.claim(
-    "L12-sharper",
-    ("Lemma 12 (sharper than stated)", "not in the paper"),
-    "For ε ≤ 2/5 a round gains at least 3β gap²/16: (64/3) log(m)/ε² rounds are enough.",
-    formula="D(w_{t+1}) − D(w_t) ≥ (3/16) β gap_t² ≥ (3/16) β ε_t², t ≤ (64/3) log(m)/ε²",
-    given="f the indicator of ‖d‖_∞ ≤ 1/k, A in [−1, 1]^(m×n), m ≥ 2, ε ≤ 2/5",
-    space=CAPPED_RUNS.but(epsilon=Real(0.1, 0.4, log=True)),
-).checked(trials=40)
+@SOURCE.claim("L12-sharper", space=CAPPED_RUNS.but(epsilon=Real(0.1, 0.4, log=True))).checked(
+    trials=40
+)
 def sharper(x: Instance) -> Slacks:
     """‖v‖_∞ can be 2 for v = A(e^{j_t} − w_t), but not where d_t has its weight on both signs.
     The least gain that a search found is .27 β gap², for k = 4.
@@ -107,14 +102,9 @@ def _(x: Instance) -> Slack:
     return at_least((1.0 - bend / (2.0 * x.a**2)) / x.a**2, 3.0 / 16.0, "constant")
 
 
-@SOURCE.claim(
-    "Eq13-sharper",
-    ("Eq. 13 (sharper than stated)", "not in the paper"),
-    "For ε ≤ 1/3 a totally corrective round gains at least 2β gap²/9: 18 log(m)/ε² rounds.",
-    formula="D(w_{t+1}) − D(w_t) ≥ (2/9) β gap_t² ≥ (2/9) β ε_t², t ≤ 18 log(m)/ε²",
-    given="f the indicator of ‖d‖_∞ ≤ 1/k, A in [−1, 1]^(m×n), m ≥ 2, ε ≤ 1/3",
-    space=CAPPED_RUNS.but(epsilon=Real(0.1, 1 / 3, log=True)),
-).checked(trials=20)
+@SOURCE.claim("Eq13-sharper", space=CAPPED_RUNS.but(epsilon=Real(0.1, 1 / 3, log=True))).checked(
+    trials=20
+)
 def totally_sharper(x: Instance) -> Slacks:
     """Proof. The update gains at least what any step gains, by step 2 of `L12-sharper`
     ηs − η²V/(2β). With η = 4βs/9, which is at most 8β/9, V ≤ 9/4 (step 1), and this is 2βs²/9 and

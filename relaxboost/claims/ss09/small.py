@@ -63,14 +63,9 @@ def _chosen(edges: Array) -> list[int]:
     return found
 
 
-@SOURCE.claim(
-    "C5-small",
-    ("Theorem 4 and Corollary 5, on small matrices", "not in the paper"),
-    "On all small matrices the greatest AvgMin_k is the least edge ρ, which is 0 or at least 1/9.",
-    formula="max_{w in B_1} AvgMin_k(Aw) = ρ; ρ = 0 or ρ ≥ 1/9",
-    given="A in {−1, 0, 1}^(m×n), m, n ≤ 3, k in [m]; k = 1 is Theorem 4",
-    space=Space(A=Matrix(), k=Whole(1, "m")),
-).checked(every=Enumeration(f"{_WORDS}; every k", _with(k=[])))
+@SOURCE.claim("C5-small", space=Space(A=Matrix(), k=Whole(1, "m"))).checked(
+    every=Enumeration(f"{_WORDS}; every k", _with(k=[]))
+)
 def small_optima(x: Instance) -> Slacks:
     """In fractions. ρ = 1/9 for [[0, 1, 1], [1, −1, −1], [−1, −1, 0]] and k = 1."""
     A = exactly(x.A)
@@ -88,15 +83,9 @@ _WORST = {"1/2": (1.0, 4), "2/5": (1.085, 7)}
 """Bounds of error/ε and of the rounds, by ε."""
 
 
-@SOURCE.claim(
-    "T9-small",
-    ("Theorem 9, on small matrices", "not in the paper"),
-    "On all small matrices the error of Fig. 1 is at most ε for ε = 1/2, and 1.085 ε for ε = 2/5.",
-    formula="error ≤ ε, t ≤ 4 for ε = 1/2; error ≤ 1.085 ε, t ≤ 7 for ε = 2/5",
-    given="A in {−1, 0, 1}^(m×n), 2 ≤ m ≤ 3, n ≤ 3, k in [m]; every choice of j_t among the "
-    "largest edges; f the indicator of ‖d‖_∞ ≤ 1/k",
-    space=Space(A=Matrix(), k=Whole(1, "m"), epsilon=Real(0.1, 1.0)),
-).checked(every=Enumeration(f"{_WORDS}; every k, ε = 1/2, 2/5", _with(k=[], epsilon=[*_WORST])))
+@SOURCE.claim("T9-small", space=Space(A=Matrix(), k=Whole(1, "m"), epsilon=Real(0.1, 1.0))).checked(
+    every=Enumeration(f"{_WORDS}; every k, ε = 1/2, 2/5", _with(k=[], epsilon=[*_WORST]))
+)
 def small_runs(x: Instance) -> Slacks:
     """Fig. 1 by hand. 1/2 is attained; 1.0843 ε by [[0, 1, 1], [0, −1, 1], [1, −1, 0]], ε = 2/5."""
     m, n = x.A.shape
@@ -121,16 +110,9 @@ def small_runs(x: Instance) -> Slacks:
             waiting.append((t + 1, (1.0 - eta) * w + eta * sign * np.eye(n)[j]))
 
 
-@SOURCE.claim(
-    "remark-adaboost-small",
-    ("After Theorem 9, AdaBoost on small matrices", "not in the paper"),
-    "On all small matrices AdaBoost's error is below e^{−γ²t} for t ≤ 4, and its loss below "
-    "e^{−γ²t/2}.",
-    formula="#{i: (Aw_t)_i ≤ 0}/m ≤ .752 e^{−γ²t}, (1/m) Σ exp(−(Aw_t)_i) ≤ .9967 e^{−γ²t/2}",
-    given="A in {−1, 0, 1}^(m×n), m, n ≤ 3, γ > 0, t ≤ 4; every choice of j_t among the largest "
-    "edges; no edge is 1",
-    space=Space(A=Matrix()),
-).checked(every=Enumeration(_WORDS, _with()))
+@SOURCE.claim("remark-adaboost-small", space=Space(A=Matrix())).checked(
+    every=Enumeration(_WORDS, _with())
+)
 def small_votes(x: Instance) -> Slacks:
     """So `remark-adaboost-error` needs larger matrices, or more rounds. The worst are .7517 for
     [[0, 0, 1], [0, 1, 0], [1, −1, −1]], t = 3, and .9967 for the cyclic ±1 matrix, t = 1.

@@ -14,20 +14,7 @@ from relaxboost.relaxations import KLPenalty
 POINTS = Space(sizes={"m": (1, 6), "n": (1, 5)}, A=Matrix(), w=Weights(), d=Distribution())
 
 
-@SOURCE.claim(
-    "Sec5.1-soft-max",
-    ("Sec. 5.1, the algorithmic relaxation", "Sec. 5.1, par. 1"),
-    "The soft-max in place of the maximum relaxes the margin: it is the relative entropy in place "
-    "of the indicator of the simplex, and changes the optimum by log m at most.",
-    formula="max_{w in B_1} −log((1/m) Σ e^{−(Aw)_i}) = min_{d in S} (h(d) + ‖dᵀA‖_∞), which is in "
-    "[ρ, ρ + log m]",
-    printed="the AdaBoost algorithm approximates the max operator, max_i θ_i, with a soft-max "
-    "operator, log((1/m) Σ_i e^{θ_i}) … We can view this approximation as another form of "
-    "relaxation of the max margin. … replace the indicator function of the simplex with the "
-    "relative entropy function over the simplex, which we denote by h(d).",
-    given="w in the ℓ1 ball, as in Definition 1",
-    space=POINTS,
-).checked(trials=30)
+@SOURCE.claim("Sec5.1-soft-max", space=POINTS).checked(trials=30)
 def soft_margin(x: Instance) -> Slacks:
     """AdaBoost does not keep w in the ball. Over all w the soft margin has no bound where ρ > 0.
 
@@ -64,10 +51,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "Sec5.1-soft-max-sharp",
-    ("Sec. 5.1, the algorithmic relaxation", "not in the paper"),
-    "As margins differ by 2 at most, the soft margin is nearer than log m, and never above 2.",
-    formula="−log((1/m) Σ e^{−u_i}) ≤ min u + log(m/(1 + (m − 1)e^{−2})), equal at (−1, 1, ..., 1)",
-    given="u in [−1, 1]^m",
     space=Space(u=Vector("m")).including({"u": [-1, 1]}, {"u": [-1, 1, 1, 1]}),
 )
 def nearer(x: Instance) -> Slack:
@@ -86,17 +69,7 @@ def _(x: Instance) -> Slack:
     return at_least(total, 1.0 + (len(x.u) - 1) * math.exp(-2.0))
 
 
-@SOURCE.claim(
-    "Sec5.1-exp-loss",
-    ("Sec. 5.1, the name of the soft-max", "Sec. 5.1, par. 1"),
-    "The soft-max is the exponential loss.",
-    formula="log((1/m) Σ e^{θ_i}) = (1/m) Σ e^{θ_i}",
-    printed="a soft-max operator, log((1/m) Σ_i e^{θ_i}), also known as the exp-loss",
-    ruling=MISPRINT,
-    given="θ = −Aw",
-    space=Space(sizes={"m": (1, 6)}, theta=Vector("m")),
-    counterexamples=[{"theta": [0]}],
-)
+@SOURCE.claim("Sec5.1-exp-loss", space=Space(sizes={"m": (1, 6)}, theta=Vector("m")))
 def exponential_loss(x: Instance) -> Slack:
     """It is the logarithm of that: 0 against 1 here. Both have the same minimisers."""
     return equal(log_mean_exp(x.theta), float(np.mean(np.exp(x.theta))), "soft-max and exp-loss")

@@ -83,17 +83,9 @@ def totally_corrective_run(x: Instance, to_gap: float | None = None) -> TotallyC
         w[np.array(seen)[support]] = coefficients
 
 
-@SOURCE.claim(
-    "Eq13",
-    ("Eq. 13", "Sec. 5.2, Eq. 13 and after"),
-    "The totally corrective update gains at least what the step of Fig. 1 would gain.",
-    formula="max {D(w): ‖w‖_1 ≤ 1, w_i = 0 ∀ i ∉ {j_1, ..., j_t}} ≥ D(w_t + η_t(e^{j_t} − w_t))",
-    printed="w_{t+1} = argmax_{w∈B_1^n} D(w) s.t. ∀i ∉ {j_r : r ≤ t}, w_i = 0.   (13) Clearly, the "
-    "increase of D(w) at each iteration due to this update is at least as large as the "
-    "increase attained for D(w) had we set w_{t+1} as given in Fig. 1.",
-    given=F_GIVEN + "; A in [−1, 1]^(m×n), m ≥ 2",
-    space=FAMILY_RUNS,
-).checked(trials=20)
+@SOURCE.claim("Eq13", given=F_GIVEN + "; A in [−1, 1]^(m×n), m ≥ 2", space=FAMILY_RUNS).checked(
+    trials=20
+)
 def totally_corrective(x: Instance) -> Slacks:
     """w_t has weight on j_1, ..., j_{t−1} only, so that Fig. 1's point is one of those compared.
 
@@ -108,14 +100,7 @@ def totally_corrective(x: Instance) -> Slacks:
 
 
 @SOURCE.claim(
-    "Eq13-rounds",
-    "Sec. 5.2, after Eq. 13",
-    "Lemma 12 and the bound of Theorem 9 hold for the totally corrective update as well.",
-    formula="ε_t − ε_{t+1} ≥ βε_t²/8, t ≤ 32 log(m)/ε²",
-    printed="Therefore, Lemma 12 holds for the totally corrective update as well. The rest of the "
-    "proof of Thm. 9 remains intact.",
-    given=F_GIVEN + "; A in [−1, 1]^(m×n), m ≥ 2",
-    space=FAMILY_RUNS,
+    "Eq13-rounds", given=F_GIVEN + "; A in [−1, 1]^(m×n), m ≥ 2", space=FAMILY_RUNS
 ).checked(trials=20)
 def totally_corrective_rounds(x: Instance) -> Slacks:
     """By Eq. 13; not tight, see `Eq13-sharper`.
@@ -135,13 +120,6 @@ def totally_corrective_rounds(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "Eq13-accuracy",
-    ("Theorem 9, accuracy, with Eq. 13", "Sec. 5.2, par. 2 and after Eq. 13"),
-    "The totally corrective update, stopped by the test of Fig. 1, returns an ε-accurate w.",
-    formula="max_γ (γ − f*([γ − A w_t]_+)) ≥ ρ − ε, w_t of Eq. 13",
-    printed="We first show that the proof of the iteration bound given in Thm. 9 can be seamlessly "
-    "adapted to the setting of totally corrective updates. … The rest of the proof of Thm. 9 "
-    "remains intact.",
-    given="f the indicator of ‖d‖_∞ ≤ 1/k, A in [−1, 1]^(m×n), m ≥ 2",
     space=CAPPED_RUNS,
     counterexamples=[
         {"A": [["3/10", "-3/10"], ["3/10", 1]], "k": 1, "epsilon": "31/100"},
@@ -193,11 +171,3 @@ def _(x: Instance) -> Slack:
     d = distribution(u, x.k, smoothing)[0]
     gap = float(np.max(np.abs(d @ x.A)) - d @ u)
     return at_most(_error(x, x.w), gap + smoothing * math.log(len(u) / x.k), "ρ − F(Aw)")
-
-
-SOURCE.unchecked(
-    "Eq13-runtime",
-    "Sec. 5.2, last paragraph",
-    "A corrective iteration takes much less time; totally corrective ones may converge faster.",
-    "about running times, and experiments reported elsewhere",
-)

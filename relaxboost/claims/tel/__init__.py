@@ -2,4 +2,4 @@
 
 from relaxboost.claims.registry import gather
 
-SOURCE = gather(__name__, "algorithm classical weak theorem proof closing lines")
+SOURCE = gather(__name__, "algorithm classical weak theorem proof closing")

@@ -26,16 +26,7 @@ def _labels(x: Instance) -> Array:
     return np.where(x.y < 0.0, -1.0, 1.0)
 
 
-@SOURCE.claim(
-    "risk",
-    ("Empirical risk", "line 9 of the text"),
-    "The risk of a vote is L(−Aw): four ways to write one problem.",
-    formula="L(−Aw) = (1/n) Σ ℓ(−(Aw)_i) = (1/n) Σ ℓ(−y_i Σ_j h_j(x_i) w_j) for every w",
-    printed="min_{w∈R^d} (L∘(−A))(w) = min_{w∈R^d} L(−Aw) = min_{w∈R^d} (1/n) Σ_{i=1}^n ℓ(−(Aw)_i)"
-    " = min_{w∈R^d} (1/n) Σ_{i=1}^n ℓ{−y_i Σ_{j=1}^d h_j(x_i) w_j}",
-    given="ℓ = exp; min is the name of the problem, which may have no minimiser (TEL-infimum)",
-    space=LABELLED,
-)
+@SOURCE.claim("risk", space=LABELLED)
 def risk_of_a_vote(x: Instance) -> Slack:
     """Proof. Row i of A has the entries y_i h_j(x_i), so that (Aw)_i = y_i Σ_j h_j(x_i) w_j."""
     A, n = _labels(x)[:, None] * x.H, len(x.H)
@@ -49,17 +40,7 @@ def _(x: Instance) -> Slacks:
         yield equal(float(margin), float(label * sum(h * x.w)), "(Aw)_i, y_i Σ_j h_j(x_i) w_j")
 
 
-@SOURCE.claim(
-    "gradient",
-    ("The algorithm, choice of v_s", "line 13 of the text"),
-    "The gradient of L∘(−A) at w is Aᵀ∇L(−Aw).",
-    formula="∇(L∘(−A))(w) = Aᵀ∇L(−Aw)",
-    printed="argmax{⟨∇(L∘(−A))(w), v⟩ : ‖v‖_1 ≤ 1} = argmax{⟨v, Aᵀ∇L(−Aw)⟩ : ‖v‖_1 ≤ 1}",
-    ruling=MISPRINT,
-    given="A in [−1, 1]^(n×d)",
-    space=POINTS,
-    counterexamples=[{"A": [[1]], "w": [0], "h": [1]}],
-)
+@SOURCE.claim("gradient", space=POINTS)
 def gradient_as_printed(x: Instance) -> Slack:
     """g is the gradient of a convex f at w only if f(w + h) ≥ f(w) + <g, h> for every h.
 
@@ -105,19 +86,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(math.exp(s), 1.0 + s + s * s * math.exp(abs(s)) / 2.0, "1 + s + s² e^|s|/2")
 
 
-@SOURCE.claim(
-    "algorithm",
-    ("The algorithm, with the theorem's step", "lines 13 and 14 of the text"),
-    "w ← w − ηv with v = argmax <v, Aᵀ∇L(−Aw)> descends as the theorem says.",
-    formula="v_s = argmax {<v, Aᵀ∇L(−Aw)> : ‖v‖_1 ≤ 1}, w_s = w_{s−1} − η_s v_s ⇒ "
-    "L(−A w_t) ≤ exp(−tγ²/2)",
-    printed="v_s := r·e_j, j := argmax_j |(Aᵀ∇L(−Aw))_j|, r := sgn((Aᵀ∇L(−Aw))_j), "
-    "w_i := w_{i−1} − η_i v_i",
-    ruling=MISPRINT,
-    given="A in [−1, 1]^(n×d), WLA with γ > 0, η the edge, as in the theorem (line 25)",
-    space=RUNS,
-    counterexamples=[{"A": [[1]], "t": 1}],
-)
+@SOURCE.claim("algorithm", space=RUNS)
 def algorithm(x: Instance, sign: float = 1.0) -> Slacks:
     """Sign error: j and r are those of −∇(L∘(−A))(w), so that w − ηv ascends."""
     gamma = float(weak_learnability(x).lower)
@@ -137,15 +106,7 @@ def algorithm_corrected(x: Instance) -> Slacks:
     yield from algorithm(x, -1.0)
 
 
-@SOURCE.claim(
-    "vertex",
-    ("The algorithm, simplified", "line 13 of the text"),
-    "The maximum over the ℓ1 ball is attained at a coordinate with a sign.",
-    formula="max {<g, v> : ‖v‖_1 ≤ 1} = r g_j, j = argmax |g_j|, r = sgn g_j",
-    printed="the maximum may be taken, without loss of generality, to be a coordinate j ∈ [d] and "
-    "a sign r. Namely, v_s := r·e_j",
-    space=VECTORS,
-)
+@SOURCE.claim("vertex", space=VECTORS)
 def vertex(x: Instance) -> Slacks:
     """Proof. <g, v> ≤ Σ |g_j| |v_j| ≤ ‖g‖_∞ ‖v‖_1 (1), with equality at r e_j (2)."""
     size, j = float(np.abs(x.v).sum()), int(np.argmax(np.abs(x.g)))
@@ -168,15 +129,7 @@ def _(x: Instance) -> Slack:
     return equal(Fraction(float(x.g @ v)), Fraction(float(np.abs(x.g).max())), "<g, r e_j>, ‖g‖_∞")
 
 
-@SOURCE.claim(
-    "selection",
-    ("The algorithm, simplified", "line 13 of the text, last display"),
-    "The column is the one that a re-weighted ERM problem chooses.",
-    formula="(Aᵀ∇L(−Aw))_j = (1/n) Σ_i y_i ℓ'(−(Aw)_i) h_j(x_i), so that both have the same argmax",
-    printed="j := argmax_j |(Aᵀ∇L(−Aw))_j| = argmax_j |Σ_{i=1}^n y_i ℓ'(−(Aw)_i) h_j(x_i)|",
-    given="the argmax, as a set; the maxima differ by the factor n (TEL-ERM)",
-    space=LABELLED,
-)
+@SOURCE.claim("selection", space=LABELLED)
 def selection(x: Instance) -> Slacks:
     """Proof. ∇L has the entries ℓ'(−(Aw)_i)/n, and a factor 1/n moves no maximiser."""
     A, n = _labels(x)[:, None] * x.H, len(x.H)
@@ -205,14 +158,7 @@ def _sums(x: Instance) -> list[float]:
     ]
 
 
-@SOURCE.claim(
-    "sparsity",
-    ("The algorithm, w_0 := 0", "line 11 of the text"),
-    "After t rounds w_t has at most t non-zero entries.",
-    formula="|supp w_t| ≤ t",
-    printed="t iterations of boosting give w_t with at most t nonzero entries",
-    space=RUNS.but(step=Choice("lecture", "classical", "line-search")),
-)
+@SOURCE.claim("sparsity", space=RUNS.but(step=Choice("lecture", "classical", "line-search")))
 def sparsity(x: Instance) -> Slacks:
     """Tight as long as no column is taken twice.
 
@@ -229,17 +175,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(changed, 1, "entries changed", vote.number)
 
 
-@SOURCE.claim(
-    "hessian",
-    ("Remarks on the algorithm, strong convexity", "line 17 of the text"),
-    "The Hessian of L∘(−A) is Aᵀ diag(ℓ''(−(Aw)_i)) A.",
-    formula="∇²(L∘(−A))(w) = Aᵀ diag(ℓ''(−(Aw)_i)) A",
-    printed="∇²(L∘(−A))w = Aᵀ [ℓ''(−(Aw)_1), …, ℓ''(−(Aw)_n) on the diagonal] A",
-    ruling=MISPRINT,
-    given="L(v) = (1/n) Σ ℓ(v_i), as in line 9",
-    space=POINTS,
-    counterexamples=[{"A": [[1], [1]], "w": [0], "h": [1]}],
-)
+@SOURCE.claim("hessian", space=POINTS)
 def hessian(x: Instance) -> Slacks:
     """The factor 1/n of L is lost.
 
@@ -288,15 +224,7 @@ def _second_difference(x: Instance, H: Array) -> Slacks:
     yield at_most(found, most, "f(w + h) − 2f(w) + f(w − h), hᵀHh · 2(cosh b − 1)/b²")
 
 
-@SOURCE.claim(
-    "inner-matrix",
-    ("Remarks on the algorithm, strong convexity", "line 17 of the text"),
-    "The inner matrix of the Hessian goes to zero along a v with Av > 0.",
-    formula="min_i (Av)_i = γ > 0 ⇒ ℓ''(−(A(w + sv))_i) ≤ e^(−sγ) ℓ''(−(Aw)_i) for s ≥ 0",
-    printed="the inner matrix went to zero if there exists v ∈ R^d such that Av > 0",
-    given="ℓ = exp; here A = min(1, γ + |A'|) for any A', and v = e_1, so that v separates",
-    space=POINTS.but(s=Real(0.0, 20.0), gamma=Real(0.01, 1.0, log=True)),
-)
+@SOURCE.claim("inner-matrix", space=POINTS.but(s=Real(0.0, 20.0), gamma=Real(0.01, 1.0, log=True)))
 def inner_matrix(x: Instance) -> Slack:
     """Equal in a row where (Av)_i = γ.
 
@@ -314,16 +242,7 @@ def _(x: Instance) -> Slack:
     return equal(math.exp(-(a + s * b)), math.exp(-s * b) * math.exp(-a), "e^−(a + sb)")
 
 
-@SOURCE.claim(
-    "l2-l1",
-    ("Remarks on the algorithm, strong convexity", "line 17 of the text"),
-    "Strong convexity in ‖·‖_2 implies strong convexity in ‖·‖_1, with a degraded constant.",
-    formula="λ‖v‖_2² ≥ (λ/d) ‖v‖_1²",
-    printed="‖·‖_2 strong convexity (which implies ‖·‖_1 strong convexity, albeit with degraded "
-    "constants)",
-    given="strong convexity in ‖·‖ is f(w') ≥ f(w) + <g, w' − w> + λ‖w' − w‖²/2",
-    space=VECTORS,
-)
+@SOURCE.claim("l2-l1", space=VECTORS)
 def l2_l1(x: Instance) -> Slack:
     """The constant is divided by the dimension; equal where all |v_j| agree.
 
@@ -341,16 +260,7 @@ def _(x: Instance) -> Slacks:
 CLASHES = POINTS.but({"m": (2, 7), "n": (1, 2)}, h=Vector("n", -2, 2), size=Real(0.01, 1, log=True))
 
 
-@SOURCE.claim(
-    "strong-convexity",
-    ("Remarks on the algorithm, strong convexity", "line 17 of the text"),
-    "If every v has one correct and one incorrect example, there is a form of strong convexity.",
-    printed="suppose instead that every v ∈ R^d has coordinates i, i' such that (Av)_i > 0 and "
-    "(Av)_{i'} < 0 … Such a condition suffices to give a form of strong convexity",
-    formula="∀v ≠ 0 ∃i, i': (Av)_i > 0 > (Av)_i' ⇒ L∘(−A) is strongly convex where it is ≤ 1",
-    given="v ≠ 0, as v = 0 never has any",
-    space=CLASHES,
-).checked(trials=200)
+@SOURCE.claim("strong-convexity", space=CLASHES).checked(trials=200)
 def strong_convexity(x: Instance) -> Slacks:
     """On the whole space there need be none.
 

@@ -25,21 +25,7 @@ AT_A_POINT = Space(
 )
 
 
-@SOURCE.claim(
-    "bad-set",
-    ("Closing, first fact", "line 37 of the text"),
-    "One training set makes the convex risk minimiser err on 1 − ε, whatever the loss.",
-    formula="∀ε ∃ set ∀ convex ℓ with 0 < s in ∂ℓ(0): R(w) = (1/k) Σ ℓ(−y_i w x_i) has a "
-    "minimiser, and each has the error 1 − ε at least",
-    printed="For any ε > 0, there exists a set of labeled training points so that for every convex "
-    "loss ℓ with a positive subgradient at zero s ∈ ∂ℓ(0), the convex empirical risk minimizer has "
-    "classification error 1 − ε.",
-    ruling=AMBIGUOUS,
-    given="linear predictors w x, one of which has the error ε at most; a prediction of 0 is an "
-    "error; 1 − ε read as at least that, as errors on a set are fractions",
-    space=Space(epsilon=Real(0.02, 2.0, log=True), loss=Choice(*LOSSES)),
-    counterexamples=[{"epsilon": "1/2", "loss": "linear"}],
-)
+@SOURCE.claim("bad-set", space=Space(epsilon=Real(0.02, 2.0, log=True), loss=Choice(*LOSSES)))
 def bad_set(x: Instance, bounded: bool = False) -> Slacks:
     """ℓ(z) = z has no minimiser on the set below, and no set will do for it.
 
@@ -113,14 +99,3 @@ def _minimiser(risk: Callable[[float], float]) -> float:
 
 def _error(w: float, points: Array) -> float:
     return float(np.mean(w * points <= 0.0))
-
-
-SOURCE.unchecked(
-    "growing-class",
-    "Closing, second fact",
-    "As the class of predictors grows, the convex risk minimiser comes arbitrarily close to the "
-    "optimal classification error.",
-    "a limit over classes and samples that are not specified, so that no finite instance can "
-    "contradict it; it also needs a condition on the loss, classification calibration, that is not "
-    "stated, and the lecture defers it to the next one",
-)

@@ -24,21 +24,7 @@ _NODES, _SHARES = np.polynomial.legendre.leggauss(24)
 """On [−1, 1]; exact to rounding for the exponentials integrated here."""
 
 
-@SOURCE.claim(
-    "one-round",
-    ("Proof of the theorem, first display", "line 29 of the text"),
-    "One round gains as much as smoothness and the WLA say.",
-    formula="L(−A w_i) ≤ L(−A w_{i−1}) − ‖Aᵀ∇L(−Aw)‖_∞²/(2β_i) "
-    "≤ L(−A w_{i−1}) − γ²‖∇L(−Aw)‖_1²/(2β_i)",
-    printed="L(−Aw_i) ≤ L(−Aw_{i−1}) − ‖Aᵀ∇L(−Aw)‖_∞²/(2β_i) "
-    "≤ L(−Aw_{i−1}) − γ²‖∇L(−Aw)‖_1²/(2β_i)",
-    ruling=MISPRINT,
-    given="any w, as the display has no index; any β_i for which L∘(−A) is β_i-smooth on the "
-    "sublevel set of w_{i−1}, here L(−A w_{i−1}) and up to 4 times that; "
-    "η_i = ‖Aᵀ∇L(−A w_{i−1})‖_∞/β_i (printed ‖AᵀL(−Aw_{i−1})‖_∞/β_i); WLA with γ",
-    space=RUNS.but(w=Vector("n", -2, 2), times=Real(1, 4, log=True)),
-    counterexamples=[{"A": [[1]], "t": 1, "w": [-1], "times": 1}],
-)
+@SOURCE.claim("one-round", space=RUNS.but(w=Vector("n", -2, 2), times=Real(1, 4, log=True)))
 def one_round(x: Instance, elsewhere: bool = True) -> Slacks:
     """w is w_{i−1}: at other points the gradient may be longer than the loss is high."""
     gamma, before = float(weak_learnability(x).lower), np.zeros(x.w.size)
@@ -85,15 +71,7 @@ def _(x: Instance) -> Slack:
     return at_most(risk(x.A, there) / f, 1.0 - gain, "f(w − sηv)/f(w)")
 
 
-@SOURCE.claim(
-    "L",
-    ("Lemma", "line 31 of the text"),
-    "L∘(−A) is L(−A w_{i−1})-smooth in ℓ1 on the sublevel set of w_{i−1}.",
-    formula="‖∇(L∘(−A))(w) − ∇(L∘(−A))(w')‖_∞ ≤ L(−A w_{i−1}) ‖w − w'‖_1",
-    printed="‖∇(L∘(−A))(w) − ∇(L∘(−A))(w')‖_∞ ≤ L(−Aw_{i−1})‖w − w'‖_1",
-    given="max {L(−Aw), L(−Aw')} ≤ L(−A w_{i−1}), here with equality",
-    space=PAIRS,
-).checked(trials=200)
+@SOURCE.claim("L", space=PAIRS).checked(trials=200)
 def lemma(x: Instance) -> Slacks:
     """Tight as w' → w for A = [[1]].
 
@@ -129,15 +107,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(steep, (math.exp(x.a) + math.exp(b)) / 2.0, "|e^a − e^b|/|a − b|")
 
 
-@SOURCE.claim(
-    "norm",
-    ("Proof of the theorem, after the lemma", "line 32 of the text"),
-    "The ℓ1 norm of ∇L is L, which is never zero.",
-    formula="‖∇L(−Aw)‖_1 = L(−Aw) > 0",
-    printed="noting ‖∇L(−Aw_{i−1})‖_1 = L(−Aw_{i−1})",
-    given="ℓ = exp",
-    space=PAIRS,
-)
+@SOURCE.claim("norm", space=PAIRS)
 def norm(x: Instance) -> Slacks:
     """Proof. (∇L(v))_i = ℓ'(v_i)/n, and ℓ' = ℓ > 0 for ℓ = exp (1)."""
     slope = np.array([float(np.exp(-(row @ x.w))) for row in x.A]) / len(x.A)
@@ -151,17 +121,7 @@ def _(x: Instance) -> Slacks:
         yield at_least((math.exp(x.v + h) - math.exp(x.v)) / math.exp(x.v), h, "h, rise over e^v")
 
 
-@SOURCE.claim(
-    "end",
-    ("Proof of the theorem, last display", "line 32 of the text"),
-    "Each round multiplies L by 1 − γ²/2 at most.",
-    formula="L(−A w_i) ≤ L(−A w_{i−1}) − γ² L(−A w_{i−1})²/(2 L(−A w_{i−1})) = "
-    "(1 − γ²/2) L(−A w_{i−1})",
-    printed="L(−Aw_i) ≤ L(−Aw_{i−1}) − γ²‖L(−Aw_{i−1})‖_1²/(2L(−Aw_{i−1})) "
-    "≤ L(−Aw_{i−1}) − γ²L(−Aw_{i−1})/2",
-    given="WLA with γ; the ℓ1 norm of the number L is L",
-    space=TURNING,
-)
+@SOURCE.claim("end", space=TURNING)
 def end(x: Instance) -> Slacks:
     """The last of the printed steps is an equality.
 
@@ -186,18 +146,7 @@ def _(x: Instance) -> Slack:
     return at_most(1.0 - x.s, math.exp(-x.s), "1 − s, e^−s")
 
 
-@SOURCE.claim(
-    "L-lines-1-3",
-    ("Proof of the lemma, first three lines", "line 34 of the text"),
-    "The change of the gradient is bounded by the mean of the changes of ℓ', which are integrals.",
-    formula="‖∇f(w) − ∇f(w')‖_∞ = max {<Av, ∇L(−Aw) − ∇L(−Aw')>} ≤ (1/n) Σ |ℓ'(−(Aw)_i) − "
-    "ℓ'(−(Aw')_i)| = (1/n) Σ |∫ ℓ''(...) (Aw − Aw')_i dr|",
-    printed="‖∇(L∘(−A))(w) − ∇(L∘(−A))(w')‖_∞ = max{⟨Av, ∇L(−Aw) − ∇L(−Aw')⟩ : ‖v‖_1 ≤ 1} "
-    "≤ (1/n) Σ_{i=1}^n |ℓ'(−(Aw)_i) − ℓ'(−(Aw')_i)| "
-    "= (1/n) Σ_{i=1}^n |∫_0^1 ℓ''(−(Aw')_i + r((−Aw)_i − (−Aw')_i))(Aw − Aw')_i dr|",
-    given="f = L∘(−A), A in [−1, 1]^(n×d)",
-    space=PAIRS,
-)
+@SOURCE.claim("L-lines-1-3", space=PAIRS)
 def first_lines(x: Instance) -> Slacks:
     """Proof. The norm is that of the dual of ℓ1 (1), |(Av)_i| ≤ 1 for ‖v‖_1 ≤ 1, and the last line
     is the fundamental theorem of calculus, up to the sign of w − w' (2).
@@ -238,20 +187,7 @@ def _integrals(x: Instance) -> Array:
     return np.asarray(at @ _SHARES / 2.0)
 
 
-@SOURCE.claim(
-    "L-lines-4-5",
-    ("Proof of the lemma, fourth and fifth line", "line 34 of the text"),
-    "The largest change of a margin is taken out of the mean, and is at most ‖w − w'‖_1.",
-    formula="(1/n) Σ |∫ ℓ''(...)(Aw − Aw')_i dr| ≤ (∫ (1/n) Σ ℓ''(...)(Aw − Aw')_i dr) "
-    "‖Aw − Aw'‖_∞ ≤ (∫ (1/n) Σ ℓ(...)(Aw − Aw')_i dr) ‖w − w'‖_1",
-    printed="≤ (∫_0^1 (1/n) Σ_{i=1}^n ℓ''(−(Aw')_i + r((−Aw)_i − (−Aw')_i))(Aw − Aw')_i dr) "
-    "‖Aw − Aw'‖_∞ ≤ (∫_0^1 (1/n) Σ_{i=1}^n ℓ(−(Aw')_i + r((−Aw)_i − (−Aw')_i))(Aw − Aw')_i dr) "
-    "‖w − w'‖_1",
-    ruling=MISPRINT,
-    given="A in [−1, 1]^(n×d)",
-    space=PAIRS,
-    counterexamples=[{"A": [[1]], "w": [0], "v": [1]}],
-)
+@SOURCE.claim("L-lines-4-5", space=PAIRS)
 def stray_factor(x: Instance, kept: bool = True) -> Slacks:
     """The factor (Aw − Aw')_i has been taken out, and is still there: .632 ≤ −.632."""
     way, integrals = x.A @ (x.w - x.v), _integrals(x)
@@ -284,18 +220,7 @@ def _(x: Instance) -> Slack:
     )
 
 
-@SOURCE.claim(
-    "L-line-6",
-    ("Proof of the lemma, last line", "line 34 of the text"),
-    "The mean is at most L(−A w_i).",
-    formula="‖∇f(w) − ∇f(w')‖_∞ ≤ L(−A w_i) ‖w − w'‖_1",
-    printed="≤ L(−Aw_i)‖w − w'‖_1",
-    ruling=MISPRINT,
-    given="max {L(−Aw), L(−Aw')} ≤ L(−A w_{i−1}), w_i one round after w_{i−1} (of the data u, w, v "
-    "the one with the greatest L is w_{i−1})",
-    space=TRIPLES,
-    counterexamples=[{"A": [[1]], "u": [0], "w": [0], "v": ["1/100"]}],
-)
+@SOURCE.claim("L-line-6", space=TRIPLES)
 def last_line(x: Instance, corrected: bool = False) -> Slack:
     """The sublevel set is that of w_{i−1}; L(−A w_i) is less."""
     before, one, other = sorted((x.u, x.w, x.v), key=lambda w: -risk(x.A, w))

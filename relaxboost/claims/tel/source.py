@@ -1,10 +1,7 @@
 """The source that the claims of this folder belong to."""
 
-from relaxboost.claims.claim import Source
+from pathlib import Path
 
-SOURCE = Source(
-    "TEL",
-    "M. Telgarsky, lecture on AdaBoost as ℓ1 steepest descent, with a convergence rate under the "
-    "weak learning assumption",
-    place=2,
-)
+from relaxboost.claims.source import Source
+
+SOURCE = Source.read(Path(__file__).with_name("statements.toml"))

@@ -10,15 +10,7 @@ from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import RUNS, adaboost, gradient, reweighting, risk, weak_learnability
 
 
-@SOURCE.claim(
-    "T",
-    ("Theorem", "line 25 of the text"),
-    "With step size η_i = ‖Aᵀ∇L‖_∞/‖∇L‖_1, AdaBoost has L(−A w_t) ≤ exp(−tγ²/2).",
-    formula="η_i = ‖Aᵀ∇L(−A w_{i−1})‖_∞/‖∇L(−A w_{i−1})‖_1 ≥ γ, L(−A w_t) ≤ exp(−tγ²/2)",
-    printed="η_i := ‖Aᵀ∇L(−Aw_{i−1})‖_∞/‖∇L(−Aw_{i−1})‖_1 ≥ γ. Then L(−Aw_t) ≤ exp(−tγ²/2)",
-    given="WLA with γ, and the sign of v_s corrected (TEL-algorithm)",
-    space=TURNING,
-)
+@SOURCE.claim("T", space=TURNING)
 def theorem(x: Instance) -> Slacks:
     """The package's own run, with risk and steps recomputed from its w_t. Nearly tight for small γ
     and entries ±1, as on the turning matrices.
@@ -73,16 +65,7 @@ def _(x: Instance) -> Slacks:
             before = found
 
 
-@SOURCE.claim(
-    "step-larger",
-    ("Remarks on the theorem, step size", "line 27 of the text"),
-    "The step is larger than that of plain steepest descent, ‖∇f‖_*/β, which shrinks over time.",
-    formula="η_i ≥ ‖∇f(w_{i−1})‖_∞/β and ‖∇f(w_{i−1})‖_∞/β ≤ exp(−(i−1)γ²/2), β = 1",
-    printed="This step size is larger than the regular steepest descent choice ‖∇f(w_{i−1})‖_*/β, "
-    "which shrinks over time",
-    given="β = L(−A w_0) = 1, the smoothness on the initial sublevel set; larger, or equal",
-    space=RUNS,
-)
+@SOURCE.claim("step-larger", space=RUNS)
 def step_larger(x: Instance) -> Slacks:
     """Equal in round 1.
 
@@ -107,15 +90,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(vote.step, 1.0, "η_i, 1", vote.number)
 
 
-@SOURCE.claim(
-    "plain",
-    ("Remarks on the theorem, and on the WLA", "lines 22 and 27 of the text"),
-    "The step ‖∇f‖_*/β of plain steepest descent is inadequate: the rate is not exponential.",
-    formula="1/(1 + (e − 1)t) ≤ L(−A w_t), and L(−A w_{i+1}) ≤ L(−A w_i) − ‖∇f(w_i)‖_∞²/(2β)",
-    printed="f(w_{i+1}) ≤ f(w_i) − ‖∇f(w_i)‖_*²/(2β) … is inadequate for this severely flat regime",
-    given="η = ‖∇f(w_{i−1})‖_∞/β, β = 1, any A in [−1, 1]^(n×d)",
-    space=RUNS.but(t=Whole(1, 60)),
-)
+@SOURCE.claim("plain", space=RUNS.but(t=Whole(1, 60)))
 def plain(x: Instance) -> Slacks:
     """Equal for A = [[1]] in round 1. exp(−tγ²/2) is less than 1/(1 + (e − 1)t) from some t on.
 
@@ -142,11 +117,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "strongly-convex-rate",
-    ("Remarks on the theorem, condition number", "line 28 of the text"),
-    "Steepest descent on a λ-strongly convex and β-smooth f converges at the rate exp(−tλ/β).",
-    formula="f(w_t) − f(w̄) ≤ (f(w_0) − f(w̄)) exp(−tλ/β)",
-    printed="f(w_t) − f(w̄) ≤ (f(w_0) − f(w̄)) exp(−tλ/β)",
-    given="f(w) = ½ Σ q_j w_j²; in ℓ1 λ = 1/Σ(1/q_j), in ℓ2 λ = min q_j, β = max q_j",
     space=Space(
         sizes={"n": (1, 40)},
         q=Vector("n", 0.1, 2),
@@ -187,15 +157,7 @@ def _modulus(x: Instance) -> float:
     return float(1.0 / (1.0 / x.q).sum()) if x.norm == "l1" else float(x.q.min())
 
 
-@SOURCE.claim(
-    "condition-number",
-    ("Remarks on the theorem, condition number", "line 28 of the text"),
-    "The rate of AdaBoost is that of a condition number 2/γ² in place of β/λ.",
-    formula="L(−A w_t) − inf L ≤ (L(−A w_0) − inf L) exp(−t/κ), κ = 2/γ², inf L = 0",
-    printed="Namely, the AdaBoost analysis replaces condition number β/λ with 2/γ².",
-    given="WLA with γ, the sign of v_s corrected, and any w_0, as in the display before it",
-    space=TURNING.but(w=Vector("n", -2, 2)),
-)
+@SOURCE.claim("condition-number", space=TURNING.but(w=Vector("n", -2, 2)))
 def condition_number(x: Instance) -> Slacks:
     """No constant below 2 will do: on the turning matrices, which have γ = 1/(2k + 1), the first
     round needs more than κ = (2/γ²)(1 − γ²).

@@ -16,16 +16,7 @@ WEIGHTED = Space(
 )
 
 
-@SOURCE.claim(
-    "WLA",
-    ("Definition of the WLA", "line 19 of the text"),
-    "The best γ of the WLA is the value of the game, and the greatest ℓ1 margin.",
-    formula="inf {‖Aᵀφ‖_∞/‖φ‖_1 : φ ∈ R_+^n \\ {0}} = max {min_i (Aw)_i : ‖w‖_1 ≤ 1}",
-    printed="there is another way to write the separability assumption … "
-    "inf_{φ∈R_+^n\\{0}} ‖Aᵀφ‖_∞/‖φ‖_1 ≥ γ",
-    given="A in [−1, 1]^(n×d)",
-    space=WEIGHTED,
-)
+@SOURCE.claim("WLA", space=WEIGHTED)
 def assumption(x: Instance) -> Slacks:
     """The ratio does not depend on the length of φ, so that φ is a distribution; then minimax.
 
@@ -42,15 +33,7 @@ def assumption(x: Instance) -> Slacks:
         yield at_least(other, gamma, "γ, ‖Aᵀφ‖_∞/‖φ‖_1")
 
 
-@SOURCE.claim(
-    "Gordan",
-    ("Remarks on the WLA, Gordan's theorem", "line 21 of the text"),
-    "The WLA holds iff A is separable.",
-    formula="γ > 0 ⇔ ∃v: Av > 0",
-    printed="WLA holds iff A is separable (there exists v ∈ R^d with Av > 0)",
-    given="A in [−1, 1]^(n×d)",
-    space=WEIGHTED,
-)
+@SOURCE.claim("Gordan", space=WEIGHTED)
 def gordan(x: Instance) -> Slacks:
     """Either the best w has A w ≥ γ > 0, or Aᵀφ = 0 for a φ ≥ 0 of sum 1: then <φ, Av> = 0.
 
@@ -69,11 +52,6 @@ def gordan(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "edge",
-    ("Remarks on the WLA, steepest descent", "line 22 of the text, second display"),
-    "The WLA bounds the gradient from below at every iterate, as at every other point.",
-    formula="‖Aᵀ∇L(−Aw)‖_∞ ≥ γ‖∇L(−Aw)‖_1",
-    printed="‖Aᵀ∇L(−Aw)‖_∞ ≥ γ‖∇L(−Aw)‖_1",
-    given="WLA with γ",
     space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=Whole(1, 12), w=Vector("n", -2, 2)),
 )
 def edge(x: Instance) -> Slacks:
@@ -102,17 +80,7 @@ def _(x: Instance) -> Slacks:
         yield at_least(float(np.abs(x.A.T @ phi).max()), right, "γ‖φ‖_1, ‖Aᵀφ‖_∞")
 
 
-@SOURCE.claim(
-    "reweighting",
-    ("Remarks on the WLA, re-weighted ERM", "line 23 of the text"),
-    "∇L(−Aw) is never zero, and divided by its ℓ1 norm it is a distribution, of edge γ at least.",
-    formula="d = ∇L(−Aw)/‖∇L(−Aw)‖_1: d ≥ 0, Σ d_i = 1, max_j |Σ_i d_i y_i h_j(x_i)| ≥ γ",
-    printed="if ∇L(−Aw) ≠ 0 (which would imply the first order conditions are satisfied and the "
-    "method has converged), then both sides can be divided by ‖∇L(−Aw)‖_1, and thus the "
-    "reweighting is a probability distribution",
-    given="WLA with γ; the words in parentheses are TEL-first-order",
-    space=WEIGHTED,
-)
+@SOURCE.claim("reweighting", space=WEIGHTED)
 def distribution(x: Instance) -> Slacks:
     """Proof. ℓ' = exp > 0 (TEL-edge, 1), so that both can be divided. The edge of d is at least γ
     by definition (TEL-edge, 2). What can vanish, where A is not separable, is Aᵀ∇L.
@@ -131,18 +99,7 @@ def _(x: Instance) -> Slacks:
     yield at_most(max(phi) / sum(phi), 1, "d_i, 1")
 
 
-@SOURCE.claim(
-    "first-order",
-    ("Remarks on the WLA, re-weighted ERM", "line 23 of the text"),
-    "If ∇L(−Aw) ≠ 0, the first-order conditions are satisfied and the method has converged.",
-    formula="∇L(−Aw) ≠ 0 ⇒ Aᵀ∇L(−Aw) = 0",
-    printed="if ∇L(−Aw) ≠ 0 (which would imply the first order conditions are satisfied and the "
-    "method has converged)",
-    ruling=MISPRINT,
-    given="ℓ = exp, so that ∇L(−Aw) ≠ 0 always",
-    space=WEIGHTED,
-    counterexamples=[{"A": [[1]], "phi": [1], "w": [0]}],
-)
+@SOURCE.claim("first-order", space=WEIGHTED)
 def first_order(x: Instance) -> Slack:
     """= 0 is meant, which would imply it."""
     phi = reweighting(x.A, x.w)
@@ -158,18 +115,7 @@ def first_order_corrected(x: Instance) -> Slacks:
         yield at_most(float(np.abs(x.A.T @ phi).max()), float(phi.sum()), "‖Aᵀφ‖_∞, ‖φ‖_1")
 
 
-@SOURCE.claim(
-    "ERM",
-    ("Remarks on the WLA, re-weighted ERM", "line 23 of the text"),
-    "The re-weighted ERM problem has the value ‖Aᵀ∇L‖_∞, which is at least γ‖∇L‖_1.",
-    formula="max_j |Σ_i y_i ℓ'(−(Aw)_i) h_j(x_i)| = max_j |(Aᵀ∇L(−Aw))_j| ≥ γ‖∇L(−Aw)‖_1",
-    printed="max_j |Σ_{i=1}^n y_i ℓ'(−(Aw)_i) h_j(x_i)| = max_j |(Aᵀ∇L(−Aw))_j| "
-    "= ‖(Aᵀ∇L(−Aw))_j‖_∞ ≥ γ‖∇L(−Aw)‖_1",
-    ruling=MISPRINT,
-    given="L(v) = (1/n) Σ ℓ(v_i), as in line 9; the third expression is TEL-ERM-index",
-    space=WEIGHTED,
-    counterexamples=[{"A": [[1], [1]], "phi": [1, 1], "w": [0]}],
-)
+@SOURCE.claim("ERM", space=WEIGHTED)
 def weighted_erm(x: Instance) -> Slack:
     """The factor 1/n of L is lost on the left; the maximiser j is the same."""
     return equal(*_both_sides(x, 1.0), "max_j |Σ y ℓ' h_j|, max_j |(Aᵀ∇L)_j|")
@@ -198,17 +144,7 @@ def _(x: Instance) -> Slacks:
         yield equal(float(entry), total / len(x.A), "(Aᵀ∇L)_j, (1/n) Σ A_ij ℓ'")
 
 
-@SOURCE.claim(
-    "ERM-index",
-    ("Remarks on the WLA, re-weighted ERM", "line 23 of the text"),
-    "The largest entry is the ℓ∞ norm of an entry.",
-    formula="max_k |(Aᵀ∇L(−Aw))_k| = ‖(Aᵀ∇L(−Aw))_j‖_∞",
-    printed="max_j |(Aᵀ∇L(−Aw))_j| = ‖(Aᵀ∇L(−Aw))_j‖_∞ ≥ γ‖∇L(−Aw)‖_1",
-    ruling=MISPRINT,
-    given="any j, as none is named outside of the maximum; the ℓ∞ norm of a number is its size",
-    space=WEIGHTED.but(j=Whole(1, "n")),
-    counterexamples=[{"A": [[1, 0]], "phi": [1], "w": [0, 0], "j": 2}],
-)
+@SOURCE.claim("ERM-index", space=WEIGHTED.but(j=Whole(1, "n")))
 def stray_index(x: Instance, kept: bool = True) -> Slacks:
     """The index j has stayed behind: one entry is not the largest, and may be 0."""
     g = x.A.T @ reweighting(x.A, x.w)
@@ -236,21 +172,7 @@ def _both_sides(x: Instance, factor: float) -> tuple[float, float]:
     return max(map(abs, sums)), float(np.abs(x.A.T @ reweighting(x.A, x.w)).max())
 
 
-@SOURCE.claim(
-    "accuracy",
-    ("Remarks on the WLA, re-weighted ERM", "line 23 of the text"),
-    "Under the WLA some h_j or −h_j has weighted accuracy at least 1/2 + γ/2.",
-    formula="max_{j,r} Σ_i φ_i [r A_ij > 0] ≥ 1/2 + γ/2",
-    printed="WLA implies this reweighted ERM problem can always be solved to accuracy 1/2 + γ/2",
-    ruling=AMBIGUOUS,
-    given="h_j: X → [−1, 1], as in line 7, and accuracy, which is not defined, read as the weight "
-    "of the examples with the right sign; φ of sum 1",
-    space=WEIGHTED,
-    counterexamples=[
-        {"A": [[1, 0], [0, 1]], "phi": [1, 1], "w": [0, 0]},
-        {"A": [[1, "-1/10"], ["-1/10", 1]], "phi": [1, 1], "w": [0, 0]},
-    ],
-)
+@SOURCE.claim("accuracy", space=WEIGHTED)
 def accuracy(x: Instance) -> Slack:
     """True of labels, where accuracy = 1/2 + edge/2; the lecture's h_j are real.
 
@@ -319,12 +241,6 @@ def _normalised(phi: Array) -> Array:
 
 @SOURCE.claim(
     "infimum",
-    ("Remarks on the theorem, and on separability", "lines 16 and 27 of the text"),
-    "The WLA implies inf L(−Aw) = 0, which is not attained, and rules out strong convexity.",
-    formula="Av > 0 ⇒ inf_w L(−Aw) = 0 < L(−Aw) for every w, and vᵀ∇²f(w + sv)v → 0",
-    printed="it implied non-existence of minima and lack of strong convexity … WL implies the "
-    "inf_w L(−Aw) = 0 … the objective function becomes arbitrarily flat",
-    given="L with ℓ = exp",
     space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), w=Vector("n", -2, 2), s=Whole(1, 12)),
 )
 def infimum(x: Instance) -> Slacks:

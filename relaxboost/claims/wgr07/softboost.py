@@ -17,17 +17,7 @@ GAMES = Space(
 )
 
 
-@SOURCE.claim(
-    "T",
-    ("Theorem on SoftBoost", "Abstract, which shows the order of the number of rounds"),
-    "SoftBoost reaches the soft margin ρ − ν within 2 log(m/k)/ν² rounds.",
-    formula="AvgMin_k(A w_T) ≥ ρ − ν, T ≤ 2 log(m/k)/ν² + 1",
-    printed="We employ relative entropy projection methods to prove an O(ln N/δ²) iteration bound "
-    "for our algorithm, where N is number of examples.",
-    given="A in [−1, 1]^(m×n), 1 ≤ k ≤ m, ν in (0, 1); ρ the value of the game with d ≤ 1/k. The "
-    "paper's cap is 1/ν, and its accuracy δ",
-    space=GAMES,
-).checked(trials=40)
+@SOURCE.claim("T", space=GAMES).checked(trials=40)
 def theorem(x: Instance) -> Slacks:
     """WGR07-dual, and D ≤ log(m/k). One round finds the infeasibility, one looks at the last w."""
     game = Game(x.A, Capped(x.k))
@@ -41,15 +31,7 @@ def theorem(x: Instance) -> Slacks:
     yield at_most(found.rounds, most + 2.0, "rounds of `solve`, 2 log(m/k)/ν² + 2")
 
 
-@SOURCE.claim(
-    "dual",
-    ("The dual of the projection", "not in the paper"),
-    "A step ν along the multiplier of a column with an edge of level + ν raises the dual by ν²/2.",
-    formula="D(w + ν e_j) ≥ D(w) + ν²/2 for ⟨d(w), a_j⟩ ≥ level + ν, and D(w) ≤ log(m/k) if some "
-    "d ≤ 1/k has no edge above the level",
-    given="D(w) = min over d ≤ 1/k of Δ(d, u) + ⟨d, A w⟩ − level Σ w, w ≥ 0",
-    space=GAMES.but(w=Vector("n", 0.0, 5.0)),
-)
+@SOURCE.claim("dual", space=GAMES.but(w=Vector("n", 0.0, 5.0)))
 def dual(x: Instance) -> Slacks:
     """So the bound of SoftBoost holds for multipliers that only begin with that step.
 
