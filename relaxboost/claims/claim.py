@@ -70,6 +70,13 @@ class Claim:
         "ambiguous" or "open".
     corrections : list of Statement
         What is true instead; of an ambiguous claim, its other readings.
+    part_of : str
+        The name of the result of its source that it belongs to, as a line of the proof or a remark;
+        "displays" if it belongs to none, and "" if it is a result.
+    caused_by : str
+        The name of the claim whose error is the cause of this one.
+    harm : str
+        Of a misprint: what it does to a reader.
     every : Enumeration or None
         All instances there are, where the claim is about a finite space; a check takes them all.
     resolution : float
@@ -91,6 +98,9 @@ class Claim:
     page: str = ""
     counterexamples: Sequence[Mapping[str, Any]] = ()
     ruling: str = ""
+    part_of: str = ""
+    caused_by: str = ""
+    harm: str = ""
     every: Enumeration | None = None
     corrections: list[Statement] = field(default_factory=list)
     resolution: float = 1e-7

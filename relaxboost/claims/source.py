@@ -25,6 +25,9 @@ from relaxboost.claims.record import (
 )
 from relaxboost.claims.spaces import Space
 
+DISPLAYS = "displays"
+"""What statements belong to that belong to no result."""
+
 
 @dataclass(frozen=True)
 class Declaration:
@@ -187,6 +190,10 @@ class Source:
         """
         if idle := [name for name in self._texts if f"{self.key}-{name}" not in self.claims]:
             raise InputError(f"{self.key} has texts without a check: {', '.join(idle)}")
+        for claim in self.claims.values():
+            for name in (claim.part_of, claim.caused_by):
+                if name not in ("", DISPLAYS) and f"{self.key}-{name}" not in self.claims:
+                    raise InputError(f"{claim.id}: there is no claim {name!r} in {self.key}")
         if self._table:
             self.outline(self._table)
 
@@ -221,7 +228,9 @@ class Source:
 
 def _check_record(id: str, record: Mapping[str, str], refuted: bool) -> None:
     """Refuse what is no part of a record, and a ruling without or against a counterexample."""
-    unknown = set(record) - {"page", "given", "printed", "ruling"}
+    unknown = set(record) - {
+        "page", "given", "printed", "ruling", "part_of", "caused_by", "harm"
+    }  # fmt: skip
     if unknown:
         raise InputError(f"{id}: a claim has printed and ruling, not {', '.join(unknown)}")
     ruling = record.get("ruling", "")
