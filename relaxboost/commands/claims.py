@@ -103,13 +103,19 @@ were reached, 2 bad input, 130 interrupted before there was anything to print.
 \b
 Examples:
   relaxboost claims list
+  relaxboost claims list --source SS09 --all
   relaxboost claims list 'SS09-T*' --json
 """,
 )
+@click.option(
+    "--all", "everything", is_flag=True, help="Also lines of proofs, remarks and displays."
+)
 @_wanted
-def list_(wanted: _Wanted, as_json: bool) -> None:
-    """List statements with their status on record and its evidence."""
+def list_(wanted: _Wanted, everything: bool, as_json: bool) -> None:
+    """List results, or the statements named, with their status on record and its evidence."""
     chosen, unchecked = _chosen(wanted)
+    if not (wanted.ids or everything):
+        chosen, unchecked = [claim for claim in chosen if not claim.part_of], []
     present(as_json, _listed(chosen, unchecked), "\n".join(text.listed(chosen, unchecked)))
 
 
@@ -119,19 +125,28 @@ def list_(wanted: _Wanted, as_json: bool) -> None:
 Examples:
   relaxboost claims show SS09-T9
   relaxboost claims show SS09-T9 --latex
+  relaxboost claims show SS09
 """
 )
 @click.argument("id")
 @_FILE
-@click.option("--latex", is_flag=True, help="Print the counterexample as LaTeX, for a paper.")
+@click.option("--latex", is_flag=True, help="Print it as LaTeX, for a paper.")
 def show(id: str, file: Path | None, latex: bool, as_json: bool) -> None:
-    """Show a claim: the printed text, the check, the evidence, and the correction."""
+    """Show a claim: the printed text, the check, the evidence, and the correction.
+
+    For the name of a source, such as SS09, it shows the misprints.
+    """
+    from relaxboost.claims.publishing.latex import errata, in_a_paper
+
+    sources = {source.key: source for source in rb.claims.sources()} if file is None else {}
+    if id in sources:
+        shown = errata(sources[id]) if latex else "\n".join(text.errata(sources[id]))
+        click.echo(shown, nl=not latex)
+        return
     chosen, unchecked = _chosen(_Wanted((id,), None, file))
     # LaTeX is a file to include in a paper. Its lines are not wrapped.
     if latex:
-        from relaxboost.claims.publishing.latex import counterexample
-
-        texts = [counterexample(claim) for claim in _checkable(_Wanted((id,), None, file))]
+        texts = [in_a_paper(claim) for claim in _checkable(_Wanted((id,), None, file))]
         click.echo("\n".join(texts), nl=False)
         return
     lines = [*map(text.shown, chosen), *map(text.not_checked, unchecked)]

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import relaxboost as rb
 from relaxboost._core.errors import number_of
+from relaxboost.claims.publishing.latex import misprints, read_instead
 from relaxboost.claims.publishing.prose import reading
+from relaxboost.claims.source import DISPLAYS
 from relaxboost.claims.verdict import in_one_line, optima_of
 from relaxboost.commands.style import folded
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
         ClaimVerdict,
         Evidence,
         Failure,
+        Source,
         Statement,
         StatementVerdict,
         Unchecked,
@@ -67,6 +70,12 @@ def shown(claim: Claim) -> Iterator[str]:
     if claim.given:
         yield f"  given:       {claim.given}"
     yield f"  on record:   {claim.status}"
+    if claim.part_of not in ("", DISPLAYS):
+        yield f"  part of:     {claim.source.key}-{claim.part_of}"
+    if claim.caused_by:
+        yield f"  caused by:   the error of {claim.source.key}-{claim.caused_by}"
+    if claim.harm:
+        yield f"  harm:        {claim.harm}"
     rests = _rests_on(claim)
     yield f"  rests on:    {rests[0]}"
     for number, instance in enumerate(claim.counterexamples):
@@ -120,6 +129,18 @@ def _statement(title: str, statement: Statement) -> Iterator[str]:
         if step.stated.note:
             yield f"               {' '.join(step.stated.note.split())}"
     yield f"    code:      {statement.code}"
+
+
+def errata(source: Source) -> Iterator[str]:
+    """Yield the misprints of a source: what is printed, what to read, and the harm."""
+    found = misprints(source)
+    yield f"{source.key}: {source.reference}. {number_of(len(found), 'misprint')}."
+    for claim in found:
+        yield f"{claim.page or claim.location} [{claim.id}]"
+        yield f"  printed:  {claim.printed}"
+        yield f"  read:     {read_instead(claim)}"
+        if claim.harm:
+            yield f"  harm:     {claim.harm}"
 
 
 def not_checked(statement: Unchecked) -> Iterator[str]:
@@ -269,6 +290,9 @@ def entry(claim: Claim) -> dict[str, Any]:
         "status": claim.status,
         **_words(claim, claim.stated),
         "given": claim.given,
+        "part_of": claim.part_of,
+        "caused_by": claim.caused_by,
+        "harm": claim.harm,
         "counterexamples": [dict(instance) for instance in claim.counterexamples],
         "corrections": [_words(claim, correction) for correction in claim.corrections],
         "trials": claim.trials,

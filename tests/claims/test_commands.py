@@ -34,7 +34,10 @@ def toys(tmp_path):
 
 
 def test_list(call, toys):
-    status, out, err = call("list")
+    results = call("list")[1]
+    shown = {line.split()[0] for line in results.splitlines()[1:] if line[0] != " "}
+    assert shown == {claim.id for claim in claims.all() if not claim.part_of}
+    status, out, err = call("list", "--all")
     assert (status, err) == (0, "")
     head, *lines = out.splitlines()
     assert head.split() == ["id", "on", "record", "rests", "on"]
@@ -53,12 +56,12 @@ def test_list(call, toys):
         "SS09-T9-rounds",
         "SS09-T9-rounds-worst",
     ]
-    out = call("list", "--file", toys)[1].splitlines()
+    out = call("list", "--file", toys, "--all")[1].splitlines()
     assert out[-2:] == [
         "TOY-hard    not decidable here",
         "    Sec. 3: This is elegant. [a matter of taste]",
     ]
-    status, out, _ = call("list", "--file", toys, "--json")
+    status, out, _ = call("list", "--file", toys, "--json", "--all")
     content = json.loads(out)
     assert [entry["status"] for entry in content["claims"]] == ["holds", "false as stated"]
     assert [entry["evidence"] for entry in content["claims"]] == ["instances", "counterexample"]

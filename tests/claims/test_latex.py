@@ -8,10 +8,9 @@ from fractions import Fraction
 import pytest
 
 import relaxboost as rb
-from relaxboost.claims.publishing.latex import as_latex, counterexample
+from relaxboost.claims.publishing.latex import as_latex, errata, in_a_paper
 from relaxboost.commands.cli import main
 from tests.certificates.latex_reader import balanced
-from tests.command import refused
 
 IDS = ["SS09-T9", "SS09-remark-noise", "SS09-F2", "TEL-gradient", "GB11-T5-h", "DEK11-T1-eta"]
 
@@ -45,9 +44,9 @@ def as_fraction(text):
 
 
 @pytest.mark.parametrize("id", IDS)
-def test_the_page_is_the_counterexample(id):
+def test_the_page_has_the_counterexample(id):
     claim = rb.claims.get(id)
-    text = counterexample(claim)
+    text = in_a_paper(claim)
     balanced(text)
     data = re.search(r"\\\[ (.*)\. \\\]", text)[1].split(",\\quad ")
     instance = claim.space.to_json(claim.space.from_json(claim.counterexamples[0]))
@@ -76,11 +75,27 @@ def test_the_page_is_the_counterexample(id):
 
 
 def test_sides_that_hardly_differ_are_told_apart():
-    text = counterexample(rb.claims.get("GB11-T1-strict"))
+    text = in_a_paper(rb.claims.get("GB11-T1-strict"))
     assert "other is $\\approx 1.000000001$, and the other $1$" in text
 
 
 def test_on_the_command_line(capsys):
     main(["claims", "show", "TEL-gradient", "--latex"])
-    assert capsys.readouterr().out == counterexample(rb.claims.get("TEL-gradient"))
-    refused(capsys, "without a counterexample", "claims", "show", "SS09-T4", "--latex")
+    assert capsys.readouterr().out == in_a_paper(rb.claims.get("TEL-gradient"))
+    main(["claims", "show", "SS09-T4", "--latex"])
+    assert r"\emph{On record:} holds; this rests on: proof." in capsys.readouterr().out
+    main(["claims", "show", "GB11", "--latex"])
+    assert capsys.readouterr().out == errata(rb.claims.get("GB11-T3").source)
+    main(["claims", "show", "GB11"])
+    shown = capsys.readouterr().out
+    assert "Appendix B, third display [GB11-T3-edge]\n  printed:  applying the edge" in shown
+
+
+def test_errata_can_be_written():
+    for source in rb.claims.sources():
+        text = errata(source)
+        assert text.isascii()
+        balanced(text)
+        found = [c for c in source.claims.values() if c.status == "misprint"]
+        assert text.count("\\\\\n") == len(found) + 1
+        assert all(claim.corrections for claim in found)

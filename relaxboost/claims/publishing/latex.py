@@ -1,4 +1,4 @@
-"""The counterexample of a claim as LaTeX for a paper: the statement, the instance, both sides."""
+"""A claim as LaTeX for a paper: statement, counterexample, both sides; and tables of errata."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from relaxboost.certificates.export.latex import matrix, number, vector
 from relaxboost.claims.claim import Claim
 from relaxboost.claims.measure import REFUTED, Slack
 from relaxboost.claims.publishing.prose import rows_of
-from relaxboost.claims.record import Statement
+from relaxboost.claims.record import MISPRINT, Statement
+from relaxboost.claims.source import Source
 
 _SHORT = 1000
 """Largest denominator of a side that is set as a fraction, if it is one to the last bit."""
@@ -56,23 +57,16 @@ _VARIABLE = re.compile(rf"(?<![A-Za-z0-9_'’])(?:[A-Za-z]|A[wvd])(?![A-Za-z0-9_
 _MARK = re.compile(f"(.)([{_MARKS}]+)")
 
 
-def counterexample(claim: Claim) -> str:
-    """Return the smallest instance on record that refutes a claim, as text for a paper.
+def in_a_paper(claim: Claim) -> str:
+    """Return a claim and the smallest instance on record that refutes it, as text for a paper.
 
     It needs amsmath. Sides are fractions where they are such, else rounded.
 
     Raises
     ------
     InputError
-        For a claim without a counterexample, or with one that no longer refutes it.
+        For a claim with a counterexample that no longer refutes it.
     """
-    if not claim.counterexamples:
-        raise InputError(f"{claim.id} is on record as {claim.status!r}, without a counterexample")
-    values = claim.space.from_json(claim.counterexamples[0])
-    found = claim.examine(claim.stated, values, "the counterexample on record")
-    if found is None or found.outcome != REFUTED:
-        raise InputError(f"the counterexample of {claim.id} on record does not refute it")
-    data = ",\\quad ".join(f"{_name(name)}={_set(value)}" for name, value in found.instance.items())
     lines = [
         f"% relaxboost claims check {claim.id}",
         rf"\paragraph{{{as_latex(claim.id)}.}} {as_latex(claim.source.reference)} "
@@ -81,10 +75,53 @@ def counterexample(claim: Claim) -> str:
     ]
     if claim.given:
         lines.append(f"Given: {as_latex(claim.given).rstrip('.')}.")
-    lines += ["It is false for", rf"\[ {data}. \]", _sides(found.slack)]
+    if claim.counterexamples:
+        lines += _refutation(claim)
+    else:
+        evidence = claim.evidence(claim.stated)
+        lines.append(rf"\emph{{On record:}} {claim.status}; this rests on: {evidence}.")
     for correction in claim.corrections:
         lines += [r"\emph{What is true:}", *_statement(correction)]
     return "\n".join(lines) + "\n"
+
+
+def _refutation(claim: Claim) -> list[str]:
+    values = claim.space.from_json(claim.counterexamples[0])
+    found = claim.examine(claim.stated, values, "the counterexample on record")
+    if found is None or found.outcome != REFUTED:
+        raise InputError(f"the counterexample of {claim.id} on record does not refute it")
+    data = ",\\quad ".join(f"{_name(name)}={_set(value)}" for name, value in found.instance.items())
+    return ["It is false for", rf"\[ {data}. \]", _sides(found.slack)]
+
+
+def errata(source: Source) -> str:
+    """Return the misprints of a source as a table for a paper, which needs booktabs."""
+    rows = []
+    for claim in misprints(source):
+        cells = claim.page or claim.location, claim.printed, read_instead(claim)
+        rows.append(" & ".join(as_latex(cell) for cell in cells) + r" \\")
+    lines = [
+        f"% relaxboost claims show {source.key} --latex",
+        r"\begin{tabular}{p{.2\linewidth}p{.38\linewidth}p{.38\linewidth}}",
+        r"\toprule",
+        r"where & printed & read \\",
+        r"\midrule",
+        *rows,
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def misprints(source: Source) -> list[Claim]:
+    """Return the claims of a source whose meaning is plain, though what is printed is false."""
+    return [claim for claim in source.claims.values() if claim.status == MISPRINT]
+
+
+def read_instead(claim: Claim) -> str:
+    """Return what to read instead of a misprint: the first correction."""
+    statement = claim.corrections[0]
+    return f"{statement.words} {statement.formula}".strip()
 
 
 def _statement(statement: Statement) -> list[str]:

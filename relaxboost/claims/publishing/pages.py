@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from relaxboost._core.errors import InputError, number_of
 from relaxboost.claims.claim import Claim
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT
+from relaxboost.claims.publishing.latex import misprints, read_instead
 from relaxboost.claims.publishing.measuring import Measured, Record, lookup
 from relaxboost.claims.publishing.prose import (
     as_markdown,
@@ -32,7 +33,7 @@ from relaxboost.claims.record import (
     Unchecked,
     WorstCases,
 )
-from relaxboost.claims.source import Source
+from relaxboost.claims.source import DISPLAYS, Source
 
 PICTURES = "images/claims"
 """Where the pictures are, below the folder of the documentation; pages are one folder down."""
@@ -78,7 +79,9 @@ def page(source: Source, record: Record) -> str:
         f"Statements: {len(claims) + len(source.not_checked)}. {total[:1].upper()}{total[1:]}. "
         "[What these words mean, and how to repeat a verdict](index.md#how-to-read-a-verdict).",
         "",
-        *_table(claims, source.not_checked),
+        *_results(claims),
+        *_errata(source),
+        *_others(claims, source.not_checked),
         *_lines(source.lines, {one.id for one in source.not_checked}),
         "",
         "## Claim by claim",
@@ -92,15 +95,42 @@ def _cell(text: str) -> str:
     return as_markdown(text, cell=True)
 
 
-def _table(claims: list[Claim], unchecked: Sequence[Unchecked]) -> list[str]:
-    rows = ["## All statements", "", "| claim | where | statement | verdict | rests on |"]
+def _results(claims: list[Claim]) -> list[str]:
+    """Return the table of results, with the errors found in what belongs to each."""
+    rows = ["## Results", "", "| result | verdict | statement | rests on | errors in its parts |"]
     rows.append("|---|---|---|---|---|")
     for claim in claims:
-        cells = _cell(claim.location), _cell(claim.stated.words), claim.status
-        rows.append(f"| {link(claim.id)} | {' | '.join(cells)} | {claim.evidence(claim.stated)} |")
+        if not claim.part_of:
+            name = claim.id.partition("-")[2]
+            wrong = [c for c in claims if c.part_of == name and c.status not in (HOLDS, OPEN)]
+            cells = link(claim.id), claim.status, _cell(f"{claim.location}: {claim.stated.words}")
+            parts = ", ".join(f"{link(c.id)} ({c.status})" for c in wrong)
+            rows.append(f"| {' | '.join(cells)} | {claim.evidence(claim.stated)} | {parts} |")
+    return [*rows, ""]
+
+
+def _errata(source: Source) -> list[str]:
+    found = misprints(source)
+    if not found:
+        return []
+    rows = ["## Errata", "", "| where | printed | read | harm |", "|---|---|---|---|"]
+    for claim in found:
+        texts = claim.page or claim.location, claim.printed, read_instead(claim), claim.harm
+        rows.append(f"| {' | '.join(map(_cell, texts))} |")
+    return [*rows, ""]
+
+
+def _others(claims: list[Claim], unchecked: Sequence[Unchecked]) -> list[str]:
+    rows = ["## Lines of proofs, remarks and displays", ""]
+    rows += ["| claim | verdict | statement | rests on | of |", "|---|---|---|---|---|"]
+    for claim in claims:
+        if claim.part_of:
+            cells = link(claim.id), claim.status, _cell(f"{claim.location}: {claim.stated.words}")
+            of = "" if claim.part_of == DISPLAYS else link(f"{claim.source.key}-{claim.part_of}")
+            rows.append(f"| {' | '.join(cells)} | {claim.evidence(claim.stated)} | {of} |")
     for one in unchecked:
-        texts = " | ".join(map(_cell, (one.id, one.location, one.words)))
-        rows.append(f"| {texts} | not decidable here | {_cell(one.reason)} |")
+        words, reason = _cell(f"{one.location}: {one.words}"), _cell(one.reason)
+        rows.append(f"| {_cell(one.id)} | not decidable here | {words} | {reason} | |")
     return [*rows, ""]
 
 
@@ -129,6 +159,10 @@ def _claim(claim: Claim, found: tuple[Measured, ...], record: Record) -> str:
     where = f"{claim.location} ({claim.page})" if claim.printed else claim.location
     lines = [f"### {claim.id}", ""]
     lines += [f"**{claim.status[:1].upper() + claim.status[1:]}.** {as_markdown(where)}.", ""]
+    if claim.part_of not in ("", DISPLAYS):
+        lines += [f"Part of {link(f'{claim.source.key}-{claim.part_of}')}.", ""]
+    if claim.caused_by:
+        lines += [f"The error is that of {link(f'{claim.source.key}-{claim.caused_by}')}.", ""]
     lines += [as_markdown(claim.stated.words), "", *_printed(claim)]
     lines += ["As checked:", "", formula(claim.stated.formula), ""]
     if claim.given:
