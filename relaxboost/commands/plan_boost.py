@@ -43,7 +43,8 @@ class Base(InputFile):
     + """
 \b
 Exit status: 0 done, 1 ended by --time-limit or Ctrl-C (what was learned until
-then is printed and written), 2 bad input.
+then is printed and written: the linear costs, if folds were still choosing
+the number of rounds), 2 bad input, 130 interrupted before there were costs.
 
 \b
 Examples:
@@ -116,12 +117,20 @@ def boost(**given: Any) -> None:
         kind = planning.PlanningLoss(options.link, base)
     found = _boosted(options, shown, held, learner, kind)
     ended = found.status in ("time_limit", "interrupted")
+    # Constant costs that no option requested are no result.
+    is_brief = found.begun is not None and bool(found.begun.ended) and found.begun.base == 1.0
+    is_nothing = is_brief and found.boosted.chosen == 0
     # If folds choose no rounds, the library has warned.
     is_chosen = found.choice is not None and len(found.choice.scores) > 1
-    if found.value == found.history[0].value and not is_chosen:
+    if is_nothing:
+        options.note("the time ended before there were linear costs; give a larger --time-limit")
+    elif ended and found.boosted.rounds == 0:
+        options.note(_stopped(options, found))
+    elif found.value == found.history[0].value and not is_chosen:
         options.note(_nothing_learned(options, found, ended))
     data = _data(found, source, shown)
-    options.show(options.saved(found, _text(found, source, data)), data)
+    text = _text(found, source, data)
+    options.show(text if is_nothing else options.saved(found, text), data)
     if ended:
         sys.exit(1)
 
@@ -155,6 +164,19 @@ def _boosted(options: PlanOptions, shown: Any, held: Any, learner: Any, kind: An
             validation=folds,
         )
         return planning.boost(shown, learner, kind, stopping=stopping, seed=options.seed)
+
+
+def _stopped(options: PlanOptions, found: Any) -> str:
+    """Return what a run has that ended before its first round, and what the user can do."""
+    is_linear = found.begun is not None and found.begun.base != 1.0
+    costs = "the linear costs" if is_linear else "the costs before the first round"
+    has = f"{options.out} has {costs}" if options.out else f"--out would have written {costs}"
+    if found.choice is None or found.choice.rounds > 0 or options.rounds or options.held_out:
+        return f"stopped before the first round; {has}"
+    return (
+        f"stopped while folds chose the number of rounds; {has}; --rounds 50 makes 50 rounds "
+        "without folds"
+    )
 
 
 def _nothing_learned(options: PlanOptions, found: Any, ended: bool) -> str:

@@ -83,8 +83,9 @@ def choose(
     if len(set(groups)) >= search.clusters:
         trials = _trials(problem, groups, strengths, clock, search)
         ended = run(trials, keep, Limits(), clock, empty=True)
-    # A limit after the last strength changed nothing.
-    ended = "" if len(tried) == len(strengths) else ended
+    # The end of the time after the last strength changed nothing.
+    if ended == "time_limit" and len(tried) == len(strengths):
+        ended = ""
     if not tried:
         strength = natural * search.untried
         return Chosen(strength, (strength,), (np.nan,), 0, ended), np.zeros(problem.d)

@@ -12,6 +12,8 @@ import pytest
 
 from relaxboost import functional as fn
 from relaxboost import planning as pl
+from relaxboost.planning import boosting, starting
+from relaxboost.planning.oracle import Oracle
 
 from .command import ARCS, TASKS, parsed, refused, run
 
@@ -147,13 +149,15 @@ def test_boosted_costs_are_those_of_the_library(folder, capsys):
 
 
 def test_boosting_says_when_nothing_was_learned(folder, capsys):
+    line = "boost --edges edges.csv --trips trips.csv --time-limit 1e-9 --out none.json"
+    status, _, err = run(line, capsys)
+    assert (status, (folder / "none.json").exists()) == (1, False)
+    assert err.endswith("before there were linear costs; give a larger --time-limit\n")
     (folder / "edges.csv").write_text(re.sub(r"\d(\.5)?,\d\n", "1,0\n", ARCS))
+    status, _, err = run(line, capsys)
+    assert (status, "stopped before the first round; none.json has the costs" in err) == (1, True)
     status, _, err = run("boost --edges edges.csv --trips trips.csv --rounds 3", capsys)
     assert (status, "nothing was learned: no round" in err) == (0, True), err
-    line = "boost --edges edges.csv --trips trips.csv --time-limit 1e-9"
-    status, _, err = run(line, capsys)
-    assert status == 1
-    assert re.search(r"learned in \d rounds?; give it more time", err)
     assert run("boost --edges edges.csv --trips trips.csv --rounds 3 --quiet", capsys)[1:] == (
         "",
         "",
@@ -178,8 +182,8 @@ def test_remedies_are_options_and_never_those_that_were_given(folder, capsys):
     assert "give trips with alternatives, and --loss missed" in err
 
 
-def test_the_ridge_is_chosen_on_folds_of_trips(folder, capsys):
-    """The library and the command agree on a graph with enough clusters of trips for folds."""
+def walks(folder):
+    """Write a graph with enough clusters of trips for folds; return the rows of nodes."""
     rng = np.random.default_rng(3)
     slope, wood = rng.random((2, 9, 9))
     land = pl.grid([slope, wood])
@@ -193,6 +197,12 @@ def test_the_ridge_is_chosen_on_folds_of_trips(folder, capsys):
     paths = [pl.shortest_path(land, secret, *pair).path for pair in ends]
     rows = [[f"{r}:{c}" for r, c in path.nodes] for path in paths]
     (folder / "walks.csv").write_text("path\n" + "".join(f"{' '.join(row)}\n" for row in rows))
+    return rows
+
+
+def test_the_ridge_is_chosen_on_folds_of_trips(folder, capsys):
+    """The library and the command agree."""
+    rows = walks(folder)
     command = "fit --edges land.csv --trips walks.csv"
     status, out, err = run(command, capsys)
     assert (status, err) == (0, "")
@@ -203,6 +213,49 @@ def test_the_ridge_is_chosen_on_folds_of_trips(folder, capsys):
     assert content["regulariser"] == repr(pl.Ridge(pl.fit(tasks).chosen.strength))
     content = parsed(run(command + " --strength 0.5 --json", capsys)[1])
     assert (content["regulariser"], content["folds"]) == ("Ridge(strength=0.5)", 0)
+
+
+@pytest.mark.parametrize("place", ["linear", "folds", "last"])
+def test_ctrl_c_leaves_the_linear_costs_or_nothing(folder, capsys, monkeypatch, place):
+    walks(folder)
+    command = "boost --edges land.csv --trips walks.csv --out costs.json"
+
+    def press(*given, **options):
+        raise KeyboardInterrupt
+
+    if place == "linear":
+        monkeypatch.setattr(Oracle, "evaluate", press)
+        status, out, err = run(command, capsys)
+        assert (status, out, (folder / "costs.json").exists()) == (130, "", False)
+        assert "interrupted before there was anything to report" in err
+        return
+    monkeypatch.setattr(starting, "f1_scores", press)
+    told = "stopped while folds chose the number of rounds; costs.json has the linear costs; "
+    told += "--rounds 50 makes 50 rounds without folds"
+    if place == "last":
+        command += " --rounds 50"
+        told = "stopped before the first round; costs.json has the linear costs"
+        monkeypatch.setattr(boosting, "first_step", pressed_once(boosting.first_step))
+    status, out, err = run(command, capsys)
+    assert (status, err) == (1, f"relaxboost: {told}\n")
+    assert "status:     interrupted: 0 rounds" in out
+    graph = pl.from_pandas(pd.read_csv(folder / "land.csv"))
+    frame = pd.read_csv(folder / "walks.csv")
+    linear = pl.fit([pl.Task.along(graph.path(row.split())) for row in frame["path"]])
+    assert np.array_equal(pl.load_model("costs.json").costs(graph), linear.costs(graph))
+
+
+def pressed_once(function):
+    """Let Ctrl-C come at the first call of a function."""
+    calls = []
+
+    def called(*given):
+        calls.append(given)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return function(*given)
+
+    return called
 
 
 def test_a_short_time_limit_is_kept_while_a_strength_is_chosen(folder, capsys):
