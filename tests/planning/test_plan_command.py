@@ -25,11 +25,31 @@ def test_fit_prints_weights_and_bracket(folder, capsys):
     lower, upper = map(float, re.search(r"bracket: +(\S+) <= .* <= (\S+)$", out, re.M).groups())
     assert 0.0 < lower <= upper <= 1.01 * lower
     assert re.search(r"^status: +optimal: a relative gap of", out, re.M)
-    assert [line.split()[1] for line in out.split("weights:\n")[1].splitlines()[:2]] == [
-        "toll",
-        "length",
-    ]
+    rows = out.split("add to costs:\n")[1].splitlines()
+    assert [line.split()[1:] for line in rows[:2]] == [["toll"], ["1", "other"]]
     assert out.endswith("written:    costs.json\n")
+
+
+def test_weights_are_sorted_by_what_they_add_to_costs(folder, capsys):
+    table = pd.read_csv(folder / "edges.csv")
+    table["toll"] *= 1e-4  # its weight is large, because its unit is
+    table["noise"] = table["length"] * 1e-9 + 1.0
+    table["none"] = 0.0
+    table.to_csv(folder / "units.csv", index=False)
+    command = "fit --edges units.csv --trips trips.csv --strength 1e-3"
+    status, out, _ = run(command, capsys)
+    graph = pl.from_pandas(table, "tail", "head")
+    nodes = [row.split(",")[1].split() for row in TASKS.split("\n")[1:-1]]
+    weights = [1.0, 2.0, 1.0]
+    tasks = [pl.Task.along(graph.path(x), weight=w) for x, w in zip(nodes, weights, strict=True)]
+    with pytest.warns(UserWarning, match="none is 0 on every arc"):
+        found = pl.fit(tasks, pl.Ridge(1e-3))
+    sizes = np.abs(found.w) * found.problem.rms
+    order = [found.names[k] for k in np.argsort(-sizes) if sizes[k] > 1e-6 * sizes.max()]
+    shown = [line.split() for line in out.split("add to costs:\n")[1].splitlines()]
+    assert status == 0
+    assert order == [word[1] for word in shown[: len(order)]] != sorted(order)
+    assert shown[len(order) :] == [["0", "2", "others"]]
 
 
 def test_json_is_the_library(folder, capsys):
@@ -206,7 +226,7 @@ def test_the_ridge_is_chosen_on_folds_of_trips(folder, capsys):
     command = "fit --edges land.csv --trips walks.csv"
     status, out, err = run(command, capsys)
     assert (status, err) == (0, "")
-    assert "), chosen on 3 folds, loss Missed(" in out
+    assert re.search(r"Ridge\(strength=0\.0\d{2,3}\), chosen on 3 folds, loss", out)
     content = parsed(run(command + " --json", capsys)[1])
     graph = pl.from_pandas(pd.read_csv(folder / "land.csv"))
     tasks = [pl.Task.along(graph.path(row)) for row in rows]
