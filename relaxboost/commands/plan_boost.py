@@ -21,6 +21,8 @@ from relaxboost.commands.words import spoken
 _SPOKEN = {
     inputs.PLACES: "give --nodes",
     r"take a number$": "give --base 1",
+    r"to continue boosting give .*": "give a file of `plan fit --out`, or a number",
+    inputs.LACKS: "name all of them in --features, or leave --features out",
     r"unless base= says otherwise": "unless --base says otherwise",
     r"another learner, or stopping=": "another --learner, or --rounds ",
 }

@@ -129,8 +129,14 @@ def _regulariser(options: PlanOptions) -> Any:
 def loss_of(name: str, reach: float | None) -> Any:
     """Return the loss of paths of --loss and --reach."""
     kind = LOSSES[name]
-    if ("reach" in {field.name for field in fields(kind)}) != (reach is not None):  # type: ignore[arg-type]
-        raise InputError("--reach belongs to --loss distance, which needs it")
+    needs = "reach" in {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    if needs and reach is None:
+        raise InputError(
+            "--loss distance needs --reach, the distance in the units of --nodes from which an arc "
+            "counts fully; give one"
+        )
+    if reach is not None and not needs:
+        raise InputError(f"--reach belongs to --loss distance, not to {name}; leave it out")
     return kind(*([] if reach is None else [reach]))
 
 

@@ -79,6 +79,13 @@ class BoostedCosts(LearnedCosts):
     choice: ChosenRounds | None = field(default=None, repr=False)
     begun: LinearStart | None = field(default=None, repr=False)
 
+    def __repr__(self) -> str:
+        run = self.boosted
+        return (
+            f"BoostedCosts({number_of(run.chosen, 'round')} of {run.learner!r}, {self.loss.link} "
+            f"link, loss {self.history[0].value:.4g} -> {self.value:.4g}, {self.status})"
+        )
+
     @property
     def history(self) -> tuple[BoostRecord, ...]:
         """One record for the start, which is round 0, and one record for each round."""

@@ -36,6 +36,16 @@ class Chosen(NamedTuple):
     ended: str
     """Why weaker strengths were not tried, "time_limit" or "interrupted"; otherwise empty."""
 
+    def __repr__(self) -> str:
+        tried = [
+            f"{x:.3g}: {score:.3f}" for x, score in zip(self.strengths, self.scores, strict=True)
+        ]
+        why = f", {self.ended}" if self.ended else ""
+        scores = (
+            f"; F1 on {self.folds} folds: {', '.join(tried)}" if self.folds else ", without folds"
+        )
+        return f"Chosen(strength {self.strength:.3g}{scores}{why})"
+
 
 @dataclass(frozen=True)
 class StrengthSearch:

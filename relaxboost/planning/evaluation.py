@@ -12,7 +12,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.compiled import thread_pool
-from relaxboost._core.errors import InputError, few
+from relaxboost._core.errors import InputError, few, number_of
 from relaxboost._core.parameters import count
 from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph, Path, error_prefix
@@ -149,6 +149,10 @@ class Evaluation:
             tuple(plan for report in reports for plan in report.plans),
             PerTask(*(np.concatenate(column) for column in columns)),
         )
+
+    def __repr__(self) -> str:
+        shown = [f"{name} {self.metric(name):.3g}" for name in ("exact_match", "arc_recall")]
+        return f"Evaluation({', '.join([number_of(len(self.tasks), 'task'), *shown])})"
 
     def __str__(self) -> str:
         lines = [f"{len(self.tasks)} task{'s' if len(self.tasks) != 1 else ''}"]

@@ -13,7 +13,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import positive
 from relaxboost.functional.losses import Loss, Risk
 from relaxboost.functional.measure import Empirical
-from relaxboost.planning.costs import LinearCosts
+from relaxboost.planning.costs import LearnedCosts, LinearCosts
 from relaxboost.planning.graphs import Graph, features_by_name, same_names
 from relaxboost.planning.oracle import NEGATIVE, Oracle
 from relaxboost.planning.tasks import Task
@@ -82,6 +82,11 @@ class PlanningLoss(Loss):
         if isinstance(self.base, LinearCosts):
             # The tasks of a fit are not needed, and would make copies of the loss large.
             object.__setattr__(self, "base", Linear(tuple(self.base.w.tolist()), self.base.names))
+        elif isinstance(self.base, LearnedCosts):
+            raise InputError(
+                "base must be a number or linear costs, and these costs are not linear; to "
+                "continue boosting give warm_start=, or boost from base=costs.site_costs"
+            )
         elif np.ndim(self.base):  # type: ignore[arg-type]
             raise InputError(
                 "base must be a number, linear costs, or a function that returns the costs of the "

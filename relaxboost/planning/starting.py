@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxboost._core.arrays import Array
+from relaxboost._core.errors import number_of
 from relaxboost._core.loop import Clock
 from relaxboost.functional.rounds import BoostState
 from relaxboost.planning.choosing import StrengthSearch, f1_scores
@@ -94,6 +95,14 @@ class ChosenRounds(NamedTuple):
     """The number of folds, 0 with too few trips."""
     ended: str
     """Why more rounds were not tried, "time_limit" or "interrupted"; otherwise empty."""
+
+    def __repr__(self) -> str:
+        shown = ", without folds"
+        if self.scores:
+            chosen = f"{self.scores[0]:.3f} -> {self.scores[self.rounds]:.3f}"
+            shown = f" of {len(self.scores) - 1}; F1 on {self.folds} folds: {chosen}"
+        why = f", {self.ended}" if self.ended else ""
+        return f"ChosenRounds({number_of(self.rounds, 'round')}{shown}{why})"
 
 
 Train = Callable[[list[Task], PlanningLoss, Callable[[BoostState], Any]], str]

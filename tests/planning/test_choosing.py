@@ -101,6 +101,7 @@ def test_too_few_trips_and_too_little_time():
     graph, costs = roads(rng, 60)
     few = pl.fit(trips(rng, graph, costs, choosing.StrengthSearch().clusters - 1)).chosen
     assert (few.folds, len(few.strengths)) == (0, 1)
+    assert repr(few) == f"Chosen(strength {few.strength:.3g}, without folds)"
     assert np.isnan(few.scores).all()
     start = pl.Problem(trips(rng, graph, costs, 20))
     late = Clock(1e-9)
@@ -113,6 +114,7 @@ def test_a_problem_without_a_regulariser_is_chosen_for_too():
     graph, costs = roads(rng, 60)
     tasks = trips(rng, graph, costs, 14, 0.3)
     first, second = pl.fit(tasks), pl.fit(pl.Problem(tasks))
+    assert repr(first.chosen).startswith(f"Chosen(strength {first.chosen.strength:.3g}; F1 on 3 f")
     assert (first.chosen, first.w.tolist()) == (second.chosen, second.w.tolist())
     assert first.problem.regulariser == pl.Ridge(first.chosen.strength)
     assert pl.fit(pl.Problem(tasks, pl.Ridge())).chosen is None

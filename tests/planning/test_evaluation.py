@@ -45,6 +45,7 @@ def test_metrics_by_hand():
     tasks = [pl.Task(graph, "s", "t", ABOVE), pl.Task(graph, "s", "t", BELOW)]
     report = pl.evaluate(tasks, np.array([1.0, 1.0, 1.0, 1.0, 1.0, 9.0]))
     assert [plan.nodes for plan in report.plans] == [ABOVE, ABOVE]
+    assert repr(report) == "Evaluation(2 tasks, exact_match 0.5, arc_recall 0.4)"
     assert report.each.exact.tolist() == [1, 0]
     assert report.each.optimal.tolist() == [1, 0]
     assert report.each.shared_arcs.tolist() == [2, 0]

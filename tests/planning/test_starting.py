@@ -45,6 +45,12 @@ def test_it_starts_from_linear_costs_and_finds_a_product():
     choice = found.choice
     assert (choice.folds, len(choice.scores), choice.ended) == (3, 13, "")
     assert choice.scores[choice.rounds] == max(choice.scores) > choice.scores[0] + choice.error
+    chosen, best = choice.rounds, choice.scores[choice.rounds]
+    said = f"{chosen} rounds of 12; F1 on 3 folds: {choice.scores[0]:.3f} -> {best:.3f}"
+    assert repr(choice) == f"ChosenRounds({said})"
+    loss = f"loss {found.history[0].value:.4g} -> {found.value:.4g}"
+    link = f"additive link, {loss}, {found.status}"
+    assert repr(found) == f"BoostedCosts({chosen} rounds of {Trees(3)!r}, {link})"
     assert (found.boosted.chosen, found.boosted.iterate) == (choice.rounds, "average")
     gain = pl.compare(pl.evaluate(held, linear), pl.evaluate(held, found))["mean_arc_f1"]
     assert gain.difference > 0.02
@@ -52,7 +58,7 @@ def test_it_starts_from_linear_costs_and_finds_a_product():
 
 @pytest.mark.parametrize("link", ["additive", "exponential"])
 def test_linear_costs_are_kept_if_rounds_do_not_help(link, tmp_path):
-    shown = town(0.0, 0.1)
+    shown = town(0.0, 0.1, 2)
     with pytest.warns(UserWarning, match=r"do not show that boosting helps: .* 10 rounds"):
         found = pl.boost(
             shown, RegressionStumps(), pl.PlanningLoss(link), stopping=Stopping(10, **FOLDS)
