@@ -20,6 +20,7 @@ from relaxboost.commands.words import spoken
 
 _SPOKEN = {
     inputs.PLACES: "give --nodes",
+    r'PlanningLoss\("additive"\)': "--link additive",
     r"take a number$": "give --base 1",
     r"to continue boosting give .*": "give a file of `plan fit --out`, or a number",
     inputs.LACKS: "name all of them in --features, or leave --features out",
@@ -62,8 +63,8 @@ Examples:
     type=click.Choice(["stumps", "trees"]),
     default="stumps",
     show_default=True,
-    help="The summands: stumps, with one split, or trees of --depth splits in a row, "
-    "which need LightGBM.",
+    help="The summands: stumps, with one split, or trees, with up to --depth splits "
+    "between root and leaf, which need LightGBM.",
 )
 @click.option("--depth", type=click.IntRange(1), help="The depth of trees.  [default: 3]")
 @click.option(
@@ -78,7 +79,7 @@ Examples:
     type=click.Choice(["exponential", "additive"]),
     default="exponential",
     show_default=True,
-    help="Whether the logarithm of costs is learned, which keeps them positive, or costs.",
+    help="What is learned: factors of the costs, which keep them positive, or summands.",
 )
 @click.option(
     "--base",

@@ -141,8 +141,8 @@ def boost(
 ) -> BoostedCosts:
     """Learn costs per site from demonstrations, as a sum of weak hypotheses of the features.
 
-    The method is restricted gradient descent on the maximum-margin planning loss. With
-    ``PlanningLoss("exponential")`` it is LEARCH, exponentiated functional gradient descent.
+    The method is restricted gradient descent on the maximum-margin planning loss. With the default
+    link, ``"exponential"``, it is LEARCH, exponentiated functional gradient descent.
 
     By default it starts from the linear costs that `fit` learns, and held-out trips choose the
     number of rounds, which is 0 if the linear costs are better.

@@ -46,10 +46,10 @@ class PlanningLoss(Loss):
 
     Parameters
     ----------
-    link : {"additive", "exponential"}
-        With ``"additive"`` C = base + F: the loss is convex in F and the theorems hold, but costs
-        may be negative. With ``"exponential"`` C = base · exp(F): costs are positive, and the loss
-        is not convex in F. The weak learner gets the gradient of R at C, as in LEARCH.
+    link : {"exponential", "additive"}
+        With ``"exponential"`` C = base · exp(F): costs are positive, and the loss is not convex in
+        F. The weak learner gets the gradient of R at C, as in LEARCH. With ``"additive"``
+        C = base + F: the loss is convex in F and the theorems hold, but costs may be negative.
     base : float, linear costs or callable, optional
         The costs per site at F = 0. They are finite, and > 0 for the exponential link. Linear costs
         are a `Fit` or a `LinearModel`. A function makes costs of shape (S,) from a graph. By
@@ -67,7 +67,7 @@ class PlanningLoss(Loss):
     (2011), Sec. 5, Fig. 1.
     """
 
-    link: str = "additive"
+    link: str = "exponential"
     base: float | LinearCosts | Callable[[Graph], Array] | None = None
     negative: str = "relaxed"
     strength: float = 0.0
@@ -114,7 +114,7 @@ class PlanningLoss(Loss):
             site = int(made.argmin())
             raise InputError(
                 f"base must give costs > 0 for the exponential link, and site {site} of {graph} "
-                f"has {made[site]:g}; raise it, or take a number"
+                f'has {made[site]:g}; raise it, give PlanningLoss("additive"), or take a number'
             )
         return made
 

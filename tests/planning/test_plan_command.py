@@ -330,7 +330,7 @@ def test_the_folds_and_the_way_back_are_those_of_the_library(folder, capsys):
     tasks = [pl.Task.along(graph.path(row[1].split()), weight=float(row[2])) for row in rows]
     for option, base, stopping in (("", None, None), (" --base 1 --rounds 7", 1.0, 7)):
         status, out, err = run(command + option, capsys)
-        loss = pl.PlanningLoss("exponential", base)
+        loss = None if base is None else pl.PlanningLoss(base=base)
         found = pl.boost(tasks, fn.RegressionStumps(), loss, stopping=stopping)
         assert (status, err) == (0, "")
         assert parsed(out)["losses"] == [record.value for record in found.history]

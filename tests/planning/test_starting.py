@@ -49,7 +49,7 @@ def test_it_starts_from_linear_costs_and_finds_a_product():
     said = f"{chosen} rounds of 12; F1 on 3 folds: {choice.scores[0]:.3f} -> {best:.3f}"
     assert repr(choice) == f"ChosenRounds({said})"
     loss = f"loss {found.history[0].value:.4g} -> {found.value:.4g}"
-    link = f"additive link, {loss}, {found.status}"
+    link = f"exponential link, {loss}, {found.status}"
     assert repr(found) == f"BoostedCosts({chosen} rounds of {Trees(3)!r}, {link})"
     assert (found.boosted.chosen, found.boosted.iterate) == (choice.rounds, "average")
     gain = pl.compare(pl.evaluate(held, linear), pl.evaluate(held, found))["mean_arc_f1"]
