@@ -98,10 +98,10 @@ Examples:
 def boost(**given: Any) -> None:
     """Learn costs from trips, as a sum of stumps or trees of the features.
 
-    For costs that are no weighted sum of features; there is no bracket then.
-    The start is the linear costs of `plan fit`, and folds of trips choose the
-    number of rounds, which is 0 if the linear costs are better. Prints how far
-    the loss fell, and by which features.
+    Use it if costs are no weighted sum of features. It proves no bracket. The
+    start is the linear costs of `plan fit`, and folds of trips choose the number
+    of rounds, which is 0 if the linear costs are better. Prints how far the loss
+    fell, and by which features.
     """
     from relaxboost import planning
 

@@ -39,7 +39,9 @@ loss_options = added(
         help="The distance from a path to a trip: arcs of the trip missed, other arcs taken, both, "
         "or the distance of its nodes (needs coordinates).",
     ),
-    click.option("--reach", type=float, help="--loss distance: the largest loss of an arc."),
+    click.option(
+        "--reach", type=float, help="--loss distance: the distance from which an arc counts fully."
+    ),
 )
 last_options = added(
     time_limit_option,

@@ -13,7 +13,7 @@ from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError, few
 from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph
-from relaxboost.planning.labels import Labels, near_label
+from relaxboost.planning.labels import Labels, same_label
 from relaxboost.planning.tables import at, called, check_table, numbers
 
 CLASSES = 100
@@ -123,10 +123,10 @@ def _check_rows(nodes: Any, edges: str, labels: list[Hashable]) -> None:
     known = dict.fromkeys(nodes.index, 0)
     missing = [label for label in labels if label not in known]
     if missing:
-        near = near_label(missing[0], known)
+        same = same_label(missing[0], known).replace("the graph", "that table")
         raise InputError(
             f"{called('nodes', nodes)} has no row for node {missing[0]!r} of {edges} "
-            f"({len(missing)} in all){near or '; add such rows, or leave the edges out'}"
+            f"({len(missing)} in all){same or '; add such rows, or leave the edges out'}"
         )
 
 

@@ -10,13 +10,20 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.names import did_you_mean
 
 
-def near_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
-    """Return the end of a message: the known labels that an unknown label may stand for."""
+def same_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
+    """Return the end of a message: the known label that is the unknown one in another type."""
     # Files often turn numbers into text, text into numbers, and whole numbers into 1.0.
     text = re.sub(r"^(-?\d+)\.0*$", r"\1", str(label))
     for other in (text, int(text) if re.fullmatch(r"-?\d{1,18}", text) else text):
         if other in known:
             return f"; the graph has {other!r}, so write both the same way"
+    return ""
+
+
+def near_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
+    """Return the end of a message: the known labels that an unknown label may stand for."""
+    if same := same_label(label, known):
+        return same
     texts = [one for one in known if isinstance(one, str)]
     return did_you_mean(label, texts, 0.6) if isinstance(label, str) else ""
 

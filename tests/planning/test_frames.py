@@ -120,6 +120,7 @@ BAD_EDGES = [
     (roads(highway=["a", "b", None, "d", "e"]), {}, "row 2: 'highway' is (None|nan)"),
     (NAMED, {"unseen": "guess"}, "unseen must be"),
     (roads(), {"nodes": AT.iloc[:3]}, "has no row for node 'd' of edges "),
+    (roads(), {"nodes": AT.set_axis([*"abc", 7])}, "no row for node 'd' of edges .1 in all.; add"),
     (roads(), {"nodes": AT.drop(columns="y")}, "nodes has no column 'y'"),
     (roads(), {"nodes": AT.assign(x=[0.0, np.nan, 0, 0])}, "nodes, row 'b': 'x' is .*nan"),
     (CALLED.assign(length=[1.0, np.nan, 1.0, 1.0, 1.0]), {}, "edges, row 7: "),
