@@ -11,7 +11,7 @@ import numpy as np
 from relaxboost._core.arrays import Array
 from relaxboost._core.loop import Clock, Limits, run
 from relaxboost.planning.bundle import Bundle
-from relaxboost.planning.evaluation import PerTask, compared_with_plan, plan_of, ratio_parts
+from relaxboost.planning.evaluation import arc_f1, plan_of
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.problem import FitPoint, Problem
 from relaxboost.planning.regularisers import Ridge
@@ -177,11 +177,10 @@ class _Fold:
 def f1_scores(tasks: Sequence[Task], found: dict[Graph, Array], clock: Clock) -> Array:
     """Return the F1 score of the plan of each task at arc costs; see `Evaluation.metric`."""
     ordered = {graph: costs[graph.forward.arcs] for graph, costs in found.items()}
-    rows = []
+    scores = []
     for task in tasks:
         # Planning for held-out trips takes as long as a round, and the time may end here.
         clock.check()
-        costs = found[task.graph]
-        rows.append(compared_with_plan(task, plan_of(task, costs, ordered[task.graph]), costs))
-    unknown = np.full(len(rows), np.nan)
-    return ratio_parts("mean_arc_f1", PerTask(*[*np.array(rows).T, unknown, unknown]))[0]
+        plan = plan_of(task, found[task.graph], ordered[task.graph])
+        scores.append(arc_f1(task, plan))
+    return np.array(scores)

@@ -366,6 +366,13 @@ def compared_with_plan(task: Task, plan: Path, costs: Array) -> Array:
     return found
 
 
+def arc_f1(task: Task, plan: Path) -> float:
+    """Return the F1 score of the arcs of a plan, which ``mean_arc_f1`` averages over tasks."""
+    pairs = [(_shared(plan.arcs, shown.arcs), len(shown)) for shown in task.demonstrations]
+    shared, length = np.mean(pairs, axis=0)
+    return float(2.0 * shared / (length + len(plan)))
+
+
 def _tie(task: Task, plan: Path) -> str:
     """Return which arcs a demonstration and a plan of the same cost do not share."""
     graph = task.graph
