@@ -28,9 +28,8 @@ class Chosen(NamedTuple):
     """The strengths that were tried, from strong to weak; with too few trips only `strength`."""
     scores: tuple[float, ...]
     """The score of each strength: the mean over held-out trips of F1, which measures how many arcs
-    a plan and its trip share. `strength` has the score of the weakest strength whose score is at
-    most 0.005 below the best score; of strengths with exactly this score it is the strongest. With
-    too few trips the score is nan."""
+    a plan and its trip share. `strength` is the weakest strength whose score is at most 0.005 below
+    the best score. With too few trips the score is nan."""
     folds: int
     """The number of folds, 0 with too few trips."""
     ended: str
@@ -101,10 +100,8 @@ def choose(
         strength = natural * search.untried
         return Chosen(strength, (strength,), (np.nan,), 0, ended), np.zeros(problem.d)
     scores = tuple(score for score, _ in tried)
-    # Of scores that differ by chance the weakest strength wins, because it fits the trips best. A
-    # strength that changes no held-out plan has no reason to be weaker.
-    weak = max(k for k, score in enumerate(scores) if score >= max(scores) - search.level)
-    best = scores.index(scores[weak])
+    # Of equal scores the weakest strength wins, because it fits the trips best.
+    best = max(k for k, score in enumerate(scores) if score >= max(scores) - search.level)
     found = Chosen(strengths[best], strengths[: len(scores)], scores, search.folds, ended)
     return found, tried[best][1]
 
