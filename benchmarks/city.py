@@ -84,8 +84,8 @@ def rows(
 ) -> Iterator[tuple]:
     """Yield rows of the table: given costs, linear costs, and boosted ones, old and new."""
     trees = fn.Trees(3)
-    even = pl.PlanningLoss("exponential", base=1.0)
-    upon = pl.PlanningLoss("exponential")
+    even = pl.PlanningLoss(base=1.0)
+    sums = pl.PlanningLoss("additive")
     learners = {
         "linear": lambda: pl.fit(shown),
         "stumps from 1, 40 rounds": lambda: pl.boost(
@@ -96,9 +96,9 @@ def rows(
         ),
         "trees from 1, 100 rounds": lambda: pl.boost(shown, trees, even, stopping=100),
         "stumps": lambda: pl.boost(shown, fn.RegressionStumps()),
-        "stumps, exponential": lambda: pl.boost(shown, fn.RegressionStumps(), upon),
+        "stumps, additive": lambda: pl.boost(shown, fn.RegressionStumps(), sums),
         "trees": lambda: pl.boost(shown, trees),
-        "trees, exponential": lambda: pl.boost(shown, trees, upon),
+        "trees, additive": lambda: pl.boost(shown, trees, sums),
     }
     linear = None
     for name, learn in learners.items():

@@ -39,7 +39,7 @@ def growth() -> None:
     rows, arcs, spent = [], [], []
     for size in (64, 128, 256, 512):
         graph, tasks = planted(size, 20)
-        risk = pl.PlanningLoss(base=1.0).bind(tasks)
+        risk = pl.PlanningLoss("additive", base=1.0).bind(tasks)
         F = np.random.default_rng(1).random(graph.size)
         seconds = best_time(lambda risk=risk, F=F: risk.evaluate(F), least=3)
         arcs.append(graph.arcs)

@@ -248,7 +248,7 @@ def loss() -> None:
     graph, tasks = planted(256, TASKS)
     C = 1.2 + np.random.default_rng(1).random(graph.size)
     costs = graph.costs(C)
-    risk = pl.PlanningLoss(base=1.0).bind(tasks)
+    risk = pl.PlanningLoss("additive", base=1.0).bind(tasks)
     # The risk has its own order of the different rows of features.
     place = {row.tobytes(): i for i, row in enumerate(np.asarray(risk.features))}
     F = np.empty(C.size)

@@ -37,7 +37,7 @@ from relaxboost.planning.boosting import FLOOR, first_step
 PLANNED = ("terrain", "borlange")
 RASTER, TRIPS = "zion_srtm_nlcd.npz", "linkIncidence.txt"
 
-LOSS = PlanningLoss()
+LOSS = PlanningLoss("additive")
 MARGIN = Missed(scale=0.1)
 """A missed arc counts a tenth of the cost of a site at the start."""
 

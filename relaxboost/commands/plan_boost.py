@@ -20,7 +20,10 @@ from relaxboost.commands.words import spoken
 
 _SPOKEN = {
     inputs.PLACES: "give --nodes",
+    r'PlanningLoss\("additive"\)': "--link additive",
     r"take a number$": "give --base 1",
+    r"to continue boosting give .*": "give a file of `plan fit --out`, or a number",
+    inputs.LACKS: "name all of them in --features, or leave --features out",
     r"unless base= says otherwise": "unless --base says otherwise",
     r"another learner, or stopping=": "another --learner, or --rounds ",
 }
@@ -43,7 +46,8 @@ class Base(InputFile):
     + """
 \b
 Exit status: 0 done, 1 ended by --time-limit or Ctrl-C (what was learned until
-then is printed and written), 2 bad input.
+then is printed and written: the linear costs, if folds were still choosing
+the number of rounds), 2 bad input, 130 interrupted before there were costs.
 
 \b
 Examples:
@@ -59,8 +63,8 @@ Examples:
     type=click.Choice(["stumps", "trees"]),
     default="stumps",
     show_default=True,
-    help="The summands: stumps, with one split, or trees of --depth splits in a row, "
-    "which need LightGBM.",
+    help="The summands: stumps, with one split, or trees, with up to --depth splits "
+    "between root and leaf, which need LightGBM.",
 )
 @click.option("--depth", type=click.IntRange(1), help="The depth of trees.  [default: 3]")
 @click.option(
@@ -75,7 +79,7 @@ Examples:
     type=click.Choice(["exponential", "additive"]),
     default="exponential",
     show_default=True,
-    help="Whether the logarithm of costs is learned, which keeps them positive, or costs.",
+    help="What is learned: factors of the costs, which keep them positive, or summands.",
 )
 @click.option(
     "--base",
@@ -94,10 +98,10 @@ Examples:
 def boost(**given: Any) -> None:
     """Learn costs from trips, as a sum of stumps or trees of the features.
 
-    For costs that are no weighted sum of features; there is no bracket then.
-    The start is the linear costs of `plan fit`, and folds of trips choose the
-    number of rounds, which is 0 if the linear costs are better. Prints how far
-    the loss fell, and by which features.
+    Use it if costs are no weighted sum of features. It proves no bracket. The
+    start is the linear costs of `plan fit`, and folds of trips choose the number
+    of rounds, which is 0 if the linear costs are better. Prints how far the loss
+    fell, and by which features.
     """
     from relaxboost import planning
 
@@ -116,12 +120,20 @@ def boost(**given: Any) -> None:
         kind = planning.PlanningLoss(options.link, base)
     found = _boosted(options, shown, held, learner, kind)
     ended = found.status in ("time_limit", "interrupted")
+    # Constant costs that no option requested are no result.
+    is_brief = found.begun is not None and bool(found.begun.ended) and found.begun.base == 1.0
+    is_nothing = is_brief and found.boosted.chosen == 0
     # If folds choose no rounds, the library has warned.
     is_chosen = found.choice is not None and len(found.choice.scores) > 1
-    if found.value == found.history[0].value and not is_chosen:
+    if is_nothing:
+        options.note("the time ended before there were linear costs; give a larger --time-limit")
+    elif ended and found.boosted.rounds == 0:
+        options.note(_stopped(options, found))
+    elif found.value == found.history[0].value and not is_chosen:
         options.note(_nothing_learned(options, found, ended))
     data = _data(found, source, shown)
-    options.show(options.saved(found, _text(found, source, data)), data)
+    text = _text(found, source, data)
+    options.show(text if is_nothing else options.saved(found, text), data)
     if ended:
         sys.exit(1)
 
@@ -155,6 +167,19 @@ def _boosted(options: PlanOptions, shown: Any, held: Any, learner: Any, kind: An
             validation=folds,
         )
         return planning.boost(shown, learner, kind, stopping=stopping, seed=options.seed)
+
+
+def _stopped(options: PlanOptions, found: Any) -> str:
+    """Return what a run has that ended before its first round, and what the user can do."""
+    is_linear = found.begun is not None and found.begun.base != 1.0
+    costs = "the linear costs" if is_linear else "the costs before the first round"
+    has = f"{options.out} has {costs}" if options.out else f"--out would have written {costs}"
+    if found.choice is None or found.choice.rounds > 0 or options.rounds or options.held_out:
+        return f"stopped before the first round; {has}"
+    return (
+        f"stopped while folds chose the number of rounds; {has}; --rounds 50 makes 50 rounds "
+        "without folds"
+    )
 
 
 def _nothing_learned(options: PlanOptions, found: Any, ended: bool) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import click
@@ -19,6 +19,8 @@ from relaxboost.planning.losses import LOSSES
 from relaxboost.planning.oracle import NEGATIVE
 from relaxboost.planning.regularisers import REGULARISERS
 
+NO_WEIGHT = 1e-6
+"""A weight is printed as 0 if its part of costs is below this share of the largest such part."""
 ZERO = 1e-9
 """A loss, in arcs, below which only rounding is left; a relative gap then means nothing."""
 
@@ -37,7 +39,9 @@ loss_options = added(
         help="The distance from a path to a trip: arcs of the trip missed, other arcs taken, both, "
         "or the distance of its nodes (needs coordinates).",
     ),
-    click.option("--reach", type=float, help="--loss distance: the largest loss of an arc."),
+    click.option(
+        "--reach", type=float, help="--loss distance: the distance from which an arc counts fully."
+    ),
 )
 last_options = added(
     time_limit_option,
@@ -127,8 +131,14 @@ def _regulariser(options: PlanOptions) -> Any:
 def loss_of(name: str, reach: float | None) -> Any:
     """Return the loss of paths of --loss and --reach."""
     kind = LOSSES[name]
-    if ("reach" in {field.name for field in fields(kind)}) != (reach is not None):  # type: ignore[arg-type]
-        raise InputError("--reach belongs to --loss distance, which needs it")
+    needs = "reach" in {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    if needs and reach is None:
+        raise InputError(
+            "--loss distance needs --reach, the distance in the units of --nodes from which an arc "
+            "counts fully; give one"
+        )
+    if reach is not None and not needs:
+        raise InputError(f"--reach belongs to --loss distance, not to {name}; leave it out")
     return kind(*([] if reach is None else [reach]))
 
 
@@ -160,11 +170,13 @@ def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
     if fit.upper > ZERO or fit.status != "optimal":
         gap = fit.gap / fit.upper if fit.upper > 0.0 else 0.0
         reached = f"a relative gap of {gap:.2g}; --tol is {tol:g}"
+    regulariser = problem.regulariser
     if fit.chosen is not None:
+        regulariser = replace(regulariser, strength=float(f"{regulariser.strength:.3g}"))
         how = f", chosen on {fit.chosen.folds} folds" if fit.chosen.folds else ", for few trips"
     lines = [
         f"data:       {source}, {number_of(len(problem.tasks), 'trip')}",
-        f"problem:    {problem.regulariser!r}{how}, loss {problem.tasks[0].loss!r}",
+        f"problem:    {regulariser!r}{how}, loss {problem.tasks[0].loss!r}",
         f"bracket:    {lower} <= min Omega + R <= {upper}",
         f"method:     {fit.method}, {rounds}, {fit.seconds:.2g} s",
         f"status:     {fit.status}: {reached}",
@@ -175,7 +187,11 @@ def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
         )
     elif not fit.problem.tight:
         lines.append("            R is a convex bound above the loss, equal to it at these weights")
-    lines += ["weights:", *largest(fit.weights)]
+    # Weights of different units are compared by what they add to the costs of arcs.
+    sizes = dict(zip(fit.names, abs(problem.rms * fit.w), strict=True))
+    least = NO_WEIGHT * max(sizes.values())
+    weights = {name: w if sizes[name] > least else 0.0 for name, w in fit.weights.items()}
+    lines += ["weights, by what they add to costs:", *largest(weights, sizes)]
     return "\n".join(lines)
 
 

@@ -14,6 +14,7 @@ import click
 from relaxboost._core import tables
 from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.files import check_output
+from relaxboost._core.names import did_you_mean
 from relaxboost.commands.style import (
     InputFile,
     OutputFile,
@@ -55,8 +56,10 @@ CYCLE = (
     r"raise them to >= 0, or plan over paths that visit no node twice "
     r'\(planner="simple"; negative="simple" in Problem and evaluate\)'
 )
+LACKS = r"make it with these, as from_pandas\(.*\) does"
 USED = {
     CYCLE: "fit costs without --free-signs",
+    LACKS: "name all of them in --features, or leave --features out",
     "optimal_match says": "optimal match says",
     "learn with less strength or more features": "learn them with a smaller --strength or more "
     "--features",
@@ -70,12 +73,21 @@ TABLES = {
     PLACES: "give --nodes",
     r'bad="drop" leaves': "--drop-bad leaves",
     r', or give unseen="ignore".*': ", or leave the line out",
+    r"; if it names the edges, give edge=.*": "; if it names the edges, call it edge",
     r"make numbers of the column, .*": "write numbers, or times as 2030-05-01 08:30",
     r", with features=\[\.\.\.\]": ", with --features A,B",
     r"give from_pandas edge=": "add a column edge to --edges",
     r"give \(source, target, .*?\)": "give each a name of its own",
 }
 """Patterns of messages about tables, and their words on the command line."""
+
+
+UNKNOWN = r"is not in the graph; .*?(?= \(\d|$)"
+SPACED = (
+    "is not in the graph, and a column path cannot hold {!r}, because spaces separate its nodes; "
+    "give columns trip and node, with a row for each step"
+)
+"""A message about an unknown node of a path, and its words if names of nodes have spaces."""
 
 
 @dataclass(frozen=True)
@@ -164,10 +176,14 @@ class PlanOptions(SimpleNamespace):
         table, weights = self._trips(path)
         options = {"parallel": self.parallel, "gaps": self.gaps, "loss": loss}
         options["bad"] = "drop" if self.drop_bad else "refuse"
-        with spoken(TABLES):
+        # Only rows with paths have weights, and spaces separate the nodes of paths.
+        labels = map(source.graph.label, range(source.graph.nodes if weights else 0))
+        spaced = next((label for label in labels if len(str(label).split()) > 1), None)
+        words = TABLES if spaced is None else TABLES | {UNKNOWN: SPACED.format(spaced)}
+        with spoken(words):
             made = paths_from_pandas(table, source.graph, **options)
         if made.dropped:
-            why = reworded(next(iter(made.dropped.values())), TABLES)
+            why = reworded(next(iter(made.dropped.values())), words)
             self.note(f"left out {number_of(len(made.dropped), 'trip')}; the first because {why}")
         if made.joined:
             trips = number_of(len({join.trip for join in made.joined}), "trip")
@@ -189,9 +205,13 @@ class PlanOptions(SimpleNamespace):
         if "path" in table.columns:
             table, weights = _steps(path, table)
         elif "trip" not in table.columns or not {"node", "edge"} & set(table.columns):
+            known = ("path", "trip", "node", "edge")
+            others = [str(column) for column in table.columns if column not in known]
+            near = [said for said in (did_you_mean(x, known, 0.6) for x in others) if said]
             raise InputError(
                 f"{path} needs a column path, the nodes of a trip with spaces between them, or "
                 f"columns trip and node (or edge); it has {tables.listed(table.columns)}"
+                f"{''.join(near[:1])}"
             )
         if "order" in table.columns and table["order"].dtype.kind not in "iuf":
             with suppress(ValueError):  # other text is refused later, with its line

@@ -21,7 +21,7 @@ import click
 
 from relaxboost._core import progress
 from relaxboost._core.digits import number
-from relaxboost._core.errors import InputError, few
+from relaxboost._core.errors import InputError, few, number_of
 from relaxboost._core.files import check_input, naming
 from relaxboost._core.names import did_you_mean, printable
 from relaxboost.commands.words import in_options
@@ -331,12 +331,16 @@ MOST = 20
 """The number of weights that are printed."""
 
 
-def largest(values: Mapping[str, float]) -> list[str]:
-    """Return a line for each of the largest values that are not 0."""
+def largest(values: Mapping[str, float], sizes: Mapping[str, float] | None = None) -> list[str]:
+    """Return a line for each of the largest values that are not 0, in the order of their sizes.
+
+    By default the size of a value is its absolute value.
+    """
+    size = {name: abs(value) for name, value in values.items()} if sizes is None else sizes
     # The sort is stable: equal values keep the order of their columns.
-    order = sorted((name for name in values if values[name]), key=lambda name: -abs(values[name]))
+    order = sorted((name for name in values if values[name]), key=lambda name: -size[name])
     lines = [f"  {values[name]:<12.6g} {name}" for name in order[:MOST]]
     zero = len(values) - len(order)
     if len(order) > MOST:
         lines.append(f"  and {len(order) - MOST} more, none larger; --json has them all")
-    return lines + ([f"  {0:<12} {zero} others"] if zero else [])
+    return lines + ([f"  {0:<12} {number_of(zero, 'other')}"] if zero else [])

@@ -66,6 +66,7 @@ from .risk import PlanningRisk as PlanningRisk
 from .splitting import Fold as Fold
 from .splitting import split as split
 from .starting import ChosenRounds as ChosenRounds
+from .starting import LinearStart as LinearStart
 from .tasks import Task as Task
 from .trips import Join as Join
 from .trips import Trips as Trips

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from relaxboost import functional
 from relaxboost._core.arrays import Array
+from relaxboost._core.compiled import is_interrupt
 from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.loop import Clock
 from relaxboost.functional import Algorithm, Boosted, BoostRecord, Stopping, WeakLearner
@@ -20,7 +22,13 @@ from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph, features_by_name, same_names
 from relaxboost.planning.problem import zero_features
 from relaxboost.planning.risk import Linear, PlanningLoss, PlanningRisk
-from relaxboost.planning.starting import FLOOR, ChosenRounds, choose_rounds, linear_start
+from relaxboost.planning.starting import (
+    FLOOR,
+    ChosenRounds,
+    LinearStart,
+    choose_rounds,
+    linear_start,
+)
 from relaxboost.planning.tasks import Task, checked_tasks
 
 FOLDS = "folds"
@@ -56,6 +64,8 @@ class BoostedCosts(LearnedCosts):
         The least cost per site from which `costs` computes arc costs.
     choice : ChosenRounds, optional
         How the number of rounds was chosen on folds. Files do not hold it.
+    begun : LinearStart, optional
+        The linear costs before the first round, if no base was given. Files do not hold it.
     """
 
     boosted: Boosted = field(repr=False)
@@ -68,6 +78,15 @@ class BoostedCosts(LearnedCosts):
     sites: int
     floor: float
     choice: ChosenRounds | None = field(default=None, repr=False)
+    begun: LinearStart | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        run = self.boosted
+        return (
+            f"BoostedCosts({number_of(run.chosen, 'round')} of {type(run.learner).__name__}, "
+            f"{self.loss.link} link, loss {self.history[0].value:.4g} -> {self.value:.4g}, "
+            f"{self.status})"
+        )
 
     @property
     def history(self) -> tuple[BoostRecord, ...]:
@@ -124,8 +143,8 @@ def boost(
 ) -> BoostedCosts:
     """Learn costs per site from demonstrations, as a sum of weak hypotheses of the features.
 
-    The method is restricted gradient descent on the maximum-margin planning loss. With
-    ``PlanningLoss("exponential")`` it is LEARCH, exponentiated functional gradient descent.
+    The method is restricted gradient descent on the maximum-margin planning loss. With the default
+    link, ``"exponential"``, it is LEARCH, exponentiated functional gradient descent.
 
     By default it starts from the linear costs that `fit` learns, and held-out trips choose the
     number of rounds, which is 0 if the linear costs are better.
@@ -158,14 +177,17 @@ def boost(
         called in these last rounds only.
     warm_start : BoostedCosts, optional
         The result of a run with the same tasks and settings, which is continued. The rounds of
-        that run count. The default of `stopping` is 100 then.
+        that run count. If folds chose a number of rounds, that is the default of `stopping`, and
+        otherwise 100. A run without rounds, or whose linear costs a time limit ended, begins again.
+        The result is that of a run which was never interrupted.
     seed : int
         At least 0, for learners with random choices.
 
     Returns
     -------
     BoostedCosts
-        After Ctrl-C it has the status "interrupted" and the best costs before it.
+        After Ctrl-C it has the status "interrupted" and the best costs before it, which are the
+        costs before the first round if folds were still choosing the number of rounds.
 
     Warns
     -----
@@ -178,6 +200,8 @@ def boost(
     InputError
         Before work starts, for graphs with different features, a base that does not fit a graph,
         and options that contradict each other.
+    KeyboardInterrupt
+        After Ctrl-C while the linear costs before the first round are learned.
 
     References
     ----------
@@ -186,24 +210,34 @@ def boost(
     tasks = checked_tasks(tasks)
     graphs = [task.graph for task in tasks]
     names = same_names(graphs)
-    given = PlanningLoss() if loss is None else loss
     method = algorithm_of(algorithm)
-    _check_options(given, method, warm_start)
-    if given.base is None and warm_start is not None:
-        given = replace(given, base=warm_start.loss.base)
-    stop, by_folds = _stopping(stopping, tasks, given, warm_start)
+    _check_options(PlanningLoss() if loss is None else loss, method, warm_start)
+    given, before = _continued(loss, warm_start)
+    stop, by_folds = _stopping(stopping, tasks, given, before)
+    # A run that ended in the rounds after its folds takes the rounds that are left.
+    choice = before.choice if before is not None and stopping is None else None
     # Single rounds may raise the loss, because steps in 1/√t do not depend on it.
-    method = method.filled(iterate="average" if by_folds else "best")
+    method = method.filled(iterate="average" if by_folds or choice is not None else "best")
     if zeros := zero_features(graphs):
         warnings.warn(zeros, UserWarning, stacklevel=2)
     run = _Descent(learner, method, seed)
     clock = Clock(stop.time_limit)
-    given, choice = _begun(run, tasks, given, stop, by_folds, clock)
-    if choice is not None:
-        stop = replace(stop, max_rounds=max(choice.rounds, 1))
-    if stop.time_limit is not None:
-        stop = replace(stop, time_limit=max(clock.left, 1e-9))
-    boosted, risk, scale = run(tasks, given, stop, warm_start)
+    begun = None if before is None else before.begun
+    if given.base is None:
+        begun = linear_start(tasks, given.link, clock)
+        given = replace(given, base=begun.base)
+    strength = math.nan if begun is None else begun.strength
+    try:
+        if by_folds:
+            choice = _chosen(run, tasks, given, strength, stop, clock)
+        made = run(tasks, given, _last(stop, choice, clock), before)
+    except (KeyboardInterrupt, SystemError) as error:
+        # The costs before the first round are known, and the result of Ctrl-C.
+        if before is not None or not is_interrupt(error):
+            raise
+        choice = ChosenRounds(0, (), math.nan, 0, "interrupted")
+        made = run(tasks, given, _last(stop, choice, clock), None)
+    boosted, risk, scale = made
     if choice is not None:
         boosted = _with_choice(replace(boosted, seconds=clock.seconds), choice)
     # The numbers of the report are those of the iterate that predictions use, not of the last.
@@ -221,6 +255,7 @@ def boost(
         # The floor has the unit of costs; without any cost there is no unit.
         floor=FLOOR * (usual or 1.0),
         choice=choice,
+        begun=begun,
     )
 
 
@@ -259,31 +294,55 @@ class _Descent:
         return boosted, risk, float(scale)
 
 
-def _begun(
+def _continued(
+    loss: PlanningLoss | None, warm_start: BoostedCosts | None
+) -> tuple[PlanningLoss, BoostedCosts | None]:
+    """Return the loss and the earlier run to continue, or None to begin again.
+
+    A run without rounds, or from unfinished linear costs, begins again, so that the result is that
+    of a run which was never interrupted.
+    """
+    if warm_start is None:
+        return PlanningLoss() if loss is None else loss, None
+    made = warm_start.loss if loss is None else loss
+    begun = warm_start.begun
+    is_begun = warm_start.boosted.rounds > 0 and (begun is None or not begun.ended)
+    base = None if loss is None else loss.base
+    if base is None and (is_begun or begun is None):
+        base = warm_start.loss.base
+    return replace(made, base=base), warm_start if is_begun else None
+
+
+def _chosen(
     run: _Descent,
     tasks: Sequence[Task],
     loss: PlanningLoss,
+    strength: float,
     stop: Stopping,
-    by_folds: bool,
     clock: Clock,
-) -> tuple[PlanningLoss, ChosenRounds | None]:
-    """Return the loss with costs to start from, and the number of rounds if folds choose it."""
-    strength = math.nan
-    if loss.base is None:
-        start = linear_start(tasks, loss.link, clock)
-        loss = replace(loss, base=start.base)
-        strength = start.strength
-        # After Ctrl-C the linear costs are the result.
-        if start.ended:
-            return loss, ChosenRounds(0, (), math.nan, 0, start.ended)
-    if not by_folds:
-        return loss, None
+) -> ChosenRounds:
+    """Return the number of rounds that folds of the tasks choose."""
+
+    # The scores need no training loss of the mean of the rounds, which costs a third of the time.
+    average = run.method.iterate == "average"
+    method = copy(run.method)
+    method.iterate = "last"
+    last = replace(run, method=method)
 
     def train(shown: list[Task], made: PlanningLoss, watch: Any) -> str:
-        return run(shown, made, replace(stop, time_limit=None, callback=watch))[0].status
+        return last(shown, made, replace(stop, time_limit=None, callback=watch))[0].status
 
-    average = run.method.iterate == "average"
-    return loss, choose_rounds(tasks, loss, strength, average, train, stop.max_rounds, clock)
+    return choose_rounds(tasks, loss, strength, average, train, stop.max_rounds, clock)
+
+
+def _last(stop: Stopping, choice: ChosenRounds | None, clock: Clock) -> Stopping:
+    """Return the limits of the rounds for all tasks."""
+    if choice is not None and choice.rounds == 0:
+        # The run ends with its start, which needs no time of learning.
+        return replace(stop, time_limit=None, callback=lambda state: True)
+    if choice is not None:
+        stop = replace(stop, max_rounds=choice.rounds)
+    return stop if stop.time_limit is None else replace(stop, time_limit=max(clock.left, 1e-9))
 
 
 def _stopping(
@@ -320,11 +379,10 @@ def _with_choice(boosted: Boosted, choice: ChosenRounds) -> Boosted:
     """Return the function with the chosen rounds; warn if there are none."""
     tried = len(choice.scores) - 1
     status = boosted.status
-    if status == "max_rounds" and choice.folds:
-        status = choice.ended or ("early stopping" if choice.rounds < tried else status)
-    if choice.rounds:
-        return replace(boosted, status=status)
-    if tried > 0:
+    # A choice of 0 rounds ends the run by a callback.
+    if (choice.rounds == 0 and status == "callback") or (choice.folds and status == "max_rounds"):
+        status = choice.ended or ("early stopping" if choice.rounds < tried else "max_rounds")
+    if choice.rounds == 0 and not choice.ended:
         warnings.warn(
             f"held-out trips do not show that boosting helps: the mean F1 of plans is "
             f"{choice.scores[0]:.3f} without it, and at most {max(choice.scores):.3f} after up to "
@@ -334,7 +392,7 @@ def _with_choice(boosted: Boosted, choice: ChosenRounds) -> Boosted:
             UserWarning,
             stacklevel=3,
         )
-    return replace(boosted, status=choice.ended or status, chosen=0)
+    return replace(boosted, status=status)
 
 
 def _check_options(loss: Any, algorithm: Algorithm, warm_start: Any) -> None:
@@ -346,7 +404,12 @@ def _check_options(loss: Any, algorithm: Algorithm, warm_start: Any) -> None:
             'gradient in the costs; use "1/sqrt(t)" or a number'
         )
     if warm_start is not None and not isinstance(warm_start, BoostedCosts):
-        raise InputError(f"warm_start must be a result of planning.boost, got {warm_start!r}")
+        raise InputError(f"warm_start must be a result of planning.boost, got {warm_start!r:.60}")
+    if warm_start is not None and warm_start.boosted.state is None:
+        raise InputError(
+            "warm_start has no state to continue from, because files hold costs only; give the "
+            "result of boost itself, or a pickle of it"
+        )
 
 
 def first_step(risk: PlanningRisk) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from relaxboost._core.arrays import Array
 from relaxboost._core.loop import Clock, Limits, run
 from relaxboost.planning.bundle import Bundle
-from relaxboost.planning.evaluation import PerTask, compared_with_plan, plan_of, ratio_parts
+from relaxboost.planning.evaluation import arc_f1, plan_of
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.problem import FitPoint, Problem
 from relaxboost.planning.regularisers import Ridge
@@ -34,6 +34,16 @@ class Chosen(NamedTuple):
     """The number of folds, 0 with too few trips."""
     ended: str
     """Why weaker strengths were not tried, "time_limit" or "interrupted"; otherwise empty."""
+
+    def __repr__(self) -> str:
+        tried = [
+            f"{x:.3g}: {score:.3f}" for x, score in zip(self.strengths, self.scores, strict=True)
+        ]
+        why = f", {self.ended}" if self.ended else ""
+        scores = (
+            f"; F1 on {self.folds} folds: {', '.join(tried)}" if self.folds else ", without folds"
+        )
+        return f"Chosen(strength {self.strength:.3g}{scores}{why})"
 
 
 @dataclass(frozen=True)
@@ -83,8 +93,9 @@ def choose(
     if len(set(groups)) >= search.clusters:
         trials = _trials(problem, groups, strengths, clock, search)
         ended = run(trials, keep, Limits(), clock, empty=True)
-    # A limit after the last strength changed nothing.
-    ended = "" if len(tried) == len(strengths) else ended
+    # The end of the time after the last strength changed nothing.
+    if ended == "time_limit" and len(tried) == len(strengths):
+        ended = ""
     if not tried:
         strength = natural * search.untried
         return Chosen(strength, (strength,), (np.nan,), 0, ended), np.zeros(problem.d)
@@ -163,11 +174,10 @@ class _Fold:
 def f1_scores(tasks: Sequence[Task], found: dict[Graph, Array], clock: Clock) -> Array:
     """Return the F1 score of the plan of each task at arc costs; see `Evaluation.metric`."""
     ordered = {graph: costs[graph.forward.arcs] for graph, costs in found.items()}
-    rows = []
+    scores = []
     for task in tasks:
         # Planning for held-out trips takes as long as a round, and the time may end here.
         clock.check()
-        costs = found[task.graph]
-        rows.append(compared_with_plan(task, plan_of(task, costs, ordered[task.graph]), costs))
-    unknown = np.full(len(rows), np.nan)
-    return ratio_parts("mean_arc_f1", PerTask(*[*np.array(rows).T, unknown, unknown]))[0]
+        plan = plan_of(task, found[task.graph], ordered[task.graph])
+        scores.append(arc_f1(task, plan))
+    return np.array(scores)

@@ -12,7 +12,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.compiled import thread_pool
-from relaxboost._core.errors import InputError, few
+from relaxboost._core.errors import InputError, few, number_of
 from relaxboost._core.parameters import count
 from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph, Path, error_prefix
@@ -149,6 +149,10 @@ class Evaluation:
             tuple(plan for report in reports for plan in report.plans),
             PerTask(*(np.concatenate(column) for column in columns)),
         )
+
+    def __repr__(self) -> str:
+        shown = [f"{name} {self.metric(name):.3g}" for name in ("exact_match", "arc_recall")]
+        return f"Evaluation({', '.join([number_of(len(self.tasks), 'task'), *shown])})"
 
     def __str__(self) -> str:
         lines = [f"{len(self.tasks)} task{'s' if len(self.tasks) != 1 else ''}"]
@@ -360,6 +364,13 @@ def compared_with_plan(task: Task, plan: Path, costs: Array) -> Array:
     # A plan that is any of the demonstrations counts as a match.
     found[:2] = made[:, :2].max(axis=0)
     return found
+
+
+def arc_f1(task: Task, plan: Path) -> float:
+    """Return the F1 score of the arcs of a plan, which ``mean_arc_f1`` averages over tasks."""
+    pairs = [(_shared(plan.arcs, shown.arcs), len(shown)) for shown in task.demonstrations]
+    shared, length = np.mean(pairs, axis=0)
+    return float(2.0 * shared / (length + len(plan)))
 
 
 def _tie(task: Task, plan: Path) -> str:

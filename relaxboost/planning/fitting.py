@@ -162,7 +162,8 @@ def fit(
         model = bundle.model(problem)
         states = rounds(model, problem.at(begin), clock, bundle.patience)
         status = run(states, bracket.keep, ends, clock) or "stalled"
-    if chosen and chosen.ended == "interrupted" and status == "max_rounds":
+    # The strength is an accident then, also if a single round closes the bracket.
+    if chosen and chosen.ended == "interrupted":
         status = chosen.ended
     assert bracket.best is not None
     # The values of the rounds come from plans in doubles; only this one is proved.

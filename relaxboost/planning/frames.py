@@ -13,7 +13,7 @@ from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError, few
 from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph
-from relaxboost.planning.labels import Labels
+from relaxboost.planning.labels import Labels, same_label
 from relaxboost.planning.tables import at, called, check_table, numbers
 
 CLASSES = 100
@@ -87,13 +87,11 @@ def from_pandas(
     X, names = _encoded(edges, features, unseen)
     position = None if nodes is None else _positions(nodes)
     # Without a table of nodes, nodes are numbered in the order in which they appear.
-    labels = Labels(list(dict.fromkeys(ends[0] + ends[1])) if nodes is None else list(nodes.index))
-    try:
-        tail, head = (list(map(labels.number, some)) for some in ends)
-    except InputError as error:
-        raise InputError(
-            f"{called('nodes', nodes)}: {error}; add it to the index, or leave its edges out"
-        ) from None
+    every = list(dict.fromkeys(ends[0] + ends[1]))
+    if nodes is not None:
+        _check_rows(nodes, called("edges", edges), every)
+    labels = Labels(every if nodes is None else list(nodes.index))
+    tail, head = (list(map(labels.number, some)) for some in ends)
     keys = None if edge is None else edges[edge].tolist()
     graph = Graph(tail, head, X, nodes=labels, names=names, position=position, keys=keys)
     if nodes is not None:
@@ -118,6 +116,18 @@ def _check_ends(edges: Any, ends: list[list[Any]]) -> None:
                 f"{at('edges', edges, row)}: {u!r} -> {v!r} is a self-loop, which no shortest path "
                 "takes; leave such rows out"
             )
+
+
+def _check_rows(nodes: Any, edges: str, labels: list[Hashable]) -> None:
+    """Raise if a table of nodes has no row for an end of an edge."""
+    known = dict.fromkeys(nodes.index, 0)
+    missing = [label for label in labels if label not in known]
+    if missing:
+        same = same_label(missing[0], known).replace("the graph", "that table")
+        raise InputError(
+            f"{called('nodes', nodes)} has no row for node {missing[0]!r} of {edges} "
+            f"({len(missing)} in all){same or '; add such rows, or leave the edges out'}"
+        )
 
 
 def _warn_of_names(edges: str, column: Any) -> None:
@@ -213,7 +223,7 @@ class _Columns:
             raise InputError(
                 f"the feature {term!r} may have one column of text, with at most {CLASSES} values; "
                 f"{texts[0]!r} has {len(values)}, such as {values[0]!r}: leave it out, or make "
-                "classes of it"
+                f"classes of it; if it names the edges, give edge={texts[0]!r}"
             )
         # The column of text comes last, where `_parts` looks for its value.
         others = [part for part in parts if part not in texts]

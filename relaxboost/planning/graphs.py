@@ -296,11 +296,14 @@ class Graph:
         # Only the arcs that leave the node are compared.
         here = slice(start[u], start[u + 1])
         joining = arcs[here][far[here] == v].tolist()
+        others: Any = ""
         if key is not None and self.keys is not None:
             what += f" with key {key!r}"
+            known = [repr(self.keys[arc]) for arc in joining]
+            others = known and f"the arcs between these nodes have the keys {few(known, 8)}"
             joining = [arc for arc in joining if self.keys[arc] == key]
         if not joining:
-            raise InputError(f"{what}, is no arc of the graph; {self._leaving(u)}")
+            raise InputError(f"{what}, is no arc of the graph; {others or self._leaving(u)}")
         # The features of parallel arcs differ, so that a guess could be wrong.
         if len(joining) > 1:
             keys = "" if self.keys is None else "; graph.arc(tail, head, key) finds them"
@@ -331,6 +334,11 @@ class Graph:
         if (nodes is None) == (arcs is None):
             raise InputError("a path needs either nodes or arcs")
         if arcs is not None:
+            if isinstance(arcs, list | tuple) and any(isinstance(arc, tuple) for arc in arcs):
+                raise InputError(
+                    f"arcs must be indices of arcs, got {arcs[0]!r}; graph.arc(u, v, key) finds an "
+                    "index: graph.path(arcs=[graph.arc(*edge) for edge in edges])"
+                )
             return Path(self, _numbers("arcs", arcs))
         steps = list(pairwise(nodes or ()))
         if not steps:

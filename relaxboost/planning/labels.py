@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import re
+from collections.abc import Hashable, Mapping, Sequence
 from numbers import Integral
 
 from relaxboost._core.errors import InputError
+from relaxboost._core.names import did_you_mean
+
+
+def same_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
+    """Return the end of a message: the known label that is the unknown one in another type."""
+    # Files often turn numbers into text, text into numbers, and whole numbers into 1.0.
+    text = re.sub(r"^(-?\d+)\.0*$", r"\1", str(label))
+    for other in (text, int(text) if re.fullmatch(r"-?\d{1,18}", text) else text):
+        if other in known:
+            return f"; the graph has {other!r}, so write both the same way"
+    return ""
+
+
+def near_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
+    """Return the end of a message: the known labels that an unknown label may stand for."""
+    if same := same_label(label, known):
+        return same
+    texts = [one for one in known if isinstance(one, str)]
+    return did_you_mean(label, texts, 0.6) if isinstance(label, str) else ""
 
 
 class Labels:
@@ -28,7 +48,8 @@ class Labels:
         try:
             return self._numbers[label]
         except (KeyError, TypeError):
-            raise InputError(f"no node {label!r} in the graph of {len(self)} nodes") from None
+            near = near_label(label, self._numbers) if isinstance(label, Hashable) else ""
+            raise InputError(f"no node {label!r} in the graph of {len(self)} nodes{near}") from None
 
     def label(self, number: int) -> Hashable:
         """Return the label of the node with an index."""

@@ -249,12 +249,29 @@ def _table(kind: str, name: str, things: Sequence[tuple[Hashable, Mapping[str, A
     bad = np.argwhere(~table.map(_is_number).to_numpy())
     if bad.size:
         row, column = bad[0]
+        if table.columns[column] == name:
+            _check_text(kind, name, things[row][0], table.iloc[row, column])
         part = "" if table.columns[column] == name else f" in {table.columns[column]}"
         raise InputError(
             f"attribute {name!r} of {kind} {things[row][0]!r} is {table.iloc[row, column]!r}{part};"
             f" features must be finite numbers: fill it in, or leave the {kind} out"
         )
     return table
+
+
+def _check_text(kind: str, name: str, thing: Hashable, value: Any) -> None:
+    """Raise if a value is text, which is a number that was not read as one, or a class."""
+    if not isinstance(value, str):
+        return
+    what = f"attribute {name!r} of {kind} {thing!r} is the text {value!r}"
+    try:
+        float(value)
+    except ValueError:
+        raise InputError(
+            f"{what}; give each class a number by a dict, {{{value!r}: 1, 'other': 0}}, or make "
+            "the graph of a table by from_pandas, which does that"
+        ) from None
+    raise InputError(f"{what}; make a number of it by float")
 
 
 def _parts(name: str, value: Any) -> dict[Hashable, Any]:

@@ -86,8 +86,8 @@ def from_osmnx(
     crs = G.graph.get("crs")
     if crs is None:
         raise InputError(
-            "the graph does not say in which units its coordinates are; for degrees: "
-            'G.graph["crs"] = "epsg:4326"'
+            "the graph does not say in which units its coordinates are; write "
+            'G.graph["crs"] = "epsg:4326" for degrees, or G.graph["crs"] = "metres"'
         )
     # A DiGraph has no keys, and gets the key 0.
     edges = [(*edge[:2], edge[2] if len(edge) == 4 else 0, edge[-1]) for edge in every]

@@ -107,6 +107,8 @@ class Problem:
                 _check_sign(graph)
         # Master problems use this scale even if the regulariser does not.
         self.rms = root_mean_squares(self.arc_features)
+        # The losses do not depend on the weight of a column of zeros, so that it is not searched.
+        self.is_used = np.any([x.any(axis=0) for x in self.arc_features], axis=0)
         self.scale: Array = self.rms if scale == "rms" else np.ones(self.d)
 
     def _use(self, oracle: Oracle) -> None:
@@ -178,8 +180,12 @@ class Problem:
         return weights
 
     def project(self, w: Array) -> Array:
-        """Return the point of the domain that is nearest to w, by the distance of s w."""
-        return self.regulariser.project(self.scale * w, self.nonnegative) / self.scale
+        """Return the point of the domain that is nearest to w, by the distance of s w.
+
+        The weight of a feature that is 0 on every arc becomes 0.
+        """
+        used = np.where(self.is_used, self.scale * w, 0.0)
+        return self.regulariser.project(used, self.nonnegative) / self.scale
 
     @property
     def feasible(self) -> Feasible:

@@ -13,7 +13,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import positive
 from relaxboost.functional.losses import Loss, Risk
 from relaxboost.functional.measure import Empirical
-from relaxboost.planning.costs import LinearCosts
+from relaxboost.planning.costs import LearnedCosts, LinearCosts
 from relaxboost.planning.graphs import Graph, features_by_name, same_names
 from relaxboost.planning.oracle import NEGATIVE, Oracle
 from relaxboost.planning.tasks import Task
@@ -46,10 +46,10 @@ class PlanningLoss(Loss):
 
     Parameters
     ----------
-    link : {"additive", "exponential"}
-        With ``"additive"`` C = base + F: the loss is convex in F and the theorems hold, but costs
-        may be negative. With ``"exponential"`` C = base · exp(F): costs are positive, and the loss
-        is not convex in F. The weak learner gets the gradient of R at C, as in LEARCH.
+    link : {"exponential", "additive"}
+        With ``"exponential"`` C = base · exp(F): costs are positive, and the loss is not convex in
+        F. The weak learner gets the gradient of R at C, as in LEARCH. With ``"additive"``
+        C = base + F: the loss is convex in F and the theorems hold, but costs may be negative.
     base : float, linear costs or callable, optional
         The costs per site at F = 0. They are finite, and > 0 for the exponential link. Linear costs
         are a `Fit` or a `LinearModel`. A function makes costs of shape (S,) from a graph. By
@@ -67,7 +67,7 @@ class PlanningLoss(Loss):
     (2011), Sec. 5, Fig. 1.
     """
 
-    link: str = "additive"
+    link: str = "exponential"
     base: float | LinearCosts | Callable[[Graph], Array] | None = None
     negative: str = "relaxed"
     strength: float = 0.0
@@ -82,6 +82,11 @@ class PlanningLoss(Loss):
         if isinstance(self.base, LinearCosts):
             # The tasks of a fit are not needed, and would make copies of the loss large.
             object.__setattr__(self, "base", Linear(tuple(self.base.w.tolist()), self.base.names))
+        elif isinstance(self.base, LearnedCosts):
+            raise InputError(
+                "base must be a number or linear costs, and these costs are not linear; to "
+                "continue boosting give warm_start=, or boost from base=costs.site_costs"
+            )
         elif np.ndim(self.base):  # type: ignore[arg-type]
             raise InputError(
                 "base must be a number, linear costs, or a function that returns the costs of the "
@@ -109,7 +114,7 @@ class PlanningLoss(Loss):
             site = int(made.argmin())
             raise InputError(
                 f"base must give costs > 0 for the exponential link, and site {site} of {graph} "
-                f"has {made[site]:g}; raise it, or take a number"
+                f'has {made[site]:g}; raise it, give PlanningLoss("additive"), or take a number'
             )
         return made
 

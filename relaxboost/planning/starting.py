@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxboost._core.arrays import Array
+from relaxboost._core.errors import number_of
 from relaxboost._core.loop import Clock
 from relaxboost.functional.rounds import BoostState
 from relaxboost.planning.choosing import StrengthSearch, f1_scores
@@ -33,7 +34,7 @@ class LinearStart(NamedTuple):
     strength: float
     """The strength of the ridge of the linear costs; nan if there are none."""
     ended: str
-    """Whether the fit was ended by "interrupted"; otherwise empty."""
+    """Why the fit is unfinished, "time_limit"; otherwise empty."""
 
 
 def linear_start(
@@ -52,6 +53,11 @@ def linear_start(
         The fit takes at most half of its time.
     strength : float, optional
         The strength of the ridge; by default `fit` chooses it.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C, because unfinished costs are no start that a later run could continue.
     """
     graphs = list(dict.fromkeys(task.graph for task in tasks))
     if any((graph.features < 0.0).any() for graph in graphs):
@@ -63,7 +69,10 @@ def linear_start(
         # The remedies of `fit` for costs that do not help are what follows here: to boost.
         warnings.simplefilter("ignore", UserWarning)
         found = fit(problem, time_limit=limit)
-    ended = "interrupted" if found.status == "interrupted" else ""
+    if found.status == "interrupted":
+        raise KeyboardInterrupt
+    brief = "time_limit" in (found.status, found.chosen and found.chosen.ended)
+    ended = "time_limit" if brief else ""
     mean = float(np.concatenate([graph.features @ found.w for graph in graphs]).mean())
     if mean <= 1e-9 * found.upper:  # rounding errors of 0
         return LinearStart(1.0, math.nan, ended)
@@ -86,6 +95,14 @@ class ChosenRounds(NamedTuple):
     """The number of folds, 0 with too few trips."""
     ended: str
     """Why more rounds were not tried, "time_limit" or "interrupted"; otherwise empty."""
+
+    def __repr__(self) -> str:
+        shown = ", without folds"
+        if self.scores:
+            chosen = f"{self.scores[0]:.3f} -> {self.scores[self.rounds]:.3f}"
+            shown = f" of {len(self.scores) - 1}; F1 on {self.folds} folds: {chosen}"
+        why = f", {self.ended}" if self.ended else ""
+        return f"ChosenRounds({number_of(self.rounds, 'round')}{shown}{why})"
 
 
 Train = Callable[[list[Task], PlanningLoss, Callable[[BoostState], Any]], str]
@@ -121,6 +138,11 @@ def choose_rounds(
         The largest number of rounds.
     clock : Clock
         The choice takes at most half of its time.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C.
     """
     search = StrengthSearch()
     groups = clusters(tasks)
@@ -138,7 +160,9 @@ def choose_rounds(
         watch = _Watched(made, [tasks[i] for i in fold.test], average, ends)
         status = train(shown, made, watch)
         held.append(np.array(watch.scores))
-        if status == "interrupted" or not watch.scores:
+        if status == "interrupted":
+            raise KeyboardInterrupt
+        if not watch.scores:
             return ChosenRounds(0, (), math.nan, search.folds, status)
         if status in ("time_limit", "callback"):
             brief.append(len(watch.scores))

@@ -7,13 +7,18 @@ from typing import Any, NamedTuple
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
+from relaxboost._core.names import did_you_mean
 from relaxboost._core.tables import FILE
 from relaxboost.planning.graphs import Graph
+from relaxboost.planning.labels import near_label
 from relaxboost.planning.losses import PathLoss
 from relaxboost.planning.planners import shortest_path
-from relaxboost.planning.tables import at, check_table
+from relaxboost.planning.tables import at, called, check_table
 from relaxboost.planning.tasks import Task
 from relaxboost.planning.turns import TurnGraph
+
+STEPS = ("node", "edge")
+"""The columns of which a table of trips needs one."""
 
 
 class Join(NamedTuple):
@@ -95,6 +100,12 @@ def paths_from_pandas(
     known = getattr(trips, "columns", ())
     # Edges say more than nodes, because arcs may be parallel.
     step = "edge" if "edge" in known else "node"
+    near = next(filter(None, (did_you_mean(str(x), STEPS, 0.6) for x in known)), "")
+    if step not in known and near:
+        raise InputError(
+            f"{called('trips', trips)} needs a column 'node' or 'edge'; it has "
+            f"{', '.join(map(str, known))}{near}"
+        )
     check_table("trips", trips, ["trip", step])
     if "order" in known:
         check_table("trips", trips, ["order"])
@@ -167,6 +178,7 @@ class _Reader:
         # The same gap often occurs in many trips.
         self._found: dict[tuple[int, int], Any] = {}
         self.joined: list[Join] = []
+        self._searches = True
         self.row: Hashable = None
         """The index of the current row, for messages."""
 
@@ -251,15 +263,11 @@ class _Reader:
         what = f"{'edge' if self.by_edge else 'node'} {name!r}"
         if number == -2:
             raise InputError(f"{what} is the key of several arcs; give (source, target, {name!r})")
-        # Files often turn numbers into text, or text into numbers.
-        for other in (str(name), int(name) if str(name).isdecimal() else None):
-            if other in self._known:
-                raise InputError(
-                    f"{what} is {other!r} in the graph; give both one type, with astype"
-                )
-        raise InputError(
-            f"{what} is not in the graph; leave the trip out, or match it to the graph"
-        )
+        # Thousands of trips may be left out, and a search for similar names takes long.
+        near = near_label(name, self._known) if self._searches else ""
+        self._searches = False
+        remedy = near or "; leave the trip out, or match it to the graph"
+        raise InputError(f"{what} is not in the graph{remedy}")
 
     def _edges(self) -> dict[Hashable, int]:
         """Return the index of the arc of each key, or −2 for a key of several arcs."""
@@ -280,7 +288,7 @@ class _Reader:
         if name not in self.graph.names:
             raise InputError(
                 f"parallel and gaps must be features of the graph, {', '.join(self.graph.names)}, "
-                f"got {name!r}"
+                f"got {name!r}{did_you_mean(name, self.graph.names, 0.6)}"
             )
         made: Array = self.graph.arc_features[:, self.graph.names.index(name)]
         if name == self.gaps and made.min() < 0.0:

@@ -80,9 +80,9 @@ def test_a_planted_nonlinear_cost_is_recovered_better_than_by_linear_ones(
 
 
 def test_negative_additive_costs_are_floored_and_reported(train):
-    found = pl.boost(
-        train, RegressionStumps(), algorithm=Residual(scale=0.3, iterate="last"), stopping=3
-    )
+    method = Residual(scale=0.3, iterate="last")
+    loss = pl.PlanningLoss("additive")
+    found = pl.boost(train, RegressionStumps(), loss, algorithm=method, stopping=3)
     graph = train[0].graph
     C = found.site_costs(graph)
     below = int((C < 0.0).sum())
@@ -98,10 +98,10 @@ def test_negative_additive_costs_are_floored_and_reported(train):
 def test_boosting_starts_from_linear_costs_and_goes_on_from_them(train, held, linear):
     assert isinstance(linear, pl.Fit)
     trees = Trees(3, min_samples_leaf=1, subsample=1.0)
-    found = pl.boost(train, trees, pl.PlanningLoss(base=linear), stopping=60)
+    found = pl.boost(train, trees, pl.PlanningLoss("additive", base=linear), stopping=60)
     graph = held[0].graph
     assert np.allclose(graph.costs(found.site_costs(graph, upto=0)), linear.costs(graph))
-    was = pl.PlanningLoss(base=lambda g: g.features @ linear.w).bind(train)
+    was = pl.PlanningLoss("additive", base=lambda g: g.features @ linear.w).bind(train)
     assert found.history[0].value == pytest.approx(was.value(was.zero()))
     assert found.value < found.history[0].value
     assert pickle.loads(pickle.dumps(found.loss)) == found.loss

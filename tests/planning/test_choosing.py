@@ -100,6 +100,7 @@ def test_too_few_trips_and_too_little_time():
     graph, costs = roads(rng, 60)
     few = pl.fit(trips(rng, graph, costs, choosing.StrengthSearch().clusters - 1)).chosen
     assert (few.folds, len(few.strengths)) == (0, 1)
+    assert repr(few) == f"Chosen(strength {few.strength:.3g}, without folds)"
     assert np.isnan(few.scores).all()
     start = pl.Problem(trips(rng, graph, costs, 20))
     late = Clock(1e-9)
@@ -112,6 +113,7 @@ def test_a_problem_without_a_regulariser_is_chosen_for_too():
     graph, costs = roads(rng, 60)
     tasks = trips(rng, graph, costs, 14, 0.3)
     first, second = pl.fit(tasks), pl.fit(pl.Problem(tasks))
+    assert repr(first.chosen).startswith(f"Chosen(strength {first.chosen.strength:.3g}; F1 on 3 f")
     assert (first.chosen, first.w.tolist()) == (second.chosen, second.w.tolist())
     assert first.problem.regulariser == pl.Ridge(first.chosen.strength)
     assert pl.fit(pl.Problem(tasks, pl.Ridge())).chosen is None
@@ -119,8 +121,8 @@ def test_a_problem_without_a_regulariser_is_chosen_for_too():
 
 
 @pytest.mark.filterwarnings("ignore:the learned costs are all 0")
-@pytest.mark.parametrize("calls", [1, 3, 7])
-def test_ctrl_c_while_a_strength_is_chosen(monkeypatch, calls):
+@pytest.mark.parametrize(("calls", "tol"), [(1, 1e-3), (3, 1e-3), (7, 1e-3), (7, 0.999)])
+def test_ctrl_c_while_a_strength_is_chosen(monkeypatch, calls, tol):
     """Three folds of the first strengths are done, then Ctrl-C: these remain, and a bracket."""
     rng = np.random.default_rng(2)
     graph, costs = roads(rng, 60)
@@ -134,13 +136,34 @@ def test_ctrl_c_while_a_strength_is_chosen(monkeypatch, calls):
         return step(fold, *given)
 
     monkeypatch.setattr(choosing._Fold, "fit", pressed)
-    found = pl.fit(tasks)
+    found = pl.fit(tasks, tol=tol)
     assert (found.status, found.chosen.ended, found.rounds) == ("interrupted", "interrupted", 1)
     assert 0.0 <= found.lower < found.upper < np.inf
     if calls < 3:
         assert (found.chosen.folds, len(found.chosen.strengths)) == (0, 1)
     else:
         assert found.chosen.scores == whole.chosen.scores[: calls // 3]
+
+
+@pytest.mark.filterwarnings("ignore:feature toll is 0 on every arc")
+@pytest.mark.parametrize(
+    "learn",
+    [
+        pl.fit,
+        lambda tasks: pl.fit(tasks, pl.Ridge(1e-7)),
+        lambda tasks: pl.fit(tasks, pl.Lasso(0.1)),
+        lambda tasks: pl.fit(tasks, pl.L1Radius(1.0)),
+        lambda tasks: pl.fit(pl.Problem(tasks, pl.Ridge(0.1), nonnegative=False)),
+        lambda tasks: pl.reference(tasks, pl.Ridge(0.1)),
+    ],
+)
+def test_a_column_of_zeros_has_the_weight_0(learn):
+    rng = np.random.default_rng(2)
+    graph, costs = roads(rng, 60)
+    tasks = trips(rng, graph, costs, 8)
+    X = graph.features * [1.0, 1.0, 0.0]
+    found = learn(small.moved(tasks, X, names=graph.names))
+    assert found.weights["toll"] == 0.0 < found.w.max()
 
 
 def fork(d=2):

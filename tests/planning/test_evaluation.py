@@ -10,6 +10,7 @@ import pytest
 
 from relaxboost import planning as pl
 from relaxboost._core.errors import InputError
+from relaxboost.planning.evaluation import arc_f1
 
 
 def diamond(features=None):
@@ -45,6 +46,7 @@ def test_metrics_by_hand():
     tasks = [pl.Task(graph, "s", "t", ABOVE), pl.Task(graph, "s", "t", BELOW)]
     report = pl.evaluate(tasks, np.array([1.0, 1.0, 1.0, 1.0, 1.0, 9.0]))
     assert [plan.nodes for plan in report.plans] == [ABOVE, ABOVE]
+    assert repr(report) == "Evaluation(2 tasks, exact_match 0.5, arc_recall 0.4)"
     assert report.each.exact.tolist() == [1, 0]
     assert report.each.optimal.tolist() == [1, 0]
     assert report.each.shared_arcs.tolist() == [2, 0]
@@ -83,6 +85,16 @@ def test_several_demonstrations_are_met_by_one_and_averaged_otherwise():
     assert report.each.shared_arcs.tolist() == [1]
     assert report.each.shown_arcs.tolist() == [2.5]
     assert report.each.margin.tolist() == [2.5]
+
+
+def test_the_score_of_folds_is_the_metric(rng):
+    _, walks = street(rng)
+    graph = diamond()
+    several = pl.Task(graph, "s", "t", [ABOVE, BELOW, BELOW])
+    for tasks in (walks, [several]):
+        report = pl.evaluate(tasks, lambda graph: rng.random(graph.arcs))
+        scores = [arc_f1(task, plan) for task, plan in zip(tasks, report.plans, strict=True)]
+        assert np.mean(scores) == report.metric("mean_arc_f1")
 
 
 def test_ties_fall_as_they_do_but_count_as_optimal():

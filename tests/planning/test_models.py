@@ -243,7 +243,7 @@ def test_what_files_do_not_hold_is_refused(boosted, demonstrated, tmp_path):
             pl.save_model(huge, file)
     assert not file.exists()
     pl.save_model(boosted["stumps"], file)
-    with pytest.raises(InputError, match="warm_start needs a run with its state"):
+    with pytest.raises(InputError, match="warm_start has no state to continue from"):
         pl.boost(demonstrated, fn.RegressionStumps(), warm_start=pl.load_model(file))
 
 

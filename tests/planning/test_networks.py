@@ -161,6 +161,12 @@ def changed(where, name, value):
 BC = ("b", "c")
 
 
+def labelled(text):
+    G = roads()
+    nx.set_edge_attributes(G, text, "kind")
+    return G
+
+
 @pytest.mark.parametrize(
     ("G", "options", "match"),
     [
@@ -174,7 +180,7 @@ BC = ("b", "c")
         (roads(), "x*length", r"'x\*length' multiplies numbers, and attribute 'x' .* several"),
         (changed(BC, "slope", np.nan), ["slope"], r"'slope' of edge \('b', 'c'\) is nan"),
         (changed(BC, "slope", np.inf), ["slope"], r"'slope' of edge \('b', 'c'\) is inf"),
-        (changed(BC, "slope", "2"), ["slope"], r"'slope' of edge \('b', 'c'\) is '2'"),
+        (changed(BC, "slope", "2"), ["slope"], r"'slope' of edge \('b', 'c'\) is the text '2'"),
         (changed(BC, "slope", 1j), ["slope"], r"'slope' of edge \('b', 'c'\) is 1j"),
         (changed(BC, "slope", [1]), "slope", r"'slope' of edge .* is nan in slope\[0\]"),
         (changed(BC, "x", [1.0]), "x", r"'x' of edge \('b', 'c'\) is nan in x\[1\]"),
@@ -182,6 +188,12 @@ BC = ("b", "c")
         (changed(BC, "d", {"length": 1.0}), "d", r"'d' of edge \('b', 'c'\) is nan in slope"),
         (changed(BC, "d", {"length": 1.0, "slope": None}), "d", r"is None in slope"),
         (roads(), "lenght", r"no edge has .* 'lenght'; .* length, slope.*; did you mean length\?"),
+        (
+            labelled("primary"),
+            "kind",
+            r"is the text 'primary'; give each class a number by a dict, .* or make .* from_pandas",
+        ),
+        (labelled("12.5"), "kind", "is the text '12.5'; make a number of it by float"),
         (roads(), [], "names of attributes"),
         (roads(), [3], "names of attributes"),
         (roads(), ["slope", "slope"], "2 different entries"),

@@ -170,7 +170,7 @@ def test_degrees_become_metres_and_projected_coordinates_stay(graph):
     class Utm:
         is_geographic = False
 
-    for crs in ("epsg:32633", Utm()):
+    for crs in ("epsg:32633", "metres", Utm()):
         G = streets()
         G.graph["crs"] = crs
         for node, (x, y) in enumerate(graph.position):
@@ -209,7 +209,7 @@ BAD = [
     (nx.MultiGraph(streets()), {}, "needs the MultiDiGraph that OSMnx makes, got MultiGraph"),
     ("Borlänge", {}, "a networkx graph is needed, got str"),
     (nx.MultiDiGraph(crs="epsg:4326"), {}, "0 nodes and no edges"),
-    (without(lambda G: G.graph.pop("crs")), {"features": "length"}, r"G.graph\[\"crs\"\] = \"epsg"),
+    (without(lambda G: G.graph.pop("crs")), {"features": "length"}, r"G.graph\[\"crs\"\] = \"met"),
     (without(lambda G: G.nodes[102].pop("x")), {"features": "length"}, "row 102: .lon. is nan"),
     (without(lambda G: service(G).pop("length")), {}, r"2, 0\) has no length; osmnx.distance"),
     (without(lambda G: service(G).update(length=-800.0)), {}, "has the length -800; correct it"),

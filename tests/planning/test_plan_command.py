@@ -12,6 +12,8 @@ import pytest
 
 from relaxboost import functional as fn
 from relaxboost import planning as pl
+from relaxboost.planning import boosting, starting
+from relaxboost.planning.oracle import Oracle
 
 from .command import ARCS, TASKS, parsed, refused, run
 
@@ -23,11 +25,31 @@ def test_fit_prints_weights_and_bracket(folder, capsys):
     lower, upper = map(float, re.search(r"bracket: +(\S+) <= .* <= (\S+)$", out, re.M).groups())
     assert 0.0 < lower <= upper <= 1.01 * lower
     assert re.search(r"^status: +optimal: a relative gap of", out, re.M)
-    assert [line.split()[1] for line in out.split("weights:\n")[1].splitlines()[:2]] == [
-        "toll",
-        "length",
-    ]
+    rows = out.split("add to costs:\n")[1].splitlines()
+    assert [line.split()[1:] for line in rows[:2]] == [["toll"], ["1", "other"]]
     assert out.endswith("written:    costs.json\n")
+
+
+def test_weights_are_sorted_by_what_they_add_to_costs(folder, capsys):
+    table = pd.read_csv(folder / "edges.csv")
+    table["toll"] *= 1e-4  # its weight is large, because its unit is
+    table["noise"] = table["length"] * 1e-9 + 1.0
+    table["none"] = 0.0
+    table.to_csv(folder / "units.csv", index=False)
+    command = "fit --edges units.csv --trips trips.csv --strength 1e-3"
+    status, out, _ = run(command, capsys)
+    graph = pl.from_pandas(table, "tail", "head")
+    nodes = [row.split(",")[1].split() for row in TASKS.split("\n")[1:-1]]
+    weights = [1.0, 2.0, 1.0]
+    tasks = [pl.Task.along(graph.path(x), weight=w) for x, w in zip(nodes, weights, strict=True)]
+    with pytest.warns(UserWarning, match="none is 0 on every arc"):
+        found = pl.fit(tasks, pl.Ridge(1e-3))
+    sizes = np.abs(found.w) * found.problem.rms
+    order = [found.names[k] for k in np.argsort(-sizes) if sizes[k] > 1e-6 * sizes.max()]
+    shown = [line.split() for line in out.split("add to costs:\n")[1].splitlines()]
+    assert status == 0
+    assert order == [word[1] for word in shown[: len(order)]] != sorted(order)
+    assert shown[len(order) :] == [["0", "2", "others"]]
 
 
 def test_json_is_the_library(folder, capsys):
@@ -147,13 +169,15 @@ def test_boosted_costs_are_those_of_the_library(folder, capsys):
 
 
 def test_boosting_says_when_nothing_was_learned(folder, capsys):
+    line = "boost --edges edges.csv --trips trips.csv --time-limit 1e-9 --out none.json"
+    status, _, err = run(line, capsys)
+    assert (status, (folder / "none.json").exists()) == (1, False)
+    assert err.endswith("before there were linear costs; give a larger --time-limit\n")
     (folder / "edges.csv").write_text(re.sub(r"\d(\.5)?,\d\n", "1,0\n", ARCS))
+    status, _, err = run(line, capsys)
+    assert (status, "stopped before the first round; none.json has the costs" in err) == (1, True)
     status, _, err = run("boost --edges edges.csv --trips trips.csv --rounds 3", capsys)
     assert (status, "nothing was learned: no round" in err) == (0, True), err
-    line = "boost --edges edges.csv --trips trips.csv --time-limit 1e-9"
-    status, _, err = run(line, capsys)
-    assert status == 1
-    assert re.search(r"learned in \d rounds?; give it more time", err)
     assert run("boost --edges edges.csv --trips trips.csv --rounds 3 --quiet", capsys)[1:] == (
         "",
         "",
@@ -178,8 +202,8 @@ def test_remedies_are_options_and_never_those_that_were_given(folder, capsys):
     assert "give trips with alternatives, and --loss missed" in err
 
 
-def test_the_ridge_is_chosen_on_folds_of_trips(folder, capsys):
-    """The library and the command agree on a graph with enough clusters of trips for folds."""
+def walks(folder):
+    """Write a graph with enough clusters of trips for folds; return the rows of nodes."""
     rng = np.random.default_rng(3)
     slope, wood = rng.random((2, 9, 9))
     land = pl.grid([slope, wood])
@@ -193,16 +217,65 @@ def test_the_ridge_is_chosen_on_folds_of_trips(folder, capsys):
     paths = [pl.shortest_path(land, secret, *pair).path for pair in ends]
     rows = [[f"{r}:{c}" for r, c in path.nodes] for path in paths]
     (folder / "walks.csv").write_text("path\n" + "".join(f"{' '.join(row)}\n" for row in rows))
+    return rows
+
+
+def test_the_ridge_is_chosen_on_folds_of_trips(folder, capsys):
+    """The library and the command agree."""
+    rows = walks(folder)
     command = "fit --edges land.csv --trips walks.csv"
     status, out, err = run(command, capsys)
     assert (status, err) == (0, "")
-    assert "), chosen on 3 folds, loss Missed(" in out
+    assert re.search(r"Ridge\(strength=[\d.e-]+\), chosen on 3 folds, loss", out)
     content = parsed(run(command + " --json", capsys)[1])
     graph = pl.from_pandas(pd.read_csv(folder / "land.csv"))
     tasks = [pl.Task.along(graph.path(row)) for row in rows]
     assert content["regulariser"] == repr(pl.Ridge(pl.fit(tasks).chosen.strength))
     content = parsed(run(command + " --strength 0.5 --json", capsys)[1])
     assert (content["regulariser"], content["folds"]) == ("Ridge(strength=0.5)", 0)
+
+
+@pytest.mark.parametrize("place", ["linear", "folds", "last"])
+def test_ctrl_c_leaves_the_linear_costs_or_nothing(folder, capsys, monkeypatch, place):
+    walks(folder)
+    command = "boost --edges land.csv --trips walks.csv --out costs.json"
+
+    def press(*given, **options):
+        raise KeyboardInterrupt
+
+    if place == "linear":
+        monkeypatch.setattr(Oracle, "evaluate", press)
+        status, out, err = run(command, capsys)
+        assert (status, out, (folder / "costs.json").exists()) == (130, "", False)
+        assert "interrupted before there was anything to report" in err
+        return
+    monkeypatch.setattr(starting, "f1_scores", press)
+    told = "stopped while folds chose the number of rounds; costs.json has the linear costs; "
+    told += "--rounds 50 makes 50 rounds without folds"
+    if place == "last":
+        command += " --rounds 50"
+        told = "stopped before the first round; costs.json has the linear costs"
+        monkeypatch.setattr(boosting, "first_step", pressed_once(boosting.first_step))
+    status, out, err = run(command, capsys)
+    assert (status, err) == (1, f"relaxboost: {told}\n")
+    assert "status:     interrupted: 0 rounds" in out
+    graph = pl.from_pandas(pd.read_csv(folder / "land.csv"))
+    frame = pd.read_csv(folder / "walks.csv")
+    linear = pl.fit([pl.Task.along(graph.path(row.split())) for row in frame["path"]])
+    assert np.array_equal(pl.load_model("costs.json").costs(graph), linear.costs(graph))
+
+
+def pressed_once(function):
+    """Let Ctrl-C come at the first call of a function."""
+    calls = []
+
+    def called(*given):
+        calls.append(given)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return function(*given)
+
+    return called
 
 
 def test_a_short_time_limit_is_kept_while_a_strength_is_chosen(folder, capsys):
@@ -257,7 +330,7 @@ def test_the_folds_and_the_way_back_are_those_of_the_library(folder, capsys):
     tasks = [pl.Task.along(graph.path(row[1].split()), weight=float(row[2])) for row in rows]
     for option, base, stopping in (("", None, None), (" --base 1 --rounds 7", 1.0, 7)):
         status, out, err = run(command + option, capsys)
-        loss = pl.PlanningLoss("exponential", base)
+        loss = None if base is None else pl.PlanningLoss(base=base)
         found = pl.boost(tasks, fn.RegressionStumps(), loss, stopping=stopping)
         assert (status, err) == (0, "")
         assert parsed(out)["losses"] == [record.value for record in found.history]
@@ -300,8 +373,31 @@ def test_costs_that_fall_around_a_cycle_are_named(folder, capsys):
 
 def test_commands_of_the_page_work(folder, capsys):
     page = Path(__file__).parents[2] / "docs" / "planning.md"
+    (folder / "edges.csv").write_text(ARCS.replace("length", "km"))
     commands = re.findall(r"^relaxboost plan (.*)$", page.read_text(), re.M)
     assert len(commands) >= 4
     for command in commands:
         status, _, err = run(command, capsys)
         assert (status, err) == (0, ""), command
+
+
+def test_the_tutorial_prints_what_it_shows(folder, capsys):
+    """The commands of the page give the numbers of its Python."""
+    page = (Path(__file__).parents[2] / "docs" / "routes.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names: dict = {}
+    for block in blocks:
+        if "edges =" in block or "to_csv" in block:
+            exec(block, names)
+    capsys.readouterr()
+    first, *rest = re.findall(r"^relaxboost plan ([^#\n]*)", page, re.MULTILINE)
+    status, out, err = run(first, capsys)
+    assert (status, err) == (0, "")
+    shown = page.split(first)[1].split("```")[2].strip().splitlines()
+    printed = [line for line in out.splitlines() if not re.match("data|prob|meth|stat|writ", line)]
+    for line, other in zip(shown, printed, strict=True):
+        # The last digits are those of a solver.
+        digits = re.compile(r"(\d\.\d{3})\d*")
+        assert digits.sub(r"\1", line).split() == digits.sub(r"\1", other).split()
+    for command in rest:
+        assert run(command, capsys)[::2] == (0, ""), command

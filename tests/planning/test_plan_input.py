@@ -112,7 +112,7 @@ def test_files_with_different_separators_need_the_same(folder, capsys):
 def test_places_of_nodes(folder, capsys):
     (folder / "nodes.csv").write_text("node,x,y\nhome,0,0\nwork,2,0\nford,1,-1\n")
     command = "show --edges edges.csv --nodes nodes.csv --out a.png"
-    refused(command, "nodes.csv: no node 'bridge' in the graph of 3 nodes; add it to", capsys)
+    refused(command, "nodes.csv has no row for node 'bridge' of edges.csv (1 in all); ad", capsys)
     (folder / "nodes.csv").write_text("name,x,y\nhome,0,0\n")
     refused(command, "nodes.csv has no column 'node', only name, x, y", capsys)
     degrees = "node,x,y\nhome,15,60\nbridge,15.00001,60\nford,15,60.00001\nwork,15.00002,60\n"
@@ -181,6 +181,8 @@ def test_edges_that_are_wrong(folder, capsys, edges, message):
             "trip,node,order\na,home,9:00\na,ford,10:00\n",
             "bad.csv, line 2: order is not a number, but '9:00'; write numbers, or times as 2030",
         ),
+        ("trip,egde\na,3\n", "it has trip, egde; did you mean edge?"),
+        ("trip,node\na,hone\na,work\n", "'hone' is not in the graph; did you mean home?"),
         ("trip,edge\na,3\n", "add a column edge to --edges, or trips a column of nodes"),
     ],
 )
@@ -198,6 +200,8 @@ def test_trips_that_are_wrong(folder, capsys, trips, message):
         ("evaluate costs.json --scenarios a", "relaxboost plan reads tables; for a grid, build"),
         ("fit --edges no.csv --trips trips.csv", "no.csv does not exist"),
         ("fit --edges edges.csv --trips trips.csv --reach 3", "--reach belongs to --loss distance"),
+        ("fit --edges edges.csv --trips trips.csv --loss distance", "distance needs --reach, the"),
+        ("fit --edges edges.csv --trips trips.csv --gaps tol", "got 'tol'; did you mean toll?"),
         ("fit --edges edges.csv --trips trips.csv --out a.txt", "use a name that ends in .json"),
         (
             "fit --edges edges.csv --trips trips.csv --loss strayed --negative exact",
@@ -264,3 +268,31 @@ def test_what_is_said_in_other_words_is_said_by_the_library():
     words |= plan_inputs.USED | plan_inputs.TABLES
     idle = [p for p in words if not any(re.search(p, text) for text in said)]
     assert idle == []
+
+
+def test_names_with_spaces_need_a_row_for_each_step(folder, capsys):
+    (folder / "bad.csv").write_text("u,v,x\nold town,ford,1\nford,work,1\n1,work,1\n")
+    command = "fit --edges bad.csv --trips spaced.csv"
+    (folder / "spaced.csv").write_text("path\nold town ford\n")
+    said = "a column path cannot hold 'old town', because spaces separate its nodes; give columns"
+    refused(command, said, capsys)
+    (folder / "spaced.csv").write_text("trip,node\na,1.0\na,work\n")
+    refused(command, "'1.0' is not in the graph; the graph has '1', so write both", capsys)
+
+
+def test_costs_to_start_from_are_refused_in_words_of_the_command(folder, capsys):
+    files = "--edges edges.csv --trips trips.csv --rounds 2"
+    assert run(f"boost {files} --out boosted.json", capsys)[0] == 0
+    assert run("fit --edges edges.csv --trips trips.csv --out linear.json", capsys)[0] == 0
+    said = "--base must be a number or linear costs, and these costs are not linear; give a file"
+    refused(f"boost {files} --base boosted.json", said, capsys)
+    said = "name all of them in --features, or leave --features out"
+    refused(f"boost {files} --base linear.json --features length", said, capsys)
+    lacking = "evaluate linear.json --edges edges.csv --trips trips.csv --features length"
+    refused(lacking, said, capsys)
+
+
+def test_a_column_of_names_is_named(folder, capsys):
+    rows = "".join(f"n{k},n{k + 1},1,street {k}\n" for k in range(120))
+    (folder / "bad.csv").write_text(f"u,v,x,street\n{rows}")
+    refused("fit --edges bad.csv --trips trips.csv", "names the edges, call it edge", capsys)

@@ -17,6 +17,7 @@ from relaxboost.planning import maps, reference
 from . import small
 
 # A square with a diagonal, and two arcs from "a" to "b".
+NUMBERED = pl.Graph([0, 1], [1, 2], nodes=[1, "7", "n01_00"])
 SQUARE = pl.Graph(
     [0, 0, 1, 2, 3, 0],
     [1, 1, 2, 3, 0, 2],
@@ -107,7 +108,11 @@ CASES = [
     (lambda: SQUARE.path(arcs=[]), "at least one arc|whole numbers"),
     (lambda: SQUARE.path(["b", "d"]), "step 1 of the path, 'b' -> 'd', is no arc"),
     (lambda: SQUARE.path(["d", "a", "b"]), r"step 2 .* parallel arcs \[0, 1\].*graph\.arc\(tail"),
-    (lambda: SQUARE.arc("a", "b", "x"), "key 'x', is no arc"),
+    (lambda: SQUARE.arc("a", "b", "x"), "key 'x', .*between these nodes have the keys 'slow', 'f"),
+    (lambda: SQUARE.path(arcs=[("a", "b", "slow")]), r"arcs=\[graph\.arc\(\*edge\) for edge in ed"),
+    (lambda: NUMBERED.node("1"), "no node '1' .*the graph has 1, so write both the same way"),
+    (lambda: NUMBERED.node("7.0"), "the graph has '7', so write both"),
+    (lambda: NUMBERED.node("n1_00"), r"did you mean n01_00\?"),
     (lambda: SQUARE.path(arcs=[0, 3]), r"step 2 of the path, arc 3 .* does not start at 'b'"),
     (lambda: SQUARE.path(arcs=[9]), "arcs are numbered 0 to 5"),
     (lambda: SQUARE.arc("a", "b"), "'a' -> 'b', may be any of the parallel arcs"),
@@ -216,6 +221,7 @@ CASES = [
     (lambda: pl.PlanningLoss("log"), "link must be one of additive, exponential"),
     (lambda: pl.PlanningLoss(negative="no"), "negative must be one of"),
     (lambda: pl.PlanningLoss(base=0.0), "base must be a positive number"),
+    (lambda: pl.PlanningLoss(base=boosted(stopping=1)), "these costs are not linear; to continue"),
     (lambda: pl.PlanningLoss(base=[1.0, 2.0]), "a number, linear costs, or a function .* an array"),
     (lambda: boosted(pl.PlanningLoss(base=lambda g: [1.0, 2.0])), "finite costs .*of shape"),
     (lambda: boosted(pl.PlanningLoss(base=lambda g: np.full(g.size, np.nan))), "finite costs"),

@@ -17,11 +17,11 @@ CASES = [
 ]
 
 
-def make(seed, name="missed", **options):
+def make(seed, name="missed", link="additive", **options):
     rng = np.random.default_rng(seed)
     first = small.tasks(rng, 2, small.LOSSES[name], repeat=seed % 2 == 1, sites=seed % 2 == 0)
     second = small.tasks(rng, 1, small.LOSSES[name])
-    return pl.PlanningLoss(**options).bind([*first, *second]), rng
+    return pl.PlanningLoss(link, **options).bind([*first, *second]), rng
 
 
 @pytest.mark.parametrize(("name", "negative", "strength"), CASES)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from functools import lru_cache
 
 import numpy as np
@@ -11,8 +9,10 @@ import pytest
 
 from relaxboost import InputError
 from relaxboost import planning as pl
+from relaxboost._core.loop import Clock
 from relaxboost.functional import RegressionStumps, Stopping, Trees
-from relaxboost.planning import starting
+from relaxboost.planning import choosing, starting
+from relaxboost.planning.oracle import Oracle
 
 FOLDS = {"validation": "folds"}
 
@@ -45,6 +45,12 @@ def test_it_starts_from_linear_costs_and_finds_a_product():
     choice = found.choice
     assert (choice.folds, len(choice.scores), choice.ended) == (3, 13, "")
     assert choice.scores[choice.rounds] == max(choice.scores) > choice.scores[0] + choice.error
+    chosen, best = choice.rounds, choice.scores[choice.rounds]
+    said = f"{chosen} rounds of 12; F1 on 3 folds: {choice.scores[0]:.3f} -> {best:.3f}"
+    assert repr(choice) == f"ChosenRounds({said})"
+    loss = f"loss {found.history[0].value:.4g} -> {found.value:.4g}"
+    link = f"exponential link, {loss}, {found.status}"
+    assert repr(found) == f"BoostedCosts({chosen} rounds of Trees, {link})"
     assert (found.boosted.chosen, found.boosted.iterate) == (choice.rounds, "average")
     gain = pl.compare(pl.evaluate(held, linear), pl.evaluate(held, found))["mean_arc_f1"]
     assert gain.difference > 0.02
@@ -52,7 +58,7 @@ def test_it_starts_from_linear_costs_and_finds_a_product():
 
 @pytest.mark.parametrize("link", ["additive", "exponential"])
 def test_linear_costs_are_kept_if_rounds_do_not_help(link, tmp_path):
-    shown = town(0.0, 0.1)
+    shown = town(0.0, 0.1, 2)
     with pytest.warns(UserWarning, match=r"do not show that boosting helps: .* 10 rounds"):
         found = pl.boost(
             shown, RegressionStumps(), pl.PlanningLoss(link), stopping=Stopping(10, **FOLDS)
@@ -123,21 +129,69 @@ def test_few_trips_make_all_rounds_and_a_warm_start_goes_on():
     assert (more.boosted.rounds, more.loss) == (5, found.loss)
 
 
-def test_time_and_ctrl_c_end_the_choice(monkeypatch):
-    shown = town(3.0)[:20]
-    found = pl.boost(shown, RegressionStumps(), stopping=Stopping(50, 1e-9, **FOLDS))
+def test_a_time_limit_ends_the_choice():
+    found = pl.boost(town(3.0)[:20], RegressionStumps(), stopping=Stopping(50, 1e-9, **FOLDS))
     assert (found.status, found.boosted.chosen) == ("time_limit", 0)
-    scores = starting.f1_scores
+
+
+def presses(monkeypatch, number):
+    """Let Ctrl-C come at a number of the calls that plan; return the list of calls."""
     seen = []
 
-    def press(*given):
-        if seen.append(given) is None and len(seen) == 5:
-            os.kill(os.getpid(), signal.SIGINT)
-        return scores(*given)
+    def counted(function):
+        def called(*given, **options):
+            if seen.append(function) is None and len(seen) == number:
+                raise KeyboardInterrupt
+            return function(*given, **options)
 
-    monkeypatch.setattr(starting, "f1_scores", press)
-    found = pl.boost(shown, RegressionStumps(), stopping=Stopping(50, **FOLDS))
-    assert (found.status, found.boosted.chosen, len(seen) < 8) == ("interrupted", 0, True)
+        return called
+
+    for owner, name in (
+        (starting, "f1_scores"),
+        (starting, "split"),
+        (choosing, "f1_scores"),
+        (Oracle, "evaluate"),
+    ):
+        monkeypatch.setattr(owner, name, counted(getattr(owner, name)))
+    return seen
+
+
+@pytest.mark.filterwarnings("ignore:held-out trips do not show")
+@pytest.mark.parametrize(("base", "folds"), [(None, True), (1.0, True), (None, False)])
+def test_ctrl_c_counts_wherever_it_comes(monkeypatch, base, folds):
+    """It ends the run before there are linear costs; later the result has them, to be continued."""
+    shown = town(3.0, side=7, trips=8)
+    graph = shown[0].graph
+    stop = Stopping(2, validation="folds" if folds else None)
+    loss = pl.PlanningLoss(base=base)
+
+    def learn(number, **options):
+        with monkeypatch.context() as patched:
+            seen = presses(patched, number)
+            return pl.boost(shown, RegressionStumps(), loss, **options), len(seen)
+
+    whole, count = learn(0, stopping=stop)
+    with monkeypatch.context() as patched:
+        first = presses(patched, 0)
+        if base is None:
+            starting.linear_start(shown, "additive", Clock())
+    assert not folds or (whole.choice.rounds > 0) == (base == 1.0)
+    places = {*range(1, len(first), len(first) // 3 + 1), len(first), len(first) + 1}
+    places |= {*range(len(first) + 2, count, 12), count - 2, count - 1} - {0}
+    for number in sorted(places - {0}):
+        if number <= len(first):
+            with pytest.raises(KeyboardInterrupt):
+                learn(number, stopping=stop)
+            continue
+        found, _ = learn(number, stopping=stop)
+        assert found.status == "interrupted", number
+        assert found.loss == whole.loss
+        assert np.array_equal(found.site_costs(graph, 0), whole.site_costs(graph, 0))
+        # Without rounds the run begins again, and folds may choose the number.
+        more = stop if found.boosted.rounds == 0 else 2 if found.choice is None else None
+        again = pl.boost(shown, RegressionStumps(), warm_start=found, stopping=more)
+        assert np.array_equal(again.site_costs(graph), whole.site_costs(graph)), number
+        assert (again.status, again.choice) == (whole.status, whole.choice)
 
 
 def test_contradictions_are_refused_before_work_starts():

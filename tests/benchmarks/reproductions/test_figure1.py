@@ -102,7 +102,7 @@ def test_a_run_is_that_of_the_planning_boost(data):
     experiment = EXPERIMENTS["gb11-fig1"]
     problem = experiment.problems("borlange", data, 1, False)(0)
     run = follow(experiment, problem, "residual", 0.25, 4)
-    even = PlanningLoss(base=1.0)
+    even = PlanningLoss("additive", base=1.0)
     unit = boost(tuple(problem.train.y), experiment.learner, even, stopping=1).scale
     found = boost(
         tuple(problem.train.y),
