@@ -89,8 +89,8 @@ def test_the_page_says_what_is_on_record(record):
     page = pages.page(made.MADE, record)
     assert "Statements: 7. Holds: 4, false as stated: 2, not decidable here: 1. [What" in page
     assert (
-        r"| [MADE-trace](#made-trace) | false as stated | Theorem 1 \| rate: The loss is &lt;at most> "
-        "its bound & `falls`. | counterexample |  |"
+        r"| [MADE-trace](#made-trace) | false as stated | Theorem 1 \| rate: The loss is &lt;at "
+        "most> its bound & `falls`. | counterexample |  |"
     ) in page
     assert r"| MADE-U1 | not decidable here | Sec. 9: It is &lt;nice> \| `good`. | a matter" in page
     assert "**False as stated.** Theorem 1 | rate." in page
