@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -34,9 +34,6 @@ from relaxboost.claims.record import (
 from relaxboost.claims.searching import attack
 from relaxboost.claims.spaces import Space, Values
 from relaxboost.claims.verdict import Bound, ClaimVerdict, Evidence, StatementVerdict
-
-if TYPE_CHECKING:
-    from relaxboost.claims.source import Source
 
 _GRAVITY = {REFUTED: 0, UNDECIDED: 1, TIGHT: 2, HOLDS: 3}
 
@@ -89,7 +86,7 @@ class Claim:
     """
 
     id: str
-    source: Source
+    source: Any
     location: str
     stated: Statement
     given: str

@@ -75,10 +75,19 @@ class Field(ABC):
 
 
 class Real(Field):
-    """A number in [low, high], drawn uniformly, or so that its logarithm is uniform."""
+    """A number in [low, high], drawn uniformly, or so that its logarithm is uniform.
 
-    def __init__(self, low: float, high: float, log: bool = False) -> None:
-        self.low, self.high, self.log = float(low), float(high), log
+    The ends may be fractions in words, as in files: ``Real("1/10", "9/10")``.
+    """
+
+    def __init__(self, low: float | str, high: float | str, log: bool = False) -> None:
+        try:
+            self.low, self.high, self.log = as_number(low), as_number(high), log
+        except (TypeError, ValueError, ZeroDivisionError):
+            raise InputError(
+                f"Real needs two numbers, such as Real(0, 1) or Real('1/10', 2), got {low!r} and "
+                f"{high!r}"
+            ) from None
         if not self.low <= self.high or (log and self.low <= 0.0):
             raise InputError(
                 f"Real needs low <= high, and 0 < low if log, got low = {low}, high = {high}"

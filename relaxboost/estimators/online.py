@@ -190,11 +190,9 @@ class OnlineEstimator(TableEstimator, ABC):
         return True
 
     def _learn(self, X: Array, Y: Array, weights: Array) -> Array:
-        """Learn from rows and targets of shape (N, outputs); return the predictions made before.
-
-        If an error occurs, also in user-defined base functions, the learners do not change.
-        """
-        # The state of a learner is small compared with the rows, so that a copy is cheap.
+        """Learn from rows and targets of shape (N, outputs); return the predictions made before."""
+        # After an error, also in a user's base functions, the learners are as they were. Their
+        # state is small compared with the rows, so that a copy is cheap.
         kept = [[array.copy() for array in learner.arrays()] for learner in self.learners_]
         said = np.empty(Y.shape)
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -227,25 +227,55 @@ def boost(
         begun = linear_start(tasks, given.link, clock)
         given = replace(given, base=begun.base)
     strength = math.nan if begun is None else begun.strength
+
+    def folds() -> ChosenRounds:
+        return _chosen(run, tasks, given, strength, stop, clock)
+
+    choice, made = _run(run, tasks, given, stop, clock, before, folds if by_folds else choice)
+    boosted, risk, scale = made
+    if choice is not None:
+        boosted = _with_choice(replace(boosted, seconds=clock.seconds), choice)
+    return _reported(boosted, risk, scale, given, names, choice, begun)
+
+
+def _run(
+    run: _Descent,
+    tasks: Sequence[Task],
+    loss: PlanningLoss,
+    stop: Stopping,
+    clock: Clock,
+    before: BoostedCosts | None,
+    choice: ChosenRounds | Callable[[], ChosenRounds] | None,
+) -> tuple[ChosenRounds | None, tuple[Boosted, PlanningRisk, float]]:
+    """Return the choice of the number of rounds, which folds may have to make, and the rounds."""
     try:
-        if by_folds:
-            choice = _chosen(run, tasks, given, strength, stop, clock)
-        made = run(tasks, given, _last(stop, choice, clock), before)
+        if callable(choice):
+            choice = choice()
+        return choice, run(tasks, loss, _last(stop, choice, clock), before)
     except (KeyboardInterrupt, SystemError) as error:
         # The costs before the first round are known, and the result of Ctrl-C.
         if before is not None or not is_interrupt(error):
             raise
         choice = ChosenRounds(0, (), math.nan, 0, "interrupted")
-        made = run(tasks, given, _last(stop, choice, clock), None)
-    boosted, risk, scale = made
-    if choice is not None:
-        boosted = _with_choice(replace(boosted, seconds=clock.seconds), choice)
-    # The numbers of the report are those of the iterate that predictions use, not of the last.
+        return choice, run(tasks, loss, _last(stop, choice, clock), None)
+
+
+def _reported(
+    boosted: Boosted,
+    risk: PlanningRisk,
+    scale: float,
+    loss: PlanningLoss,
+    names: tuple[str, ...],
+    choice: ChosenRounds | None,
+    begun: LinearStart | None,
+) -> BoostedCosts:
+    """Return the costs with the numbers that describe them."""
+    # The numbers are those of the iterate that predictions use, not of the last.
     F = boosted.decision(risk.features)
     usual = float(np.abs(risk.site_costs(risk.zero())).mean())
     return BoostedCosts(
         boosted=boosted,
-        loss=given,
+        loss=loss,
         names=names,
         status=boosted.status,
         scale=scale,

@@ -205,6 +205,13 @@ class TestSpaces:
             assert same(EVERYTHING.from_json(written), values)
             assert same(EVERYTHING.draw(np.random.default_rng([7, number]), number), values)
 
+    def test_ends_may_be_fractions(self):
+        field = Real("1/10", "9/10")
+        assert (field.low, field.high) == (0.1, 0.9)
+        for wrong in (("a", 1), (None, 1), ("1/0", 1)):
+            with pytest.raises(InputError, match=r"Real needs two numbers, such as Real\(0, 1\)"):
+                Real(*wrong)
+
     def test_instances_included_are_drawn_first(self):
         space = Space(x=Real(0, 1)).including({"x": "1/3"}, {"x": 0})
         drawn = [space.draw(np.random.default_rng(0), number)["x"] for number in range(3)]

@@ -89,12 +89,10 @@ def test_the_page_says_what_is_on_record(record):
     page = pages.page(made.MADE, record)
     assert "Statements: 7. Holds: 4, false as stated: 2, not decidable here: 1. [What" in page
     assert (
-        r"| Theorem 1 \| rate | The loss is &lt;at most> its bound & `falls`. | false as stated |"
-        " counterexample |"
+        r"| [MADE-trace](#made-trace) | false as stated | Theorem 1 \| rate: The loss is &lt;at "
+        "most> its bound & `falls`. | counterexample |  |"
     ) in page
-    assert (
-        r"| MADE-U1 | Sec. 9 | It is &lt;nice> \| `good`. | not decidable here | a matter" in page
-    )
+    assert r"| MADE-U1 | not decidable here | Sec. 9: It is &lt;nice> \| `good`. | a matter" in page
     assert "**False as stated.** Theorem 1 | rate." in page
     assert re.search(
         r"Rests on a counterexample on record; of \d+ instances \d+ refutes? it\.", page

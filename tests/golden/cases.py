@@ -340,6 +340,7 @@ JUDGED_AGAIN: set[str] = {
     "TEL-bad-set",
     "SS09-D6",
     "SS09-remark-adaboost-loss",
+    "SS09-remark-opposite",  # w = 0 has the margin 0
     "RDS04-maximum-margin",  # the paper denies what was charged to it
     "GB11-subgradients-emp",  # examples may coincide
     "GB11-regression",  # as printed nothing depends on h

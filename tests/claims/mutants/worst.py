@@ -5,24 +5,24 @@ from __future__ import annotations
 from tests.claims.mutants.mutant import Mutant
 
 OF_GB11 = (
-    Mutant("GB11-T3-step", "constant", "p @ p / 2,", "p @ p / 1.8,", correction=1, step=1),
-    Mutant("GB11-T3-edge", "constant", "gamma**2 / 2,", "gamma**2 / 1.8,", correction=1, step=1),
-    Mutant("GB11-T3-dominance", "constant", "bracket, 1,", "bracket, 0.95,", step=1),
+    Mutant("GB11-T3-step", "constant", "p @ p / 2,", "p @ p / 1.8,", correction=1, step=2),
+    Mutant("GB11-T3-edge", "constant", "gamma**2 / 2,", "gamma**2 / 1.8,", correction=1, step=2),
+    Mutant("GB11-T3-dominance", "constant", "bracket, 1,", "bracket, 0.95,", step=2),
     Mutant(
-        "GB11-T3-rate", "constant", "1 - gamma**2 *", "1 - 1.1 * gamma**2 *", correction=1, step=1
+        "GB11-T3-rate", "constant", "1 - gamma**2 *", "1 - 1.1 * gamma**2 *", correction=1, step=3
     ),
     Mutant("GB11-T4-error", "constant", "(1 - gamma**2)", "(1 - 1.1 * gamma**2)", step=2),
     Mutant("GB11-T5-h", "constant", "1.0 if x.T == 1", "0.9 if x.T == 1", correction=1, step=2),
     Mutant("GB11-T6-sharp", "constant", "/ (2 * t)", "/ (2.2 * t)", step=7),
     Mutant(
-        "GB11-T6-residual", "constant", "1 - gamma**2", "1 - 1.1 * gamma**2", correction=1, step=1
+        "GB11-T6-residual", "constant", "1 - gamma**2", "1 - 1.1 * gamma**2", correction=1, step=2
     ),
     Mutant("GB11-T6-c", "index", "x.T)", "x.T - 1)", step=2),
 )
 
 OF_DEK11 = (
     Mutant("DEK11-T1", "constant", "math.sqrt(", "0.95 * math.sqrt(", correction=1, step=3),
-    Mutant("DEK11-T1-regret", "constant", "math.sqrt(", "0.95 * math.sqrt(", correction=1, step=1),
+    Mutant("DEK11-T1-regret", "constant", "math.sqrt(", "0.95 * math.sqrt(", correction=1, step=3),
     Mutant("DEK11-T1-rate", "constant", "1.0 / math.sqrt(", "0.95 / math.sqrt(", step=2),
     Mutant(
         "DEK11-T1-closer",
@@ -46,9 +46,9 @@ OF_DEK11 = (
 )
 
 OF_JNTV05 = (
-    Mutant("JNTV05-affine", "constant", "(v - f @ g)", "(v - 0.9 * (f @ g))", step=1),
+    Mutant("JNTV05-affine", "constant", "(v - f @ g)", "(v - 0.9 * (f @ g))", step=2),
     Mutant("JNTV05-P2", "constant", "(2 * b)", "(2.2 * b)", correction=2, step=4),
-    Mutant("JNTV05-P2-proof", "constant", "z @ z / 2,", "z @ z / 2.2,", step=1),
+    Mutant("JNTV05-P2-proof", "constant", "z @ z / 2,", "z @ z / 2.2,", step=2),
     Mutant("JNTV05-P3", "constant", "(2.0 * b)", "(2.5 * b)", correction=1, step=3),
     Mutant("JNTV05-Eq27", "constant", "(f @ g * w", "(0.9 * (f @ g) * w", step=3),
     Mutant("JNTV05-Eq28", "constant", "math.sqrt(", "0.7 * math.sqrt(", step=2),
