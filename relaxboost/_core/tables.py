@@ -31,6 +31,15 @@ _OTHERS = {
 MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "<NA>", "null", "NULL", "None"]
 """Words that stand for a missing value in a column of numbers."""
 
+UNREPEATED = "hardly a word of {} comes twice, and sets of such words fit any labels; {}"
+"""A note about columns for which `hardly_repeats` is true, with the remedy."""
+
+
+def hardly_repeats(column: Any) -> bool:
+    """Return whether most words of a column are different, as in ids, names, dates and prices."""
+    # With at most 10 examples half of the words may be different by chance.
+    return bool(2 * column.nunique() > max(column.count(), 10))
+
 
 def read_csv(
     path: str | os.PathLike[str],
@@ -182,6 +191,13 @@ def opened(path: Path) -> Iterator[io.TextIOWrapper]:
 def listed(names: Sequence[str]) -> str:
     """Return the names of columns for a message, with a remedy if they look like a row."""
     return few(names, 12) + _headless(names)
+
+
+def check_columns(table: object, option: str, columns: Sequence[str], known: Sequence[str]) -> None:
+    """Raise InputError if an option names a column that is not among the columns of a table."""
+    for column in columns:
+        if column not in known:
+            raise InputError(f"{option}={column!r} names no column; {table} has {listed(known)}")
 
 
 def _headless(names: Sequence[str]) -> str:

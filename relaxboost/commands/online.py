@@ -25,6 +25,7 @@ from relaxboost.commands.style import (
     PipedFile,
     added,
     check_name,
+    drop_option,
     note,
     say,
     sep_option,
@@ -91,7 +92,7 @@ _OPTIONS = [
     click.option("--label", help="The column of labels or targets; --loss inner has none."),
     sep_option,
     click.option("--classes", metavar="NO,YES", help="The labels of the classes -1 and +1."),
-    click.option("--drop", metavar="COLUMNS", help="Columns to leave out, separated by commas."),
+    drop_option,
     click.option(
         "--categories",
         metavar="COLUMNS",

@@ -10,7 +10,7 @@ from typing import Any
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.tables import listed, read_header
-from relaxboost.commands.style import DOMAINS, check_name, note_huge, spoken_input
+from relaxboost.commands.style import DOMAINS, check_name, columns_of, note_huge, spoken_input
 
 METHODS = {
     "hedged-descent": "HedgedDescent",
@@ -26,11 +26,6 @@ WITH_RADIUS = ("radius", "over", "proxy", "schedule", "horizon")
 """The options that choose a method with a radius."""
 # Losses for which only methods with a radius are known.
 NEED_RADIUS = ("inner", "exponential")
-
-
-def _split(given: str | None) -> list[str]:
-    """Return the names of columns that an option lists."""
-    return [name.strip() for name in (given or "").split(",") if name.strip()]
 
 
 class StreamOptions(SimpleNamespace):
@@ -50,8 +45,8 @@ class StreamOptions(SimpleNamespace):
             self.label,
             classes=self._classes(),
             sep=self.sep,
-            drop=_split(self.drop),
-            categories=_split(self.categories),
+            drop=columns_of(self.drop),
+            categories=columns_of([self.categories or ""]),
         )
         # Costs of experts are losses already: scaling them would change the game.
         base = self.base or ("experts" if self.loss == "inner" else "linear")

@@ -16,7 +16,7 @@ import click
 import relaxboost as rb
 from relaxboost._core.errors import InputError, few, number_of
 from relaxboost._core.files import check_output, write_atomically
-from relaxboost._core.tables import listed, read_header
+from relaxboost._core.tables import UNREPEATED, hardly_repeats, listed, read_header
 from relaxboost.commands.style import (
     DOMAINS,
     HUGE,
@@ -24,7 +24,9 @@ from relaxboost.commands.style import (
     InputFile,
     OutputFile,
     check_name,
+    columns_of,
     complain,
+    drop_option,
     huge_columns,
     say,
     sep_option,
@@ -82,6 +84,8 @@ class _Options(SimpleNamespace):
             if self.dataset not in datasets.BUNDLED:
                 known = ", ".join(datasets.BUNDLED)
                 raise InputError(f"no data set {self.dataset!r}; bundled: {known}")
+            if self.drop:
+                raise InputError("--drop leaves out columns of a CSV; leave --dataset out")
             data = datasets.BUNDLED[self.dataset]()
             return data, rb.matrices.stumps(data.X, data.y, data.feature_names), None
         if self.label is None:
@@ -92,7 +96,8 @@ class _Options(SimpleNamespace):
         from relaxboost.estimators.margin_columns import SubsetStumps
 
         # Columns of words become stumps on sets of words, as in MarginBoostClassifier.
-        features, y = datasets.read_table(self.csv, self.label, self.sep, words=True)
+        drop = columns_of(self.drop)
+        features, y = datasets.read_table(self.csv, self.label, self.sep, words=True, drop=drop)
         matrix = SubsetStumps(features, y.signs)
         data = datasets.dataset(self.csv, matrix.data()[:, 1:], features, y)
         self.labelled = features, y
@@ -123,6 +128,7 @@ Examples:
 @click.argument("csv", required=False, type=InputFile())
 @click.option("--label", help="Label column of the CSV; any two values, the larger is +1.")
 @sep_option
+@drop_option
 @click.option("--dataset", help="A bundled data set instead of a CSV: breast-cancer.")
 # The game: the relaxation of the margin, and the set of weights.
 @click.option(
@@ -278,9 +284,8 @@ def _print(options: _Options, data: Any, solution: Any, rows: Any) -> None:
 
 
 _NOTES = {
-    "fit_all": "hardly a word of {} comes twice, and sets of such words fit any labels; make them "
-    "numbers, or drop the column",
-    "empty": "no row has a value of {}; drop the column",
+    "fit_all": UNREPEATED.format("{}", "leave it out by --drop, or make its words numbers"),
+    "empty": "no row has a value of {}; leave it out by --drop",
     "huge": HUGE.format("{}", "leave the cell empty"),
 }
 """What the output says of odd columns, by their names in --json."""
@@ -291,9 +296,7 @@ def _odd_columns(rows: Any) -> dict[str, list[str]]:
     words = [(name, x) for name, x in rows.items() if x.dtype.kind not in "biuf"]
     numbers = rows.select_dtypes("number")
     return {
-        # Such columns are names, dates or prices. With at most 10 examples half of the words may be
-        # different by chance.
-        "fit_all": [name for name, x in words if 2 * x.nunique() > max(x.count(), 10)],
+        "fit_all": [name for name, x in words if hardly_repeats(x)],
         "empty": list(rows.columns[rows.isna().all()]),
         "huge": huge_columns(numbers.columns, numbers.to_numpy(float, na_value=float("nan"))),
     }

@@ -108,9 +108,20 @@ matrix_option = click.option(
 sep_option = click.option(
     "--sep", default=",", show_default=True, help="The character that separates columns of a CSV."
 )
+drop_option = click.option(
+    "--drop",
+    metavar="COLUMNS",
+    multiple=True,
+    help="Columns to leave out, separated by commas, or one each time.",
+)
 time_limit_option = click.option(
     "--time-limit", type=float, help="Stop after this number of seconds."
 )
+
+
+def columns_of(given: Iterable[str]) -> list[str]:
+    """Return the names of columns that options list, separated by commas."""
+    return [name.strip() for text in given for name in text.split(",") if name.strip()]
 
 
 def check_there(*files: Path | None) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
-from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, share
 from relaxboost.estimators.choices import (
     options_of,
+    seed_of,
     takes_missing,
     threads,
     weak_learner,
@@ -187,10 +187,8 @@ class FunctionalGradientEstimator(LearnerEstimator):
         """Return the seed of the split; a warm start splits the data like the fit before."""
         if is_warm:
             return self._seed
-        if isinstance(self.random_state, Integral):
-            return int(self.random_state)
         # A RandomState changes with each draw, so that the number drawn is kept for warm starts.
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
+        return seed_of(self.random_state)
 
     def _before(self) -> Boosted | None:
         """Return the run that a warm start continues, or None."""

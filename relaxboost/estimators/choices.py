@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from inspect import signature
+from numbers import Integral
 from typing import Any
+
+from sklearn.utils import check_random_state
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
@@ -34,6 +37,19 @@ def loss_of(given: Any, tasks: tuple[str, ...], does: str, classes: int = 0) -> 
             f"{', '.join(names)}"
         )
     return given
+
+
+def seed_of(random_state: Any) -> int:
+    """Return a seed: an int itself, or a number drawn at random."""
+    try:
+        random = check_random_state(random_state)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"random_state must be None, a RandomState, or an int from 0 to 2**32 - 1, got "
+            f"{random_state!r}; give random_state=0, say"
+        ) from None
+    is_int = isinstance(random_state, Integral)
+    return int(random_state) if is_int else int(random.randint(2**31 - 1))
 
 
 def _of_more(name: str, classes: int) -> Loss:

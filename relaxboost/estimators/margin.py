@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError
+from relaxboost.estimators.choices import seed_of
 from relaxboost.estimators.margin_base import MarginBoost, soft_margin
 from relaxboost.estimators.margin_calibration import Calibration, sigmoids
 from relaxboost.estimators.margin_columns import CutColumns
@@ -60,7 +61,8 @@ class ClassGames(Games):
         # An order of categories by the labels would tell trees the labels of unseen examples.
         columns = CutColumns.of(self.table, given.Z, np.zeros(signs.size), weights)
         ranked = RankedColumns.of(columns, given.Z)
-        return ranked, TreePool(ranked(given.Z), signs, weights, given.units(), given.counts)
+        E = ranked(given.Z)
+        return ranked, TreePool(E, signs, weights, given.units(), given.counts, given.seed)
 
     def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
         """Return the game of each relaxation."""
@@ -74,13 +76,7 @@ class ClassGames(Games):
 
     def unseen_votes(self, played: list[Played]) -> Array:
         """Return the votes of trees that have not seen an example, (grid, examples[, classes])."""
-        votes = [
-            [
-                cast(TreePool, s.game.matrix).unseen_votes(s.support, s.coefficients)
-                for _, s in pairs
-            ]
-            for pairs in played
-        ]
+        votes = [[_unseen(s) for _, s in pairs] for pairs in played]
         return np.array(votes[0]) if len(votes) == 1 else np.moveaxis(np.array(votes), 0, -1)
 
     def _weights(self, given: Examples, k: int) -> Vector:
@@ -152,6 +148,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
     _: KW_ONLY
     hypotheses: Any = "auto"
     class_weight: Any = None
+    random_state: Any = 0
 
     @abstractmethod
     def _grid(self) -> list[Relaxation]:
@@ -201,7 +198,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         self.classes_, codes = classes_of(y)
         factors = self._class_factors(codes, weights)
         rows = np.flatnonzero(weights > 0.0)
-        given = Examples(Z, codes, weights).at(rows)
+        given = Examples(Z, codes, weights, seed=seed_of(self.random_state)).at(rows)
         went = np.arange(rows.size)
         # Merged examples make games smaller, and weights give the same bits as copies. Factors come
         # after the sums, because a sum of products is rounded otherwise.
@@ -350,14 +347,14 @@ class MarginBoostClassifier(_MarginClassifier):
         "capped" has a fraction. A fraction of less than one example gives the hard margin.
     hypotheses : "auto", "stumps", classifier, or callable
         "auto" is a pool of 200 randomised trees, of which a fifth each have depth 2, 3, 5 and no
-        limit, and a fifth cut at random. Each is grown on a bootstrap sample, with a fixed seed.
-        Votes of the trees that have not seen an example are held out: they choose the fraction, by
-        the likelihood, and calibrate. "stumps" are all stumps, few of which get a weight and which
-        can be read; `folds` choose the fraction, by the errors. A stump sends missing values left,
-        right or to the vote 0. A stump of a feature with categories orders them by their share of
-        +1 and cuts this order. A scikit-learn classifier that takes sample_weight is fitted in each
-        round until it finds no better hypothesis; `margin_` is then about the hypotheses found. A
-        function of (X, y in −1 and +1) returns a margin matrix, such as
+        limit, and a fifth cut at random. Each is grown on a bootstrap sample. Votes of the trees
+        that have not seen an example are held out: they choose the fraction, by the likelihood, and
+        calibrate. "stumps" are all stumps, few of which get a weight and which can be read; `folds`
+        choose the fraction, by the errors. A stump sends missing values left, right or to the vote
+        0. A stump of a feature with categories orders them by their share of +1 and cuts this
+        order. A scikit-learn classifier that takes sample_weight is fitted in each round until it
+        finds no better hypothesis; `margin_` is then about the hypotheses found. A function of
+        (X, y in −1 and +1) returns a margin matrix, such as
         ``partial(rb.matrices.stumps, max_cuts=32)``.
     tol : float
         The gap of the bracket, > 0.
@@ -379,6 +376,9 @@ class MarginBoostClassifier(_MarginClassifier):
         equal. Games of folds never do.
     verbose : int
         1 shows a bar on a terminal.
+    random_state : int, RandomState, optional
+        The seed of the trees and folds. By default it is fixed, because equal data then give equal
+        games; None draws a new one.
 
     Attributes
     ----------
@@ -460,7 +460,7 @@ class MarginBoostClassifierCV(_MarginClassifier):
     ----------
     fractions : sequence of float
         The fractions to choose from, each in (0, 1].
-    hypotheses, tol, class_weight, folds, time_limit, n_jobs, warm_start, verbose
+    hypotheses, tol, class_weight, folds, time_limit, n_jobs, warm_start, verbose, random_state
         As for `MarginBoostClassifier`; `folds` may not be None.
 
     Attributes

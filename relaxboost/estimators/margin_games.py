@@ -42,6 +42,8 @@ class Examples(NamedTuple):
     """Whether equal examples have been merged, so that weights count copies."""
     copies: Vector | None = None
     """The numbers of copies, if weights have other factors besides; None if the weights are it."""
+    seed: int = 0
+    """The seed of the folds and of the pool of trees."""
 
     @property
     def counts(self) -> Vector:
@@ -52,8 +54,8 @@ class Examples(NamedTuple):
         """Return the examples of some rows."""
         groups = None if self.groups is None else self.groups[rows]
         copies = None if self.copies is None else self.copies[rows]
-        weights = self.weights[rows]
-        return Examples(self.Z[rows], self.codes[rows], weights, groups, self.once, copies)
+        kept = self._replace(Z=self.Z[rows], codes=self.codes[rows], weights=self.weights[rows])
+        return kept._replace(groups=groups, copies=copies)
 
     def merged(self) -> tuple[Examples, Whole]:
         """Return the different examples, sorted, with summed weights, and the example of each row.
@@ -84,8 +86,8 @@ class Examples(NamedTuple):
         if unit is None or np.unique(unit).size < count:
             unit = self._places()
         _, first, row = np.unique(unit, axis=0, return_index=True, return_inverse=True)
-        # The folds get the units of each class in turn, in random order with a fixed seed.
-        order = np.lexsort((np.random.default_rng(0).random(first.size), self.codes[first]))
+        # The folds get the units of each class in turn, in random order.
+        order = np.lexsort((np.random.default_rng(self.seed).random(first.size), self.codes[first]))
         fold = np.empty(order.size, dtype=np.int64)
         fold[order] = np.arange(order.size) % count
         row = row.ravel()

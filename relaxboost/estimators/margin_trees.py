@@ -116,6 +116,8 @@ class TreePool(DenseMatrix):
         −1 are drawn one by one.
     copies : array of shape (m,)
         The number of copies of each example.
+    seed : int
+        The seed of the samples and of the trees.
 
     Raises
     ------
@@ -124,14 +126,19 @@ class TreePool(DenseMatrix):
     """
 
     def __init__(
-        self, E: NDArray[Any], signs: Vector, weights: Vector, units: Whole, copies: Vector
+        self,
+        E: NDArray[Any],
+        signs: Vector,
+        weights: Vector,
+        units: Whole,
+        copies: Vector,
+        seed: int = 0,
     ) -> None:
         if (E[0] == E).all():
             raise InputError(
                 "every feature is constant, so that no tree can split; add a feature that varies"
             )
-        # The seed is fixed, because equal data must give equal games.
-        rng = np.random.default_rng(0)
+        rng = np.random.default_rng(seed)
         size = int(units.max(initial=0)) + 1
         self._trees: list[PooledTree] = []
         margins = np.empty((signs.size, TREES))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import wraps
@@ -16,7 +17,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from relaxboost._core.arrays import Array, Vector, doubles, no_number
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, few
+from relaxboost._core.tables import UNREPEATED, hardly_repeats
 from relaxboost.matrices.labelled import ROUNDED, check_names, rounded_integer
 
 
@@ -27,12 +29,18 @@ class Features:
     names: tuple[str, ...]
     levels: tuple[tuple[Any, ...] | None, ...]
     """The categories of each column; None for numbers."""
+    unrepeated: tuple[str, ...] = ()
+    """The columns of categories of which hardly any comes twice, such as ids."""
 
     @classmethod
     def of(cls, X: Any) -> Features:
         """Return the columns of a pandas frame."""
         names = (f"x{name}" if isinstance(name, Integral) else str(name) for name in X.columns)
-        return cls(tuple(names), tuple(_levels(x) for _, x in X.items()))
+        columns = list(zip(names, (x for _, x in X.items()), strict=True))
+        levels = tuple(_levels(x) for _, x in columns)
+        pairs = zip(columns, levels, strict=True)
+        ids = (name for (name, x), words in pairs if words is not None and hardly_repeats(x))
+        return cls(tuple(name for name, _ in columns), levels, tuple(ids))
 
     @classmethod
     def numbered(cls, d: int) -> Features:
@@ -48,7 +56,8 @@ class Features:
             If a category is not among the levels of its column.
         """
         columns = zip((x for _, x in X.items()), self.names, self.levels, strict=True)
-        return np.column_stack([np.empty((len(X), 0)), *(_numbers(*column) for column in columns)])
+        numbers = [_numbers(*column, column[1] in self.unrepeated) for column in columns]
+        return np.column_stack([np.empty((len(X), 0)), *numbers])
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -192,6 +201,10 @@ class TableEstimator(BaseEstimator):
         validate_data(self, X, reset=reset, skip_check_array=True)
         if reset:
             self._table = Features.of(X)
+            if ids := self._table.unrepeated:
+                remedy = "drop the column, or make its words numbers"
+                # The level is that of a call of `fit`.
+                warnings.warn(UNREPEATED.format(few(ids, 6, repr), remedy), stacklevel=8)
         Z: Array = check_array(self._table.numbers(X), estimator=self, ensure_all_finite=False)
         return Z
 
@@ -320,7 +333,7 @@ def _no_category(x: Any) -> InputError:
     )
 
 
-def _numbers(x: Any, name: str, levels: tuple[Any, ...] | None) -> Vector:
+def _numbers(x: Any, name: str, levels: tuple[Any, ...] | None, is_unrepeated: bool) -> Vector:
     import pandas as pd
 
     if levels is None:
@@ -342,9 +355,13 @@ def _numbers(x: Any, name: str, levels: tuple[Any, ...] | None) -> Vector:
     unknown = (codes < 0) & x.notna().to_numpy()
     if unknown.any():
         value = x.iloc[int(np.argmax(unknown))]
+        remedy = (
+            ", and hardly a word of this column came twice there; drop the column, and fit again"
+            if is_unrepeated
+            else "; replace it by None, or declare the categories of all columns of strings before "
+            'you split the data: X[names] = X[names].astype("category")'
+        )
         raise InputError(
-            f"feature {name!r} has the category {value!r}, which training did not have; replace it "
-            "by None, or declare the categories of all columns of strings before you split the "
-            'data: X[names] = X[names].astype("category")'
+            f"feature {name!r} has the category {value!r}, which training did not have{remedy}"
         )
     return np.where(codes < 0, np.nan, codes)

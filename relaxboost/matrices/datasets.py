@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -174,16 +174,22 @@ def dataset(path: str | os.PathLike[str], X: Array, features: Any, y: SignedLabe
 
 
 def read_table(
-    path: str | os.PathLike[str], label: str, sep: str = ",", words: bool = False
+    path: str | os.PathLike[str],
+    label: str,
+    sep: str = ",",
+    words: bool = False,
+    drop: Sequence[str] = (),
 ) -> tuple[Any, SignedLabels]:
     """Return the features and the labels of a file, as `read_csv` does.
 
     With `words` there may be columns of words, unless some of them reads as a number, and missing
-    values.
+    values. The columns `drop` are left out before anything is checked.
     """
     frame = _read_frame(Path(path), label, sep)
     if label not in frame.columns:
         raise InputError(f"{path} has no column {label!r}; it has {tables.listed(frame.columns)}")
+    tables.check_columns(path, "drop", drop, [name for name in frame.columns if name != label])
+    frame = frame.drop(columns=list(drop))
     if frame.shape[1] < 2:
         raise InputError(f"{path} has no column besides the label {label!r}; add some")
     if frame.shape[0] == 0:

@@ -211,6 +211,29 @@ def test_words_that_fit_anything_are_noted(tmp_path, printed):
     assert "hardly a word" not in printed("solve", path, "--label", "late", "--fraction", "0.5")
 
 
+def test_columns_are_left_out_before_they_are_read(tmp_path, printed, capsys):
+    path = tmp_path / "days.csv"
+    rows = [f'{n},C{n},{n % 3},"1,5",{"no" if n % 7 else "yes"}' for n in range(1, 29)]
+    path.write_text("\n".join(["n,id,shift,price,late", *rows]))
+    given = ["solve", str(path), "--label", "late", "--json"]
+    once = json.loads(printed(*given, "--drop", "id, price"))
+    twice = json.loads(printed(*given, "--drop", "id", "--drop", "price"))
+    assert once["fit_all"] == twice["fit_all"] == []
+    assert "id" in json.loads(printed(*given, "--drop", "price"))["fit_all"]
+    assert once["lower"] == twice["lower"]
+    for option, said in (
+        (["--drop", "ids"], f"--drop ids names no column; {path} has n, id, shift, price"),
+        (["--drop", "late"], "--drop late names no column"),
+        (["--drop", "n,id,shift,price"], "no column besides the label 'late'"),
+    ):
+        with pytest.raises(SystemExit):
+            main([*given, *option])
+        assert said in " ".join(capsys.readouterr().err.split())
+    with pytest.raises(SystemExit):
+        main(["solve", "--dataset", "breast-cancer", "--drop", "x"])
+    assert "leave --dataset out" in capsys.readouterr().err
+
+
 def test_lines_wrap_but_for_paths_and_commands_to_copy():
     path = "/".join(["folder"] * 30)
     assert path in folded(f"written:    the file {path}", 80).split()

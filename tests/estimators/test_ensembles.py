@@ -349,7 +349,8 @@ def test_where_nothing_beats_no_weights_the_report_says_so():
     report = rb.certify_ensemble((np.ones((4, 1)), [1.0]), None, y)
     assert report.margin == (-1, -1)
     assert not report.reoptimised.any()
-    assert "no vote is better than w = 0" in str(report)
+    assert "the best weights are 0: all margins are 0, and no vote decides" in str(report)
+    assert str(report).splitlines()[-1].split()[-2:] == ["0.0000", "-"]  # and not 100 % wrong
 
 
 def test_sparse_examples_and_missing_values_that_the_estimator_takes():

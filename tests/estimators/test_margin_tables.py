@@ -92,6 +92,20 @@ def test_categories_never_seen_are_refused():
     fitted.fit(known[:-1], [0, 1, 0, 1, 0]).predict(known)
 
 
+def test_a_column_of_ids_is_noted_with_its_remedy():
+    X, y = TEXT.loc[[0, 1] * 8].reset_index(drop=True), [0, 1] * 8
+    alone = StumpBoost(fraction=0.1, folds=None).fit(X, y)  # without a warning
+    ids = X.assign(id=[f"C{n}" for n in range(16)])
+    said = "hardly a word of 'id' comes twice, .*; drop the column, or make its words numbers"
+    with pytest.warns(UserWarning, match=said) as caught:
+        fitted = clone(alone).fit(ids, y)
+    assert caught[0].filename == __file__  # the line of the call
+    with pytest.raises(rb.InputError, match=r"'id' has .*'C99', .* drop the column, and fit again"):
+        fitted.predict(ids.assign(id="C99"))
+    with pytest.raises(rb.InputError, match=r"'a' has .*'z', .* declare the categories"):
+        fitted.predict(ids.assign(a="z"))
+
+
 def test_columns_without_names_are_those_of_an_array():
     X = pd.DataFrame([[1.0, 4], [2, 3], [3, 2], [4, 1]]).drop(columns=0)
     fitted = StumpBoost("hard", folds=None).fit(X, [0, 0, 1, 1])

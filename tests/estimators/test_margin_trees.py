@@ -53,6 +53,30 @@ def test_interactions_are_learned():
     assert MarginBoostClassifier(hypotheses="stumps", fraction=0.5).fit(X, y).score(new, aims) < 0.7
 
 
+def test_random_state_is_the_seed_of_trees_and_folds():
+    X, y = quadrants(60, flip=0.1)
+    given = MarginBoostClassifier(fraction=0.5, tol=0.1)
+    assert given.random_state == 0  # fixed, so that equal data give equal games
+    first, same, other = (
+        clone(given).set_params(random_state=seed).fit(X, y).margin_.tolist() for seed in (0, 0, 1)
+    )
+    assert first == same != other
+    drawn = [
+        clone(given).set_params(random_state=np.random.RandomState(3)).fit(X, y).margin_.tolist()
+        for _ in range(2)
+    ]
+    assert drawn[0] == drawn[1] != first
+    fitted = [
+        MarginBoostClassifier(hypotheses="stumps", fraction=0.5, folds=2, random_state=seed)
+        .fit(X, y)
+        .predict_proba(X[:1])[0, 0]
+        for seed in (0, 1)
+    ]
+    assert fitted[0] != fitted[1]
+    with pytest.raises(rb.InputError, match=r"random_state must be None, .* got 'x'"):
+        given.set_params(random_state="x").fit(X, y)
+
+
 def test_votes_are_unique_to_the_tolerance():
     """Two points within ε of the value ρ are within 4 r √(ε / ρ): their midpoint is shorter."""
     X, y = quadrants(flip=0.1)

@@ -197,7 +197,8 @@ class EnsembleReport:
         # The optimum may be w = 0, because it has a larger hard margin than votes that err.
         if not self.reoptimised.any():
             lines.append(
-                "  (no vote is better than w = 0; try rb.Capped(fraction=0.1), for example)"
+                "  (the best weights are 0: all margins are 0, and no vote decides; "
+                "try rb.Capped(fraction=0.1))"
             )
         if self.optimum.gap > self.tol:
             lines.append(f"  (the bracket of rho is wider than tol = {self.tol:g})")
@@ -209,7 +210,8 @@ class EnsembleReport:
             values = [*np.quantile(u, (0.0, 0.05, 0.25, 0.5)).tolist(), float(u.mean())]
             cells = "".join(f"{value:>9.4f}" for value in values)
             used = int(np.count_nonzero(w))
-            lines.append(f"  {name:<15}{used:>8}{cells}{float(np.mean(u <= 0.0)):>8.1%}")
+            wrong = f"{float(np.mean(u <= 0.0)):.1%}" if used else "-"
+            lines.append(f"  {name:<15}{used:>8}{cells}{wrong:>8}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

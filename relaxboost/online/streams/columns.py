@@ -9,7 +9,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
-from relaxboost._core.tables import listed
+from relaxboost._core.tables import check_columns
 from relaxboost.online.streams.words import Words
 
 ENCODE = "drop or encode it"
@@ -36,13 +36,10 @@ class TableColumns:
 
     def check(self, name: str, known: Sequence[str]) -> None:
         """Raise InputError for a column to leave out, or of categories, that does not exist."""
-        categories = [] if self.words is None else self.words.columns
-        for what, columns in (("drop", self.drop), ("categories", categories)):
-            for column in columns:
-                if column not in known or (what == "categories" and column in self.drop):
-                    raise InputError(
-                        f"{what}={column!r} names no column; {name} has {listed(known)}"
-                    )
+        check_columns(name, "drop", self.drop, known)
+        if self.words is not None:
+            kept = [column for column in known if column not in self.drop]
+            check_columns(name, "categories", self.words.columns, kept)
 
     def joined(
         self,
