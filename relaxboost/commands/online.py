@@ -112,6 +112,11 @@ _OPTIONS = [
         show_default=True,
         help="Stumps for each feature.",
     ),
+    click.option(
+        "--no-intercept",
+        is_flag=True,
+        help="Leave out the constant base function, which linear and stumps have by default.",
+    ),
     # The problem: the loss, and the set of weights.
     click.option(
         "--loss",
@@ -376,7 +381,9 @@ def _resume_note(options: StreamOptions) -> str:
     about = read_state(options.save).get("run")
     # A file without a row is refused when the learner starts.
     at = about.get("at") if isinstance(about, dict) else None
-    return f"resumes {options.save} at row {at}"
+    # Learners of versions without intercepts, and of --no-intercept.
+    without = ", without an intercept" if options.was_saved_without_intercept() else ""
+    return f"resumes {options.save} at row {at}{without}"
 
 
 def _methods(options: StreamOptions) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -38,7 +39,7 @@ class StreamOptions(SimpleNamespace):
 
     def opened(self) -> Any:
         """Return the stream of examples, mapped by the base functions of --base."""
-        from relaxboost.online import Experts, LinearBasis, StumpBasis, stream
+        from relaxboost.online import Experts, LinearBasis, StumpBasis, WithIntercept, stream
 
         if self.label is None and self.loss != "inner":
             said = f"--loss {self.loss} needs --label, the name of the label column"
@@ -66,10 +67,25 @@ class StreamOptions(SimpleNamespace):
                 return kind(numbers)
 
             made = given.encoded(from_sample, SAMPLE)
+            # A learner that was saved without an intercept continues without it.
+            if not (self.no_intercept or self.was_saved_without_intercept()):
+                made = WithIntercept(made)
         found = given.through(made)
         piped = not isinstance(self.stream, Path)
         found.name = "standard input" if piped else spoken_input(found.name)
         return found
+
+    def was_saved_without_intercept(self) -> bool:
+        """Return whether there is a learner to resume that has no intercept."""
+        from relaxboost.online.saving import read_state
+        from relaxboost.online.streams.bases import WITH_INTERCEPT
+
+        save = getattr(self, "save", None)
+        if save is None or not save.exists():
+            return False
+        origin = read_state(save).get("origin")
+        base = origin.get("base functions") if isinstance(origin, dict) else None
+        return isinstance(base, str) and not re.search(f"^experts |{WITH_INTERCEPT} ", base)
 
     def _classes(self) -> tuple[Any, Any] | None:
         if self.classes is None:

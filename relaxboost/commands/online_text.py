@@ -12,6 +12,7 @@ from relaxboost._core.digits import finite
 from relaxboost._core.errors import number_of
 from relaxboost.commands.online_options import WITH_RADIUS
 from relaxboost.commands.style import DOMAINS, largest
+from relaxboost.online.streams.bases import INTERCEPT
 
 ALMOST = 0.9
 """The part of a ball from which a note recommends a larger radius."""
@@ -55,9 +56,12 @@ def run_text(
     ]
     lines.append(f"regret:     {_regret(found, mean)}")
     lines.append(f"status:     {found.status}, {seconds:.2g} s, {rows / seconds:.3g} examples/s")
-    # All average weights stay 0 if no base function varies.
-    if not any(content["weights"].values()):
-        lines.append("note:       nothing was learned; choose columns that vary, or another --base")
+    # The weights of columns stay 0 if no column varies.
+    if not any(weight for name, weight in content["weights"].items() if name != INTERCEPT):
+        lines.append(
+            "note:       nothing was learned from columns; choose columns that vary, or another "
+            "--base"
+        )
     if found.positives in (0, rows):
         label = label_of(1 if found.positives else -1)
         lines.append(f"note:       all labels are {label!r}; give examples of the other class, too")
@@ -94,9 +98,7 @@ def _regret(found: Any, mean: float) -> str:
 def resume_text(given: Mapping[str, Any], found: re.Match[str]) -> str:
     """Return a message about a checkpoint of other options in the words of the command line."""
     text = re.sub(
-        r"base functions '(\w+)', and this run has '(\w+)'",
-        r"--base \1, and this run has --base \2",
-        found[0],
+        r"base functions '(\w+)([^']*)', and this run has '(\w+)([^']*)'", _base, found[0]
     )
     text = re.sub(r"\d+ base functions, and .*?(?=;)", r"\g<0>, because of --base or --cuts", text)
     text = re.sub(r"(\w+)=([\w.]+)(?:\((?:\w+=([^()]*))?\))?(?=[,;])", _option, text)
@@ -105,6 +107,15 @@ def resume_text(given: Mapping[str, Any], found: re.Match[str]) -> str:
     if given.get("method") is None and needs:
         text = re.sub("(?<=has )--method .*?(?=;)", rf"\g<0>, because of --{needs[0]}", text)
     return text.replace("this method has", "this run has")
+
+
+def _base(found: re.Match[str]) -> str:
+    """Return how the options of two base functions differ."""
+    kept, with_kept, here, with_here = found.groups()
+    if kept != here:
+        return f"--base {kept}, and this run has --base {here}"
+    was, now = ("an intercept" if one else "--no-intercept" for one in (with_kept, with_here))
+    return f"{was}, and this run has {now}"
 
 
 def _option(found: re.Match[str]) -> str:
