@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 import warnings
 from collections.abc import Callable
@@ -64,6 +65,7 @@ def stream_options(
     @wraps(command)
     def collected(**given: Any) -> Any:
         words: dict[str, Any] = {re.escape(part): said for part, said in _SPOKEN.items()}
+        words[r"feature '(.*)'; drop or impute it"] = _fill
         words["cannot resume .*"] = partial(resume_text, given)
         words[_LEARNED] = "; --save would have kept the rows before it" * ("save" in given)
         if given.get("save"):
@@ -74,6 +76,12 @@ def stream_options(
             return command(StreamOptions(**given))
 
     return added(click.argument("stream", type=kind()), *_OPTIONS)(collected)
+
+
+def _fill(found: re.Match[str]) -> str:
+    """Return the column of a missing number, and the remedies."""
+    name = found[1]
+    return f"column '{name}'; fill it in, or leave the column out: --drop {shlex.quote(name)}"
 
 
 def _radius(context: Any, option: Any, given: str | None) -> float | str | None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from relaxboost._core.errors import InputError
 from relaxboost._core.tables import listed, read_header
-from relaxboost.commands.style import DOMAINS, check_name, note_huge, spoken_input
+from relaxboost.commands.style import DOMAINS, check_name, note, note_huge, spoken_input
 
 METHODS = {
     "hedged-descent": "HedgedDescent",
@@ -23,6 +26,8 @@ METHODS = {
 """The learners, and their classes."""
 # The number of rows that set the scale of features and the quantiles of stumps.
 SAMPLE = 1000
+# A column is noted if nearly all of its values in these rows lie within a narrow part of the range.
+NEARLY_ALL, NARROW = 0.99, 0.1
 WITH_RADIUS = ("radius", "over", "proxy", "schedule", "horizon")
 """The options that choose a method with a radius."""
 # Losses for which only methods with a radius are known.
@@ -32,6 +37,25 @@ NEED_RADIUS = ("inner", "exponential")
 def _split(given: str | None) -> list[str]:
     """Return the names of columns that an option lists."""
     return [name.strip() for name in (given or "").split(",") if name.strip()]
+
+
+def _note_wild(names: Sequence[str], numbers: Any) -> None:
+    """Print a note for each column whose range is far wider than nearly all of its values."""
+    for name, x in zip(names, numbers.T, strict=True):
+        low, high = x.min(), x.max()
+        median = np.median(x)
+        # Differences of halves do not overflow.
+        away = abs(x / 2.0 - median / 2.0)
+        near = away <= (high / 2.0 - low / 2.0) * NARROW / 2.0
+        # A column of one value and a few others, such as a rare mark, is no wild value.
+        if near.mean() < NEARLY_ALL or near.all() or np.ptp(x[near]) == 0.0:
+            continue
+        end, value = ("largest", high) if away[x.argmax()] >= away.max() else ("smallest", low)
+        note(
+            f"{near.sum()} of the first {len(x)} values of {name!r} lie within {NARROW:.0%} of its "
+            f"range, so that they are hardly told apart; the {end} is {value:g}. If it is wrong, "
+            "correct it; otherwise --base stumps may predict better"
+        )
 
 
 class StreamOptions(SimpleNamespace):
@@ -63,7 +87,11 @@ class StreamOptions(SimpleNamespace):
             kind = stumps if base == "stumps" else LinearBasis.spanning
 
             def from_sample(numbers: Any) -> Any:
-                note_huge(given.columns[: numbers.shape[1]], numbers)
+                names = given.columns[: numbers.shape[1]]
+                note_huge(names, numbers)
+                # Stumps are at quantiles, which a wild value does not move.
+                if base == "linear":
+                    _note_wild(names, numbers)
                 return kind(numbers)
 
             made = given.encoded(from_sample, SAMPLE)
