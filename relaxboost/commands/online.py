@@ -311,7 +311,7 @@ def regret(options: StreamOptions) -> None:
     if options.as_json:
         show(True, {"data": stream.name, **found.to_dict()}, "")
     else:
-        say(f"data:    {stream.name}\nlearner: {method!r}")
+        say(f"data:    {stream.name}\nlearner: {method!r}".replace(", targets=inf", ""))
         say("\n".join(map(str, (*found.along, found))))
         if options.plot is not None:
             say(f"picture: {options.plot}")
