@@ -205,6 +205,11 @@ Examples:
 @click.option("--save", type=click.Path(path_type=Path), help="Store the learner in this file.")
 @click.option("--resume", is_flag=True, help="Continue from the file of --save, if it exists.")
 @click.option(
+    "--predictions",
+    type=click.Path(path_type=Path),
+    help="Write the prediction of each row, made before its label was known, to this CSV.",
+)
+@click.option(
     "--every",
     type=click.IntRange(1),
     help="Print the loss after each such number of examples; with --json, one object a line.",
@@ -227,10 +232,13 @@ def run(options: StreamOptions) -> None:
         raise InputError("--resume continues from the file of --save; give --save")
     stream = options.opened()
     name = options.chosen(save)
-    found = _learned(options, name, stream, save, options.every, _resume_note(options))
+    at, said = _resumed(options)
+    found = _learned(options, name, stream, save, options.every, said, at)
     content = run_data(found, stream)
     is_saved = save is not None and found.unsaved is None
     saved = f"\nsaved:      {save}" if is_saved else ""
+    if options.predictions is not None:
+        saved += f"\npredicted:  {options.predictions}"
     text = run_text(found, stream, content, options.label_of)
     show(options.as_json, content, text + saved)
     # The result may have taken hours, so it is printed before the command fails.
@@ -376,22 +384,26 @@ def compare(options: StreamOptions) -> None:
         sys.exit(1)
 
 
-def _resume_note(options: StreamOptions) -> str:
-    """Return at which row --resume continues, or print at once that there is nothing to resume."""
+def _resumed(options: StreamOptions) -> tuple[int, str]:
+    """Return the row at which --resume continues, and a note about it.
+
+    If there is nothing to resume, the note is printed at once.
+    """
     if not options.resume:
-        return ""
+        return 0, ""
     if not options.save.exists():
         # The path may be mistyped, and the run may take hours.
         note(f"nothing to resume at {options.save}: the run starts at row 0")
-        return ""
+        return 0, ""
     from relaxboost.online.saving import read_state
 
     about = read_state(options.save).get("run")
     # A file without a row is refused when the learner starts.
     at = about.get("at") if isinstance(about, dict) else None
+    at = at if isinstance(at, int) else 0
     # Learners of versions without intercepts, and of --no-intercept.
     without = ", without an intercept" if options.was_saved_without_intercept() else ""
-    return f"resumes {options.save} at row {at}{without}"
+    return at, f"resumes {options.save} at row {at}{without}"
 
 
 def _methods(options: StreamOptions) -> list[str]:
@@ -416,44 +428,68 @@ def _learned(
     checkpoint: Path | None = None,
     every: int | None = None,
     said: str = "",
+    at: int = 0,
 ) -> Any:
     """Run a method on the stream, and show a progress bar on a terminal.
 
-    The note `said` is printed when the first rows are learned.
+    The note `said` is printed when the first rows are learned, and `at` is the row at which the run
+    resumes.
     """
+    from relaxboost.commands.online_predictions import PredictionsFile
     from relaxboost.online import progressive
 
     method, size = options.learner(name, stream)
+    # Only `run` has --predictions.
+    path = getattr(options, "predictions", None)
+    predictions = None
+    if path is not None:
+        predictions = PredictionsFile(path, method.loss, options.label_of, options.resume, at)
     # Only `run` has --every.
     lines = getattr(options, "every", None)
     notes = [said] if said else []
+    before: list[Any] = []
     with bar(name) as progress:
 
         def show(record: Any) -> None:
             while notes:
                 note(notes.pop())
             if lines and record.rows % lines == 0:
-                _say_progress(options.as_json, record)
+                _say_progress(options.as_json, record, before[-1] if before else None)
+                before[:] = [record]
             progress(record.rows, stream.rows, f"mean loss {record.loss / record.rows:.4g}")
 
         with warnings.catch_warnings():
             # The run ends with an error if the last write fails, and earlier writes do not matter.
             warnings.filterwarnings("ignore", "checkpoint .* could not be written")
-            return progressive(
+            found = progressive(
                 method.start(size),
                 stream,
                 every=every,
                 checkpoint=checkpoint,
                 time_limit=options.time_limit,
                 callback=show,
+                predictions=predictions,
             )
+    if predictions is not None:
+        predictions.close(found.last.rows)
+    return found
 
 
-def _say_progress(as_json: bool, record: Any) -> None:
-    """Print a record as a line."""
+def _say_progress(as_json: bool, record: Any, before: Any) -> None:
+    """Print a record as a line, and the change since the record before, which shows a drift."""
     rows, mean, wrong = record.rows, record.loss / record.rows, record.mistakes
-    if as_json:
-        click.echo(json.dumps({"rows": rows, "mean_loss": mean, "mistakes": wrong}))
-        return
+    data = {"rows": rows, "mean_loss": mean, "mistakes": wrong}
     errors = "" if wrong is None else f", {wrong / rows:.2%} wrong"
-    say(f"{number_of(rows, 'example')}: loss {mean:.6g} on average{errors}")
+    text = f"{number_of(rows, 'example')}: loss {mean:.6g} on average{errors}"
+    # A resumed run does not know the loss at the line before its first.
+    if before is not None:
+        last = rows - before.rows
+        mean = (record.loss - before.loss) / last
+        wrong = None if wrong is None else wrong - before.mistakes
+        data |= {"last_rows": last, "last_mean_loss": mean, "last_mistakes": wrong}
+        errors = "" if wrong is None else f", {wrong / last:.2%} wrong"
+        text += f"; last {last}: {mean:.6g}{errors}"
+    if as_json:
+        click.echo(json.dumps(data))
+    else:
+        say(text)

@@ -173,7 +173,7 @@ def test_run_is_what_the_library_says(data, capsys):
     assert list(got["weights"]) == ["age", "income", "c", "d", "(intercept)"]
     text = told(capsys, "run", path, *LABEL, "--radius", 5)
     assert f"loss:       {got['mean_loss']:.6g} on average, {got['error']:.2%} wrong" in text
-    assert re.search(r"^  1\.\d+ +age$", text, re.MULTILINE)
+    assert re.search(r"^  1\.\d+ +1\.\d+ +age$", text, re.MULTILINE)
 
 
 def test_the_default_has_no_radius(data, tmp_path, capsys):
@@ -392,9 +392,9 @@ def test_a_missing_value_is_named_and_the_run_goes_on_from_there(data, tmp_path,
     said = told(capsys, "run", spoilt, *options, status=2)
     assert re.search(r"has nan at row 2500, .*before row 2032 are saved: .* --resume$", said)
     lost = told(capsys, "run", spoilt, *LABEL, *options[-4:], status=2)
-    assert re.search(r"drop or impute it; --save would have kept the rows before it$", lost)
+    assert re.search(r"out: --drop income; --save would have kept the rows before it$", lost)
     compared = told(capsys, "compare", spoilt, *LABEL, *options[-4:], status=2)
-    assert compared.rstrip().endswith("drop or impute it")
+    assert compared.rstrip().endswith("out: --drop income")
     assert "model exists; give --resume" in told(capsys, "run", path, *options, status=2)
     told(capsys, "run", path, *options, "--resume")
     got = json.loads(told(capsys, "run", path, *options, "--resume", "--json"))
