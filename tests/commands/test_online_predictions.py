@@ -164,6 +164,7 @@ def test_messages_name_columns_of_the_table(data, capsys):
         _, err = told(capsys, "run", "other.csv", *LABEL, "--save", "m", "--resume", status=2)
         assert said in err
         assert "#" not in err
+        assert "correct the stream" not in err
 
 
 def test_a_missing_number_names_the_option_that_drops_its_column(data, capsys):

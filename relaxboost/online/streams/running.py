@@ -104,6 +104,7 @@ class _Run:
         if path is not None:
             remove_leftovers(path)
         spent = self._resume(read_state(path)) if path is not None and path.exists() else 0.0
+        self._first = self.kept.at
         self.clock = Clock(limit, spent)
         self.pace = Pace()
 
@@ -222,7 +223,8 @@ class _Run:
         self.restore()
         unsaved = self.write()
         at = self.kept.at
-        if at == self._begin:
+        # Another stream than that of the checkpoint is refused before this run learns a row.
+        if at == self._first:
             return None
         if unsaved is not None:
             return InputError(f"{error}; {self.path} could not be written: {unsaved.strerror}")
