@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 import warnings
 from collections.abc import Callable
@@ -65,6 +66,7 @@ def stream_options(
     @wraps(command)
     def collected(**given: Any) -> Any:
         words: dict[str, Any] = {re.escape(part): said for part, said in _SPOKEN.items()}
+        words[r"feature '(.*)'; drop or impute it"] = _fill
         words["cannot resume .*"] = partial(resume_text, given)
         words[_LEARNED] = "; --save would have kept the rows before it" * ("save" in given)
         if given.get("save"):
@@ -75,6 +77,12 @@ def stream_options(
             return command(StreamOptions(**given))
 
     return added(click.argument("stream", type=kind()), *_OPTIONS)(collected)
+
+
+def _fill(found: re.Match[str]) -> str:
+    """Return the column of a missing number, and the remedies."""
+    name = found[1]
+    return f"column '{name}'; fill it in, or leave the column out: --drop {shlex.quote(name)}"
 
 
 def _radius(context: Any, option: Any, given: str | None) -> float | str | None:
@@ -112,6 +120,11 @@ _OPTIONS = [
         default=8,
         show_default=True,
         help="Stumps for each feature.",
+    ),
+    click.option(
+        "--no-intercept",
+        is_flag=True,
+        help="Leave out the constant base function, which linear and stumps have by default.",
     ),
     # The problem: the loss, and the set of weights.
     click.option(
@@ -193,6 +206,11 @@ Examples:
 @click.option("--save", type=click.Path(path_type=Path), help="Store the learner in this file.")
 @click.option("--resume", is_flag=True, help="Continue from the file of --save, if it exists.")
 @click.option(
+    "--predictions",
+    type=click.Path(path_type=Path),
+    help="Write the prediction of each row, made before its label was known, to this CSV.",
+)
+@click.option(
     "--every",
     type=click.IntRange(1),
     help="Print the loss after each such number of examples; with --json, one object a line.",
@@ -215,10 +233,13 @@ def run(options: StreamOptions) -> None:
         raise InputError("--resume continues from the file of --save; give --save")
     stream = options.opened()
     name = options.chosen(save)
-    found = _learned(options, name, stream, save, options.every, _resume_note(options))
+    at, said = _resumed(options)
+    found = _learned(options, name, stream, save, options.every, said, at)
     content = run_data(found, stream)
     is_saved = save is not None and found.unsaved is None
     saved = f"\nsaved:      {save}" if is_saved else ""
+    if options.predictions is not None:
+        saved += f"\npredicted:  {options.predictions}"
     text = run_text(found, stream, content, options.label_of)
     show(options.as_json, content, text + saved)
     # The result may have taken hours, so it is printed before the command fails.
@@ -299,7 +320,7 @@ def regret(options: StreamOptions) -> None:
     if options.as_json:
         show(True, {"data": stream.name, **found.to_dict()}, "")
     else:
-        say(f"data:    {stream.name}\nlearner: {method!r}")
+        say(f"data:    {stream.name}\nlearner: {method!r}".replace(", targets=inf", ""))
         say("\n".join(map(str, (*found.along, found))))
         if options.plot is not None:
             say(f"picture: {options.plot}")
@@ -364,20 +385,26 @@ def compare(options: StreamOptions) -> None:
         sys.exit(1)
 
 
-def _resume_note(options: StreamOptions) -> str:
-    """Return at which row --resume continues, or print at once that there is nothing to resume."""
+def _resumed(options: StreamOptions) -> tuple[int, str]:
+    """Return the row at which --resume continues, and a note about it.
+
+    If there is nothing to resume, the note is printed at once.
+    """
     if not options.resume:
-        return ""
+        return 0, ""
     if not options.save.exists():
         # The path may be mistyped, and the run may take hours.
         note(f"nothing to resume at {options.save}: the run starts at row 0")
-        return ""
+        return 0, ""
     from relaxboost.online.saving import read_state
 
     about = read_state(options.save).get("run")
     # A file without a row is refused when the learner starts.
     at = about.get("at") if isinstance(about, dict) else None
-    return f"resumes {options.save} at row {at}"
+    at = at if isinstance(at, int) else 0
+    # Learners of versions without intercepts, and of --no-intercept.
+    without = ", without an intercept" if options.was_saved_without_intercept() else ""
+    return at, f"resumes {options.save} at row {at}{without}"
 
 
 def _methods(options: StreamOptions) -> list[str]:
@@ -402,44 +429,68 @@ def _learned(
     checkpoint: Path | None = None,
     every: int | None = None,
     said: str = "",
+    at: int = 0,
 ) -> Any:
     """Run a method on the stream, and show a progress bar on a terminal.
 
-    The note `said` is printed when the first rows are learned.
+    The note `said` is printed when the first rows are learned, and `at` is the row at which the run
+    resumes.
     """
+    from relaxboost.commands.online_predictions import PredictionsFile
     from relaxboost.online import progressive
 
     method, size = options.learner(name, stream)
+    # Only `run` has --predictions.
+    path = getattr(options, "predictions", None)
+    predictions = None
+    if path is not None:
+        predictions = PredictionsFile(path, method.loss, options.label_of, options.resume, at)
     # Only `run` has --every.
     lines = getattr(options, "every", None)
     notes = [said] if said else []
+    before: list[Any] = []
     with bar(name) as progress:
 
         def show(record: Any) -> None:
             while notes:
                 note(notes.pop())
             if lines and record.rows % lines == 0:
-                _say_progress(options.as_json, record)
+                _say_progress(options.as_json, record, before[-1] if before else None)
+                before[:] = [record]
             progress(record.rows, stream.rows, f"mean loss {record.loss / record.rows:.4g}")
 
         with warnings.catch_warnings():
             # The run ends with an error if the last write fails, and earlier writes do not matter.
             warnings.filterwarnings("ignore", "checkpoint .* could not be written")
-            return progressive(
+            found = progressive(
                 method.start(size),
                 stream,
                 every=every,
                 checkpoint=checkpoint,
                 time_limit=options.time_limit,
                 callback=show,
+                predictions=predictions,
             )
+    if predictions is not None:
+        predictions.close(found.last.rows)
+    return found
 
 
-def _say_progress(as_json: bool, record: Any) -> None:
-    """Print a record as a line."""
+def _say_progress(as_json: bool, record: Any, before: Any) -> None:
+    """Print a record as a line, and the change since the record before, which shows a drift."""
     rows, mean, wrong = record.rows, record.loss / record.rows, record.mistakes
-    if as_json:
-        click.echo(json.dumps({"rows": rows, "mean_loss": mean, "mistakes": wrong}))
-        return
+    data = {"rows": rows, "mean_loss": mean, "mistakes": wrong}
     errors = "" if wrong is None else f", {wrong / rows:.2%} wrong"
-    say(f"{number_of(rows, 'example')}: loss {mean:.6g} on average{errors}")
+    text = f"{number_of(rows, 'example')}: loss {mean:.6g} on average{errors}"
+    # A resumed run does not know the loss at the line before its first.
+    if before is not None:
+        last = rows - before.rows
+        mean = (record.loss - before.loss) / last
+        wrong = None if wrong is None else wrong - before.mistakes
+        data |= {"last_rows": last, "last_mean_loss": mean, "last_mistakes": wrong}
+        errors = "" if wrong is None else f", {wrong / last:.2%} wrong"
+        text += f"; last {last}: {mean:.6g}{errors}"
+    if as_json:
+        click.echo(json.dumps(data))
+    else:
+        say(text)

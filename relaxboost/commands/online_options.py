@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from relaxboost._core.errors import InputError
 from relaxboost._core.tables import listed, read_header
-from relaxboost.commands.style import DOMAINS, check_name, columns_of, note_huge, spoken_input
+from relaxboost.commands.style import (
+    DOMAINS,
+    check_name,
+    columns_of,
+    note,
+    note_huge,
+    spoken_input,
+)
 
 METHODS = {
     "hedged-descent": "HedgedDescent",
@@ -22,10 +33,31 @@ METHODS = {
 """The learners, and their classes."""
 # The number of rows that set the scale of features and the quantiles of stumps.
 SAMPLE = 1000
+# A column is noted if nearly all of its values in these rows lie within a narrow part of the range.
+NEARLY_ALL, NARROW = 0.99, 0.1
 WITH_RADIUS = ("radius", "over", "proxy", "schedule", "horizon")
 """The options that choose a method with a radius."""
 # Losses for which only methods with a radius are known.
 NEED_RADIUS = ("inner", "exponential")
+
+
+def _note_wild(names: Sequence[str], numbers: Any) -> None:
+    """Print a note for each column whose range is far wider than nearly all of its values."""
+    for name, x in zip(names, numbers.T, strict=True):
+        low, high = x.min(), x.max()
+        median = np.median(x)
+        # Differences of halves do not overflow.
+        away = abs(x / 2.0 - median / 2.0)
+        near = away <= (high / 2.0 - low / 2.0) * NARROW / 2.0
+        # A column of one value and a few others, such as a rare mark, is no wild value.
+        if near.mean() < NEARLY_ALL or near.all() or np.ptp(x[near]) == 0.0:
+            continue
+        end, value = ("largest", high) if away[x.argmax()] >= away.max() else ("smallest", low)
+        note(
+            f"{near.sum()} of the first {len(x)} values of {name!r} lie within {NARROW:.0%} of its "
+            f"range, so that they are hardly told apart; the {end} is {value:g}. If it is wrong, "
+            "correct it; otherwise --base stumps may predict better"
+        )
 
 
 class StreamOptions(SimpleNamespace):
@@ -33,7 +65,7 @@ class StreamOptions(SimpleNamespace):
 
     def opened(self) -> Any:
         """Return the stream of examples, mapped by the base functions of --base."""
-        from relaxboost.online import Experts, LinearBasis, StumpBasis, stream
+        from relaxboost.online import Experts, LinearBasis, StumpBasis, WithIntercept, stream
 
         if self.label is None and self.loss != "inner":
             said = f"--loss {self.loss} needs --label, the name of the label column"
@@ -57,14 +89,33 @@ class StreamOptions(SimpleNamespace):
             kind = stumps if base == "stumps" else LinearBasis.spanning
 
             def from_sample(numbers: Any) -> Any:
-                note_huge(given.columns[: numbers.shape[1]], numbers)
+                names = given.columns[: numbers.shape[1]]
+                note_huge(names, numbers)
+                # Stumps are at quantiles, which a wild value does not move.
+                if base == "linear":
+                    _note_wild(names, numbers)
                 return kind(numbers)
 
             made = given.encoded(from_sample, SAMPLE)
+            # A learner that was saved without an intercept continues without it.
+            if not (self.no_intercept or self.was_saved_without_intercept()):
+                made = WithIntercept(made)
         found = given.through(made)
         piped = not isinstance(self.stream, Path)
         found.name = "standard input" if piped else spoken_input(found.name)
         return found
+
+    def was_saved_without_intercept(self) -> bool:
+        """Return whether there is a learner to resume that has no intercept."""
+        from relaxboost.online.saving import read_state
+        from relaxboost.online.streams.bases import WITH_INTERCEPT
+
+        save = getattr(self, "save", None)
+        if save is None or not save.exists():
+            return False
+        origin = read_state(save).get("origin")
+        base = origin.get("base functions") if isinstance(origin, dict) else None
+        return isinstance(base, str) and not re.search(f"^experts |{WITH_INTERCEPT} ", base)
 
     def _classes(self) -> tuple[Any, Any] | None:
         if self.classes is None:

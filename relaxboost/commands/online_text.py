@@ -11,7 +11,7 @@ import numpy as np
 from relaxboost._core.digits import finite
 from relaxboost._core.errors import number_of
 from relaxboost.commands.online_options import WITH_RADIUS
-from relaxboost.commands.style import DOMAINS, largest
+from relaxboost.commands.style import DOMAINS, MOST
 
 ALMOST = 0.9
 """The part of a ball from which a note recommends a larger radius."""
@@ -20,23 +20,35 @@ _REMEDY = "--horizon, the number of examples, gives steps with a bound"
 
 def run_data(found: Any, stream: Any) -> dict[str, Any]:
     """Return the result of a run, for machines."""
+    from relaxboost.online.hedged import HedgedLearner
+
     rows, loss, mistakes, bound, seconds = found.last
-    w = found.learner.average
+    learner = found.learner
+    average = learner.average
+    over = learner.method.over
+    norm = float(over.radius)
+    # No ball limits these weights, so the bound is for weights as long as the average.
+    if isinstance(learner, HedgedLearner):
+        norm = float(np.linalg.norm(average))
+        bound = learner.regret_bound(average)
     names = stream.base.names(stream.columns)
     return {
         "data": stream.name,
         "base": stream.base.name,
-        "base_functions": found.learner.size,
-        "method": repr(found.learner.method),
+        "base_functions": learner.size,
+        "method": method_text(learner.method),
         "status": found.status,
         "rows": rows,
         "mean_loss": loss / rows,
         "mistakes": mistakes,
         "error": None if mistakes is None else mistakes / rows,
         "regret_bound": finite(bound),
-        "filled": found.learner.filled,
+        "regret_over": next(name for name, kind in DOMAINS.items() if kind == type(over).__name__),
+        "regret_norm": norm,
+        "filled": learner.filled,
         "seconds": seconds,
-        "weights": dict(zip(names, w.tolist(), strict=True)),
+        "weights": dict(zip(names, average.tolist(), strict=True)),
+        "current_weights": dict(zip(names, learner.w.tolist(), strict=True)),
     }
 
 
@@ -44,20 +56,25 @@ def run_text(
     found: Any, stream: Any, content: dict[str, Any], label_of: Callable[[int], Any]
 ) -> str:
     """Return the result of a run, in lines."""
+    from relaxboost.online.streams.bases import INTERCEPT
+
     rows, _, mistakes, _, seconds = found.last
     size, mean = content["base_functions"], content["mean_loss"]
     wrong = "" if mistakes is None else f", {mistakes / rows:.2%} wrong"
     lines = [
         f"data:       {stream.name}, {number_of(rows, 'example')}, {size} base functions "
         f"({stream.base.name})",
-        f"learner:    {found.learner.method!r}",
+        f"learner:    {content['method']}",
         f"loss:       {mean:.6g} on average{wrong}, each predicted before it was learned",
     ]
-    lines.append(f"regret:     {_regret(found, mean)}")
+    lines.append(f"regret:     {_regret(found, content)}")
     lines.append(f"status:     {found.status}, {seconds:.2g} s, {rows / seconds:.3g} examples/s")
-    # All average weights stay 0 if no base function varies.
-    if not any(content["weights"].values()):
-        lines.append("note:       nothing was learned; choose columns that vary, or another --base")
+    # The weights of columns stay 0 if no column varies.
+    if not any(weight for name, weight in content["weights"].items() if name != INTERCEPT):
+        lines.append(
+            "note:       nothing was learned from columns; choose columns that vary, or another "
+            "--base"
+        )
     if found.positives in (0, rows):
         label = label_of(1 if found.positives else -1)
         lines.append(f"note:       all labels are {label!r}; give examples of the other class, too")
@@ -66,27 +83,41 @@ def run_text(
             f"note:       the average weights fill {content['filled']:.0%} of the ball; a larger "
             "--radius, or --radius auto, may have smaller losses"
         )
-    lines.append("average weights:")
-    return "\n".join(lines + largest(content["weights"]))
+    return "\n".join([*lines, *_weights(content["current_weights"], content["weights"])])
 
 
-def _regret(found: Any, mean: float) -> str:
+def _weights(now: Mapping[str, float], average: Mapping[str, float]) -> list[str]:
+    """Return lines with the largest weights. The current weights predict, and an average lags."""
+    names = sorted(
+        (name for name in now if now[name] or average[name]), key=lambda name: -abs(now[name])
+    )
+    lines = ["weights (those of now predict the next example):", f"  {'now':<12} average"]
+    lines += [f"  {now[name]:<12.6g} {average[name]:<12.6g} {name}" for name in names[:MOST]]
+    if len(names) > MOST:
+        lines.append(f"  and {len(names) - MOST} more, none larger; --json has them all")
+    zero = len(now) - len(names)
+    return lines + ([f"  {0:<12} {0:<12} {number_of(zero, 'other')}"] if zero else [])
+
+
+def method_text(method: Any) -> str:
+    """Return the representation of a method without bounds and sets that it does not use."""
+    text = repr(method).replace(", targets=inf", "")
+    # The set of hedged descent is for comparisons, and does not change the learner.
+    return text.replace(f", over={method.over!r}", "") if text.startswith("Hedged") else text
+
+
+def _regret(found: Any, content: dict[str, Any]) -> str:
     """Return the bound of the regret, and the least loss that follows from it."""
-    from relaxboost.online.hedged import HedgedLearner
-
-    rows, _, _, bound, _ = found.last
-    learner = found.learner
-    against = "no fixed weights have"
-    if isinstance(learner, HedgedLearner):
-        # No ball limits these weights, so the bound is for weights as long as the average.
-        w = learner.average
-        bound = learner.regret_bound(w)
-        against = f"no fixed weights of a norm up to {np.linalg.norm(w):.3g} have"
-    if not np.isfinite(bound):
+    method = found.learner.method
+    bound = content["regret_bound"]
+    if bound is None:
         return f"this method has no bound with such steps; {_REMEDY}"
-    least = mean - bound / rows
+    against = "no fixed weights have"
+    if content["method"].startswith("HedgedDescent("):
+        against = f"no fixed weights of a norm up to {content['regret_norm']:.3g} have"
+    least = content["mean_loss"] - bound / content["rows"]
     # No loss of labels or targets with a name is ever negative, but costs of experts may be.
-    if learner.method.loss.task:
+    if method.loss.task:
         least = max(least, 0.0)
     return f"at most {bound:.6g}: {against} a mean loss below {least:.6g}"
 
@@ -94,9 +125,7 @@ def _regret(found: Any, mean: float) -> str:
 def resume_text(given: Mapping[str, Any], found: re.Match[str]) -> str:
     """Return a message about a checkpoint of other options in the words of the command line."""
     text = re.sub(
-        r"base functions '(\w+)', and this run has '(\w+)'",
-        r"--base \1, and this run has --base \2",
-        found[0],
+        r"base functions '(\w+)([^']*)', and this run has '(\w+)([^']*)'", _base, found[0]
     )
     text = re.sub(r"\d+ base functions, and .*?(?=;)", r"\g<0>, because of --base or --cuts", text)
     text = re.sub(r"(\w+)=([\w.]+)(?:\((?:\w+=([^()]*))?\))?(?=[,;])", _option, text)
@@ -105,6 +134,15 @@ def resume_text(given: Mapping[str, Any], found: re.Match[str]) -> str:
     if given.get("method") is None and needs:
         text = re.sub("(?<=has )--method .*?(?=;)", rf"\g<0>, because of --{needs[0]}", text)
     return text.replace("this method has", "this run has")
+
+
+def _base(found: re.Match[str]) -> str:
+    """Return how the options of two base functions differ."""
+    kept, with_kept, here, with_here = found.groups()
+    if kept != here:
+        return f"--base {kept}, and this run has --base {here}"
+    was, now = ("an intercept" if one else "--no-intercept" for one in (with_kept, with_here))
+    return f"{was}, and this run has {now}"
 
 
 def _option(found: re.Match[str]) -> str:
@@ -121,7 +159,7 @@ def _option(found: re.Match[str]) -> str:
 
 def compare_text(content: dict[str, dict[str, Any]]) -> str:
     """Return a table with a row for each learner."""
-    header = ["learner", "mean loss", "wrong", "regret <=", "examples", "examples/s"]
+    header = ["learner", "mean loss", "wrong", "regret <=", "against", "examples", "examples/s"]
     rows = [header]
     for name, one in content.items():
         error, bound = one["error"], one["regret_bound"]
@@ -131,6 +169,7 @@ def compare_text(content: dict[str, dict[str, Any]]) -> str:
                 f"{one['mean_loss']:.6g}",
                 "-" if error is None else f"{error:.2%}",
                 "-" if bound is None else f"{bound:.5g}",
+                f"{one['regret_over']} {one['regret_norm']:.3g}",
                 str(one["rows"]),
                 f"{one['rows'] / one['seconds']:.3g}",
             ]

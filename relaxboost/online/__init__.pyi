@@ -45,5 +45,6 @@ from .streams import ProgressRecord as ProgressRecord
 from .streams import Stream as Stream
 from .streams import StumpBasis as StumpBasis
 from .streams import Symmetric as Symmetric
+from .streams import WithIntercept as WithIntercept
 from .streams import progressive as progressive
 from .streams import stream as stream

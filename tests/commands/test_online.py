@@ -18,7 +18,15 @@ import pytest
 import relaxboost as rb
 from relaxboost._core.files import write_atomically
 from relaxboost.commands.online import online
-from relaxboost.online import HedgedDescent, LinearBasis, MirrorDescent, progressive, saving, stream
+from relaxboost.online import (
+    HedgedDescent,
+    LinearBasis,
+    MirrorDescent,
+    WithIntercept,
+    progressive,
+    saving,
+    stream,
+)
 from tests.command import run
 
 pytest.importorskip("pyarrow")
@@ -51,7 +59,7 @@ def test_another_separator_and_nothing_to_learn(tmp_path, capsys):
     (tmp_path / "d.csv").write_text("a;b;y\n0;1;1\n0;1;-1\n")
     options = ["--label", "y", "--sep"]
     out = told(capsys, "run", tmp_path / "d.csv", *options, ";")
-    assert "note:       nothing was learned; choose columns that vary" in out
+    assert "note:       nothing was learned from columns; choose columns that vary" in out
     assert "give --sep ';'" in told(capsys, "run", tmp_path / "d.csv", *options, ",", status=2)
 
 
@@ -146,8 +154,8 @@ def test_a_pipe_that_never_ends_answers_as_it_goes_and_to_ctrl_c(data, capsys, m
     last = json.loads(came[came.index("{\n") :])
     assert (last["status"], last["rows"]) == ("interrupted", 1300)
     want = progressive(
-        HedgedDescent("logistic", bound=2.0),
-        stream(X[:1300], y[:1300], base=LinearBasis.spanning(X[:1000])),
+        HedgedDescent("logistic", bound=np.sqrt(5.0)),
+        stream(X[:1300], y[:1300], base=WithIntercept(LinearBasis.spanning(X[:1000]))),
     )
     assert last["mistakes"] == want.last.mistakes
     assert list(last["weights"].values()) == want.learner.average.tolist()
@@ -156,24 +164,24 @@ def test_a_pipe_that_never_ends_answers_as_it_goes_and_to_ctrl_c(data, capsys, m
 def test_run_is_what_the_library_says(data, capsys):
     path, X, y = data
     got = json.loads(told(capsys, "run", path, *LABEL, "--radius", 5, "--json"))
-    given = stream(X, y, base=LinearBasis.spanning(X[:1000]))
+    given = stream(X, y, base=WithIntercept(LinearBasis.spanning(X[:1000])))
     want = progressive(MirrorDescent("logistic", rb.L1Ball(5)), given)
     assert (got["rows"], got["mistakes"], got["status"]) == (3000, want.last.mistakes, "ended")
     assert got["mean_loss"] * 3000 == pytest.approx(want.last.loss, rel=1e-14)
     assert got["regret_bound"] == want.last.bound
     assert list(got["weights"].values()) == want.learner.average.tolist()
-    assert list(got["weights"]) == ["age", "income", "c", "d"]
+    assert list(got["weights"]) == ["age", "income", "c", "d", "(intercept)"]
     text = told(capsys, "run", path, *LABEL, "--radius", 5)
     assert f"loss:       {got['mean_loss']:.6g} on average, {got['error']:.2%} wrong" in text
-    assert re.search(r"^  1\.\d+ +age$", text, re.MULTILINE)
+    assert re.search(r"^  1\.\d+ +1\.\d+ +age$", text, re.MULTILINE)
 
 
 def test_the_default_has_no_radius(data, tmp_path, capsys):
     """It has smaller losses than radius 1, which a note says of the ball that it fills."""
     path, X, y = data
     got = json.loads(told(capsys, "run", path, *LABEL, "--json"))
-    given = stream(X, y, base=LinearBasis.spanning(X[:1000]))
-    want = progressive(HedgedDescent("logistic", bound=2.0), given)
+    given = stream(X, y, base=WithIntercept(LinearBasis.spanning(X[:1000])))
+    want = progressive(HedgedDescent("logistic", bound=np.sqrt(5.0)), given)
     assert got["mistakes"] == want.last.mistakes
     assert got["mean_loss"] * 3000 == pytest.approx(want.last.loss, rel=1e-14)
     assert got == {**json.loads(told(capsys, "run", path, *LABEL, "--radius", "auto", "--json")),
@@ -199,7 +207,11 @@ def test_a_learner_that_was_saved_when_the_radius_was_1_goes_on(data, tmp_path, 
     base = LinearBasis.spanning(X[:1000])
     method = MirrorDescent("logistic", rb.L1Ball(1))
     progressive(method, stream(X[:2000], y[:2000], base=base), checkpoint=save)
-    got = json.loads(told(capsys, "run", path, *LABEL, "--save", save, "--resume", "--json"))
+    resumed = ["run", path, *LABEL, "--save", save, "--resume", "--json"]
+    status, out, err = run(capsys, "online", *resumed)
+    # It had no intercept either.
+    assert (status, err) == (0, f"relaxboost: resumes {save} at row 2000, without an intercept\n")
+    got = json.loads(out)
     assert got["mistakes"] == progressive(method, stream(X, y, base=base)).last.mistakes
     auto = ["--save", tmp_path / "auto", "--resume", "--json"]
     twice = [json.loads(told(capsys, "run", path, *LABEL, *auto)) for _ in range(2)]
@@ -232,8 +244,11 @@ def test_resuming_another_file_names_what_differs(data, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--base", "stumps", "--cuts", 3, "--loss", "hinge"], r"12 base functions \(stumps\)"),
-        (["--method", "gradient-descent"], r"L2Ball\(radius=1\), proxy=SquaredL2.*bound=2.0"),
+        (
+            ["--base", "stumps", "--cuts", 3, "--loss", "hinge"],
+            r"13 base functions \(stumps with intercept\)",
+        ),
+        (["--method", "gradient-descent"], r"L2Ball\(radius=1\), proxy=SquaredL2.*bound=2.236"),
         (["--schedule", "adaptive", "--over", "simplex"], r"Simplex\(.*Adaptive\(\)"),
         (["--horizon", 3000, "--method", "exponentiated-gradient"], r"Horizon\(rounds=3000\)"),
         (["--method", "exponentiated-gradient"], "no bound with such steps; --horizon, the number"),
@@ -286,7 +301,9 @@ def test_regret_is_what_the_library_says(data, tmp_path, capsys):
     options = ["--loss", "hinge", "--radius", 5, "--at", 100]
     got = json.loads(told(capsys, "regret", path, *LABEL, *options, "--json"))
     method = MirrorDescent("hinge", rb.L1Ball(5))
-    want = rb.online.regret(method, (LinearBasis.spanning(X[:1000]).values(X), y), [100])
+    want = rb.online.regret(
+        method, (WithIntercept(LinearBasis.spanning(X[:1000])).values(X), y), [100]
+    )
     for one, other in ((got, want), (got["along"][0], want.along[0])):
         assert one["loss"] == other.loss
         assert max(one["lower"], other.lower) <= min(one["upper"], other.upper)
@@ -373,11 +390,11 @@ def test_a_missing_value_is_named_and_the_run_goes_on_from_there(data, tmp_path,
     spoilt.write_text("\n".join([*lines[:2501], "1,,3,4,no", *lines[2502:]]) + "\n")
     options = [*LABEL, "--save", save, "--base", "stumps", "--cuts", 32]
     said = told(capsys, "run", spoilt, *options, status=2)
-    assert re.search(r"has nan at row 2500, .*before row 2048 are saved: .* --resume$", said)
+    assert re.search(r"has nan at row 2500, .*before row 2032 are saved: .* --resume$", said)
     lost = told(capsys, "run", spoilt, *LABEL, *options[-4:], status=2)
-    assert re.search(r"drop or impute it; --save would have kept the rows before it$", lost)
+    assert re.search(r"out: --drop income; --save would have kept the rows before it$", lost)
     compared = told(capsys, "compare", spoilt, *LABEL, *options[-4:], status=2)
-    assert compared.rstrip().endswith("drop or impute it")
+    assert compared.rstrip().endswith("out: --drop income")
     assert "model exists; give --resume" in told(capsys, "run", path, *options, status=2)
     told(capsys, "run", path, *options, "--resume")
     got = json.loads(told(capsys, "run", path, *options, "--resume", "--json"))

@@ -41,7 +41,7 @@ def told(capsys, *arguments, status=0):
         (
             ["--base", "stumps", "--cuts", 3],
             ["--base", "stumps"],
-            "with 6 base functions, and this run has 16, because of --base or --cuts;",
+            "with 7 base functions, and this run has 17, because of --base or --cuts;",
         ),
         (
             [],
@@ -51,7 +51,8 @@ def told(capsys, *arguments, status=0):
         (["--radius", 5], ["--radius", 6], "--over l1 --radius 5, and .* --over l1 --radius 6"),
         (["--radius", 5], ["--radius", 5, "--loss", "smooth-hinge"], "has --loss smooth-hinge;"),
         (["--horizon", 9], ["--horizon", 8], "with --horizon 9, and this run has --horizon 8;"),
-        ([], ["--bound", 3], r"with --bound 1.4\d+, and this run has --bound 3.0;"),
+        ([], ["--no-intercept"], "saved with an intercept, and this run has --no-intercept; use"),
+        ([], ["--bound", 3], r"with --bound 1.7\d+, and this run has --bound 3.0;"),
         (
             [],
             ["--method", "mirror-steps"],
@@ -73,6 +74,22 @@ def test_a_resume_says_its_row_or_that_there_is_nothing_to_resume(data, capsys):
     _, err = told(capsys, "run", "d.csv", *resume, "m")
     assert err == "relaxboost: resumes m at row 200\n"
     assert told(capsys, "run", "d.csv", *resume, "mistyped", "--quiet") == ("", "")
+
+
+@pytest.mark.parametrize("options", [[], ["--method", "gradient-descent", "--radius", 9]])
+def test_rare_labels_are_learned_by_an_intercept(options, tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=4000).round(3)
+    odds = np.exp(2.5 - x)
+    y = np.where(rng.random(4000) * (1.0 + odds) < 1.0, "yes", "no")
+    pd.DataFrame({"x": x, "y": y}).to_csv(tmp_path / "rare.csv", index=False)
+    run = ["run", tmp_path / "rare.csv", *LABEL, "--json", *options]
+    found = json.loads(told(capsys, *run)[0])
+    assert found["error"] < 0.13
+    assert found["weights"]["(intercept)"] < -1.0
+    without = json.loads(told(capsys, *run, "--no-intercept")[0])
+    assert list(without["weights"]) == ["x"]
+    assert without["error"] > 0.25
 
 
 def test_no_loss_of_labels_is_said_to_be_below_0(data, capsys):

@@ -7,6 +7,7 @@ from relaxboost.online.streams.bases import (
     LinearBasis,
     StumpBasis,
     Symmetric,
+    WithIntercept,
 )
 from relaxboost.online.streams.running import Progressive, ProgressRecord, progressive
 from relaxboost.online.streams.streaming import Page, Stream, stream
@@ -22,6 +23,7 @@ __all__ = [
     "Stream",
     "StumpBasis",
     "Symmetric",
+    "WithIntercept",
     "progressive",
     "stream",
 ]

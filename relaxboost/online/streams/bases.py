@@ -14,6 +14,11 @@ from relaxboost._core.arrays import Array, Vector, doubles
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
 
+WITH_INTERCEPT = " with intercept"
+"""The end of the name of base functions that have an intercept."""
+INTERCEPT = "(intercept)"
+"""The name of the constant base function."""
+
 
 class BaseFunctions(ABC):
     """M fixed functions of the features of an example.
@@ -207,6 +212,37 @@ class Symmetric(BaseFunctions):
 
     def parts(self) -> Sequence[Any]:
         return (self.base.digest(),)
+
+
+class WithIntercept(BaseFunctions):
+    """Base functions with a known bound K, and last the constant K, whose weight is the intercept.
+
+    The constant is as large as the bound of the others, so that it is learned as fast.
+    """
+
+    def __init__(self, base: BaseFunctions) -> None:
+        self.base = base
+        # Saved learners of other base functions have other names, and messages compare them.
+        self.name = f"{base.name}{WITH_INTERCEPT}"  # type: ignore[misc]
+        self.bound = base.bound
+        self.features = base.features
+        base.bound_in("l1", 1)  # raises if there is no bound
+
+    def size(self, features: int) -> int:
+        return self.base.size(features) + 1
+
+    def values(self, X: Array) -> Array:
+        H = self.base.values(X)
+        return np.column_stack([H, np.full(len(X), self.bound)])
+
+    def names(self, columns: Sequence[str]) -> list[str]:
+        return [*self.base.names(columns), INTERCEPT]
+
+    def parts(self) -> Sequence[Any]:
+        return (self.base.digest(),)
+
+    def bound_in(self, norm: str, size: int) -> float:
+        return self.base.bound_in(norm, size)
 
 
 class FittedBasis(BaseFunctions):

@@ -22,6 +22,7 @@ from relaxboost.online.learner import Learner, OnlineMethod
 from relaxboost.online.saving import read_state, remove_leftovers, write_state
 from relaxboost.online.streams.bases import BaseFunctions
 from relaxboost.online.streams.streaming import Page, Stream, stream
+from relaxboost.online.streams.words import split_columns
 
 
 class ProgressRecord(NamedTuple):
@@ -82,9 +83,15 @@ class _Run:
     """The run of a learner on a stream, which resumes a checkpoint at `path` if it exists."""
 
     def __init__(
-        self, learner: Learner, source: Stream, path: Path | None, limit: float | None
+        self,
+        learner: Learner,
+        source: Stream,
+        path: Path | None,
+        limit: float | None,
+        predictions: Callable[[int, Vector], Any] | None,
     ) -> None:
         self.learner = learner
+        self.predictions = predictions
         self.path = path
         self._source = source
         self._begin = source.start
@@ -97,6 +104,7 @@ class _Run:
         if path is not None:
             remove_leftovers(path)
         spent = self._resume(read_state(path)) if path is not None and path.exists() else 0.0
+        self._first = self.kept.at
         self.clock = Clock(limit, spent)
         self.pace = Pace()
 
@@ -160,12 +168,20 @@ class _Run:
     def _compare(self, row: int, x: Vector, y: Vector | None, kept: Vector) -> None:
         """Raise InputError if a row is not the one that the checkpoint has learned."""
         here = _row(x, y)
-        names = [*(f"feature {name!r}" for name in self._source.columns), "the label"]
+        columns = self._source.columns
+        names = [*(f"feature {name!r}" for name in columns), "the label"]
         # Rows of another width have other columns, which `_recognise` names.
         if len(here) != len(kept) or np.array_equal(here, kept, equal_nan=True):
             return
         j = int(np.argmax((here != kept) & ~(np.isnan(here) & np.isnan(kept))))
         remedy = "give the stream of the checkpoint"
+        numbers, words = split_columns(columns)
+        # The features of words are no columns of the table.
+        if words and len(numbers) <= j < len(columns):
+            raise InputError(
+                f"{self._source.name} has other words at row {row}, in {few(words, 9)}, than the "
+                f"checkpoint {self.path} has learned there; {remedy}"
+            )
         if j == len(names) - 1 and here[j] == -kept[j]:
             remedy += ", and its classes in the same order"
         raise InputError(
@@ -207,7 +223,8 @@ class _Run:
         self.restore()
         unsaved = self.write()
         at = self.kept.at
-        if at == self._begin:
+        # Another stream than that of the checkpoint is refused before this run learns a row.
+        if at == self._first:
             return None
         if unsaved is not None:
             return InputError(f"{error}; {self.path} could not be written: {unsaved.strerror}")
@@ -295,6 +312,8 @@ class _Run:
             predictions = self.learner.update(page.H, page.y)
         except RowError as error:
             raise error.moved(page.first) from None
+        if self.predictions is not None:
+            self.predictions(page.first, predictions)
         _, _, mistakes, positives = self.kept
         if page.y is not None:
             is_positive = page.y > 0.0
@@ -343,8 +362,8 @@ def _row(x: Vector, y: Vector | None, at: int = 0) -> Vector:
 def _difference(what: str, here: str, known: str) -> str:
     """Return how the columns or base functions of a stream differ from those of a learner."""
     if what == "names":
-        got = here.split("\n")
-        want = known.split("\n")
+        both = (split_columns(names.split("\n")) for names in (here, known))
+        got, want = ([*numbers, *words] for numbers, words in both)
         for names, others, has in ((got, want, "a"), (want, got, "no")):
             for name in names:
                 if name not in others:
@@ -370,6 +389,7 @@ def progressive(
     checkpoint: str | os.PathLike[str] | None = None,
     time_limit: float | None = None,
     callback: Callable[[ProgressRecord], Any] | None = None,
+    predictions: Callable[[int, Vector], Any] | None = None,
 ) -> Progressive:
     """Predict each example of a stream with the current weights, then learn from it.
 
@@ -392,6 +412,10 @@ def progressive(
         The time limit in seconds.
     callback : callable, optional
         A function that is called with each `ProgressRecord`. If its result is true, the run ends.
+    predictions : callable, optional
+        A function that is called for each page with the index of its first row, and with the
+        predictions of its rows that the learner made before it learned them. After a kill, rows
+        after the checkpoint are predicted again.
 
     Raises
     ------
@@ -409,7 +433,7 @@ def progressive(
     path = None if checkpoint is None else check_output(checkpoint)
     limits = Limits(time_limit=time_limit, callback=callback)
     started = _started(learner, given)
-    way = _Run(started, given, path, limits.time_limit)
+    way = _Run(started, given, path, limits.time_limit, predictions)
     history = way.history
 
     def keep(record: ProgressRecord) -> str:

@@ -67,6 +67,14 @@ class Words:
         return self._seen.get(place, f"#{place}")
 
 
+def split_columns(features: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the columns of numbers and those of words for the names of features."""
+    numbers, last = list(features[:-BUCKETS]), "".join(features[-1:])
+    if len(features) < BUCKETS or not last.endswith(f" #{BUCKETS - 1}"):
+        return list(features), []
+    return numbers, last.rpartition(" #")[0].split(", ")
+
+
 def are_words(kind: Any) -> bool:
     """Return whether a column of a pandas frame with this type contains words."""
     from pandas.api.types import is_object_dtype, is_string_dtype
