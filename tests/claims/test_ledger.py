@@ -90,7 +90,7 @@ def test_the_page_says_what_is_on_record(record):
     assert "Statements: 7. Holds: 4, false as stated: 2, not decidable here: 1. [What" in page
     assert (
         r"| [MADE-trace](#made-trace) | false as stated | Theorem 1 \| rate: The loss is &lt;at "
-        "most> its bound & `falls`. | counterexample |  |"
+        "most> its bound & `falls`. | It is at most 1. | counterexample |  |"
     ) in page
     assert r"| MADE-U1 | not decidable here | Sec. 9: It is &lt;nice> \| `good`. | a matter" in page
     assert "**False as stated.** Theorem 1 | rate." in page

@@ -96,14 +96,16 @@ def _cell(text: str) -> str:
 
 
 def _results(claims: list[Claim]) -> list[str]:
-    """Return the table of results, with the errors found in what belongs to each."""
-    rows = ["## Results", "", "| result | verdict | statement | rests on | errors in its parts |"]
-    rows.append("|---|---|---|---|---|")
+    """Return the table of results, with what is true instead, and the errors in their parts."""
+    heads = "result", "verdict", "statement", "true instead", "rests on", "errors in its parts"
+    rows = ["## Results", "", f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for claim in claims:
         if not claim.part_of:
             name = claim.id.partition("-")[2]
             wrong = [c for c in claims if c.part_of == name and c.status not in (HOLDS, OPEN)]
-            cells = link(claim.id), claim.status, _cell(f"{claim.location}: {claim.stated.words}")
+            instead = claim.corrections[0].words if claim.corrections else ""
+            texts = f"{claim.location}: {claim.stated.words}", reading(instead)
+            cells = link(claim.id), claim.status, *map(_cell, texts)
             parts = ", ".join(f"{link(c.id)} ({c.status})" for c in wrong)
             rows.append(f"| {' | '.join(cells)} | {claim.evidence(claim.stated)} | {parts} |")
     return [*rows, ""]
