@@ -55,8 +55,8 @@ def _note_wild(names: Sequence[str], numbers: Any) -> None:
         end, value = ("largest", high) if away[x.argmax()] >= away.max() else ("smallest", low)
         note(
             f"{near.sum()} of the first {len(x)} values of {name!r} lie within {NARROW:.0%} of its "
-            f"range, so that they are hardly told apart; the {end} is {value:g}. If it is wrong, "
-            "correct it; otherwise --base stumps may predict better"
+            f"range, and linear functions hardly distinguish them; the {end} is {value:g}. If it "
+            "is wrong, correct it; otherwise --base stumps may predict better"
         )
 
 

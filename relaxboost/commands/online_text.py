@@ -91,7 +91,7 @@ def _weights(now: Mapping[str, float], average: Mapping[str, float]) -> list[str
     names = sorted(
         (name for name in now if now[name] or average[name]), key=lambda name: -abs(now[name])
     )
-    lines = ["weights (those of now predict the next example):", f"  {'now':<12} average"]
+    lines = ["weights (the column now predicts the next example):", f"  {'now':<12} average"]
     lines += [f"  {now[name]:<12.6g} {average[name]:<12.6g} {name}" for name in names[:MOST]]
     if len(names) > MOST:
         lines.append(f"  and {len(names) - MOST} more, none larger; --json has them all")

@@ -92,7 +92,7 @@ def test_a_page_that_was_not_learned_leaves_no_predictions(tmp_path):
 
 def test_the_weights_that_predict_come_first(data, capsys):
     out, _ = told(capsys, "run", "d.csv", *LABEL)
-    lines = out[out.index("weights (those of now") :].splitlines()
+    lines = out[out.index("weights (the column now") :].splitlines()
     assert lines[1].split() == ["now", "average"]
     content = json.loads(told(capsys, "run", "d.csv", *LABEL, "--json")[0])
     now, average = content["current_weights"], content["weights"]

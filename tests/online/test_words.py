@@ -11,7 +11,15 @@ import pandas as pd
 import pytest
 
 from relaxboost import InputError
-from relaxboost.online import HedgedDescent, LinearBasis, StumpBasis, progressive, stream
+from relaxboost.online import (
+    Experts,
+    HedgedDescent,
+    LinearBasis,
+    StumpBasis,
+    WithIntercept,
+    progressive,
+    stream,
+)
 from relaxboost.online.streams.words import BUCKETS
 from tests.command import run
 
@@ -138,3 +146,20 @@ def test_words_that_come_after_numbers_are_refused(size, tmp_path, monkeypatch):
     for option in ({"drop": "a"}, {"categories": "a"}):
         with pytest.raises(InputError, match="must be a list of columns, got 'a'"):
             stream(tmp_path / "a.csv", "y", **option)
+
+
+def test_an_intercept_is_as_large_as_the_bound_and_in_the_digest():
+    given = stream(visits(), "bought", **OPTIONS)
+    base = given.encoded(LinearBasis.spanning, 1000)
+    made = WithIntercept(base)
+    rows = np.vstack([H for H, _ in given.through(made)])
+    assert rows.shape[1] == made.size(1 + BUCKETS) == base.size(1 + BUCKETS) + 1
+    np.testing.assert_array_equal(rows[:, -1], 1.0)
+    assert made.names(given.columns)[-1] == "(intercept)"
+    # A number, two words and the intercept are at most 1 each.
+    assert made.bound_in("l2", rows.shape[1]) == 2.0 >= np.linalg.norm(rows, axis=1).max()
+    assert made.digest().startswith("words with intercept ")
+    assert made.digest() != WithIntercept(StumpBasis([[0.5]])).digest()
+    np.testing.assert_array_equal(WithIntercept(Experts(3.0)).values(np.ones((2, 1))), [[1, 3]] * 2)
+    with pytest.raises(InputError, match="experts has no bound known"):
+        WithIntercept(Experts())
