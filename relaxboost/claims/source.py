@@ -113,13 +113,13 @@ class Source:
     def claim(
         self,
         name: str,
-        location: str | tuple[str, str] = "",
-        words: str = "",
+        location: str | tuple[str, str] | None = None,
+        words: str | None = None,
         *,
         space: Space,
-        formula: str = "",
-        given: str = "",
-        counterexamples: Sequence[Mapping[str, Any]] = (),
+        formula: str | None = None,
+        given: str | None = None,
+        counterexamples: Sequence[Mapping[str, Any]] | None = None,
         **record: str,
     ) -> Declaration:
         """Decorate the check of a claim: a function of an `Instance` that yields `Slack`.
@@ -154,25 +154,29 @@ class Source:
         id = f"{self.key}-{name}"
         if id in self.claims:
             raise InputError(f"there is a claim {id} already")
-        here: dict[str, Any] = {
+        here = {
             "location": location,
             "words": words,
             "formula": formula,
             "given": given,
+            "counterexamples": counterexamples,
         }
-        here |= {"counterexamples": counterexamples, **record}
-        text = {**self._texts.get(name, {}), **{key: x for key, x in here.items() if x}}
-        heading, counterexamples = text.pop("location", ""), text.pop("counterexamples", ())
-        heading, page = (heading, heading) if isinstance(heading, str) else heading
-        fields = {"page": page, "given": "", **text}
-        words, formula = fields.pop("words", ""), fields.pop("formula", "")
+        fields: dict[str, Any] = {"given": "", "counterexamples": (), **self._texts.get(name, {})}
+        fields |= {**{key: x for key, x in here.items() if x is not None}, **record}
+        if missing := {"location", "words", "formula"} - set(fields):
+            raise InputError(f"{id} needs {', '.join(sorted(missing))}")
+        words, formula = fields.pop("words"), fields.pop("formula")
+        location, counterexamples = fields.pop("location"), fields.pop("counterexamples")
+        if not isinstance(location, str):
+            location, fields["page"] = location
+        fields.setdefault("page", location)
         for number, written in enumerate(counterexamples, 1):
             try:
                 space.from_json(written)
             except InputError as error:
                 raise InputError(f"counterexample {number} of {id}: {error}") from None
         _check_record(id, fields, bool(counterexamples))
-        fields |= {"id": id, "location": heading, "space": space}
+        fields |= {"id": id, "location": location, "space": space}
         fields["counterexamples"] = counterexamples
         return Declaration(self, fields, words, formula)
 

@@ -312,7 +312,12 @@ class TestRegistry:
             ("def f():\n    return 1 / 0\nf()", r"mine\.py:2: ZeroDivisionError: division by zero"),
             (
                 "from relaxboost.claims import *\nS = Source('S', '')\nS.claim('a', '', '')",
-                r"mine\.py:3: TypeError: .* 'formula' and 'space'",
+                r"mine\.py:3: TypeError: .* 'space'",
+            ),
+            (
+                "from relaxboost.claims import *\nS = Source('S', '')\n"
+                "S.claim('a', '', 'x is small', space=Space(x=Real(0, 1)))",
+                r"mine\.py:3: InputError: S-a needs formula",
             ),
         ],
     )

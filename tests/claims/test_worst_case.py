@@ -36,6 +36,12 @@ def descent(steps, smooth=1, strong=0, start="distance"):
     return value - least, [first <= 1], R, f
 
 
+def about_worst_cases(statement):
+    """Return the step of a statement that is about worst cases."""
+    (step,) = (step for step in statement.steps if isinstance(step.every, WorstCases))
+    return step
+
+
 class TestKnownOnes:
     @pytest.mark.parametrize("rounds", [1, 2, 4])
     def test_gradient_descent(self, rounds):
@@ -145,7 +151,7 @@ class TestProofs:
         assert min(found.multipliers[i] for i in range(-6, 0)) > 0
 
     def test_the_accuracy_of_the_solver_refutes_nothing(self):
-        step = claims.get("GB11-T3-edge/1.1")
+        step = about_worst_cases(claims.get("GB11-T3-edge").corrections[0])
         for written in step.every.instances():
             found = step.examine(step.stated, step.space.from_json(written), "")
             assert found.outcome == "tight"
@@ -221,7 +227,7 @@ class TestClaims:
     )
     def test_line_search(self, gamma, lam, rounds):
         """The rate of de Klerk, Glineur & Taylor (2017) for inexact directions."""
-        step = claims.get("GB11-T3-line-search/1")
+        step = about_worst_cases(claims.get("GB11-T3-line-search").stated)
         x = {"T": rounds, "gamma": gamma, "lam": lam, "F": 1}
         found = step.examine(step.stated, step.space.from_json(x), "")
         q = math.sqrt(1 - Fraction(gamma) ** 2)
