@@ -8,8 +8,7 @@ from typing import Any
 
 
 class InputError(ValueError):
-    """Something given to relaxboost cannot be used; raised before work starts wherever
-    it can be known then."""
+    """An input cannot be used. It is raised before work starts, if that is possible."""
 
 
 class SolverError(InputError):

@@ -83,7 +83,7 @@ def share(name: str, value: Any) -> float:
     """Return `value` as a float strictly between 0 and 1, or raise an InputError."""
     if isinstance(value, Real) and not isinstance(value, bool) and 0.0 < _double(value) < 1.0:
         return float(value)
-    raise InputError(f"{name} must lie strictly between 0 and 1, got {value!r}; give one")
+    raise InputError(f"{name} must lie strictly between 0 and 1, got {value!r}")
 
 
 def natural(name: str, value: Any) -> int:

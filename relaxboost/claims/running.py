@@ -259,7 +259,7 @@ class _Workers:
 
 
 def _pool() -> Any:
-    """Return a pool of one process, which starts with its first task."""
+    """Return a pool with one worker process, which is started when a task is submitted."""
     from multiprocessing import resource_tracker
 
     from joblib.externals.loky import ProcessPoolExecutor

@@ -133,7 +133,7 @@ def check_options(where: str, kind: str, options: dict[str, Any]) -> None:
         if name not in known:
             takes = f"takes {' and '.join(known)}" if known else "has no options"
             raise InputError(
-                f"{where}: generator {kind!r} {takes}, not {name!r}, beside rows, columns and seed"
+                f"{where}: besides rows, columns and seed, generator {kind!r} {takes}, not {name!r}"
             )
     for name, low, high in (("digits", 1, 15), ("distinct", 1, 10**6)):
         value = options.get(name, low)

@@ -51,7 +51,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the mark known."""
+    """Register the marker `certified_games`."""
     config.addinivalue_line(
         "markers",
         "certified_games(name=, relaxation=, over=, m=, n=, level=): run the test once for each "

@@ -295,7 +295,10 @@ class KLBall(_Entropic, DivergenceBall):
         return float(d @ u), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the d proportional to exp((λ log π − u)/(λ + β)) for the ball's multiplier λ."""
+        """Return the distribution d ∝ exp((λ log π − u)/(λ + β)).
+
+        λ is the multiplier of the constraint that d lies in the ball around π.
+        """
         return self._project(u, beta)[0]
 
     def witness(self, u: Vector) -> BallWitness:

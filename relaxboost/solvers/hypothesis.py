@@ -305,7 +305,7 @@ class ActiveSet(MovingHypothesis):
         return best, None if edges is None else self._signs * edges
 
     def best(self, edges: Vector) -> Best:
-        """Return the best of the atoms that give weight to a column in `keys`.
+        """Return the atom of the largest edge among those with weight on one column in `keys`.
 
         `edges` has the edge <column, d> of each signed column for a distribution d over the
         examples, in the order of `keys`.

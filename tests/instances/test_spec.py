@@ -94,7 +94,7 @@ BAD = {
     ),
     "option": (
         UNIFORM + "density = 0.5",
-        "'uniform' takes digits, not 'density', beside rows, columns and seed",
+        "besides rows, columns and seed, generator 'uniform' takes digits, not 'density'",
     ),
     "digits": (UNIFORM + "digits = 40", "digits must be from 1 to 15, got 40"),
     "rows": (UNIFORM.replace("4", "0"), "rows must be a whole number from 1 to 1000000, got 0"),

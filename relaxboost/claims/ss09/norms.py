@@ -77,7 +77,7 @@ def hinge_side(x: Instance, penalty: bool) -> float:
 
 
 def least_side(x: Instance, penalty: bool) -> float:
-    """Return the margin side with the least f*(x) over x ≥ γ − Aw in place of f*([γ − Aw]_+)."""
+    """Return the margin side, with min f*(x) over x ≥ γ − Aw instead of f*([γ − Aw]_+)."""
     problem, p = _free(*x.A.shape, norm(x).dual_order, penalty)
     p["A"].value, p["nu"].value = x.A, x.nu
     p["R"].value = norm(x).dual_Q * (1.0 if penalty else x.nu)

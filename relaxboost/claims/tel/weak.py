@@ -110,7 +110,7 @@ def first_order(x: Instance) -> Slack:
     "∇L(−Aw) = 0 would imply that.", "‖Aᵀφ‖_∞ ≤ ‖φ‖_1, which is 0 for φ = ∇L(−Aw) = 0 only"
 )
 def first_order_corrected(x: Instance) -> Slacks:
-    """For ℓ = exp it never is (TEL-edge, 1); the two sides are compared at ∇L and at any φ."""
+    """∇L is never 0 for ℓ = exp (TEL-edge, step 1). The sides are compared at ∇L, at φ and at 0."""
     for phi in (reweighting(x.A, x.w), x.phi, 0.0 * x.phi):
         yield at_most(float(np.abs(x.A.T @ phi).max()), float(phi.sum()), "‖Aᵀφ‖_∞, ‖φ‖_1")
 

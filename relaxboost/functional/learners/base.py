@@ -103,7 +103,7 @@ class Pool(ABC):
         )
 
     def allowed(self, h: Hypothesis, values: Array) -> Array:
-        """Return the values of leaves after the constraints on f; by default the given values."""
+        """Return leaf values that satisfy the constraints on f; by default they are unchanged."""
         return values
 
 

@@ -64,7 +64,7 @@ class Domain(ABC):
 
     @abstractmethod
     def value(self, size: float) -> float:
-        """Return φ(size), so that g(v) = value(N(v))."""
+        """Return φ(size), where the domain's function is g(v) = φ(N(v)) for its norm N."""
 
     @abstractmethod
     def value_above(self, size: float) -> float:

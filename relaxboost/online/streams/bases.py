@@ -51,7 +51,7 @@ class BaseFunctions(ABC):
         return ()
 
     def digest(self) -> str:
-        """Return a text for the name and the parts, which is the same in every process."""
+        """Return a string key of the name and the parts, which all processes agree on."""
         sha = hashlib.sha256()
         for text in _encoded(tuple(self.parts())):
             sha.update(text)

@@ -68,7 +68,7 @@ class Words:
 
 
 def split_columns(features: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the columns of numbers and those of words for the names of features."""
+    """Return the numeric columns and the columns of words that features with these names have."""
     numbers, last = list(features[:-BUCKETS]), "".join(features[-1:])
     if len(features) < BUCKETS or not last.endswith(f" #{BUCKETS - 1}"):
         return list(features), []

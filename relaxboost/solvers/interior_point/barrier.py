@@ -65,12 +65,12 @@ class Barrier:
     def outliers(
         self, dslack: Array, dmult: Array, step: float, dual_step: float, centre: float
     ) -> Array:
-        """Return corrections of the products of slack and multiplier that are far from `centre`.
+        """Return Gondzio's corrections of the products of slacks and multipliers.
 
         The products are those after the slacks move by `step` times `dslack` and the multipliers by
-        `dual_step` times `dmult`. The correction of a product between `centre` / 10 and 10 ·
-        `centre` is 0 (Gondzio 1996, β = 0.1). A larger product has a negative correction of at
-        least −10 · `centre`. A smaller product has a positive correction.
+        `dual_step` times `dmult`. A product in [`centre` / 10, 10 · `centre`] gets the correction 0
+        (Gondzio 1996, β = 0.1). A product above this interval gets a negative correction, which is
+        cut off at −10 · `centre`. A product below it gets a positive correction.
         """
         after = (self.slack + step * dslack) * (self.mult + dual_step * dmult)
         # Lowering a large product at once would spoil the direction for all others.
