@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import largest_edge, optimum
+from relaxboost.claims.sides import largest_edge, near, optimum
 from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import adaboost, reweighting, risk, weak_learnability
 from relaxboost.game.game import Game
@@ -37,17 +37,17 @@ def assumption(x: Instance) -> Slacks:
 def gordan(x: Instance) -> Slacks:
     """Either the best w has A w ≥ γ > 0, or Aᵀφ = 0 for a φ ≥ 0 of sum 1: then <φ, Av> = 0.
 
-    Each instance is decided by such a point, in fractions.
+    Each instance is decided by such a point, in fractions; the sides compare both truth values.
     """
     A = exactly(x.A)
     gamma, d, w = optimum(x, Game(x.A))
     if gamma.lower > 0:
-        yield at_least(min(A @ w), Fraction(gamma.lower), "γ, min (Av)_i")
+        yield equal(near(float(min(A @ w) > 0)), 1.0, "[Av > 0] at the best v, [γ > 0]")
     else:
         yield equal(largest_edge(A, d), 0, "‖Aᵀφ‖_∞")
         yield equal(sum(d), 1, "Σ φ")
         yield at_least(min(d), 0, "min φ_i")
-        yield at_most(float((x.A @ x.w).min()), 0, "min (Av)_i of another v")
+        yield equal(near(float(min(A @ exactly(x.w)) > 0)), 0.0, "[Av > 0] at another v, [γ > 0]")
 
 
 @SOURCE.claim(
