@@ -197,7 +197,8 @@ def shrinking(x: Instance, corrected: bool = False) -> Slacks:
 
 
 @shrinking.corrected(
-    "It multiplies it by sqrt(1 − γ²) at most.", "‖Δ_{t+1}‖ ≤ sqrt(1 − γ²) ‖Δ_t + ∇_t‖"
+    "A projection multiplies the residual by sqrt(1 − γ²) at most.",
+    "‖Δ_{t+1}‖ ≤ sqrt(1 − γ²) ‖Δ_t + ∇_t‖",
 )
 def shrinking_corrected(x: Instance) -> Slacks:
     """The paper goes on with this factor, in its c.
@@ -278,7 +279,7 @@ def convex(x: Instance) -> Slacks:
 
 
 @convex.corrected(
-    "It is at most 2F²/√T + G²(1+q)/((1−q)√T), of the order 1/γ² and not 1/γ⁴.",
+    "The mean gap is at most 2F²/√T + G²(1+q)/((1−q)√T), of the order 1/γ² and not 1/γ⁴.",
     "(1/T) Σ [R[f_t] − R[f*]] ≤ 2F²/sqrt(T) + G²(1 + q)/((1 − q) sqrt(T)), q = sqrt(1 − γ²)",
 )
 def convex_corrected(x: Instance, centre: Array | None = None) -> Slacks:

@@ -241,7 +241,7 @@ def attained(x: Instance) -> Slack:
 
 
 @attained.corrected(
-    "It is attained but for any ε > 0, which is enough.", "<w', θ> − g(w') ≥ g*(θ) − ε"
+    "The supremum is attained but for any ε > 0, which is enough.", "<w', θ> − g(w') ≥ g*(θ) − ε"
 )
 def nearly_attained(x: Instance) -> Slacks:
     """Here by w' = 1/ε. The chain of the proof then gives g* ≤ f* + ε for every ε."""

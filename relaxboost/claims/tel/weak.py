@@ -107,7 +107,8 @@ def first_order(x: Instance) -> Slack:
 
 
 @first_order.corrected(
-    "∇L(−Aw) = 0 would imply that.", "‖Aᵀφ‖_∞ ≤ ‖φ‖_1, which is 0 for φ = ∇L(−Aw) = 0 only"
+    "The conditions would be satisfied if ∇L(−Aw) = 0.",
+    "‖Aᵀφ‖_∞ ≤ ‖φ‖_1, which is 0 for φ = ∇L(−Aw) = 0 only",
 )
 def first_order_corrected(x: Instance) -> Slacks:
     """For ℓ = exp it never is (TEL-edge, 1); the two sides are compared at ∇L and at any φ."""
@@ -122,7 +123,7 @@ def weighted_erm(x: Instance) -> Slack:
 
 
 @weighted_erm.corrected(
-    "It is with 1/n in front of the sum.",
+    "The problem has this value with 1/n in front of the sum.",
     "max_j |(1/n) Σ_i y_i ℓ'(−(Aw)_i) h_j(x_i)| = max_j |(Aᵀ∇L(−Aw))_j| ≥ γ‖∇L(−Aw)‖_1",
 )
 def weighted_erm_corrected(x: Instance) -> Slacks:
@@ -157,7 +158,8 @@ def stray_index(x: Instance, kept: bool = True) -> Slacks:
 
 
 @stray_index.corrected(
-    "It is the ℓ∞ norm of the vector.", "max_j |(Aᵀ∇L(−Aw))_j| = ‖Aᵀ∇L(−Aw)‖_∞ ≥ γ‖∇L(−Aw)‖_1"
+    "The largest entry is the ℓ∞ norm of the vector.",
+    "max_j |(Aᵀ∇L(−Aw))_j| = ‖Aᵀ∇L(−Aw)‖_∞ ≥ γ‖∇L(−Aw)‖_1",
 )
 def stray_index_removed(x: Instance) -> Slacks:
     """The definition of the norm, and TEL-edge."""
