@@ -8,6 +8,7 @@ import pytest
 from relaxboost.claims import registry
 from relaxboost.claims.tel import SOURCE
 from relaxboost.claims.tel.classical import turning
+from relaxboost.claims.tel.closing import LOSSES
 from tests.claims.figures import complete, refuted
 
 FIGURES = {
@@ -18,7 +19,7 @@ FIGURES = {
     "TEL-ERM": [(2.0, 1.0)],
     "TEL-ERM-index": [(1.0, 0.0)],
     "TEL-one-round": [(0.3679, -2.6945)],
-    "TEL-bad-set": [(-25.0, -100.0)],
+    "TEL-bad-set": [(2 / 3, 1 / 3)],
     "TEL-accuracy": [(0.75, 0.5), (0.725, 0.5)],
     "TEL-rate-product": [(0.942892, 0.942809)],
     "TEL-step-classical": [(1 / 3, 0.34657)],
@@ -35,6 +36,15 @@ def test_counterexamples_refute_with_the_figures_of_the_record(id):
     claim = SOURCE.claims[id]
     mended = [c for c in claim.corrections if id != "TEL-bad-set" and "{−1, 1}" not in c.words]
     refuted(claim, FIGURES[id], mended, rel=2e-3, abs=1e-6)
+
+
+def test_no_loss_refutes_the_bad_set_from_a_half_on():
+    """The points (1, +1) and (1, −1) serve every convex loss, the linear one too."""
+    claim = registry.get("TEL-bad-set")
+    for loss in LOSSES:
+        for epsilon in ("1/2", "3/4"):
+            slacks = claim.stated.measure(claim.instance({"epsilon": epsilon, "loss": loss}))
+            assert not any(slack.outcome == "refuted" for slack in slacks)
 
 
 def test_the_losses_of_the_two_steps_differ_in_the_fourth_digit():

@@ -23,7 +23,10 @@ def mean(x: Instance, first: int = 1) -> Slacks:
     yield at_most(float(np.linalg.norm(found)), x.B, "‖mean‖, B")
 
 
-@mean.corrected("The mean of w_0, ..., w_{m−1} is.", "(1/m) Σ_{i=1}^m w_{i−1} = Exp_Q[w] ∈ H")
+@mean.corrected(
+    "The mean of w_0, ..., w_{m−1} is the expectation of w under Q.",
+    "(1/m) Σ_{i=1}^m w_{i−1} = Exp_Q[w] ∈ H",
+)
 def mean_corrected(x: Instance) -> Slacks:
     """Proof. Q gives the weight 1/m to each of w_0, ..., w_{m−1}. They are in a convex set (1)."""
     yield from mean(x, 0)
@@ -46,7 +49,9 @@ def jensen(x: Instance, first: int = 1, extra: float = 0.0) -> Slack:
     return at_most(float(over.max()), extra * law.regret / law.m**1.5, "l(mean; D) − l(Q; D)")
 
 
-@jensen.corrected("So is that of the mean of w_0, ..., w_{m−1}.", "l(Exp_Q[w]; D) ≤ l(Q; D)")
+@jensen.corrected(
+    "The risk of the mean of w_0, ..., w_{m−1} is at most that of Q.", "l(Exp_Q[w]; D) ≤ l(Q; D)"
+)
 def jensen_corrected(x: Instance) -> Slacks:
     """It is what JNTV05's Eq. 12 averages, too.
 

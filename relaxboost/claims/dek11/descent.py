@@ -191,7 +191,7 @@ def root_of_n(x: Instance, rounds: bool = False) -> Slacks:
         yield at_most(regret, size * math.sqrt(total if rounds else dimension), "regret")
 
 
-@root_of_n.corrected("It is at most λBX√m.", "Regret ≤ λBX√m")
+@root_of_n.corrected("The regret is at most λBX√m.", "Regret ≤ λBX√m")
 def root_of_m(x: Instance) -> Slacks:
     """As the theorem begins.
 

@@ -151,7 +151,8 @@ def telescoped(x: Instance, last: bool = False) -> Slacks:
 
 
 @telescoped.corrected(
-    "They do, with w_m for w_i.", "Σ α_i = KL(w* ‖ w_0) − KL(w* ‖ w_m) ≤ KL(w* ‖ w_0) ≤ log(n)"
+    "The α_i telescope with w_m for w_i.",
+    "Σ α_i = KL(w* ‖ w_0) − KL(w* ‖ w_m) ≤ KL(w* ‖ w_0) ≤ log(n)",
 )
 def telescoped_corrected(x: Instance) -> Slacks:
     """Proof. A sum of differences telescopes, divergences are not negative (1), and that from the

@@ -98,7 +98,9 @@ def theorem_3(x: Instance, printed: bool = True) -> Slacks:
         yield at_most(*turned(), "regret of 10 000 turns, √(2m log 2)")
 
 
-@theorem_3.corrected("It is at most λX√(2m log n).", "Σ l_i(w_{i−1}) ≤ Σ l_i(w*) + λX√(2m log(n))")
+@theorem_3.corrected(
+    "The regret is at most λX√(2m log n).", "Σ l_i(w_{i−1}) ≤ Σ l_i(w*) + λX√(2m log(n))"
+)
 def theorem_3_corrected(x: Instance) -> Slacks:
     """As the theorem ends. Divided by m it is JNTV05's Eq. 38. For n = 2 and m = 10 000, costs ±1
     by turns and the same one 240 times at last come within 2 % of it.

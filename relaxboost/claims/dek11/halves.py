@@ -83,7 +83,8 @@ def half(x: Instance) -> Slack:
 
 
 @half.corrected(
-    "Of the second half, z_{m/2}, ..., z_m, with probability at least 1 − δ.",
+    "The ERM of the second half, z_{m/2}, ..., z_m, has a risk near its loss there, with "
+    "probability at least 1 − δ.",
     "l(h̃̃; D) ≤ l(h̃̃; S'') + c √(log(m/δ)/(2(m/2))) with probability ≥ 1 − δ, "
     "S'' = {z_{m/2}, ..., z_m}",
 )
@@ -197,7 +198,8 @@ def erm(x: Instance) -> Slack:
 
 
 @erm.corrected(
-    "That of the second half, z_{m/2}, ..., z_m.",
+    "The ERM of the second half, z_{m/2}, ..., z_m, is nearly as good as the best of its "
+    "hypotheses.",
     "l(h̃̃; D) ≤ l(h*; D) + 2c √(log(m/δ)/m) with probability ≥ 1 − 2δ",
 )
 def erm_corrected(x: Instance) -> Slack:

@@ -59,7 +59,8 @@ def first_line(x: Instance, power: int = 1) -> Slacks:
 
 
 @first_line.corrected(
-    "By half of its square.", "α_i ≥ ½‖w_{i−1} − w*‖² − ½‖w_{i−1} − η∇l_i(w_{i−1}) − w*‖²"
+    "α_i is bounded by half of the square of this distance.",
+    "α_i ≥ ½‖w_{i−1} − w*‖² − ½‖w_{i−1} − η∇l_i(w_{i−1}) − w*‖²",
 )
 def first_line_corrected(x: Instance) -> Slacks:
     """Proof. α_i is that with ½‖w_i − w*‖² at the end, and ‖w_i − w*‖² is no more (1), as in
@@ -161,7 +162,10 @@ def divided(x: Instance, printed: bool = True) -> Slacks:
         yield at_most(left, B**2 / (2.0 * eta) + rest, "regret")
 
 
-@divided.corrected("With ηλ²X²m/2.", "Σ l_i(w_{i−1}) − Σ l_i(w*) ≤ B²/(2η) + ηλ²X²m/2")
+@divided.corrected(
+    "The two bounds give ηλ²X²m/2 as the last term.",
+    "Σ l_i(w_{i−1}) − Σ l_i(w*) ≤ B²/(2η) + ηλ²X²m/2",
+)
 def divided_corrected(x: Instance) -> Slacks:
     """The streams of DEK11-T1-rate, which attain it, are tried.
 
@@ -209,7 +213,9 @@ def chosen(x: Instance, printed: bool = True) -> Slacks:
     yield at_most(value, right(x.eta), "λXB√m, right side elsewhere")
 
 
-@chosen.corrected("It does, with ηλ²X²m/2.", "min_η B²/(2η) + ηλ²X²m/2 = λXB√m")
+@chosen.corrected(
+    "This η minimises the right side with ηλ²X²m/2.", "min_η B²/(2η) + ηλ²X²m/2 = λXB√m"
+)
 def chosen_corrected(x: Instance) -> Slacks:
     """Proof. a + b ≥ 2√(ab), equal where a = b (1): here a = B²/(2η), b = ηλ²m/2, ab = B²λ²m/4."""
     yield from chosen(x, False)

@@ -69,7 +69,8 @@ def radius(x: Instance, sides: float = 1.0, both: bool = True) -> Slack:
 
 
 @radius.corrected(
-    "Within c √(log(2m/δ)/(2(m − i + 1))); with log(m/δ) no risk is larger by more.",
+    "The loss is within c √(log(2m/δ)/(2(m − i + 1))) of the risk; with log(m/δ) no risk is "
+    "larger by more.",
     "∀i |l(h_{i−1}; z_i, ..., z_m) − l(h_{i−1}; D)| ≤ c √(log(2m/δ)/(2(m − i + 1))), "
     "∀i l(h_{i−1}; D) − l(h_{i−1}; z_i, ..., z_m) ≤ c √(log(m/δ)/(2(m − i + 1)))",
 )

@@ -94,7 +94,7 @@ def convex(x: Instance) -> Slack:
 
 
 @convex.corrected(
-    "It is at most 2F²/√T + G²/√T + 2FGq/((1−q)T).",
+    "The mean gap is at most 2F²/√T + G²/√T + 2FGq/((1−q)T).",
     "(1/T) Σ [R[f_t] − R[f*]] ≤ 2F²/sqrt(T) + G²/sqrt(T) + 2FG q/((1 − q)T), q = sqrt(1 − γ²)",
 )
 def convex_corrected(x: Instance, centre: Array | None = None) -> Slacks:
@@ -153,7 +153,7 @@ def series(x: Instance) -> Slack:
     return at_most(_powers(q), 2.0 * q * q / (1.0 - q * q), "Σ q^t, 2(1 − γ²)/γ²")
 
 
-@series.corrected("It is at most 2 sqrt(1 − γ²)/γ².", "Σ q^t ≤ 2q/(1 − q²)")
+@series.corrected("The sum is at most 2 sqrt(1 − γ²)/γ².", "Σ q^t ≤ 2q/(1 − q²)")
 def series_corrected(x: Instance) -> Slack:
     """Proof. (1 − q) Σ q^t <= q (1), and q/(1 − q) = q(1 + q)/(1 − q²) <= 2q/(1 − q²)."""
     q = wasted(x.gamma)
@@ -223,7 +223,8 @@ def telescoped(x: Instance) -> Slack:
 
 
 @telescoped.corrected(
-    "They are at most sqrt(T)/2 max_t ‖f_t − f*‖², with the lengths of the h_t there are.",
+    "The distances telescope to sqrt(T)/2 max_t ‖f_t − f*‖² at most, with the lengths of the h_t "
+    "there are.",
     "Σ R[f*] ≥ Σ R[f_t] − (sqrt(T)/2) max ‖f_t − f*‖² − Σ (η_t/2)‖h_t‖² − Σ <f* − f_t, h_t − ∇_t>",
 )
 def telescoped_corrected(x: Instance) -> Slacks:

@@ -146,7 +146,7 @@ def step_size(x: Instance, factor: float | None = None) -> Slack:
     return at_most(run.mean(run.last, True), bound, "mean gap of f_0..f_{T−1}", run.last)
 
 
-@step_size.corrected("It does with η_t = 2/(λt).", "η_t = 2/(λt) ⇒ the same")
+@step_size.corrected("Algorithm 2 has this mean gap with η_t = 2/(λt).", "η_t = 2/(λt) ⇒ the same")
 def step_size_corrected(x: Instance) -> Slacks:
     """Proof. GB11-T4, where on one point nothing is left over (1), so that γ = 1."""
     yield from step_size(x, 2.0)
@@ -176,7 +176,7 @@ def third(x: Instance) -> Slacks:
 
 
 @third.corrected(
-    "The squares are added, (λ/4) Σ ‖f_t − f*‖², and the errors subtracted.",
+    "The squares are added, (λ/4) Σ ‖f_t − f*‖², and the errors are subtracted.",
     "Σ R[f*] ≥ Σ R[f_t] − (4G²/2) Σ 2/(λt) + (λ/4) Σ ‖f_t − f*‖² − Σ <f* − f_t, h_t − ∇_t>",
 )
 def third_corrected(x: Instance) -> Slacks:

@@ -121,7 +121,8 @@ def definition(x: Instance) -> Slack:
 
 
 @definition.corrected(
-    "∇R[f] is one iff R[g] ≥ R[f] + <g − f, ∇R[f]>.", "R[g] ≥ R[f] + <g − f, ∇R[f]> for every g"
+    "∇R[f] is a subgradient iff R[g] ≥ R[f] + <g − f, ∇R[f]>.",
+    "R[g] ≥ R[f] + <g − f, ∇R[f]> for every g",
 )
 def definition_corrected(x: Instance) -> Slacks:
     """The usual definition; at both ends of the subdifferential.
@@ -167,7 +168,7 @@ def empirical(x: Instance) -> Slacks:
 
 
 @empirical.corrected(
-    "They are if no two examples coincide.",
+    "The subgradients are these functions if no two examples coincide.",
     "x_1, ..., x_N different ⇒ ∇R_emp[f] = {g | g(x_n) ∈ ∇_1 l(f(x_n), y_n)}",
 )
 def empirical_apart(x: Instance) -> Slacks:

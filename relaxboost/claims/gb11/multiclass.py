@@ -87,7 +87,8 @@ def multiclass(x: Instance) -> Slack:
 
 
 @multiclass.corrected(
-    "It implies an edge of δ/((K−1) sqrt(N)) at such gradients.", "γ ≥ δ/((K−1) sqrt(N))"
+    "The requirement implies an edge of δ/((K−1) sqrt(N)) at such gradients.",
+    "γ ≥ δ/((K−1) sqrt(N))",
 )
 def multiclass_corrected(x: Instance) -> Slack:
     """Attained by all classifiers on one point.
@@ -117,7 +118,7 @@ def every_gradient(x: Instance) -> Slack:
 
 
 @every_gradient.corrected(
-    "It has an edge at the gradients with Σ_k ∇(x_n)_k = 0.",
+    "H' has an edge at the gradients with Σ_k ∇(x_n)_k = 0.",
     "δ > 0 ⇒ γ > 0 over {∇: Σ_k ∇(x_n)_k = 0}",
 )
 def centred_gradients(x: Instance) -> Slack:
@@ -178,7 +179,10 @@ def label(x: Instance) -> Slack:
     return equal(float(w.max()), float(np.abs(w).max()), "max w, ‖w‖_inf")
 
 
-@label.corrected("It is at least 1/(K−1) of that.", "max_k w_nk ≥ ‖w_n‖_inf/(K−1)")
+@label.corrected(
+    "The weight of the correct label is at least 1/(K−1) of the max-norm of the row.",
+    "max_k w_nk ≥ ‖w_n‖_inf/(K−1)",
+)
 def label_corrected(x: Instance) -> Slack:
     """Equal for (1, 1, −2).
 
@@ -265,7 +269,8 @@ def last_step(x: Instance) -> Slack:
 
 
 @last_step.corrected(
-    "With ‖w‖_inf alone on the right it does.", "sqrt((K−1)/K) ‖w‖_2 ≥ ‖w‖_inf ≥ max_k w_k"
+    "The bound remains a lower one with ‖w‖_inf alone on the right.",
+    "sqrt((K−1)/K) ‖w‖_2 ≥ ‖w‖_inf ≥ max_k w_k",
 )
 def last_step_corrected(x: Instance) -> Slack:
     """Equal for (2, −1, −1). It is what T2-converse needs.

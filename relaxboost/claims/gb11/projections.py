@@ -102,7 +102,7 @@ def _longest(x: Instance, H: Array) -> Slacks:
 
 
 @inner.corrected(
-    "It maximises |<∇, h>|/‖h‖; <∇, h>/‖h‖ if H contains −h with every h.",
+    "This h maximises |<∇, h>|/‖h‖, and <∇, h>/‖h‖ if H contains −h with every h.",
     "h* = argmax |<∇, h>|/‖h‖",
 )
 def inner_corrected(x: Instance) -> Slacks:
@@ -256,7 +256,8 @@ def regression(x: Instance) -> Slack:
 
 
 @regression.corrected(
-    "It is with h(x_n) for f(x_n).", "argmin ‖∇ − h‖² = argmin (1/N) Σ ‖∇(x_n) − h(x_n)‖²"
+    "Eq. 4 is that problem with h(x_n) for f(x_n).",
+    "argmin ‖∇ − h‖² = argmin (1/N) Σ ‖∇(x_n) − h(x_n)‖²",
 )
 def regression_corrected(x: Instance) -> Slacks:
     """The regression is solved by QR on the stacked outputs.

@@ -94,8 +94,8 @@ def printed(x: Instance) -> Slacks:
 
 
 @printed.corrected(
-    "It does with ∇' ← ∇' − (<h_k, ∇'>/‖h_k‖²) h_k, and as printed if h_k is the nearest point, "
-    "as (4) finds it in an H closed under scaling.",
+    "Algorithm 2 converges with ∇' ← ∇' − (<h_k, ∇'>/‖h_k‖²) h_k, and as printed if h_k is the "
+    "nearest point, as (4) finds it in an H closed under scaling.",
     "∇' ← ∇' − (<h_k, ∇'>/‖h_k‖²) h_k, and <h_k, ∇'>/‖h_k‖² = 1 for the nearest point",
 )
 def printed_corrected(x: Instance) -> Slacks:

@@ -197,7 +197,8 @@ def shrinking(x: Instance, corrected: bool = False) -> Slacks:
 
 
 @shrinking.corrected(
-    "It multiplies it by sqrt(1 − γ²) at most.", "‖Δ_{t+1}‖ ≤ sqrt(1 − γ²) ‖Δ_t + ∇_t‖"
+    "A projection multiplies the residual by sqrt(1 − γ²) at most.",
+    "‖Δ_{t+1}‖ ≤ sqrt(1 − γ²) ‖Δ_t + ∇_t‖",
 )
 def shrinking_corrected(x: Instance) -> Slacks:
     """The paper goes on with this factor, in its c.
@@ -210,18 +211,27 @@ def shrinking_corrected(x: Instance) -> Slacks:
 shrinking_corrected.step(*PYTHAGORAS, space=PAIR)(at_best)
 
 
-_ALTERNATING = {"H": [[1, 0], [0, 1]], "A": [[1, 0], [0, "9/10"]], "y": [0, 0]}
-"""R[f] = (|f(x_1)| + .9 |f(x_2)|)/2 along the axes: the residual at x_2 is .9, and then 1.8."""
-
-
 @SOURCE.claim(
     "T6-h",
-    space=AVERAGES,
-    counterexamples=[{**_ALTERNATING, "f0": [5, 5], "index": "f_1..f_T", "T": 2}],
+    space=STRONG,
+    counterexamples=[
+        {
+            "H": [[1, 0], [0, 1]],
+            "A": [[0, 0]],
+            "y": [0, 0],
+            "f0": [1, "9/10"],
+            "lam": 1,
+            "T": 2,
+        }
+    ],
 ).checked(trials=60)
 def lengths(x: Instance, corrected: bool = False) -> Slacks:
-    """h_t is the projection of Δ_t + ∇_t. After one round along x_1 it is 1.8 > sqrt(1.81)."""
-    run, root = weakly(x, Residual()), math.sqrt(x.y.size)
+    """h_t is the projection of Δ_t + ∇_t, and may be longer than every ∇_t.
+
+    For R[f] = ‖f‖²/2 from (1, .9) along the axes h_1 = (1, 0) leaves Δ_2 = (0, .9). As f_1 =
+    (0, .9) = ∇_2, h_2 = (0, 1.8), and 1.8 > sqrt(1.81).
+    """
+    run, root = strongly(x, Residual(), 1.0), math.sqrt(x.y.size)
     q = wasted(run.gamma(run.last)) if corrected else 0.0
     for t, _, h, _ in residuals(run):
         G = run.gradients(run.last - 1)
@@ -269,7 +279,7 @@ def convex(x: Instance) -> Slacks:
 
 
 @convex.corrected(
-    "It is at most 2F²/√T + G²(1+q)/((1−q)√T), of the order 1/γ² and not 1/γ⁴.",
+    "The mean gap is at most 2F²/√T + G²(1+q)/((1−q)√T), of the order 1/γ² and not 1/γ⁴.",
     "(1/T) Σ [R[f_t] − R[f*]] ≤ 2F²/sqrt(T) + G²(1 + q)/((1 − q) sqrt(T)), q = sqrt(1 − γ²)",
 )
 def convex_corrected(x: Instance, centre: Array | None = None) -> Slacks:

@@ -53,7 +53,7 @@ def step_size(x: Instance, factor: float | None = None) -> Slack:
     return at_most(run.mean(t, True), right, "mean gap of f_0..f_{T−1}", t)
 
 
-@step_size.corrected("It does with η_t = 1/(λt).", "η_t = 1/(λt) ⇒ the same")
+@step_size.corrected("Algorithm 3 has this mean gap with η_t = 1/(λt).", "η_t = 1/(λt) ⇒ the same")
 def step_size_corrected(x: Instance) -> Slacks:
     """Proof. GB11-T6, where on one point nothing is left over (1), so that γ = 1."""
     yield from step_size(x, 1.0)
@@ -91,7 +91,7 @@ def third(x: Instance) -> Slacks:
 
 
 @third.corrected(
-    "The sum of the lengths is subtracted, and the last residual added.",
+    "The sum of the lengths is subtracted, and the last residual is added.",
     "Σ R[f*] ≥ Σ R[f_t] − Σ (η_t/2)‖h_t‖² + <f* − f_{T+1}, Δ_{T+1}> + (λT/2)‖f* − f_{T+1}‖² − "
     "Σ <η_t h_t, Δ_{t+1}>",
 )
@@ -131,7 +131,7 @@ def seventh(x: Instance, sign: float = -1.0, share: float = 1.0) -> Slacks:
 
 
 @seventh.corrected(
-    "It holds with the last residual added, and also with 1/(2η_1).",
+    "The display holds with the last residual added, and also with 1/(2η_1).",
     "... − Σ (η_t/2)‖h_t‖² + <f* − f_{T+1}, Δ_{T+1}> + (sqrt(T)/2)‖f* − f_{T+1}‖² − "
     "Σ <η_t h_t, Δ_{t+1}>",
 )
@@ -157,7 +157,7 @@ def lengths_of_residuals(x: Instance, factor: float | None = None) -> Slacks:
         yield at_most(run.norm(left), c * G, "‖Δ_{t+1}‖, c", t)
 
 
-@lengths_of_residuals.corrected("It is at most cG.", "‖Δ_t‖ ≤ cG, c = 2/γ²")
+@lengths_of_residuals.corrected("‖Δ_t‖ is at most cG.", "‖Δ_t‖ ≤ cG, c = 2/γ²")
 def lengths_of_residuals_corrected(x: Instance) -> Slacks:
     """Proof. GB11-T6-c, where q/(1 − q) <= 2q/γ² <= 2/γ² (1)."""
     yield from lengths_of_residuals(x, 1.0)

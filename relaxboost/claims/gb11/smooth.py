@@ -157,7 +157,7 @@ def printed_step(x: Instance) -> Slacks:
 
 
 @printed_step.corrected(
-    "It does with f_{t+1} = f_t − (1/Λ)(<∇, h>/‖h‖²) h.",
+    "A step gains that much with f_{t+1} = f_t − (1/Λ)(<∇, h>/‖h‖²) h.",
     "R[f_{t+1}] ≤ R[f_t] − <∇R[f_t], h_t>²/(2Λ‖h_t‖²)",
 )
 def step(x: Instance) -> Slacks:
@@ -195,7 +195,7 @@ def printed_edge(x: Instance) -> Slacks:
     yield from _edges(x, 1)
 
 
-@printed_edge.corrected("It gains γ²‖∇‖²/(2Λ).", "R[f_{t+1}] ≤ R[f_t] − γ²‖∇R[f_t]‖²/(2Λ)")
+@printed_edge.corrected("A step gains γ²‖∇‖²/(2Λ).", "R[f_{t+1}] ≤ R[f_t] − γ²‖∇R[f_t]‖²/(2Λ)")
 def printed_edge_corrected(x: Instance) -> Slacks:
     """Proof. A step gains <∇, h>²/(2Λ‖h‖²), as (1) says for the best s; <∇, h>² = γ²‖∇‖²‖h‖²."""
     yield from _edges(x, 2)
@@ -239,7 +239,10 @@ def printed_rate(x: Instance) -> Slacks:
     yield from _rate(x, _run(x), 1)
 
 
-@printed_rate.corrected("It is 1 − γ²λ/Λ.", "R[f_{t+1}] − R[f*] ≤ (1 − γ²λ/Λ)(R[f_t] − R[f*])")
+@printed_rate.corrected(
+    "One round multiplies the gap by 1 − γ²λ/Λ at most.",
+    "R[f_{t+1}] − R[f*] ≤ (1 − γ²λ/Λ)(R[f_t] − R[f*])",
+)
 def printed_rate_corrected(x: Instance) -> Slacks:
     """As the theorem states.
 
@@ -260,7 +263,7 @@ def last_line(x: Instance) -> Slack:
 
 
 @last_line.corrected(
-    "It is one on R[f_T] − R[f*].", "R[f_T] − R[f*] ≤ (1 − γ²λ/Λ)^T (R[f_0] − R[f*])"
+    "The bound is one on R[f_T] − R[f*].", "R[f_T] − R[f*] ≤ (1 − γ²λ/Λ)^T (R[f_0] − R[f*])"
 )
 def last_line_corrected(x: Instance) -> Slacks:
     """Proof. GB11-T3-rate as corrected, by (1) and (2), in each of T rounds."""

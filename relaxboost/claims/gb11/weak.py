@@ -115,7 +115,7 @@ def strict(x: Instance, more: float = STRICTLY) -> Slack:
     return at_least(edge(x.H, False), float(delta) / math.sqrt(len(x.H)) + more, "γ, δ/sqrt(N)")
 
 
-@strict.corrected("It is at least δ/sqrt(N).", "γ ≥ δ/sqrt(N)")
+@strict.corrected("The edge is at least δ/sqrt(N).", "γ ≥ δ/sqrt(N)")
 def strict_corrected(x: Instance) -> Slacks:
     """Sharp for every N.
 
@@ -172,7 +172,8 @@ def chain(x: Instance) -> Slack:
 
 
 @chain.corrected(
-    "Right less wrong is at least γ‖w‖_1 where <∇, h> is γ‖∇‖.",
+    "The weight of the right examples less that of the wrong ones is at least γ‖w‖_1 where <∇, h> "
+    "is γ‖∇‖.",
     "Σ_{h = y} w_n − Σ_{h ≠ y} w_n = γN‖∇‖ ≥ γ‖w‖_1 for γ = <∇, h>/‖∇‖ > 0",
 )
 def chain_corrected(x: Instance) -> Slack:

@@ -13,19 +13,31 @@ ANYWHERE = Space(sizes={"n": (2, 6)}, x=Vector("n", -2, 2), y=Vector("n", -2, 2)
 THREE = {"n": (3, 8)}
 
 
-@SOURCE.claim("Eq35", space=ANYWHERE)
-def eq35(x: Instance) -> Slack:
-    """For M = 2 p = 2.44: near (1, 0) V grows as |θ_2|^p/p, slower than any square, so that no
-    α > 0 will do.
+@SOURCE.claim("Eq35", space=ANYWHERE.but(alpha=Real(1e-6, 1, log=True)))
+def eq35(x: Instance) -> Slacks:
+    """It fails for M = 2 only, where p = 2.443 > 2: no α > 0 will do on R².
+
+    V(1, ±e) − V(1, 0) ≤ e^p/p, for small e less than any ce², and (7) asks for αe²/2 at the middle
+    of (1, e) and (1, −e). With e = (αp/4)^(1/(p − 2)) the first is at most half of the second. So
+    for M = 2 the check takes this e for the α of the data, and for M ≥ 3 the α of the correction.
     """
     size = x.x.size
+    if size == 2:
+        p = 1.0 + 1.0 / math.log(2.0)
+        e = (x.alpha * p / 4.0) ** (1.0 / (p - 2.0))
+        rise = math.expm1(2.0 / p * math.log1p(e**p)) / 2.0
+        yield at_most(x.alpha / 2.0, rise / e**2, f"α/2, (V(1, e) − V(1, 0))/e² at e = {e:.3g}")
+        return
     h = float(np.abs(x.x - x.y).sum())
     bend = x.s * (1.0 - x.s) / 2.0 * modulus("p-norm", size, 1.0) * h**2
     ends = x.s * p_norm(x.x, 1.0) + (1.0 - x.s) * p_norm(x.y, 1.0)
-    return at_most(p_norm(x.s * x.x + (1.0 - x.s) * x.y, 1.0), ends - bend, "V(sx + (1 − s)y)")
+    yield at_most(p_norm(x.s * x.x + (1.0 - x.s) * x.y, 1.0), ends - bend, "V(sx + (1 − s)y)")
 
 
-@eq35.corrected("For M ≥ 3, where p < 2.", "(7) with α = e^(−2/p)/ln M ≥ e^(−2)/ln M, M ≥ 3")
+@eq35.corrected(
+    "The proxy is strongly convex for M ≥ 3, where p < 2.",
+    "(7) with α = e^(−2/p)/ln M ≥ e^(−2)/ln M, M ≥ 3",
+)
 def eq35_corrected(x: Instance) -> Slacks:
     """M^(p − 1) = e.
 

@@ -264,7 +264,7 @@ def _chain(x: Instance) -> tuple[Fraction, Fraction]:
 
 
 @second_moment.corrected(
-    "If E (‖u_i(θ_{i−1})‖_∞² | θ_{i−1}) ≤ L² too, as where ‖u(θ, Z)‖_∞ ≤ L always.",
+    "The proofs hold if E (‖u_i(θ_{i−1})‖_∞² | θ_{i−1}) ≤ L² too, as where ‖u(θ, Z)‖_∞ ≤ L always.",
     "(33) with L such a bound",
 )
 def second_moment_corrected(x: Instance) -> Slacks:

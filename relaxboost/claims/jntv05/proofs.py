@@ -150,7 +150,8 @@ def any_start(x: Instance) -> Slack:
 
 
 @any_start.corrected(
-    "From θ_0 = θ_* = −∇W_{β_0}(0).", "θ_0 = argmin V, else γ_1 (θ_0 − θ_*)ᵀu_1 more"
+    "Proposition 2 holds from θ_0 = θ_* = −∇W_{β_0}(0).",
+    "θ_0 = argmin V, else γ_1 (θ_0 − θ_*)ᵀu_1 more",
 )
 def any_start_corrected(x: Instance) -> Slacks:
     """Proof. θ_0 is in the first term only, if gradients do not depend on it, and changes it by

@@ -105,7 +105,8 @@ def finite(x: Instance) -> Slack:
 
 
 @finite.corrected(
-    "For V that is strongly convex, or Θ compact.", "W_β(z) ≤ −zᵀθ_* − βV(θ_*) + ‖z‖_∞²/(2αβ)"
+    "W_β has values in R if V is strongly convex, or Θ compact.",
+    "W_β(z) ≤ −zᵀθ_* − βV(θ_*) + ‖z‖_∞²/(2αβ)",
 )
 def finite_corrected(x: Instance) -> Slack:
     """Here V = ‖θ‖_2²/2 on R^M, α = 1/M, where W_β(z) = ‖z‖_2²/(2β); equal where all |z_j| agree.

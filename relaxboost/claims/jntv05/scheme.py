@@ -139,7 +139,7 @@ def _two_runs(x: Instance) -> tuple[tuple[float, float], float]:
 
 
 @measurable.corrected(
-    "It is a function of θ̂_{t−1}, ζ_{t−2}, X_{t−1} and Y_{t−1}: two vectors are kept.",
+    "θ̂_t is a function of θ̂_{t−1}, ζ_{t−2}, X_{t−1} and Y_{t−1}: two vectors are kept.",
     "θ̂_t = θ̂_{t−1} − (θ̂_{t−1} + ∇W_{β_{t−1}}(ζ_{t−2} + u_{t−1}))/t",
 )
 def measurable_corrected(x: Instance) -> Slacks:

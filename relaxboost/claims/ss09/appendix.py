@@ -241,7 +241,7 @@ def attained(x: Instance) -> Slack:
 
 
 @attained.corrected(
-    "It is attained but for any ε > 0, which is enough.", "<w', θ> − g(w') ≥ g*(θ) − ε"
+    "The supremum is attained but for any ε > 0, which is enough.", "<w', θ> − g(w') ≥ g*(θ) − ε"
 )
 def nearly_attained(x: Instance) -> Slacks:
     """Here by w' = 1/ε. The chain of the proof then gives g* ≤ f* + ε for every ε."""
@@ -278,7 +278,7 @@ def sequence(x: Instance, rounds: int = 60) -> Iterator[Fraction]:
 def recursion(x: Instance) -> Slacks:
     """In fractions along 60 terms. "1 ≥ ε_1" and "r < 1/2" serve t = 1 only, where ε_1 ≤ 1/(2r).
 
-    r = 1, ε_1 = 1 breaks it at t = 1; later terms: L20-sharp. Tight for r = 1/2, t = 1.
+    r = 1, ε_1 = 1 breaks it at t = 1; later terms: L20-sharp. Equal for r = 1/2, t = 1 only.
 
     Proof. ε_1 ≤ 1 ≤ 1/(2r). If s = ε_t ≤ 1/(r(t+1)), then ε_{t+1} ≤ s − r s², which increases up to
     1/(2r) and so is at most its value at 1/(r(t+1)), which is below 1/(r(t+2)).

@@ -31,7 +31,7 @@ def bregman(x: Instance) -> Slacks:
 
 
 @bregman.corrected(
-    "It holds for closed f̂ where ∇h(d0) = θ, as at every d0 in the interior of S.",
+    "The identity holds for closed f̂ where ∇h(d0) = θ, as at every d0 in the interior of S.",
     "f̂ closed, ∇h(d0) = θ ⇒ ∇f̂*(θ) = argmin_d B_h(d ‖ d0) + f(d)",
 )
 def bregman_inside(x: Instance) -> Slacks:
@@ -107,7 +107,7 @@ def attained(x: Instance) -> Slack:
     return at_most(at_p, (q - theta) ** 2 / 2, "at ∇f̂*(θ) and at another point")
 
 
-@attained.corrected("It does for a closed convex f.", "jump = 0")
+@attained.corrected("The point attains the minimum for a closed convex f.", "jump = 0")
 def attained_closed(x: Instance) -> Slacks:
     """A closed strongly convex function attains its minimum, and once only."""
     assume(x.jump == 0.0 or x.theta > x.a)
@@ -157,7 +157,7 @@ def bregman_projection(x: Instance) -> Slack:
 
 
 @bregman_projection.corrected(
-    "It holds for closed h and C where ∇h(d0) = θ, as at every d0 in the interior of S.",
+    "The identity holds for closed h and C where ∇h(d0) = θ, as at every d0 in the interior of S.",
     "h and C closed, ∇h(d0) = θ ⇒ ∇(h + I_C)*(θ) = argmin_{d in C} B_h(d ‖ d0)",
 )
 def bregman_projection_inside(x: Instance) -> Slacks:

@@ -47,7 +47,8 @@ def one_hypothesis(x: Instance) -> Slack:
 
 
 @one_hypothesis.corrected(
-    "w_j is the sign of (dᵀA)_j, and the best single hypothesis, or its negation, is optimal.",
+    "The optimal w_j is the sign of (dᵀA)_j, and the best single hypothesis, or its negation, is "
+    "optimal.",
     "AvgMin_m(± A e_j) = ρ = max_j |(dᵀA)_j| for d = 1/m",
 )
 def one_signed_hypothesis(x: Instance) -> Slacks:

@@ -190,7 +190,9 @@ def attained_conjugate(x: Instance) -> Slack:
     return equal(-(s**2) * d - 1 / (1 + d), s**2 - 2 * s, "at the best d, or the d drawn")
 
 
-@attained_conjugate.corrected("It is a supremum.", "f*(θ) = sup_{d in S} <d, θ> − f(d)")
+@attained_conjugate.corrected(
+    "The conjugate is a supremum, which need not be attained.", "f*(θ) = sup_{d in S} <d, θ> − f(d)"
+)
 def least_upper_bound(x: Instance) -> Slacks:
     """At the d drawn, and at the best one or, for s = 0, a large one.
 

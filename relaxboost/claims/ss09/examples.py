@@ -42,7 +42,7 @@ def norm_ball(x: Instance) -> Slack:
 
 
 @norm_ball.corrected(
-    "The norm is orthant-monotonic.",
+    "Theorem 7 holds if the norm is orthant-monotonic.",
     "max_{w in B_1, γ} (γ − ν‖[γ − Aw]_+‖_*) = min_{d in S: ‖d‖ ≤ ν} ‖dᵀA‖_∞",
 )
 def monotone_norm_ball(x: Instance) -> Slacks:
@@ -123,7 +123,9 @@ def ball_conditions(x: Instance) -> Slack:
     return at_most(x.nu * dual.dual(less), x.nu * dual.dual(x.theta), x.norm)
 
 
-@ball_conditions.corrected("The norm is orthant-monotonic.", "‖θ‖_* ≥ ‖θ − α θ_i e_i‖_*")
+@ball_conditions.corrected(
+    "Condition (iii) holds if the norm is orthant-monotonic.", "‖θ‖_* ≥ ‖θ − α θ_i e_i‖_*"
+)
 def monotone_ball_conditions(x: Instance) -> Slacks:
     """A norm is orthant-monotonic if and only if its dual is.
 
@@ -218,8 +220,8 @@ def same_maxima(x: Instance) -> Slack:
 
 
 @same_maxima.corrected(
-    "They are the same if F and G are concave, positively homogeneous, and move with a shift, as "
-    "AvgMin_k and the soft margin do.",
+    "Such functions are the same if F and G are concave, positively homogeneous, and move with a "
+    "shift, as AvgMin_k and the soft margin do.",
     "F(u) = s max_{|w| ≤ 1} F(w(u + c)/s) − c, if F(u + c) > 0; s > 0",
 )
 def same_maxima_of_shifted(x: Instance) -> Slacks:
@@ -300,7 +302,7 @@ def norm_penalty(x: Instance) -> Slack:
 
 
 @norm_penalty.corrected(
-    "The norm is orthant-monotonic, w in R^n, and ν ≥ 0.",
+    "Theorem 7 holds if the norm is orthant-monotonic, w in R^n, and ν ≥ 0.",
     "max {γ: w in B_1, ‖[γ − Aw]_+‖_* ≤ ν} = min_{d in S} (‖dᵀA‖_∞ + ν‖d‖)",
 )
 def monotone_norm_penalty(x: Instance) -> Slacks:

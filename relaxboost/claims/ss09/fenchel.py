@@ -61,7 +61,10 @@ def attained_minimum(x: Instance) -> Slack:
     return at_most(r + 1 / (1 + Fraction(x.d)), r, "the d drawn")
 
 
-@attained_minimum.corrected("It is an infimum.", "sup_w −f*(−Aw) − g*(w) ≤ inf_d f(d) + g(dᵀA)")
+@attained_minimum.corrected(
+    "The right side is an infimum, which need not be attained.",
+    "sup_w −f*(−Aw) − g*(w) ≤ inf_d f(d) + g(dᵀA)",
+)
 def greatest_lower_bound(x: Instance) -> Slacks:
     """−f*(0) − g*(0) = 0 + r: no value is below, and those of large d are as near as one likes."""
     r, d = Fraction(x.r), Fraction(x.d)
@@ -97,7 +100,7 @@ def exclusion(x: Instance) -> Slack:
 
 
 @exclusion.corrected(
-    "− is the difference of vectors: dom(g) − Aᵀdom(f) = {v − Aᵀd}.",
+    "The operator − is the difference of vectors: dom(g) − Aᵀdom(f) = {v − Aᵀd}.",
     "equality if 0 in core {v − Aᵀd: v in dom(g), d in dom(f)}",
 )
 def minkowski(x: Instance) -> Slack:

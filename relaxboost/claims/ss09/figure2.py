@@ -65,8 +65,8 @@ def figure(x: Instance) -> Slacks:
 
 
 @figure.corrected(
-    "It does where Eq. 14 has a solution of finite divergence. The input line should ask for "
-    "ν ≥ 1/m and d0 > 0.",
+    "The procedure returns the solution where Eq. 14 has one of finite divergence. The input line "
+    "should ask for ν ≥ 1/m and d0 > 0.",
     "ν · #{r : d0_r > 0} ≥ 1",
 )
 def figure_feasible(x: Instance) -> Slacks:
@@ -86,7 +86,10 @@ def end_for(x: Instance, literal: bool = True) -> Slacks:
     yield from _solves(fig2(d0, nu, literal), d0, nu)
 
 
-@end_for.corrected("It does with ENDIF there.", "IF ... BREAK ENDIF; Z ← Z − u_i; ENDFOR")
+@end_for.corrected(
+    "The pseudo-code solves Eq. 14 with ENDIF in that place.",
+    "IF ... BREAK ENDIF; Z ← Z − u_i; ENDFOR",
+)
 def end_if(x: Instance) -> Slacks:
     """Z is then Σ_{r ≥ i} u_r at the i-th pass, as Lemma 16 has it with j = m."""
     yield from end_for(x, False)
@@ -105,7 +108,9 @@ def strict(x: Instance) -> Slack:
     return at_most(1, sum(level < nu for level in levels), "indices that pass the test")
 
 
-@strict.corrected("The first with d_{t,i} ≤ ν, as the figure itself has it.", "ξ d0_i ≤ ν")
+@strict.corrected(
+    "The index is the first with d_{t,i} ≤ ν, as the figure itself has it.", "ξ d0_i ≤ ν"
+)
 def not_strict(x: Instance) -> Slacks:
     """There always is one, and the first gives the solution; ξ stays as it is if ξ d0_i = ν."""
     levels, nu = _levels(x)

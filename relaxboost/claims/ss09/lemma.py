@@ -116,7 +116,7 @@ def hinge_conjugate(x: Instance) -> Slacks:
 
 
 @hinge_conjugate.corrected(
-    "The same for closed f, with a supremum.", "f̃*(θ) = −sup_γ (γ − f*([γ + θ]_+))"
+    "The formula holds for closed f, with a supremum over γ.", "f̃*(θ) = −sup_γ (γ − f*([γ + θ]_+))"
 )
 def hinge_conjugate_closed(x: Instance) -> Slacks:
     """The proof takes (ii) for what Theorem 3 asks for (L8-core). The supremum: T7-max.

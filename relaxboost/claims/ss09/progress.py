@@ -48,7 +48,8 @@ def beta_range(x: Instance) -> Slack:
 
 
 @beta_range.corrected(
-    "For ε ≤ 1; for ε ≥ 1 Fig. 1 returns w_1 = 0 at once.", "ε/(2 log m) ≤ 1/(2 log 2) < 0.7214"
+    "β is in (0, 1) for ε ≤ 1; for ε ≥ 1 Fig. 1 returns w_1 = 0 at once.",
+    "ε/(2 log m) ≤ 1/(2 log 2) < 0.7214",
 )
 def beta_range_below_one(x: Instance) -> Slack:
     """The gap of the first round is at most 1, whatever β."""

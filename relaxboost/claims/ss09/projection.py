@@ -104,7 +104,13 @@ def swapped(x: Instance) -> Slacks:
 
 @SOURCE.claim("L16", given="d_t the solution of Eq. 14; " + GIVEN, space=_space(6.0))
 def between(x: Instance) -> Slacks:
-    """d_t comes from a bisection for the multiplier of Σ d = 1, which knows nothing of ξ."""
+    """d_t comes from a bisection for the multiplier of Σ d = 1, which knows nothing of ξ.
+
+    Proof. The entries of I = {i, ..., j} are below the cap and not zero, so that a little weight
+    may move between any two of them. Moving τ from s to r changes B_h at the rate
+    log(d_r/d0_r) − log(d_s/d0_s) (step 1), which must be 0 at the solution. So d_r/d0_r is the same
+    ξ for all r in I, and as Σ d = 1 it is the quotient (step 2).
+    """
     theta, nu = np.sort(x.theta)[::-1], 1.0 / x.k
     d, d0 = projected_softmax(theta, nu), softmax(theta)
     inside = np.flatnonzero(theta + level(theta, nu) < math.log(nu) - 1e-12)
@@ -113,6 +119,35 @@ def between(x: Instance) -> Slacks:
     xi = (1.0 - nu * first) / math.fsum(d0[first:].tolist())
     for r in inside:
         yield equal(near(d[r], 1e-10), near(xi * d0[r], 1e-10), "d_{t,r} and ξ d0_r")
+
+
+@between.step(
+    "The rate at which the divergence changes when weight moves.",
+    "τ g(d) ≤ B_h(d + τ(e_r − e_s) ‖ d0) − B_h(d ‖ d0) ≤ τ g(d + τ(e_r − e_s)), "
+    "g(d) = log(d_r/d0_r) − log(d_s/d0_s)",
+    space=Space(sizes={"m": (2, 5)}, d=Distribution(), d0=Distribution(), share=Real(0.01, 0.5)),
+)
+def _(x: Instance) -> Slacks:
+    """B_h is convex along e_r − e_s, and g is its slope. The other entries cancel."""
+    assume(min(x.d.min(), x.d0.min()) >= 0.02)
+    tau = x.share * float(x.d[1])
+    before, after = x.d[:2], x.d[:2] + np.array([tau, -tau])
+    change = math.fsum(
+        [*(after * np.log(after / x.d0[:2])), *(-before * np.log(before / x.d0[:2]))]
+    )
+    rates = [float(np.log(d[0] / x.d0[0]) - np.log(d[1] / x.d0[1])) for d in (before, after)]
+    yield at_least(change, tau * rates[0], "τ g(d), the change")
+    yield at_most(change, tau * rates[1], "the change, τ g afterwards")
+
+
+@between.step(
+    "The sum of the weights gives ξ.",
+    "Σ d = ν(i − 1) + ξ Σ_{r=i..j} d0_r = 1 ⇔ ξ = (1 − ν(i−1)) / Σ_{r=i..j} d0_r",
+)
+def _(x: Instance) -> Slacks:
+    d0, nu = _sorted_d0(x)
+    for i, j, d in _candidates(d0, nu):
+        yield equal(sum(d), 1, f"Σ d, i = {i}, j = {j}")
 
 
 @SOURCE.claim(

@@ -51,7 +51,7 @@ def half_margin(x: Instance) -> Slacks:
 
 
 @half_margin.corrected(
-    "With ε = γ/3, or with ε = γ/2 and the test gap ≤ γ/4.",
+    "Fig. 1 finds half the optimal margin with ε = γ/3, or with ε = γ/2 and the test gap ≤ γ/4.",
     "ε = γ/3: min_i (Aw_t)_i ≥ γ/2, t ≤ 288 log(m)/γ²; gap ≤ γ/4: the same, t ≤ 256 log(m)/γ²",
 )
 def half_margin_third(x: Instance) -> Slacks:
@@ -130,7 +130,9 @@ def adaboost_error(x: Instance) -> Slacks:
     yield from _decay(x, "error", error, 1.0)
 
 
-@adaboost_error.corrected("It is at most e^{−γ²t/2}.", "#{i: (Aw_t)_i ≤ 0}/m ≤ e^{−γ²t/2}")
+@adaboost_error.corrected(
+    "AdaBoost's empirical error is at most e^{−γ²t/2}.", "#{i: (Aw_t)_i ≤ 0}/m ≤ e^{−γ²t/2}"
+)
 def adaboost_error_half(x: Instance) -> Slacks:
     """The 1/2 cannot be less than is printed here: `remark-adaboost-error-sharp`.
 

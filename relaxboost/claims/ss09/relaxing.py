@@ -110,7 +110,7 @@ def general_relaxation(x: Instance) -> Slacks:
 
 
 @general_relaxation.corrected(
-    "The same for closed f, with a supremum.",
+    "The two sides are equal for closed f, if the left one is a supremum.",
     "sup_{w in B_1, γ} (γ − f*([γ − Aw]_+)) = ρ, f closed",
 )
 def general_relaxation_closed(x: Instance) -> Slacks:
@@ -152,7 +152,10 @@ def attained_threshold(x: Instance) -> Slack:
     return at_most(losses, (gamma - mean) ** 2, "f*² and (γ − mean)²")
 
 
-@attained_threshold.corrected("It is a supremum.", "sup_γ (γ − ‖[γ − u]_+‖_2/√m) = mean u")
+@attained_threshold.corrected(
+    "The left side is a supremum over γ, which need not be attained.",
+    "sup_γ (γ − ‖[γ − u]_+‖_2/√m) = mean u",
+)
 def least_threshold(x: Instance) -> Slacks:
     """Compared squared, in fractions.
 
@@ -245,7 +248,8 @@ def edges_stay_away(x: Instance) -> Slack:
 
 
 @edges_stay_away.corrected(
-    "Only the sum of edge and f does. dom(‖·‖_∞) = ℝⁿ is what the condition for equality needs.",
+    "Only the sum of edge and f stays away from 0. dom(‖·‖_∞) = ℝⁿ is what the condition for "
+    "equality needs.",
     "‖Aᵀd‖_∞ + f(d) ≥ ρ; v = (v + Aᵀd) − Aᵀd is in dom(g) − Aᵀdom(f̃) for every v",
 )
 def sums_stay_away(x: Instance) -> Slack:

@@ -76,7 +76,7 @@ def exponential_loss(x: Instance) -> Slack:
 
 
 @exponential_loss.corrected(
-    "It is the logarithm of the exponential loss.", "e^{soft-max(θ)} = (1/m) Σ e^{θ_i}"
+    "The soft-max is the logarithm of the exponential loss.", "e^{soft-max(θ)} = (1/m) Σ e^{θ_i}"
 )
 def logarithm(x: Instance) -> Slack:
     """An increasing function of it; the soft-max is computed without leaving the logarithms."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from relaxboost.claims.language import *
+from relaxboost.claims.ss09.algorithm import rounds
 from relaxboost.claims.ss09.runs import beta, smoothed
 from relaxboost.claims.ss09.smooth import (
     CAPPED_RUNS,
@@ -103,9 +104,12 @@ def totally_corrective(x: Instance) -> Slacks:
     "Eq13-rounds", given=F_GIVEN + "; A in [−1, 1]^(m×n), m ≥ 2", space=FAMILY_RUNS
 ).checked(trials=20)
 def totally_corrective_rounds(x: Instance) -> Slacks:
-    """By Eq. 13; not tight, see `Eq13-sharper`.
+    """Not tight, see `Eq13-sharper`. A column enters once: there are at most n + 1 rounds, too.
 
-    A column enters once, so that there are at most n + 1 rounds, too.
+    Proof. w_t has weight on columns seen before only, and the ball is convex, so that the step of
+    Fig. 1 is feasible in Eq. 13 and D increases at least as much (step 1), by β gap²/8 or more
+    (step 2). As gap ≥ ε_t (Lemma 11), that is Lemma 12, and ε_t ≤ 8/(β(t+1)) by Lemma 20. The
+    rounds are then counted as in T9-rounds (step 3).
     """
     run = totally_corrective_run(x)
     yield at_most(run.rounds, 32.0 * math.log(len(x.A)) / x.epsilon**2, "rounds")
@@ -116,6 +120,39 @@ def totally_corrective_rounds(x: Instance) -> Slacks:
         least = least_gain(left, beta(len(x.A), x.epsilon))
         yield at_least(now.best - now.value, least, "βε_t²/8", t)
         yield at_most(left, now.slope, "ε_t and the gap", t)
+
+
+@totally_corrective_rounds.step(
+    "The step of Fig. 1 is feasible in Eq. 13.",
+    "w_{t,i} = 0 for i ∉ {j_1, ..., j_t}, ‖w_t‖_1 ≤ 1 ⇒ D(w_{t+1}) ≥ D(w_t + η_t(e^{j_t} − w_t))",
+    trials=20,
+)
+def _(x: Instance) -> Slacks:
+    trace = totally_corrective_run(x).trace
+    assume(bool(trace))
+    for t, now in enumerate(trace, 1):
+        yield equal(float(np.abs(np.delete(now.w, now.seen)).sum()), 0.0, "weight off {j_r}", t)
+        yield at_most(float(np.abs(now.w).sum()), 1.0, "‖w_t‖_1", t)
+        yield at_least(now.best, now.corrective, "D after the update", t)
+
+
+@totally_corrective_rounds.step(
+    "The step of Fig. 1 gains at least β gap²/8 from any w_t.",
+    "D(w_t + η_t(e^{j_t} − w_t)) − D(w_t) ≥ β gap²/8",
+    trials=20,
+)
+def _(x: Instance) -> Slacks:
+    trace, smoothing = totally_corrective_run(x).trace, beta(len(x.A), x.epsilon)
+    assume(bool(trace))
+    for t, now in enumerate(trace, 1):
+        yield at_least(now.corrective - now.value, smoothing * now.slope**2 / 8.0, "gain", t)
+
+
+totally_corrective_rounds.step(
+    rounds.stated.steps[2].stated.words,
+    rounds.stated.steps[2].stated.formula,
+    space=rounds.stated.steps[2].space,
+)(rounds.stated.steps[2].stated.check)
 
 
 @SOURCE.claim(
@@ -145,7 +182,8 @@ def _error(x: Instance, w: Array) -> float:
 
 
 @totally_accurate.corrected(
-    "The error is at most gap + β log(m/k), and so at most 3ε/2; ε with the test gap ≤ ε/2.",
+    "reading: accuracy as in SS09-T9, where the error is at most gap + β log(m/k), and so at most "
+    "3ε/2; ε with the test gap ≤ ε/2.",
     "ρ − max_γ (...) ≤ <d_t, A(e^{j_t} − w_t)> + β log(m/k) ≤ 3ε/2; gap ≤ ε/2 ⇒ ≤ ε",
 )
 def totally_accurate_half_more(x: Instance) -> Slacks:
@@ -171,3 +209,12 @@ def _(x: Instance) -> Slack:
     d = distribution(u, x.k, smoothing)[0]
     gap = float(np.max(np.abs(d @ x.A)) - d @ u)
     return at_most(_error(x, x.w), gap + smoothing * math.log(len(u) / x.k), "ρ − F(Aw)")
+
+
+@totally_accurate.corrected(
+    "reading: the iteration bound alone, which is SS09-Eq13-rounds.", "t ≤ 32 log(m)/ε²"
+)
+def totally_corrective_bound(x: Instance) -> Slack:
+    """What Sec. 5.2 announces; SS09-Eq13-rounds has the proof, and other f."""
+    bound = 32.0 * math.log(len(x.A)) / x.epsilon**2
+    return at_most(totally_corrective_run(x).rounds, bound, "rounds")

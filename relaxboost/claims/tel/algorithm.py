@@ -50,7 +50,7 @@ def gradient_as_printed(x: Instance) -> Slack:
     return at_least(risk(x.A, x.w + x.h), risk(x.A, x.w) + g @ x.h, "f(w) + <g, h>, f(w + h)")
 
 
-@gradient_as_printed.corrected("It is −Aᵀ∇L(−Aw).", "∇(L∘(−A))(w) = −Aᵀ∇L(−Aw)")
+@gradient_as_printed.corrected("The gradient is −Aᵀ∇L(−Aw).", "∇(L∘(−A))(w) = −Aᵀ∇L(−Aw)")
 def gradient_corrected(x: Instance) -> Slacks:
     """What is lost above is at most the mean of s² e^|s|/2, s = −(Ah)_i.
 
@@ -99,7 +99,8 @@ def algorithm(x: Instance, sign: float = 1.0) -> Slacks:
 
 
 @algorithm.corrected(
-    "It does with v = argmax <v, ∇(L∘(−A))(w)>.", "v_s = argmax {<v, −Aᵀ∇L(−Aw)> : ‖v‖_1 ≤ 1}"
+    "The update decreases the loss with v = argmax <v, ∇(L∘(−A))(w)>.",
+    "v_s = argmax {<v, −Aᵀ∇L(−Aw)> : ‖v‖_1 ≤ 1}",
 )
 def algorithm_corrected(x: Instance) -> Slacks:
     """The first of the two expressions that the lecture equates is right, the second is not."""
@@ -185,7 +186,10 @@ def hessian(x: Instance) -> Slacks:
     yield from _second_difference(x, x.A.T @ np.diag(np.exp(-(x.A @ x.w))) @ x.A)
 
 
-@hessian.corrected("It is that over n.", "∇²(L∘(−A))(w) = (1/n) Aᵀ diag(ℓ''(−(Aw)_i)) A")
+@hessian.corrected(
+    "The Hessian is the printed matrix divided by n.",
+    "∇²(L∘(−A))(w) = (1/n) Aᵀ diag(ℓ''(−(Aw)_i)) A",
+)
 def hessian_corrected(x: Instance) -> Slacks:
     """Nothing in the remark depends on the factor.
 

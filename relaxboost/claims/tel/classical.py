@@ -124,7 +124,8 @@ def step_classical(x: Instance) -> Slacks:
 
 
 @step_classical.corrected(
-    "It is the hyperbolic tangent of the classical one, and shorter.", "γ_t = tanh η_t ≤ η_t"
+    "The step size is the hyperbolic tangent of the classical one, and shorter.",
+    "γ_t = tanh η_t ≤ η_t",
 )
 def step_classical_corrected(x: Instance) -> Slacks:
     """The two agree to second order, where edges are small.
@@ -173,7 +174,7 @@ def iterates(x: Instance) -> Slacks:
 
 
 @iterates.corrected(
-    "The theorem holds for both of them.",
+    "The theorem holds for both sequences.",
     "L(−A w_t)/L(−A w_{t−1}) ≤ cosh γ_t − γ_t sinh γ_t ≤ 1 − γ_t²/2 for η = γ_t and η = artanh γ_t",
 )
 def iterates_corrected(x: Instance) -> Slacks:
@@ -219,7 +220,9 @@ def columns(x: Instance) -> Slacks:
         yield equal(left, right, "signed column, from 1", one.number)
 
 
-@columns.corrected("They choose the same column in round 1.", "(j_1, r_1) is the same")
+@columns.corrected(
+    "The two step sizes choose the same column in round 1.", "(j_1, r_1) is the same"
+)
 def columns_corrected(x: Instance) -> Slacks:
     """Proof. w_0 = 0 for both, so that both see the uniform weights (1); the choice does not look
     at the step.

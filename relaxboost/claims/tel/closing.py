@@ -27,39 +27,45 @@ AT_A_POINT = Space(
 
 @SOURCE.claim("bad-set", space=Space(epsilon=Real(0.02, 2.0, log=True), loss=Choice(*LOSSES)))
 def bad_set(x: Instance, bounded: bool = False) -> Slacks:
-    """ℓ(z) = z has no minimiser on the set below, and no set will do for it.
+    """For ε < 1/2 no set will do for ℓ(z) = z, so that the sides are about every set.
 
-    R(w) = −w (1/k) Σ y_i x_i is unbounded, or else all w minimise it, the best classifier too.
+    R(w) = −w (1/k) Σ y_i x_i is unbounded unless Σ y_i x_i = 0, and then every w minimises it, the
+    best one too, whose error is at most ε < 1 − ε. For ε ≥ 1/2 (1, +1) and (1, −1) serve every ℓ.
     """
     if bounded:
-        assume(x.loss != "linear")
+        assume(x.loss != "linear" or x.epsilon >= 0.5)
+    if x.loss == "linear" and x.epsilon < 0.5:
+        yield at_least(x.epsilon, 1.0 - x.epsilon, "1 − ε, error of the best w, a minimiser")
+        return
     loss, s = LOSSES[x.loss]
-    k = max(2, math.ceil(1.0 / x.epsilon))
-    points = np.array([1.0] * (k - 1) + [-float(k)])
+    products = _products(x.epsilon)
 
     def risk(w: float) -> float:
-        return ((k - 1) * loss(-w) + loss(k * w)) / k
+        return float(np.mean([loss(-w * product) for product in products]))
 
     for w in (1e-3, 1e-2, 0.1, 1.0, 10.0):
-        yield at_least(risk(w), loss(0.0) + s * w / k, f"ℓ(0) + sw/k, risk at w = {w:g}")
+        least = loss(0.0) - s * w * float(products.mean())
+        yield at_least(risk(w), least, f"ℓ(0) − sw (1/k) Σ y_i x_i, risk at w = {w:g}")
     best = _minimiser(risk)
     yield at_most(risk(best), loss(0.0), "least risk, risk at 0")
     for w in (-100.0, -200.0, 100.0, 200.0):
         yield at_least(risk(w), risk(best), f"least on [−50, 50], risk at w = {w:g}")
-    yield at_least(_error(best, points), 1.0 - x.epsilon, "1 − ε, error of the minimiser")
-    yield at_most(_error(1.0, points), x.epsilon, "error of w = 1, ε")
+    yield at_least(_error(best, products), 1.0 - x.epsilon, "1 − ε, error of the minimiser")
+    yield at_most(_error(1.0, products), x.epsilon, "error of w = 1, ε")
 
 
 @bad_set.corrected(
-    "reading: for losses that have a risk minimiser, as those that are bounded below do here.",
-    "∀ε ∃ set ∀ convex ℓ with inf ℓ > −∞ and 0 < s in ∂ℓ(0): there is a minimiser, and each has "
-    "the error 1 − ε at least",
+    "reading: for losses that have a risk minimiser, as those that are bounded below do here, or "
+    "for ε ≥ 1/2.",
+    "∀ε ∃ set ∀ convex ℓ with 0 < s in ∂ℓ(0), and inf ℓ > −∞ if ε < 1/2: there is a minimiser, and "
+    "each has the error 1 − ε at least",
 )
 def bad_set_bounded(x: Instance) -> Slacks:
-    """Proof. k = max(2, ceil(1/ε)) points: k − 1 at x = 1 and one at −k, all labelled 1. R at
-    w > 0 is at least ℓ(0) + s w (k − (k − 1))/k > ℓ(0) (1), so that a minimiser is w ≤ 0, and wrong
-    on the k − 1, while w = 1 is wrong on one. There is one, as R(w) ≥ ((k − 1)(ℓ(0) − sw) +
-    inf ℓ)/k grows without bound as w → −∞ (2).
+    """Proof. For ε ≥ 1/2 the set is (1, +1), (1, −1): R(w) = (ℓ(w) + ℓ(−w))/2 ≥ ℓ(0) = R(0), every
+    w ≠ 0 errs on one half, and w = 0 on both. For ε < 1/2 there are k = ceil(1/ε) points: k − 1 at
+    x = 1 and one at −k, all labelled 1. R at w > 0 is at least ℓ(0) + s w (k − (k − 1))/k > ℓ(0)
+    (1), so that a minimiser is w ≤ 0, and wrong on the k − 1, while w = 1 is wrong on one. There is
+    one, as R(w) ≥ ((k − 1)(ℓ(0) − sw) + inf ℓ)/k grows without bound as w → −∞ (2).
     """
     yield from bad_set(x, True)
 
@@ -87,6 +93,14 @@ def _(x: Instance) -> Slack:
     return at_least(found, (k - 1) * (loss(0.0) + s * x.w) / k, "R(−w), with inf ℓ = 0")
 
 
+def _products(epsilon: float) -> Array:
+    """Return y_i x_i of the training set for ε."""
+    if epsilon >= 0.5:
+        return np.array([1.0, -1.0])
+    k = math.ceil(1.0 / epsilon)
+    return np.array([1.0] * (k - 1) + [-float(k)])
+
+
 def _minimiser(risk: Callable[[float], float]) -> float:
     """Return a minimiser on [−50, 50] by sections; an exact 0 if that is as good."""
     low, high = -50.0, 50.0
@@ -97,5 +111,5 @@ def _minimiser(risk: Callable[[float], float]) -> float:
     return 0.0 if risk(0.0) <= risk(found) else found
 
 
-def _error(w: float, points: Array) -> float:
-    return float(np.mean(w * points <= 0.0))
+def _error(w: float, products: Array) -> float:
+    return float(np.mean(w * products <= 0.0))

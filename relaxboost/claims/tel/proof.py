@@ -42,7 +42,7 @@ def one_round(x: Instance, elsewhere: bool = True) -> Slacks:
 
 
 @one_round.corrected(
-    "It does, with w_{i−1} for w.",
+    "One round gains that much, with w_{i−1} for w.",
     "L(−A w_i) ≤ L(−A w_{i−1}) − ‖Aᵀ∇L(−A w_{i−1})‖_∞²/(2β_i) "
     "≤ L(−A w_{i−1}) − γ²‖∇L(−A w_{i−1})‖_1²/(2β_i)",
 )
@@ -199,7 +199,7 @@ def stray_factor(x: Instance, kept: bool = True) -> Slacks:
 
 
 @stray_factor.corrected(
-    "It is, without the factor that stayed behind.",
+    "The largest change is taken out of the mean without the factor that stayed behind.",
     "(1/n) Σ |∫ ℓ''(...)(Aw − Aw')_i dr| ≤ (∫ (1/n) Σ ℓ''(...) dr) ‖Aw − Aw'‖_∞ "
     "≤ (∫ (1/n) Σ ℓ(...) dr) ‖w − w'‖_1",
 )
@@ -235,7 +235,7 @@ def last_line(x: Instance, corrected: bool = False) -> Slack:
 
 
 @last_line.corrected(
-    "It is at most L(−A w_{i−1}).", "‖∇f(w) − ∇f(w')‖_∞ ≤ L(−A w_{i−1}) ‖w − w'‖_1"
+    "The mean is at most L(−A w_{i−1}).", "‖∇f(w) − ∇f(w')‖_∞ ≤ L(−A w_{i−1}) ‖w − w'‖_1"
 )
 def last_line_corrected(x: Instance) -> Slacks:
     """Proof. L is convex, so that on the segment from w to w' it is at most its value at an end

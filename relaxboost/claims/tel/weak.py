@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import largest_edge, optimum
+from relaxboost.claims.sides import largest_edge, near, optimum
 from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import adaboost, reweighting, risk, weak_learnability
 from relaxboost.game.game import Game
@@ -37,17 +37,17 @@ def assumption(x: Instance) -> Slacks:
 def gordan(x: Instance) -> Slacks:
     """Either the best w has A w ≥ γ > 0, or Aᵀφ = 0 for a φ ≥ 0 of sum 1: then <φ, Av> = 0.
 
-    Each instance is decided by such a point, in fractions.
+    Each instance is decided by such a point, in fractions; the sides compare both truth values.
     """
     A = exactly(x.A)
     gamma, d, w = optimum(x, Game(x.A))
     if gamma.lower > 0:
-        yield at_least(min(A @ w), Fraction(gamma.lower), "γ, min (Av)_i")
+        yield equal(near(float(min(A @ w) > 0)), 1.0, "[Av > 0] at the best v, [γ > 0]")
     else:
         yield equal(largest_edge(A, d), 0, "‖Aᵀφ‖_∞")
         yield equal(sum(d), 1, "Σ φ")
         yield at_least(min(d), 0, "min φ_i")
-        yield at_most(float((x.A @ x.w).min()), 0, "min (Av)_i of another v")
+        yield equal(near(float(min(A @ exactly(x.w)) > 0)), 0.0, "[Av > 0] at another v, [γ > 0]")
 
 
 @SOURCE.claim(
@@ -107,7 +107,8 @@ def first_order(x: Instance) -> Slack:
 
 
 @first_order.corrected(
-    "∇L(−Aw) = 0 would imply that.", "‖Aᵀφ‖_∞ ≤ ‖φ‖_1, which is 0 for φ = ∇L(−Aw) = 0 only"
+    "The conditions would be satisfied if ∇L(−Aw) = 0.",
+    "‖Aᵀφ‖_∞ ≤ ‖φ‖_1, which is 0 for φ = ∇L(−Aw) = 0 only",
 )
 def first_order_corrected(x: Instance) -> Slacks:
     """∇L is never 0 for ℓ = exp (TEL-edge, step 1). The sides are compared at ∇L, at φ and at 0."""
@@ -122,7 +123,7 @@ def weighted_erm(x: Instance) -> Slack:
 
 
 @weighted_erm.corrected(
-    "It is with 1/n in front of the sum.",
+    "The problem has this value with 1/n in front of the sum.",
     "max_j |(1/n) Σ_i y_i ℓ'(−(Aw)_i) h_j(x_i)| = max_j |(Aᵀ∇L(−Aw))_j| ≥ γ‖∇L(−Aw)‖_1",
 )
 def weighted_erm_corrected(x: Instance) -> Slacks:
@@ -157,7 +158,8 @@ def stray_index(x: Instance, kept: bool = True) -> Slacks:
 
 
 @stray_index.corrected(
-    "It is the ℓ∞ norm of the vector.", "max_j |(Aᵀ∇L(−Aw))_j| = ‖Aᵀ∇L(−Aw)‖_∞ ≥ γ‖∇L(−Aw)‖_1"
+    "The largest entry is the ℓ∞ norm of the vector.",
+    "max_j |(Aᵀ∇L(−Aw))_j| = ‖Aᵀ∇L(−Aw)‖_∞ ≥ γ‖∇L(−Aw)‖_1",
 )
 def stray_index_removed(x: Instance) -> Slacks:
     """The definition of the norm, and TEL-edge."""

@@ -180,10 +180,13 @@ MUTANTS = (
     Mutant(
         "TEL-bad-set",
         "constant",
-        '1.0 - x.epsilon, "1 − ε',
-        '1.0 - 0.9 * x.epsilon, "1 − ε',
+        "products), 1.0 - x.epsilon",
+        "products), 1.0 - 0.9 * x.epsilon",
         at="stated",
         correction=1,
+    ),
+    Mutant(
+        "TEL-bad-set", "hypothesis", "epsilon >= 0.5", "False", at="closing:_products", correction=1
     ),
     Mutant("TEL-bad-set", "constant", "s * x.w / k", "1.1 * s * x.w / k", correction=1, step=1),
     Mutant("TEL-bad-set", "hypothesis", 'assume(x.loss != "linear")', "pass", correction=1, step=2),
