@@ -119,7 +119,7 @@ def test_odd_columns_are_noted(tmp_path, capsys):
     path.write_text("a,b,c,y\n1,2,,1\n1e308,1,,0\n3,-1e200,,1\n5,1,,0\n")
     words = ("solve", path, "--label", "y", "--k", 2)
     _, out, _ = tests.command.run(capsys, *words)
-    assert "note:       no row has a value of 'c'; drop the column\n" in out
+    assert "note:       no row has a value of 'c'; leave it out by --drop\n" in out
     assert "note:       'a', 'b' has numbers whose squares no double holds" in out
     found = json.loads(tests.command.run(capsys, *words, "--json")[1])
     assert (found["empty"], found["huge"], found["fit_all"]) == (["c"], ["a", "b"], [])
