@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -38,6 +39,13 @@ class Enumeration:
 @dataclass(frozen=True)
 class WorstCases(Enumeration):
     """Parameters whose check is about all instances at once, by `worst_case`."""
+
+    @classmethod
+    def grid(cls, words: str, **values: Iterable[Any]) -> WorstCases:
+        """Return all combinations of the values of parameters, the last name varying first."""
+        names, given = [*values], [[*one] for one in values.values()]
+        rows = [dict(zip(names, row, strict=True)) for row in product(*given)]
+        return cls(words, lambda: rows)
 
 
 @dataclass(frozen=True)

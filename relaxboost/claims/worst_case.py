@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -51,7 +52,7 @@ def root(x: int | Fraction) -> Fraction | Bracket:
     return Bracket(Fraction(low, scale), Fraction(low + 1, scale))
 
 
-class _Linear:
+class _Linear(ABC):
     """A linear combination. Coefficients are fractions or brackets; floats count as exact.
 
     A multiple by a bracket is written ``f * root(2)``, with the bracket on the right.
@@ -62,8 +63,9 @@ class _Linear:
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
 
+    @abstractmethod
     def _terms_of(self, other: Any) -> Terms:
-        raise NotImplementedError
+        """Return the terms of what is added."""
 
     def __add__(self, other: Any) -> Any:
         terms = dict(self.terms)
@@ -136,6 +138,21 @@ class Requirement:
 
     expression: Expression
     equality: bool = False
+
+
+def total(parts: Iterable[Any]) -> Any:
+    """Return a sum of elements or of expressions."""
+    first, *others = parts
+    return sum(others, first)
+
+
+def unit(elements: Iterable[Element]) -> Requirement:
+    """Require that the squares add up to 1: no loss of generality if all is quadratic in a scale.
+
+    The worst case is then 0 just if the inequality is tight, and not at the origin alone.
+    """
+    required: Requirement = total(f @ f for f in elements) == 1
+    return required
 
 
 class ConvexFunctional:

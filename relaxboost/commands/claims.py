@@ -136,12 +136,15 @@ def show(id: str, file: Path | None, latex: bool, as_json: bool) -> None:
 
     For the name of a source, such as SS09, it shows the misprints.
     """
-    from relaxboost.claims.publishing.latex import errata, in_a_paper
+    from relaxboost.claims.publishing.latex import errata, in_a_paper, misprints
 
     sources = {source.key: source for source in rb.claims.sources()} if file is None else {}
     if id in sources:
-        shown = errata(sources[id]) if latex else "\n".join(text.errata(sources[id]))
-        click.echo(shown, nl=not latex)
+        source = sources[id]
+        if latex:
+            click.echo(errata(source), nl=False)
+        else:
+            present(as_json, _listed(misprints(source), []), "\n".join(text.errata(source)))
         return
     chosen, unchecked = _chosen(_Wanted((id,), None, file))
     # LaTeX is a file to include in a paper. Its lines are not wrapped.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from fractions import Fraction
 
@@ -86,6 +87,9 @@ def test_on_the_command_line(capsys):
     assert r"\emph{On record:} holds; this rests on: proof." in capsys.readouterr().out
     main(["claims", "show", "GB11", "--latex"])
     assert capsys.readouterr().out == errata(rb.claims.get("GB11-T3").source)
+    main(["claims", "show", "GB11", "--json"])
+    found = json.loads(capsys.readouterr().out)["claims"]
+    assert {one["status"] for one in found} == {"misprint"}
     main(["claims", "show", "GB11"])
     shown = capsys.readouterr().out
     assert "Appendix B, third display [GB11-T3-edge]\n  printed:  applying the edge" in shown

@@ -8,7 +8,6 @@ vectors of length 1 at most.
 """
 
 import math
-from collections.abc import Iterable
 from fractions import Fraction
 from functools import cache
 
@@ -21,6 +20,7 @@ from relaxboost.claims.worst_case import (
     Requirement,
     WorstCase,
     root,
+    unit,
     worst_case,
 )
 
@@ -28,14 +28,10 @@ GRID = Space(m=Whole(1, 9), eta=Real(0.25, 4))
 WORST = "the worst case over all streams"
 
 
-def over(words: str, rounds: Iterable[int], etas: Iterable[str] = ("1",)) -> WorstCases:
-    """Return all combinations of m and η."""
-    return WorstCases(words, lambda: [{"m": m, "eta": eta} for eta in etas for m in rounds])
-
-
-ROUNDS = over("m ≤ 6 and m = 9", (1, 2, 3, 4, 5, 6, 9))
-STEPS = over("m ≤ 5, η = 1/2, 1 and 2", range(1, 6), ("1/2", "1", "2"))
-ONE = over("η = 1/2, 1 and 2", (1,), ("1/2", "1", "2"))
+ETAS = ("1/2", "1", "2")
+ROUNDS = WorstCases.grid("m ≤ 6 and m = 9", eta=("1",), m=(1, 2, 3, 4, 5, 6, 9))
+STEPS = WorstCases.grid("m ≤ 5, η = 1/2, 1 and 2", eta=ETAS, m=range(1, 6))
+ONE = WorstCases.grid("η = 1/2, 1 and 2", eta=ETAS, m=(1,))
 
 
 class AnyStream:
@@ -138,7 +134,7 @@ def _(x: Instance) -> Slack:
     eta = Fraction(x.eta)
     w, g, after, best = one = [Element() for _ in range(4)]
     moved, away = w - eta * g - best, after - best
-    requirements = [_unit([w, g, best]), *_nearest(one, eta)]
+    requirements = [unit([w, g, best]), *_nearest(one, eta)]
     worst = worst_case((away @ away - moved @ moved) / 2, requirements)
     return at_most(worst.bracket, 0, "line 1 − α_i")
 
@@ -157,7 +153,7 @@ def _(x: Instance) -> Slacks:
     w, g, after, best = one = [Element() for _ in range(4)]
     gain = eta * (loss.at(w, g)[0] - loss.value(best))
     before, away = w - best, after - best
-    worst = worst_case(gain - eta * (before @ g), [_unit([g]), _unit([w, best])], [loss])
+    worst = worst_case(gain - eta * (before @ g), [unit([g]), unit([w, best])], [loss])
     yield at_most(worst.bracket, 0, "line 3 − line 2")
     left = gain - eta**2 / 2 - (before @ before - away @ away) / 2
     requirements = [*(z @ z <= 1 for z in one), *_nearest(one, eta)]
@@ -170,24 +166,15 @@ def _nearest(one: list[Element], eta: Fraction) -> list[Requirement]:
     return [(w - eta * g - after) @ (z - after) <= 0 for z in (w, best)]
 
 
-def _unit(elements: list[Element]) -> Requirement:
-    """Require that the squares add up to 1: no loss of generality if all is quadratic in a scale.
-
-    The worst case is then 0 just if the inequality is tight, and not at the origin alone.
-    """
-    squares = [z @ z for z in elements]
-    return sum(squares[1:], squares[0]) == 1
-
-
 @regret.closer_corrected.step(
     WORST,
     "max ‖Π[v] − w*‖² − ‖v − w*‖² ≤ 0",
     space=GRID,
-    every=over("all H, v and w*", (1,)),
+    every=WorstCases.grid("all H, v and w*", eta=("1",), m=(1,)),
     resolution=1e-5,
 )
 def _(x: Instance) -> Slack:
     v, near, best = Element(), Element(), Element()
-    requirements = [_unit([v, best]), (v - near) @ (best - near) <= 0]
+    requirements = [unit([v, best]), (v - near) @ (best - near) <= 0]
     left = (near - best) @ (near - best) - (v - best) @ (v - best)
     return at_most(worst_case(left, requirements).bracket, 0, "‖Π[v] − w*‖² − ‖v − w*‖²")

@@ -8,9 +8,8 @@ subgradient there. Factors of R, and of all lengths, make two constants 1 withou
 generality: λ and G, or Λ and the first gap, or, for steps that do not depend on R, G alone.
 """
 
-import itertools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -24,6 +23,8 @@ from relaxboost.claims.worst_case import (
     Expression,
     Requirement,
     WorstCase,
+    total,
+    unit,
     worst_case,
 )
 
@@ -34,12 +35,8 @@ WORST = "the worst case over all instances"
 
 def over(words: str, **values: Iterable[Any]) -> WorstCases:
     """Return all combinations of parameters; F, γ and λ are 1, 1/2 and 0 if they are not given."""
-
-    def instances() -> list[Mapping[str, Any]]:
-        rows = itertools.product(*values.values())
-        return [{**_USUAL, **dict(zip(values, row, strict=True))} for row in rows]
-
-    return WorstCases(words, instances)
+    usual = {name: (x,) for name, x in _USUAL.items() if name not in values}
+    return WorstCases.grid(words, **usual, **values)
 
 
 _USUAL = {"T": 1, "gamma": "1/2", "lam": 0, "F": 1}
@@ -118,20 +115,6 @@ class Run:
         """Return the mean gap of f_0..f_{T−1} ("proof index") or f_1..f_T."""
         T = len(self.moves)
         return total(self.values[:T] if proof else self.values[1:]) / T - least
-
-
-def total(parts: Iterable[Any]) -> Any:
-    """Return a sum of elements or of expressions."""
-    first, *others = parts
-    return sum(others, first)
-
-
-def unit(elements: Iterable[Element]) -> Requirement:
-    """Require that the squares add up to 1: no loss of generality if all is quadratic in a scale.
-
-    The worst case is then 0 just if the inequality is tight beside R = 0.
-    """
-    return total(g @ g for g in elements) == 1
 
 
 def after_one_round(x: Instance) -> tuple[Run, Expression]:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from relaxboost.claims.gb11 import convex, displays, remarks, repeated, residual
-from relaxboost.claims.gb11.worst import EDGES, GRID, WORST, Run, fraction, over, total, unit
+from relaxboost.claims.gb11.worst import EDGES, GRID, WORST, Run, fraction, over
 from relaxboost.claims.language import *
 from relaxboost.claims.worst_case import (
     ConvexFunctional,
@@ -16,6 +16,8 @@ from relaxboost.claims.worst_case import (
     Expression,
     WorstCase,
     root,
+    total,
+    unit,
     worst_case,
 )
 

@@ -22,6 +22,7 @@ from relaxboost.claims.worst_case import (
     Requirement,
     WorstCase,
     root,
+    total,
     worst_case,
 )
 
@@ -31,16 +32,7 @@ WORST = "the worst case over all instances, in the Euclidean norm"
 
 def over(words: str, **values: Iterable[Any]) -> WorstCases:
     """Return all combinations of t ≤ 5 or so, β_0 and how fast β_i or γ_i grows."""
-    rows = {"growth": (0,), "beta": (1,), "t": (1,), **values}
-    return WorstCases(
-        words,
-        lambda: [
-            {"t": t, "beta": beta, "growth": growth}
-            for growth in rows["growth"]
-            for beta in rows["beta"]
-            for t in rows["t"]
-        ],
-    )
+    return WorstCases.grid(words, **{"growth": (0,), "beta": (1,), "t": (1,), **values})
 
 
 ALL = over("any z, z̃ and Θ")
@@ -69,12 +61,7 @@ class AnyGradients:
     @property
     def regret(self) -> Expression:
         """Σ (θ_{i−1} − θ)ᵀu_i."""
-        return _sum((f - self.theta) @ u for f, u in zip(self.points, self.u, strict=True))
-
-
-def _sum(parts: Iterable[Any]) -> Any:
-    first, *others = parts
-    return sum(others, first)
+        return total((f - self.theta) @ u for f, u in zip(self.points, self.u, strict=True))
 
 
 @cache
@@ -104,9 +91,9 @@ def _(x: Instance) -> Slack:
     """
     beta = [Fraction(1 + x.growth * i) for i in range(x.t + 1)]
     stream = AnyGradients([1 / b for b in beta[:-1]])
-    squares = _sum(u @ u / (2 * b) for u, b in zip(stream.u, beta, strict=False))
+    squares = total(u @ u / (2 * b) for u, b in zip(stream.u, beta, strict=False))
     left = stream.regret - beta[-1] * stream.rise - squares
-    scale = stream.rise + _sum(u @ u for u in stream.u) == 1
+    scale = stream.rise + total(u @ u for u in stream.u) == 1
     worst = worst_case(left, [scale], [stream.V])
     return at_most(worst.bracket, 0, "regret less its bound", x.t)
 
@@ -161,7 +148,7 @@ def _visited(x: Instance) -> tuple[ConvexFunctional, list[Any], list[Fraction], 
     A = ConvexFunctional()
     known = [(f, *A.at(f)) for f in (Element() for _ in range(x.t))]
     weights = [Fraction(1 + x.growth * i) for i in range(x.t)]
-    scale = _sum(f @ f for f, _, _ in known) == 1
+    scale = total(f @ f for f, _, _ in known) == 1
     return A, known, [w / sum(weights) for w in weights], scale
 
 
@@ -175,11 +162,11 @@ def _visited(x: Instance) -> tuple[ConvexFunctional, list[Any], list[Fraction], 
 def _(x: Instance) -> Slack:
     """An equality where A is linear."""
     A, known, weights, scale = _visited(x)
-    mean = _sum(f * w for (f, _, _), w in zip(known, weights, strict=True))
+    mean = total(f * w for (f, _, _), w in zip(known, weights, strict=True))
     value, slope = A.at(mean)
-    bound = _sum(f @ g * w for (f, _, g), w in zip(known, weights, strict=True))
+    bound = total(f @ g * w for (f, _, g), w in zip(known, weights, strict=True))
     left = value - A.value(Element({})) - bound
-    slopes = _sum([slope @ slope, *(g @ g for _, _, g in known)]) == 1
+    slopes = total([slope @ slope, *(g @ g for _, _, g in known)]) == 1
     worst = worst_case(left, [scale, slopes], [A])
     return at_most(worst.bracket, 0, "A(θ̂_t) − A(θ) less its bound", x.t)
 
@@ -194,8 +181,8 @@ def _(x: Instance) -> Slack:
 def _(x: Instance) -> Slack:
     """An equality where A is linear."""
     A, known, weights, scale = _visited(x)
-    bound = _sum((v - f @ g) * w for (f, v, g), w in zip(known, weights, strict=True))
-    slopes = _sum(g @ g for _, _, g in known) == 1
+    bound = total((v - f @ g) * w for (f, v, g), w in zip(known, weights, strict=True))
+    slopes = total(g @ g for _, _, g in known) == 1
     worst = worst_case(bound - A.value(Element({})), [scale, slopes], [A])
     return at_most(worst.bracket, 0, "the average of the φ_i less A(θ)", x.t)
 
