@@ -180,6 +180,11 @@ class Source:
         fields["counterexamples"] = counterexamples
         return Declaration(self, fields, words, formula)
 
+    @property
+    def misprints(self) -> list[Claim]:
+        """The claims whose meaning is plain, though what is printed is false."""
+        return [claim for claim in self.claims.values() if claim.status == MISPRINT]
+
     def unchecked(self, name: str, location: str, words: str, reason: str) -> None:
         """List a statement that cannot be checked numerically."""
         self.not_checked.append(Unchecked(f"{self.key}-{name}", location, words, reason))

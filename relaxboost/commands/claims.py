@@ -136,7 +136,7 @@ def show(id: str, file: Path | None, latex: bool, as_json: bool) -> None:
 
     For the name of a source, such as SS09, it shows the misprints.
     """
-    from relaxboost.claims.publishing.latex import errata, in_a_paper, misprints
+    from relaxboost.claims.publishing.latex import errata, in_a_paper
 
     sources = {source.key: source for source in rb.claims.sources()} if file is None else {}
     if id in sources:
@@ -144,7 +144,7 @@ def show(id: str, file: Path | None, latex: bool, as_json: bool) -> None:
         if latex:
             click.echo(errata(source), nl=False)
         else:
-            present(as_json, _listed(misprints(source), []), "\n".join(text.errata(source)))
+            present(as_json, _listed(source.misprints, []), "\n".join(text.errata(source)))
         return
     chosen, unchecked = _chosen(_Wanted((id,), None, file))
     # LaTeX is a file to include in a paper. Its lines are not wrapped.

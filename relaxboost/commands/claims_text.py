@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import relaxboost as rb
 from relaxboost._core.errors import number_of
-from relaxboost.claims.publishing.latex import misprints, read_instead
-from relaxboost.claims.publishing.prose import reading
+from relaxboost.claims.publishing.prose import read_instead, reading
 from relaxboost.claims.source import DISPLAYS
 from relaxboost.claims.verdict import in_one_line, optima_of
 from relaxboost.commands.style import folded
@@ -133,7 +132,7 @@ def _statement(title: str, statement: Statement) -> Iterator[str]:
 
 def errata(source: Source) -> Iterator[str]:
     """Yield the misprints of a source: what is printed, what to read, and the harm."""
-    found = misprints(source)
+    found = source.misprints
     yield f"{source.key}: {source.reference}. {number_of(len(found), 'misprint')}."
     for claim in found:
         yield f"{claim.page or claim.location} [{claim.id}]"

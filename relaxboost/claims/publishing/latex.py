@@ -10,8 +10,8 @@ from relaxboost._core.errors import InputError
 from relaxboost.certificates.export.latex import matrix, number, vector
 from relaxboost.claims.claim import Claim
 from relaxboost.claims.measure import REFUTED, Slack
-from relaxboost.claims.publishing.prose import rows_of
-from relaxboost.claims.record import MISPRINT, Statement
+from relaxboost.claims.publishing.prose import read_instead, rows_of
+from relaxboost.claims.record import Statement
 from relaxboost.claims.source import Source
 
 _SHORT = 1000
@@ -97,7 +97,7 @@ def _refutation(claim: Claim) -> list[str]:
 def errata(source: Source) -> str:
     """Return the misprints of a source as a table for a paper, which needs booktabs."""
     rows = []
-    for claim in misprints(source):
+    for claim in source.misprints:
         cells = claim.page or claim.location, claim.printed, read_instead(claim)
         rows.append(" & ".join(as_latex(cell) for cell in cells) + r" \\")
     lines = [
@@ -111,17 +111,6 @@ def errata(source: Source) -> str:
         r"\end{tabular}",
     ]
     return "\n".join(lines) + "\n"
-
-
-def misprints(source: Source) -> list[Claim]:
-    """Return the claims of a source whose meaning is plain, though what is printed is false."""
-    return [claim for claim in source.claims.values() if claim.status == MISPRINT]
-
-
-def read_instead(claim: Claim) -> str:
-    """Return what to read instead of a misprint: the first correction."""
-    statement = claim.corrections[0]
-    return f"{statement.words} {statement.formula}".strip()
 
 
 def _statement(statement: Statement) -> list[str]:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from relaxboost._core.errors import InputError, number_of
 from relaxboost.claims.claim import Claim
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT
-from relaxboost.claims.publishing.latex import misprints, read_instead
 from relaxboost.claims.publishing.measuring import Measured, Record, lookup
 from relaxboost.claims.publishing.prose import (
     as_markdown,
@@ -16,6 +15,7 @@ from relaxboost.claims.publishing.prose import (
     formula,
     measured,
     paragraphs,
+    read_instead,
     reading,
 )
 from relaxboost.claims.record import (
@@ -112,7 +112,7 @@ def _results(claims: list[Claim]) -> list[str]:
 
 
 def _errata(source: Source) -> list[str]:
-    found = misprints(source)
+    found = source.misprints
     if not found:
         return []
     rows = ["## Errata", "", "| where | printed | read | harm |", "|---|---|---|---|"]
