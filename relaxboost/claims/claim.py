@@ -83,6 +83,9 @@ class Claim:
         Instances that a check draws by default.
     file : Path or None
         The reader's file, if it is from one.
+    written : list of mapping
+        The texts of the claim as stated and of its corrections, where the tables of its source
+        have them. The steps of a proof are under "step", in order.
     """
 
     id: str
@@ -103,6 +106,7 @@ class Claim:
     resolution: float = 1e-7
     trials: int = 100
     file: Path | None = None
+    written: Sequence[Mapping[str, Any]] = ({},)
 
     def __repr__(self) -> str:
         return f"<Claim {self.id}: {self.status}>"
@@ -202,21 +206,23 @@ class Claim:
         """Return the slacks of the check as stated, with options that a correction asks for."""
         return self.stated.measure(x, *options)
 
-    def corrected(self, words: str, formula: str = "") -> Callable[[Check], Correction]:
+    def corrected(self, words: str = "", formula: str = "") -> Callable[[Check], Correction]:
         """Decorate the check of a corrected statement, on the same data.
 
-        Its proof goes under ``@name.step(...)``, as that of a claim does.
+        Its proof goes under ``@name.step(...)``, as that of a claim does. Without words it is the
+        next correction in the texts of the source.
         """
 
         def add(check: Check) -> Correction:
-            self.corrections.append(Statement(words, formula, check))
+            text = _texts(self.written, len(self.statements), words, formula, self.id)
+            self.corrections.append(text(check))
             return Correction(check, partial(self.step, correction=len(self.corrections)))
 
         return add
 
     def step(
         self,
-        words: str,
+        words: str = "",
         formula: str = "",
         *,
         correction: int = 0,
@@ -230,6 +236,7 @@ class Claim:
         Parameters
         ----------
         words, formula : str
+            By default those of the next step in the texts of the source.
         correction : int
             0 for the proof of the claim as stated, 1 for that of the first correction.
         space, resolution : optional
@@ -242,12 +249,13 @@ class Claim:
 
         def add(check: Check) -> Claim:
             steps = self.statements[correction].steps
+            text = _texts(self._steps_written(correction), len(steps), words, formula, self.id)
             place = f"{correction}." if correction else ""
             one = Claim(
                 id=f"{self.id}/{place}{len(steps) + 1}",
                 source=self.source,
                 location=f"step {len(steps) + 1} of the proof of {self.id}",
-                stated=Statement(words, formula, check),
+                stated=text(check),
                 given="",
                 space=space or self.space,
                 resolution=self.resolution if resolution is None else resolution,
@@ -259,6 +267,20 @@ class Claim:
             return one
 
         return add
+
+    def _steps_written(self, statement: int) -> Sequence[Mapping[str, Any]]:
+        written = self.written[statement] if statement < len(self.written) else {}
+        texts: Sequence[Mapping[str, Any]] = written.get("step", ())
+        return texts
+
+    def complete(self) -> None:
+        """Raise `InputError` if a correction or a step in the texts of the source has no check."""
+        missing = len(self.written) > len(self.statements) or any(
+            len(self._steps_written(number)) > len(statement.steps)
+            for number, statement in enumerate(self.statements)
+        )
+        if missing:
+            raise InputError(f"{self.id}: the texts have a correction or a step without a check")
 
     def check(
         self, trials: int | None = None, seed: int = 0, *, certificates: Path | str | None = None
@@ -318,6 +340,20 @@ class Claim:
             seconds=time.perf_counter() - start,
             interrupted=ended,
         )
+
+
+def _texts(
+    texts: Sequence[Mapping[str, Any]], number: int, words: str, formula: str, id: str
+) -> Callable[[Check], Statement]:
+    """Return the statement of a check, by the words given or a number in the texts of a source."""
+    if words:
+        return partial(Statement, words, formula)
+    if number >= len(texts):
+        raise InputError(f"{id}: a correction or a step needs words, here or in the source's texts")
+    written = texts[number]
+    return partial(
+        Statement, written["words"], written.get("formula", ""), text=written.get("note", "")
+    )
 
 
 def certificate_folder(folder: Path | str) -> Path:

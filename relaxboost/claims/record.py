@@ -56,12 +56,13 @@ class Statement:
     formula: str
     check: Check
     steps: list[Any] = field(default_factory=list)
-    """Of the proof in the docstring of the check: claims; none where no proof is given."""
+    """Of the proof in the note: claims; none where no proof is given."""
+    text: str = ""
 
     @property
     def note(self) -> str:
-        """The docstring of the check: how it is derived, what is wrong, where it is tight."""
-        return inspect.getdoc(self.check) or ""
+        """How it is derived, what is wrong, where it is tight: by default the check's docstring."""
+        return self.text or inspect.getdoc(self.check) or ""
 
     @property
     def code(self) -> str:
@@ -124,6 +125,19 @@ class Unchecked:
     location: str
     words: str
     reason: str
+
+
+@dataclass(frozen=True)
+class Misprint:
+    """A line of the table of errata of a source."""
+
+    id: str
+    """Of the claim that refutes what is printed, if there is one; else a name in the source."""
+    place: str
+    printed: str
+    read: str
+    harm: str
+    """What it does to a reader."""
 
 
 @dataclass(frozen=True)

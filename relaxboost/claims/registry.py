@@ -17,7 +17,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.files import as_path
 from relaxboost._core.names import did_you_mean
 from relaxboost.claims.claim import Claim
-from relaxboost.claims.source import Source
+from relaxboost.claims.source import DISPLAYS, Source
 
 _FOLDER = Path(__file__).parent
 _SOURCE = re.compile(r"relaxboost\.claims\.\w+\.source$")
@@ -61,7 +61,7 @@ def get(id: str) -> Claim:
         raise InputError(f"a claim is named by its id, such as 'SS09-T9', got {id!r:.60}")
     known = {claim.id: claim for claim in _with_steps(all(), id)}
     if id not in known:
-        raise InputError(_unknown(id, [*known.values()]))
+        raise InputError(_moved(id) or _unknown(id, [*known.values()]))
     return known[id]
 
 
@@ -84,7 +84,7 @@ def select(patterns: list[str], among: list[Claim]) -> list[Claim]:
         there = _with_steps(among, pattern)
         own = {claim.id: claim for claim in there if fnmatchcase(claim.id, pattern)}
         if not own:
-            raise InputError(_unknown(pattern, there))
+            raise InputError(_moved(pattern) or _unknown(pattern, there))
         found |= own
     order = {claim.id: place for place, claim in enumerate(among)}
     return sorted(found.values(), key=lambda claim: order.get(claim.id, len(order)))
@@ -136,6 +136,18 @@ def _lines(error: BaseException, path: Path) -> Iterator[int]:
     frames = traceback.extract_tb(error.__traceback__)
     file = path.resolve()
     yield from (f.lineno for f in reversed(frames) if Path(f.filename) == file and f.lineno)
+
+
+def _moved(id: str) -> str:
+    """Return where to look for what once was a claim, or an empty text."""
+    key, _, name = id.partition("-")
+    where = next((s.moved.get(name, "") for s in sources() if s.key == key), "")
+    if not where:
+        return ""
+    if where in ("errata", DISPLAYS):
+        place = "in the errata" if where == "errata" else "a line of the table"
+        return f"{id} is {place} of {key} now: `relaxboost claims show {key}` shows it"
+    return f"{id} is part of {key}-{where} now: `relaxboost claims show {key}-{where}` shows it"
 
 
 def _unknown(id: str, known: list[Claim]) -> str:

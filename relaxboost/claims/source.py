@@ -20,6 +20,7 @@ from relaxboost.claims.record import (
     Check,
     Enumeration,
     Line,
+    Misprint,
     Statement,
     Unchecked,
 )
@@ -38,6 +39,7 @@ class Declaration:
     """The claim's attributes, but for its check."""
     words: str
     formula: str
+    note: str = ""
 
     def checked(
         self, *, trials: int = 100, resolution: float = 1e-7, every: Enumeration | None = None
@@ -57,7 +59,7 @@ class Declaration:
         return replace(self, fields={**self.fields, **more})
 
     def __call__(self, check: Check) -> Claim:
-        stated = Statement(self.words, self.formula, check)
+        stated = Statement(self.words, self.formula, check, text=self.note)
         claim = Claim(source=self.source, stated=stated, **self.fields)
         self.source.claims[claim.id] = claim
         return claim
@@ -78,6 +80,9 @@ class Source:
         What is stated, by the names of claims: arguments of `claim` that are left out there.
     lines : str
         A table for `outline`.
+    moved : mapping
+        Where to look for what once had a name of its own, by this name: the name of a claim, or
+        "errata".
     """
 
     def __init__(
@@ -88,11 +93,14 @@ class Source:
         place: float = math.inf,
         texts: Mapping[str, Mapping[str, Any]] | None = None,
         lines: str = "",
+        moved: Mapping[str, str] | None = None,
     ) -> None:
         self.key, self.reference, self.place = key, reference, place
         self._texts, self._table = dict(texts or {}), lines
+        self.moved = dict(moved or {})
         self.claims: dict[str, Claim] = {}
         self.not_checked: list[Unchecked] = []
+        self._misprints: list[Misprint] = []
         self.lines: list[Line] = []
 
     @classmethod
@@ -105,9 +113,12 @@ class Source:
             place=written.get("place", math.inf),
             texts=written.get("claim", {}),
             lines=written.get("lines", ""),
+            moved=written.get("moved", {}),
         )
         for name, one in written.get("unchecked", {}).items():
             source.unchecked(name, one["location"], one["words"], one["reason"])
+        for name, one in written.get("misprint", {}).items():
+            source._misprints.append(Misprint(f"{source.key}-{name}", **one))
         return source
 
     def claim(
@@ -165,8 +176,9 @@ class Source:
         fields |= {**{key: x for key, x in here.items() if x is not None}, **record}
         if missing := {"location", "words", "formula"} - set(fields):
             raise InputError(f"{id} needs {', '.join(sorted(missing))}")
-        words, formula = fields.pop("words"), fields.pop("formula")
+        words, formula, note = fields.pop("words"), fields.pop("formula"), fields.pop("note", "")
         location, counterexamples = fields.pop("location"), fields.pop("counterexamples")
+        texts = [{"step": fields.pop("step", [])}, *fields.pop("corrected", [])]
         if not isinstance(location, str):
             location, fields["page"] = location
         fields.setdefault("page", location)
@@ -177,13 +189,22 @@ class Source:
                 raise InputError(f"counterexample {number} of {id}: {error}") from None
         _check_record(id, fields, bool(counterexamples))
         fields |= {"id": id, "location": location, "space": space}
-        fields["counterexamples"] = counterexamples
-        return Declaration(self, fields, words, formula)
+        fields |= {"counterexamples": counterexamples, "written": texts}
+        return Declaration(self, fields, words, formula, note)
 
     @property
-    def misprints(self) -> list[Claim]:
-        """The claims whose meaning is plain, though what is printed is false."""
-        return [claim for claim in self.claims.values() if claim.status == MISPRINT]
+    def misprints(self) -> list[Misprint]:
+        """What is printed wrong though its meaning is plain, in the order of the text."""
+        found = [*self._misprints]
+        for claim in self.claims.values():
+            if claim.status == MISPRINT:
+                instead = claim.corrections[0]
+                read = f"{instead.words} {instead.formula}".strip()
+                place = claim.page or claim.location
+                found.append(Misprint(claim.id, place, claim.printed, read, claim.harm))
+        ids = [id for line in self.lines for id in line.ids]
+        order = {id: number for number, id in reversed([*enumerate(ids)])}
+        return sorted(found, key=lambda one: order.get(one.id, len(ids)))
 
     def unchecked(self, name: str, location: str, words: str, reason: str) -> None:
         """List a statement that cannot be checked numerically."""
@@ -200,9 +221,15 @@ class Source:
         if idle := [name for name in self._texts if f"{self.key}-{name}" not in self.claims]:
             raise InputError(f"{self.key} has texts without a check: {', '.join(idle)}")
         for claim in self.claims.values():
+            claim.complete()
             for name in (claim.part_of, claim.caused_by):
                 if name not in ("", DISPLAYS) and f"{self.key}-{name}" not in self.claims:
                     raise InputError(f"{claim.id}: there is no claim {name!r} in {self.key}")
+        for name, where in self.moved.items():
+            if f"{self.key}-{name}" in self.claims or not (
+                where in ("errata", DISPLAYS) or f"{self.key}-{where}" in self.claims
+            ):
+                raise InputError(f"{self.key}: {name} cannot have moved to {where}")
         if self._table:
             self.outline(self._table)
 
@@ -222,6 +249,7 @@ class Source:
             If a row has neither claims nor a reason, or names one that is not declared so far.
         """
         known = {*self.claims, *(one.id for one in self.not_checked)}
+        known |= {one.id for one in self._misprints}
         place = ""
         for row in re.split(r"\n(?! )", table.strip()):
             cells = f" {' '.join(row.split())}".split(" | ")

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from functools import wraps
 from pathlib import Path
@@ -144,7 +144,9 @@ def show(id: str, file: Path | None, latex: bool, as_json: bool) -> None:
         if latex:
             click.echo(errata(source), nl=False)
         else:
-            present(as_json, _listed(source.misprints, []), "\n".join(text.errata(source)))
+            present(
+                as_json, [asdict(one) for one in source.misprints], "\n".join(text.errata(source))
+            )
         return
     chosen, unchecked = _chosen(_Wanted((id,), None, file))
     # LaTeX is a file to include in a paper. Its lines are not wrapped.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import relaxboost as rb
 from relaxboost._core.errors import number_of
-from relaxboost.claims.publishing.prose import read_instead, reading
+from relaxboost.claims.publishing.prose import reading
 from relaxboost.claims.source import DISPLAYS
 from relaxboost.claims.verdict import in_one_line, optima_of
 from relaxboost.commands.style import folded
@@ -134,12 +134,11 @@ def errata(source: Source) -> Iterator[str]:
     """Yield the misprints of a source: what is printed, what to read, and the harm."""
     found = source.misprints
     yield f"{source.key}: {source.reference}. {number_of(len(found), 'misprint')}."
-    for claim in found:
-        yield f"{claim.page or claim.location} [{claim.id}]"
-        yield f"  printed:  {claim.printed}"
-        yield f"  read:     {read_instead(claim)}"
-        if claim.harm:
-            yield f"  harm:     {claim.harm}"
+    for one in found:
+        yield f"{one.place} [{one.id}]"
+        yield f"  printed:  {one.printed}"
+        yield f"  read:     {one.read}"
+        yield f"  harm:     {one.harm}"
 
 
 def not_checked(statement: Unchecked) -> Iterator[str]:

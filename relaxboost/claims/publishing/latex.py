@@ -10,7 +10,7 @@ from relaxboost._core.errors import InputError
 from relaxboost.certificates.export.latex import matrix, number, vector
 from relaxboost.claims.claim import Claim
 from relaxboost.claims.measure import REFUTED, Slack
-from relaxboost.claims.publishing.prose import read_instead, rows_of
+from relaxboost.claims.publishing.prose import rows_of
 from relaxboost.claims.record import Statement
 from relaxboost.claims.source import Source
 
@@ -97,8 +97,8 @@ def _refutation(claim: Claim) -> list[str]:
 def errata(source: Source) -> str:
     """Return the misprints of a source as a table for a paper, which needs booktabs."""
     rows = []
-    for claim in source.misprints:
-        cells = claim.page or claim.location, claim.printed, read_instead(claim)
+    for one in source.misprints:
+        cells = one.place, one.printed, one.read
         rows.append(" & ".join(as_latex(cell) for cell in cells) + r" \\")
     lines = [
         f"% relaxboost claims show {source.key} --latex",

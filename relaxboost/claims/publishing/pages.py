@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from relaxboost._core.errors import InputError, number_of
 from relaxboost.claims.claim import Claim
@@ -15,7 +15,6 @@ from relaxboost.claims.publishing.prose import (
     formula,
     measured,
     paragraphs,
-    read_instead,
     reading,
 )
 from relaxboost.claims.record import (
@@ -82,7 +81,7 @@ def page(source: Source, record: Record) -> str:
         *_results(claims),
         *_errata(source),
         *_others(claims, source.not_checked),
-        *_lines(source.lines, {one.id for one in source.not_checked}),
+        *_lines(source.lines, source.claims.keys()),
         "",
         "## Claim by claim",
         "",
@@ -116,8 +115,8 @@ def _errata(source: Source) -> list[str]:
     if not found:
         return []
     rows = ["## Errata", "", "| where | printed | read | harm |", "|---|---|---|---|"]
-    for claim in found:
-        texts = claim.page or claim.location, claim.printed, read_instead(claim), claim.harm
+    for one in found:
+        texts = one.place, one.printed, one.read, one.harm
         rows.append(f"| {' | '.join(map(_cell, texts))} |")
     return [*rows, ""]
 
@@ -136,7 +135,7 @@ def _others(claims: list[Claim], unchecked: Sequence[Unchecked]) -> list[str]:
     return [*rows, ""]
 
 
-def _lines(lines: Sequence[Line], unchecked: set[str]) -> list[str]:
+def _lines(lines: Sequence[Line], claims: Container[str]) -> list[str]:
     """Return the table of what the source says, line by line, and the claims about it."""
     if not lines:
         return []
@@ -150,7 +149,7 @@ def _lines(lines: Sequence[Line], unchecked: set[str]) -> list[str]:
         "|---|---|---|",
     ]
     for line in lines:
-        ids = ", ".join(id if id in unchecked else link(id) for id in line.ids)
+        ids = ", ".join(link(id) if id in claims else id for id in line.ids)
         reason = _cell(line.reason)
         about = ". ".join(filter(None, (ids, reason)))
         rows.append(f"| {_cell(line.place)} | {_cell(line.words)} | {about} |")

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from relaxboost.claims.claim import Claim
 from relaxboost.claims.measure import Slack
 
 _MARKED = re.compile(
@@ -49,12 +48,6 @@ def reading(words: str) -> str:
     """Return the words of a reading of an ambiguous claim, without saying that it is one."""
     words = words.removeprefix("reading: ")
     return words[:1].upper() + words[1:] if _WORD.match(words) else words
-
-
-def read_instead(claim: Claim) -> str:
-    """Return what to read instead of a misprint: the first correction."""
-    statement = claim.corrections[0]
-    return f"{statement.words} {statement.formula}".strip()
 
 
 def escaped(text: Any) -> str:
