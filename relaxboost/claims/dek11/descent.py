@@ -52,24 +52,19 @@ def step(x: Instance) -> tuple[float, float]:
 
 @SOURCE.claim("projection", space=POINTS)
 def projection(x: Instance, onto: Callable[[Array, float], Array] = rescale) -> Slack:
-    """Only outside of the ball. Points within are moved to its boundary, and 0 has no image."""
     assume(bool(x.v.any()))
     w = project(x.w, x.B)
     left, right = np.linalg.norm(onto(x.v, x.B) - x.v), np.linalg.norm(w - x.v)
     return at_most(float(left), float(right), "‖Π[v] − v‖, ‖w − v‖")
 
 
-@projection.corrected(
-    "reading: for points outside of H, those within are their own projections: w/max(1, ‖w‖/B).",
-    "‖Π[v] − v‖ ≤ ‖w − v‖ for every w in H",
-)
+@projection.corrected()
 def projection_corrected(x: Instance) -> Slacks:
-    """Proof. v within stays where it is; else ‖w − v‖ ≥ ‖v‖ − ‖w‖ ≥ ‖v‖ − B (1) = ‖Π[v] − v‖."""
     yield projection(x, project)[0]
     yield at_most(float(np.linalg.norm(project(x.v, x.B))), x.B, "‖Π[v]‖, B")
 
 
-@projection_corrected.step("The triangle inequality.", "‖w − v‖ ≥ ‖v‖ − ‖w‖ ≥ ‖v‖ − B for w in H")
+@projection_corrected.step()
 def _(x: Instance) -> Slacks:
     for w in (project(x.w, x.B), project(x.v, x.B)):
         far = float(np.linalg.norm(w - x.v))
@@ -78,14 +73,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("class", space=STREAMS).checked(trials=60)
 def lipschitz(x: Instance) -> Slacks:
-    """Proof. φ is convex in the prediction, so that its largest value and slope on [−BX, BX] are at
-    an end (1), and ∇l = φ' x.
-
-    Where predictions range over all numbers, a convex φ that is bounded is constant.
-
-    So c, and for the exponential loss λ, belong to the predictions of the class: the hinge loss
-    has λ = 1 and c = 1 + BX, the exponential loss λ = c = e^(BX).
-    """
     X, w = longest(x.A), project(10.0 * x.w, x.B)
     steep, c = steepest(x.loss, x.B * X), highest(x.loss, x.B * X)
     values, slopes = one(x).of(w)
@@ -97,11 +84,7 @@ def lipschitz(x: Instance) -> Slacks:
     yield at_most(float(sizes.max()), X, "‖x‖, X")
 
 
-@lipschitz.step(
-    "A convex function is steepest, and largest, at an end.",
-    "φ(u, y) ≤ max φ(±r, y), |φ'(u, y)| ≤ max |φ'(±r, y)| for |u| ≤ r",
-    space=Space(loss=Choice(*LOSSES), u=Real(-1, 1), r=Real(0.1, 4, log=True)),
-)
+@lipschitz.step(space=Space(loss=Choice(*LOSSES), u=Real(-1, 1), r=Real(0.1, 4, log=True)))
 def _(x: Instance) -> Slacks:
     at = x.r * np.array([-1.0, 1.0, x.u])
     for y in (-1.0, 1.0):
@@ -112,7 +95,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("A1", space=STREAMS).checked(trials=40)
 def algorithm(x: Instance) -> Slacks:
-    """`GradientDescent` with `Horizon(m)` on `L2Ball(B)`, against the pseudocode in NumPy."""
     _, eta = step(x)
     found, expected = learned(x), one(x).descended(x.B, eta)
     off = np.abs(found.w - expected.w).max()
@@ -129,10 +111,6 @@ def algorithm(x: Instance) -> Slacks:
     ],
 )
 def theorem_1(x: Instance, onto: Callable[..., Array] | None = rescale) -> Slacks:
-    """With that projection every w_i is on the boundary, and may stay at the wrong end for ever.
-
-    Measured as Σ <∇l_i(w_{i−1}), w_{i−1} − w>, which is at least the regret against every w.
-    """
     steep, eta = step(x)
     run = learned(x) if onto is None else one(x).descended(x.B, eta, onto)
     right = steep * x.B * math.sqrt(len(x.A))
@@ -145,23 +123,12 @@ def theorem_1(x: Instance, onto: Callable[..., Array] | None = rescale) -> Slack
         yield at_most(float(run.linear()[0]) + far, right, "linearised regret")
 
 
-@theorem_1.corrected(
-    "reading: Π as in the words, the projection onto H, w/max(1, ‖w‖/B).",
-    "Σ l_i(w_{i−1}) ≤ Σ l_i(w*) + λXB√m",
-)
+@theorem_1.corrected()
 def theorem_1_corrected(x: Instance) -> Slacks:
-    """Attained for every m by orthogonal gradients, and on the line for square m: DEK11-T1-rate.
-
-    Proof. With α_i = ½‖w_{i−1} − w*‖² − ½‖w_i − w*‖², α_i ≥ η(l_i(w_{i−1}) − l_i(w*)) − η²λ²X²/2
-    (1), and Σ α_i ≤ B²/2 (2). Over η = B/(λX√m) that is λXB√m.
-    """
     yield from theorem_1(x, None)
 
 
-@theorem_1_corrected.step(
-    "A round comes nearer to w* by what is regretted.",
-    "½‖w_{i−1} − w*‖² − ½‖w_i − w*‖² ≥ η(l_i(w_{i−1}) − l_i(w*)) − η²λ²X²/2",
-)
+@theorem_1_corrected.step()
 def _(x: Instance) -> Slack:
     steep, eta = step(x)
     run, w = one(x).descended(x.B, eta), project(x.w, x.B)
@@ -171,7 +138,7 @@ def _(x: Instance) -> Slack:
     return at_least(float(least.min()), -0.5, "(α_i − η gain)/(ηλX)², −1/2")
 
 
-@theorem_1_corrected.step("The distances telescope.", "Σ α_i ≤ ½‖w_0 − w*‖² ≤ B²/2")
+@theorem_1_corrected.step()
 def _(x: Instance) -> Slacks:
     _, eta = step(x)
     run, w = one(x).descended(x.B, eta), x.B * x.w / max(1e-9, float(np.linalg.norm(x.w)))
@@ -182,7 +149,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("T1-regret", space=STREAMS)
 def root_of_n(x: Instance, rounds: bool = False) -> Slacks:
-    """n is the dimension, here 1: 2 − 1/√2 > 1. The theorem has √m five lines above."""
     steep, _ = step(x)
     run, (m, n) = learned(x), x.A.shape
     left = float((run.losses - one(x).of(project(x.w, x.B))[0]).sum())
@@ -191,17 +157,13 @@ def root_of_n(x: Instance, rounds: bool = False) -> Slacks:
         yield at_most(regret, size * math.sqrt(total if rounds else dimension), "regret")
 
 
-@root_of_n.corrected("The regret is at most λBX√m.", "Regret ≤ λBX√m")
+@root_of_n.corrected()
 def root_of_m(x: Instance) -> Slacks:
-    """As the theorem begins.
-
-    Proof. That of DEK11-T1, by (1) and (2), for any w* and so for the best of H.
-    """
     yield from root_of_n(x, True)
 
 
 for _step in theorem_1.corrections[0].steps:
-    root_of_m.step(_step.stated.words, _step.stated.formula)(_step.stated.check)
+    root_of_m.step()(_step.stated.check)
 
 
 def worst(r: int) -> float:
@@ -216,12 +178,6 @@ def worst(r: int) -> float:
     "T1-rate", space=Space(r=Whole(1, 12), B=Real(0.25, 4.0, log=True), first=Choice("up", "down"))
 )
 def rate(x: Instance) -> Slacks:
-    """Equal, so that neither the constant nor the rate can be better.
-
-    Proof. The weights move by η = B/r along the partial sums of the labels and never leave the
-    class, so that projections do nothing (1) and l_i − l_i(w*) = ∇l_i (w_{i−1} − w*); the last
-    weight is w*, and every inequality of the proof of Theorem 1 is an equality.
-    """
     r, m = x.r, x.r**2
     pair = (1.0, -1.0) if x.first == "up" else (-1.0, 1.0)
     y = np.array([*pair * ((m - r) // 2), *[1.0] * r])
@@ -233,7 +189,7 @@ def rate(x: Instance) -> Slacks:
     yield equal(regret, 1.0 / math.sqrt(m), "Regret/m, λXB/√m")
 
 
-@rate.step("The partial sums stay between −1 and r.", "−1 ≤ y_1 + ... + y_i ≤ r, and r at last")
+@rate.step()
 def _(x: Instance) -> Slacks:
     r, m = x.r, x.r**2
     pair = (1, -1) if x.first == "up" else (-1, 1)

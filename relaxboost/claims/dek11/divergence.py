@@ -28,9 +28,6 @@ def exponents(x: Instance, run: Passed) -> tuple[Array, Array]:
 
 @SOURCE.claim("T3-alpha-1-4", space=STEPS)
 def lines(x: Instance) -> Slacks:
-    """Proof. The definition of KL, in which Σ w*_j log w*_j cancels (1), and of the update; then
-    <w_{i−1}, ∇> is added and taken away.
-    """
     run = one(x).exponentiated(x.eta)
     Z, mean = exponents(x, run)
     before, after = run.w[0, :-1], run.w[0, 1:]
@@ -44,7 +41,7 @@ def lines(x: Instance) -> Slacks:
         yield equal(off, 0.0, f"{name} − α_i")
 
 
-@lines.step("The entropy of w* cancels.", "KL(w ‖ u) − KL(w ‖ v) = Σ w_j log(v_j/u_j)")
+@lines.step()
 def _(x: Instance) -> Slack:
     run = one(x).exponentiated(x.eta)
     u, v = run.w[0, 0], run.w[0, -1]
@@ -55,7 +52,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("T3-alpha-5", space=STEPS)
 def fifth_line(x: Instance) -> Slack:
-    """Proof. The subgradient inequality (1), and Exp[Z] = −η<w_{i−1}, ∇>."""
     run = one(x).exponentiated(x.eta)
     Z, mean = exponents(x, run)
     logs = logsumexp(Z - mean, axis=1, b=run.before[0])
@@ -64,7 +60,7 @@ def fifth_line(x: Instance) -> Slack:
     return at_least(float((alphas(run, x.w) - right).min() / scale), 0.0, "α_i − line 5")
 
 
-@fifth_line.step("A convex loss is above its tangent.", "−<w* − w, ∇l_i(w)> ≥ l_i(w) − l_i(w*)")
+@fifth_line.step()
 def _(x: Instance) -> Slack:
     run = one(x).exponentiated(x.eta)
     tangent = ((run.before[0] - x.w) * run.slopes[0]).sum(axis=1)
@@ -74,17 +70,11 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("T3-Z", space=STEPS)
 def size_of_z(x: Instance) -> Slack:
-    """Equal where the largest entry of x meets the steepest slope.
-
-    Proof. ∇_j = φ'(<w, x>) x_j, where |φ'| ≤ λ (1) and |x_j| ≤ X.
-
-    X is the sup norm here, and was the Euclidean one in Theorem 1.
-    """
     Z, _ = exponents(x, one(x).exponentiated(x.eta))
     return at_most(float(np.abs(Z).max()) / x.eta, steep(x), "|Z|/η, λX")
 
 
-@size_of_z.step("Slopes in the range of predictions are at most λ.", "|φ'(u, y)| ≤ λ for |u| ≤ X")
+@size_of_z.step()
 def _(x: Instance) -> Slacks:
     X = largest(x.A)
     for y in (-1.0, 1.0):
@@ -95,11 +85,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("T3-mgf", space=STEPS.but(u=Real(1e-3, 3.0, log=True)))
 def moments(x: Instance) -> Slacks:
-    """Proof. Hoeffding's lemma (1) for an interval of length 2ηλX: exp((2ηλX)²/8).
-
-    The constant is the least: for Z = ±u with probability 1/2 it is log cosh u ≤ u²/2, equal in
-    the limit u → 0. Compared as logarithms.
-    """
     run = one(x).exponentiated(x.eta)
     Z, mean = exponents(x, run)
     logs = logsumexp(Z - mean, axis=1, b=run.before[0])
@@ -110,19 +95,11 @@ def moments(x: Instance) -> Slacks:
     yield at_least(fair, x.u**2 / 2.0 - x.u**4 / 12.0, "log cosh u, u²/2 − u⁴/12")
 
 
-moments.step("Hoeffding's lemma.", "Exp[exp(Z − Exp[Z])] ≤ exp((max Z − min Z)²/8)", space=LEMMA)(
-    hoeffdings_lemma
-)
+moments.step(space=LEMMA)(hoeffdings_lemma)
 
 
 @SOURCE.claim("T3-alpha", space=STEPS)
 def therefore(x: Instance) -> Slacks:
-    """Nearly equal for two experts with the costs 1 and −1, a comparator at a vertex, and small η:
-    every instance has such a round beside its own.
-
-    Proof. DEK11-T3-alpha-5, where the logarithm is η²λ²X²/2 at most: DEK11-T3-mgf, from |Z| ≤ ηλX
-    (1).
-    """
     run = one(x).exponentiated(x.eta)
     bound = (x.eta * steep(x)) ** 2 / 2.0
     right = x.eta * (run.losses[0] - one(x).of(x.w)[0][0]) - bound
@@ -131,7 +108,7 @@ def therefore(x: Instance) -> Slacks:
     yield at_least(-math.log(math.cosh(eta)), -(eta**2) / 2.0, "α_i less the gain, −η²/2")
 
 
-@therefore.step("Z is bounded.", "|−η∇_j| ≤ ηλX")
+@therefore.step()
 def _(x: Instance) -> Slack:
     Z, _ = exponents(x, one(x).exponentiated(x.eta))
     return at_most(float(np.abs(Z).max()) / (x.eta * steep(x)), 1.0, "|Z|/(ηλX), 1")
@@ -139,7 +116,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("T3-sum", space=STEPS.but(i=Whole(0, "m")))
 def telescoped(x: Instance, last: bool = False) -> Slacks:
-    """KL(w* ‖ w_0) is log n less the entropy of w*: log n at the vertices."""
     run = one(x).exponentiated(x.eta)
     total, n = float(alphas(run, x.w).sum()), len(x.w)
     first, end = (float(rel_entr(x.w, w).sum()) for w in run.w[0, [0, -1 if last else x.i]])
@@ -150,26 +126,18 @@ def telescoped(x: Instance, last: bool = False) -> Slacks:
     yield equal(float(rel_entr(np.eye(n)[0], run.w[0, 0]).sum()), math.log(n), "at a vertex")
 
 
-@telescoped.corrected(
-    "The α_i telescope with w_m for w_i.",
-    "Σ α_i = KL(w* ‖ w_0) − KL(w* ‖ w_m) ≤ KL(w* ‖ w_0) ≤ log(n)",
-)
+@telescoped.corrected()
 def telescoped_corrected(x: Instance) -> Slacks:
-    """Proof. A sum of differences telescopes, divergences are not negative (1), and that from the
-    uniform weights is log n less an entropy, which is not negative (2).
-    """
     yield from telescoped(x, True)
 
 
-@telescoped_corrected.step("Divergences are not negative.", "KL(w* ‖ w_m) ≥ 0")
+@telescoped_corrected.step()
 def _(x: Instance) -> Slack:
     run = one(x).exponentiated(x.eta)
     return at_least(float(rel_entr(x.w, run.w[0, -1]).sum()), 0.0, "KL(w* ‖ w_m), 0")
 
 
-@telescoped_corrected.step(
-    "From the uniform weights.", "KL(w* ‖ w_0) = log n + Σ w*_j log w*_j ≤ log n"
-)
+@telescoped_corrected.step()
 def _(x: Instance) -> Slacks:
     n = len(x.w)
     found = float(rel_entr(x.w, np.full(n, 1.0 / n)).sum())
@@ -179,7 +147,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("T3-bound", space=STEPS)
 def any_step(x: Instance) -> Slacks:
-    """Proof. log n ≥ Σ α_i ≥ η Regret − mη²λ²X²/2 (1): DEK11-T3-sum and DEK11-T3-alpha. Over η."""
     run, (m, n) = one(x).exponentiated(x.eta), x.A.shape
     left = float((run.losses - one(x).of(x.w)[0]).sum())
     tuned = math.sqrt(2.0 * math.log(2.0) / 10_000)
@@ -190,9 +157,7 @@ def any_step(x: Instance) -> Slacks:
         yield at_most(regret, math.log(experts) / eta + eta * rounds * size**2 / 2.0, "regret")
 
 
-@any_step.step(
-    "What the α_i say of the regret.", "Σ α_i ≥ η Σ (l_i(w_{i−1}) − l_i(w*)) − mη²λ²X²/2"
-)
+@any_step.step()
 def _(x: Instance) -> Slacks:
     run, m = one(x).exponentiated(x.eta), len(x.A)
     gain = x.eta * float((run.losses - one(x).of(x.w)[0]).sum())
@@ -213,8 +178,6 @@ def _(x: Instance) -> Slacks:
     ),
 )
 def chosen(x: Instance) -> Slacks:
-    """Proof. a + b ≥ 2√(ab), equal where a = b (1): here a = log(n)/η, b = ηmλ²/2."""
-
     def right(eta: float) -> float:
         return math.log(x.n) / eta + eta * x.m * x.lam**2 / 2.0
 
@@ -224,7 +187,7 @@ def chosen(x: Instance) -> Slacks:
     yield at_most(value, right(x.eta), "λX√(2m log n), right side elsewhere")
 
 
-@chosen.step("The mean of two numbers is at least the root of their product.", "a + b ≥ 2√(ab)")
+@chosen.step()
 def _(x: Instance) -> Slacks:
     for eta in (x.eta, math.sqrt(2.0 * math.log(x.n) / x.m) / x.lam):
         a, b = math.log(x.n) / eta, eta * x.m * x.lam**2 / 2.0

@@ -69,38 +69,19 @@ def over(x: Instance, rise: float, best: bool) -> float:
     space=HALVES,
 ).checked(trials=30)
 def half(x: Instance) -> Slack:
-    """S' has taught the hypotheses, which is what validation is to avoid; it has m/2 − 1 examples,
-    none for m = 2; and "at least δ" is a slip for 1 − δ.
-
-    The counterexample has fair labels: every risk is 1, and the last hypothesis has learned S' by
-    heart. With δ as printed gradient descent fails as well: hinge loss, x = 1, P(y = 1) = 1/10,
-    B = 2, m = 4, δ = .99; if y_1 = 1 the risk of h̃̃ is 1.8 > 3√(log(4/δ)/4) = 1.7725. With 1 − δ
-    no case is known for it, which changes little in a round: there is none among all samples of
-    1 500 laws, m = 4 or 6.
-    """
     bad = over(x, 2.0 * half_radius(x), False)
     return at_most(bad, max(x.delta, 1.0 - x.delta), "P(not so), max {δ, 1 − δ}")
 
 
-@half.corrected(
-    "The ERM of the second half, z_{m/2}, ..., z_m, has a risk near its loss there, with "
-    "probability at least 1 − δ.",
-    "l(h̃̃; D) ≤ l(h̃̃; S'') + c √(log(m/δ)/(2(m/2))) with probability ≥ 1 − δ, "
-    "S'' = {z_{m/2}, ..., z_m}",
-)
+@half.corrected()
 def second_half(x: Instance) -> Slack:
-    """Proof. Given the first half, each of its m/2 hypotheses is off by r on the K = m/2 + 1 later
-    examples with probability e^(−2Kr²) at most (1), and (m/2) e^(−2Kr²) ≤ δ for the r given (2).
-    """
     r, K = half_radius(x), x.h + 1
     risks = [x.q, *(1.0 - d / 2.0**x.bits for d in range(1, x.h))]
     bad = sum(within(math.ceil(K * (p - r)) - 1, K, p) for p in risks)
     return at_most(bad, x.delta, "P(not so), δ")
 
 
-@second_half.step(
-    "Hoeffding's inequality for 0-1 losses.", "P(X ≤ K(p − r)) ≤ e^(−2Kr²), X binomial"
-)
+@second_half.step()
 def _(x: Instance) -> Slacks:
     r, K = half_radius(x), x.h + 1
     tail = within(math.floor(K * (x.q - r)), K, x.q)
@@ -108,7 +89,7 @@ def _(x: Instance) -> Slacks:
     yield tossed(5)
 
 
-@second_half.step("The radius pays for a union.", "(m/2) e^(−2Kr²) ≤ δ for r² = log(m/δ)/m")
+@second_half.step()
 def _(x: Instance) -> Slack:
     r, K = half_radius(x), x.h + 1
     return at_most(x.h * math.exp(-2.0 * K * r**2), x.delta, "(m/2) e^(−2Kr²), δ")
@@ -126,9 +107,6 @@ _THREE = {"A": [[1], [1], [1]], "y": [1, 1, 1], "p": ["1/3", "1/3", "1/3"], "B":
     ],
 ).checked(trials=40)
 def best(x: Instance, second: bool = False, contrary: bool = True) -> Slack:
-    """No Hoeffding bound gives it, as S' taught h*: the contrary learner loses all of S', with
-    probability 1. Algorithms 1 and 2 do the contrary, and no case is known for them.
-    """
     assume(x.m % 2 == 0)
     law, h = Samples(x), x.m // 2
     if contrary and x.learner == "contrary":
@@ -149,33 +127,17 @@ def best(x: Instance, second: bool = False, contrary: bool = True) -> Slack:
     return at_most(bad, x.delta, "P(not so), δ")
 
 
-@best.corrected(
-    "reading: h_0, h_1, ... of Algorithm 1 or 2.",
-    "l(h*; S') ≤ l(h*; D) + c √(log(m/δ)/(2(m/2))) with probability ≥ 1 − δ",
-)
+@best.corrected()
 def best_of_descent(x: Instance) -> Slacks:
-    """Not proved: all samples of laws are looked at, with Algorithm 1 for the contrary learner."""
     yield best(x, False, False)[0]
 
 
-@best.corrected(
-    "reading: any learner, and the second half; log(1/δ) is enough, as the first half and the law "
-    "choose h*.",
-    "l(h*; S'') ≤ l(h*; D) + c √(log(1/δ)/(2(m/2))) with probability ≥ 1 − δ, "
-    "S'' = {z_{m/2}, ..., z_m}",
-)
+@best.corrected()
 def best_corrected(x: Instance) -> Slacks:
-    """The radius of the data is that of δ/m.
-
-    Proof. Given the first half, h* is fixed, and Hoeffding's inequality on m/2 + 1 later examples
-    gives e^(−2(m/2 + 1)r²) ≤ δ for r² = log(1/δ)/m (1).
-    """
     yield best(x, True)[0]
 
 
-@best_corrected.step(
-    "The radius pays for one tail.", "e^(−2Kr²) ≤ δ for r² = log(1/δ)/m", space=HALVES
-)
+@best_corrected.step(space=HALVES)
 def _(x: Instance) -> Slack:
     r2, K = math.log(1.0 / x.delta) / (2 * x.h), x.h + 1
     return at_most(-2.0 * K * r2, math.log(x.delta), "log of the tail, log δ")
@@ -188,26 +150,12 @@ def _(x: Instance) -> Slack:
     space=HALVES,
 ).checked(trials=30)
 def erm(x: Instance) -> Slack:
-    """Where S' has a label −1, its ERM is a hypothesis that knows S' by heart and has the risk 1
-    nearly, while that of h_0, which predicts 1/2, is 1/2 + q.
-
-    The step l(h̃̃; S') ≤ l(h*; S') is right, as is 2(m/2) = m.
-    """
     bad = over(x, 4.0 * half_radius(x), True)
     return at_most(bad, 2.0 * x.delta, "P(not so), 2δ")
 
 
-@erm.corrected(
-    "The ERM of the second half, z_{m/2}, ..., z_m, is nearly as good as the best of its "
-    "hypotheses.",
-    "l(h̃̃; D) ≤ l(h*; D) + 2c √(log(m/δ)/m) with probability ≥ 1 − 2δ",
-)
+@erm.corrected()
 def erm_corrected(x: Instance) -> Slack:
-    """Here a bound of the probability.
-
-    Proof. l(h̃̃; D) ≤ l(h̃̃; S'') + r ≤ l(h*; S'') + r ≤ l(h*; D) + 2r (1), by DEK11-half and
-    DEK11-best as corrected, each with probability 1 − δ.
-    """
     r, last, K, N = 2.0 * half_radius(x), x.h - 1, x.h + 1, 2**x.bits
     assume(x.q < 1.0 - last / N)
     # a bad h_j knows d atoms at most; it is chosen if it errs no more often than h_0
@@ -220,9 +168,7 @@ def erm_corrected(x: Instance) -> Slack:
 
 
 @erm_corrected.step(
-    "Who is best on the sample is nearly best.",
-    "l(h̃; D) ≤ l(h*; D) + 2r if all losses on a sample are within r of risks",
-    space=Space(sizes={"n": (1, 6)}, risks=Vector("n", 0, 1), off=Vector("n"), r=Real(0.01, 1)),
+    space=Space(sizes={"n": (1, 6)}, risks=Vector("n", 0, 1), off=Vector("n"), r=Real(0.01, 1))
 )
 def _(x: Instance) -> Slacks:
     tied = np.array([2.0 * x.r, 0.0]), np.array([-1.0, 1.0])  # both have the loss r

@@ -27,21 +27,12 @@ def excess(law: Samples, samples: Array | None = None) -> Array:
 
 @SOURCE.claim("T2", space=LINES).checked(trials=60)
 def theorem_2(x: Instance) -> Slacks:
-    """All samples of laws on the line, where w* has a closed form. The display before it, with
-    probability ≥ 1 − 2δ and log(1/δ), is the same.
-
-    Proof. The excess is at most the deviations of Eq. 1 and of DEK11-T2-Hoeffding with λXB/√m (1).
-    Each exceeds c √(log(2/δ)/(2m)) with probability δ/2 at most.
-    """
     law = Samples(x)
     allowed = azuma(2.0 * law.c, law.m)
     yield never_more(excess(law), law.chances, lambda e: 2.0 * allowed(e), "P(excess ≥ ε), δ")
 
 
-@theorem_2.step(
-    "The excess is at most two deviations and the regret.",
-    "l(Q; D) − l(w*; D) ≤ [l(Q; D) − (1/m) Σ l_i(w_{i−1})] + [l(w*; S) − l(w*; D)] + λXB/√m",
-)
+@theorem_2.step()
 def _(x: Instance) -> Slack:
     law = Samples(x)
     run, best = law.run(), law.best()
@@ -56,10 +47,6 @@ COINS = Space(p=Real(0.5, 0.95), a=Real(0.1, 1.0), m=Whole(1, 500))
 
 @SOURCE.claim("T2-order", space=COINS).checked(trials=12)
 def sorted_labels(x: Instance, rearranged: bool = True) -> Slack:
-    """Sorted, a sample is the number of its labels +1: the probabilities are binomial.
-
-    GD ends with what the last labels taught it. Theorem 1 holds for the order, Eq. 1 does not.
-    """
     law = Samples(
         SimpleNamespace(
             A=np.array([[1.0], [x.a]]),
@@ -81,24 +68,12 @@ def sorted_labels(x: Instance, rearranged: bool = True) -> Slack:
     return never_more(excess(law, samples), chances, lambda e: 2.0 * allowed(e), "P(excess ≥ ε), δ")
 
 
-@sorted_labels.corrected(
-    "reading: the order of arrival, or one fixed beforehand.",
-    "l(Q; D) − l(w*; D) ≤ λXB/√m + 2c √(log(2/δ)/(2m)) with probability ≥ 1 − δ",
-)
+@sorted_labels.corrected()
 def order_of_arrival(x: Instance) -> Slacks:
-    """All samples of 12 at most are looked at.
-
-    Proof. In an order that was fixed beforehand a sample is as likely as in that of arrival (1),
-    for which it is DEK11-T2.
-    """
     yield sorted_labels(x, False)[0]
 
 
-@order_of_arrival.step(
-    "i.i.d. examples are as likely in another order.",
-    "P(z_m, ..., z_1) = P(z_1, ..., z_m)",
-    space=LINES,
-)
+@order_of_arrival.step(space=LINES)
 def _(x: Instance) -> Slack:
     law = Samples(x)
     turned = law.p[law.samples[:, ::-1]].prod(axis=1)
@@ -107,9 +82,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("T2-regret", space=LINES).checked(trials=60)
 def compared(x: Instance) -> Slack:
-    """Proof. DEK11-T1 holds for any w* in H, and so for one that the sample does not show: the
-    regret is at most the linearised one against w* (1), and that at most λXB√m (2).
-    """
     law = Samples(x)
     streams = law.drawn()
     run = streams.descended(law.B, law.eta)
@@ -117,10 +89,7 @@ def compared(x: Instance) -> Slack:
     return at_most(float(regret.max()), law.regret, "regret against w*, λXB√m")
 
 
-@compared.step(
-    "A convex loss is above its tangent.",
-    "Σ l_i(w_{i−1}) − l_i(w*) ≤ Σ <∇l_i(w_{i−1}), w_{i−1} − w*>",
-)
+@compared.step()
 def _(x: Instance) -> Slack:
     law = Samples(x)
     run, best = law.run(), law.best()
@@ -129,9 +98,8 @@ def _(x: Instance) -> Slack:
     return at_most(float((regret - linear).max()), 0.0, "regret − linearised regret")
 
 
-@compared.step("The linearised regret.", "Σ <∇l_i(w_{i−1}), w_{i−1} − w*> ≤ λXB√m for w* in H")
+@compared.step()
 def _(x: Instance) -> Slack:
-    """Against the w of H that is best for it."""
     law = Samples(x)
     run = law.run()
     linear = run.linear() + law.B * np.linalg.norm(run.slopes.sum(axis=1), axis=1)
@@ -140,9 +108,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("T2-middle", space=LINES).checked(trials=60)
 def middle(x: Instance) -> Slack:
-    """Proof. The deviation is at most that of Eq. 1 (1), since (1/m) Σ l(w_{i−1}; z_i) is at most
-    l(w*; S) + λXB/√m by DEK11-T2-regret; and DEK11-E1.
-    """
     law = Samples(x)
     streams = law.drawn()
     risk = law.risk(streams.descended(law.B, law.eta).before).mean(axis=1)
@@ -150,10 +115,7 @@ def middle(x: Instance) -> Slack:
     return never_more(left, law.chances, azuma(law.c, law.m), "P(deviation ≥ ε), δ")
 
 
-@middle.step(
-    "The deviation from w* is at most that from the losses on the way.",
-    "l(Q; D) − l(w*; S) − λXB/√m ≤ l(Q; D) − (1/m) Σ l(w_{i−1}; z_i)",
-)
+@middle.step()
 def _(x: Instance) -> Slack:
     law = Samples(x)
     way, best = law.run().losses.mean(axis=1), law.drawn().of(law.best())[0].mean(axis=1)
@@ -163,12 +125,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("T2-Hoeffding", space=LINES).checked(trials=60)
 def hoeffding(x: Instance) -> Slacks:
-    """Nearly tight for many coins.
-
-    Proof. w* does not depend on the sample, so that m l(w*; S) is a sum of m independent losses.
-    Each has E exp(s(l − E l)) ≤ exp(s²c²/8) (1), their sum the m-th power; Markov's inequality with
-    s = 4ε/c² ends it.
-    """
     law = Samples(x)
     best = law.best()
     left = law.drawn().of(best)[0].mean(axis=1) - float(law.risk(best))
@@ -176,6 +132,4 @@ def hoeffding(x: Instance) -> Slacks:
     yield tossed(x.m)
 
 
-hoeffding.step("Hoeffding's lemma.", "E exp(s(V − E V)) ≤ exp(s²c²/8)", space=LEMMA)(
-    hoeffdings_lemma
-)
+hoeffding.step(space=LEMMA)(hoeffdings_lemma)

@@ -25,11 +25,6 @@ def deviations(law: Samples, run: Passed) -> Array:
 
 @SOURCE.claim("martingale", space=LAWS).checked(trials=60)
 def martingale(x: Instance) -> Slacks:
-    """Proof. h_{i−1} depends on z_1, ..., z_{i−1} only (1), which z_i is independent of.
-
-    So Azuma's inequality in Hoeffding's form, for intervals of length c, gives Eq. 1. In the form
-    for differences of size c at most, e^(−ε²/(2Σc²)), its term would be twice as large.
-    """
     law = Samples(x)
     run = law.run()
     change = law.risk(run.before) - run.losses
@@ -42,7 +37,7 @@ def martingale(x: Instance) -> Slacks:
     yield at_most(float(np.ptp(atoms, axis=2).max()), law.c, "length of the interval, c")
 
 
-@martingale.step("The past decides the hypothesis.", "h_{i−1} is a function of z_1, ..., z_{i−1}")
+@martingale.step()
 def _(x: Instance) -> Slacks:
     law = Samples(x)
     before, k = law.run().before, len(law.p)
@@ -53,28 +48,16 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("E1", space=LAWS.but(learner=Choice("GD", "EG"))).checked(trials=60)
 def equation_1(x: Instance) -> Slacks:
-    """All samples are looked at, and δ is the worst for what came out. Nearly tight for many coins.
-
-    Proof. With Δ_i = l(h_{i−1}; D) − l(h_{i−1}; z_i), which given the past has the mean 0 and an
-    interval of length c (DEK11-martingale), E[exp(sΔ_i) | past] ≤ exp(s²c²/8) (1). One after the
-    other, E exp(s Σ Δ_i) ≤ exp(ms²c²/8) (2), and Markov's inequality with s = 4ε/c² ends it.
-    """
     law = Samples(x)
     off = deviations(law, law.run())
     yield never_more(off, law.chances, azuma(law.c, law.m), "P(deviation ≥ ε), δ")
     yield tossed(x.m)
 
 
-equation_1.step(
-    "Hoeffding's lemma.", "E exp(s(V − E V)) ≤ exp(s²c²/8), c = max V − min V", space=LEMMA
-)(hoeffdings_lemma)
+equation_1.step(space=LEMMA)(hoeffdings_lemma)
 
 
-@equation_1.step(
-    "The generating function of the sum.",
-    "E exp(s Σ Δ_i) ≤ exp(ms²c²/8)",
-    space=LAWS.but(s=Real(0.05, 5.0, log=True)),
-)
+@equation_1.step(space=LAWS.but(s=Real(0.05, 5.0, log=True)))
 def _(x: Instance) -> Slacks:
     for law, s in ((Samples(x), x.s), (fair(x.m), x.s / 20.0)):
         total = law.m * deviations(law, law.run()) / law.c
@@ -86,30 +69,18 @@ def _(x: Instance) -> Slacks:
     trials=60
 )
 def any_order(x: Instance, rearranged: bool = True) -> Slack:
-    """Theorem 1 holds for any order, Eq. 1 only for one that does not depend on the sample.
-
-    Where one label comes after the other, GD has time to fit each, and pays on the way as little
-    as for data it could learn.
-    """
     law = Samples(x)
     samples = law.sorted_by_label() if rearranged else law.samples[:, ::-1]
     run = law.run(samples)
     return never_more(deviations(law, run), law.chances, azuma(law.c, law.m), "P(deviation ≥ ε), δ")
 
 
-@any_order.corrected(
-    "reading: any order that was fixed before the data were seen.",
-    "l(Q; D) ≤ (1/m) Σ l(h_{i−1}; z_i) + c √(log(1/δ)/(2m)) with probability ≥ 1 − δ",
-)
+@any_order.corrected()
 def order_fixed(x: Instance) -> Slacks:
-    """Here they are reversed.
-
-    Proof. Such a rearrangement of i.i.d. examples has the same law (1), and so DEK11-E1 applies.
-    """
     yield any_order(x, False)[0]
 
 
-@order_fixed.step("i.i.d. examples reversed are as likely.", "P(z_m, ..., z_1) = P(z_1, ..., z_m)")
+@order_fixed.step()
 def _(x: Instance) -> Slack:
     law = Samples(x)
     reversed_ = law.p[law.samples[:, ::-1]].prod(axis=1)

@@ -21,24 +21,18 @@ def alphas(run: Passed, w: Array) -> Array:
 
 @SOURCE.claim("T1-closer", space=POINTS)
 def closer(x: Instance, printed: bool = True) -> Slack:
-    """The projection as printed moves points of the ball away from others."""
     w = project(x.w, x.B)
     image = rescale(x.v, x.B) if printed else project(x.v, x.B)
     left, right = np.linalg.norm(image - w), np.linalg.norm(x.v - w)
     return at_most(float(left), float(right), "‖Π[v] − w*‖, ‖v − w*‖")
 
 
-@closer.corrected("reading: Π as in the words, the nearest point of H.", "‖Π[v] − w*‖ ≤ ‖v − w*‖")
+@closer.corrected()
 def closer_corrected(x: Instance) -> Slacks:
-    """Equal within the ball.
-
-    Proof. v − Π[v] and w* − Π[v] do not form an acute angle (1), so that ‖v − w*‖² ≥ ‖v − Π[v]‖² +
-    ‖Π[v] − w*‖².
-    """
     yield closer(x, False)[0]
 
 
-@closer_corrected.step("The angle at the nearest point.", "<v − Π[v], w* − Π[v]> ≤ 0 for w* in H")
+@closer_corrected.step()
 def _(x: Instance) -> Slacks:
     near = project(x.v, x.B)
     for w in (project(x.w, x.B), near * 0.9):
@@ -48,7 +42,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("T1-alpha-1", space=STEPS)
 def first_line(x: Instance, power: int = 1) -> Slacks:
-    """The square is missing: .195 ≥ 1.05."""
     run, w = one(x).descended(x.B, x.eta), _comparator(x)
     away = np.linalg.norm(run.before[0] - x.eta * run.slopes[0] - w, axis=1)
     before = ((run.before[0] - w) ** 2).sum(axis=1) / 2.0
@@ -58,20 +51,12 @@ def first_line(x: Instance, power: int = 1) -> Slacks:
         yield at_least(float(alpha / scale), float(right / scale), "α_i", i + 1)
 
 
-@first_line.corrected(
-    "α_i is bounded by half of the square of this distance.",
-    "α_i ≥ ½‖w_{i−1} − w*‖² − ½‖w_{i−1} − η∇l_i(w_{i−1}) − w*‖²",
-)
+@first_line.corrected()
 def first_line_corrected(x: Instance) -> Slacks:
-    """Proof. α_i is that with ½‖w_i − w*‖² at the end, and ‖w_i − w*‖² is no more (1), as in
-    DEK11-T1-closer.
-    """
     yield from first_line(x, 2)
 
 
-@first_line_corrected.step(
-    "The projected point is no farther.", "‖w_i − w*‖² ≤ ‖w_{i−1} − η∇l_i(w_{i−1}) − w*‖²"
-)
+@first_line_corrected.step()
 def _(x: Instance) -> Slack:
     run, w = one(x).descended(x.B, x.eta), _comparator(x)
     before = ((run.before[0] - x.eta * run.slopes[0] - w) ** 2).sum(axis=1)
@@ -86,10 +71,6 @@ def _comparator(x: Instance) -> Array:
 
 @SOURCE.claim("T1-alpha-2-4", space=STEPS).checked(trials=60)
 def other_lines(x: Instance) -> Slacks:
-    """Over 1 + η²λ²X² + 4B².
-
-    Proof. The square of a difference, the subgradient inequality (1), and ‖∇‖ ≤ λX (2).
-    """
     steep, _ = step(x)
     run, w = one(x).descended(x.B, x.eta), _comparator(x)
     a, g = run.before[0] - w, run.slopes[0]
@@ -105,7 +86,7 @@ def other_lines(x: Instance) -> Slacks:
     yield at_least(float((alphas(run, w) - fourth).min()) / size, 0.0, "α_i − line 4")
 
 
-@other_lines.step("A convex loss is above its tangent.", "l_i(w*) ≥ l_i(w) + <∇l_i(w), w* − w>")
+@other_lines.step()
 def _(x: Instance) -> Slack:
     run, w = one(x).descended(x.B, x.eta), _comparator(x)
     values, tangent = one(x).of(w)[0][0], ((w - run.before[0]) * run.slopes[0]).sum(axis=1)
@@ -113,7 +94,7 @@ def _(x: Instance) -> Slack:
     return at_least(float(rise.min()), 0.0, "l_i(w*) − l_i(w) − <∇, w* − w>")
 
 
-@other_lines.step("Subgradients are no longer than λX.", "‖∇l_i(w)‖ ≤ λX")
+@other_lines.step()
 def _(x: Instance) -> Slack:
     run = one(x).descended(x.B, x.eta)
     longest = float(np.linalg.norm(run.slopes[0], axis=1).max())
@@ -122,10 +103,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("T1-sum", space=STEPS).checked(trials=60)
 def summed(x: Instance) -> Slacks:
-    """Relative to B² and to the right sides.
-
-    Proof. A sum of differences telescopes (1), w_0 = 0, and DEK11-T1-alpha-2-4.
-    """
     steep, _ = step(x)
     run, w = one(x).descended(x.B, x.eta), _comparator(x)
     total, m = float(alphas(run, w).sum()) / x.B**2, len(x.A)
@@ -140,7 +117,7 @@ def summed(x: Instance) -> Slacks:
     yield at_least(total * x.B**2 / size, right / size, "Σ α_i")
 
 
-@summed.step("A sum of differences telescopes.", "Σ (a_{i−1} − a_i) = a_0 − a_m")
+@summed.step()
 def _(x: Instance) -> Slack:
     run, w = one(x).descended(x.B, x.eta), _comparator(x)
     first, last = (float(((v - w) ** 2).sum()) / 2.0 for v in run.w[0, [0, -1]])
@@ -149,7 +126,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("T1-divided", space=STEPS)
 def divided(x: Instance, printed: bool = True) -> Slacks:
-    """The second η in the denominator is a slip, and matters for η > 1."""
     steep, _ = step(x)
     run, w = one(x).descended(x.B, x.eta), _comparator(x)
     regret = float((run.losses - one(x).of(w)[0]).sum())
@@ -162,21 +138,12 @@ def divided(x: Instance, printed: bool = True) -> Slacks:
         yield at_most(left, B**2 / (2.0 * eta) + rest, "regret")
 
 
-@divided.corrected(
-    "The two bounds give ηλ²X²m/2 as the last term.",
-    "Σ l_i(w_{i−1}) − Σ l_i(w*) ≤ B²/(2η) + ηλ²X²m/2",
-)
+@divided.corrected()
 def divided_corrected(x: Instance) -> Slacks:
-    """The streams of DEK11-T1-rate, which attain it, are tried.
-
-    Proof. B²/2 ≥ Σ α_i ≥ η Regret − mη²λ²X²/2 (1), which is DEK11-T1-sum, over η.
-    """
     yield from divided(x, False)
 
 
-@divided_corrected.step(
-    "What the α_i say of the regret.", "B²/2 ≥ η Σ (l_i(w_{i−1}) − l_i(w*)) − mη²λ²X²/2"
-)
+@divided_corrected.step()
 def _(x: Instance) -> Slacks:
     steep, _ = step(x)
     run, w = one(x).descended(x.B, x.eta), _comparator(x)
@@ -199,11 +166,6 @@ def _(x: Instance) -> Slacks:
     ),
 )
 def chosen(x: Instance, printed: bool = True) -> Slacks:
-    """As printed its second term does not depend on η: for m = 100 it comes to 55, and not to 10.
-
-    There is no least value then; it falls towards λ²X²m/2 as η grows.
-    """
-
     def right(eta: float) -> float:
         rest = x.lam**2 * x.m / 2.0
         return x.B**2 / (2.0 * eta) + (rest if printed else eta * rest)
@@ -213,17 +175,12 @@ def chosen(x: Instance, printed: bool = True) -> Slacks:
     yield at_most(value, right(x.eta), "λXB√m, right side elsewhere")
 
 
-@chosen.corrected(
-    "This η minimises the right side with ηλ²X²m/2.", "min_η B²/(2η) + ηλ²X²m/2 = λXB√m"
-)
+@chosen.corrected()
 def chosen_corrected(x: Instance) -> Slacks:
-    """Proof. a + b ≥ 2√(ab), equal where a = b (1): here a = B²/(2η), b = ηλ²m/2, ab = B²λ²m/4."""
     yield from chosen(x, False)
 
 
-@chosen_corrected.step(
-    "The mean of two numbers is at least the root of their product.", "a + b ≥ 2√(ab)"
-)
+@chosen_corrected.step()
 def _(x: Instance) -> Slacks:
     for eta in (x.eta, x.B / (x.lam * math.sqrt(x.m))):
         a, b = x.B**2 / (2.0 * eta), eta * x.lam**2 * x.m / 2.0

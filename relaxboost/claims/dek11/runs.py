@@ -52,7 +52,7 @@ LEMMA = Space(sizes={"k": (1, 4)}, p=Distribution("k"), v=Vector("k"), s=Real(0.
 
 
 def hoeffdings_lemma(x: Instance) -> Slack:
-    """Measure log E exp(s(V − E V)) <= s²(max V − min V)²/8. Tight for ±1 and s -> 0."""
+    """Measure Hoeffding's lemma on a distribution of numbers."""
     logs = logsumexp(x.s * (x.v - x.p @ x.v), b=x.p)
     return at_most(float(logs), (x.s * float(np.ptp(x.v))) ** 2 / 8.0, "log E exp(s(V − E V))")
 

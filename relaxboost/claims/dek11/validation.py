@@ -26,11 +26,6 @@ def later(law: Samples) -> tuple[Array, Array, Array]:
 
 @SOURCE.claim("independence", space=RUNS).checked(trials=40)
 def independence(x: Instance) -> Slacks:
-    """Proof. w_{i−1} is a function of z_1, ..., z_{i−1}, which the later examples are independent
-    of (1).
-
-    Sorted by labels they are not, as in DEK11-E1-order.
-    """
     law = Samples(x)
     before, k = law.run().before, len(law.p)
     for i in range(law.m):
@@ -41,9 +36,7 @@ def independence(x: Instance) -> Slacks:
         yield equal(float(np.abs(off).max()), 0.0, "joint law − product", i + 1)
 
 
-@independence.step(
-    "The parts of an i.i.d. sample are independent.", "P(past, rest) = P(past) P(rest)"
-)
+@independence.step()
 def _(x: Instance) -> Slacks:
     assume(x.m >= 2)
     law = Samples(x)
@@ -55,11 +48,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("radius", space=RUNS).checked(trials=40)
 def radius(x: Instance, sides: float = 1.0, both: bool = True) -> Slack:
-    """A union over m bounds of two sides each needs log(2m/δ).
-
-    A fair coin is off by 1/2 whatever it shows: m = 1 and δ = .7 fail with probability 1. The
-    instance needs δ > e^{−1/2}; a fair coin with one fixed hypothesis gives none for m = 2 to 12.
-    """
     law = Samples(x)
     seen, risk, rest = later(law)
     off = np.abs(risk - seen) if both else risk - seen
@@ -68,25 +56,13 @@ def radius(x: Instance, sides: float = 1.0, both: bool = True) -> Slack:
     return never_more(worst, law.chances, allowed, "P(one is off by more), δ")
 
 
-@radius.corrected(
-    "The loss is within c √(log(2m/δ)/(2(m − i + 1))) of the risk; with log(m/δ) no risk is "
-    "larger by more.",
-    "∀i |l(h_{i−1}; z_i, ..., z_m) − l(h_{i−1}; D)| ≤ c √(log(2m/δ)/(2(m − i + 1))), "
-    "∀i l(h_{i−1}; D) − l(h_{i−1}; z_i, ..., z_m) ≤ c √(log(m/δ)/(2(m − i + 1)))",
-)
+@radius.corrected()
 def radius_corrected(x: Instance) -> Slacks:
-    """Proof. Given z_1, ..., z_{i−1} the loss on the m − i + 1 later examples is a mean of so many
-    independent ones (DEK11-independence), which is off by ε on one side with probability
-    exp(−2(m − i + 1)ε²/c²) at most (1): Hoeffding's inequality. A union of 2m, and of m of these.
-    """
     yield radius(x, 2.0)[0]
     yield radius(x, 1.0, False)[0]
 
 
-@radius_corrected.step(
-    "Hoeffding's inequality, given the past.",
-    "P(l(h_{i−1}; D) − l(h_{i−1}; z_i, ..., z_m) ≥ ε) ≤ exp(−2(m − i + 1)ε²/c²), for each i",
-)
+@radius_corrected.step()
 def _(x: Instance) -> Slacks:
     law = Samples(x)
     seen, risk, rest = later(law)
@@ -107,11 +83,6 @@ def on_first(law: Samples, losses: Array) -> Array:
 
 @SOURCE.claim("as-good", space=LATER).checked(trials=40)
 def as_good(x: Instance) -> Slack:
-    """Early hypotheses have shorter radii, and are preferred to better ones that have longer ones.
-
-    In the counterexample all examples are the same one: h̃ is h_0, with the loss 1, and h̃̃ is h_1,
-    with the loss 7/8, whatever is drawn.
-    """
     assume(x.m >= 4 and x.m % 2 == 0)
     law = Samples(x)
     seen, risk, rest = later(law)
@@ -123,21 +94,14 @@ def as_good(x: Instance) -> Slack:
     return at_most(worse, x.delta, "P(l(h̃; D) > l(h̃̃; D)), δ")
 
 
-@as_good.corrected(
-    "reading: its guarantee is. Its risk is at most the bound of any other, where the radii hold.",
-    "l(h̃; D) ≤ l(h_{i−1}; z_i, ..., z_m) + radius_i for every i",
-)
+@as_good.corrected()
 def as_good_corrected(x: Instance) -> Slack:
-    """Here with the least radii that hold. It is all that the conclusion needs: DEK11-chosen.
-
-    Proof. The risk of each is at most its bound (1), and that of h̃ is the least bound.
-    """
     bounds, risk = _that_hold(x)
     chosen = np.take_along_axis(risk, bounds.argmin(axis=1)[:, None], axis=1)[:, 0]
     return at_most(float((chosen - bounds.min(axis=1)).max()), 0.0, "l(h̃; D) − least bound")
 
 
-@as_good_corrected.step("Where the radii hold, risks are at most bounds.", "l(h; D) ≤ bound")
+@as_good_corrected.step()
 def _(x: Instance) -> Slack:
     bounds, risk = _that_hold(x)
     return at_most(float((risk - bounds).max()), 0.0, "l(h_{i−1}; D) − bound_i")
@@ -164,15 +128,6 @@ the first half with probability q, and the others more often, by `over` times wh
 
 @SOURCE.claim("chosen", space=COINS).checked(trials=40)
 def chosen_is_good(x: Instance) -> Slack:
-    """True, though not by the proof printed (DEK11-half, -best, -ERM), which is not needed.
-
-    Proof. Let c = 1, a = log(m/δ), L = log(2m/δ), n = m − i + 1 and y = (√L − √a)/√m. On the later
-    examples let each risk be at most the loss, √(a/(2n)) and y, and let each loss of the first half
-    be at most the risk and √(L/m). Then l(h̃; D) − l(h*; D) ≤ √(L/m) + √(a/(2n)) + y (1), n that of
-    h*, and n > m/2 makes it 2√(L/m) at most. By Hoeffding's inequality (DEK11-radius) the former
-    fails with probability Σ_{n≤m} exp(−2n(√(a/(2n)) + y)²) ≤ 3δ/5 at most (2), as y√(8na) ≥
-    .81√(n/m), and the latter with Σ_{n>m/2} exp(−2nL/m) ≤ δ/5 at most (3).
-    """
     m, best = 2 * x.h, min(x.h - 1, math.floor(x.place * x.h))
     worse = x.q + 2.0 * x.over * math.sqrt(math.log(2 * m / x.delta) / m)
     assume(worse <= 1.0)
@@ -187,12 +142,7 @@ def chosen_is_good(x: Instance) -> Slack:
     return at_most(1.0 - float(likely @ above.prod(axis=1)), x.delta, "P(not so), δ")
 
 
-@chosen_is_good.step(
-    "A loss, a radius, and what exceeds the radii.",
-    "l(h̃; D) ≤ l(h_{i−1}; z_i, ..., z_m) + radius_i + max_k (l(h_{k−1}; D) − l(h_{k−1}; z_k, ..., "
-    "z_m) − radius_k)_+",
-    space=LATER,
-)
+@chosen_is_good.step(space=LATER)
 def _(x: Instance) -> Slack:
     law = Samples(x)
     seen, risk, rest = later(law)
@@ -206,13 +156,8 @@ def _(x: Instance) -> Slack:
 TAILS = Space(m=Whole(2, 400), delta=Real(0.001, 0.999))
 
 
-@chosen_is_good.step(
-    "With y more the m bounds cost less.",
-    "Σ_{n≤m} exp(−2n(√(a/(2n)) + y)²) ≤ 3δ/5, y = (√L − √a)/√m",
-    space=TAILS,
-)
+@chosen_is_good.step(space=TAILS)
 def _(x: Instance) -> Slacks:
-    """√(8a/m)(√L − √a) = √8 log(2) ρ/(1 + ρ)/√m, ρ = √(a/L) ≥ √(1/2); ∫ e^(−.81√u) du = .594."""
     a, L = math.log(x.m / x.delta), math.log(2 * x.m / x.delta)
     n, y = np.arange(1.0, x.m + 1.0), (math.sqrt(L) - math.sqrt(a)) / math.sqrt(x.m)
     total = float(np.exp(a - 2.0 * n * (np.sqrt(a / (2.0 * n)) + y) ** 2).sum())
@@ -220,11 +165,8 @@ def _(x: Instance) -> Slacks:
     yield at_least(y * math.sqrt(8.0 * x.m * a), 0.81, "y√(8ma), .81")
 
 
-@chosen_is_good.step(
-    "The first half.", "Σ_{n>m/2} exp(−2nL/m) ≤ δ/(4L) ≤ δ/5 for L = log(2m/δ)", space=TAILS
-)
+@chosen_is_good.step(space=TAILS)
 def _(x: Instance) -> Slacks:
-    """The first term is below e^(−L) = δ/(2m), and e^s − 1 ≥ s. L ≥ log 4."""
     L = math.log(2 * x.m / x.delta)
     n = np.arange(x.m // 2 + 1.0, x.m + 1.0)
     total = float(np.exp(L - 2.0 * n * L / x.m).sum()) / (2.0 * x.m)

@@ -75,45 +75,29 @@ def _regret(m: int, eta: Fraction | None = None) -> WorstCase:
     return worst_case(stream.regret, stream.requirements)
 
 
-@descent.theorem_1_corrected.step(
-    WORST, "max Regret/(λXB) ≤ √m", space=GRID, every=ROUNDS, resolution=1e-4
-)
-def _(x: Instance) -> Slack:
-    """Equal for every m, with orthogonal ∇l_i and w* = −Σ ∇l_i/√m, where <∇l_i, w_{i−1}> = 0."""
-    return at_most(_regret(x.m).bracket, math.sqrt(x.m), "regret")
-
-
-@descent.root_of_m.step(WORST, "max Regret/(λXB) ≤ √m", space=GRID, every=ROUNDS, resolution=1e-4)
+@descent.theorem_1_corrected.step(space=GRID, every=ROUNDS, resolution=1e-4)
 def _(x: Instance) -> Slack:
     return at_most(_regret(x.m).bracket, math.sqrt(x.m), "regret")
 
 
-@descent.rate.step(WORST, "max Regret/(mλXB) ≤ 1/√m", space=GRID, every=ROUNDS, resolution=1e-4)
+@descent.root_of_m.step(space=GRID, every=ROUNDS, resolution=1e-4)
 def _(x: Instance) -> Slack:
-    """Equal for every m, and not for squares alone: see DEK11-T1."""
+    return at_most(_regret(x.m).bracket, math.sqrt(x.m), "regret")
+
+
+@descent.rate.step(space=GRID, every=ROUNDS, resolution=1e-4)
+def _(x: Instance) -> Slack:
     return at_most(_regret(x.m).bracket / x.m, 1.0 / math.sqrt(x.m), "Regret/m")
 
 
-@regret.divided_corrected.step(
-    WORST, "max Regret ≤ B²/(2η) + ηλ²X²m/2", space=GRID, every=STEPS, resolution=1e-4
-)
+@regret.divided_corrected.step(space=GRID, every=STEPS, resolution=1e-4)
 def _(x: Instance) -> Slack:
-    """Tight if B/m ≤ ηλX ≤ B: the weights go from 0 to w* on the boundary in m steps of length
-    ηλX and never leave H, and every inequality of the proof is an equality.
-    """
     right = 1.0 / (2.0 * x.eta) + x.eta * x.m / 2.0
     return at_most(_regret(x.m, Fraction(x.eta)).bracket, right, "regret")
 
 
-@regret.summed.step(
-    WORST,
-    "max Σ α_i ≤ B²/2, max η Regret − mη²λ²X²/2 − Σ α_i ≤ 0",
-    space=GRID,
-    every=STEPS,
-    resolution=1e-5,
-)
+@regret.summed.step(space=GRID, every=STEPS, resolution=1e-5)
 def _(x: Instance) -> Slacks:
-    """The second is tight: gradients along a line, within H."""
     eta = Fraction(x.eta)
     stream = AnyStream(x.m, eta)
     worst = worst_case(stream.nearer, stream.requirements)
@@ -122,15 +106,8 @@ def _(x: Instance) -> Slacks:
     yield at_most(worst_case(left, stream.requirements).bracket, 0, "η Regret − mη²/2 − Σ α_i")
 
 
-@regret.first_line_corrected.step(
-    WORST,
-    "max ½‖w_{i−1} − w*‖² − ½‖w_{i−1} − η∇ − w*‖² − α_i ≤ 0",
-    space=GRID,
-    every=ONE,
-    resolution=1e-5,
-)
+@regret.first_line_corrected.step(space=GRID, every=ONE, resolution=1e-5)
 def _(x: Instance) -> Slack:
-    """From any w_{i−1}, in any H."""
     eta = Fraction(x.eta)
     w, g, after, best = one = [Element() for _ in range(4)]
     moved, away = w - eta * g - best, after - best
@@ -139,16 +116,8 @@ def _(x: Instance) -> Slack:
     return at_most(worst.bracket, 0, "line 1 − α_i")
 
 
-@regret.other_lines.step(
-    WORST,
-    "max η(l_i(w_{i−1}) − l_i(w*)) − η<w_{i−1} − w*, ∇> ≤ 0, "
-    "max η(l_i(w_{i−1}) − l_i(w*)) − η²λ²X²/2 − α_i ≤ 0",
-    space=GRID,
-    every=ONE,
-    resolution=1e-5,
-)
+@regret.other_lines.step(space=GRID, every=ONE, resolution=1e-5)
 def _(x: Instance) -> Slacks:
-    """From any w_{i−1} in H. Equalities for linear losses; the first is bilinear in two scales."""
     eta, loss = Fraction(x.eta), ConvexFunctional()
     w, g, after, best = one = [Element() for _ in range(4)]
     gain = eta * (loss.at(w, g)[0] - loss.value(best))
@@ -167,11 +136,7 @@ def _nearest(one: list[Element], eta: Fraction) -> list[Requirement]:
 
 
 @regret.closer_corrected.step(
-    WORST,
-    "max ‖Π[v] − w*‖² − ‖v − w*‖² ≤ 0",
-    space=GRID,
-    every=WorstCases.grid("all H, v and w*", eta=("1",), m=(1,)),
-    resolution=1e-5,
+    space=GRID, every=WorstCases.grid("all H, v and w*", eta=("1",), m=(1,)), resolution=1e-5
 )
 def _(x: Instance) -> Slack:
     v, near, best = Element(), Element(), Element()

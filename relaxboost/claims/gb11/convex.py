@@ -5,12 +5,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from relaxboost.claims.gb11.algebra import (
-    BY_PARTS,
     EDGES,
-    FACTORS,
     GEOMETRIC,
     PARTS,
-    TELESCOPES,
     by_parts,
     factors,
     geometric,
@@ -40,16 +37,11 @@ _TAN = 0.5773502691896257
     ],
 ).checked(trials=60)
 def double(x: Instance) -> Slacks:
-    """Two projections may be at an acute angle: sqrt(21/16) = 1.1456 for H at ±30° to ∇_2."""
     yield from lengths_double(x, 1.0)
 
 
-@double.corrected("‖h_t‖ ≤ (1 + q^t)‖∇_t‖, and ≤ ‖∇_t‖ for t = 1.", "‖h_t‖ ≤ (1 + q^t)‖∇_t‖")
+@double.corrected()
 def lengths_corrected(x: Instance) -> Slacks:
-    """One projection is orthogonal to what it leaves over.
-
-    Proof. h_t = ∇_t − r_t, ‖r_t‖ <= q^t ‖∇_t‖; for t = 1, ‖h_t‖² = ‖∇_t‖² − ‖r_t‖².
-    """
     run = strongly(x)
     for before, after, direction in run.moves():
         size, t = run.norm(before.gradient), after.round
@@ -59,10 +51,7 @@ def lengths_corrected(x: Instance) -> Slacks:
             yield at_most(ratio, most, "‖h_t‖/‖∇_t‖", t)
 
 
-@lengths_corrected.step(
-    "each projection leaves q at most, and the first is orthogonal to what it leaves",
-    "‖r_t‖ ≤ q^t ‖∇_t‖; ‖h_1‖² + ‖r_1‖² = ‖∇_1‖²",
-)
+@lengths_corrected.step()
 def _(x: Instance) -> Slacks:
     run = strongly(x)
     for before, after, direction in run.moves():
@@ -80,11 +69,6 @@ AVERAGES = space(index=Choice("f_1..f_T", "f_0..f_{T−1}"))
 
 @SOURCE.claim("T5", space=AVERAGES).checked(trials=60)
 def convex(x: Instance) -> Slack:
-    """‖f_t − f*‖² is up to 4F², so that the first term is 2F²/sqrt(T). The third lacks 1/T.
-
-    False without any projection error: for R = |f − 1|/2 from −1, .6616 > .5303 after two rounds.
-    For R = |f − 1| from −1 the gap of f_0 alone is 2 > F²/2 + G² = 1.5.
-    """
     run = weakly(x)
     t = run.last
     gamma, F, G = run.gamma(t), run.radius(t), run.gradients(t)
@@ -93,19 +77,8 @@ def convex(x: Instance) -> Slack:
     return at_most(run.mean(t, x.index != "f_1..f_T"), right, f"mean gap of {x.index}", t)
 
 
-@convex.corrected(
-    "The mean gap is at most 2F²/√T + G²/√T + 2FGq/((1−q)T).",
-    "(1/T) Σ [R[f_t] − R[f*]] ≤ 2F²/sqrt(T) + G²/sqrt(T) + 2FG q/((1 − q)T), q = sqrt(1 − γ²)",
-)
+@convex.corrected()
 def convex_corrected(x: Instance, centre: Array | None = None) -> Slacks:
-    """q/(1 − q) = q(1 + q)/γ² <= 2q/γ².
-
-    Proof. Σ gaps <= (sqrt(T)/2)(max ‖z_t‖² − ‖z_{T+1}‖²) + Σ (η_t‖h_t‖²/2 + <r_t, z_t>), and as
-    for GB11-T4 the last sum is Σ (η_t(‖∇_t‖² − ‖r_t‖²)/2 + <r_t, z_{t+1}>), with ‖z‖ <= 2F and
-    ‖r_t‖ <= q^t G. For f_1..f_T the gap of f_0, which is >= 0, goes, and that of f_T comes in. It
-    is at most <∇_{T+1}, z_{T+1}> <= (sqrt(T)/2)‖z_{T+1}‖² + G²/(2 sqrt(T)), of which the first is
-    there to spare. Of G²/2 there are then Σ η_t + 1/sqrt(T) <= 2 sqrt(T).
-    """
     run, proof = weakly(x), x.index != "f_1..f_T"
     for t in range(1, run.last + 1):
         q, G = wasted(run.gamma(t)), run.gradients(t)
@@ -114,15 +87,8 @@ def convex_corrected(x: Instance, centre: Array | None = None) -> Slacks:
         yield at_most(run.mean(t, proof), right, f"mean gap of {x.index}", t)
 
 
-@convex.corrected(
-    "It holds with 4G² for G², and 4FGq/(γ²T) for the last term.",
-    "(1/T) Σ [R[f_t] − R[f*]] ≤ 2F²/sqrt(T) + 4G²/sqrt(T) + 4FG q/(γ²T)",
-)
+@convex.corrected()
 def convex_looser(x: Instance) -> Slacks:
-    """What the paper's argument gives with ‖h_t‖ <= 2‖∇_t‖, for both averages.
-
-    Proof. It follows from the above, as q/(1 − q) <= 2q/γ² (1).
-    """
     run, proof = weakly(x), x.index != "f_1..f_T"
     for t in range(1, run.last + 1):
         gamma, F, G = run.gamma(t), run.radius(t), run.gradients(t)
@@ -131,36 +97,27 @@ def convex_looser(x: Instance) -> Slacks:
         yield at_most(run.mean(t, proof), right, f"mean gap of {x.index}", t)
 
 
-convex_looser.step(*FACTORS, space=EDGES)(factors)
+convex_looser.step(space=EDGES)(factors)
 
 
-@convex.corrected(
-    "With F for ‖f − f*‖ it is at most F²/(2√T) + G²/√T + FGq/((1−q)T).",
-    "‖f_t − f*‖ ≤ F ⇒ (1/T) Σ [R[f_t] − R[f*]] ≤ F²/(2 sqrt(T)) + G²/sqrt(T) + FG q/((1 − q)T)",
-)
+@convex.corrected()
 def convex_distance(x: Instance) -> Slacks:
-    """The first two terms are as printed.
-
-    Proof. That of the first, where F enters as half of a bound D of ‖f_t − f*‖ only, in (1).
-    """
     yield from convex_corrected(x, x.y)
 
 
 @SOURCE.claim("T5-series", space=Space(gamma=Real(0.05, 0.999)))
 def series(x: Instance) -> Slack:
-    """Σ q^t = q/(1 − q) = q(1 + q)/(1 − q²), and q + q² > 2q² for every q in (0, 1)."""
     q = wasted(x.gamma)
     return at_most(_powers(q), 2.0 * q * q / (1.0 - q * q), "Σ q^t, 2(1 − γ²)/γ²")
 
 
-@series.corrected("The sum is at most 2 sqrt(1 − γ²)/γ².", "Σ q^t ≤ 2q/(1 − q²)")
+@series.corrected()
 def series_corrected(x: Instance) -> Slack:
-    """Proof. (1 − q) Σ q^t <= q (1), and q/(1 − q) = q(1 + q)/(1 − q²) <= 2q/(1 − q²)."""
     q = wasted(x.gamma)
     return at_most(_powers(q), 2.0 * q / (1.0 - q * q), "Σ q^t, 2 sqrt(1 − γ²)/γ²")
 
 
-series_corrected.step(*TELESCOPES, space=GEOMETRIC)(geometric)
+series_corrected.step(space=GEOMETRIC)(geometric)
 
 
 def _powers(q: float) -> float:
@@ -188,9 +145,6 @@ def parts(squares: list[float]) -> float:
 
 @SOURCE.claim("T5-sum", space=RUNS).checked(trials=60)
 def summed(x: Instance) -> Slacks:
-    """Proof. That of GB11-T4-sum for λ = 0: a gap is <∇_t, f_t − f*> at most (1), which is a
-    potential (GB11-T4-potential), summed by parts (2).
-    """
     run = weakly(x)
     for t, gaps, lengths, errors, squares in _sums(x, run):
         right = lengths - errors - parts(squares)
@@ -198,20 +152,18 @@ def summed(x: Instance) -> Slacks:
         yield at_most(gaps / size, (right - squares[0] / 2.0) / size, "Σ gaps, subtracted", t)
 
 
-@summed.step("A gap is below its tangent.", "R[f] − R[f*] ≤ <∇R[f], f − f*>")
+@summed.step()
 def _(x: Instance) -> Slack:
-    """At f_0. Equal where R is linear up to f*."""
     risk, z = Kinks(x.A, x.y), x.f0 - x.y
     value, gradient = risk.evaluate(x.f0)
     return at_most(value, risk.measure.inner(gradient, z), "R[f] − R[f*]")
 
 
-summed.step(*BY_PARTS, space=PARTS)(by_parts)
+summed.step(space=PARTS)(by_parts)
 
 
 @SOURCE.claim("T5-display", space=RUNS).checked(trials=60)
 def telescoped(x: Instance) -> Slack:
-    """The distance may have been larger before: |f − 2|/4 from 0 comes near 2 after 16 rounds."""
     run = weakly(x)
     *_, (t, gaps, _, errors, squares) = _sums(x, run)
     last = max(squares[-1], run.norm(run.states[-1].F - x.y) ** 2)
@@ -222,15 +174,8 @@ def telescoped(x: Instance) -> Slack:
     return at_most(gaps, right, "Σ gaps, what is subtracted", t)
 
 
-@telescoped.corrected(
-    "The distances telescope to sqrt(T)/2 max_t ‖f_t − f*‖² at most, with the lengths of the h_t "
-    "there are.",
-    "Σ R[f*] ≥ Σ R[f_t] − (sqrt(T)/2) max ‖f_t − f*‖² − Σ (η_t/2)‖h_t‖² − Σ <f* − f_t, h_t − ∇_t>",
-)
+@telescoped.corrected()
 def telescoped_corrected(x: Instance) -> Slacks:
-    """Proof. GB11-T5-sum with 1/(2η_1); the squares with their factors add up to (1/(2η_T)) max
-    ‖f_t − f*‖² at most (1).
-    """
     run = weakly(x)
     for t, gaps, lengths, errors, squares in _sums(x, run):
         right = math.sqrt(t) / 2.0 * max(squares) + lengths - errors
@@ -238,12 +183,9 @@ def telescoped_corrected(x: Instance) -> Slacks:
 
 
 @telescoped_corrected.step(
-    "The factors telescope.",
-    "a_1/(2η_1) + Σ_{t<T} (a_{t+1}/2)(1/η_{t+1} − 1/η_t) ≤ max a_t/(2η_T), 1/η_t increasing",
-    space=Space(sizes={"m": (1, 9)}, squares=Vector("m", 0, 3), rises=Vector("m", 0, 1)),
+    space=Space(sizes={"m": (1, 9)}, squares=Vector("m", 0, 3), rises=Vector("m", 0, 1))
 )
 def _(x: Instance) -> Slacks:
-    """Equal where all a_t are. In fractions."""
     rises = [Fraction(1, 10) + r for r in exactly(x.rises)]
     for a in (exactly(x.squares), exactly(0.0 * x.squares + 1.0)):
         total = sum(each * rise / 2 for each, rise in zip(a, rises, strict=True))
@@ -252,28 +194,19 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("T5-roots", space=Space(T=Whole(1, 2000)))
 def roots(x: Instance) -> Slacks:
-    """Proof. 1/sqrt(t) is between differences of 2 sqrt(t) (1), which telescope."""
     total = math.fsum(1.0 / math.sqrt(t) for t in range(1, x.T + 1))
     yield at_most(total, 2.0 * math.sqrt(x.T), "Σ 1/√t, 2√T")
     yield at_most(2.0 * math.sqrt(x.T) - 2.0, total, "2√T − 2, Σ 1/√t")
 
 
-@roots.step(
-    "Differences of roots.",
-    "2 sqrt(t + 1) − 2 sqrt(t) ≤ 1/sqrt(t) ≤ 2 sqrt(t) − 2 sqrt(t − 1)",
-)
+@roots.step()
 def _(x: Instance) -> Slacks:
-    """They are 2/(sqrt(t) + sqrt(t ± 1)). With t = T."""
     t = x.T
     yield at_most(2.0 * (math.sqrt(t + 1) - math.sqrt(t)), t**-0.5, "the next difference")
     yield at_most(t**-0.5, 2.0 * (math.sqrt(t) - math.sqrt(t - 1)), "the last difference")
 
 
-@convex_corrected.step(
-    "the potential, with the distances bounded",
-    "Σ gaps ≤ (sqrt(T)/2)(max ‖z_t‖² − ‖z_{T+1}‖²) + Σ ((η_t/2)‖h_t‖² + <r_t, z_t>)",
-    space=RUNS,
-)
+@convex_corrected.step(space=RUNS)
 def _(x: Instance) -> Slacks:
     run = weakly(x)
     for sums, (_, after, _) in zip(_sums(x, run), run.moves(), strict=True):
@@ -283,11 +216,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(gaps / size, (right + lengths - errors) / size, "Σ gaps", t)
 
 
-@convex_corrected.step(
-    "the length of h_t is paid for by pairing r_t with the next point",
-    "η_t‖h_t‖²/2 + <r_t, z_t> = η_t(‖∇_t‖² − ‖r_t‖²)/2 + <r_t, z_{t+1}>",
-    space=RUNS,
-)
+@convex_corrected.step(space=RUNS)
 def _(x: Instance) -> Slacks:
     run = weakly(x)
     for before, after, direction in run.moves():
@@ -300,19 +229,17 @@ def _(x: Instance) -> Slacks:
 
 
 def one_more(x: Instance) -> Slack:
-    """The sum is at most 1 and the integral of 1/sqrt(s) over [1, T], and 1/sqrt(T) at most 1."""
+    """Measure that one more inverse root fits below the bound of their sum."""
     total = math.fsum(1.0 / math.sqrt(t) for t in range(1, x.T + 1))
     return at_most(total + 1.0 / math.sqrt(x.T), 2.0 * math.sqrt(x.T), "Σ 1/√t + 1/√T, 2√T")
 
 
-convex_corrected.step("Σ 1/sqrt(t) + 1/sqrt(T) ≤ 2 sqrt(T)", space=roots.space)(one_more)
-convex_corrected.step("t projections leave q^t over", "‖r_t‖ ≤ q^t ‖∇_t‖", space=STRONG)(
-    error.stated.check
-)
+convex_corrected.step(space=roots.space)(one_more)
+convex_corrected.step(space=STRONG)(error.stated.check)
 
 
 def paid(x: Instance) -> Slacks:
-    """At the z that is worst, v/sqrt(T), and near it."""
+    """Measure Fenchel–Young for the square of a distance."""
     root = math.sqrt(x.T)
     for share in (1.0, 0.8, 1.3):
         z = share * x.v / root
@@ -321,12 +248,6 @@ def paid(x: Instance) -> Slacks:
 
 
 LAST = Space(v=Vector("m", -3, 3), T=Whole(1, 25))
-convex_corrected.step(
-    "the last distance pays for one more gap",
-    "<v, z> ≤ (sqrt(T)/2)‖z‖² + ‖v‖²/(2 sqrt(T))",
-    space=LAST,
-)(paid)
+convex_corrected.step(space=LAST)(paid)
 _bounded = convex.corrections[0].steps[0]
-convex_distance.step(_bounded.stated.words, _bounded.stated.formula, space=RUNS)(
-    _bounded.stated.check
-)
+convex_distance.step(space=RUNS)(_bounded.stated.check)

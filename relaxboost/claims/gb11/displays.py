@@ -5,10 +5,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from relaxboost.claims.gb11.algebra import (
-    BY_PARTS,
     GEOMETRIC,
     PARTS,
-    TELESCOPES,
     VECTORS,
     by_parts,
     geometric,
@@ -32,26 +30,17 @@ from relaxboost.claims.language import *
     ),
 )
 def bounded(x: Instance) -> Slack:
-    """‖∇R[f]‖ >= λ‖f − f*‖ is not bounded. The theorems need G at the points visited only."""
     v, _ = _gradient(x)
     return at_most(v, x.G, "‖∇R[f]‖, G")
 
 
-@bounded.corrected(
-    "reading: F is bounded, or G is for the points visited. It can only be a ball around f*, of "
-    "radius G/λ at most.",
-    "‖∇R[f]‖ ≥ λ‖f − f*‖",
-)
+@bounded.corrected()
 def bounded_corrected(x: Instance) -> Slack:
-    """Equal for λ‖f − f*‖²/2.
-
-    Proof. <∇R[f], f − f*> >= λ‖f − f*‖² (1), and the left side is ‖∇R[f]‖‖f − f*‖ at most.
-    """
     v, distance = _gradient(x)
     return at_least(v, x.lam * distance, "‖∇R[f]‖, λ‖f − f*‖")
 
 
-@bounded_corrected.step("The gradient is strongly monotone.", "<∇R[f], f − f*> ≥ λ‖f − f*‖²")
+@bounded_corrected.step()
 def _(x: Instance) -> Slack:
     risk, away = Kinks(x.A, x.y, x.lam), x.f - x.y
     left = risk.measure.inner(risk.evaluate(x.f)[1], away)
@@ -69,10 +58,6 @@ def _gradient(x: Instance) -> tuple[float, float]:
 
 @SOURCE.claim("T4-potential", space=STRONG).checked(trials=60)
 def potential(x: Instance) -> Slacks:
-    """The two sides are equal, and it is >= that goes on. Relative to the terms, which cancel.
-
-    Proof. The square of f_{t+1} − f* = f_t − f* − η_t h_t (1), over 2η_t.
-    """
     for before, t, h, z, then, run in pieces(x):
         inner, eta = run.risk.measure.inner, 2.0 / (x.lam * t)
         left = -inner(z, before.gradient)
@@ -82,7 +67,7 @@ def potential(x: Instance) -> Slacks:
         yield equal(left / size, right / size, "<f* − f_t, ∇_t>", t)
 
 
-@potential.step("The square.", "‖z − ηh‖² = ‖z‖² − 2η<z, h> + η²‖h‖²", space=VECTORS)
+@potential.step(space=VECTORS)
 def _(x: Instance) -> Slack:
     z, h, eta = exactly(x.z), exactly(x.v), Fraction(x.eta)
     right = sum(z * z) - 2 * eta * sum(z * h) + eta**2 * sum(h * h)
@@ -91,14 +76,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("T4-sum", space=STRONG).checked(trials=60)
 def summed(x: Instance) -> Slacks:
-    """Summation by parts gives 1/(2η_1) − λ/2, and a term in f_{T+1} more; 1/η_1 gives away half.
-
-    Proof. The first line is that a gap is below its tangent (1). The second has GB11-T4-potential
-    for <f* − f_t, ∇_t>, summed by parts (2).
-
-    With T rounds the coefficient of ‖f_{T+1} − f*‖², left out, is 1/(2η_T). Measured relative to
-    the sizes of the terms.
-    """
     total = middle = 0.0
     eta, first = 2.0 / x.lam, x.lam / 2.0
     for before, t, h, z, then, run in pieces(x):
@@ -117,9 +94,8 @@ def summed(x: Instance) -> Slacks:
         yield equal((kept + rest) / size, middle / size, "with what is left out, the first", t)
 
 
-@summed.step("A gap is below its tangent.", "R[f] − R[f*] ≤ <∇R[f], z> − (λ/2)‖z‖², z = f − f*")
+@summed.step()
 def below(x: Instance) -> Slack:
-    """At f_0. Equal for λ‖z‖²/2."""
     risk, z = Kinks(x.A, x.y, x.lam), x.f0 - x.y
     value, gradient = risk.evaluate(x.f0)
     inner = risk.measure.inner
@@ -127,7 +103,7 @@ def below(x: Instance) -> Slack:
     return at_most(value, right, "R[f] − R[f*]")
 
 
-summed.step(*BY_PARTS, space=PARTS)(by_parts)
+summed.step(space=PARTS)(by_parts)
 
 
 @SOURCE.claim(
@@ -136,25 +112,18 @@ summed.step(*BY_PARTS, space=PARTS)(by_parts)
     counterexamples=[{**LINE, "f0": [1], "T": 30, "lam": "1/20"}],
 ).checked(trials=60)
 def step_size(x: Instance, factor: float | None = None) -> Slack:
-    """The theorem, and the display after it, have 2/(λt). Steps of 2/t are too short for λ = 1/20.
-
-    Over 30 rounds the mean gap is .55 of the first gap, and .29 at most by the theorem.
-    """
     assume(bool(x.H.any()) and x.f0[0] != x.y[0])
     run = strongly(x, factor=2.0 * x.lam if factor is None else factor)
     bound = bound4(run, x.lam, run.last, True)
     return at_most(run.mean(run.last, True), bound, "mean gap of f_0..f_{T−1}", run.last)
 
 
-@step_size.corrected("Algorithm 2 has this mean gap with η_t = 2/(λt).", "η_t = 2/(λt) ⇒ the same")
+@step_size.corrected()
 def step_size_corrected(x: Instance) -> Slacks:
-    """Proof. GB11-T4, where on one point nothing is left over (1), so that γ = 1."""
     yield from step_size(x, 2.0)
 
 
-step_size_corrected.step(
-    "One point.", "‖∇ − (<∇, h>/‖h‖²) h‖ = 0", space=PAIR.but(sizes={"m": (1, 1)})
-)(nothing_left)
+step_size_corrected.step(space=PAIR.but(sizes={"m": (1, 1)}))(nothing_left)
 
 
 def _third(x: Instance) -> Iterator[tuple[int, float, float, float, float]]:
@@ -169,30 +138,19 @@ def _third(x: Instance) -> Iterator[tuple[int, float, float, float, float]]:
 
 @SOURCE.claim("T4-display", space=STRONG).checked(trials=60)
 def third(x: Instance) -> Slacks:
-    """A sign, and a parenthesis. As printed the last term has the wrong dimension, λ²‖f‖²."""
     for t, gaps, lengths, squares, errors in _third(x):
         right = lengths + x.lam / 4.0 * (squares - t * errors)
         yield at_most(gaps, right, "Σ gaps, what is subtracted", t)
 
 
-@third.corrected(
-    "The squares are added, (λ/4) Σ ‖f_t − f*‖², and the errors are subtracted.",
-    "Σ R[f*] ≥ Σ R[f_t] − (4G²/2) Σ 2/(λt) + (λ/4) Σ ‖f_t − f*‖² − Σ <f* − f_t, h_t − ∇_t>",
-)
+@third.corrected()
 def third_corrected(x: Instance) -> Slacks:
-    """Proof. GB11-T4-sum with 1/(2η_1) − λ/2 and ‖h_t‖ <= 2G (GB11-T4-h): the factors of the
-    squares are λ/4 (1).
-    """
     for t, gaps, lengths, squares, errors in _third(x):
         right = lengths - x.lam / 4.0 * squares + errors
         yield at_most(gaps, right, "Σ gaps, what is subtracted", t)
 
 
-@third_corrected.step(
-    "The factors.",
-    "½(1/η_t − 1/η_{t+1} + λ) = λ/4, and λ/2 − 1/(2η_1) = λ/4, for η_t = 2/(λt)",
-    space=Space(t=Whole(1, 200), lam=Real(0.05, 4.0, log=True)),
-)
+@third_corrected.step(space=Space(t=Whole(1, 200), lam=Real(0.05, 4.0, log=True)))
 def _(x: Instance) -> Slacks:
     lam = Fraction(x.lam)
     falls = lam * x.t / 2 - lam * (x.t + 1) / 2
@@ -202,11 +160,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("T4-completed", space=STRONG).checked(trials=60)
 def completed(x: Instance) -> Slacks:
-    """T4-sharp has it with 1 for the 4.
-
-    Proof. GB11-T4-display as corrected, with (λ/4)‖z‖² + <z, e> ≥ −‖e‖²/λ (1) for e = h_t − ∇_t,
-    and Σ 1/t ≤ 1 + ln T (2).
-    """
     errors = 0.0
     for before, t, h, _, _, run in pieces(x):
         errors += run.norm(h - before.gradient) ** 2
@@ -215,16 +168,15 @@ def completed(x: Instance) -> Slacks:
         yield at_most(float(run.gaps[:t].sum()), right, "Σ gaps, what is subtracted", t)
 
 
-@completed.step("Completing a square.", "(λ/4)‖z‖² + <z, e> ≥ −‖e‖²/λ", space=VECTORS)
+@completed.step(space=VECTORS)
 def _(x: Instance) -> Slacks:
-    """Equal at z = −2e/λ. In fractions; λ = η."""
     e, lam = exactly(x.v), Fraction(x.eta)
     for z in (exactly(x.z), -2 / lam * e):
         left = lam / 4 * sum(z * z) + sum(z * e)
         yield at_least(left, -sum(e * e) / lam, "(λ/4)‖z‖² + <z, e>")
 
 
-@completed.step("The harmonic sum.", "Σ_{t≤T} 1/t ≤ 1 + ln T", space=Space(T=Whole(1, 500)))
+@completed.step(space=Space(T=Whole(1, 500)))
 def _(x: Instance) -> Slack:
     total = math.fsum(1.0 / t for t in range(1, x.T + 1))
     return at_most(total, 1.0 + math.log(x.T), "Σ 1/t, 1 + ln T")
@@ -232,14 +184,10 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("T4-series", space=Space(gamma=Real(0.1, 0.999)))
 def series(x: Instance) -> Slacks:
-    """What the display ends with is 4G², where the theorem states G²: T4-proof.
-
-    Proof. The sum times 1 − ρ telescopes (1), and ρ/(1 − ρ) = (1 − γ²)/γ² for ρ = 1 − γ².
-    """
     rest = 1.0 - x.gamma**2
     total = math.fsum(rest**t for t in range(1, 4001))
     yield at_most(total, rest / x.gamma**2, "Σ (1 − γ²)^t, (1 − γ²)/γ²")
     yield equal(total, rest / x.gamma**2, "the limit")
 
 
-series.step(*TELESCOPES, space=GEOMETRIC)(geometric)
+series.step(space=GEOMETRIC)(geometric)

@@ -28,33 +28,19 @@ def run(a: float, b: float, algorithm: Algorithm, last: int, at_zero: float) -> 
     counterexamples=[{"a": 2, "b": 5, "T": 2, "g": g} for g in (0, "2/5", "-2/5")],
 )
 def select(x: Instance) -> Slacks:
-    """Not where f(x_1) = 0 and |g| < 1/2 there: then x_2 is corrected. The paper's point
-    stands: for |g| > 1/2 it never moves at x_2 (GB11-example-stuck).
-
-    From (2, 5) the first step leads to (0, 5). From (1, 5) the run is at R = 5 for thousands of
-    rounds (in doubles until f(x_1) is 0 by rounding, at t = 3610).
-    """
     for _, after, direction in run(x.a, x.b, Naive(), x.T, x.g).moves():
         moved = abs(float(direction.values[1]))
         yield equal(moved, 0, "step at x_2, subtracted over η", after.round)
 
 
-@select.corrected(
-    "reading: at 0 the subgradient has |g| > 1/2. It always will.",
-    "|g| > 1/2 ⇒ h_t(x_2) = 0 for every t",
-)
+@select.corrected()
 def select_corrected(x: Instance) -> Slacks:
-    """|<∇, e_1>| is 2|g| or 2 times |<∇, e_2>|, which is at most 1: more in either case."""
     assume(abs(x.g) > 0.5)
     yield from select(x)
 
 
-@select.corrected(
-    "reading: gradients, which are where f(x_1) ≠ 0. There it will.",
-    "f_{t−1}(x_1) ≠ 0 ⇒ h_t(x_2) = 0",
-)
+@select.corrected()
 def select_gradients(x: Instance) -> Slacks:
-    """2 > |<∇, e_2>|. Of the run as long as it does not come to 0 at x_1."""
     for before, after, direction in run(x.a, x.b, Naive(), x.T, x.g).moves():
         if before.F[0] == 0.0:
             break
@@ -62,12 +48,8 @@ def select_gradients(x: Instance) -> Slacks:
         yield equal(moved, 0, "step at x_2, subtracted over η", after.round)
 
 
-@select.corrected(
-    "reading: at 0 it has |g| < 1/2. Then it will not: from f(x_1) = 0 it moves at x_2.",
-    "f_{t−1}(x_1) = 0 ≠ f_{t−1}(x_2), |g| < 1/2 ⇒ h_t(x_1) = 0",
-)
+@select.corrected()
 def select_escapes(x: Instance) -> Slack:
-    """2|g| < 1. At |g| = 1/2 the two are as good."""
     assume(abs(x.g) < 0.5 and x.b != 0.0)
     (_, _, direction), *_ = run(0.0, x.b, Naive(), 1, x.g).moves()
     return equal(abs(float(direction.values[0])), 0, "step at x_1")
@@ -75,10 +57,6 @@ def select_escapes(x: Instance) -> Slack:
 
 @SOURCE.claim("example-stuck", space=STARTS)
 def stuck(x: Instance) -> Slacks:
-    """|f(x_1)| falls by 2η_t until it changes sign, and is then at most 2η_t: at R = 5 from (1, 5).
-
-    It ends within 2η_s of the last change of sign s, and those go on for ever as Σ η = ∞.
-    """
     states = run(x.a, x.b, Naive(), x.T, 1.0).states
     bound = abs(x.a)
     for state in states[1:]:
@@ -91,7 +69,6 @@ def stuck(x: Instance) -> Slacks:
 
 @SOURCE.claim("example-others", space=Space(b=Real(5, 5))).checked(trials=1)
 def others(x: Instance) -> Slacks:
-    """Algorithm 1 is at R >= 5 with the subgradient 1 at 0. The last iterate of .0158 and .1739."""
     pairs: list[tuple[Algorithm, float]] = [(Repeated(), 0.0159), (Residual(), 0.1740)]
     for algorithm, most in pairs:
         last = run(1.0, x.b, algorithm, 4000, 0.0).states[-1].value

@@ -41,10 +41,6 @@ OUTPUTS = Space(
 
 @SOURCE.claim("Eq1", space=OUTPUTS)
 def integral(x: Instance) -> Slack:
-    """A change of variable. Both in fractions, by Simpson's rule, which is exact for squares.
-
-    f goes from f_i to g_i on [i − 1, i]; u from P(x ≤ i − 1) to P(x ≤ i).
-    """
     p, f, g = exactly(x.p), exactly(x.f), exactly(x.g)
     total = sum(p)
     over_x = over_u = Fraction(0)
@@ -60,10 +56,6 @@ def integral(x: Instance) -> Slack:
 
 @SOURCE.claim("inner", space=OUTPUTS)
 def inner_product(x: Instance) -> Slacks:
-    """Linear, symmetric, positive: Cauchy-Schwarz and the parallelogram, with the package's own.
-
-    A function is a class of functions: those that differ where p_n = 0 are one.
-    """
     measure = Empirical(len(x.p), x.p)
     product, f, g = measure.inner(x.f, x.g), measure.norm(x.f), measure.norm(x.g)
     yield equal(product, float(x.p @ (x.f * x.g).sum(axis=1)), "<f, g>, E <f(x), g(x)>")
@@ -75,7 +67,6 @@ def inner_product(x: Instance) -> Slacks:
 
 @SOURCE.claim("inner-empirical", space=PLACES)
 def empirical_product(x: Instance) -> Slack:
-    """Sorted by points. In fractions."""
     f, g = exactly(_values(x.f, x.at)), exactly(_values(x.g, x.at))
     points, counts = np.unique(x.at, return_counts=True)
     by_point = Fraction(0)
@@ -111,33 +102,20 @@ def slopes(name: str, f: Array, y: Array) -> tuple[Array, Array]:
 
 @SOURCE.claim("subgradient", space=POINTS)
 def definition(x: Instance) -> Slack:
-    """f and g are exchanged: for every g it says that R lies below its tangent at f.
-
-    The proofs use it the right way round.
-    """
     low, _ = slopes(x.loss, x.f, x.y)
     at, there = loss(x.loss, x.f, x.y).mean(), loss(x.loss, x.g, x.y).mean()
     return at_least(at, there + (x.f - x.g) @ low / x.y.size, "R[f], R[g] + <f − g, ∇R[f]>")
 
 
-@definition.corrected(
-    "∇R[f] is a subgradient iff R[g] ≥ R[f] + <g − f, ∇R[f]>.",
-    "R[g] ≥ R[f] + <g − f, ∇R[f]> for every g",
-)
+@definition.corrected()
 def definition_corrected(x: Instance) -> Slacks:
-    """The usual definition; at both ends of the subdifferential.
-
-    Proof. l(·, y) is above its tangents (1), and R[g] − <g − f, ∇R[f]> is a mean over the examples.
-    """
     at, there = loss(x.loss, x.f, x.y).mean(), loss(x.loss, x.g, x.y).mean()
     for v in slopes(x.loss, x.f, x.y):
         tangent = at + (x.g - x.f) @ v / x.y.size
         yield at_least(there, tangent, "R[g], R[f] + <g − f, ∇R[f]>")
 
 
-@definition_corrected.step(
-    "l is above its tangents.", "l(g, y) ≥ l(f, y) + (g − f)v, v ∈ ∇_1 l(f, y)"
-)
+@definition_corrected.step()
 def _(x: Instance) -> Slacks:
     for f in (x.f, x.y):  # with the kinks
         at, there = loss(x.loss, f, x.y), loss(x.loss, x.g, x.y)
@@ -155,11 +133,6 @@ def _(x: Instance) -> Slacks:
     ],
 )
 def empirical(x: Instance) -> Slacks:
-    """False where two examples coincide: g has one value there, and l two subgradients.
-
-    For x_1 = x_2, y = (0, 1), f = 3/10 the set is empty, as g(x_1) would be both f − 0 and f − 1;
-    the subgradient is their mean, −1/5. Checked: a subgradient of R is in the set.
-    """
     for n, v in enumerate(_at_points(x)):
         low, high = slopes(x.loss, _values(x.f, x.at)[n : n + 1], x.y[n : n + 1])
         yield at_least(v, float(low[0]), f"least subgradient of l, g(x_{n + 1})")
@@ -167,23 +140,15 @@ def empirical(x: Instance) -> Slacks:
     yield from _supports(x)
 
 
-@empirical.corrected(
-    "The subgradients are these functions if no two examples coincide.",
-    "x_1, ..., x_N different ⇒ ∇R_emp[f] = {g | g(x_n) ∈ ∇_1 l(f(x_n), y_n)}",
-)
+@empirical.corrected()
 def empirical_apart(x: Instance) -> Slacks:
-    """1/N is in <g, h> as it is in R. What is `off` of that at a point is none, as a move shows."""
     assume(len(set(x.at.tolist())) == x.at.size)
     yield from empirical(x)
     yield from _nothing_else(x)
 
 
-@empirical.corrected(
-    "They are the means of subgradients of l over the examples at a point.",
-    "g(x) ∈ mean of ∇_1 l(f(x), y_n) over the n with x_n = x",
-)
+@empirical.corrected()
 def empirical_means(x: Instance) -> Slacks:
-    """R is Σ of share · (mean of l) over the points, and <., .>_P̂ has the same shares."""
     yield from _supports(x)
     yield from _nothing_else(x)
 
@@ -245,10 +210,6 @@ def _reach(name: str, f: float, y: float, sign: float) -> float:
     ),
 )
 def expected(x: Instance) -> Slacks:
-    """Subgradients add up, and one that is `off` at a point is none, as a move there shows.
-
-    For the squared loss the defect is exactly ‖h − f‖²/2.
-    """
     pairs = [slopes(x.loss, x.f, y) for y in (x.y, x.z)]
     low, high = ((pairs[0][end] + pairs[1][end]) / 2.0 for end in (0, 1))
     v, h = low + x.share * (high - low), x.g - x.f

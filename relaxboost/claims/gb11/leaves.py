@@ -52,10 +52,6 @@ def means(p: Array, values: Array, leaf: Any) -> Array:
 
 @SOURCE.claim("leaves", space=EXAMPLES)
 def never_rises(x: Instance) -> Slacks:
-    """−s h is constant on leaves, so that R[f + v] ≤ R[f − s h]; then R is convex.
-
-    So each round of Theorem 3 with the step of a line search is made up for.
-    """
     risk, leaf = bound(x), x.leaf.astype(int) - 1
     v = risk.loss.minimisers(x.f, risk.y, x.p, leaf, 3)[leaf]
     h = means(risk.measure.p, risk.evaluate(x.f)[1], leaf)[leaf]
@@ -81,11 +77,6 @@ STUMPS = Space(
 
 @SOURCE.claim("leaves-rate", space=STUMPS).checked(trials=60)
 def rate(x: Instance) -> Slacks:
-    """GB11-leaves with s = 1/Λ gains ηγ²‖∇‖²/(2Λ), and ‖∇‖² ≥ 2λ(R − R*).
-
-    Theorems 4 to 7 do not carry over: their projections need not be along minimisers, and the
-    minimisers of leaves are no sum of subgradients, whose errors would add up to anything.
-    """
     z, factor = x.f - x.y, 1.0
     p = np.full(z.size, 1.0 / z.size)
     start = float(p @ curved(z, x.lam)[0])
@@ -113,9 +104,6 @@ def _shifted(z: Array, lam: float, v: Array) -> tuple[Array, None]:
 
 @SOURCE.claim("leaves-damped", space=EXAMPLES.but(loss=Choice("logistic", "exponential")))
 def damped(x: Instance) -> Slacks:
-    """|φ'''| ≤ φ'', so that φ'' grows no faster than e^|v|: φ(v) ≤ φ(0) + G v +
-    H (e^|v| − 1 − |v|), and this v minimises the right side. Equal for exp(−yf) and one label.
-    """
     risk, one = bound(x), np.zeros(x.y.size, dtype=int)
     v = float(risk.refitted(x.f, one, 1)[0])
     slope, bend = risk.loss.derivatives(x.f, risk.y)
@@ -127,12 +115,6 @@ def damped(x: Instance) -> Slacks:
 
 @SOURCE.claim("leaves-stuck", space=EXAMPLES.but(loss=Choice(*_SMOOTH)))
 def moves(x: Instance) -> Slacks:
-    """A gradient that is not 0 has a stump with an edge, since stumps span all functions.
-
-    At f = 1 with labels +, −, + every leaf has more weight on its corner than can gain: the risk
-    stays at 2/5, and 0 is among the sums of stumps. It is what GB11 says of Algorithm 1 on
-    nonsmooth risks; leaves fitted to the loss are no way out, and `Hinge` has another rule.
-    """
     stuck = {**_STUCK, "f": np.ones(3), "leaf": np.ones(3), "loss": "hinge", "eta": 1.0}
     hinge, level, least = _lowest(Instance(stuck, {}))
     yield equal(least, level, "hinge: least R[f + v], R[f]")

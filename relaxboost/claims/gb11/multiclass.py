@@ -77,25 +77,13 @@ def advantage(x: Instance) -> Number:
 
 @SOURCE.claim("T2", space=SETS).checked(trials=25)
 def multiclass(x: Instance) -> Slack:
-    """T2-norms is used the wrong way: with all three classes on one point δ = 1 and γ = 1/2.
-
-    The worst gradient is (1, 1, −2).
-    """
     delta = advantage(x)
     assume(delta > 0)
     return at_least(centred_edge(x.C), float(delta) / math.sqrt(len(x.C)), "γ, δ/sqrt(N)")
 
 
-@multiclass.corrected(
-    "The requirement implies an edge of δ/((K−1) sqrt(N)) at such gradients.",
-    "γ ≥ δ/((K−1) sqrt(N))",
-)
+@multiclass.corrected()
 def multiclass_corrected(x: Instance) -> Slack:
-    """Attained by all classifiers on one point.
-
-    Proof. For rows of sum 0, N<∇, h'> = K/(K−1) Σ w_{n,h(n)} >= K/(K−1) δ Σ max_k w_nk for an h of
-    (2), and max_k w_k >= ‖w‖_2/sqrt(K(K−1)), Σ ‖w_n‖_2 >= sqrt(N) ‖∇‖, ‖h'‖ = sqrt(K/(K−1)).
-    """
     delta = advantage(x)
     assume(delta > 0)
     right = float(delta) / ((K - 1.0) * math.sqrt(len(x.C)))
@@ -104,11 +92,6 @@ def multiclass_corrected(x: Instance) -> Slack:
 
 @SOURCE.claim("T2-all-gradients", space=SETS).checked(trials=25)
 def every_gradient(x: Instance) -> Slack:
-    """No class has: the outputs of every h' sum to 0, so that <∇, h'> = 0 for ∇ = (1, ..., 1).
-
-    That Σ_k ∇(x_n)_k = 0 is a hypothesis on the loss, as of hinge losses, and not without loss of
-    generality.
-    """
     assume(advantage(x) > 0)
     H = outputs(x.C)
     constant = np.ones(H.shape[:2])
@@ -117,24 +100,14 @@ def every_gradient(x: Instance) -> Slack:
     return at_least(float((products / lengths).max()), 1e-9, "max <∇, h'>/(‖∇‖‖h'‖) at ∇ = 1")
 
 
-@every_gradient.corrected(
-    "H' has an edge at the gradients with Σ_k ∇(x_n)_k = 0.",
-    "δ > 0 ⇒ γ > 0 over {∇: Σ_k ∇(x_n)_k = 0}",
-)
+@every_gradient.corrected()
 def centred_gradients(x: Instance) -> Slack:
-    """Proof. That of GB11-T2 as corrected, by (1) to (3), as δ/((K−1) sqrt(N)) > 0."""
     assume(advantage(x) > 0)
     return at_least(centred_edge(x.C), 1e-9, "γ")
 
 
 @SOURCE.claim("T2-converse", space=SETS).checked(trials=40)
 def multiclass_converse(x: Instance) -> Slack:
-    """True, though T2-last-step is not.
-
-    Proof. Rows may be centred. An h' of the edge has K/(K−1) Σ w_{n,h(n)} = N<∇, h'> >=
-    γN‖∇‖‖h'‖ >= γ sqrt(K/(K−1)) Σ ‖w_n‖_2, and sqrt((K−1)/K) ‖w_n‖_2 >= ‖w_n‖_inf for a row of
-    sum 0, as ‖w_n‖_2² >= M² + M²/(K−1) where it has an entry M.
-    """
     gamma = centred_edge(x.C)
     assume(gamma > 0.0)
     return at_least(advantage(x), gamma, "δ, γ")
@@ -151,7 +124,6 @@ def multiclass_converse(x: Instance) -> Slack:
     ),
 )
 def centring(x: Instance) -> Slack:
-    """Proof. What a row loses is c_n − (1/K − δ/K) K c_n − δ c_n = 0 (1)."""
     centred = x.w - x.w.mean(axis=1, keepdims=True)
     rows, said, y = np.arange(len(x.w)), (x.said[:, 0] - 1).astype(int), (x.y[:, 0] - 1).astype(int)
     over = [
@@ -161,11 +133,7 @@ def centring(x: Instance) -> Slack:
     return equal(float(over[0]), float(over[1]), "advantage over random, of centred rows")
 
 
-@centring.step(
-    "A row.",
-    "c − (1/K − δ/K) K c − δc = 0",
-    space=Space(c=Real(-3, 3), delta=Real(0, 1), K=Whole(2, 9)),
-)
+@centring.step(space=Space(c=Real(-3, 3), delta=Real(0, 1), K=Whole(2, 9)))
 def _(x: Instance) -> Slack:
     c, delta = Fraction(x.c), Fraction(x.delta)
     lost = c - (Fraction(1, x.K) - delta / x.K) * x.K * c - delta * c
@@ -174,25 +142,17 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("T2-label", space=ROWS)
 def label(x: Instance) -> Slack:
-    """Not where the entry of least weight is the largest in absolute value."""
     w = _centred(x.w)
     return equal(float(w.max()), float(np.abs(w).max()), "max w, ‖w‖_inf")
 
 
-@label.corrected(
-    "The weight of the correct label is at least 1/(K−1) of the max-norm of the row.",
-    "max_k w_nk ≥ ‖w_n‖_inf/(K−1)",
-)
+@label.corrected()
 def label_corrected(x: Instance) -> Slack:
-    """Equal for (1, 1, −2).
-
-    Proof. −w_k is the sum of the K − 1 others, none of them above max w (1).
-    """
     w = _centred(x.w)
     return at_least(float(w.max()), float(np.abs(w).max()) / (K - 1.0), "max w, ‖w‖_inf/(K−1)")
 
 
-@label_corrected.step("A negative entry.", "−w_k ≤ (K − 1) max w for Σ w_k = 0")
+@label_corrected.step()
 def _(x: Instance) -> Slacks:
     w = exactly(x.w) - sum(exactly(x.w)) / K
     for one in w:
@@ -201,49 +161,32 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("T2-norms", space=ROWS)
 def norms(x: Instance) -> Slack:
-    """Reversed, whatever the row."""
     w = _centred(x.w)
     return at_least(float(np.abs(w).max()), math.sqrt(float(w @ w)), "‖w‖_inf, ‖w‖_2")
 
 
-@norms.corrected(
-    "‖w‖_inf ≥ ‖w‖_2/sqrt(2) for a row of three entries with sum 0.", "‖w‖_inf ≥ ‖w‖_2/sqrt(2)"
-)
+@norms.corrected()
 def norms_corrected(x: Instance) -> Slack:
-    """Proof. Two entries a, b have the same sign, the third is −(a + b), and a² + b² + (a + b)² <=
-    2(a + b)² (1), where |a + b| = ‖w‖_inf.
-    """
     w = _centred(x.w)
     right = math.sqrt(float(w @ w) / 2.0)
     return at_least(float(np.abs(w).max()), right, "‖w‖_inf, ‖w‖_2/sqrt(2)")
 
 
-@norms_corrected.step(
-    "Of the same sign.", "a² + b² ≤ (a + b)² for ab ≥ 0", space=Space(a=Real(0, 3), b=Real(0, 3))
-)
+@norms_corrected.step(space=Space(a=Real(0, 3), b=Real(0, 3)))
 def _(x: Instance) -> Slacks:
-    """Equal for b = 0."""
     for b in (Fraction(x.b), Fraction(0)):
         a = Fraction(x.a)
         yield at_most(a**2 + b**2, (a + b) ** 2, "a² + b², (a + b)²")
 
 
-@norms.corrected(
-    "For the weight of the correct label, max_k w_k ≥ ‖w‖_2/sqrt(K(K−1)).",
-    "max_k w_k ≥ ‖w‖_2/sqrt(K(K−1))",
-)
+@norms.corrected()
 def norms_of_labels(x: Instance) -> Slack:
-    """Equal for (1, 1, −2).
-
-    Proof. With M = max w and u_k = M − w_k >= 0, Σ u_k = KM and ‖w‖² = Σ u_k² − KM² (1), where
-    Σ u_k² <= (KM)².
-    """
     w = _centred(x.w)
     right = math.sqrt(float(w @ w) / (K * (K - 1.0)))
     return at_least(float(w.max()), right, "max w, ‖w‖_2/sqrt(K(K−1))")
 
 
-@norms_of_labels.step("In terms of M − w_k.", "‖w‖² = Σ u_k² − KM² ≤ (K² − K)M²")
+@norms_of_labels.step()
 def _(x: Instance) -> Slacks:
     w = exactly(x.w) - sum(exactly(x.w)) / K
     top = max(w)
@@ -260,7 +203,6 @@ def _centred(w: Array) -> Array:
 
 @SOURCE.claim("T2-last-step", space=ROWS)
 def last_step(x: Instance) -> Slack:
-    """−‖w‖_2/K needs an upper bound of ‖w‖_2. For (2, −1, −1): 2 >= 2.4495 is false."""
     w = _centred(x.w)
     size = math.sqrt(float(w @ w))
     left = math.sqrt(K / (K - 1.0)) * (size - size / K)
@@ -268,24 +210,15 @@ def last_step(x: Instance) -> Slack:
     return at_least(left, right, "the steps of the display")
 
 
-@last_step.corrected(
-    "The bound remains a lower one with ‖w‖_inf alone on the right.",
-    "sqrt((K−1)/K) ‖w‖_2 ≥ ‖w‖_inf ≥ max_k w_k",
-)
+@last_step.corrected()
 def last_step_corrected(x: Instance) -> Slack:
-    """Equal for (2, −1, −1). It is what T2-converse needs.
-
-    Proof. The K − 1 other entries add up to −w_k, so that their squares add up to w_k²/(K−1) at
-    least (1): ‖w‖² >= w_k² K/(K−1).
-    """
     w = _centred(x.w)
     left = math.sqrt((K - 1.0) / K * float(w @ w))
     return at_least(left, float(np.abs(w).max()), "sqrt((K−1)/K) ‖w‖_2, ‖w‖_inf")
 
 
-@last_step_corrected.step("The other entries.", "Σ_{j≠k} w_j² ≥ w_k²/(K−1) for Σ w_j = 0")
+@last_step_corrected.step()
 def _(x: Instance) -> Slacks:
-    """Cauchy and Schwarz."""
     w = exactly(x.w) - sum(exactly(x.w)) / K
     square = sum(one**2 for one in w)
     for one in w:
@@ -299,9 +232,6 @@ def _(x: Instance) -> Slacks:
     ),
 )
 def hypotheses(x: Instance) -> Slacks:
-    """Proof. At each point h' has 1, and K − 1 times −1/(K−1): the squares add up to K/(K−1) (1),
-    and the products with w to w_h − (Σ w − w_h)/(K−1) (2).
-    """
     H = outputs(x.C)
     for h, said in zip(np.moveaxis(H, 2, 0), x.C.T, strict=True):
         yield equal(float((h * h).sum()) / len(h), K / (K - 1.0), "‖h'‖²")
@@ -310,12 +240,12 @@ def hypotheses(x: Instance) -> Slacks:
         yield equal(float((x.w * h).sum()), right, "N<∇, h'>")
 
 
-@hypotheses.step("Squares.", "1 + (K−1)/(K−1)² = K/(K−1)", space=Space(K=Whole(2, 60)))
+@hypotheses.step(space=Space(K=Whole(2, 60)))
 def _(x: Instance) -> Slack:
     return equal(1 + Fraction(x.K - 1, (x.K - 1) ** 2), Fraction(x.K, x.K - 1), "‖h'(x)‖²")
 
 
-@hypotheses.step("Products.", "w_h − (Σ w − w_h)/(K−1) = (K/(K−1)) w_h − Σ w/(K−1)", space=ROWS)
+@hypotheses.step(space=ROWS)
 def _(x: Instance) -> Slack:
     w = exactly(x.w)
     left = w[0] - (sum(w) - w[0]) / (K - 1)
@@ -326,33 +256,25 @@ def _(x: Instance) -> Slack:
     "T2-sizes", space=Space(sizes={"m": (1, 4), "k": (K, K)}, w=Matrix(-3, 3, axes=("m", "k")))
 )
 def sizes_of_gradients(x: Instance) -> Slacks:
-    """The root of a mean of squares, and of a sum of squares.
-
-    Proof. With s_n = ‖w_n‖_2, ‖∇‖² = (1/N) Σ s_n², and (Σ s_n)²/N <= Σ s_n² <= (Σ s_n)².
-    """
     rows = np.sqrt((x.w * x.w).sum(axis=1))
     norm, N = Empirical(len(rows)).norm(x.w), len(rows)
     yield at_least(norm, float(rows.sum()) / N, "‖∇‖, (1/N) Σ ‖w_n‖_2")
     yield at_most(norm, float(rows.sum()) / math.sqrt(N), "‖∇‖, (1/sqrt(N)) Σ ‖w_n‖_2")
 
 
-@sizes_of_gradients.step("‖∇‖² is the mean of the ‖w_n‖_2²", "‖∇‖² = (1/N) Σ ‖w_n‖_2²")
+@sizes_of_gradients.step()
 def _(x: Instance) -> Slack:
     return equal(Empirical(len(x.w)).norm(x.w) ** 2, float((x.w**2).sum()) / len(x.w), "‖∇‖²")
 
 
 @SOURCE.claim("T2-bounds", space=ROWS)
 def bounds(x: Instance) -> Slacks:
-    """Equal for (1, −1, 1) and (1, 0, 0). How they are used is T2-last-step.
-
-    Proof. Cauchy and Schwarz (1), and one square of the sum.
-    """
     size = math.sqrt(float(x.w @ x.w))
     yield at_least(size, float(np.abs(x.w).sum()) / math.sqrt(K), "‖w‖_2, ‖w‖_1/sqrt(K)")
     yield at_least(size, float(np.abs(x.w).max()), "‖w‖_2, ‖w‖_inf")
 
 
-@bounds.step("Cauchy and Schwarz.", "K‖w‖_2² ≥ ‖w‖_1²")
+@bounds.step()
 def _(x: Instance) -> Slacks:
     for w in (exactly(x.w), exactly(np.where(x.w >= 0.0, 1.0, -1.0))):
         square = sum(one**2 for one in w)
@@ -361,30 +283,22 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("T2-rearranged", space=Space(s=Real(0, 9), K=Whole(2, 9)))
 def rearranged(x: Instance) -> Slacks:
-    """The first line, times (K−1)/K, is the second.
-
-    Proof. ((K−1)/K) s = s − s/K (1).
-    """
     root = math.sqrt(x.K / (x.K - 1.0))
     second = (x.K - 1.0) / x.K * root * x.s
     yield equal(second, root * (x.s - x.s / x.K), "second line, third line")
     yield equal(second, root * x.s * (x.K - 1.0) / x.K, "second line, first times (K−1)/K")
 
 
-@rearranged.step("A part of s.", "((K−1)/K) s = s − s/K")
+@rearranged.step()
 def _(x: Instance) -> Slack:
     s = Fraction(x.s)
     return equal(Fraction(x.K - 1, x.K) * s, s - s / x.K, "((K−1)/K) s")
 
 
 for _proved in (multiclass_corrected, multiclass_converse):
-    _proved.step("N<∇, h'> and ‖h'‖", space=hypotheses.space)(hypotheses.stated.check)
-    _proved.step("‖∇‖ and the rows", space=sizes_of_gradients.space)(
-        sizes_of_gradients.stated.check
-    )
-multiclass_corrected.step("max_k w_k ≥ ‖w‖_2/sqrt(K(K−1))", space=ROWS)(norms_of_labels.check)
-multiclass_converse.step("sqrt((K−1)/K) ‖w‖_2 ≥ ‖w‖_inf", space=ROWS)(last_step_corrected.check)
+    _proved.step(space=hypotheses.space)(hypotheses.stated.check)
+    _proved.step(space=sizes_of_gradients.space)(sizes_of_gradients.stated.check)
+multiclass_corrected.step(space=ROWS)(norms_of_labels.check)
+multiclass_converse.step(space=ROWS)(last_step_corrected.check)
 for _step in multiclass.corrections[0].steps:
-    centred_gradients.step(_step.stated.words, _step.stated.formula, space=_step.space)(
-        _step.stated.check
-    )
+    centred_gradients.step(space=_step.space)(_step.stated.check)

@@ -29,10 +29,6 @@ def left_over(v: Array, h: Array) -> Fraction:
 
 @SOURCE.claim("Eq2", space=PAIR)
 def nearest(x: Instance) -> Slacks:
-    """In fractions.
-
-    Proof. ∇ − h' is orthogonal to h (1), so that ‖∇ − αh‖² is ‖∇ − h'‖² + ‖h' − αh‖².
-    """
     assume(bool(x.h.any()))
     best = mean(x.v, x.h) / mean(x.h, x.h)
     for alpha in (Fraction(x.alpha), best + Fraction(x.alpha) / 1000, Fraction(0)):
@@ -42,7 +38,7 @@ def nearest(x: Instance) -> Slacks:
         yield equal(square, left_over(x.v, x.h) + rest, "‖∇ − αh‖², ‖∇ − h'‖² + ‖h' − αh‖²")
 
 
-@nearest.step("What is left over is orthogonal.", "<∇ − (<∇, h>/‖h‖²) h, h> = 0")
+@nearest.step()
 def _(x: Instance) -> Slack:
     assume(bool(x.h.any()))
     best = mean(x.v, x.h) / mean(x.h, x.h)
@@ -50,7 +46,7 @@ def _(x: Instance) -> Slack:
 
 
 def at_best(x: Instance) -> Slacks:
-    """Measure what the multiple of h nearest to ∇ leaves over, and its length. In fractions."""
+    """Measure Pythagoras' theorem for the best multiple of h."""
     assume(bool(x.h.any()))
     best = mean(x.v, x.h) / mean(x.h, x.h)
     taken = best**2 * mean(x.h, x.h)
@@ -60,12 +56,9 @@ def at_best(x: Instance) -> Slacks:
 
 
 def nothing_left(x: Instance) -> Slack:
-    """Measure that a multiple of h ≠ 0 is ∇ on one point."""
+    """Measure what a projection on all of the space leaves over, which is nothing."""
     assume(bool(x.h.any()))
     return equal(left_over(x.v, x.h), 0, "‖∇ − h'‖²")
-
-
-PYTHAGORAS = "Pythagoras.", "‖∇ − h'‖² = ‖∇‖² − <∇, h>²/‖h‖² = ‖∇‖² − ‖h'‖², h' = (<∇, h>/‖h‖²) h"
 
 
 def _chosen(H: Array, v: Array, projection: str) -> Array:
@@ -82,7 +75,6 @@ def _columns(x: Instance) -> list[Array]:
 
 @SOURCE.claim("Eq3", space=CLASSES)
 def inner(x: Instance) -> Slacks:
-    """The projection error depends on |<∇, h>|: −∇ has none, and is the last that Eq. 3 takes."""
     columns, h = _columns(x), _chosen(x.H, x.v, "inner")
     assume(bool(h.any()))
     for other in columns:
@@ -101,16 +93,8 @@ def _longest(x: Instance, H: Array) -> Slacks:
             yield at_least(length + 1e-9, rest, "<∇, h*>/‖h*‖, <∇, h>/‖h‖")
 
 
-@inner.corrected(
-    "This h maximises |<∇, h>|/‖h‖, and <∇, h>/‖h‖ if H contains −h with every h.",
-    "h* = argmax |<∇, h>|/‖h‖",
-)
+@inner.corrected()
 def inner_corrected(x: Instance) -> Slacks:
-    """Checked with the class and its negatives.
-
-    Proof. h leaves ‖∇‖² − <∇, h>²/‖h‖² over (1), the less the larger |<∇, h>|/‖h‖ is. Of h and −h
-    one has <∇, h> = |<∇, h>|.
-    """
     columns, both = _columns(x), np.hstack([x.H, -x.H])
     yield from _longest(x, both)
     for found in (_chosen(x.H, x.v, "least-squares"), _chosen(both, x.v, "inner")):
@@ -118,7 +102,7 @@ def inner_corrected(x: Instance) -> Slacks:
             yield at_most(left_over(x.v, found), left_over(x.v, other) + _rounding(x), "‖∇ − h'‖²")
 
 
-inner_corrected.step(*PYTHAGORAS, space=PAIR)(at_best)
+inner_corrected.step(space=PAIR)(at_best)
 
 
 def _rounding(x: Instance) -> Fraction:
@@ -128,11 +112,6 @@ def _rounding(x: Instance) -> Fraction:
 
 @SOURCE.claim("Eq4", space=CLASSES)
 def least_squares(x: Instance) -> Slacks:
-    """At 40 multiples, and at those of Eq. 3.
-
-    Proof. Of the multiples of an h the nearest leaves ‖∇‖² − <∇, h>²/‖h‖² over (1), Eq. 2; that is
-    least for the h of Eq. 3.
-    """
     columns = _columns(x)
     v, unit = x.v, [h / math.sqrt(float(mean(h, h))) for h in columns]
     length = max(abs(float(mean(v, u))) for u in unit)
@@ -146,50 +125,29 @@ def least_squares(x: Instance) -> Slacks:
             yield at_least(float(mean(off, off)), float(best), "‖∇ − αh‖², min")
 
 
-least_squares.step(*PYTHAGORAS, space=PAIR)(at_best)
+least_squares.step(space=PAIR)(at_best)
 
 
 @SOURCE.claim("D1", space=Space(sizes={"m": (1, 4)}, v=Vector("m", -3, 3), h=Vector("m", -10, 10)))
 def forms(x: Instance) -> Slack:
-    """The first does not depend on the length of h, the second does: ∇ = 1, h = 10, γ = 1.
-
-    (1 − γ²)‖∇‖² is what is left over at the multiple of h nearest to ∇. In fractions.
-    """
     assume(bool(x.v.any() and x.h.any()) and mean(x.v, x.h) >= 0)
     off = x.v - x.h
     return at_most(mean(off, off), left_over(x.v, x.h), "‖∇ − h‖², (1 − γ²)‖∇‖²")
 
 
-@forms.corrected(
-    "reading: for some h each, as (4) is for an H closed under scaling. The first for h is the "
-    "second for the multiple of h nearest to ∇.",
-    "<∇, h>² = γ²‖∇‖²‖h‖² ⇔ ‖∇ − (<∇, h>/‖h‖²) h‖² = (1 − γ²)‖∇‖²",
-)
+@forms.corrected()
 def forms_rescaled(x: Instance) -> Slack:
-    """The algorithms take the nearest multiple, whichever form the learner meets.
-
-    Proof. ‖∇ − h'‖² = ‖∇‖² − <∇, h>²/‖h‖² (1), which is (1 − γ²)‖∇‖² for <∇, h>² = γ²‖∇‖²‖h‖².
-    """
     assume(bool(x.v.any() and x.h.any()))
     gamma = float(mean(x.v, x.h)) / math.sqrt(float(mean(x.v, x.v) * mean(x.h, x.h)))
     right = (1.0 - gamma**2) * float(mean(x.v, x.v))
     return equal(float(left_over(x.v, x.h)), right, "‖∇ − h'‖², (1 − γ²)‖∇‖²")
 
 
-forms_rescaled.step(*PYTHAGORAS, space=PAIR)(at_best)
+forms_rescaled.step(space=PAIR)(at_best)
 
 
-@forms.corrected(
-    "reading: the second requirement implies the first, for one h.",
-    "‖∇ − h‖² = (1 − γ²)‖∇‖² ⇒ <∇, h> ≥ γ‖∇‖‖h‖",
-)
+@forms.corrected()
 def second_implies_first(x: Instance) -> Slacks:
-    """Equal at the multiple nearest to ∇.
-
-    Proof. 2<∇, h> = ‖h‖² + γ²‖∇‖², the square multiplied out, and that is >= 2γ‖h‖‖∇‖ (1).
-
-    Checked at multiples of h around that one.
-    """
     assume(bool(x.v.any() and x.h.any()))
     best = mean(x.v, x.h) / mean(x.h, x.h)
     for share in (Fraction(1, 4), Fraction(1, 1), Fraction(3, 2)):
@@ -200,9 +158,7 @@ def second_implies_first(x: Instance) -> Slacks:
         yield at_least(inner, 0, "<∇, h>")
 
 
-@second_implies_first.step(
-    "The mean of two squares.", "a² + b² ≥ 2ab", space=Space(a=Real(0, 9), b=Real(0, 9))
-)
+@second_implies_first.step(space=Space(a=Real(0, 9), b=Real(0, 9)))
 def _(x: Instance) -> Slacks:
     for b in (x.b, x.a):
         a, b = Fraction(x.a), Fraction(b)
@@ -214,11 +170,6 @@ def _(x: Instance) -> Slacks:
     space=Space(sizes={"m": (1, 6), "n": (1, 6)}, H=Matrix(), v=Vector("m", -3, 3)),
 )
 def classification(x: Instance) -> Slacks:
-    """Counted in fractions; the learner's h errs least, up to rounding.
-
-    Proof. ∇(x_n) h(x_n) is w_n, or −w_n if h(x_n) ≠ y_n (1). Every h has norm 1, so that (3)
-    maximises <∇, h>.
-    """
     H = np.where(x.H >= 0.0, 1.0, -1.0)
     weights, labels = [abs(Fraction(v)) for v in x.v.tolist()], np.sign(x.v)
     errors = []
@@ -231,7 +182,7 @@ def classification(x: Instance) -> Slacks:
     yield at_most(taken, min(errors) + sum(weights) / 10**12, "weighted error, the least")
 
 
-@classification.step("One example.", "∇(x_n) h(x_n) = w_n − 2[h(x_n) ≠ y_n] w_n for h(x_n) = ±1")
+@classification.step()
 def _(x: Instance) -> Slacks:
     for v in x.v.tolist():
         for h in (-1, 1):
@@ -249,22 +200,13 @@ def _(x: Instance) -> Slacks:
     ),
 )
 def regression(x: Instance) -> Slack:
-    """f(x_n) stands for h(x_n): as printed nothing depends on h, and every h is an argmin."""
     measure, best = Empirical(len(x.v)), _regressed(x)
     least = measure.norm(x.v - best * x.h)
     return at_most(measure.norm(x.v - x.alpha * x.h), least, "‖∇ − h*‖ for h* = αh, least")
 
 
-@regression.corrected(
-    "Eq. 4 is that problem with h(x_n) for f(x_n).",
-    "argmin ‖∇ − h‖² = argmin (1/N) Σ ‖∇(x_n) − h(x_n)‖²",
-)
+@regression.corrected()
 def regression_corrected(x: Instance) -> Slacks:
-    """The regression is solved by QR on the stacked outputs.
-
-    Proof. ‖∇ − h‖² is that mean, the norm of L²(P̂); of the multiples of h it is least at
-    <∇, h>/‖h‖² (1).
-    """
     measure, alpha = Empirical(len(x.v)), _regressed(x)
     yield equal(alpha, measure.inner(x.v, x.h) / measure.inner(x.h, x.h), "coefficient")
     for size in (alpha, x.alpha):
@@ -273,7 +215,7 @@ def regression_corrected(x: Instance) -> Slacks:
         yield equal(norm**2, loss / len(x.v), "‖∇ − h‖², (1/N) Σ ‖∇(x_n) − h(x_n)‖²")
 
 
-regression_corrected.step(*PYTHAGORAS, space=PAIR)(at_best)
+regression_corrected.step(space=PAIR)(at_best)
 
 
 def _regressed(x: Instance) -> float:

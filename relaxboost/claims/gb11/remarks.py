@@ -18,21 +18,6 @@ STEPPED = RUNS.but(first=Real(0.1, 2.0, log=True), power=Real(0.1, 1.0))
 
 @SOURCE.claim("average", space=STEPPED).checked(trials=60)
 def average(x: Instance) -> Slacks:
-    """Not from the averages alone, which rare peaks do not disturb; from how the f_t come about.
-    Steps must go to 0: those of 1 from 0 on |f| may meet the sub-gradient 1 in the rounds 2^k.
-
-    Proof. Let q_t be the gap of f_{t−1}. For every u and s, Σ_{s≤t≤T} η_t (q_t + R[f*] − R[u]) <=
-    ‖f_{s−1} − u‖²/2 + S_s (2), with ‖h_t‖ <= 2G and ‖r_t‖ <= q^t G; and S_s <= η_s (2G²A + E),
-    A = Σ_{s≤t≤T} η_t, E = DGq^s/(1 − q). Let ε > 0. Since averages go to 0 there are late rounds
-    with gaps below 2ε. Were a later one above 3ε, let T be the first such, and s the last before it
-    with q_s <= 2ε. For u = f* then 2ε(A − η_s) <= D²/2 + η_s (2G²A + E), so that A is bounded. For
-    u = f_{s−1}, as q_{t+1} − q_t <= 2G²η_t (3), ε²/(16G²) <= Σ η_t (q_t − q_s) <= η_s (2G²A + E)
-    (4), which is false for small η_s.
-
-    The formula: η_T q_T <= (1/T) Σ η_t q_t + Σ_{k<T} (1/(k(k+1))) Σ_{T−k≤t≤T} η_t (q_t − q_{T−k})
-    (1) (Orabona, 2020); take u = f* for s = 1, and u = f_{s−1} for s = T − k. For 1/sqrt(t) it is
-    of the order ln T/sqrt(T) (5).
-    """
     run = _stepped(x)
     for T in range(1, run.last + 1):
         t, eta = np.arange(1.0, T + 1.0), _steps(run, T)
@@ -63,11 +48,7 @@ def _shares(T: int) -> Array:
     return np.asarray(1.0 / (k * (k + 1.0)))
 
 
-@average.step(
-    "a last number is an average of numbers, and of their rises",
-    "η_T q_T ≤ (1/T) Σ η_t q_t + Σ_{k<T} (1/(k(k+1))) Σ_{T−k≤t≤T} η_t (q_t − q_{T−k})",
-    space=Space(sizes={"m": (1, 8)}, gaps=Vector("m", 0, 3), power=Real(0, 2)),
-)
+@average.step(space=Space(sizes={"m": (1, 8)}, gaps=Vector("m", 0, 3), power=Real(0, 2)))
 def _(x: Instance) -> Slack:
     T = x.gaps.size
     eta = np.arange(1.0, T + 1.0) ** -x.power
@@ -78,11 +59,7 @@ def _(x: Instance) -> Slack:
     return at_most(float(eta[-1] * x.gaps[-1]), right, "η_T q_T")
 
 
-@average.step(
-    "the potential of any u, from any round on",
-    "Σ_{s≤t≤T} η_t (R[f_{t−1}] − R[u]) ≤ ‖f_{s−1} − u‖²/2 + Σ (η_t²‖h_t‖²/2 + η_t ‖r_t‖ D)",
-    space=STEPPED.but(s=Whole(1, 25)),
-)
+@average.step(space=STEPPED.but(s=Whole(1, 25)))
 def _(x: Instance) -> Slacks:
     run = _stepped(x)
     assume(x.s <= run.last)
@@ -97,7 +74,7 @@ def _(x: Instance) -> Slacks:
             yield at_most(left, right, "Σ η_t (R[f_{t−1}] − R[u])", after.round)
 
 
-@average.step("a round adds little to the gap", "R[f_t] − R[f_{t−1}] ≤ G‖f_t − f_{t−1}‖ ≤ 2G²η_t")
+@average.step()
 def _(x: Instance) -> Slacks:
     run = _stepped(x)
     for before, after, _ in run.moves():
@@ -107,15 +84,11 @@ def _(x: Instance) -> Slacks:
 
 
 @average.step(
-    "a climb costs steps",
-    "Σ_{s≤t≤T} η_t (q_t − q_s) ≥ ε²/(16G²) if q_s ≤ 2ε < q_t, q_T > 3ε, q_{t+1} − q_t ≤ 2G²η_t, "
-    "η_t ≤ ε/(8G²) and decrease",
     space=Space(sizes={"m": (8, 60)}, rises=Vector("m", -0.4, 1), power=Real(0, 0.5)).including(
         {"rises": [1, 1, 1, 1, 1], "power": 0}
-    ),
+    )
 )
 def _(x: Instance) -> Slack:
-    """Those above 5ε/2 have steps of sum ε/(8G²) at least. Here ε = G = s = 1."""
     eta = 0.125 / np.arange(1.0, x.rises.size + 2.0) ** x.power
     q = [2.0]
     for rise, step in zip(x.rises, eta, strict=False):
@@ -126,14 +99,8 @@ def _(x: Instance) -> Slack:
     return at_least(float(eta[: len(q)] @ (np.array(q) - 2.0)), 1.0 / 16.0, "Σ η_t (q_t − q_s)")
 
 
-@average.step(
-    "the weighted sums",
-    "Σ_{k<T} (1/(k(k+1))) Σ_{T−k≤t≤T} 1/t ≤ (2 + ln T)/T, and with q^t for 1/t it is "
-    "≤ (q/(1 − q) + q/(1 − q)²)/T",
-    space=Space(T=Whole(1, 60), q=Real(0, 0.95)),
-)
+@average.step(space=Space(T=Whole(1, 60), q=Real(0, 0.95)))
 def _(x: Instance) -> Slacks:
-    """Of 1/t it is 1 + H_T − 2/T, over T."""
     ends = [x.q / (1.0 - x.q) + x.q / (1.0 - x.q) ** 2, 2.0 + math.log(x.T)]
     for part, end in zip((lambda t: x.q**t, lambda t: 1.0 / t), ends, strict=True):
         total = 0.0
@@ -144,15 +111,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("average-residual", space=STEPPED).checked(trials=60)
 def average_residual(x: Instance) -> Slacks:
-    """The residuals do not vanish, but the steps do.
-
-    Proof. v_t = f_{t−1} − η_t Δ_t has v_{t+1} = v_t − η_t ∇_t + (η_t − η_{t+1}) Δ_{t+1}, so that
-    Σ_{s≤t≤T} η_t (R[f_{t−1}] − R[u]) <= ‖v_s − u‖²/2 + S_s for every u, with ‖Δ_t‖ <= B: for t = T
-    take η_T for η_{T+1}, so that of the v_{t+1} only those for t < T occur (1). For u = f* and
-    s = 1 v_s is f_0; for u = f_{s−1} ‖v_s − u‖ <= η_s B. The rest is as for GB11-average, as S_s is
-    at most η_s times a constant and (G²/2 + GB) Σ η_t, and a round adds G(G + B)η_t to the gap at
-    most; for 1/sqrt(t) it is of the order ln T/sqrt(T) (2).
-    """
     run = _stepped(x, Residual())
     for T in range(1, run.last + 1):
         eta, D, G = _steps(run, T), _span(run, T, x.y), run.gradients(T)
@@ -165,12 +123,7 @@ def average_residual(x: Instance) -> Slacks:
         yield at_most(float(eta[-1] * run.gaps[T - 1]), most, "η_T gap of f_{T−1}", T)
 
 
-@average_residual.step(
-    "the potential of v_t",
-    "Σ_{s≤t≤T} η_t (R[f_{t−1}] − R[u]) ≤ ‖v_s − u‖²/2 + Σ (η_t²‖∇_t‖²/2 + η_t² <∇_t, Δ_t>) + "
-    "Σ_{s≤t<T} (η_t − η_{t+1}) <Δ_{t+1}, v_{t+1} − u>",
-    space=STEPPED.but(s=Whole(1, 25)),
-)
+@average_residual.step(space=STEPPED.but(s=Whole(1, 25)))
 def _(x: Instance) -> Slacks:
     run = _stepped(x, Residual())
     assume(x.s <= run.last)
@@ -191,13 +144,8 @@ def _(x: Instance) -> Slacks:
             right += (eta - then) * inner(rest, run.states[t].F - then * rest - u)
 
 
-@average_residual.step(
-    "the weighted sums",
-    "Σ_{k<T} 1/(k(k+1)(T − k)) ≤ 3/T, Σ_{k<T} (1/sqrt(T − k) − 1/sqrt(T))/(k(k+1)) ≤ (1 + ln T)/T",
-    space=Space(T=Whole(1, 200)),
-)
+@average_residual.step(space=Space(T=Whole(1, 200)))
 def _(x: Instance) -> Slacks:
-    """T times these are 1.37 and .66 at most, up to T = 200."""
     T = x.T
     squares = math.fsum(1.0 / (k * (k + 1) * (T - k)) for k in range(1, T))
     yield at_most(squares, 3.0 / T, "Σ η²/(k(k+1))")
@@ -210,7 +158,6 @@ def _(x: Instance) -> Slacks:
     trials=60
 )
 def best(x: Instance) -> Slacks:
-    """Proof. The least of numbers is at most their mean (1), and R is convex (2)."""
     run = weakly(x, Repeated() if x.algorithm == "repeated" else Residual())
     for t in range(1, run.last + 1):
         mean = run.mean(t, False)
@@ -219,14 +166,12 @@ def best(x: Instance) -> Slacks:
         yield at_most(Kinks(x.A, x.y).evaluate(point)[0], mean, "gap of the average", t)
 
 
-@best.step(
-    "The least is at most the mean.", "min a_t ≤ (1/T) Σ a_t", space=Space(a=Vector("m", 0, 3))
-)
+@best.step(space=Space(a=Vector("m", 0, 3)))
 def _(x: Instance) -> Slack:
     return at_most(min(exactly(x.a)), sum(exactly(x.a)) / x.a.size, "min a_t, the mean")
 
 
-@best.step("R is convex.", "R[(f + g)/2] ≤ (R[f] + R[g])/2")
+@best.step()
 def _(x: Instance) -> Slack:
     risk, other = Kinks(x.A, x.y), x.y + (x.f0 - x.y)[::-1]
     middle = risk.evaluate((x.f0 + other) / 2.0)[0]
@@ -236,11 +181,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("threshold", space=STRONG.but(tau=Real(0.01, 0.9, log=True))).checked(trials=60)
 def threshold(x: Instance) -> Slacks:
-    """`Repeated(threshold=τ)`.
-
-    Proof. GB11-T4-sharp with ‖r_t‖ <= τG, where Σ (1 − 1/t) <= T. Each projection leaves q at most,
-    and ⌈ln τ/ln q⌉ of them τ at most (1).
-    """
     q = wasted(spans(x))
     assume(q > 1e-3)
     run = strongly(x, Repeated(threshold=x.tau))
@@ -258,11 +198,7 @@ def threshold(x: Instance) -> Slacks:
             yield at_most(run.mean(t, True), epsilon, "mean gap, ε", t)
 
 
-@threshold.step(
-    "So many powers.",
-    "q^k ≤ τ for k = ⌈ln τ/ln q⌉",
-    space=Space(q=Real(0.01, 0.99), tau=Real(0.01, 0.9, log=True)),
-)
+@threshold.step(space=Space(q=Real(0.01, 0.99), tau=Real(0.01, 0.9, log=True)))
 def _(x: Instance) -> Slack:
     count = math.ceil(math.log(x.tau) / math.log(x.q))
     return at_most(count * math.log(x.q), math.log(x.tau), "k ln q, ln τ")
@@ -270,9 +206,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("learners", space=RUNS).checked(trials=60)
 def learners(x: Instance) -> Slacks:
-    """Proof. Round t of Algorithm 2 has t projections, and 1 + 2 + ... + T = T(T + 1)/2 (1). Each
-    algorithm has T gradients.
-    """
     for algorithm in (Repeated(), Residual()):
         run, count = weakly(x, algorithm), 0
         for before, after, direction in run.moves():
@@ -287,18 +220,13 @@ def learners(x: Instance) -> Slacks:
             yield equal(t / count, share, "gradients to a learner", t)
 
 
-@learners.step("The sum.", "1 + 2 + ... + T = T(T + 1)/2", space=Space(T=Whole(1, 300)))
+@learners.step(space=Space(T=Whole(1, 300)))
 def _(x: Instance) -> Slack:
     return equal(sum(range(1, x.T + 1)), x.T * (x.T + 1) // 2, "1 + ... + T")
 
 
 @SOURCE.claim("efficiency", space=STRONG).checked(trials=60)
 def efficiency(x: Instance) -> Slacks:
-    """By T6-sharp Algorithm 3 has O(ln T/(γ²T)) as well.
-
-    Proof. GB11-T4 with 1 + (1 − γ²)/γ² = 1/γ² (1), and GB11-T6 with 8(1 + ln T + 2/T) <= 32 ln T
-    for T >= 2 (2).
-    """
     for algorithm, factor in ((Repeated(), 2.0), (Residual(), 1.0)):
         run = strongly(x, algorithm, factor)
         for t in range(2, run.last + 1):
@@ -313,15 +241,12 @@ def efficiency(x: Instance) -> Slacks:
             yield at_most(run.mean(t, True), right, "mean gap of f_0..f_{T−1}", t)
 
 
-@efficiency.step("The last term.", "1 + (1 − γ²)/γ² = 1/γ²", space=Space(gamma=Real(0.05, 1)))
+@efficiency.step(space=Space(gamma=Real(0.05, 1)))
 def _(x: Instance) -> Slack:
     square = Fraction(x.gamma) ** 2
     return equal(1 + (1 - square) / square, 1 / square, "1 + (1 − γ²)/γ², 1/γ²")
 
 
-@efficiency.step(
-    "The logarithm.", "1 + ln T + 2/T ≤ 4 ln T for T ≥ 2", space=Space(T=Whole(2, 400))
-)
+@efficiency.step(space=Space(T=Whole(2, 400)))
 def _(x: Instance) -> Slack:
-    """3.89 ln T at T = 2, and less after that."""
     return at_most(1.0 + math.log(x.T) + 2.0 / x.T, 4.0 * math.log(x.T), "1 + ln T + 2/T")

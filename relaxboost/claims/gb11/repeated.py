@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from relaxboost.claims.gb11.problems import STRONG, Descent, Kinks, spans
-from relaxboost.claims.gb11.projections import PAIR, PYTHAGORAS, at_best
+from relaxboost.claims.gb11.projections import PAIR, at_best
 from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.functional.algorithms import Algorithm, Direction, Repeated
@@ -79,10 +79,6 @@ def bound4(run: Descent, lam: float, upto: int, proof: bool = False) -> float:
     trials=60
 )
 def printed(x: Instance) -> Slacks:
-    """The residual should lose the step taken, (<h_k, ∇'>/‖h_k‖²) h_k; h_k may have any length.
-
-    On f²/2 with H = {±1} the iterates tend to ±1 by turns. .2065 > .1937 at T = 20.
-    """
     run = strongly(x, Printed(x.H))
     gamma = spans(x)
     for t in range(1, run.last + 1):
@@ -93,15 +89,8 @@ def printed(x: Instance) -> Slacks:
             yield at_most(run.mean(t, False), bound, "mean gap of f_1..f_T", t)
 
 
-@printed.corrected(
-    "Algorithm 2 converges with ∇' ← ∇' − (<h_k, ∇'>/‖h_k‖²) h_k, and as printed if h_k is the "
-    "nearest point, as (4) finds it in an H closed under scaling.",
-    "∇' ← ∇' − (<h_k, ∇'>/‖h_k‖²) h_k, and <h_k, ∇'>/‖h_k‖² = 1 for the nearest point",
-)
+@printed.corrected()
 def printed_corrected(x: Instance) -> Slacks:
-    """Proof. GB11-T4. The nearest point h' = (<∇, h>/‖h‖²) h has <h', ∇> = ‖h'‖², as it is
-    orthogonal to what is left over: ‖∇‖² = ‖∇ − h'‖² + ‖h'‖² (1).
-    """
     run = strongly(x)
     bound = bound4(run, x.lam, run.last)
     yield at_most(run.mean(run.last, False), bound, "mean gap of f_1..f_T", run.last)
@@ -115,20 +104,11 @@ def printed_corrected(x: Instance) -> Slacks:
             left = left - part.point
 
 
-printed_corrected.step(*PYTHAGORAS, space=PAIR)(at_best)
+printed_corrected.step(space=PAIR)(at_best)
 
 
 @SOURCE.claim("T4", space=STRONG).checked(trials=150)
 def strong(x: Instance) -> Slacks:
-    """True with G², though the proof in the paper gives 4G². Here z_t = f_{t−1} − f*.
-
-    Proof. r_t = ∇_t − h_t is left over, ‖r_t‖ <= q^t G. Pair it with z_{t+1} = z_t − η_t h_t, not
-    z_t: ‖h_t‖²/(λt) + <r_t, z_t> = (‖∇_t‖² − ‖r_t‖²)/(λt) + <r_t, z_{t+1}>, and <r_t, z_{t+1}> <=
-    λ‖z_{t+1}‖²/4 + ‖r_t‖²/λ. A gap is <∇_t, z_t> − λ‖z_t‖²/2 at most; <h_t, z_t> telescopes, and
-    of that sum −λ‖z_{t+1}‖²/4 is left. With Σ q^{2t} = (1 − γ²)/γ² and Σ 1/t <= 1 + ln T this is
-    the bound for f_0..f_{T−1}. For f_1..f_T: one more round with r = 0 gives 1/(T+1), within
-    1 + ln T for T >= 3; for T = 1, 2 a gap is at most G²/(2λ).
-    """
     run = strongly(x)
     for t in range(1, run.last + 1):
         for proof, points in ((True, "f_0..f_{T−1}"), (False, "f_1..f_T")):
@@ -144,10 +124,7 @@ def pieces(x: Instance) -> Iterator[tuple[BoostState, int, Array, Array, Array, 
         yield before, after.round, direction.values, z, then, run
 
 
-@strong.step(
-    "the length of h_t is paid for by pairing r_t with the next point",
-    "‖h_t‖²/(λt) + <r_t, z_t> = (‖∇_t‖² − ‖r_t‖²)/(λt) + <r_t, z_{t+1}>",
-)
+@strong.step()
 def _(x: Instance) -> Slacks:
     for before, t, h, z, then, run in pieces(x):
         inner, r, v = run.risk.measure.inner, before.gradient - h, before.gradient
@@ -157,7 +134,7 @@ def _(x: Instance) -> Slacks:
         yield equal(left / size, right / size, "with z_t, with z_{t+1}", t)
 
 
-@strong.step("Young's inequality", "<r_t, z_{t+1}> ≤ λ‖z_{t+1}‖²/4 + ‖r_t‖²/λ")
+@strong.step()
 def _(x: Instance) -> Slacks:
     for before, t, h, _, then, run in pieces(x):
         inner, r = run.risk.measure.inner, before.gradient - h
@@ -167,7 +144,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(inner(r, tight), right, "at z = 2r/λ", t)
 
 
-@strong.step("a gap is below its tangent", "R[f_{t−1}] − R[f*] ≤ <∇_t, z_t> − (λ/2)‖z_t‖²")
+@strong.step()
 def _(x: Instance) -> Slacks:
     for before, t, _, z, _, run in pieces(x):
         inner = run.risk.measure.inner
@@ -175,10 +152,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(before.value, right, "gap", t)
 
 
-@strong.step(
-    "<h_t, z_t> telescopes",
-    "Σ_{t≤T} <h_t, z_t> = Σ ‖h_t‖²/(λt) + (λ/4) Σ ‖z_t‖² − (λT/4)‖z_{T+1}‖²",
-)
+@strong.step()
 def _(x: Instance) -> Slacks:
     left = right = size = 0.0
     for _, t, h, z, then, run in pieces(x):
@@ -190,16 +164,12 @@ def _(x: Instance) -> Slacks:
         yield equal(left / size, (right - rest) / size, "Σ <h_t, z_t>", t)
 
 
-@strong.step("t projections leave q^t of a gradient over", "‖r_t‖ ≤ q^t ‖∇_t‖")
+@strong.step()
 def _(x: Instance) -> Slacks:
     yield from _left_over(strongly(x))
 
 
-@strong.step(
-    "for one more round and for f_1 and f_2 there is room",
-    "1/(T + 1) ≤ 1 + ln T − Σ_{t≤T} 1/t for T ≥ 3; T/2 ≤ 1 + ln T for T = 1, 2",
-    space=Space(T=Whole(1, 200)),
-)
+@strong.step(space=Space(T=Whole(1, 200)))
 def _(x: Instance) -> Slack:
     if x.T < 3:
         return at_most(x.T / 2.0, 1.0 + math.log(x.T), "T gaps of G²/(2λ)")
@@ -220,11 +190,6 @@ def _left_over(run: Descent) -> Slacks:
 
 @SOURCE.claim("T4-sharp", space=STRONG)
 def strong_sharp(x: Instance) -> Slacks:
-    """Σ q^{2t}/t = ln(1/γ²).
-
-    Proof. That of GB11-T4; of the telescoped sum −(λ/4) Σ_{t<=T} ‖z_t‖² − (λT/4)‖z_{T+1}‖² the
-    first square is left.
-    """
     run, total, harmonic, powers = strongly(x), 0.0, 0.0, 0.0
     q = wasted(run.gamma(run.last))
     first = x.lam / 4.0 * run.norm(x.f0 - x.y) ** 2
@@ -241,15 +206,11 @@ def strong_sharp(x: Instance) -> Slacks:
 
 
 for _step in strong.stated.steps[:5]:
-    strong_sharp.step(_step.stated.words, _step.stated.formula)(_step.stated.check)
+    strong_sharp.step()(_step.stated.check)
 
 
 @SOURCE.claim("T4-proof", space=STRONG).checked(trials=60)
 def strong_proof(x: Instance) -> Slacks:
-    """‖h_t‖ <= 2‖∇_t‖, or <= (1 + q^t)‖∇_t‖, whose square over t sums up to the logarithm.
-
-    Proof. Both are larger than the bound of GB11-T4, the second as the logarithm is positive (1).
-    """
     run = strongly(x)
     for t in range(1, run.last + 1):
         q = wasted(run.gamma(t))
@@ -258,17 +219,13 @@ def strong_proof(x: Instance) -> Slacks:
         yield at_most(run.mean(t, True), bound4(run, x.lam, t) + more, "mean gap, G² and ln", t)
 
 
-@strong_proof.step("The logarithm.", "(1 − q)²(1 − q²) ≤ 1", space=Space(q=Real(0, 0.999)))
+@strong_proof.step(space=Space(q=Real(0, 0.999)))
 def _(x: Instance) -> Slack:
     return at_most((1.0 - x.q) ** 2 * (1.0 - x.q**2), 1.0, "(1 − q)²(1 − q²), 1")
 
 
 @SOURCE.claim("T4-h", space=STRONG).checked(trials=60)
 def lengths_double(x: Instance, factor: float = 2.0) -> Slacks:
-    """The factor is 1 + q^t.
-
-    Proof. h_t = ∇_t − r_t, and ‖r_t‖ <= q^t ‖∇_t‖ <= ‖∇_t‖.
-    """
     run = strongly(x)
     for before, after, direction in run.moves():
         size = run.norm(before.gradient)
@@ -277,21 +234,15 @@ def lengths_double(x: Instance, factor: float = 2.0) -> Slacks:
             yield at_most(ratio, factor, "‖h_t‖/‖∇_t‖", after.round)
 
 
-lengths_double.step(strong.stated.steps[4].stated.words, "‖r_t‖ ≤ q^t ‖∇_t‖")(
-    strong.stated.steps[4].stated.check
-)
+lengths_double.step()(strong.stated.steps[4].stated.check)
 
 
 @SOURCE.claim("T4-error", space=STRONG).checked(trials=60)
 def error(x: Instance) -> Slacks:
-    """Theorem 3 for ‖∇_t − h‖²/2. Equal in one round at the vector of least edge.
-
-    Proof. A projection with edge g leaves 1 − g² of a square over, Pythagoras.
-    """
     yield from _left_over(strongly(x))
 
 
-@error.step("one projection", "‖∇' − h'_k‖² = (1 − g²)‖∇'‖², g = |<∇', h_k>|/(‖∇'‖‖h_k‖)")
+@error.step()
 def _(x: Instance) -> Slacks:
     run = strongly(x)
     for before, after, direction in run.moves():
@@ -308,7 +259,6 @@ PLANE = STRONG.but(sizes={"m": (2, 2), "n": (1, 2), "k": (1, 2)}, T=Whole(40, 10
 
 @SOURCE.claim("D1-gradients", space=PLANE).checked(trials=12)
 def gradients_only(x: Instance, residuals: bool = False) -> Slack:
-    """The residuals may be orthogonal to every h, so that no number of projections helps."""
     assume(bool(np.abs(x.H).sum(axis=0).all()))
     step = lambda t: 2.0 / (x.lam * t)  # noqa: E731
     run = Descent(Kinks(x.A, x.y, x.lam), x.H, x.f0, Repeated(), step, x.T)
@@ -327,10 +277,6 @@ def gradients_only(x: Instance, residuals: bool = False) -> Slack:
     return at_most(run.mean(x.T, True), right, "mean gap of f_0..f_{T−1}", x.T)
 
 
-@gradients_only.corrected(
-    "reading: a projected gradient is every vector handed to the projection.",
-    "<∇', h> ≥ γ‖∇'‖‖h‖ for every ∇' of Algorithm 2",
-)
+@gradients_only.corrected()
 def gradients_and_residuals(x: Instance) -> Slacks:
-    """GB11-T4. Nothing is said where a residual has no angle to any h, an edge of 0."""
     yield from gradients_only(x, True)

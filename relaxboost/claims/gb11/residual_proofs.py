@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-from relaxboost.claims.gb11.algebra import EDGES, FACTORS, MOVED, VECTORS, factors, moved
+from relaxboost.claims.gb11.algebra import EDGES, VECTORS, factors, moved
 from relaxboost.claims.gb11.convex import AVERAGES, parts
 from relaxboost.claims.gb11.problems import RUNS, STRONG, Descent
 from relaxboost.claims.gb11.projections import PAIR, nothing_left
@@ -19,11 +19,6 @@ _CROSS = {"H": [[1, 0], [0, 1]], "A": [[0, 0]], "y": [0, 0], "f0": [1, 1]}
 
 @SOURCE.claim("T6-parts", space=STRONG).checked(trials=60)
 def by_parts(x: Instance) -> Slacks:
-    """The rest of the display is T4-sum. Relative to the terms.
-
-    Proof. f_{t+1} = f_t − η_t h_t gives the second (1). In the first the terms of h_t − (Δ_t + ∇_t)
-    and of Δ_t add up to those of h_t − ∇_t.
-    """
     run, left, right, last = strongly(x, Residual(), 1.0), 0.0, 0.0, 0.0 * x.y
     for (t, total, h, rest), (before, after, _) in zip(residuals(run), run.moves(), strict=True):
         inner, z, then = run.risk.measure.inner, before.F - x.y, after.F - x.y
@@ -36,7 +31,7 @@ def by_parts(x: Instance) -> Slacks:
         last = rest
 
 
-by_parts.step(*MOVED, space=VECTORS)(moved)
+by_parts.step(space=VECTORS)(moved)
 
 
 @SOURCE.claim(
@@ -45,7 +40,6 @@ by_parts.step(*MOVED, space=VECTORS)(moved)
     counterexamples=[{**LINE, "f0": [1], "T": 200, "lam": "1/100"}],
 ).checked(trials=30)
 def step_size(x: Instance, factor: float | None = None) -> Slack:
-    """The theorem has 1/(λt). Steps of 1/t are too short for λ = 1/100."""
     assume(bool(x.H.any()) and x.f0[0] != x.y[0])
     run = strongly(x, Residual(), x.lam if factor is None else factor)
     t = run.last
@@ -53,15 +47,12 @@ def step_size(x: Instance, factor: float | None = None) -> Slack:
     return at_most(run.mean(t, True), right, "mean gap of f_0..f_{T−1}", t)
 
 
-@step_size.corrected("Algorithm 3 has this mean gap with η_t = 1/(λt).", "η_t = 1/(λt) ⇒ the same")
+@step_size.corrected()
 def step_size_corrected(x: Instance) -> Slacks:
-    """Proof. GB11-T6, where on one point nothing is left over (1), so that γ = 1."""
     yield from step_size(x, 1.0)
 
 
-step_size_corrected.step(
-    "One point.", "‖∇ − (<∇, h>/‖h‖²) h‖ = 0", space=PAIR.but(sizes={"m": (1, 1)})
-)(nothing_left)
+step_size_corrected.step(space=PAIR.but(sizes={"m": (1, 1)}))(nothing_left)
 
 
 def _sums(x: Instance, run: Descent) -> Iterator[tuple[int, float, float, float, float, float]]:
@@ -81,35 +72,19 @@ def _sums(x: Instance, run: Descent) -> Iterator[tuple[int, float, float, float,
     trials=60
 )
 def third(x: Instance) -> Slacks:
-    """A minus is lost, the index t + 1 is T + 1, and <f* − f_{T+1}, Δ> has the wrong sign.
-
-    None matters for what follows, where the product is bounded by norms.
-    """
     for t, gaps, lengths, crossed, last, square in _sums(x, strongly(x, Residual(), 1.0)):
         right = gaps * lengths - (last - x.lam * t / 2.0 * square) - crossed
         yield at_most(right, 0.0, "the right side, Σ R[f*]", t)
 
 
-@third.corrected(
-    "The sum of the lengths is subtracted, and the last residual is added.",
-    "Σ R[f*] ≥ Σ R[f_t] − Σ (η_t/2)‖h_t‖² + <f* − f_{T+1}, Δ_{T+1}> + (λT/2)‖f* − f_{T+1}‖² − "
-    "Σ <η_t h_t, Δ_{t+1}>",
-)
+@third.corrected()
 def third_corrected(x: Instance) -> Slacks:
-    """Proof. GB11-T4-sum with its last term: for η_t = 1/(λt) all factors but that are 0 (1). By
-    GB11-T6-parts of the errors −<f* − f_{T+1}, Δ_{T+1}> + Σ <η_t h_t, Δ_{t+1}> is left, as h_t −
-    (Δ_t + ∇_t) is −Δ_{t+1}.
-    """
     for t, gaps, lengths, crossed, last, square in _sums(x, strongly(x, Residual(), 1.0)):
         right = gaps - lengths + last + x.lam * t / 2.0 * square - crossed
         yield at_most(right, 0.0, "the right side, Σ R[f*]", t)
 
 
-@third_corrected.step(
-    "The factors.",
-    "1/η_t − 1/η_{t+1} + λ = 0 and λ − 1/η_1 = 0 for η_t = 1/(λt)",
-    space=Space(t=Whole(1, 200), lam=Real(0.05, 4.0, log=True)),
-)
+@third_corrected.step(space=Space(t=Whole(1, 200), lam=Real(0.05, 4.0, log=True)))
 def _(x: Instance) -> Slack:
     lam = Fraction(x.lam)
     return equal(lam * x.t - lam * (x.t + 1) + lam, 0, "1/η_t − 1/η_{t+1} + λ")
@@ -119,7 +94,6 @@ def _(x: Instance) -> Slack:
     "T7-display", space=RUNS, counterexamples=[{**_CROSS, "A": [[5, 4]], "T": 1}]
 ).checked(trials=60)
 def seventh(x: Instance, sign: float = -1.0, share: float = 1.0) -> Slacks:
-    """The sign of <f* − f_{T+1}, Δ_{T+1}> again; it does not matter for what follows."""
     run, squares = weakly(x, Residual()), []
     for (before, _, _), sums in zip(run.moves(), _sums(x, run), strict=True):
         t, gaps, lengths, crossed, last, square = sums
@@ -130,17 +104,12 @@ def seventh(x: Instance, sign: float = -1.0, share: float = 1.0) -> Slacks:
         yield at_most(right / size, 0.0, "the right side, Σ R[f*]", t)
 
 
-@seventh.corrected(
-    "The display holds with the last residual added, and also with 1/(2η_1).",
-    "... − Σ (η_t/2)‖h_t‖² + <f* − f_{T+1}, Δ_{T+1}> + (sqrt(T)/2)‖f* − f_{T+1}‖² − "
-    "Σ <η_t h_t, Δ_{t+1}>",
-)
+@seventh.corrected()
 def seventh_corrected(x: Instance) -> Slacks:
-    """Proof. GB11-T5-sum with its last term, and GB11-T6-parts, whose second equation is (1)."""
     yield from seventh(x, 1.0, 0.5)
 
 
-seventh_corrected.step(*MOVED, space=VECTORS)(moved)
+seventh_corrected.step(space=VECTORS)(moved)
 
 
 @SOURCE.claim(
@@ -149,7 +118,6 @@ seventh_corrected.step(*MOVED, space=VECTORS)(moved)
     counterexamples=[{**_CROSS, "A": [[20, 16]], "index": "f_1..f_T", "T": 1}],
 ).checked(trials=60)
 def lengths_of_residuals(x: Instance, factor: float | None = None) -> Slacks:
-    """From above it is cG. With ∇_1 = (20, 16) along the axes 11.3 > 3.28."""
     run = weakly(x, Residual())
     c = 2.0 / run.gamma(run.last) ** 2
     for t, _, _, left in residuals(run):
@@ -157,10 +125,9 @@ def lengths_of_residuals(x: Instance, factor: float | None = None) -> Slacks:
         yield at_most(run.norm(left), c * G, "‖Δ_{t+1}‖, c", t)
 
 
-@lengths_of_residuals.corrected("‖Δ_t‖ is at most cG.", "‖Δ_t‖ ≤ cG, c = 2/γ²")
+@lengths_of_residuals.corrected()
 def lengths_of_residuals_corrected(x: Instance) -> Slacks:
-    """Proof. GB11-T6-c, where q/(1 − q) <= 2q/γ² <= 2/γ² (1)."""
     yield from lengths_of_residuals(x, 1.0)
 
 
-lengths_of_residuals_corrected.step(*FACTORS, space=EDGES)(factors)
+lengths_of_residuals_corrected.step(space=EDGES)(factors)

@@ -41,22 +41,16 @@ def _rate(x: Instance, run: Descent, power: int) -> Slacks:
 
 @SOURCE.claim("T3", space=BOWLS)
 def theorem(x: Instance) -> Slacks:
-    """Tight: .5 = .5 on ‖f‖²/2 from (1, 1) along the axes.
-
-    Proof. A step gains <∇, h>²/(2Λ‖h‖²) >= γ²‖∇‖²/(2Λ), and ‖∇‖² >= 2λ(R − R*), so that one
-    round multiplies the gap by 1 − γ²λ/Λ at most. With f* the best of a subset the gaps are
-    smaller by the same number, and it holds as well.
-    """
     spans(x)
     yield from _rate(x, _run(x), 2)
 
 
-@theorem.step("a step gains what the edge says", "R[f_{t+1}] ≤ R[f_t] − γ²‖∇R[f_t]‖²/(2Λ)")
+@theorem.step()
 def _(x: Instance) -> Slacks:
     yield from _edges(x, 2)
 
 
-@theorem.step("the gradient is no shorter than the gap says", "‖∇R[f_t]‖² ≥ 2λ(R[f_t] − R[f*])")
+@theorem.step()
 def _(x: Instance) -> Slacks:
     yield from _dominance(x)
 
@@ -73,21 +67,18 @@ def _edges(x: Instance, power: int) -> Slacks:
 
 @SOURCE.claim("T3-tight", space=space(lam=Real(1, 1), kind=Choice("square")))
 def tight(x: Instance) -> Slack:
-    """Proof. A round takes one coordinate to 0, of N equal squares (1). No vector has a smaller
-    edge, as its largest square is at least the mean (2).
-    """
     f0, size = np.where(x.f0 >= 0.0, 1.0, -1.0), x.f0.size
     risk = Bowl(np.zeros((1, size)), np.zeros(size), 1.0, "square")
     run = Descent(risk, np.eye(size), f0, Naive(), lambda t: 1.0, 1)
     return equal(run.gaps[1] / run.gaps[0], 1.0 - 1.0 / size, "R[f_1]/R[f_0], 1 − γ²", 1)
 
 
-@tight.step("One of N.", "(N − 1)/N = 1 − γ² for γ² = 1/N", space=Space(N=Whole(1, 40)))
+@tight.step(space=Space(N=Whole(1, 40)))
 def _(x: Instance) -> Slack:
     return equal(Fraction(x.N - 1, x.N), 1 - Fraction(1, x.N), "(N − 1)/N")
 
 
-@tight.step("The largest square.", "N max v_j² ≥ Σ v_j²", space=Space(v=Vector("m", -3, 3)))
+@tight.step(space=Space(v=Vector("m", -3, 3)))
 def _(x: Instance) -> Slacks:
     for v in (exactly(x.v), exactly(0.0 * x.v + 1.0)):
         yield at_least(len(v) * max(v**2), sum(v**2), "N max v_j², Σ v_j²")
@@ -95,11 +86,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("T3-line-search", space=BOWLS).checked(trials=60)
 def searched(x: Instance) -> Slacks:
-    """Found by bisection, to 2^-50.
-
-    Proof. The best step gains at least what 1/Λ does, which is γ²‖∇‖²/(2Λ) by (1); the rest is as
-    in Theorem 3, by (2).
-    """
     spans(x)
     yield from _rate(x, _run(x, search=True), 2)
 
@@ -109,9 +95,6 @@ ROUNDS = BOWLS.but(epsilon=Real(0.01, 0.9, log=True))
 
 @SOURCE.claim("T3-rounds", space=ROUNDS).checked(trials=60)
 def logarithm(x: Instance) -> Slacks:
-    """Proof. GB11-T3 and 1 − c ≤ e^(−c) (1), to the power T. Along e_1 and e_1 + e_2 each
-    projection is at 45° to what the other left over, and halves its square.
-    """
     gamma = spans(x)
     risk = Bowl(x.A, x.y, x.lam, x.kind)
     enough = math.ceil(risk.smoothness / (gamma**2 * x.lam) * math.log(1.0 / x.epsilon))
@@ -125,7 +108,7 @@ def logarithm(x: Instance) -> Slacks:
         yield equal(turns.gaps[t] / turns.gaps[0], 2.0**-t, "what is left, 2^−t", t)
 
 
-@logarithm.step("The exponential.", "1 − c ≤ e^(−c)", space=Space(c=Real(0, 1)))
+@logarithm.step(space=Space(c=Real(0, 1)))
 def _(x: Instance) -> Slack:
     return at_most(1.0 - x.c, math.exp(-x.c), "1 − c, e^(−c)")
 
@@ -135,7 +118,6 @@ _HALVING = np.array([[1.0, 1.0], [0.0, 1.0]])
 
 @SOURCE.claim("adaboost", space=GAMES.but(epsilon=Real(0.01, 0.9, log=True))).checked(trials=60)
 def classical(x: Instance) -> Slacks:
-    """Each round multiplies the exponential risk by sqrt(1 − γ_t²) at most, γ_t ≥ 2γ."""
     gamma = float(weak_learnability(x).lower) / 2.0
     enough = math.log(1.0 / x.epsilon) / (2.0 * gamma**2)
     for vote in short_of_one(adaboost(x.A, x.t, "classical")):
@@ -147,7 +129,6 @@ def classical(x: Instance) -> Slacks:
 
 @SOURCE.claim("T3-step", space=BOWLS, counterexamples=[{**_LINE, "y": [0], "f0": [1], "T": 1}])
 def printed_step(x: Instance) -> Slacks:
-    """f_t and the sign are lost: for f²/2 at 1 the step as printed stays at 1."""
     run = _run(x)
     assert isinstance(run.risk, Bowl)
     for before, _, direction in run.moves():
@@ -156,15 +137,8 @@ def printed_step(x: Instance) -> Slacks:
         yield at_most(there, before.value - gain, "R[f_{t+1}]", before.round + 1)
 
 
-@printed_step.corrected(
-    "A step gains that much with f_{t+1} = f_t − (1/Λ)(<∇, h>/‖h‖²) h.",
-    "R[f_{t+1}] ≤ R[f_t] − <∇R[f_t], h_t>²/(2Λ‖h_t‖²)",
-)
+@printed_step.corrected()
 def step(x: Instance) -> Slacks:
-    """Equal where R is that quadratic.
-
-    Proof. The minimum over s of the bound of R[f − sh] (1).
-    """
     run = _run(x)
     assert isinstance(run.risk, Bowl)
     for before, after, direction in run.moves():
@@ -172,9 +146,8 @@ def step(x: Instance) -> Slacks:
         yield at_most(after.value, before.value - gain, "R[f_{t+1}]", after.round)
 
 
-@step.step("R is smooth.", "R[f − sh] ≤ R[f] − s<∇R[f], h> + (Λ/2)s²‖h‖²")
+@step.step()
 def smooth(x: Instance) -> Slacks:
-    """At f_0, along ∇ and the first hypothesis."""
     risk = Bowl(x.A, x.y, x.lam, x.kind)
     value, gradient = risk.evaluate(x.f0)
     for h in (gradient, x.H[:, 0]):
@@ -185,37 +158,26 @@ def smooth(x: Instance) -> Slacks:
             yield at_most(risk.evaluate(x.f0 - s * h)[0] / size, right / size, "R[f − sh]")
 
 
-SMOOTH = "R is smooth.", "R[f − sh] ≤ R[f] − s<∇R[f], h> + (Λ/2)s²‖h‖²"
-STRONGLY = "R is strongly convex.", "R[g] ≥ R[f] + <∇R[f], g − f> + (λ/2)‖g − f‖²"
-
-
 @SOURCE.claim("T3-edge", space=BOWLS, counterexamples=[{**_CROSS, "A": [[0, 0]], "lam": 1}])
 def printed_edge(x: Instance) -> Slacks:
-    """γ² is lost here and in the last display; the theorem has it. .25 <= .1464 is false."""
     yield from _edges(x, 1)
 
 
-@printed_edge.corrected("A step gains γ²‖∇‖²/(2Λ).", "R[f_{t+1}] ≤ R[f_t] − γ²‖∇R[f_t]‖²/(2Λ)")
+@printed_edge.corrected()
 def printed_edge_corrected(x: Instance) -> Slacks:
-    """Proof. A step gains <∇, h>²/(2Λ‖h‖²), as (1) says for the best s; <∇, h>² = γ²‖∇‖²‖h‖²."""
     yield from _edges(x, 2)
 
 
-printed_edge_corrected.step(*SMOOTH)(smooth.stated.check)
+printed_edge_corrected.step()(smooth.stated.check)
 
 
 @SOURCE.claim("T3-dominance", space=BOWLS)
 def dominance(x: Instance) -> Slacks:
-    """Equal for λ‖f − y‖²/2.
-
-    Proof. The lower bound of R[g] (1) is least at g = f − ∇/λ, where it is R[f] − ‖∇‖²/(2λ).
-    """
     yield from _dominance(x)
 
 
-@dominance.step(*STRONGLY)
+@dominance.step()
 def strongly_convex(x: Instance) -> Slacks:
-    """At f = f_0, for g = f* and between."""
     risk = Bowl(x.A, x.y, x.lam, x.kind)
     value, gradient = risk.evaluate(x.f0)
     for share in (1.0, 0.4, -1.0):
@@ -234,45 +196,33 @@ def _dominance(x: Instance) -> Slacks:
 
 @SOURCE.claim("T3-rate", space=BOWLS, counterexamples=[{**_CROSS, "A": [[0, 0]], "lam": 1}])
 def printed_rate(x: Instance) -> Slacks:
-    """γ² is lost: the edge is squared with <∇, h>². .5 <= 1 − 1/sqrt(2) is false."""
     spans(x)
     yield from _rate(x, _run(x), 1)
 
 
-@printed_rate.corrected(
-    "One round multiplies the gap by 1 − γ²λ/Λ at most.",
-    "R[f_{t+1}] − R[f*] ≤ (1 − γ²λ/Λ)(R[f_t] − R[f*])",
-)
+@printed_rate.corrected()
 def printed_rate_corrected(x: Instance) -> Slacks:
-    """As the theorem states.
-
-    Proof. By (1) a step gains γ²‖∇‖²/(2Λ) (GB11-T3-edge), and by (2) ‖∇‖² >= 2λ(R − R*).
-    """
     yield from theorem(x)
 
 
-printed_rate_corrected.step(*SMOOTH)(smooth.stated.check)
-printed_rate_corrected.step(*STRONGLY)(strongly_convex.stated.check)
+printed_rate_corrected.step()(smooth.stated.check)
+printed_rate_corrected.step()(strongly_convex.stated.check)
 
 
 @SOURCE.claim("T3-last", space=BOWLS, counterexamples=[{**_LINE, "y": [0], "f0": [1], "T": 1}])
 def last_line(x: Instance) -> Slack:
-    """R[f_T] − R[f_0] is negative, and says nothing of R[f*]. The theorem has R[f_T] − R[f*]."""
     run = _run(x)
     return equal(run.gaps[-1] - run.gaps[0], run.gaps[-1], "R[f_T] − R[f_0], R[f_T] − R[f*]")
 
 
-@last_line.corrected(
-    "The bound is one on R[f_T] − R[f*].", "R[f_T] − R[f*] ≤ (1 − γ²λ/Λ)^T (R[f_0] − R[f*])"
-)
+@last_line.corrected()
 def last_line_corrected(x: Instance) -> Slacks:
-    """Proof. GB11-T3-rate as corrected, by (1) and (2), in each of T rounds."""
     yield from theorem(x)
 
 
-last_line_corrected.step(*SMOOTH)(smooth.stated.check)
-last_line_corrected.step(*STRONGLY)(strongly_convex.stated.check)
+last_line_corrected.step()(smooth.stated.check)
+last_line_corrected.step()(strongly_convex.stated.check)
 
 
-searched.step(*SMOOTH)(smooth.stated.check)
-searched.step(*STRONGLY)(strongly_convex.stated.check)
+searched.step()(smooth.stated.check)
+searched.step()(strongly_convex.stated.check)

@@ -129,12 +129,10 @@ def after_one_round(x: Instance) -> tuple[Run, Expression]:
 CONDITIONS = "γ = 1/2 and 9/10, λ/Λ = 1/10 and 1/2"
 BOWLS = over(f"T ≤ 6, {CONDITIONS}", gamma=EDGES, lam=("1/10", "1/2"), T=range(1, 7))
 ROUND = over(CONDITIONS, gamma=EDGES, lam=("1/10", "1/2"))
-RATIO = "max (R[f_T] − R[f*])/(R[f_0] − R[f*]) ≤ (1 − γ²λ/Λ)^T"
 
 
-@smooth.theorem.step(WORST, RATIO, space=GRID, every=BOWLS, resolution=1e-5)
+@smooth.theorem.step(space=GRID, every=BOWLS, resolution=1e-5)
 def _(x: Instance) -> Slack:
-    """Not tight for λ < Λ: 0.8664 for T = 1, γ = λ/Λ = 1/2, where the bound is 0.875."""
     gamma, lam = fraction(x.gamma), fraction(x.lam)
     R = ConvexFunctional(smooth=1, strong=lam)
     _, least = R.minimum()
@@ -144,14 +142,8 @@ def _(x: Instance) -> Slack:
     return at_most(worst.bracket, (1 - gamma**2 * lam) ** x.T, "the ratio, its bound", x.T)
 
 
-@smooth.searched.step(WORST, RATIO, space=GRID, every=BOWLS, resolution=1e-5)
+@smooth.searched.step(space=GRID, every=BOWLS, resolution=1e-5)
 def _(x: Instance) -> Slack:
-    """It is ((1 − k)/(1 + k))^(2T), k = (λ/Λ)(1 − q)/(1 + q), q = sqrt(1 − γ²), as far as computed.
-    De Klerk, Glineur & Taylor (2017) have this rate for directions with a relative error of q.
-
-    The best point along p is f − s with ∇' orthogonal to p and s; that s is a multiple of p is not
-    required.
-    """
     gamma, lam = fraction(x.gamma), fraction(x.lam)
     R, f = ConvexFunctional(smooth=1, strong=lam), Element()
     _, least = R.minimum()
@@ -167,9 +159,7 @@ def _(x: Instance) -> Slack:
     return at_most(worst.bracket, (1 - gamma**2 * lam) ** x.T, "the ratio, its bound", x.T)
 
 
-@smooth.printed_rate_corrected.step(
-    WORST, "max (R[f_1] − R[f*])/(R[f_0] − R[f*]) ≤ 1 − γ²λ/Λ", space=GRID, every=ROUND
-)
+@smooth.printed_rate_corrected.step(space=GRID, every=ROUND)
 def _(x: Instance) -> Slack:
     gamma, lam = fraction(x.gamma), fraction(x.lam)
     run, least = after_one_round(x)
@@ -178,11 +168,8 @@ def _(x: Instance) -> Slack:
     return at_most(worst.bracket, 1 - gamma**2 * lam, "the ratio, its bound")
 
 
-@smooth.step.step(
-    WORST, "max R[f_1] − R[f_0] + ‖p‖²/(2Λ) ≤ 0", space=GRID, every=ROUND, resolution=1e-5
-)
+@smooth.step.step(space=GRID, every=ROUND, resolution=1e-5)
 def _(x: Instance) -> Slack:
-    """<∇, h>²/‖h‖² = ‖p‖². An equality where R is its quadratic bound along h."""
     run, _ = after_one_round(x)
     (before, after), (p,) = run.values, run.moves
     requirements = [unit(run.gradients[:1]), *run.requirements]
@@ -190,9 +177,7 @@ def _(x: Instance) -> Slack:
     return at_most(worst.bracket, 0, "R[f_1] − R[f_0] + ‖p‖²/2")
 
 
-@smooth.printed_edge_corrected.step(
-    WORST, "max R[f_1] − R[f_0] + γ²‖∇‖²/(2Λ) ≤ 0", space=GRID, every=ROUND, resolution=1e-5
-)
+@smooth.printed_edge_corrected.step(space=GRID, every=ROUND, resolution=1e-5)
 def _(x: Instance) -> Slack:
     run, _ = after_one_round(x)
     (before, after), gamma = run.values, fraction(x.gamma)
@@ -202,14 +187,9 @@ def _(x: Instance) -> Slack:
 
 
 @smooth.dominance.step(
-    WORST,
-    "max 2λ(R[f] − R[f*])/‖∇R[f]‖² ≤ 1",
-    space=GRID,
-    every=over("λ/Λ = 1/10, 1/2 and 9/10", lam=("1/10", "1/2", "9/10")),
-    resolution=1e-5,
+    space=GRID, every=over("λ/Λ = 1/10, 1/2 and 9/10", lam=("1/10", "1/2", "9/10")), resolution=1e-5
 )
 def _(x: Instance) -> Slack:
-    """An equality for λ‖f‖²/2."""
     lam = fraction(x.lam)
     R = ConvexFunctional(smooth=1, strong=lam)
     (_, least), (value, g) = R.minimum(), R.at(Element())
@@ -236,43 +216,26 @@ def _projected(t: int, gamma: Fraction, length: bool) -> WorstCase:
     return worst_case(h @ h if length else rest @ rest, requirements)
 
 
-@repeated.lengths_double.step(WORST, "max ‖h_t‖²/‖∇_t‖² ≤ 4", space=GRID, every=SMALL)
+@repeated.lengths_double.step(space=GRID, every=SMALL)
 def _(x: Instance) -> Slack:
-    """It is (1 + q^t)² for t arcsin γ ≥ π, and else the greatest 1 − 2c^t cos tφ + c^{2t} for
-    c = cos φ, sin φ ≥ γ, if projections rotate what is left by φ in a plane: 4/3 for t = 2,
-    γ² ≤ 2/3, and 81/49 for t = 3, γ² ≤ 3/7. It tends to 4 as t grows and γ falls.
-    """
     return at_most(_projected(x.T, fraction(x.gamma), True).bracket, 4, "‖h_t‖², ‖∇_t‖ = 1", x.T)
 
 
-@convex.lengths_corrected.step(
-    WORST,
-    "max ‖h_t‖²/‖∇_t‖² ≤ (1 + q^t)², and ≤ 1 for t = 1",
-    space=GRID,
-    every=SMALL,
-    resolution=1e-5,
-)
+@convex.lengths_corrected.step(space=GRID, every=SMALL, resolution=1e-5)
 def _(x: Instance) -> Slack:
-    """Tight just if t arcsin γ ≥ π; else see GB11-T4-h."""
     worst = _projected(x.T, fraction(x.gamma), True)
     right = 1.0 if x.T == 1 else (1.0 + repeated.wasted(x.gamma) ** x.T) ** 2
     return at_most(worst.bracket, right, "‖h_t‖², ‖∇_t‖ = 1", x.T)
 
 
-@repeated.error.step(
-    WORST, "max ‖∇_t − h_t‖²/‖∇_t‖² ≤ (1 − γ²)^t", space=GRID, every=SMALL, resolution=1e-5
-)
+@repeated.error.step(space=GRID, every=SMALL, resolution=1e-5)
 def _(x: Instance) -> Slack:
     worst, gamma = _projected(x.T, fraction(x.gamma), False), fraction(x.gamma)
     return at_most(worst.bracket, (1 - gamma**2) ** x.T, "‖∇_t − h_t‖², ‖∇_t‖ = 1", x.T)
 
 
 @residual.shrinking_corrected.step(
-    WORST,
-    "max ‖Δ_{t+1}‖²/‖Δ_t + ∇_t‖² ≤ 1 − γ²",
-    space=GRID,
-    every=over("γ = 1/10, 1/2 and 9/10", gamma=("1/10", *EDGES)),
-    resolution=1e-5,
+    space=GRID, every=over("γ = 1/10, 1/2 and 9/10", gamma=("1/10", *EDGES)), resolution=1e-5
 )
 def _(x: Instance) -> Slack:
     gamma = fraction(x.gamma)
@@ -299,25 +262,17 @@ def kept(x: Instance, length: bool, power: float = math.inf) -> Slack:
     return at_most(_kept(x.T, fraction(x.gamma), length).bracket, right, name, x.T)
 
 
-@residual.residual_bound.step(
-    WORST, "max ‖Δ_{T+1}‖²/G² ≤ q²(1 − q^T)²/(1 − q)²", space=GRID, every=SMALL, resolution=1e-4
-)
+@residual.residual_bound.step(space=GRID, every=SMALL, resolution=1e-4)
 def _(x: Instance) -> Slack:
-    """If the ∇_t are gradients of one convex R, it is tight for T ≤ 2 only."""
     return kept(x, False, x.T)
 
 
-@lengths_of_residuals_corrected.step(
-    WORST, "max ‖Δ_{T+1}‖²/G² ≤ c², c = 2/γ²", space=GRID, every=SMALL
-)
+@lengths_of_residuals_corrected.step(space=GRID, every=SMALL)
 def _(x: Instance) -> Slack:
     worst = _kept(x.T, fraction(x.gamma), False)
     return at_most(worst.bracket, 4.0 / x.gamma**4, "‖Δ_{T+1}‖², G = 1", x.T)
 
 
-@residual.lengths_corrected.step(
-    WORST, "max ‖h_T‖²/G² ≤ 1/(1 − q)²", space=GRID, every=SMALL, resolution=1e-4
-)
+@residual.lengths_corrected.step(space=GRID, every=SMALL, resolution=1e-4)
 def _(x: Instance) -> Slack:
-    """It is (1 − q^T)²/(1 − q)²; if the ∇_t are gradients of one convex R, for T ≤ 2."""
     return kept(x, True)

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from relaxboost.claims.gb11 import convex, displays, remarks, repeated, residual
-from relaxboost.claims.gb11.worst import EDGES, GRID, WORST, Run, fraction, over
+from relaxboost.claims.gb11.worst import EDGES, GRID, Run, fraction, over
 from relaxboost.claims.language import *
 from relaxboost.claims.worst_case import (
     ConvexFunctional,
@@ -52,34 +52,21 @@ def strong_means(x: Instance, algorithm: int, bound: Callable[[float], float]) -
         yield at_most(worst.bracket, bound(x.gamma), f"mean gap of {points}", x.T)
 
 
-@repeated.strong.step(
-    WORST, "λ max mean gap/G² ≤ (1 + ln T + (1 − γ²)/γ²)/T", space=GRID, every=STRONG
-)
+@repeated.strong.step(space=GRID, every=STRONG)
 def _(x: Instance) -> Slacks:
-    """For γ = 1 it is 1/2, 1/2, 7/18 and 3/8; for T = 4, γ = 1/2 0.4727, and the bound 1.3466."""
     rest = 1.0 + math.log(x.T)
     yield from strong_means(x, 2, lambda gamma: (rest + (1.0 - gamma**2) / gamma**2) / x.T)
 
 
-@repeated.strong_proof.step(
-    WORST, "λ max mean gap/G² ≤ (4/T)(1 + ln T + (1 − γ²)/γ²)", space=GRID, every=STRONG
-)
+@repeated.strong_proof.step(space=GRID, every=STRONG)
 def _(x: Instance) -> Slack:
     worst = _strong_mean(2, x.T, fraction(x.gamma), True)
     right = 4.0 * (1.0 + math.log(x.T) + 1.0 / x.gamma**2 - 1.0) / x.T
     return at_most(worst.bracket, right, "mean gap of f_0..f_{T−1}", x.T)
 
 
-@repeated.strong_sharp.step(
-    WORST,
-    "max Σ gaps − Σ [‖∇_t‖²/t + (1 − 1/t)‖r_t‖²]/λ + λ‖f_0 − f*‖²/4 ≤ 0, and λ max Σ gaps/G² ≤ "
-    "Σ 1/t + Σ (1 − 1/t) q^{2t}",
-    space=GRID,
-    every=STRONG,
-    resolution=1e-5,
-)
+@repeated.strong_sharp.step(space=GRID, every=STRONG, resolution=1e-5)
 def _(x: Instance) -> Slacks:
-    """The first is quadratic, so that Σ ‖∇_t‖² = 1 without loss of generality."""
     run, least = strongly(x, 2)
     q2, T = 1.0 - x.gamma**2, range(1, x.T + 1)
     parts = [g @ g / t for t, g in zip(T, run.gradients, strict=True)]
@@ -93,12 +80,7 @@ def _(x: Instance) -> Slacks:
     yield at_most(mean, right, "mean gap of f_0..f_{T−1}", x.T)
 
 
-@displays.completed.step(
-    WORST,
-    "max Σ gaps − Σ ‖h_t − ∇_t‖²/λ ≤ 4(1 + ln T)G²/λ",
-    space=GRID,
-    every=STRONG,
-)
+@displays.completed.step(space=GRID, every=STRONG)
 def _(x: Instance) -> Slack:
     run, least = strongly(x, 2)
     left = total(run.values) - x.T * least - total(r @ r for r in run.rests)
@@ -106,27 +88,14 @@ def _(x: Instance) -> Slack:
     return at_most(worst.bracket, 4.0 * (1.0 + math.log(x.T)), "Σ gaps − Σ ‖h_t − ∇_t‖²", x.T)
 
 
-@residual.strong.step(
-    WORST, "λ max mean gap/G² ≤ (2c²/T)(1 + ln T + 2/T), c = 2/γ²", space=GRID, every=LONGER
-)
+@residual.strong.step(space=GRID, every=LONGER)
 def _(x: Instance) -> Slacks:
     rest = 2.0 * (1.0 + math.log(x.T) + 2.0 / x.T) / x.T
     yield from strong_means(x, 3, lambda gamma: 4.0 * rest / gamma**4)
 
 
-@residual.strong_sharp.step(
-    WORST,
-    "max Σ gaps − Σ (‖∇_t‖² + 2<Δ_t, ∇_t>)/(2λt) ≤ 0, and λ max mean gap/G² ≤ "
-    "(1 + q)/(1 − q) (1 + ln T)/(2T)",
-    space=GRID,
-    every=LONGER,
-    resolution=1e-5,
-)
+@residual.strong_sharp.step(space=GRID, every=LONGER, resolution=1e-5)
 def _(x: Instance) -> Slacks:
-    """The first is quadratic, so that Σ ‖∇_t‖² = 1 without loss of generality; it is tight. Without
-    projections, γ = 1, the worst mean gap is (G²/(2λT)) Σ 1/t. For T = 4, γ = 1/2 it is 0.4794,
-    and the bound 4.1546.
-    """
     run, least = strongly(x, 3)
     before = [Element({}), *run.rests]
     pairs = zip(before, run.gradients, strict=False)
@@ -141,12 +110,7 @@ def _(x: Instance) -> Slacks:
     yield at_most(mean, right, "mean gap of f_0..f_{T−1}", x.T)
 
 
-@residual.strong_end.step(
-    WORST,
-    "λ max Σ gaps/G² ≤ 2c²(1 + ln T) + 2c²/T, c = 2/γ²",
-    space=GRID,
-    every=LONGER,
-)
+@residual.strong_end.step(space=GRID, every=LONGER)
 def _(x: Instance) -> Slack:
     worst = x.T * _strong_mean(3, x.T, fraction(x.gamma), True).bracket
     right = 8.0 / x.gamma**4 * (1.0 + math.log(x.T) + 1.0 / x.T)
@@ -196,42 +160,29 @@ def seventh(x: Instance, D: float) -> float:
     return (D**2 / 2.0 + (1.0 + q) / (1.0 - q)) / math.sqrt(x.T)
 
 
-@convex.convex_corrected.step(
-    WORST, "max mean gap ≤ 2F²/√T + G²/√T + 2FGq/((1 − q)T)", space=GRID, every=CONVEX
-)
+@convex.convex_corrected.step(space=GRID, every=CONVEX)
 def _(x: Instance) -> Slacks:
-    """2FG for f_0, T = 1. For γ = 1, F = G, T = 4 it is 1.0324, and the bound 1.5."""
     yield from weak_means(x, 2, fifth(x, 2.0 * x.F))
 
 
-@convex.convex_looser.step(
-    WORST, "max mean gap ≤ 2F²/√T + 4G²/√T + 4FGq/(γ²T)", space=GRID, every=CONVEX
-)
+@convex.convex_looser.step(space=GRID, every=CONVEX)
 def _(x: Instance) -> Slacks:
     q = repeated.wasted(x.gamma)
     right = (2.0 * x.F**2 + 4.0) / math.sqrt(x.T) + 4.0 * x.F * q / (x.gamma**2 * x.T)
     yield from weak_means(x, 2, right)
 
 
-@convex.convex_distance.step(
-    WORST, "max mean gap ≤ F²/(2√T) + G²/√T + FGq/((1 − q)T)", space=GRID, every=CONVEX
-)
+@convex.convex_distance.step(space=GRID, every=CONVEX)
 def _(x: Instance) -> Slacks:
-    """FG for f_0, T = 1. For γ = 1, F = G, T = 4 it is 0.5650, and the bound 0.75."""
     yield from weak_means(x, 2, fifth(x, x.F), True)
 
 
-@residual.convex_corrected.step(
-    WORST, "max mean gap ≤ 2F²/√T + G²(1 + q)/((1 − q)√T)", space=GRID, every=CONVEX
-)
+@residual.convex_corrected.step(space=GRID, every=CONVEX)
 def _(x: Instance) -> Slacks:
-    """That of Algorithm 2 for γ = 1, and for the mean gap of f_0 and f_1."""
     yield from weak_means(x, 3, seventh(x, 2.0 * x.F))
 
 
-@residual.convex_distance.step(
-    WORST, "max mean gap ≤ F²/(2√T) + G²(1 + q)/((1 − q)√T)", space=GRID, every=CONVEX
-)
+@residual.convex_distance.step(space=GRID, every=CONVEX)
 def _(x: Instance) -> Slacks:
     yield from weak_means(x, 3, seventh(x, x.F), True)
 
@@ -251,27 +202,15 @@ def _last(algorithm: int, T: int, gamma: Fraction, D: Fraction) -> WorstCase:
     return worst_case(run.values[-1] - least, requirements, [R])
 
 
-@remarks.average.step(
-    WORST,
-    "max R[f_{T−1}] − R[f*] ≤ [D²/2 + 2G²(3 + 2 ln T) + DGq(3 − 2q)/(1 − q)²]/sqrt(T)",
-    space=GRID,
-    every=LAST,
-)
+@remarks.average.step(space=GRID, every=LAST)
 def _(x: Instance) -> Slack:
-    """DG for T = 1."""
     q, log = repeated.wasted(x.gamma), math.log(x.T)
     most = x.F**2 / 2.0 + 2.0 * (3.0 + 2.0 * log) + x.F * q * (3.0 - 2.0 * q) / (1.0 - q) ** 2
     worst = _last(2, x.T, fraction(x.gamma), fraction(x.F))
     return at_most(worst.bracket, most / math.sqrt(x.T), "gap of f_{T−1}", x.T)
 
 
-@remarks.average_residual.step(
-    WORST,
-    "max R[f_{T−1}] − R[f*] ≤ [D²/2 + (G²/2 + GB)(3 + 2 ln T) + B(D + B)(2 + ln T) + 3B²/2]/"
-    "sqrt(T), B = qG/(1 − q)",
-    space=GRID,
-    every=LAST,
-)
+@remarks.average_residual.step(space=GRID, every=LAST)
 def _(x: Instance) -> Slack:
     q, log = repeated.wasted(x.gamma), math.log(x.T)
     B = q / (1.0 - q)

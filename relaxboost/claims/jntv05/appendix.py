@@ -17,7 +17,6 @@ CUBES = Space(sizes={"n": (2, 6)}, a=Vector("n", 0.01, 1), x=Vector("n"), y=Vect
 
 @SOURCE.claim("A-hessian", space=DUALS)
 def hessian(x: Instance) -> Slack:
-    """(10) differentiated; against a central difference, relative to λ/β."""
     a, h = gibbs(x.z, x.beta, 1.0), 1e-4 * x.beta * x.v
     change = gibbs(x.z - h, x.beta, 1.0) - gibbs(x.z + h, x.beta, 1.0)
     formula = 2.0 * (a * h - a * float(a @ h)) / x.beta
@@ -26,9 +25,6 @@ def hessian(x: Instance) -> Slack:
 
 @SOURCE.claim("A-sup", space=DUALS)
 def supremum(x: Instance) -> Slack:
-    """The mean value theorem for z ↦ xᵀ∇W_β(z) with x the signs of the change. For that x the sup
-    over the segment, by 20 Gauss points, which exceeds their mean.
-    """
     change = gibbs(x.v, x.beta, x.radius) - gibbs(x.z, x.beta, x.radius)
     direction, signs = x.v - x.z, np.sign(change)
     assume(0.1 < float(np.abs(direction).max()) < 4.0 * x.beta)
@@ -41,11 +37,6 @@ def supremum(x: Instance) -> Slack:
 
 @SOURCE.claim("Eq39", space=CUBES)
 def eq39(x: Instance) -> Slacks:
-    """Equal for x_i the sign of y_i − Σ a_j y_j where y has two values.
-
-    Proof. y_i = Σ_j a_j y_i, since Σ a_j = 1: the first step is the term of i. In the second each
-    x_i and y_i − y_j is replaced by its size, and |x_i| ≤ 1. Sums of both are (39).
-    """
     a, u, v = on_simplex(exactly(x.a)), exactly(x.x), exactly(x.y)
     form = sum(u * a * v) - sum(u * a) * sum(a * v)
     size = range(len(a))
@@ -54,17 +45,14 @@ def eq39(x: Instance) -> Slacks:
     yield at_most(middle, _spread(a, v), "the sum, without x")
 
 
-@eq39.step(
-    "A term is a mean of differences.", "a_i y_i − a_i Σ_j a_j y_j = a_i Σ_j a_j (y_i − y_j)"
-)
+@eq39.step()
 def _(x: Instance) -> Slack:
     a, v = on_simplex(exactly(x.a)), exactly(x.y)
     return equal(a[0] * v[0] - a[0] * sum(a * v), a[0] * sum(a * (v[0] - v)), "the term of i = 1")
 
 
-@eq39.step("Sizes.", "x_i a_i Σ_j a_j (y_i − y_j) ≤ a_i Σ_j a_j |y_i − y_j|")
+@eq39.step()
 def _(x: Instance) -> Slacks:
-    """Equal for x_i = 1 and y_i the largest."""
     a, v = on_simplex(exactly(x.a)), exactly(x.y)
     i = int(np.argmax(x.y))
     for factor in (Fraction(x.x[i]), Fraction(1)):
@@ -80,11 +68,6 @@ def _spread(a: Array, v: Array) -> Fraction:
 
 @SOURCE.claim("A-vertices", space=CUBES)
 def vertices(x: Instance) -> Slacks:
-    """Each pair of opposite signs counts twice, with |y_i − y_j| = 2.
-
-    Proof. By the first step, applied to one coordinate after the other, the sum is at most its
-    value at some vertex, which is 2 · 2a_+ (1 − a_+); by the second that is at most 1.
-    """
     a = on_simplex(exactly(x.a))
     most = Fraction(0)
     for signs in product((1, -1), repeat=len(a)):
@@ -97,9 +80,7 @@ def vertices(x: Instance) -> Slacks:
     yield at_most(most, 1, "4a_+(1 − a_+), 1")
 
 
-@vertices.step(
-    "The sum is convex in each y_i.", "f(y_i) ≤ ((1 + y_i)/2) f(1) + ((1 − y_i)/2) f(−1)"
-)
+@vertices.step()
 def _(x: Instance) -> Slack:
     a, v = on_simplex(exactly(x.a)), exactly(x.y)
     up, down = v.copy(), v.copy()
@@ -108,7 +89,7 @@ def _(x: Instance) -> Slack:
     return at_most(_spread(a, v), mean, "f(y_1), the mean of f(±1)")
 
 
-@vertices.step("One is left.", "1 − 4a_+(1 − a_+) = (1 − 2a_+)²")
+@vertices.step()
 def _(x: Instance) -> Slack:
     plus = on_simplex(exactly(x.a))[0]
     return equal(1 - 4 * plus * (1 - plus), (1 - 2 * plus) ** 2, "1 − 4a_+(1 − a_+), the square")
@@ -116,20 +97,13 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("Eq40", space=SMOOTH)
 def eq40(x: Instance) -> Slack:
-    """x* = −∇W_β(z).
-
-    Proof. V(x*) ≤ V(sx + (1 − s)x*), and (7) bounds that. So V(x) − V(x*) is at least the right
-    side of the step for every s in (0, 1), and its limit for s → 0. No continuity is needed.
-    """
     value, alpha = VALUES[x.proxy], modulus(x.proxy, x.z.size, x.radius)
     best, other = mirror_of(x.proxy, x.radius)(x.z, x.beta), x.radius * x.theta
     rise = value(other, x.radius) - value(best, x.radius) + float(x.z @ (other - best)) / x.beta
     return at_least(rise, alpha / 2.0 * float(np.abs(other - best).sum()) ** 2, "V(x) − V(x*)")
 
 
-@eq40.step(
-    "For every s.", "V(x) − V(x*) ≥ (α/2)(1 − s)‖x − x*‖²", space=SMOOTH.but(s=PAIRS.fields["s"])
-)
+@eq40.step(space=SMOOTH.but(s=PAIRS.fields["s"]))
 def _(x: Instance) -> Slack:
     value, alpha = VALUES[x.proxy], modulus(x.proxy, x.z.size, x.radius)
     best, other = mirror_of(x.proxy, x.radius)(x.z, x.beta), x.radius * x.theta
@@ -140,11 +114,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("B-chain", space=SMOOTH.but(s=PAIRS.fields["s"]))
 def chain(x: Instance) -> Slacks:
-    """All lines of the chain.
-
-    Proof. (40) for zᵀθ + βV(θ), which is αβ-strongly convex, at x_s, for z_1 and z_2, with the
-    weights s and 1 − s; the squares add up by the step. Then (7) for V(x_s).
-    """
     value, mirror = VALUES[x.proxy], mirror_of(x.proxy, x.radius)
     ab, s = modulus(x.proxy, x.z.size, x.radius) * x.beta, x.s
     points = mirror(x.z, x.beta), mirror(x.v, x.beta)
@@ -166,9 +135,8 @@ def chain(x: Instance) -> Slacks:
     yield at_most(middle, -square, "the second line, the third")
 
 
-@chain.step("The squares.", "s‖x_1 − x_s‖² + (1 − s)‖x_2 − x_s‖² = s(1 − s)‖x_1 − x_2‖²")
+@chain.step()
 def _(x: Instance) -> Slack:
-    """s(1 − s)² + (1 − s)s² = s(1 − s). In fractions."""
     a, b, s = exactly(x.z), exactly(x.v), Fraction(x.s)
     mixed = s * a + (1 - s) * b
     squares = [sum(abs(e) for e in d) ** 2 for d in (a - mixed, b - mixed, a - b)]
@@ -177,11 +145,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("B-end", space=SMOOTH.but(norm=Choice("l1", "l2")))
 def end(x: Instance) -> Slacks:
-    """Divide by ‖x_1 − x_2‖ where it is not 0.
-
-    Proof. The first inequality is JNTV05-B-chain divided by −s(1 − s); it holds in any norm for
-    which V is strongly convex. The second is Hölder's, the step.
-    """
     mirror = mirror_of("squared" if x.norm == "l2" else x.proxy, x.radius)
     change = mirror(x.v, x.beta) - mirror(x.z, x.beta)
     if x.norm == "l2":
@@ -194,9 +157,8 @@ def end(x: Instance) -> Slacks:
     yield at_most(inner, dual * size, "the inner product, ‖z_1 − z_2‖_* ‖x_1 − x_2‖")
 
 
-@end.step("Dual norms.", "uᵀd ≤ ‖u‖_∞ ‖d‖_1, uᵀd ≤ ‖u‖_2 ‖d‖_2")
+@end.step()
 def _(x: Instance) -> Slacks:
-    """Also at the d for which they are equal: a unit vector, and u itself."""
     j = int(np.argmax(np.abs(x.z)))
     at = np.eye(x.z.size)[j] * np.sign(x.z[j])
     for d in (x.v, at):
@@ -209,9 +171,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("Eq41-43", space=PAIRS)
 def entropy_monotone(x: Instance) -> Slacks:
-    """∂²V/∂x_i∂x_j = δ_ij/x_i. The left side is the mean of hᵀ∇²V h over the segment, so that it is
-    its value somewhere; equal where |x_i − y_i| ∝ x̃_i.
-    """
     a, b = ((0.9 * w + 0.1 / w.size) * x.radius for w in (x.x, x.y))
     h = a - b
     inner = float((np.log(a) - np.log(b)) @ h)

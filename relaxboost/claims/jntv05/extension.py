@@ -75,20 +75,14 @@ def _below_roof(x: Instance, shift: float) -> Slack | None:
     space=GENERAL,
 )
 def theorem_2(x: Instance) -> Slack:
-    """If V(θ*) may be negative, any V̄ > 0 will do: Proposition 2 needs V ≥ 0.
-    At the counterexample V is the entropy less 1, A(θ) = (1 − θ_1)², θ̂_1 = θ_* and L = 2.
-    """
     slack = _below_roof(x, x.shift)
     assume(slack is not None)
     assert slack is not None
     return slack
 
 
-@theorem_2.corrected(
-    "reading: V : Θ → R_+. With V − V(θ_*) it holds for any.", "(33) and (34), V(θ_*) ≥ 0"
-)
+@theorem_2.corrected()
 def theorem_2_corrected(x: Instance) -> Slacks:
-    """Proposition 3 and (28). Where V̄ = 0 is allowed, (34) has β_0 = ∞: θ_i = θ_* = θ* for ever."""
     slack = _below_roof(x, abs(x.shift))
     if slack is not None:
         yield slack
@@ -108,7 +102,6 @@ def theorem_2_corrected(x: Instance) -> Slacks:
     ),
 )
 def squared(x: Instance) -> Slack:
-    """The gradient grows with θ: no L will do, unless H = 0."""
     return at_most(_square(x, x.theta), exactly([x.L])[0] ** 2, "E ‖∇Q‖_∞², L²")
 
 
@@ -120,24 +113,16 @@ def _square(x: Instance, theta: Array) -> Fraction:
     return total
 
 
-@squared.corrected(
-    "On a compact Θ, as the simplex, for Y with E Y² < ∞.",
-    "‖θ‖_1 ≤ λ: L² ≤ 4K² E (|Y| + Kλ)², |h_j| ≤ K",
-)
+@squared.corrected()
 def squared_corrected(x: Instance) -> Slack:
-    """Equal where H = (K, ..., K), Y ≤ 0 and θ is in the simplex.
-
-    Proof. ‖∇Q‖_∞ = 2|θᵀH − Y| ‖H‖_∞ ≤ 2(|Y| + Kλ)K, by the step; squares, and the mean.
-    """
     lam = sum(abs(w) for w in exactly(x.theta))
     K = max(abs(h) for row in exactly(x.H) for h in row)
     mean = sum(p * (abs(y) + K * lam) ** 2 for p, y in zip(exactly(x.p), exactly(x.y), strict=True))
     return at_most(_square(x, x.theta), 4 * K**2 * mean, "E ‖∇Q‖_∞², the bound")
 
 
-@squared_corrected.step("A prediction.", "|θᵀH − Y| ≤ |Y| + K‖θ‖_1")
+@squared_corrected.step()
 def _(x: Instance) -> Slacks:
-    """Equal for θ of one entry, where it and Y have opposite signs."""
     H, y = exactly(x.H), exactly(x.y)
     K = max(abs(h) for row in H for h in row)
     for w in (exactly(x.theta), exactly(np.eye(x.theta.size)[0])):
@@ -147,9 +132,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("T2-max", space=Space(tau=Real(0.01, 1), most=Real(1, 1000, log=True)))
 def largest(x: Instance) -> Slack:
-    """V is a perspective of s⁴ and ‖θ‖²/2, closed, finite, 1-strongly convex in ℓ2, so that it is a
-    proxy. On the circle it is 1/2 + 2/(τ²(1 + τ²)), which has no maximum.
-    """
     tau = Fraction(x.tau)
     one, two = (1 - tau**2) / (1 + tau**2), 2 * tau / (1 + tau**2)
     return at_most(_disc(one, two), Fraction(x.most), "V(θ), V̄")
@@ -159,14 +141,8 @@ def _disc(one: Fraction, two: Fraction) -> Fraction:
     return (one**2 + two**2) / 2 + two**4 / (1 - one) ** 3
 
 
-@largest.corrected(
-    "reading: V is continuous on Θ, and so has a maximum. For V bounded V̄ = sup V will do.",
-    "V(θ) ≤ V̄ = sup V < ∞",
-)
+@largest.corrected()
 def largest_corrected(x: Instance) -> Slack:
-    """Weierstrass. Here the same V, at a point of the triangle of (−1, 0), (0, 1), (0, −1), where
-    it is continuous; by convexity its supremum is attained at a vertex, as on any polytope.
-    """
     share, other = min(Fraction(1), 1 / Fraction(x.most)), min(Fraction(1), Fraction(x.tau))
     one, two = -share, (1 - share) * (2 * other - 1)
     vertices = [(-1, 0), (0, 1), (0, -1)]
@@ -179,12 +155,6 @@ def largest_corrected(x: Instance) -> Slack:
     space=RUNS.but(loss=Choice("hinge"), theta=Vector("n", -4, 4), scale=Real(0.1, 5, log=True)),
 )
 def unbounded(x: Instance) -> Slack:
-    """Nothing in Propositions 2 and 3 needs a compact Θ, but (32), a finite L.
-
-    Proof. W_β(z) = ‖z‖_2²/(2β), which falls with β, and one step adds γuᵀ∇W_β and γ²M‖u‖_∞²/(2β) at
-    most (1). So JNTV05-P2, second reading, and JNTV05-P3 hold as proved there, with α = 1/M and
-    V(θ_*) = 0, and JNTV05-Eq28 gives the factor.
-    """
     found, size = law(x), x.theta.size
     L = float(np.abs(x.H).max())
     P, means = found.samples(np.ones(x.t), growing(x.scale, x.t), lambda Z, beta: -Z / beta)
@@ -194,14 +164,11 @@ def unbounded(x: Instance) -> Slack:
 
 
 @unbounded.step(
-    "One step in the dual space.",
-    "‖ζ + u‖_2²/(2β) ≤ ‖ζ‖_2²/(2β) + ζᵀu/β + M‖u‖_∞²/(2β)",
     space=Space(
         sizes={"n": (2, 6)}, z=Vector("n", -3, 3), u=Vector("n", -3, 3), beta=Real(0.1, 4, log=True)
-    ),
+    )
 )
 def _(x: Instance) -> Slacks:
-    """Equal where all |u_j| are."""
     for u in (x.u, np.where(x.u >= 0.0, 1.0, -1.0)):
         after = float((x.z + u) @ (x.z + u)) / (2.0 * x.beta)
         linear = float(x.z @ x.z) / (2.0 * x.beta) + float(x.z @ u) / x.beta
@@ -219,9 +186,6 @@ _MARKOV = (
 
 @SOURCE.claim("R5", given=_MARKOV + "t = 3", space=CHAIN)
 def dependent(x: Instance) -> Slack:
-    """The proof does not give it (JNTV05-R5-proof), and no instance refutes it: on this chain the
-    examples that are steep where θ_1 is can make up for a factor of 2 at most.
-    """
     _, most = _chain(x)
     return at_most(_after_two(x), float(most) / x.scale * 2.0 / 3.0, "E A(θ̂_3) − min A, (33)", 3)
 
@@ -233,12 +197,6 @@ def dependent(x: Instance) -> Slack:
     space=CHAIN,
 )
 def second_moment(x: Instance) -> Slack:
-    """The examples that are steep where θ_1 is can come when it is there, and make up for the flat
-    ones in the mean, but not in the mean of squares: 4/3 > 1, and 25/6 > 5/2 for steep = 5.
-
-    Signs of slope s and −s are equally likely; θ_1 = 1/2 has half of each slope, mean 0, and sends
-    θ_1 to the side where s does not act. There all examples that act are steep.
-    """
     squares, most = _chain(x)
     return at_most(squares, most, "E ‖u_2(θ_1)‖_∞², L²")
 
@@ -263,12 +221,8 @@ def _chain(x: Instance) -> tuple[Fraction, Fraction]:
     return 2 * p * steep**2, p * steep**2 + q * flat**2
 
 
-@second_moment.corrected(
-    "The proofs hold if E (‖u_i(θ_{i−1})‖_∞² | θ_{i−1}) ≤ L² too, as where ‖u(θ, Z)‖_∞ ≤ L always.",
-    "(33) with L such a bound",
-)
+@second_moment.corrected()
 def second_moment_corrected(x: Instance) -> Slacks:
-    """Then Proposition 3 stands as it is. L = max R; (33) at t = 3, over all pairs Z_1, Z_2."""
     squares, _ = _chain(x)
     L = max(x.steep, x.flat)
     yield at_most(squares, Fraction(L) ** 2, "E ‖u_2(θ_1)‖_∞², L²")

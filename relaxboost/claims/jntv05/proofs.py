@@ -45,24 +45,15 @@ def temperatures(x: Instance) -> Array:
     counterexamples=[_NOTHING],
 ).checked(trials=200)
 def proposition_2(x: Instance) -> Slack:
-    """If V may be negative, a constant c may be subtracted from it, which takes c(β_t − β_0) from
-    the right side. The proof has W_β fall as β grows, for which V ≥ 0: R_+ is likely meant.
-    """
     return _regret(x, x.shift, x.shift)
 
 
-@proposition_2.corrected("reading: V : Θ → R_+.", "the same, V(θ_*) ≥ 0")
+@proposition_2.corrected()
 def proposition_2_corrected(x: Instance) -> Slack:
-    """All proxies of the paper but ‖θ‖_p have minimum 0; that of (35) is positive.
-
-    Proof. By the step the right side is at least that of the next statement, which is proved.
-    """
     return _regret(x, abs(x.shift), abs(x.shift))
 
 
-@proposition_2_corrected.step(
-    "More is added.", "β_t V(θ) − β_0 V(θ_*) ≥ β_t (V(θ) − V(θ_*)), V ≥ 0"
-)
+@proposition_2_corrected.step()
 def _(x: Instance) -> Slack:
     beta, least = temperatures(x), abs(x.shift)
     value = VALUES[x.proxy](x.radius * x.theta, x.radius) + least
@@ -70,32 +61,14 @@ def _(x: Instance) -> Slack:
     return at_least(left, beta[-1] * (value - least), "β_t V(θ) − β_0 V(θ_*)")
 
 
-@proposition_2.corrected(
-    "reading: V : Θ → R, with β_t (V(θ) − V(θ_*)), which is less where V(θ_*) > 0.",
-    "... ≤ β_t (V(θ) − V(θ_*)) + Σ γ_i² ‖u_i‖_∞²/(2αβ_{i−1})",
-)
+@proposition_2.corrected()
 def proposition_2_sharper(x: Instance) -> Slacks:
-    """At the θ of least slack, which is θ_t, it is tight to first order for M = 2, u = (1, −1) and
-    large β: λβ ln cosh (γ/β), λγ²/(2β).
-
-    Proof. V − V(θ_*) ≥ 0 has the same iterates and the same α. By steps 1 and 2 W_{β_i}(ζ_i) is at
-    most W_{β_{i−1}}(ζ_{i−1}) − γ_i θ_{i−1}ᵀu_i + γ_i²‖u_i‖_∞²/(2αβ_{i−1}). Summed up, with
-    W_{β_0}(0) = 0 and ζ_t = Σ γ_i u_i, Σ γ_i (θ_{i−1} − θ)ᵀu_i is at most −W_{β_t}(ζ_t) − ζ_tᵀθ and
-    the squares, and step 3 bounds that.
-    """
     yield _regret(x, 0.0, 0.0)
     yield _regret(x, 0.0, 0.0, last=True)
 
 
-@proposition_2_sharper.step(
-    "One step in the dual space.",
-    "W_β(ζ + γu) ≤ W_β(ζ) + γuᵀ∇W_β(ζ) + γ²‖u‖_∞²/(2αβ)",
-    space=DUALS.but(gamma=Real(0.1, 3)),
-)
+@proposition_2_sharper.step(space=DUALS.but(gamma=Real(0.1, 3)))
 def _(x: Instance) -> Slacks:
-    """Assumption (L) under the integral (JNTV05-P2-proof). To first order equal at signs of u that
-    halve the mass.
-    """
     signs = np.where(np.arange(x.z.size) % 2 == 0, 1.0, -1.0)
     for z, u in ((x.z, x.v), (0.0 * x.z, 0.1 * x.beta / x.gamma * signs)):
         before, after = (free_energy(y, x.beta, x.radius) for y in (z, z + x.gamma * u))
@@ -104,16 +77,14 @@ def _(x: Instance) -> Slacks:
         yield at_most(after, linear + square, "W_β(ζ + γu)")
 
 
-@proposition_2_sharper.step("β grows.", "β' ≥ β ⇒ W_β'(z) ≤ W_β(z), min V = 0", space=FALLS)
+@proposition_2_sharper.step(space=FALLS)
 def _(x: Instance) -> Slack:
-    """JNTV05-P2-falling, where it is proved."""
     before, after = (free_energy(x.z, b, x.radius) for b in (x.beta, x.beta + x.more))
     return at_most(after, before, "W_β'(z), W_β(z)")
 
 
-@proposition_2_sharper.step("The end.", "−W_β(ζ) − ζᵀθ ≤ βV(θ)", space=DUALS)
+@proposition_2_sharper.step(space=DUALS)
 def _(x: Instance) -> Slacks:
-    """The definition of W_β. Equal at θ = −∇W_β(ζ)."""
     for theta in (x.radius * x.theta, gibbs(x.z, x.beta, x.radius)):
         value = -free_energy(x.z, x.beta, x.radius) - float(x.z @ theta)
         yield at_most(value, x.beta * VALUES["entropy"](theta, x.radius), "−W_β(ζ) − ζᵀθ, βV(θ)")
@@ -143,20 +114,11 @@ def _regret(
     ],
 ).checked(trials=100)
 def any_start(x: Instance) -> Slack:
-    """The proof has θ_{i−1} = −∇W_{β_{i−1}}(ζ_{i−1}) from i = 1 on. With large β the bound tends to
-    β V(θ), which is 0 at θ_*, while θ_0 loses what it loses.
-    """
     return _regret(x, 0.0, 0.0, x.radius * x.first)
 
 
-@any_start.corrected(
-    "Proposition 2 holds from θ_0 = θ_* = −∇W_{β_0}(0).",
-    "θ_0 = argmin V, else γ_1 (θ_0 − θ_*)ᵀu_1 more",
-)
+@any_start.corrected()
 def any_start_corrected(x: Instance) -> Slacks:
-    """Proof. θ_0 is in the first term only, if gradients do not depend on it, and changes it by
-    γ_1 (θ_0 − θ_*)ᵀu_1 (1). From θ_* it is JNTV05-P2, second reading.
-    """
     yield _regret(x, 0.0, 0.0)
     first, at = x.radius * x.first, np.full(x.first.size, x.radius / x.first.size)
     more = x.gamma[0] * float((first - at) @ x.U[0])
@@ -164,9 +126,7 @@ def any_start_corrected(x: Instance) -> Slacks:
     yield equal(slack.left - more, other.left, "regret from θ_0, less the term, and from θ_*")
 
 
-@any_start_corrected.step(
-    "The first term.", "γ_1 (θ_0 − θ)ᵀu_1 = γ_1 (θ_* − θ)ᵀu_1 + γ_1 (θ_0 − θ_*)ᵀu_1"
-)
+@any_start_corrected.step()
 def _(x: Instance) -> Slack:
     first, theta = x.radius * x.first, x.radius * x.theta
     at, u = np.full(theta.size, x.radius / theta.size), x.gamma[0] * x.U[0]
@@ -176,11 +136,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("P2-proof", space=DUALS.but(gamma=Real(0.1, 3)))
 def descent_lemma(x: Instance) -> Slacks:
-    """The integral by 20 Gauss points.
-
-    Proof. By Hölder's inequality and (L) (JNTV05-L-assumption) the integrand exceeds its value at
-    τ = 0 by τγ²‖v_i‖_∞²/(αβ) at most (1), and ∫ τ dτ = 1/2.
-    """
     after = x.z + x.gamma * x.v
     nodes, shares = np.polynomial.legendre.leggauss(20)
     middles = x.z + np.multiply.outer((nodes + 1.0) / 2.0, after - x.z)
@@ -194,13 +149,8 @@ def descent_lemma(x: Instance) -> Slacks:
     yield at_most(found, linear + square, "W_β(ζ_i), the bound")
 
 
-@descent_lemma.step(
-    "The integrand.",
-    "γvᵀ(∇W_β(ζ + τγv) − ∇W_β(ζ)) ≤ τγ²‖v‖_∞²/(αβ)",
-    space=DUALS.but(gamma=Real(0.1, 3), tau=Real(0, 1)),
-)
+@descent_lemma.step(space=DUALS.but(gamma=Real(0.1, 3), tau=Real(0, 1)))
 def _(x: Instance) -> Slacks:
-    """To first order equal at signs of v that halve the mass."""
     signs = 0.1 * x.beta / x.gamma * np.where(np.arange(x.z.size) % 2 == 0, 1.0, -1.0)
     for z, v in ((x.z, x.v), (0.0 * x.z, signs)):
         moved = gibbs(z, x.beta, x.radius) - gibbs(z + x.tau * x.gamma * v, x.beta, x.radius)
@@ -210,21 +160,15 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("P2-falling", given=f"V the entropy and a constant; {SIGN}", space=FALLS)
 def falling(x: Instance) -> Slack:
-    """W_β(0) = −βV(θ_*) grows where V(θ_*) < 0."""
     return _falling(x, x.shift)
 
 
-@falling.corrected("reading: V : Θ → R_+.", "the same, V ≥ 0")
+@falling.corrected()
 def falling_corrected(x: Instance) -> Slack:
-    """With V ≥ 0.
-
-    Proof. W_β(z) is the supremum over θ of −zᵀθ − βV(θ), each of which falls with β by the step;
-    so does the supremum.
-    """
     return _falling(x, abs(x.shift))
 
 
-@falling_corrected.step("It falls at each θ.", "−zᵀθ − β'V(θ) ≤ −zᵀθ − βV(θ)")
+@falling_corrected.step()
 def _(x: Instance) -> Slack:
     theta = x.radius * x.theta
     value = VALUES["entropy"](theta, x.radius) + abs(x.shift)
@@ -240,10 +184,6 @@ def _falling(x: Instance, shift: float) -> Slack:
 
 @SOURCE.claim("P2-end", space=DUALS)
 def proof_end(x: Instance) -> Slacks:
-    """The entropy, from (9).
-
-    Proof. W_β(ζ) is the supremum over θ of −ζᵀθ − βV(θ) (1); at ζ = 0 it is −βV(θ_*).
-    """
     zero = free_energy(0.0 * x.z, x.beta, x.radius)
     yield equal(zero, 0, "W_β(0), −βV(θ_*)")
     theta = x.radius * x.theta
@@ -252,6 +192,4 @@ def proof_end(x: Instance) -> Slacks:
     yield at_most(value, bound, "−W_β(ζ) − ζᵀθ, βV(θ)")
 
 
-proof_end.step("The definition of W_β.", "−W_β(ζ) − ζᵀθ ≤ βV(θ), equal at θ = −∇W_β(ζ)")(
-    proposition_2.corrections[1].steps[2].stated.check
-)
+proof_end.step()(proposition_2.corrections[1].steps[2].stated.check)

@@ -36,33 +36,18 @@ def _ratio(x: Instance, size: int) -> float:
     ),
 )
 def others(x: Instance) -> Slack:
-    """Eleven lines on the paper has λ²M/2 for ‖θ‖_2²: (M − 1)/2 > C ln M for large M, 13.5 > 13.3
-    for M = 28 and C = 4.
-    """
     return at_most(_ratio(x, x.M), x.C * x.radius**2 * math.log(x.M), "(1/α) max V, Cλ² ln M")
 
 
-@others.corrected(
-    "reading: those of the two examples that follow, (35) and (36).",
-    "λ² ln M/2 ≤ (1/α) max V ≤ 4λ² ln M for (35), (36)",
-)
+@others.corrected()
 def others_corrected(x: Instance) -> Slacks:
-    """Proof. With u = ln M the ratios are (λ²/2)(e^(2/p) − 1)u, 2/p = 2u/(1 + u), and
-    (e − 1)λ²u²/(1 + u): JNTV05-Eq35-ratio less the minimum, and JNTV05-Eq36-ratio. Over λ²u both
-    grow with u, and are between their values at u = 1 and their limits (1).
-    """
     assume(x.proxy != "squared")
     found, log = _ratio(x, x.M), x.radius**2 * math.log(x.M)
     yield at_least(found, log / 2.0, "(1/α) max V, λ² ln M/2")
     yield at_most(found, 4.0 * log, "(1/α) max V, 4λ² ln M")
 
 
-@others_corrected.step(
-    "The factors.",
-    "1/2 ≤ (e^(2s) − 1)/2 ≤ (e² − 1)/2 < 4, 1/2 ≤ (e − 1)s ≤ e − 1 < 4 for s = u/(1 + u) in "
-    "[1/2, 1)",
-    space=Space(M=Whole(3, 10**6)),
-)
+@others_corrected.step(space=Space(M=Whole(3, 10**6)))
 def _(x: Instance) -> Slacks:
     s = math.log(x.M) / (1.0 + math.log(x.M))
     yield at_least(s, 0.5, "s, 1/2")
@@ -84,26 +69,11 @@ def _(x: Instance) -> Slacks:
     ],
 )
 def conjecture(x: Instance) -> Slack:
-    """False for every M ≥ 2. M = 2: ‖θ‖_2²/2 − λ²/4 has α = 1/2 and 1/2 < ln 2.
-
-    M ≥ 3: λ²(1 − c)⁻² KL((1 − c)θ/λ + cu ‖ u) with c = 1/(M − 1) has Hessian diag(1/g), Σ g = 1,
-    hence α = 1, and max V = λ²(M − 1)² ln(M − 1)/(M(M − 2)) < λ² ln M, as ln(M − 1) ≤ M − 2 and
-    ln M − ln(M − 1) > 1/M. For M = 3 it is (4/3) ln 2 = .924 < 1.099. The paper's own (36) has .988
-    there, and 1.384 < 1.386 for M = 4 (JNTV05-Eq36-ratio).
-    """
     return at_least(_ratio(x, x.x.size), x.radius**2 * math.log(x.x.size), "λ² ln M, (1/α) max V")
 
 
-@conjecture.corrected(
-    "No proxy has less than λ² max {2(1 − 1/M)², g_M²/2}, g_M the mean of the largest of M "
-    "independent normals: the entropy is optimal up to 1 + o(1) as M grows.",
-    "(1/α) (max V − min V) ≥ λ² max {2(1 − 1/M)², g_M²/2}",
-)
+@conjecture.corrected()
 def conjecture_corrected(x: Instance) -> Slacks:
-    """(40) at a vertex: V(λe_j) − V(θ_*) ≥ (α/2)‖λe_j − θ_*‖_1² for a j with θ_*j ≤ λ/M; equal for
-    M = 2 and ‖θ‖_2². Gradients of random signs leave any learner a regret of √t λ g_M in the limit,
-    and Proposition 2 with constant β bounds it by √(2tV*/α); g_M²/2 = (1 + o(1)) ln M.
-    """
     size, square = x.x.size, x.radius**2
     ratio = _ratio(x, size)
     yield at_least(ratio, 2.0 * square * (1.0 - 1.0 / size) ** 2, "ratio, 2λ²(1 − 1/M)²")
@@ -130,7 +100,6 @@ def _largest_normal(count: int) -> float:
     "package", space=PAIRS.but(sizes=THREE, proxy=Choice("entropy", "p-norm", "power", "tilted"))
 )
 def package(x: Instance) -> Slacks:
-    """Neither a constant factor of V nor one added to it changes (max V − min V)/α."""
     size, over, proxy = x.x.size, Simplex(x.radius), as_proxy(x.proxy)
     alpha = proxy.modulus(over, size)
     yield equal(
@@ -144,13 +113,6 @@ def package(x: Instance) -> Slacks:
 
 @SOURCE.claim("l1", space=PAIRS)
 def l1(x: Instance) -> Slacks:
-    """V is linear there, λ on the simplex, and W_β has a corner where the least z_j is not unique.
-
-    In fractions.
-
-    Proof. |sa + (1 − s)b| = s|a| + (1 − s)|b| for a, b ≥ 0 (1). The corner at z = 0:
-    W_β(h) + W_β(−h) − 2W_β(0) = λ(max h − min h), at least λ|h_j| for Σ h_j = 0 (2), not o(h).
-    """
     a, b, s, lam = exactly(x.x), exactly(x.y), Fraction(x.s), Fraction(x.radius)
     mixed = sum(abs(s * p + (1 - s) * q) for p, q in zip(a, b, strict=True))
     yield equal(mixed, s * sum(a) + (1 - s) * sum(b), "V(sx + (1 − s)y)")
@@ -160,13 +122,13 @@ def l1(x: Instance) -> Slacks:
     yield at_least(corner, lam * sum(abs(e) for e in h) / len(h), "the same, λ‖h‖_1/M")
 
 
-@l1.step("Linear in an orthant.", "|sa + (1 − s)b| = s|a| + (1 − s)|b| for a, b ≥ 0")
+@l1.step()
 def _(x: Instance) -> Slack:
     a, b, s = Fraction(x.x[0]), Fraction(x.y[0]), Fraction(x.s)
     return equal(abs(s * a + (1 - s) * b), s * abs(a) + (1 - s) * abs(b), "|sa + (1 − s)b|")
 
 
-@l1.step("The corner.", "max h − min h ≥ |h_j| for Σ h_j = 0")
+@l1.step()
 def _(x: Instance) -> Slacks:
     h = exactly(x.x) - exactly(x.y)
     h = h - sum(h) / len(h)
@@ -176,9 +138,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("ratio-l2", space=Space(sizes={"n": (2, 9)}, h=Vector("n"), radius=Real(0.25, 3)))
 def ratio_l2(x: Instance) -> Slack:
-    """α = 2 min ‖h‖_2²/‖h‖_1² over Σ h = 0, least with ⌊M/2⌋ equal positive entries and the others
-    equal: 2/M for even M, as on R^M, but 2M/(M² − 1) for odd M.
-    """
     size, square = x.h.size, Fraction(x.radius) ** 2
     return equal(square / _flattest(size), square * size / 2, "(1/α) max V, λ²M/2")
 
@@ -188,13 +147,8 @@ def _flattest(size: int) -> Fraction:
     return min(Fraction(1, 2 * k) + Fraction(1, 2 * (size - k)) for k in range(1, size))
 
 
-@ratio_l2.corrected("With the largest α on R^M, 2/M.", "(1/α) max V = λ²M/2, α = 2/M")
+@ratio_l2.corrected()
 def ratio_l2_anywhere(x: Instance) -> Slacks:
-    """2‖h‖_2² is hᵀ∇²V h, and V = λ² at a vertex.
-
-    Proof. The step, times 2, is (7) with α = 2/M for a quadratic form, and with no larger α, as it
-    is an equality where all |h_j| agree.
-    """
     size, square = x.h.size, Fraction(x.radius) ** 2
     alpha, h = Fraction(2, size), exactly(x.h)
     yield equal(square / alpha, square * size / 2, "(1/α) max V, λ²M/2")
@@ -203,23 +157,14 @@ def ratio_l2_anywhere(x: Instance) -> Slacks:
         yield at_least(2 * sum(e * e for e in direction), least, "hᵀ∇²V h, α‖h‖_1²")
 
 
-@ratio_l2_anywhere.step("Cauchy and Schwarz.", "‖h‖_1² ≤ M‖h‖_2²")
+@ratio_l2_anywhere.step()
 def _(x: Instance) -> Slacks:
     for h in (exactly(x.h), exactly(np.where(x.h >= 0.0, 1.0, -1.0))):
         yield at_most(sum(abs(e) for e in h) ** 2, len(h) * sum(e * e for e in h), "‖h‖_1²")
 
 
-@ratio_l2.corrected(
-    "With the largest α on the simplex: λ²M/2 for even M, λ²(M² − 1)/(2M) for odd M.",
-    "(1/α) max V = λ² (M − [M odd]/M)/2",
-)
+@ratio_l2.corrected()
 def ratio_l2_corrected(x: Instance) -> Slacks:
-    """'Extremely bad' it is: max V = λ² at a vertex and, less the minimum λ²/M, hardly better.
-
-    Proof. For Σ h_j = 0 and k positive entries, each sign has half of ‖h‖_1, so that ‖h‖_2² ≥
-    (‖h‖_1²/4)(1/k + 1/(M − k)) (1), equal for equal entries of a sign. The bracket is M/(k(M − k)),
-    least at ⌊M/2⌋ (2). Twice that is hᵀ∇²V h.
-    """
     size, square = x.h.size, Fraction(x.radius) ** 2
     alpha = _flattest(size)
     exact = square * (size - Fraction(size % 2, size)) / 2
@@ -233,11 +178,8 @@ def ratio_l2_corrected(x: Instance) -> Slacks:
     yield equal(least, 1.0 - 1.0 / size, "max V − min V, 1 − 1/M")
 
 
-@ratio_l2_corrected.step(
-    "Each sign.", "‖h‖_2² ≥ (‖h‖_1²/4)(1/k + 1/(M − k)), k entries of h positive, Σ h_j = 0"
-)
+@ratio_l2_corrected.step()
 def _(x: Instance) -> Slack:
-    """Cauchy and Schwarz for each."""
     h = exactly(x.h)
     h = h - sum(h) / len(h)
     k = sum(e > 0 for e in h)
@@ -247,7 +189,7 @@ def _(x: Instance) -> Slack:
     return at_least(sum(e * e for e in h), least, "‖h‖_2², (‖h‖_1²/4)(1/k + 1/(M − k))")
 
 
-@ratio_l2_corrected.step("The best k.", "4k(M − k) ≤ M² − [M odd], equal at ⌊M/2⌋")
+@ratio_l2_corrected.step()
 def _(x: Instance) -> Slacks:
     size = x.h.size
     most = size**2 - size % 2
@@ -258,11 +200,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("R1", space=Space(half=Whole(1, 500), radius=Real(0.25, 3)))
 def remark_1(x: Instance) -> Slacks:
-    """For M = 2 it is less than that of the entropy.
-
-    Proof. V* = λ²(1 − 1/M)/2 at a vertex, and α = 1/M (JNTV05-ratio-l2), so that V*/α is
-    λ²(M − 1)/2; and (M − 1)/2 ≥ ln M for M ≥ 4 (1).
-    """
     size = 2 * x.half
     squared = x.radius**2 * (1.0 - 1.0 / size) / 2.0 / modulus("squared", size, x.radius)
     yield equal(squared, x.radius**2 * (size - 1) / 2.0, "V*/α of ‖θ‖_2²/2, λ²(M − 1)/2")
@@ -270,9 +207,8 @@ def remark_1(x: Instance) -> Slacks:
         yield at_least(squared, x.radius**2 * math.log(size), "the same, λ² ln M")
 
 
-@remark_1.step("(M − 1)/2 exceeds the logarithm.", "(M − 1)/2 ≥ ln M for M ≥ 4")
+@remark_1.step()
 def _(x: Instance) -> Slack:
-    """It does for 4, and grows faster."""
     size = 2 * x.half + 2
     return at_least((size - 1) / 2.0, math.log(size), "(M − 1)/2, ln M")
 
@@ -286,10 +222,6 @@ def _(x: Instance) -> Slack:
     ),
 )
 def sets(x: Instance) -> Slacks:
-    """Closed forms for the entropy, a sort for ‖θ‖_2², a root of one equation for (35) and (36).
-
-    Against θ', and points between θ and θ'.
-    """
     kinds: dict[str, Any] = {"simplex": Simplex, "full simplex": FullSimplex, "ball": L1Ball}
     over = kinds[x.over](x.radius)
     proxy = as_proxy(x.proxy)

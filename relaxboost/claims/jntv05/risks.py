@@ -39,34 +39,24 @@ def _excess(x: Instance, shift: float) -> Slacks:
 
 @SOURCE.claim("P3", given=f"θ_0 = θ_*; finite laws, all samples; {SIGN}", space=EXPECTED)
 def proposition_3(x: Instance) -> Slacks:
-    """As Proposition 2: it fails if V may be negative. At the counterexample A is constant."""
     yield from _excess(x, x.shift)
 
 
-@proposition_3.corrected(
-    "reading: V : Θ → R_+. With β_t (V(θ) − V(θ_*)) it holds for any V.", "the same, V ≥ 0"
-)
+@proposition_3.corrected()
 def proposition_3_corrected(x: Instance) -> Slacks:
-    """Both for V ≥ 0 and for V − V(θ_*).
-
-    Proof. (27), divided, bounds A(θ̂_t) − A(θ) by the left side of JNTV05-P2 as corrected, over
-    Σ γ_i. In expectation the terms in ξ_i vanish by the first step, and E ‖u_i‖_∞² ≤ L² by the
-    second. The θ is any one.
-    """
     yield from _excess(x, abs(x.shift))
     yield from _excess(x, 0.0)
 
 
-@proposition_3_corrected.step("The noise has mean 0.", "E (θ_{i−1} − θ)ᵀξ_i(θ_{i−1}) = 0")
+@proposition_3_corrected.step()
 def _(x: Instance) -> Slack:
-    """θ_{i−1} is a function of the examples before i; here any point."""
     found, point = law(x), x.radius * x.rng.dirichlet(np.ones(x.theta.size))
     u = found.slopes(point[None, :])[0]
     inner = (u - x.p @ u) @ (point - x.radius * x.theta)
     return equal(float(x.p @ inner), 0.0, "E (θ_{i−1} − θ)ᵀξ")
 
 
-@proposition_3_corrected.step("The squares.", "E ‖u_i(θ)‖_∞² ≤ L_φ(λ)²")
+@proposition_3_corrected.step()
 def _(x: Instance) -> Slack:
     found, point = law(x), x.radius * x.rng.dirichlet(np.ones(x.theta.size))
     square = float(x.p @ np.abs(found.slopes(point[None, :])[0]).max(axis=1) ** 2)
@@ -75,11 +65,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("Eq27", space=EXPECTED)
 def jensen(x: Instance) -> Slack:
-    """For any points.
-
-    Proof. The first step is Jensen's inequality for A with weights γ_i/Σ γ_i, the second the
-    definition of a sub-gradient at each θ_{i−1}; multiplied by γ_i and summed up they are (27).
-    """
     found = law(x)
     points = _points(x)
     theta, share = x.radius * x.theta, x.gamma / x.gamma.sum()
@@ -93,14 +78,14 @@ def _points(x: Instance) -> Array:
     return points
 
 
-@jensen.step("Jensen's inequality.", "A(Σ γ_i θ_{i−1}/Σ γ_i) ≤ Σ γ_i A(θ_{i−1})/Σ γ_i")
+@jensen.step()
 def _(x: Instance) -> Slack:
     found, points, share = law(x), _points(x), x.gamma / x.gamma.sum()
     mean = float(share @ found.risk(points))
     return at_most(float(found.risk(share @ points)), mean, "A of the mean, the mean of A")
 
 
-@jensen.step("A sub-gradient.", "A(θ_{i−1}) − A(θ) ≤ (θ_{i−1} − θ)ᵀ∇A(θ_{i−1})")
+@jensen.step()
 def _(x: Instance) -> Slacks:
     found, points, theta = law(x), _points(x), x.radius * x.theta
     slopes = np.einsum("k,tkn->tn", x.p, found.slopes(points))
@@ -111,9 +96,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("noise", space=EXPECTED)
 def noise(x: Instance) -> Slacks:
-    """Proof. Example i is independent of those before it, and so of θ_{i−1}. At each θ_{i−1} the
-    noise has mean 0 (1), and the square of u_i the mean L² at most (2).
-    """
     found, beta = law(x), temperatures(x)
     P, points = found.samples(x.gamma, beta, mirror_of(x.proxy, x.radius))
     u = found.slopes(points)
@@ -125,12 +107,11 @@ def noise(x: Instance) -> Slacks:
 
 
 for _step in proposition_3.corrections[0].steps:
-    noise.step(_step.stated.words, _step.stated.formula)(_step.stated.check)
+    noise.step()(_step.stated.check)
 
 
 @SOURCE.claim("R4-bounds", space=EXPECTED.but(factor=Real(0.1, 10, log=True)))
 def scaled_bounds(x: Instance) -> Slack:
-    """All terms of Proposition 2 are multiplied by the factor, as is Σ γ_i."""
     beta, found = temperatures(x), law(x)
     alpha = modulus(x.proxy, x.theta.size, x.radius)
     value = VALUES[x.proxy](x.radius * x.theta, x.radius)
@@ -147,25 +128,13 @@ _SCALED = STREAMS.but(factor=Real(0.1, 10, log=True))
 
 @SOURCE.claim("R4", space=_SCALED)
 def scaled(x: Instance) -> Slack:
-    """Never: the argmin of cζᵀθ + cβV(θ) is that of ζᵀθ + βV(θ), so by induction no u_i changes.
-
-    The sides count the estimates that change: one at least is what the remark has in mind.
-    """
     assume(abs(math.log(x.factor)) > 0.1)
     changed = int((_changes(x) > 1e-9).sum())
     return at_least(changed, 1, "1, number of estimates that change")
 
 
-@scaled.corrected(
-    "The multiplication never affects the estimates.",
-    "θ_i' = θ_i, θ̂_i' = θ̂_i for all i, c, streams",
-)
+@scaled.corrected()
 def scaled_corrected(x: Instance) -> Slacks:
-    """For any proxy. The package's learner with constant β: weights of examples are the γ_i.
-
-    Proof. By induction no u_i changes, so that ζ_i becomes cζ_i. The argmin of cζᵀθ + cβV(θ) is
-    that of ζᵀθ + βV(θ), which is the step, and (12) divides by Σ cγ_i.
-    """
     yield equal(float(_changes(x).max()), 0.0, "change of the estimates, 0")
     shrunk = min(x.factor, 1.0 / x.factor)
     means = []
@@ -177,7 +146,7 @@ def scaled_corrected(x: Instance) -> Slacks:
     yield equal(float(np.abs(means[0] - means[1]).max()), 0.0, "change of the learner, 0")
 
 
-@scaled_corrected.step("The factor cancels.", "∇W_{cβ}(cz) = ∇W_β(z)")
+@scaled_corrected.step()
 def _(x: Instance) -> Slacks:
     z = x.gamma @ x.U
     for proxy in ("entropy", "squared"):

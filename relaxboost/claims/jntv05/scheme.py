@@ -35,7 +35,6 @@ def _distance(a: Array, b: Array) -> float:
     "Eq11", space=STREAMS.but(theta=Distribution("n"), proxy=Choice("entropy", "squared"))
 )
 def scheme(x: Instance) -> Slacks:
-    """Proposition 1. θ_i depends on u_1, ..., u_i only through their sum."""
     value, beta = VALUES[x.proxy], growing(x.beta, len(x.U))
     found = iterates(x.U, x.gamma, beta, mirror_of(x.proxy, x.radius))
     zeta = np.vstack([0.0 * x.U[:1], np.cumsum(x.gamma[:, None] * x.U, axis=0)])
@@ -47,7 +46,6 @@ def scheme(x: Instance) -> Slacks:
 
 @SOURCE.claim("Eq13", space=STREAMS)
 def components(x: Instance) -> Slacks:
-    """(10) at ζ_i, since β_i is one number."""
     learner, beta = _learner(x), growing(x.beta, len(x.U))
     for i, theta in enumerate(iterates(x.U, x.gamma, beta, lambda z, b: gibbs(z, b, x.radius))):
         yield equal(_distance(learner.w, theta), 0.0, "θ_i of the learner, (13)", i or None)
@@ -57,11 +55,6 @@ def components(x: Instance) -> Slacks:
 
 @SOURCE.claim("Eq12", space=STREAMS.but(first=Distribution("n")))
 def average(x: Instance) -> Slacks:
-    """The package's average as well, with any weights.
-
-    Proof. Induction: a mean moves by an i-th of the way to the new point (1), and the first step
-    forgets θ̂_0.
-    """
     learner, beta = _learner(x), growing(x.beta, len(x.U))
     theta = iterates(x.U, np.ones(len(x.U)), beta, lambda z, b: gibbs(z, b, x.radius))
     recursive = x.first
@@ -77,13 +70,8 @@ def average(x: Instance) -> Slacks:
     yield equal(_distance(learner.average, mean), 0.0, "the learner's, (12)")
 
 
-@average.step(
-    "A mean moves by an i-th of the way.",
-    "m_i = m_{i−1} − (m_{i−1} − θ)/i, m_i the mean of i numbers, θ the last",
-    space=Space(sizes={"m": (2, 9)}, theta=Vector("m", -3, 3)),
-)
+@average.step(space=Space(sizes={"m": (2, 9)}, theta=Vector("m", -3, 3)))
 def _(x: Instance) -> Slack:
-    """In fractions."""
     theta = exactly(x.theta)
     before = sum(theta[:-1]) / (len(theta) - 1)
     return equal(before - (before - theta[-1]) / len(theta), sum(theta) / len(theta), "the mean")
@@ -100,12 +88,6 @@ def _(x: Instance) -> Slack:
     ),
 )
 def measurable(x: Instance) -> Slacks:
-    """θ_1 and θ_2 are on either side of 1/2 in the second run, and 1/2 in the first: θ̂_3 is (1/2,
-    1/2) in both. It forgets ζ_2, on which θ_3 depends.
-
-    Hats are faint in our copy; of (θ_{t−1}, X_{t−1}, Y_{t−1}) θ̂_t is no function either: where the
-    first two gradients change places θ_3 stays, and θ_1 does not.
-    """
     (before, after), _ = _two_runs(x)
     assume(before < 1e-12)
     yield equal(after, 0.0, "change of θ̂_4, θ̂_3 the same")
@@ -138,14 +120,8 @@ def _two_runs(x: Instance) -> tuple[tuple[float, float], float]:
     return found, float(abs(shares[0] - shares[1])) / 4.0
 
 
-@measurable.corrected(
-    "θ̂_t is a function of θ̂_{t−1}, ζ_{t−2}, X_{t−1} and Y_{t−1}: two vectors are kept.",
-    "θ̂_t = θ̂_{t−1} − (θ̂_{t−1} + ∇W_{β_{t−1}}(ζ_{t−2} + u_{t−1}))/t",
-)
+@measurable.corrected()
 def measurable_corrected(x: Instance) -> Slacks:
-    """(19) to (21). Memory is O(M) all the same, and the algorithm online; the two runs differ by
-    what ζ_2 makes of θ_3.
-    """
     (before, after), expected = _two_runs(x)
     yield equal(before, 0.0, "change of θ̂_3, 0")
     yield equal(after, expected, "change of θ̂_4, that of θ_3 over 4")
@@ -153,11 +129,6 @@ def measurable_corrected(x: Instance) -> Slacks:
 
 @SOURCE.claim("affine", space=STREAMS.but(theta=Distribution("n")))
 def affine(x: Instance) -> Slacks:
-    """Equal at θ = θ_{i−1}, and where A is linear.
-
-    Proof. The definition of a sub-gradient; here |b| ≥ sgn(a) b (1), at a = <a_k, θ_{i−1}> and
-    b = <a_k, θ>. A mean of such functions is below A as well.
-    """
     t = len(x.U)
     points = x.radius * x.rng.dirichlet(np.ones(x.theta.size), t)
     theta = x.radius * x.theta
@@ -168,11 +139,7 @@ def affine(x: Instance) -> Slacks:
     yield at_most(float(x.gamma @ below / x.gamma.sum()), risk, "their average, A(θ)")
 
 
-@affine.step(
-    "A tangent of the size.",
-    "|b| ≥ sgn(a) b, equal at b = a",
-    space=Space(a=Real(-3, 3), b=Real(-3, 3)),
-)
+@affine.step(space=Space(a=Real(-3, 3), b=Real(-3, 3)))
 def _(x: Instance) -> Slacks:
     for b in (x.b, x.a):
         yield at_least(abs(b), float(np.sign(x.a)) * b, "|b|, sgn(a) b")
@@ -188,12 +155,6 @@ def _(x: Instance) -> Slacks:
     ),
 )
 def follow_the_leader(x: Instance) -> Slacks:
-    """Each point is a vertex, however near to min A the others come. Three kinds of A are tried.
-
-    Proof. A linear function is least on the simplex at a vertex (1), so that A(θ_t) ≥ min_j A(e_j),
-    which exceeds min A = A(c) for all A that are least at c only. (16) has the regret β_t ln M +
-    Σ L²/(2β_{i−1}) at most, JNTV05-P2, and that bounds Σ A(θ_{i−1}) − A(c) for convex A (2).
-    """
     size, t = x.c.size, 40
     assume(x.c.max() < 0.99)
     best = min(_tilt(x, vertex)[0] for vertex in np.eye(size))
@@ -234,18 +195,15 @@ def _descended(x: Instance, t: int, leads: bool) -> tuple[list[float], float]:
     return found, beta[t] * math.log(size) + squares
 
 
-@follow_the_leader.step(
-    "A linear function is least at a vertex.", "ζᵀθ ≥ min_j ζ_j for θ in the simplex"
-)
+@follow_the_leader.step()
 def _(x: Instance) -> Slacks:
-    """Of each sum of gradients, at c, and at the vertex itself."""
     zeta = np.sum([_tilt(x, vertex)[1] for vertex in np.eye(x.c.size)], axis=0)
     yield at_least(float(zeta @ x.c), float(zeta.min()), "ζᵀc, min ζ_j")
     at = np.eye(x.c.size)[int(zeta.argmin())]
     yield equal(float(zeta @ at), float(zeta.min()), "ζᵀθ at a vertex, min ζ_j")
 
 
-@follow_the_leader.step("A convex function is above its tangents.", "A(θ) − A(c) ≤ (θ − c)ᵀ∇A(θ)")
+@follow_the_leader.step()
 def _(x: Instance) -> Slacks:
     for vertex in np.eye(x.c.size):
         for theta in (vertex, 0.3 * vertex + 0.7 / x.c.size):
@@ -255,7 +213,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("Eq17", space=STREAMS.but(K=Real(0.2, 3)))
 def schedule(x: Instance) -> Slacks:
-    """α = 1/λ and V* = λ ln M. The package's own β_i, for the hinge with L = K."""
     method = MirrorDescent("hinge", over=Simplex(x.radius), bound=x.K)
     learner = method.start(x.U.shape[1])
     first = x.K / math.sqrt(math.log(x.U.shape[1]))

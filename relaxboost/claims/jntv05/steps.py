@@ -23,11 +23,6 @@ STEPS = Space(
 
 @SOURCE.claim("Eq22-Eq24", space=STEPS.but(proxy=Choice("entropy", "squared")))
 def greedy(x: Instance) -> Slacks:
-    """For u = 0 the step stays where it is.
-
-    Proof. zᵀθ + V(θ) at z = −∇V(θ_{i−1}) + γ_i u_i differs from the objective of (24) by a constant
-    (1), and −∇W_1(z) is its argmin (JNTV05-P1-2ii-proxies).
-    """
     value, mirror = VALUES[x.proxy], gibbs if x.proxy == "entropy" else nearest
     before = 0.9 * x.before + 0.1 / x.before.size
     slope = np.log(before) if x.proxy == "entropy" else before  # up to a constant
@@ -46,10 +41,7 @@ def greedy(x: Instance) -> Slacks:
     yield equal(float(np.abs(still - before).max()), 0.0, "(22) with u = 0, θ_{i−1}")
 
 
-@greedy.step(
-    "Up to a constant.",
-    "zᵀθ + V(θ) − γ_i θᵀu_i − B(θ, θ_{i−1}) is the same for all θ of the simplex",
-)
+@greedy.step()
 def _(x: Instance) -> Slack:
     value = VALUES[x.proxy]
     before = 0.9 * x.before + 0.1 / x.before.size
@@ -64,10 +56,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("Eq22-gradient", space=STEPS.but(other=Vector("n", -3, 3)))
 def gradient_method(x: Instance) -> Slack:
-    """In fractions.
-
-    Proof. zᵀθ' + ‖θ'‖²/2 is that at −z and ‖θ' + z‖²/2 more: the square (1), for each component.
-    """
     z, other = exactly(x.gamma * x.u - x.theta), exactly(x.other)
     least = -sum(a * a for a in z) / 2
     value = sum(a * b for a, b in zip(z, other, strict=True)) + sum(b * b for b in other) / 2
@@ -75,7 +63,7 @@ def gradient_method(x: Instance) -> Slack:
     return equal(value - least, away, "zᵀθ' + V(θ') above its least, ‖θ' + z‖²/2")
 
 
-@gradient_method.step("The square.", "zb + b²/2 = −z²/2 + (b + z)²/2")
+@gradient_method.step()
 def _(x: Instance) -> Slack:
     z, b = Fraction(x.gamma) * Fraction(x.u[0]), Fraction(x.other[0])
     return equal(z * b + b * b / 2, (b + z) ** 2 / 2 - z * z / 2, "zb + b²/2")
@@ -83,7 +71,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("Eq23", space=STREAMS.but(first=Distribution("n")))
 def exponentiated(x: Instance) -> Slacks:
-    """Normalising constants cancel. The package's `ExponentiatedGradient`, where θ_0 is uniform."""
     size = x.U.shape[1]
     first = 0.9 * x.first + 0.1 / size
     step = first
@@ -104,7 +91,6 @@ def exponentiated(x: Instance) -> Slacks:
 
 @SOURCE.claim("Sec3.5-growing", space=STREAMS)
 def odds(x: Instance) -> Slacks:
-    """The sums are equal for every stream only if β_i = β_{m−1} for all m ≤ i."""
     size, t = x.U.shape[1], len(x.U)
     over, beta = Simplex(x.radius), growing(x.beta, t)
     for schedule, divisors in ((Growing(x.beta), beta), (Constant(x.beta), 0.0 * beta + x.beta)):
@@ -123,9 +109,6 @@ def odds(x: Instance) -> Slacks:
 
 @SOURCE.claim("Sec3.5-agree", space=STREAMS.but(over=Choice("simplex", "full simplex", "ball")))
 def agree(x: Instance) -> Slack:
-    """θ_i is in the relative interior, so that no constraint but sums is active, and
-    −β∇V(θ_i) = ζ_i + const: the dual vector of (22) is that of (11), by induction.
-    """
     kinds: dict[str, Any] = {"simplex": Simplex, "full simplex": FullSimplex, "ball": L1Ball}
     over = kinds[x.over](x.radius)
     options: Any = {"over": over, "proxy": "entropy", "schedule": Constant(x.beta)}
@@ -139,13 +122,6 @@ def agree(x: Instance) -> Slack:
 
 @SOURCE.claim("Sec3.5-differ", space=Space(g=Real(1, 2), share=Real(0, 1)))
 def differ(x: Instance) -> Slacks:
-    """(11) projects the sum of gradients once, (22) each step: it forgets the g − 1 cut off.
-
-    Proof. As 0 ≤ g − h ≤ 1 (11) has 1/2 − (g − h)/2. As g ≥ 1 the first step of (22) is cut to 0,
-    and the second is h/2; that is more by (g − 1)/2 (1).
-
-    In fractions, both by 1/2 − (z_1 − z_2)/2 cut to [0, 1].
-    """
     g = Fraction(x.g)
     h = (g - 1) + Fraction(x.share) * (2 - g)
 
@@ -163,7 +139,7 @@ def differ(x: Instance) -> Slacks:
     yield equal(float(rows[1, 0]), float(forgetful), "(22), by projection")
 
 
-@differ.step("The difference.", "h/2 − (1/2 − (g − h)/2) = (g − 1)/2, and 0 ≤ g − h ≤ 1")
+@differ.step()
 def _(x: Instance) -> Slacks:
     g = Fraction(x.g)
     h = (g - 1) + Fraction(x.share) * (2 - g)
@@ -174,9 +150,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("Sec3.5-start", space=STREAMS.but(first=Distribution("n")))
 def start(x: Instance) -> Slacks:
-    """Run step by step. A weight that begins at 0 stays so in (23), and ratios of the others keep
-    θ_0j/θ_0k; after one step of (11) with the same gradients no trace of θ_0 is left.
-    """
     first = np.where(np.arange(x.first.size) == 0, 0.0, x.first + 0.01)
     runs = [first / first.sum(), np.full(first.size, 1.0 / first.size)]
     for i, (gamma, u) in enumerate(zip(x.gamma, x.U, strict=True), 1):

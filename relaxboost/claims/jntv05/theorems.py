@@ -26,12 +26,6 @@ def _bounded(x: Instance) -> tuple[LabelledLaw, float, float, float]:
 
 @SOURCE.claim("T1", space=RUNS.but(sizes={"k": (1, 4), "n": (2, 4)}, t=Whole(1, 6)))
 def theorem_1(x: Instance) -> Slacks:
-    """In searches at most .546 of the bound, at t = 2, M = 4, small K.
-
-    Proof. JNTV05-P3 as corrected at θ*, for the entropy, whose minimum is 0, with α = 1/λ
-    (JNTV05-L-assumption) and V(θ*) ≤ V* = λ ln M (Eq30). By Eq28 that is at most the left side of
-    the step, which at the β_0 of (18) is the bound.
-    """
     found, L, log, best = _bounded(x)
     excess = _risk(x, found, growing(L / math.sqrt(log), x.t)) - best
     bound = 2.0 * x.radius * L * math.sqrt(log * (x.t + 1)) / x.t
@@ -45,7 +39,6 @@ def theorem_1(x: Instance) -> Slacks:
     ),
 )
 def learner(x: Instance) -> Slacks:
-    """`MirrorDescent` is run on every sample; its mean of risks is that of the formulas."""
     found, L, log, best = _bounded(x)
     K = float(np.abs(x.H).max())
     method = MirrorDescent(x.loss, over=Simplex(x.radius), bound=K)
@@ -63,11 +56,6 @@ def learner(x: Instance) -> Slacks:
 
 @SOURCE.claim("T1-start", space=RUNS.but(first=Distribution("n")))
 def theorem_1_start(x: Instance) -> Slack:
-    """Not refuted, but the proof does not give it: Proposition 2 needs θ_0 = θ_* (JNTV05-P2-start).
-    A(θ_0) − A(θ_*) ≤ 2λL(1 − 1/M) is more than the √(ln M)(√(t + 1) − Σ i^(−1/2)/2)λL to spare
-    unless M > 1800. For t = 1 it holds, 2λL ≤ 2λL √(2 ln M). At most .857 of the bound in searches,
-    at t = 2, M = 2 from a vertex.
-    """
     found, L, log, best = _bounded(x)
     beta = growing(L / math.sqrt(log), x.t)
     excess = _risk(x, found, beta, x.radius * x.first) - best
@@ -91,9 +79,7 @@ def _known(x: Instance) -> tuple[float, float]:
     return 1.0 / x.radius, x.radius * math.log(x.theta.size)
 
 
-@theorem_1.step(
-    "The best β_0.", "β_0 V* + L²/(αβ_0) = 2λL √(ln M) at β_0 = L/√(ln M)", space=CONSTANTS
-)
+@theorem_1.step(space=CONSTANTS)
 def _(x: Instance) -> Slack:
     alpha, most = _known(x)
     log = math.log(x.theta.size)
@@ -104,11 +90,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("Eq28", space=CONSTANTS)
 def eq28(x: Instance) -> Slack:
-    """With √t for √(t + 1) in the last term it holds as well.
-
-    Proof. β_t V* is the first term. By the step Σ_{i ≤ t} 1/√i ≤ 2√t, as the roots telescope;
-    hence Σ L²/(2αβ_{i−1}) ≤ √t L²/(αβ_0) ≤ √(t + 1) L²/(αβ_0).
-    """
     alpha, most = _known(x)
     first = x.scale * x.L / math.sqrt(alpha * most)
     beta = growing(first, x.t)
@@ -117,20 +98,14 @@ def eq28(x: Instance) -> Slack:
     return at_most(left, right, "(26), (28)", x.t)
 
 
-@eq28.step("A term is below a difference of roots.", "1/√i ≤ 2(√i − √(i − 1))", space=CONSTANTS)
+@eq28.step(space=CONSTANTS)
 def _(x: Instance) -> Slack:
-    """√i − √(i − 1) = 1/(√i + √(i − 1)) ≥ 1/(2√i)."""
     rise = math.sqrt(x.t) - math.sqrt(x.t - 1)
     return at_most(1.0 / math.sqrt(x.t), 2.0 * rise, "1/√i, the difference")
 
 
 @SOURCE.claim("Eq29", space=CONSTANTS)
 def eq29(x: Instance) -> Slacks:
-    """The arithmetic and geometric mean.
-
-    Proof. The difference of the sides is the square of the step, which is ≥ 0, and 0 just where
-    β_0² = L²/(αV*). With αV* = ln M that is the β_0 of (18).
-    """
     alpha, most = _known(x)
     best = x.L / math.sqrt(alpha * most)
     least = 2.0 * x.L * math.sqrt(most / alpha)
@@ -140,9 +115,7 @@ def eq29(x: Instance) -> Slacks:
     yield equal(best, x.L / math.sqrt(math.log(x.theta.size)), "β_0, L (ln M)^(−1/2)")
 
 
-@eq29.step(
-    "The difference is a square.", "β_0 V* + L²/(αβ_0) − 2L √(V*/α) = (√(β_0 V*) − L/√(αβ_0))²"
-)
+@eq29.step()
 def _(x: Instance) -> Slack:
     alpha, most = _known(x)
     first = x.scale * x.L / math.sqrt(alpha * most)
@@ -153,20 +126,14 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("Eq30", space=CONSTANTS)
 def eq30(x: Instance) -> Slacks:
-    """A convex function on a polytope; by symmetry all vertices are alike.
-
-    Proof. θ is the mean of the vertices λe_j with weights θ_j/λ; the step is convexity, and
-    V(λe_j) = λ ln(M/λ) + λ ln λ = λ ln M for each j.
-    """
     most = x.radius * math.log(x.theta.size)
     yield at_most(entropy(x.radius * x.theta, x.radius), most, "V(θ), V*")
     for vertex in np.eye(x.theta.size):
         yield equal(entropy(x.radius * vertex, x.radius), most, "V(λe_j), λ ln M")
 
 
-@eq30.step("V is at most the mean of its values at the vertices.", "V(θ) ≤ Σ (θ_j/λ) V(λe_j)")
+@eq30.step()
 def _(x: Instance) -> Slack:
-    """θ_j ln θ_j ≤ θ_j ln λ."""
     ends = [entropy(x.radius * vertex, x.radius) for vertex in np.eye(x.theta.size)]
     return at_most(entropy(x.radius * x.theta, x.radius), float(x.theta @ ends), "V(θ), the mean")
 
@@ -178,12 +145,6 @@ def _(x: Instance) -> Slack:
     ),
 )
 def eq37(x: Instance) -> Slacks:
-    """For β_t given the largest β_{i−1} are best, all β_t.
-
-    Proof. With G = Σ γ_i the first step bounds the left side by (β_t V* + L²G²/(2αtβ_t))/G from
-    below. The second is the inequality of the two means: that is at least 2√(L²V*/(2αt)), whatever
-    β_t/G is, and equal where β_t/G = L/√(2αtV*). At (37) both are equalities.
-    """
     alpha, most = _known(x)
     t = x.gamma.size
     least = x.L * math.sqrt(2.0 * most / (alpha * t))
@@ -200,17 +161,15 @@ def eq37(x: Instance) -> Slacks:
     yield at_least(bound(x.gamma, beta), least, "at other sequences")
 
 
-@eq37.step("Constant sequences are best for the squares.", "Σ γ_i²/β_{i−1} ≥ (Σ γ_i)²/(tβ_t)")
+@eq37.step()
 def _(x: Instance) -> Slack:
-    """β_{i−1} ≤ β_t, then Cauchy and Schwarz."""
     beta = x.scale * (1.0 + np.append(0.0, np.cumsum(x.growth)))
     least = float(x.gamma.sum()) ** 2 / (x.gamma.size * beta[-1])
     return at_least(float((x.gamma**2 / beta[:-1]).sum()), least, "Σ γ_i²/β_{i−1}, (Σ γ_i)²/(tβ_t)")
 
 
-@eq37.step("The two means.", "bV* + L²/(2αtb) ≥ L √(2V*/(αt)), b = β_t/Σ γ_i")
+@eq37.step()
 def _(x: Instance) -> Slacks:
-    """The difference is (√(bV*) − L/√(2αtb))². Equal at b = L/√(2αtV*)."""
     alpha, most = _known(x)
     best = x.L / math.sqrt(2.0 * alpha * x.t * most)
     least = x.L * math.sqrt(2.0 * most / (alpha * x.t))
@@ -220,11 +179,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("Sec6.3", space=CONSTANTS)
 def close(x: Instance) -> Slacks:
-    """Twice the best bound at t = 1, √2 times for large t.
-
-    Proof. (38) is L√(2V*/(αt)) with αV* = ln M, V*/α = λ² ln M. And 2√(t + 1)/t = √2 √(1 + 1/t)
-    √(2/t), where 1 + 1/t ≤ 2 (1).
-    """
     alpha, most = _known(x)
     best = x.L * math.sqrt(2.0 * most / (alpha * x.t))
     log = math.log(x.theta.size)
@@ -234,7 +188,7 @@ def close(x: Instance) -> Slacks:
     yield at_most(theorem, 2.0 * best, "(5), twice (38)")
 
 
-@close.step("The roots.", "2√(t + 1)/t = √2 √(1 + 1/t) √(2/t) ≤ 2√(2/t)")
+@close.step()
 def _(x: Instance) -> Slacks:
     left, best = 2.0 * math.sqrt(x.t + 1) / x.t, math.sqrt(2.0 / x.t)
     yield equal(left, math.sqrt(2.0 * (1.0 + 1.0 / x.t)) * best, "2√(t + 1)/t, the product")
@@ -243,11 +197,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("Eq38", space=RUNS)
 def eq38(x: Instance) -> Slacks:
-    """`Horizon(t)` of the package has the same β.
-
-    Proof. JNTV05-P3 as corrected at θ*, with V(θ*) ≤ V*, and Eq37, which gives its bound at (37):
-    by the step that is (38).
-    """
     found, L, log, best = _bounded(x)
     beta = np.full(x.t + 1, L * math.sqrt(x.t / (2.0 * log)))
     bound = x.radius * L * math.sqrt(2.0 * log / x.t)
@@ -256,7 +205,7 @@ def eq38(x: Instance) -> Slacks:
     yield equal(method.start(found.S.shape[1]).beta, float(beta[0]), "β of Horizon(t), (37)")
 
 
-@eq38.step("The bound of (37).", "L √(2V*/(αt)) = λL √(2 ln M/t)", space=CONSTANTS)
+@eq38.step(space=CONSTANTS)
 def _(x: Instance) -> Slack:
     alpha, most = _known(x)
     left = x.L * math.sqrt(2.0 * most / (alpha * x.t))

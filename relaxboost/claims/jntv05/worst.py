@@ -78,17 +78,11 @@ def temperatures(x: Instance) -> list[float]:
 
 
 @proofs.proposition_2_sharper.step(
-    WORST,
-    "max Σ γ_i (θ_{i−1} − θ)ᵀu_i − β_t (V(θ) − V(θ_*)) − Σ γ_i² ‖u_i‖_2²/(2αβ_{i−1}) ≤ 0",
     space=GRID,
     every=over("t ≤ 5, β_i = β_0 and β_i = (i + 1)β_0", growth=(0, 1), t=range(1, 6)),
     resolution=1e-5,
 )
 def _(x: Instance) -> Slack:
-    """β_0 = 1, and V(θ) − V(θ_*) + Σ ‖u_i‖² = 1, without loss of generality: the left side is
-    quadratic in the scale of θ and u, and s²V(θ/s) is as convex. γ_i is a part of u_i. Tight for
-    constant β.
-    """
     beta = [Fraction(1 + x.growth * i) for i in range(x.t + 1)]
     stream = AnyGradients([1 / b for b in beta[:-1]])
     squares = total(u @ u / (2 * b) for u, b in zip(stream.u, beta, strict=False))
@@ -98,42 +92,20 @@ def _(x: Instance) -> Slack:
     return at_most(worst.bracket, 0, "regret less its bound", x.t)
 
 
-@risks.proposition_3_corrected.step(
-    WORST,
-    "max Regret/t ≤ [β_t (V(θ) − V(θ_*)) + L² Σ 1/(2αβ_{i−1})]/t, γ_i = 1, β_i = β_0 √(i + 1)",
-    space=GRID,
-    every=ROOTS,
-    resolution=1e-5,
-)
+@risks.proposition_3_corrected.step(space=GRID, every=ROOTS, resolution=1e-5)
 def _(x: Instance) -> Slack:
-    """E A(θ̂_t) − A(θ) is at most the mean of the regret over t, by JNTV05-Eq27 and E ξ_i = 0.
-
-    Elements may be random, those of the Hilbert space with the inner product E uᵀv, on which E V is
-    as convex as V: so E ‖u_i‖² ≤ L² is all that is required, and random θ_i are covered.
-    """
     beta = temperatures(x)
     right = (beta[-1] + sum(1.0 / (2.0 * b) for b in beta[:-1])) / x.t
     return at_most(_regret(x.t, Fraction(x.beta)).bracket / x.t, right, "regret/t", x.t)
 
 
-@theorems.eq28.step(
-    WORST,
-    "max Regret/t ≤ (√(t + 1)/t)(β_0V* + L²/(αβ_0))",
-    space=GRID,
-    every=ROOTS,
-)
+@theorems.eq28.step(space=GRID, every=ROOTS)
 def _(x: Instance) -> Slack:
-    """L = V* = 1 without loss of generality. It is √2 for t = 1 and β_0 ≤ 2."""
     right = math.sqrt(x.t + 1.0) / x.t * (x.beta + 1.0 / x.beta)
     return at_most(_regret(x.t, Fraction(x.beta)).bracket / x.t, right, "regret/t", x.t)
 
 
-@theorems.eq29.step(
-    WORST,
-    "max Regret/t ≤ 2L √(V*/α) √(t + 1)/t",
-    space=GRID,
-    every=over("t ≤ 5, β_0 = L/√(αV*)", t=range(1, 6)),
-)
+@theorems.eq29.step(space=GRID, every=over("t ≤ 5, β_0 = L/√(αV*)", t=range(1, 6)))
 def _(x: Instance) -> Slack:
     right = 2.0 * math.sqrt(x.t + 1.0) / x.t
     return at_most(_regret(x.t, Fraction(1)).bracket / x.t, right, "regret/t", x.t)
@@ -152,15 +124,8 @@ def _visited(x: Instance) -> tuple[ConvexFunctional, list[Any], list[Fraction], 
     return A, known, [w / sum(weights) for w in weights], scale
 
 
-@risks.jensen.step(
-    WORST,
-    "max A(θ̂_t) − A(θ) − Σ γ_i (θ_{i−1} − θ)ᵀ∇A(θ_{i−1})/Σ γ_i ≤ 0",
-    space=GRID,
-    every=SUMS,
-    resolution=1e-5,
-)
+@risks.jensen.step(space=GRID, every=SUMS, resolution=1e-5)
 def _(x: Instance) -> Slack:
-    """An equality where A is linear."""
     A, known, weights, scale = _visited(x)
     mean = total(f * w for (f, _, _), w in zip(known, weights, strict=True))
     value, slope = A.at(mean)
@@ -171,15 +136,8 @@ def _(x: Instance) -> Slack:
     return at_most(worst.bracket, 0, "A(θ̂_t) − A(θ) less its bound", x.t)
 
 
-@scheme.affine.step(
-    WORST,
-    "max Σ γ_i (A(θ_{i−1}) + (θ − θ_{i−1})ᵀ∇A(θ_{i−1}))/Σ γ_i − A(θ) ≤ 0",
-    space=GRID,
-    every=SUMS,
-    resolution=1e-5,
-)
+@scheme.affine.step(space=GRID, every=SUMS, resolution=1e-5)
 def _(x: Instance) -> Slack:
-    """An equality where A is linear."""
     A, known, weights, scale = _visited(x)
     bound = total((v - f @ g) * w for (f, v, g), w in zip(known, weights, strict=True))
     slopes = total(g @ g for _, _, g in known) == 1
@@ -200,43 +158,22 @@ def _pair() -> tuple[ConvexFunctional, Element, Element, list[Requirement]]:
     return V, z, after, [z @ z == 1]
 
 
-@proxy.assumption_l.step(
-    WORST,
-    "max ‖∇W_β(z) − ∇W_β(z̃)‖_2/‖z − z̃‖_2 ≤ 1/(αβ), in squares",
-    space=GRID,
-    every=ALL,
-    resolution=1e-5,
-)
+@proxy.assumption_l.step(space=GRID, every=ALL, resolution=1e-5)
 def _(x: Instance) -> Slack:
-    """An equality for ‖θ‖_2²/2 on the whole space."""
     V, _, after, scale = _pair()
     worst = worst_case(after @ after, scale, [V])
     return at_most(worst.bracket, 1, "‖∇W(z) − ∇W(z̃)‖², ‖z − z̃‖ = 1")
 
 
-@appendix.end.step(
-    WORST,
-    "max αβ‖x_1 − x_2‖_2² − (z_1 − z_2)ᵀ(x_2 − x_1) ≤ 0",
-    space=GRID,
-    every=ALL,
-    resolution=1e-5,
-)
+@appendix.end.step(space=GRID, every=ALL, resolution=1e-5)
 def _(x: Instance) -> Slack:
-    """An equality for ‖θ‖_2²/2 on the whole space."""
     V, z, after, scale = _pair()
     worst = worst_case(after @ after + z @ after, scale, [V])
     return at_most(worst.bracket, 0, "αβ‖x_1 − x_2‖² less the inner product")
 
 
-@proofs.descent_lemma.step(
-    WORST,
-    "max W_β(ζ + γu) − W_β(ζ) − γuᵀ∇W_β(ζ) − γ²‖u‖_2²/(2αβ) ≤ 0",
-    space=GRID,
-    every=ALL,
-    resolution=1e-5,
-)
+@proofs.descent_lemma.step(space=GRID, every=ALL, resolution=1e-5)
 def _(x: Instance) -> Slack:
-    """W(z) = −zᵀθ − V(θ) at θ = −∇W(z), with z = γu and ζ = 0. An equality for ‖θ‖_2²/2."""
     V, z, after, scale = _pair()
     (_, least, _), (_, value, _) = V.known
     worst = worst_case(least - value - z @ after - z @ z / 2, scale, [V])

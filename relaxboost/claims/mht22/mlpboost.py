@@ -20,12 +20,6 @@ GAMES = Space(
 
 @SOURCE.claim("T", space=GAMES).checked(trials=40)
 def theorem(x: Instance) -> Slacks:
-    """β = ε/(2 log(m/k)). The suboptimality δ is at most the gap g.
-
-    If a step is cut at 1, it ends at the new column, where δ is at most 2/β. After that, or if no
-    step is cut, δ falls by at least βg²/8 in a round, since a gain of g/2 with βg > 4 would exceed
-    δ. It takes 8/(βε') rounds to δ ≤ ε' = ε/2, and as many again until g ≤ ε'; smoothing costs ε/2.
-    """
     game = Game(x.A, Capped(x.k))
     rho = x.optimum(game)
     found = solve(game, method="mlpboost", tol=x.eps)
@@ -39,11 +33,6 @@ def theorem(x: Instance) -> Slacks:
 
 @SOURCE.claim("gain", space=GAMES.but(step=Choice("short", "line-search"))).checked(trials=40)
 def gain(x: Instance) -> Slacks:
-    """D is 1/β-smooth in the sup-norm, and the linear program's weights are taken only if better.
-
-    The run looks for the exact maximum with the accuracy of its line search, which never falls
-    short of the short step.
-    """
     game = Game(x.A, Capped(x.k))
     run = MLPBoost(step=x.step).start(game, Tolerance(x.eps), Clock())
     assert isinstance(run, MLPBoostRun)

@@ -19,12 +19,6 @@ RUNS = GAMES.but(nu=Real(0.02, 0.5, log=True), t=Whole(1, 60))
 
 @SOURCE.claim("T", space=GAMES).checked(trials=40)
 def theorem(x: Instance) -> Slacks:
-    """RW05-invariant at T: m exp(−Tν²/2) ≤ 1 leaves no example below the margin min γ − ν.
-
-    Also the run of `relaxboost.solve`, which stops when its bracket is narrow enough. On a game of
-    two columns, one of ν and one that is right but for one example, the number of rounds tends to
-    T/4 as m grows, so the constant cannot be below 1/2.
-    """
     steps, rho = math.ceil(2.0 * math.log(len(x.A)) / x.nu**2), x.optimum(Game(x.A))
     votes = adaboost_star(x.A, x.nu, steps)
     if votes:
@@ -42,10 +36,6 @@ def theorem(x: Instance) -> Slacks:
 
 @SOURCE.claim("step", space=RUNS)
 def step(x: Instance) -> Slacks:
-    """ρ_t < γ_t. The package computes artanh of (γ − ρ)/(1 − γρ), so that nothing cancels.
-
-    The edge is recomputed from w_{t−1} in the exponential weights.
-    """
     for vote, edge, level in _rounds(x):
         right = math.atanh(edge) - math.atanh(level)
         yield equal(vote.step, right, "η_t, artanh γ_t − artanh ρ_t", vote.number)
@@ -67,7 +57,6 @@ def _rounds(x: Instance) -> Iterator[tuple[Vote, float, float]]:
 
 @SOURCE.claim("adaptive", space=GAMES).checked(trials=40)
 def adaptive(x: Instance) -> Slacks:
-    """The potential of w = 0 is m, which is where the proof of RW05-invariant begins."""
     rho, m = x.optimum(Game(x.A)), len(x.A)
     found = solve(Game(x.A), method=AdaBoostStar(nu="adaptive"), tol=x.nu)
     if found.status == "interrupted":
@@ -91,12 +80,6 @@ def adaptive(x: Instance) -> Slacks:
     space=RUNS,
 )
 def invariant(x: Instance) -> Slacks:
-    """Round by round, from the bound of one.
-
-    Proof. A round multiplies Σ exp(−(Aw)_i) by Z with Z e^(ρ_s η_s) ≤ exp(−KL((1 + ρ_s)/2 ‖
-    (1 + γ_s)/2)) ≤ exp(−(γ_s − ρ_s)²/2), by Pinsker, and γ_s − ρ_s ≥ ν. The sum begins with m, and
-    bounds each of its terms. ρ_s decreases and steps are positive, so that the last ρ_t will do.
-    """
     rho, m = float(x.optimum(Game(x.A)).lower), len(x.A)
     spent = 0.0
     for vote, _, level in _rounds(x):
@@ -120,13 +103,8 @@ def _levels(x: Instance, a: Array) -> tuple[float, float, float]:
     return gamma, rho, sum(p * math.log(p / q) for p, q in pairs)
 
 
-@invariant.step(
-    "one round",
-    "e^(ρη) Σ d_i e^(−ηa_i) ≤ exp(−KL((1 + ρ)/2 ‖ (1 + γ)/2)), η = artanh γ − artanh ρ",
-    space=PAIRS,
-)
+@invariant.step(space=PAIRS)
 def _(x: Instance) -> Slacks:
-    """With entries ±1 it is an equality."""
     gamma, rho, kl = _levels(x, x.a)
     eta = math.atanh(gamma) - math.atanh(rho)
     left = math.exp(rho * eta) * float(x.d @ np.exp(-eta * x.a))
@@ -135,7 +113,7 @@ def _(x: Instance) -> Slacks:
         yield equal(left, math.exp(-kl), "the same, entries ±1")
 
 
-@invariant.step("Pinsker's inequality", "KL((1 + ρ)/2 ‖ (1 + γ)/2) ≥ (γ − ρ)²/2", space=PAIRS)
+@invariant.step(space=PAIRS)
 def _(x: Instance) -> Slack:
     gamma, rho, kl = _levels(x, x.a)
     return at_least(kl, (gamma - rho) ** 2 / 2.0, "KL, (γ − ρ)²/2")
@@ -152,7 +130,6 @@ def _(x: Instance) -> Slack:
     space=RUNS,
 )
 def one_round(x: Instance) -> Slacks:
-    """L_t/L_{t−1} ≤ cosh η − γ sinh η by convexity; then the step is put in."""
     for vote, edge, level in _rounds(x):
         u, after = x.A @ vote.before, x.A @ vote.w
         ratio = float(np.exp(u.min() - after).sum() / np.exp(u.min() - u).sum())

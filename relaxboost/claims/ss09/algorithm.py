@@ -30,45 +30,20 @@ _ERROR = "ρ − margin of w_t"
 
 @SOURCE.claim("T9", space=GAMES).checked(trials=30)
 def accuracy(x: Instance) -> Slack:
-    """The test bounds the gap of the *smoothed* problem, which is up to ε/2 from the other one.
-
-    The proof shows ε_t ≤ ε/2 after 32 log(m)/ε² rounds, but the test stops before.
-
-    Edges tie in the second instance, in round 1, and in the last one. Every choice of j_t refutes:
-    after 6 or 8 rounds, and after 213 to 256. Of the other counterexamples of SS09 only the cyclic
-    matrix of `remark-one-over-gamma` has ties, between columns that symmetry makes alike.
-    """
     run = Fig1Run(x)
     return at_most(_errors(x, run)[-1], x.epsilon, _ERROR, len(run.rounds))
 
 
-@accuracy.corrected(
-    "The error is at most gap + β log(m/k), and so at most 3ε/2.",
-    "ρ − max_γ (...) ≤ <d_t, A(e^{j_t} − w_t)> + β log(m/k) ≤ 3ε/2",
-)
+@accuracy.corrected()
 def accuracy_half_more(x: Instance) -> Slacks:
-    """h is between 0 and log(m/k) where no d_i exceeds 1/k.
-
-    Proof. ρ ≤ max D ≤ D(w_t) + gap by step 1 and Lemma 11, and D(w_t) ≤ F(Aw_t) + β log(m/k) by
-    step 1. The gap is at most ε, and β log m = ε/2.
-    """
     run = Fig1Run(x)
     bound = float(run.slope[-1]) + run.beta * math.log(run.m / x.k)
     yield at_most(_errors(x, run)[-1], bound, _ERROR, len(run.rounds))
     yield at_most(bound, 1.5 * x.epsilon, "gap + β log(m/k)", len(run.rounds))
 
 
-@accuracy.corrected(
-    "For the hard margin the error is at most gap + β W((m−1)/e), in every round.",
-    "ρ − min_i (Aw_t)_i ≤ <d_t, A(e^{j_t} − w_t)> + β W((m−1)/e), W e^W = (m−1)/e",
-)
+@accuracy.corrected()
 def accuracy_lambert(x: Instance) -> Slacks:
-    """Attained by `T9-many-rows`, and where the gap is 0 by `Eq7-maximiser-worst`.
-
-    Proof. ρ ≤ ‖Aᵀd_t‖_∞ = gap + <d_t, u> for u = Aw_t, and d_t ∝ e^{−u/β}. With s = (u − min u)/β,
-    <d_t, u> − min u is β times Σ s e^{−s}/(1 + Σ e^{−s}) over the m − 1 others, which is at most W
-    if Σ (s − W)e^{−s} ≤ W; each term is at most e^{−1−W} = W/(m − 1), that of s = 1 + W (step 1).
-    """
     assume(x.k == 1)
     run = Fig1Run(x)
     for t, error in enumerate(_errors(x, run)):
@@ -76,48 +51,28 @@ def accuracy_lambert(x: Instance) -> Slacks:
         yield at_most(error, bound, _ERROR, t + 1)
 
 
-@accuracy.corrected(
-    "With the test gap ≤ ε/2 the returned w is ε-accurate, after at most 64 log(m)/ε² rounds.",
-    "<d_t, A(e^{j_t} − w_t)> ≤ ε/2 ⇒ max_γ (...) ≥ ρ − ε",
-)
+@accuracy.corrected()
 def accuracy_half_gap(x: Instance) -> Slacks:
-    """Proof. ε_t ≤ gap ≤ ε/2 (Lemma 11), and the smoothing costs β log(m/k) ≤ ε/2 (step 1 of the
-    first correction). The rounds are those of `T9-rounds` with ε/2 in its phases (step 1).
-    """
     run = Fig1Run(x, to_gap=0.5 * x.epsilon)
     yield at_most(_errors(x, run)[-1], x.epsilon, _ERROR, len(run.rounds))
     yield at_most(len(run.rounds), 64.0 * math.log(run.m) / x.epsilon**2, "rounds")
 
 
-@accuracy.corrected(
-    "With a test of the unsmoothed bracket the returned w is ε-accurate, after as many rounds.",
-    "f(d_t) + ‖Aᵀd_t‖_∞ − max_γ (...) ≤ ε ⇒ max_γ (...) ≥ ρ − ε",
-)
+@accuracy.corrected()
 def accuracy_bracket(x: Instance) -> Slacks:
-    """Proof. f(d_t) + ‖Aᵀd_t‖_∞ ≥ ρ. The bracket is at most gap + β log(m/k) ≤ gap + ε/2 (step 1),
-    so that the rounds until gap ≤ ε/2 suffice.
-    """
     run = Fig1Run(x, stop=lambda now: now.upper - now.lower <= x.epsilon)
     yield at_most(_errors(x, run)[-1], x.epsilon, _ERROR, len(run.rounds))
     yield at_most(len(run.rounds), 64.0 * math.log(run.m) / x.epsilon**2, "rounds")
 
 
-@accuracy_half_more.step(
-    "The smoothed margin is above the margin, by at most β log(m/k).",
-    "F(u) ≤ −f̂*(−u) ≤ F(u) + β log(m/k)",
-    space=MARGINS,
-)
+@accuracy_half_more.step(space=MARGINS)
 def _(x: Instance) -> Slacks:
     rough, fine = float(margin(x.u, x.k)), float(smooth(x.u, x.k, x.beta))
     yield at_least(fine, rough, "−f̂*(−u)")
     yield at_most(fine, rough + x.beta * math.log(len(x.u) / x.k), "−f̂*(−u)")
 
 
-@accuracy_lambert.step(
-    "The mean margin under d ∝ e^{−u/β} is at most βW((m−1)/e) above the least.",
-    "<d, u> − min u ≤ βW((m−1)/e); (s − W)e^{−s} ≤ e^{−1−W}",
-    space=MARGINS.including({"u": [0, 1.2784645427610738], "beta": 1, "k": 1}),
-)
+@accuracy_lambert.step(space=MARGINS.including({"u": [0, 1.2784645427610738], "beta": 1, "k": 1}))
 def _(x: Instance) -> Slacks:
     most, least = lambert((len(x.u) - 1) / math.e), float(np.min(x.u))
     mean = float(distribution(x.u, 1, x.beta)[0] @ x.u)
@@ -126,22 +81,14 @@ def _(x: Instance) -> Slacks:
         yield at_most(float((s - most) * math.exp(-s)), math.exp(-1.0 - most), "one term")
 
 
-@accuracy_half_gap.step(
-    "Both phases until the gap is ε/2, and the last round, come to 64 log(m)/ε².",
-    "(8/(βε/2) − 1) + (ε/2)/(β(ε/2)²/8) + 1 = 64 log(m)/ε², β = ε/(2 log m)",
-    space=Space(m=Whole(2, 100), epsilon=Real(0.01, 1.0, log=True)),
-)
+@accuracy_half_gap.step(space=Space(m=Whole(2, 100), epsilon=Real(0.01, 1.0, log=True)))
 def _(x: Instance) -> Slack:
     smoothing, half = beta(x.m, x.epsilon), 0.5 * x.epsilon
     total = (8.0 / (smoothing * half) - 1.0) + half / (smoothing * half**2 / 8.0) + 1.0
     return equal(total * x.epsilon**2 / math.log(x.m), 64.0, "rounds ε²/log m")
 
 
-@accuracy_bracket.step(
-    "The unsmoothed bracket is at most β log(m/k) wider than the gap.",
-    "‖Aᵀd‖_∞ − F(Aw) ≤ ‖Aᵀd‖_∞ − <d, Aw> + β log(m/k), d = argmin <d, Aw> + f̂(d)",
-    space=CAPPED_RUNS.but(w=Weights()),
-)
+@accuracy_bracket.step(space=CAPPED_RUNS.but(w=Weights()))
 def _(x: Instance) -> Slack:
     u, smoothing = x.A @ x.w, beta(len(x.A), x.epsilon)
     mean = float(distribution(u, x.k, smoothing)[0] @ u)
@@ -192,22 +139,12 @@ def lambert(y: float) -> float:
     ],
 ).checked(trials=20)
 def family(x: Instance) -> Slack:
-    """An instance for each f but caps, which are `T9`. The reason is the same.
-
-    sh has neither (ii) nor (iii); all that the proof uses is that f is closed and convex.
-    """
     run = Fig1Run(x)
     return at_most(_errors(x, run)[-1], x.epsilon, _ERROR, len(run.rounds))
 
 
-@family.corrected(
-    "The error is at most gap + β log m, and so at most 3ε/2; ε with the test gap ≤ ε/2.",
-    "ρ + f̃*(−A w_t) ≤ <d_t, A(e^{j_t} − w_t)> + β log m ≤ 3ε/2; gap ≤ ε/2 ⇒ ≤ ε",
-)
+@family.corrected()
 def family_half_more(x: Instance) -> Slacks:
-    """Proof. As for `T9`: ρ ≤ max D ≤ D(w_t) + gap (Lemma 11), D(w_t) ≤ −f̃*(−Aw_t) + β log m (step
-    1), and β log m = ε/2. The gap is at most ε/2 after 64 log(m)/ε² rounds.
-    """
     for gap, most in ((x.epsilon, 1.5 * x.epsilon), (0.5 * x.epsilon, x.epsilon)):
         run = Fig1Run(x, to_gap=gap)
         error, bound = _errors(x, run)[-1], float(run.slope[-1]) + run.beta * math.log(run.m)
@@ -217,8 +154,6 @@ def family_half_more(x: Instance) -> Slacks:
 
 
 @family_half_more.step(
-    "The smoothed margin is above the margin, by at most β log m.",
-    "−f̃*(−u) ≤ −f̂*(−u) ≤ −f̃*(−u) + β log m",
     space=Space(u=Vector("m", -1.0, 1.0), beta=Real(0.02, 2.0, log=True), k=Whole(1, "m"), f=F),
     trials=100,
 )
@@ -235,10 +170,6 @@ def _(x: Instance) -> Slacks:
     ),
 ).checked(trials=60)
 def many_rows(x: Instance, corrected: bool = False) -> Slacks:
-    """The second column fits all examples but one, and the test stops before that one weighs much.
-
-    The error over ε can come near 1 + W((m−1)/e)/(2 log m), which tends to 3/2.
-    """
     A = np.ones((x.m, 2))
     A[:, 0], A[0, 1] = x.c, -x.b
     last = fig1(Game(A), x.epsilon)[-1]
@@ -251,12 +182,8 @@ def many_rows(x: Instance, corrected: bool = False) -> Slacks:
     yield at_most(error, x.epsilon + smoothing, _ERROR, last.number)
 
 
-@many_rows.corrected(
-    "The error is at most gap + β W((m−1)/e), which this family attains but for some 1e-4.",
-    "ρ − min_i (Aw_t)_i ≤ <d_t, A(e^{j_t} − w_t)> + β W((m−1)/e) ≤ ε (1 + W((m−1)/e)/(2 log m))",
-)
+@many_rows.corrected()
 def many_rows_lambert(x: Instance) -> Slacks:
-    """As for `T9`: attained where all margins but one are equal, as they are here."""
     yield from many_rows(x, True)
 
 
@@ -264,23 +191,11 @@ def many_rows_lambert(x: Instance) -> Slacks:
     "T9-rounds", given="A in [−1, 1]^(m×n), m ≥ 2, 0 < ε ≤ 1; " + F_GIVEN, space=GAMES.but(f=F)
 ).checked(trials=60)
 def rounds(x: Instance) -> Slack:
-    """The text's proof bounds ε_t, and not the gap that the figure tests.
-
-    Proof. Each round gains β gap²/8 (step 1, Eq. 10 at η_t with ‖v‖_∞ ≤ 2). As gap ≥ ε_t
-    (Lemma 11), ε_t ≤ 8/(β(t+1)) (step 2, Lemma 20): at most 8/(βε) − 1 rounds have ε_t > ε. From
-    then on each but the last has gap > ε and gains more than βε²/8 of at most ε: fewer than 8/(βε).
-    With the last round these are fewer than 16/(βε) = 32 log(m)/ε² (step 3).
-    """
     bound = 32.0 * math.log(len(x.A)) / x.epsilon**2
     return at_most(len(Fig1Run(x, max_rounds=math.ceil(bound) + 2).rounds), bound, "rounds")
 
 
-@rounds.step(
-    "A round gains at least β gap²/8.",
-    "D(w_{t+1}) − D(w_t) ≥ gap²β/(2‖v‖_∞²), ‖v‖_∞ ≤ 2",
-    space=FAMILY_RUNS,
-    trials=20,
-)
+@rounds.step(space=FAMILY_RUNS, trials=20)
 def _(x: Instance) -> Slacks:
     run = Fig1Run(x, max_rounds=100)
     for t, gain in enumerate(np.diff(run.D)):
@@ -289,20 +204,14 @@ def _(x: Instance) -> Slacks:
         yield at_most(size, 2.0, "‖v‖_∞", t + 1)
 
 
-@rounds.step(
-    "The suboptimality falls like 8/(βt).", "ε_t ≤ 8/(β(t+1))", space=FAMILY_RUNS, trials=10
-)
+@rounds.step(space=FAMILY_RUNS, trials=10)
 def _(x: Instance) -> Slacks:
     run, most = Fig1Run(x, max_rounds=100), x.optimum(smoothed_game(x))
     for t, value in enumerate(run.D, 1):
         yield at_most(most - float(value), 8.0 / (run.beta * (t + 1)), "ε_t", t)
 
 
-@rounds.step(
-    "The rounds of both phases, and the last one, come to 32 log(m)/ε².",
-    "(8/(βε) − 1) + 8/(βε) + 1 = 32 log(m)/ε², β = ε/(2 log m)",
-    space=Space(m=Whole(2, 100), epsilon=Real(0.01, 1.0, log=True)),
-)
+@rounds.step(space=Space(m=Whole(2, 100), epsilon=Real(0.01, 1.0, log=True)))
 def _(x: Instance) -> Slack:
     unit = math.log(x.m) / x.epsilon**2
     phase = 8.0 / (beta(x.m, x.epsilon) * x.epsilon)
@@ -316,13 +225,6 @@ def _(x: Instance) -> Slack:
     ),
 ).checked(trials=6)
 def rounds_worst(x: Instance) -> Slacks:
-    """The more accurate, the more of the bound is used: .192 of it for m = 100 and ε = .06, more
-    than 7/32 for ε = 9/400; (1 − 1/m)²/4 in the limit of small ε, hence 1/4 for many rows.
-
-    With c = 1 − 2/m the gap is nearly c(1 − s), s = ‖w_t‖_1, and ‖v‖_∞ = 1 + cs, so that
-    ds/dt = βc(1 − s)²/(1 + cs)², and (1 + c)²/(βε) rounds pass until the gap is ε. What constant
-    below 32 holds for all games is open (`T9-rounds-open`); `L12-sharper` has 64/3 for ε ≤ 2/5.
-    """
     limit = (2.0 - 2.0 / x.m) ** 2 / beta(x.m, x.epsilon) / x.epsilon
     found = _slowest(x.m, x.epsilon)
     yield at_most(found, 32.0 * math.log(x.m) / x.epsilon**2, "rounds")
@@ -351,14 +253,12 @@ def _slowest(m: int, epsilon: float) -> int:
 
 @SOURCE.claim("T9-rounds-open", space=GAMES).checked(trials=30)
 def half_the_rounds(x: Instance) -> Slack:
-    """No game is known that takes more than 8 log(m)/ε²; 64/3 is proved, for ε ≤ 2/5."""
     bound = 16.0 * math.log(len(x.A)) / x.epsilon**2
     return at_most(len(fig1(game(x), x.epsilon, max_rounds=math.ceil(bound) + 2)), bound, "rounds")
 
 
 @SOURCE.claim("T9-phases", given=F_GIVEN + "; 0 < ε ≤ 1", space=FAMILY_RUNS).checked(trials=20)
 def phases(x: Instance) -> Slacks:
-    """The proof of `T9-rounds`, phase by phase. The text has the first with ε/2 for ε only."""
     run = Fig1Run(x)
     most = x.optimum(smoothed_game(x))
     late = float(most.upper) - x.epsilon <= run.D
@@ -377,12 +277,6 @@ def phases(x: Instance) -> Slacks:
     ),
 ).checked(trials=60)
 def capped(x: Instance) -> Slacks:
-    """0 ≤ h(d) ≤ log(mν) where no d_i exceeds ν, so that βh is at most ε/2 there.
-
-    The 2: for a small range β is large and the first step is η = 1, as for A = (1, ..., 1) with
-    m = 17, k = 16 and ε = .99, where 32 log(mν)/ε² = 1.98. With η = 1 in Eq. 12 ε_2 ≤ 2/β, which
-    is below ε/2 where 16/(βε) < 4; else the two phases of `T9-phases` apply.
-    """
     assume(x.k < len(x.A))
     range_ = math.log(len(x.A) / x.k)
     smoothing = x.epsilon / (2.0 * range_)

@@ -22,11 +22,6 @@ from relaxboost.relaxations import Capped
 
 @SOURCE.claim("remark-k-1", space=CAPPED).checked(trials=60)
 def one_smallest(x: Instance) -> Slacks:
-    """In fractions; the two optima are computed separately.
-
-    Proof. The mean of one number is that number, and no weight of a distribution is above 1: the
-    cap 1/k = 1 excludes none, so that Eq. 2 is Definition 2, and Theorem 4 has Definition 1.
-    """
     u = exactly(x.A) @ in_l1_ball(exactly(x.w))
     yield equal(avg_min(u, 1), min(u), "average and minimum")
     _, _, w = optimum(x, Game(x.A, Capped(1)))
@@ -34,30 +29,19 @@ def one_smallest(x: Instance) -> Slacks:
     yield equal(min(exactly(x.A) @ in_l1_ball(w)), margin, "margins with k = 1 and without caps")
 
 
-@one_smallest.step("No weight is above 1.", "d in S ⇒ ‖d‖_∞ ≤ 1")
+@one_smallest.step()
 def _(x: Instance) -> Slack:
     return at_most(max(on_simplex(exactly(x.d))), 1, "the largest weight")
 
 
 @SOURCE.claim("remark-k-m", space=Space(A=Matrix(), w=Weights())).checked(trials=60)
 def one_hypothesis(x: Instance) -> Slack:
-    """The sign is missing: a feature of negative edge enters with w_j = −1."""
     j, _ = _best_feature(exactly(x.A))
     return equal(avg_min(exactly(x.A)[:, j], len(x.A)), x.optimum(Game(x.A, Capped(len(x.A)))))
 
 
-@one_hypothesis.corrected(
-    "The optimal w_j is the sign of (dᵀA)_j, and the best single hypothesis, or its negation, is "
-    "optimal.",
-    "AvgMin_m(± A e_j) = ρ = max_j |(dᵀA)_j| for d = 1/m",
-)
+@one_hypothesis.corrected()
 def one_signed_hypothesis(x: Instance) -> Slacks:
-    """The best hypothesis does as well as any w.
-
-    Proof. Weights of at most 1/m and of sum 1 are 1/m each: only the uniform d is admissible, and ρ
-    is its largest edge. AvgMin_m(Aw) = <dᵀA, w> is at most the largest edge for ‖w‖_1 ≤ 1, and w =
-    ± e_j attains it.
-    """
     A, m = exactly(x.A), len(x.A)
     j, sign = _best_feature(A)
     rho = x.optimum(Game(x.A, Capped(m)))
@@ -65,14 +49,14 @@ def one_signed_hypothesis(x: Instance) -> Slacks:
     yield equal(largest_edge(A, exactly(np.ones(m)) / m), rho, "edge of the uniform d and ρ")
 
 
-@one_signed_hypothesis.step("Only the uniform d is admissible.", "ρ = max_j |mean_i a_ij|")
+@one_signed_hypothesis.step()
 def _(x: Instance) -> Slack:
     A = exactly(x.A)
     uniform = under_cap(exactly(np.arange(len(A))), len(A))
     return equal(largest_edge(A, uniform), max(abs(sum(column) / len(A)) for column in A.T))
 
 
-@one_signed_hypothesis.step("No w has more.", "mean_i (Aw)_i ≤ max_j |mean_i a_ij|")
+@one_signed_hypothesis.step()
 def _(x: Instance) -> Slack:
     A = exactly(x.A)
     best = max(abs(sum(column)) for column in A.T) / len(A)
@@ -87,17 +71,12 @@ def _best_feature(A: Exact) -> tuple[int, int]:
 
 @SOURCE.claim("remark-k-share", space=CAPPED)
 def share(x: Instance) -> Slack:
-    """ρ > 0 is not needed.
-
-    Proof. The k-th smallest margin is at least the mean of the k smallest, which is ρ by Corollary
-    5, and m − k margins come after it.
-    """
     rho, _, w = optimum(x, Game(x.A, Capped(x.k)))
     margins = exactly(x.A) @ in_l1_ball(w)
     return at_least(sum(u >= rho.lower for u in margins), len(margins) - x.k, "examples")
 
 
-@share.step("The greatest of k margins is at least their mean.", "AvgMin_k(u) ≤ s_{m−k+1}(u)")
+@share.step()
 def _(x: Instance) -> Slack:
     u = exactly(x.A) @ in_l1_ball(exactly(x.w))
     return at_most(avg_min(u, x.k), sorted(u)[x.k - 1], "the k-th smallest margin")
@@ -105,12 +84,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("remark-k-share-sharp", space=CAPPED).checked(trials=60)
 def sharp_share(x: Instance) -> Slacks:
-    """The margins of the example are those of w = 1.
-
-    Proof. The k-th smallest margin counts, too: it is at least the mean of the k smallest, as in
-    the remark. In the example that mean is 1/k, and no w has more, since weights of 1/k on the
-    zeros and on one of the ones leave an edge of 1/k. So ρ = 1/k, which the zeros do not reach.
-    """
     rho, _, w = optimum(x, Game(x.A, Capped(x.k)))
     margins = exactly(x.A) @ in_l1_ball(w)
     m = len(margins)
@@ -141,13 +114,13 @@ def _worst(x: Instance, k: int) -> Fraction:
     return (-x.nu + (k - x.nu) * Fraction(x.gamma)) / Fraction(k)
 
 
-@sharp_share.step("The greatest of k margins is at least their mean.", "u_(k) ≥ AvgMin_k(u)")
+@sharp_share.step()
 def _(x: Instance) -> Slack:
     u = exactly(x.A) @ in_l1_ball(exactly(x.w))
     return at_least(sorted(u)[x.k - 1], avg_min(u, x.k), "the k-th smallest margin")
 
 
-@sharp_share.step("ρ of the example.", "AvgMin_k(A) = <d, A> = 1/k")
+@sharp_share.step()
 def _(x: Instance) -> Slacks:
     column = exactly([i >= x.k - 1 for i in range(len(x.A))])
     d = exactly([Fraction(i < x.k, x.k) for i in range(len(x.A))])
@@ -157,39 +130,25 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("remark-noise", space=NOISE)
 def worst_average(x: Instance) -> Slacks:
-    """For k < ν the formula is below −1, the least that there is: −2.5 against −1 in the instance.
-
-    The worst margins are −1 on the ν examples and γ on the others.
-    """
     assume(x.nu <= len(x.A))
     worst = exactly([-1] * x.nu + [x.gamma] * (len(x.A) - x.nu))
     yield equal(avg_min(worst, x.k), _worst(x, x.k), "worst margins and formula")
     yield at_least(avg_min(_noisy(x)[:, 0], x.k), _worst(x, x.k), "formula and these margins")
 
 
-@worst_average.corrected(
-    "reading: ν ≤ k, as for the k that is chosen next.",
-    "min AvgMin_k(Aw) = (−ν + (k − ν)γ)/k if ν ≤ k",
-)
+@worst_average.corrected()
 def worst_average_of_many(x: Instance) -> Slacks:
-    """The k smallest margins are then the ν bad ones and k − ν good ones, at worst.
-
-    Proof. At most ν of the k smallest margins are below γ, and none is below −1. So their sum is at
-    least that of ν times −1 and k − ν times γ, as γ ≥ −1; margins of just these values attain it.
-    """
     assume(x.nu <= x.k)
     yield from worst_average(x)
 
 
-@worst_average_of_many.step(
-    "At most ν of the k smallest margins are below γ.", "AvgMin_k(u) ≥ (−ν + (k − ν)γ)/k"
-)
+@worst_average_of_many.step()
 def _(x: Instance) -> Slack:
     assume(x.nu <= x.k)
     return at_least(avg_min(_noisy(x)[:, 0], x.k), _worst(x, x.k))
 
 
-@worst_average_of_many.step("Margins of −1 and γ attain it.", "u = (−1, ..., −1, γ, ..., γ)")
+@worst_average_of_many.step()
 def _(x: Instance) -> Slack:
     assume(x.nu <= x.k)
     worst = exactly([-1] * x.nu + [x.gamma] * (len(x.A) - x.nu))
@@ -198,15 +157,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("remark-noise-k", space=NOISE).checked(trials=200)
 def enough(x: Instance) -> Slacks:
-    """k is the least such number; one less does not do, so that the bound is exact.
-
-    It is attained: γ = 1, ν = 1, k = m = 4 and margins (−1, 1, 1, 1). k ≤ m must be required; it
-    leaves no room unless m ≥ 4ν. ν ≤ k follows, as (γ + 1)/γ ≥ 2.
-
-    Proof. (−ν + (k − ν)γ)/k − γ/2 = (γ/2k) (k − 2ν(γ + 1)/γ), which is not negative for these k.
-    The best w has no smaller AvgMin_k than the one that separates. As in the remark before, its
-    k-th smallest margin is at least that, and so are the m − k after it.
-    """
     gamma = Fraction(x.gamma)
     k = max(1, math.ceil(2 * x.nu * (gamma + 1) / gamma))
     assume(k <= len(x.A))
@@ -223,10 +173,7 @@ def enough(x: Instance) -> Slacks:
     yield at_least(sum(u >= gamma / 2 for u in margins), len(margins) - k, "examples")
 
 
-@enough.step(
-    "The difference to γ/2 has the sign of k − 2ν(γ + 1)/γ.",
-    "(−ν + (k − ν)γ)/k − γ/2 = (γ/2k) (k − 2ν(γ + 1)/γ)",
-)
+@enough.step()
 def _(x: Instance) -> Slack:
     gamma = Fraction(x.gamma)
     least = 2 * x.nu * (gamma + 1) / gamma

@@ -24,11 +24,6 @@ def _others(x: Instance, best: Any) -> Iterator[Any]:
 
 @SOURCE.claim("AppB-1", space=NORMED).checked(trials=200)
 def ball(x: Instance) -> Slacks:
-    """Attained at a point of the ball, and exceeded at no other; for Q = I also relaxboost's f*.
-
-    Proof. <d, θ> ≤ ‖d‖ ‖θ‖_* ≤ ν‖θ‖_* by the definition of the dual norm (Sec2-dual), whose
-    maximiser times ν has equality.
-    """
     Q, p, psi = normed(x)
     value = x.nu * float(np.linalg.norm(psi, dual(p)))
     best = x.nu * np.linalg.solve(Q, dual_vector(psi, p))
@@ -43,14 +38,14 @@ def ball(x: Instance) -> Slacks:
         yield equal(near(theirs, 1e-11), near(value, 1e-11), "NormBall")
 
 
-@ball.step("No point of the ball has more.", "‖d‖ ≤ ν ⇒ <d, θ> ≤ ν‖θ‖_*")
+@ball.step()
 def _(x: Instance) -> Slack:
     Q, p, psi = normed(x)
     shorter = min(1.0, x.nu / max(1e-9, float(np.linalg.norm(Q @ x.d, p))))
     return at_most(float(shorter * x.d @ x.theta), near(x.nu * float(np.linalg.norm(psi, dual(p)))))
 
 
-@ball.step("The maximiser of the dual norm, times ν.", "‖νv‖ = ν, <νv, θ> = ν‖θ‖_*")
+@ball.step()
 def _(x: Instance) -> Slacks:
     Q, p, psi = normed(x)
     best = x.nu * np.linalg.solve(Q, dual_vector(psi, p))
@@ -62,16 +57,12 @@ def _(x: Instance) -> Slacks:
     "AppB-2", space=Space(sizes={"m": (1, 7)}, theta=Vector("m", -3.0, 3.0), d=Distribution())
 )
 def simplex(x: Instance) -> Slacks:
-    """In fractions: attained at a vertex, exceeded at no vertex and not at d.
-
-    Proof. Σ d_i θ_i ≤ (Σ d_i) max_i θ_i = max_i θ_i as d ≥ 0, with equality where d is a vertex.
-    """
     theta = exactly(x.theta)
     yield equal(max(np.eye(len(theta), dtype=int) @ theta), max(theta), "vertices")
     yield at_most(sum(on_simplex(exactly(x.d)) * theta), max(theta), "another point")
 
 
-@simplex.step("A mean is at most the greatest.", "Σ d_i θ_i ≤ (Σ d_i) max_i θ_i for d ≥ 0")
+@simplex.step()
 def _(x: Instance) -> Slack:
     theta, d = exactly(x.theta), exactly(x.d)
     return at_most(sum(d * theta), sum(d) * max(theta))
@@ -81,12 +72,6 @@ def _(x: Instance) -> Slack:
     "AppB-3", space=Space(sizes={"m": (1, 7)}, theta=Vector("m", -6.0, 6.0), d=Distribution())
 )
 def relative_entropy(x: Instance) -> Slacks:
-    """Attained at the softmax; another point falls short by its divergence from there.
-
-    Proof. With s = log((1/m) Σ e^{θ_i}) and the softmax p_i = e^{θ_i − s}/m: <d, θ> − f(d) =
-    s − Σ d_i log(d_i/p_i) for every d of S. By log t ≤ t − 1 the sum Σ d_i log(p_i/d_i) ≤ Σ (p_i −
-    d_i) over d_i > 0, which is at most 0. It is 0 for d = p.
-    """
     value = math.log(math.fsum(np.exp(x.theta).tolist()) / len(x.theta))
     best = softmax(x.theta)
     yield equal(near(float(best @ x.theta) - entropy(best), 1e-11), near(value, 1e-11), "attained")
@@ -94,13 +79,13 @@ def relative_entropy(x: Instance) -> Slacks:
         yield at_most(float(d @ x.theta) - entropy(d), value, "another point")
 
 
-@relative_entropy.step("Short by the divergence.", "<d, θ> − f(d) = s − Σ d_i log(d_i/p_i)")
+@relative_entropy.step()
 def _(x: Instance) -> Slack:
     short = divergence(x.d, softmax(x.theta))
     return equal(near(float(x.d @ x.theta) - entropy(x.d)), near(log_mean_exp(x.theta) - short))
 
 
-@relative_entropy.step("The divergence is not negative.", "Σ d_i log(p_i/d_i) ≤ Σ (p_i − d_i) ≤ 0")
+@relative_entropy.step()
 def _(x: Instance) -> Slacks:
     p, inside = softmax(x.theta), x.d > 0.0
     excess = float((p - x.d)[inside].sum())
@@ -110,11 +95,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("AppB-4", space=NORMED).checked(trials=200)
 def half_square(x: Instance) -> Slacks:
-    """Attained at ‖θ‖_* times the point of the unit ball that attains ‖θ‖_*.
-
-    Proof. <d, θ> − ½‖d‖² ≤ ab − a²/2 ≤ b²/2 with a = ‖d‖ and b = ‖θ‖_*. Both are equalities for d =
-    b times the maximiser of the dual norm.
-    """
     Q, p, psi = normed(x)
     size = float(np.linalg.norm(psi, dual(p)))
     best = size * np.linalg.solve(Q, dual_vector(psi, p))
@@ -127,7 +107,7 @@ def half_square(x: Instance) -> Slacks:
         yield at_most(gained(d), near(0.5 * size**2, 1e-11), "another point")
 
 
-@half_square.step("The dual norm, and a square completed.", "<d, θ> − ½‖d‖² ≤ ab − a²/2 ≤ b²/2")
+@half_square.step()
 def _(x: Instance) -> Slacks:
     Q, p, psi = normed(x)
     a, b = float(np.linalg.norm(Q @ x.d, p)), float(np.linalg.norm(psi, dual(p)))
@@ -159,16 +139,12 @@ def _finite(x: Instance) -> tuple[Exact, Exact, Exact]:
     space=Space(sizes={"m": (1, 4)}, **FINITE, c=Real(0.05, 5.0, log=True)),
 )
 def multiple(x: Instance) -> Slack:
-    """In fractions. For c < 0 the right side is an infimum, and it fails.
-
-    Proof. <d, θ> − c f(d) = c (<d, θ/c> − f(d)), and c > 0 may be taken out of the supremum.
-    """
     points, values, theta = _finite(x)
     c = Fraction(x.c)
     return equal(conjugate(points, c * values, theta), c * conjugate(points, values, theta / c))
 
 
-@multiple.step("At every point.", "<d, θ> − c f(d) = c (<d, θ/c> − f(d))")
+@multiple.step()
 def _(x: Instance) -> Slacks:
     points, values, theta = _finite(x)
     c = Fraction(x.c)
@@ -182,17 +158,13 @@ def _(x: Instance) -> Slacks:
     space=Space(sizes={"m": (1, 4)}, **FINITE, d0=Vector("m", -2.0, 2.0)),
 )
 def translate(x: Instance) -> Slack:
-    """In fractions: d ↦ f(d + d0) is finite at the points of f less d0.
-
-    Proof. With e = d + d0 it is <d, θ> − f(d + d0) = <e, θ> − f(e) − <θ, d0>, and e is any point.
-    """
     points, values, theta = _finite(x)
     d0 = exactly(x.d0)
     right = conjugate(points, values, theta) - theta @ d0
     return equal(conjugate(points - d0, values, theta), right)
 
 
-@translate.step("At every point e.", "<e − d0, θ> − f(e) = <e, θ> − f(e) − <θ, d0>")
+@translate.step()
 def _(x: Instance) -> Slacks:
     points, values, theta = _finite(x)
     d0 = exactly(x.d0)
@@ -206,17 +178,13 @@ def _(x: Instance) -> Slacks:
     space=Space(sizes={"m": (1, 4)}, **FINITE, c=Real(-3.0, 3.0)),
 )
 def dilation(x: Instance) -> Slack:
-    """In fractions: d ↦ f(c d) is finite at the points of f over c, for c < 0 as well.
-
-    Proof. With e = c d it is <d, θ> − f(c d) = <e, θ/c> − f(e), and e is any point.
-    """
     points, values, theta = _finite(x)
     c = Fraction(x.c)
     assume(c != 0)
     return equal(conjugate(points / c, values, theta), conjugate(points, values, theta / c))
 
 
-@dilation.step("At every point e.", "<e/c, θ> − f(e) = <e, θ/c> − f(e)")
+@dilation.step()
 def _(x: Instance) -> Slacks:
     points, values, theta = _finite(x)
     c = Fraction(x.c)

@@ -35,7 +35,6 @@ def _defined(
     ).including({"v": ["51/100", "49/100"], "u": ["49/100", "51/100"], "alpha": "1/2"}),
 ).checked(trials=300)
 def entropy_is_strongly_convex(x: Instance) -> Slack:
-    """Pinsker's inequality; tight to second order for v and u near the centre of two examples."""
     a = x.alpha
     bend = 0.5 * a * (1.0 - a) * float(np.abs(x.v - x.u).sum()) ** 2
     return _defined(entropy, x, x.v, x.u, bend)
@@ -52,7 +51,6 @@ def entropy_is_strongly_convex(x: Instance) -> Slack:
     ),
 )
 def no_strong_convexity(x: Instance) -> Slack:
-    """In fractions; tight wherever v and u share a linear piece, so that σ = 0 is all there is."""
     A = exactly(x.A)
     return _defined(lambda d: max(A @ d), x, exactly(x.v), exactly(x.u))
 
@@ -69,10 +67,6 @@ def no_strong_convexity(x: Instance) -> Slack:
     ),
 )
 def curvature(x: Instance) -> Slacks:
-    """In fractions: the definition holds with σ = b, and with no larger σ about s = p.
-
-    There, with v, u = p ± t and α = 1/2, the largest that it allows is b + c t²/6.
-    """
     b, c, p = Fraction(x.b), Fraction(x.c), Fraction(x.p)
 
     def f(s: Fraction) -> Fraction:
@@ -111,12 +105,6 @@ SUMS = Space(
     space=SUMS,
 ).checked(trials=200)
 def sums(x: Instance) -> Slack:
-    """With f = h, the relative entropy, it makes f̂ = f̃ + βh β-strongly convex, which is what
-    Sec. 5.1 uses.
-
-    Proof. The inequality of Definition 10 for f times β, and that for g with σ = 0, are added
-    (step 1).
-    """
     f, a = KINDS[x.f], x.alpha
     v, u = f.point(x.v), f.point(x.u)
 
@@ -127,10 +115,7 @@ def sums(x: Instance) -> Slack:
     return _defined(total, x, v, u, bend, x.f)
 
 
-@sums.step(
-    "Both functions satisfy Definition 10, g with σ = 0.",
-    DEFINITION + " for f with its σ, and for g with 0",
-)
+@sums.step()
 def _(x: Instance) -> Slacks:
     f, a = KINDS[x.f], x.alpha
     v, u = f.point(x.v), f.point(x.u)
@@ -158,10 +143,6 @@ def _(x: Instance) -> Slacks:
     ),
 ).checked(trials=200)
 def retained(x: Instance) -> Slack:
-    """D10-entropy times β, plus a convex function: ‖·‖_1 is constant on the simplex.
-
-    For a cap, S of the definition has to be the capped simplex, as f̂ is infinite elsewhere.
-    """
     a = x.alpha
 
     def total(d: Any) -> float:

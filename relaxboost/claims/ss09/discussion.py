@@ -12,11 +12,6 @@ from relaxboost.claims.ss09.source import SOURCE
 
 @SOURCE.claim("remark-approximate", space=CAPPED_RUNS.but(delta=Real(0.0, 0.5))).checked(trials=60)
 def nearly_best(x: Instance) -> Slacks:
-    """The paper says neither how nor at what rate; this is the figure as it is.
-
-    Proof. As in Lemma 11 ε_t ≤ ‖Aᵀd_t‖_∞ − <d_t, Aw_t> ≤ gap_j + δ, and the smoothing costs ε/2
-    (step 1). By Eq. 10 a round gains at least β gap_j²/8, more than βε²/8 of at most 1.
-    """
     smoothing, w, t = beta(len(x.A), x.epsilon), np.zeros(x.A.shape[1]), 1
     rho = x.optimum(game(x))
     most = 8.0 / (smoothing * x.epsilon**2) + 1.0
@@ -41,11 +36,7 @@ def nearly_best(x: Instance) -> Slacks:
         t += 1
 
 
-@nearly_best.step(
-    "Every distribution bounds ρ, and the one that answers w by the gap.",
-    "ρ ≤ ‖Aᵀd‖_∞, <d, Aw> ≤ F(Aw) + β log(m/k), d = argmin <d, Aw> + f̂(d)",
-    space=CAPPED_RUNS.but(w=Weights()),
-)
+@nearly_best.step(space=CAPPED_RUNS.but(w=Weights()))
 def _(x: Instance) -> Slacks:
     u, smoothing = x.A @ x.w, beta(len(x.A), x.epsilon)
     d = distribution(u, x.k, smoothing)[0]
@@ -58,13 +49,6 @@ def _(x: Instance) -> Slacks:
     "Sec6-log-loss", space=Space(sizes={"m": (1, 8)}, u=Vector("m", -4.0, 4.0), d=Distribution())
 )
 def log_loss(x: Instance) -> Slacks:
-    """To maximise over w is to minimise the log-loss of the margins; with Σ d = 1 it is that of
-    margins less γ, and γ is rewarded as in Eq. 5.
-
-    Proof. θs − b(s) ≤ log((1 + e^θ)/2), with equality at s = 1/(1 + e^{−θ}) (step 1). Summed over
-    θ_i = −u_i this is the first; over θ_i = γ − u_i it bounds <d, u> + Σ b from below for each γ,
-    and there is a γ with Σ s_i = 1, as the sum goes from 0 to m (m = 1: γ → ∞).
-    """
     weights = 1.0 / (1.0 + np.exp(x.u))
     loss = math.fsum(math.log((1.0 + math.exp(-u)) / 2.0) for u in x.u)
     yield equal(near(float(weights @ x.u) + _binary(weights)), near(-loss), "over the box")
@@ -96,9 +80,7 @@ def _best(u: Array) -> float:
 
 
 @log_loss.step(
-    "The conjugate of the binary entropy is the logistic loss.",
-    "θs − b(s) ≤ log((1 + e^θ)/2), equal at s = 1/(1 + e^{−θ})",
-    space=Space(theta=Real(-6.0, 6.0), s=Real(0.0, 1.0)).including({"theta": 0, "s": "1/2"}),
+    space=Space(theta=Real(-6.0, 6.0), s=Real(0.0, 1.0)).including({"theta": 0, "s": "1/2"})
 )
 def _(x: Instance) -> Slacks:
     loss = math.log((1.0 + math.exp(x.theta)) / 2.0)

@@ -19,7 +19,6 @@ POINTS = Space(A=Matrix(), d=Vector("m", 0.0, 1.0), w=Weights())
 
 @SOURCE.claim("D1", space=POINTS).checked(trials=60)
 def separability(x: Instance) -> Slacks:
-    """In fractions: the w of the optimum, the w drawn, and every single hypothesis."""
     A = exactly(x.A)
     gamma, _, best = optimum(x, Game(x.A))
     yield equal(min(A @ best), gamma, "attained")
@@ -31,7 +30,6 @@ def separability(x: Instance) -> Slacks:
 
 @SOURCE.claim("D2", space=POINTS).checked(trials=60)
 def learnability(x: Instance) -> Slacks:
-    """In fractions: the d of the optimum, the d drawn, the uniform one and every vertex."""
     A = exactly(x.A)
     m = len(A)
     gamma, best, _ = optimum(x, Game(x.A))
@@ -61,20 +59,13 @@ SETS: dict[str, tuple[Callable[[Exact], Exact], Callable[[Exact], Any]]] = {
     space=Space(S=Choice(*SETS), v=Vector("m"), u=Vector("m"), alpha=Real(0.0, 1.0)),
 )
 def convex_sets(x: Instance) -> Slack:
-    """In fractions.
-
-    Proof. Each set is that of the d with outside(d) ≤ 0 for a convex function, a maximum of linear
-    functions and norms: outside(αv + (1 − α)u) ≤ α outside(v) + (1 − α) outside(u).
-    """
     into, outside = SETS[x.S]
     v, u = into(exactly(x.v)), into(exactly(x.u))
     a = Fraction(x.alpha)
     return at_most(outside(a * v + (1 - a) * u), 0, x.S)
 
 
-@convex_sets.step(
-    "The functions are convex.", "outside(αv + (1−α)u) ≤ α outside(v) + (1−α) outside(u)"
-)
+@convex_sets.step()
 def _(x: Instance) -> Slack:
     outside, a = SETS[x.S][1], Fraction(x.alpha)
     v, u = exactly(x.v), exactly(x.u)
@@ -92,12 +83,6 @@ def _(x: Instance) -> Slack:
     ),
 )
 def core(x: Instance) -> Slack:
-    """For sets that are not convex it can be larger. C ∈ ℝⁿ is a misprint for C ⊂ ℝⁿ.
-
-    Proof. Let b = Bx + room. B(x + τd) ≤ b says τ(Bd)_i ≤ room_i for every i, which holds for τ up
-    to min room/max |(Bd)_i|: positive in every direction, and for all of a length alike, if all
-    room is. A row B_i without room is left at once in its own direction: (B B_iᵀ)_i = ‖B_i‖² > 0.
-    """
     B, room = exactly(x.B), exactly(x.room)
     assume(all(any(row) for row in B))
 
@@ -113,7 +98,7 @@ def core(x: Instance) -> Slack:
     return at_least(reach(d), min(room) / fastest, "τ' of the direction drawn")
 
 
-@core.step("Up to τ' each row has room.", "τ'(Bd)_i ≤ room_i for τ' = min room/max |(Bd)_i|")
+@core.step()
 def _(x: Instance) -> Slacks:
     rates, room = exactly(x.B) @ exactly(x.d), exactly(x.room)
     fastest = max(abs(v) for v in rates)
@@ -126,11 +111,6 @@ def _(x: Instance) -> Slacks:
     "Eq1", space=Space(sizes={"pieces": (1, 5)}, slopes=Vector("pieces"), at=Real(-1.0, 1.0))
 )
 def biconjugate(x: Instance) -> Slack:
-    """Convex level sets make a function quasi-convex only; f** is its convex hull.
-
-    Here f rises from 0 to 1 and stays there. The supremum of f** is evaluated at the slopes
-    between all pairs of points, among which are those of the hull, in fractions.
-    """
     slopes, at = exactly(x.slopes), Fraction(x.at)
     signs = [s >= 0 for s in slopes]
     assume(signs == sorted(signs))
@@ -149,18 +129,13 @@ def _pieces(x: Instance) -> tuple[list[tuple[Fraction, Fraction]], Fraction]:
     return knots, knots[piece][1] + slopes[piece] * (at - knots[piece][0])
 
 
-@biconjugate.corrected("f is convex, and its level sets are closed.", "f** = f")
+@biconjugate.corrected()
 def biconjugate_of_convex(x: Instance) -> Slacks:
-    """The slopes increase.
-
-    Proof. Of these f: f** ≤ f by the definition of f*. Take the slope θ of f at a point: f is above
-    the line of that slope through it, so that f*(θ) is <d, θ> − f(d) there, and f** ≥ f.
-    """
     assume(bool((np.diff(x.slopes) >= 0.0).all()))
     yield from biconjugate(x)
 
 
-@biconjugate_of_convex.step("f** ≤ f.", "<d, θ> − f*(θ) ≤ f(d)")
+@biconjugate_of_convex.step()
 def _(x: Instance) -> Slacks:
     assume(bool((np.diff(x.slopes) >= 0.0).all()))
     knots, value = _pieces(x)
@@ -169,7 +144,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(theta * Fraction(x.at) - conjugate, value)
 
 
-@biconjugate_of_convex.step("f is above its lines.", "f(e) ≥ f(d) + θ(e − d), θ the slope at d")
+@biconjugate_of_convex.step()
 def _(x: Instance) -> Slacks:
     assume(bool((np.diff(x.slopes) >= 0.0).all()))
     knots, value = _pieces(x)
@@ -181,33 +156,20 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("Eq1-max", space=Space(s=Real(0.0, 1.0), d=Real(0.0, 1e6)))
 def attained_conjugate(x: Instance) -> Slack:
-    """For θ = 0 it is sup −1/(1 + d) = 0, and −1/(1 + d) < 0 for every d; sup is meant.
-
-    Else f*(θ) = s² − 2s, attained at d = 1/s − 1.
-    """
     s = Fraction(x.s)
     d = 1 / s - 1 if s else Fraction(x.d)
     return equal(-(s**2) * d - 1 / (1 + d), s**2 - 2 * s, "at the best d, or the d drawn")
 
 
-@attained_conjugate.corrected(
-    "The conjugate is a supremum, which need not be attained.", "f*(θ) = sup_{d in S} <d, θ> − f(d)"
-)
+@attained_conjugate.corrected()
 def least_upper_bound(x: Instance) -> Slacks:
-    """At the d drawn, and at the best one or, for s = 0, a large one.
-
-    Proof. −s² d − 1/(1 + d) − (s² − 2s) = −(s(1 + d) − 1)²/(1 + d) is never positive. It is 0 for
-    1 + d = 1/s, and tends to 0 with d → ∞ where s = 0.
-    """
     s, d = Fraction(x.s), Fraction(x.d)
     yield at_most(-(s**2) * d - 1 / (1 + d), s**2 - 2 * s, "the d drawn")
     d = 1 / s - 1 if s else Fraction(10**9)
     yield at_least(-(s**2) * d - 1 / (1 + d), s**2 - 2 * s - Fraction(1, 10**9), "nearly attained")
 
 
-@least_upper_bound.step(
-    "How far d falls short.", "−s² d − 1/(1 + d) = s² − 2s − (s(1 + d) − 1)²/(1 + d)"
-)
+@least_upper_bound.step()
 def _(x: Instance) -> Slack:
     s, d = Fraction(x.s), Fraction(x.d)
     short = (s * (1 + d) - 1) ** 2 / (1 + d)

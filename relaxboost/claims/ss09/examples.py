@@ -33,35 +33,18 @@ GAMES = Space(
 
 @SOURCE.claim("E1", space=GAMES).checked(trials=40, resolution=1e-6)
 def norm_ball(x: Instance) -> Slack:
-    """Condition (iii) is orthant-monotonicity: ‖d‖ ≥ ‖d − d_i e_i‖. Not every norm has it.
-
-    Both sides are convex programs; the left one for each set of examples with a loss.
-    """
     assume(_meets_simplex(x))
     return equal(solved(hinge_side(x, False)), solved(edge_side(x, False)), x.norm)
 
 
-@norm_ball.corrected(
-    "Theorem 7 holds if the norm is orthant-monotonic.",
-    "max_{w in B_1, γ} (γ − ν‖[γ − Aw]_+‖_*) = min_{d in S: ‖d‖ ≤ ν} ‖dᵀA‖_∞",
-)
+@norm_ball.corrected()
 def monotone_norm_ball(x: Instance) -> Slacks:
-    """As stated; an ellipsoid whose axes are those of the examples is one, too.
-
-    Proof. f is closed, meets (i) and (ii) by E1-core, and (iii) by E1-conditions as corrected, with
-    f* = ν‖·‖_* (AppB-1): Theorem 7 as corrected. The uniform d is inside the ball, so that 0 is in
-    the core of S − dom f, and the supremum is attained.
-    """
     assume(x.norm in MONOTONE or (x.norm == "ellipsoid" and x.c == 0.0))
     yield from norm_ball(x)
 
 
-@norm_ball.corrected(
-    "For any norm, the least ν‖x‖_* over x ≥ γ − Aw takes the place of ν‖[γ − Aw]_+‖_*.",
-    "max_{w in B_1, γ} max_{x ≥ γ − Aw} (γ − ν‖x‖_*) = min_{d in S: ‖d‖ ≤ ν} ‖dᵀA‖_∞",
-)
+@norm_ball.corrected()
 def any_norm_ball(x: Instance) -> Slack:
-    """The proof of Lemma 8 before its last step."""
     assume(_meets_simplex(x))
     return equal(solved(least_side(x, False)), solved(edge_side(x, False)), x.norm)
 
@@ -82,10 +65,6 @@ def _meets_simplex(x: Instance) -> bool:
     ),
 )
 def ball_core(x: Instance) -> Slacks:
-    """No v but 0 lets τ grow beyond τ'.
-
-    Proof. ‖0‖ = 0 ≤ ν, and f ≥ 0. ‖τv‖ = τ‖v‖ ≤ ν for τ ≤ ν/‖v‖, which is positive if ν is.
-    """
     size = Norm(x.norm, len(x.v), x.c).size
     assume(size(x.v) > 0.0)
     most = x.nu / size(x.v)
@@ -94,7 +73,7 @@ def ball_core(x: Instance) -> Slacks:
     yield at_least(size((most + 0.01) * x.v), x.nu, f"beyond τ', {x.norm}")
 
 
-@ball_core.step("Norms are homogeneous.", "‖τv‖ = τ‖v‖")
+@ball_core.step()
 def _(x: Instance) -> Slack:
     size = Norm(x.norm, len(x.v), x.c).size
     return equal(near(size(x.share * x.v)), near(x.share * size(x.v)), x.norm)
@@ -113,35 +92,19 @@ CONDITIONS = Space(
 
 @SOURCE.claim("E1-conditions", space=CONDITIONS)
 def ball_conditions(x: Instance) -> Slack:
-    """The dual of max(2|d_1 − d_2|, |d_1 + d_2|/2) is |θ_1 − θ_2|/4 + |θ_1 + θ_2|: ½ at (1, −1).
-
-    At (1, 0) it is 5/4.
-    """
     dual = Norm(x.norm, len(x.theta), x.c)
     less = np.array(x.theta)
     less[x.i - 1] *= 1.0 - x.alpha
     return at_most(x.nu * dual.dual(less), x.nu * dual.dual(x.theta), x.norm)
 
 
-@ball_conditions.corrected(
-    "Condition (iii) holds if the norm is orthant-monotonic.", "‖θ‖_* ≥ ‖θ − α θ_i e_i‖_*"
-)
+@ball_conditions.corrected()
 def monotone_ball_conditions(x: Instance) -> Slacks:
-    """A norm is orthant-monotonic if and only if its dual is.
-
-    Proof. With θ' = θ − αθ_i e_i it is <d, θ'> = (1 − α)<d, θ> + α<d − d_i e_i, θ> for every d of
-    the unit ball. d − d_i e_i is in the ball, too, so that this is at most ‖θ‖_*. Take the
-    maximum over d.
-    """
     assume(x.norm in MONOTONE)
     yield from ball_conditions(x)
 
 
-@monotone_ball_conditions.step(
-    "An entry of θ moved to d.",
-    "<d, θ − αθ_i e_i> = (1 − α)<d, θ> + α<d − d_i e_i, θ>",
-    space=CONDITIONS.but(d=Vector("m")),
-)
+@monotone_ball_conditions.step(space=CONDITIONS.but(d=Vector("m")))
 def _(x: Instance) -> Slack:
     d, theta, a = exactly(x.d), exactly(x.theta), Fraction(x.alpha)
     moved, rest = theta.copy(), d.copy()
@@ -150,9 +113,7 @@ def _(x: Instance) -> Slack:
     return equal(sum(d * moved), (1 - a) * sum(d * theta) + a * sum(rest * theta))
 
 
-@monotone_ball_conditions.step(
-    "Without an entry d is no longer.", "‖d − d_i e_i‖ ≤ ‖d‖", space=CONDITIONS.but(d=Vector("m"))
-)
+@monotone_ball_conditions.step(space=CONDITIONS.but(d=Vector("m")))
 def _(x: Instance) -> Slack:
     assume(x.norm in MONOTONE)
     size, rest = Norm(x.norm, len(x.d), x.c).size, np.array(x.d)
@@ -160,11 +121,7 @@ def _(x: Instance) -> Slack:
     return at_most(size(rest), size(x.d), x.norm)
 
 
-@monotone_norm_ball.step(
-    "(iii), for one entry.",
-    "‖x − α x_i e_i‖_* ≤ ‖x‖_*",
-    space=CONDITIONS.including(ball_conditions.counterexamples[0]),
-)
+@monotone_norm_ball.step(space=CONDITIONS.including(ball_conditions.counterexamples[0]))
 def _(x: Instance) -> Slack:
     assume(x.norm in MONOTONE or (x.norm == "ellipsoid" and x.c == 0.0))
     return ball_conditions(x)[0]
@@ -174,12 +131,6 @@ def _(x: Instance) -> Slack:
     "E1-soft-margin", space=Space(u=Vector("m"), k=Whole(1, "m"), gamma=Real(-2.0, 2.0))
 ).checked(trials=200)
 def soft_margin(x: Instance) -> Slacks:
-    """In fractions, at every margin and at the γ drawn.
-
-    Proof. Σ_i [γ − u_i]_+ is at least the sum of γ − u_i over the k smallest u_i, so that no γ
-    gives more than their mean. At γ = the k-th smallest they are equal: those k terms are γ − u_i,
-    and all others 0.
-    """
     u, k = exactly(x.u), x.k
     yield equal(max(_soft(u, k, v) for v in u), avg_min(u, k), "greatest soft margin and average")
     yield at_most(_soft(u, k, Fraction(x.gamma)), avg_min(u, k), "the γ drawn")
@@ -190,17 +141,14 @@ def _soft(u: Exact, k: int, gamma: Fraction) -> Fraction:
     return gamma - sum((max(gamma - v, Fraction(0)) for v in u), Fraction(0)) / k
 
 
-@soft_margin.step(
-    "The losses are at least those of the k smallest margins.",
-    "Σ_i [γ − u_i]_+ ≥ Σ_{i ≤ k} (γ − u_(i))",
-)
+@soft_margin.step()
 def _(x: Instance) -> Slack:
     u, gamma = exactly(x.u), Fraction(x.gamma)
     losses = sum(max(gamma - v, Fraction(0)) for v in u)
     return at_least(losses, sum(gamma - v for v in sorted(u)[: x.k]))
 
 
-@soft_margin.step("At the k-th smallest margin they are equal.", "γ = u_(k): AvgMin_k(u)")
+@soft_margin.step()
 def _(x: Instance) -> Slack:
     u = exactly(x.u)
     return equal(_soft(u, x.k, sorted(u)[x.k - 1]), avg_min(u, x.k))
@@ -210,26 +158,12 @@ def _(x: Instance) -> Slack:
     trials=60
 )
 def same_maxima(x: Instance) -> Slack:
-    """Example 1 and Corollary 5 are about maxima over w. The display is about every w.
-
-    F and G have the same maximum, as w = 0 has AvgMin_k(0) = 0. The display is true all the same:
-    `E1-soft-margin`.
-    """
     value = avg_min(x.u, x.k)
     return equal(value, max(value, Fraction(0)), "F(u) and G(u)")
 
 
-@same_maxima.corrected(
-    "Such functions are the same if F and G are concave, positively homogeneous, and move with a "
-    "shift, as AvgMin_k and the soft margin do.",
-    "F(u) = s max_{|w| ≤ 1} F(w(u + c)/s) − c, if F(u + c) > 0; s > 0",
-)
+@same_maxima.corrected()
 def same_maxima_of_shifted(x: Instance) -> Slacks:
-    """So the maxima over w of all A with one column determine F. Here c = 2 and s = 3.
-
-    Proof. With v = (u + c)/s it is F(wv) = wF(v) for w ≥ 0 (step 1), and F(v) + F(−v) ≤ 2F(0) = 0
-    for a concave F, so that F(v) > 0 is the maximum. It is (F(u) + c)/s (step 1).
-    """
     u, k = exactly(x.u), x.k
     A = (u + 2) / 3
     for name, F in (("AvgMin_k", avg_min), ("soft margin", _greatest)):
@@ -245,9 +179,7 @@ def _greatest(u: Exact, k: int) -> Fraction:
 
 
 @same_maxima_of_shifted.step(
-    "Both are positively homogeneous, and move with a shift.",
-    "F(su) = sF(u), F(u + c) = F(u) + c, s > 0",
-    space=Space(u=Vector("m"), k=Whole(1, "m"), s=Real(0.1, 3.0), c=Real(-2.0, 2.0)),
+    space=Space(u=Vector("m"), k=Whole(1, "m"), s=Real(0.1, 3.0), c=Real(-2.0, 2.0))
 )
 def _(x: Instance) -> Slacks:
     u, k, s, c = exactly(x.u), x.k, Fraction(x.s), Fraction(x.c)
@@ -257,11 +189,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("E2-conjugate", space=NORMED).checked(trials=150)
 def norm_conjugate(x: Instance) -> Slack:
-    """Inside of the ball no d has more than 0; outside, the best d of length s = 10 is tried.
-
-    Proof. <d, θ> ≤ ‖d‖ ‖θ‖_*, with equality for some d of every length s (Sec2-dual). So the
-    supremum is that of s (‖θ‖_* − ν) over s ≥ 0.
-    """
     Q, p, psi = normed(x)
     excess = float(np.linalg.norm(psi, dual(p))) - x.nu
     if excess <= 0.0:
@@ -276,14 +203,14 @@ def _gain(x: Instance, d: NDArray[Any]) -> float:
     return float(d @ x.theta) - x.nu * float(np.linalg.norm(Q @ d, p))
 
 
-@norm_conjugate.step("No d of length s has more.", "<d, θ> − ν‖d‖ ≤ ‖d‖ (‖θ‖_* − ν)")
+@norm_conjugate.step()
 def _(x: Instance) -> Slack:
     Q, p, psi = normed(x)
     most = float(np.linalg.norm(Q @ x.d, p)) * (float(np.linalg.norm(psi, dual(p))) - x.nu)
     return at_most(_gain(x, x.d), near(most, 1e-11))
 
 
-@norm_conjugate.step("Some d of length s has it.", "<d, θ> − ν‖d‖ = s (‖θ‖_* − ν)")
+@norm_conjugate.step()
 def _(x: Instance) -> Slack:
     Q, p, psi = normed(x)
     best = 3.0 * np.linalg.solve(Q, dual_vector(psi, p))
@@ -293,29 +220,16 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("E2", space=GAMES.but(nu=Real(-0.2, 1.5))).checked(trials=40, resolution=1e-6)
 def norm_penalty(x: Instance) -> Slack:
-    """As Example 1: condition (iii) is a property of the norm. Moreover ν must not be negative.
-
-    For ν < 0 f is concave and no vector has a norm of at most ν. The paper has w in the ball of
-    R^m, where R^n is meant.
-    """
     return equal(solved(hinge_side(x, True)), solved(edge_side(x, True)), x.norm)
 
 
-@norm_penalty.corrected(
-    "Theorem 7 holds if the norm is orthant-monotonic, w in R^n, and ν ≥ 0.",
-    "max {γ: w in B_1, ‖[γ − Aw]_+‖_* ≤ ν} = min_{d in S} (‖dᵀA‖_∞ + ν‖d‖)",
-)
+@norm_penalty.corrected()
 def monotone_norm_penalty(x: Instance) -> Slacks:
-    """As stated."""
     assume(x.nu >= 0.0 and x.norm in MONOTONE)
     yield from norm_penalty(x)
 
 
-@norm_penalty.corrected(
-    "For any norm and ν ≥ 0, the least ‖x‖_* over x ≥ γ − Aw takes the place of ‖[γ − Aw]_+‖_*.",
-    "max {γ: w in B_1, x ≥ γ − Aw, ‖x‖_* ≤ ν} = min_{d in S} (‖dᵀA‖_∞ + ν‖d‖)",
-)
+@norm_penalty.corrected()
 def any_norm_penalty(x: Instance) -> Slack:
-    """The proof of Lemma 8 before its last step."""
     assume(x.nu >= 0.0)
     return equal(solved(least_side(x, True)), solved(edge_side(x, True)), x.norm)

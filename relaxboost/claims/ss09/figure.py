@@ -30,11 +30,6 @@ _NORMS = {"1": 1, "2": 2, "inf": np.inf}
     "Eq5", space=Space(A=Matrix(), w=Weights(), nu=Real(0.2, 3.0), p=Choice("1", "2", "inf"))
 )
 def relaxed_margin(x: Instance) -> Slacks:
-    """The conjugate of f* = ν‖·‖_p is the indicator of the ball ‖d‖_q ≤ ν of the dual norm.
-
-    The left side is searched for over γ. Where it is largest the gradient of f* gives a d with
-    Σ d = 1 whose <d, Aw> closes the gap; any other d in the ball and the simplex lies above.
-    """
     u, power = x.A @ x.w, _NORMS[x.p]
     assume(x.nu * np.linalg.norm(np.ones(len(u)), power) > 1.0 + 1e-3)
     best = _largest(u, x.nu, power)
@@ -91,10 +86,6 @@ def _least(u: np.ndarray, nu: float, power: float) -> float:
 
 @SOURCE.claim("Eq6", space=Space(A=Matrix(), k=Whole(1, "m"))).checked(resolution=1e-6)
 def soft_margin(x: Instance) -> Slack:
-    """The left side is solved as it is written, in w, γ and the shortfalls, by HiGHS.
-
-    That is accurate to its tolerance of 1e-7, hence the resolution. The right side is a fraction.
-    """
     from scipy.optimize import linprog
 
     m, n = x.A.shape
@@ -109,14 +100,6 @@ def soft_margin(x: Instance) -> Slack:
 
 @SOURCE.claim("Eq6-hard", space=Space(u=Vector("m", -1.0, 1.0), gamma=Real(-2.0, 2.0)))
 def max_margin(x: Instance) -> Slacks:
-    """Below min u_i the left side is γ, above it is min u_i: the maximum is not unique.
-
-    f* = max_i x_i has neither (ii) nor (iii) of Thm. 7, which is invoked just before; the
-    statement itself holds.
-
-    Proof. The largest shortfall is that of the least margin (step 1), and γ − [γ − min u]_+ is
-    min(γ, min u).
-    """
     u = [Fraction(float(margin)) for margin in x.u]
     least = min(u)
 
@@ -127,9 +110,7 @@ def max_margin(x: Instance) -> Slacks:
     yield at_most(value(Fraction(x.gamma)), least, "any γ")
 
 
-@max_margin.step(
-    "The largest shortfall is that of the least margin.", "γ − max_i [γ − u_i]_+ = min(γ, min u)"
-)
+@max_margin.step()
 def _(x: Instance) -> Slack:
     left = x.gamma - max(max(x.gamma - margin, 0.0) for margin in x.u.tolist())
     return equal(left, min(x.gamma, float(np.min(x.u))), "γ − max [γ − u]_+")
@@ -137,11 +118,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("F1-softmax", space=Space(A=Matrix(), w=Weights(), beta=Real(0.01, 2.0, log=True)))
 def soft_max(x: Instance) -> Slacks:
-    """The log of d_{t,i} is −(Aw_t)_i/β and a constant; the text calls it negatively proportional.
-
-    Proof. <u, d> + βh(d) = −(βh)*(−u) + β KL(d ‖ d_t) (step 1), and KL is positive but at d_t, by
-    ‖d − d_t‖_1²/2 and more (`D10-entropy`).
-    """
     u, beta_ = x.A @ x.w, x.beta
     shares = np.exp(-(u - np.min(u)) / beta_)
     d = shares / shares.sum()
@@ -157,11 +133,9 @@ def soft_max(x: Instance) -> Slacks:
 
 
 @soft_max.step(
-    "What a distribution adds to the least value is a relative entropy.",
-    "<u, d> + βh(d) = −β log((1/m) Σ e^{−u_i/β}) + β Σ d_i log(d_i/d_{t,i})",
     space=Space(
         u=Vector("m", -1.0, 1.0), d=Distribution(), beta=Real(0.1, 2.0, log=True)
-    ).including({"u": [0, 1], "d": ["1/2", "1/2"], "beta": 1}),
+    ).including({"u": [0, 1], "d": ["1/2", "1/2"], "beta": 1})
 )
 def _(x: Instance) -> Slack:
     least = -x.beta * math.log(np.mean(np.exp(-x.u / x.beta)))
@@ -172,7 +146,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("F1-norm", given="A in [−1, 1]^(m×n), m ≥ 2, ε > 0; " + F_GIVEN, space=FAMILY_RUNS)
 def norm(x: Instance) -> Slacks:
-    """Proof. w_{t+1} is a convex combination of w_t and of ±e^{j_t}, as 0 ≤ η_t ≤ 1 (step 1)."""
     run = Fig1Run(x)
     for t, w in enumerate(run.w, 1):
         yield at_most(float(np.abs(w).sum()), 1.0, "norm", t)
@@ -182,11 +155,9 @@ def norm(x: Instance) -> Slacks:
 
 
 @norm.step(
-    "The ball is convex, and has the signed unit vectors in it.",
-    "‖(1 − η)w ± ηe^j‖_1 ≤ (1 − η)‖w‖_1 + η ≤ 1",
     space=Space(w=Weights(), j=Whole(1, "n"), eta=Real(0.0, 1.0)).including(
         {"w": [1, 0], "j": 1, "eta": "1/2"}
-    ),
+    )
 )
 def _(x: Instance) -> Slacks:
     for sign in (1.0, -1.0):
@@ -199,11 +170,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("F1-d", given=F_GIVEN, space=FAMILY_RUNS).checked(trials=60)
 def argmin(x: Instance) -> Slacks:
-    """d_t against random d; for caps also against d_i = min(1/k, ξ e^{−u_i/β}) from Lagrange's
-    conditions, from which it comes for another f.
-
-    The term ‖d − d_t‖_1² is what strong convexity adds (Def. 10), and no minimiser lacks it.
-    """
     run = Fig1Run(x)
     least = np.sum(run.d * run.u, axis=-1) + hat(run.d, x.k, run.beta, x.f)
     own = distribution(run.u, x.k, run.beta, x.f)
@@ -222,7 +188,6 @@ def argmin(x: Instance) -> Slacks:
 
 @SOURCE.claim("F1-j", given=F_GIVEN, space=FAMILY_RUNS)
 def column(x: Instance) -> Slacks:
-    """Recomputed in NumPy from d_t, w_t and A alone."""
     run = Fig1Run(x)
     edges = np.max(np.abs(run.d @ run.A), axis=-1)
     chosen = np.sum(run.d * (run.e @ run.A.T), axis=-1)
@@ -236,11 +201,6 @@ def column(x: Instance) -> Slacks:
 
 @SOURCE.claim("F1-eta", given=F_GIVEN, space=FAMILY_RUNS)
 def step(x: Instance) -> Slacks:
-    """Every other η of a grid and near η_t is below.
-
-    Proof. The right-hand side is a parabola sη − bη²/2, open below, with its vertex at s/b, and
-    η_t is the point of [0, 1] nearest to that (step 1).
-    """
     run = Fig1Run(x)
     size = np.max(np.abs(run.v), axis=-1)
     for t, eta in enumerate(run.steps):
@@ -252,11 +212,7 @@ def step(x: Instance) -> Slacks:
         yield at_least(own, best, "bound elsewhere and at η_t", t + 1)
 
 
-@step.step(
-    "Over an interval a parabola is largest next to its vertex.",
-    "sη − bη²/2 ≤ sη' − bη'²/2, η' = max(0, min(1, s/b))",
-    space=Space(s=Real(-1.0, 2.0), b=Real(0.1, 2.0), eta=Real(0.0, 1.0)),
-)
+@step.step(space=Space(s=Real(-1.0, 2.0), b=Real(0.1, 2.0), eta=Real(0.0, 1.0)))
 def _(x: Instance) -> Slack:
     best = max(0.0, min(1.0, x.s / x.b))
     left = x.s * x.eta - x.b * x.eta**2 / 2.0
@@ -269,9 +225,6 @@ def _(x: Instance) -> Slack:
     space=FAMILY_RUNS,
 )
 def clipping(x: Instance) -> Slacks:
-    """Proof. ε < gap ≤ ‖v‖_∞, v = A(e^{j_t} − w_t) (step 1), hence
-    η_t = β gap/‖v‖_∞² ≤ β/‖v‖_∞ < β/ε = 1/(2 log m).
-    """
     run = Fig1Run(x)
     assume(len(run.rounds) > 1)
     size = np.max(np.abs(run.v), axis=-1)
@@ -282,9 +235,7 @@ def clipping(x: Instance) -> Slacks:
 
 
 @clipping.step(
-    "A mean is at most the largest entry.",
-    "<d, v> ≤ ‖v‖_∞",
-    space=Space(d=Distribution(), v=Vector("m", -2.0, 2.0)).including({"d": [1, 0], "v": [2, 0]}),
+    space=Space(d=Distribution(), v=Vector("m", -2.0, 2.0)).including({"d": [1, 0], "v": [2, 0]})
 )
 def _(x: Instance) -> Slack:
     return at_most(float(x.d @ x.v), float(np.max(np.abs(x.v))), "gap")
@@ -295,24 +246,13 @@ def _(x: Instance) -> Slack:
     space=Space(sizes={"m": (1, 3), "n": (1, 4)}, A=Matrix(), epsilon=Real(0.05, 0.5, log=True)),
 ).checked(trials=60)
 def smoothing(x: Instance) -> Slacks:
-    """For m = 1 the division is by zero and the bound reads 0, but there is a first round. So
-    there is for ε > √(32 log m), with which the bound is less than 1.
-    """
     m = len(x.A)
     yield at_most(len(fig1(Game(x.A), x.epsilon)), 32.0 * math.log(m) / x.epsilon**2, "rounds")
     yield equal(2.0 * beta(m, x.epsilon) * math.log(m), x.epsilon, "2β log m")
 
 
-@smoothing.corrected(
-    "reading: for m ≥ 2 and ε ≤ 1; for m = 1 any β ≥ 1 will do: two rounds, and an error of at "
-    "most ε.",
-    "t ≤ 32 log(m)/ε² for m ≥ 2, ε ≤ 1; t ≤ 2 and max_j abs(A_1j) − Aw_t ≤ ε for m = 1",
-)
+@smoothing.corrected()
 def smoothing_guarded(x: Instance) -> Slacks:
-    """m = 1: d = (1), h = 0, and η_1 = min(1, β/max_j abs(A_1j)) = 1 leads to the best column.
-
-    No gap is above 1 in the first round, so that nothing is lost with ε ≤ 1.
-    """
     assume(x.epsilon <= 1.0)
     m = len(x.A)
     trace = fig1(Game(x.A), x.epsilon)

@@ -47,14 +47,6 @@ def _solves(d: list[Any], d0: list[Fraction], nu: Fraction) -> Slacks:
     "F2", space=Space(sizes={"m": (1, 8)}, d0=Distribution(), nu=Real(0.02, 0.99))
 ).checked(trials=300)
 def figure(x: Instance) -> Slacks:
-    """The input line admits too much; the paper calls the procedure only where Eq. 14 has a
-    solution. In fractions; the first ENDFOR is read as ENDIF.
-
-    A d0 with fewer than 1/ν positive entries has no solution, and the test never passes: as
-    Z ≤ (p − i + 1)u_i for p positive entries, ξ u_i ≤ ν needs pν ≥ 1. If all are positive, as in
-    the first two instances, ν < 1/m and each weight becomes ν, .75 in sum. If there are zeros, as
-    in the third, Z comes to 0 and is divided by.
-    """
     d0, nu = distribution(x.d0), Fraction(x.nu)
     try:
         d = fig2(d0, nu)
@@ -64,13 +56,8 @@ def figure(x: Instance) -> Slacks:
     yield from _solves(d, d0, nu)
 
 
-@figure.corrected(
-    "The procedure returns the solution where Eq. 14 has one of finite divergence. The input line "
-    "should ask for ν ≥ 1/m and d0 > 0.",
-    "ν · #{r : d0_r > 0} ≥ 1",
-)
+@figure.corrected()
 def figure_feasible(x: Instance) -> Slacks:
-    """Compared with the one point that satisfies the optimality conditions of Eq. 14."""
     assume(Fraction(x.nu) * int(np.count_nonzero(x.d0)) >= 1)
     yield from figure(x)
 
@@ -81,17 +68,12 @@ GIVEN = "d0 ∝ e^θ, ν = 1/k, 2 ≤ k ≤ m; in fractions"
 
 @SOURCE.claim("F2-ENDFOR", given=GIVEN, space=CAPS)
 def end_for(x: Instance, literal: bool = True) -> Slacks:
-    """A misprint for ENDIF: as printed, Z ← Z − u_i comes after the loop and has no effect."""
     d0, nu = distribution(softmax(x.theta)), Fraction(1, x.k)
     yield from _solves(fig2(d0, nu, literal), d0, nu)
 
 
-@end_for.corrected(
-    "The pseudo-code solves Eq. 14 with ENDIF in that place.",
-    "IF ... BREAK ENDIF; Z ← Z − u_i; ENDFOR",
-)
+@end_for.corrected()
 def end_if(x: Instance) -> Slacks:
-    """Z is then Σ_{r ≥ i} u_r at the i-th pass, as Lemma 16 has it with j = m."""
     yield from end_for(x, False)
 
 
@@ -103,16 +85,12 @@ def _levels(x: Instance) -> tuple[list[Fraction], Fraction]:
 
 @SOURCE.claim("F2-strict", given=GIVEN, space=CAPS)
 def strict(x: Instance) -> Slack:
-    """At ν = 1/m there is no such index, as all weights are at the cap."""
     levels, nu = _levels(x)
     return at_most(1, sum(level < nu for level in levels), "indices that pass the test")
 
 
-@strict.corrected(
-    "The index is the first with d_{t,i} ≤ ν, as the figure itself has it.", "ξ d0_i ≤ ν"
-)
+@strict.corrected()
 def not_strict(x: Instance) -> Slacks:
-    """There always is one, and the first gives the solution; ξ stays as it is if ξ d0_i = ν."""
     levels, nu = _levels(x)
     yield at_most(1, sum(level <= nu for level in levels), "indices that pass the test")
     yield from end_for(x, False)
@@ -122,13 +100,6 @@ def not_strict(x: Instance) -> Slacks:
     "F2-doubles", space=Space(sizes={"m": (2, 8)}, theta=Vector("m", -60.0, 0.0), k=Whole(2, "m"))
 )
 def doubles(x: Instance) -> Slacks:
-    """The paper does not say in what arithmetic.
-
-    In doubles Z ← Z − u_i cancels: at a log-spread of 28 the mass is 5e-6 off, at 41 there is none.
-
-    The weights for θ = (0, −40, −41) come out as (0, 0, 0), for (0, −34, −35, −73/2) their sum is
-    1.0087; for (0, −37, −8) and ν = 1/3 it is −3e15; e^−800 is 0, whence 0/0.
-    """
     with np.errstate(all="ignore"):
         d = fig2(list(softmax(x.theta)), 1.0 / x.k)
     mass = math.fsum(d)
@@ -138,22 +109,14 @@ def doubles(x: Instance) -> Slacks:
     yield from _accurate(d, x, mass)
 
 
-@doubles.corrected(
-    "Carried out in fractions it solves Eq. 14.", "Σ_r min(ν, ξ d0_r) = 1, ξ and Z exact"
-)
+@doubles.corrected()
 def in_fractions(x: Instance) -> Slacks:
-    """As `F2`; here for the doubles that d0 ∝ e^θ comes to, as long as none of them is 0."""
     assume(bool(softmax(x.theta).all()))
     yield from end_for(x, False)
 
 
-@doubles.corrected(
-    "It does in doubles in the log domain, from T_i = Σ_{r ≥ i} e^{θ_r − θ_i}: relaxboost's "
-    "capped_distribution.",
-    "ξ u_i ≤ ν as k − (i − 1) ≤ T_i",
-)
+@doubles.corrected()
 def log_domain(x: Instance) -> Slacks:
-    """No difference is formed but of two θ; compared with a bisection for log ξ."""
     d = by_sorting(-x.theta, 1.0, x.k)
     yield from _accurate(d, x, math.fsum(d))
 
@@ -211,7 +174,6 @@ LONG = Space(sizes={"m": (2, 150)}, theta=Vector("m", -3.0, 3.0), k=Whole(2, "m"
 
 @SOURCE.claim("F2-time", space=LONG).checked(trials=40)
 def time(x: Instance) -> Slacks:
-    """One sort, a sum, at most m passes of six operations, and two for each weight returned."""
     m = len(x.theta)
     done: Counter[str] = Counter()
     d0 = [_Counted(weight, done) for weight in distribution(softmax(x.theta))]
@@ -224,7 +186,6 @@ def time(x: Instance) -> Slacks:
 
 @SOURCE.claim("F2-linear", space=LONG).checked(trials=40)
 def linear(x: Instance) -> Slacks:
-    """Each median halves what is left: is ξ u_i ≤ ν there, with ξ from the sum beyond it?"""
     d0, nu = distribution(softmax(x.theta)), Fraction(1, x.k)
     xi, seen = _by_medians(d0, nu)
     m = len(d0)

@@ -43,16 +43,11 @@ _GIVEN = F_GIVEN + "; A in [−1, 1]^(m×n), m ≥ 2"
     ),
 )
 def beta_range(x: Instance) -> Slack:
-    """Not for ε ≥ 2 log m, which is less than 2 for m = 2. Nothing of the proof depends on it."""
     return at_most(beta(x.m, x.epsilon), 1.0, "β")
 
 
-@beta_range.corrected(
-    "β is in (0, 1) for ε ≤ 1; for ε ≥ 1 Fig. 1 returns w_1 = 0 at once.",
-    "ε/(2 log m) ≤ 1/(2 log 2) < 0.7214",
-)
+@beta_range.corrected()
 def beta_range_below_one(x: Instance) -> Slack:
-    """The gap of the first round is at most 1, whatever β."""
     assume(x.epsilon <= 1.0)
     return at_most(beta(x.m, x.epsilon), 1.0 / (2.0 * math.log(2.0)), "β")
 
@@ -61,9 +56,6 @@ def beta_range_below_one(x: Instance) -> Slack:
     "Sec5.1-entropy", space=Space(sizes={"m": (2, 12)}, d=Distribution(), epsilon=Real(0.01, 1.0))
 )
 def entropy_range(x: Instance) -> Slacks:
-    """Proof. h(d) = log m + Σ d log d, where Σ d log d ≤ 0, with equality at the vertices; and
-    s log s ≥ s − 1 for s = md gives h(d) ≥ 0, with equality at the uniform d (step 1).
-    """
     m, h = len(x.d), float(entropy(x.d))
     yield at_least(h, 0.0, "h(d)")
     yield at_most(h, math.log(m), "h(d)")
@@ -71,9 +63,7 @@ def entropy_range(x: Instance) -> Slacks:
 
 
 @entropy_range.step(
-    "Terms of the entropy are between s − 1 and s log m, s = m d_i.",
-    "s − 1 ≤ s log s ≤ s log m, 0 ≤ s ≤ m",
-    space=Space(m=Whole(1, 20), share=Real(0.0, 1.0)).including({"m": 2, "share": 1}),
+    space=Space(m=Whole(1, 20), share=Real(0.0, 1.0)).including({"m": 2, "share": 1})
 )
 def _(x: Instance) -> Slacks:
     s = x.m * x.share
@@ -94,13 +84,6 @@ def _(x: Instance) -> Slacks:
     ),
 ).checked(trials=200)
 def sandwich(x: Instance) -> Slacks:
-    """For every f, as the proof shows.
-
-    Left an equality where all θ_i are equal, right where one is above the others by far.
-
-    Proof. f̂ is between f̃ and f̃ + ε/2 (`Sec5.1-entropy`), so that each <θ, d> − f̂(d) is between
-    <θ, d> − f̃(d) − ε/2 and that, and so are the suprema (step 1).
-    """
     theta, m = x.theta, len(x.theta)
     rough = -float(margin(-theta, x.k, x.f))
     hat = -float(smooth(-theta, x.k, beta(m, x.epsilon), x.f))
@@ -109,11 +92,9 @@ def sandwich(x: Instance) -> Slacks:
 
 
 @sandwich.step(
-    "Suprema of functions that differ by 0 to c differ by 0 to c.",
-    "max (a − h) ≤ max a ≤ max (a − h) + c, 0 ≤ h ≤ c",
     space=Space(a=Vector("m"), share=Vector("m", 0.0, 1.0), c=Real(0.01, 1.0)).including(
         {"a": [1, 0], "share": [1, 0], "c": "1/2"}, {"a": [1, 0], "share": [0, 1], "c": "1/2"}
-    ),
+    )
 )
 def _(x: Instance) -> Slacks:
     less, most = float(np.max(x.a - x.c * x.share)), float(np.max(x.a))
@@ -123,10 +104,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("Eq7-maximiser", given=_GIVEN, space=FAMILY_RUNS).checked(trials=30)
 def maximiser(x: Instance) -> Slacks:
-    """By Eq. 7, less the width of the bracket within which w is known to maximise D.
-
-    For the hard margin the error is at most βW((m−1)/e), .2316 ε for m = 8: `Eq7-maximiser-worst`.
-    """
     rho = x.optimum(game(x))
     most = x.optimum(smoothed_game(x))
     support, coefficients = x.optima[-1].w
@@ -145,13 +122,6 @@ def maximiser(x: Instance) -> Slacks:
     ).including({"m": 100_000, "b": 0, "epsilon": "1/10"}),
 ).checked(trials=30)
 def maximiser_worst(x: Instance) -> Slacks:
-    """With s/β(1 + b) = 1 + W the weights d ∝ e^{−Aw/β} are 1/(1 + W) and W/(m − 1)/(1 + W), for
-    which both edges are c. Hence the gap is 0 and w maximises D (Lemma 11); and ρ = c, as the
-    first edge is c for every d. The margin of the first row is c − s(b + c) = c − βW.
-
-    That no error is larger is `T9`, second correction, with a gap of 0. The share W/(2 log m) of ε
-    is .201 for m = 2, .232 for m = 8 and .360 for m = 100 000; it tends to 1/2.
-    """
     W, smoothing = lambert((x.m - 1) / math.e), beta(x.m, x.epsilon)
     c, s = (W - x.b) / (1.0 + W), smoothing * (1.0 + W) / (1.0 + x.b)
     assume(0.0 < c < 1.0 and s <= 1.0)
@@ -168,11 +138,6 @@ def maximiser_worst(x: Instance) -> Slacks:
 
 @SOURCE.claim("Eq8", given=_GIVEN, space=PAIRS).checked(trials=40)
 def weak_duality(x: Instance) -> Slacks:
-    """Random w and d, the d that answers w, and the certified maximum between them.
-
-    Proof. D(w) ≤ <d, Aw> + f̂(d) for every d, by the definition of the conjugate, and
-    <d, Aw> ≤ ‖Aᵀd‖_∞ for ‖w‖_1 ≤ 1 (step 1).
-    """
     m = len(x.A)
     smoothing = beta(m, x.epsilon)
     most = x.optimum(smoothed_game(x))
@@ -182,11 +147,7 @@ def weak_duality(x: Instance) -> Slacks:
     yield at_least(float(np.min(primal(x.A, ds, smoothing, x.k, x.f))), most, "P(d)")
 
 
-@weak_duality.step(
-    "No vote of the ball has a mean margin above the largest edge.",
-    "D(w) ≤ <d, Aw> + f̂(d), <d, Aw> ≤ ‖Aᵀd‖_∞",
-    space=PAIRS,
-)
+@weak_duality.step(space=PAIRS)
 def _(x: Instance) -> Slacks:
     u, smoothing = x.A @ x.w, beta(len(x.A), x.epsilon)
     for d in within(x.rng, len(u), x.k, 5, x.f):
@@ -197,12 +158,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("L11", given=_GIVEN, space=FAMILY_RUNS).checked(trials=40)
 def gap(x: Instance) -> Slacks:
-    """Hence the *smoothed* problem is solved to ε when the test is met, not that of Theorem 9.
-
-    Proof. P(d) ≥ D(w) for all d and w (Eq. 8), so that ε_t ≤ P(d_t) − D(w_t). As d_t minimises
-    <d, Aw_t> + f̂(d) = D(w_t), that is ‖Aᵀd_t‖_∞ − <d_t, Aw_t> (step 1), and the first term is
-    <d_t, Ae^{j_t}>.
-    """
     run = Fig1Run(x)
     most = x.optimum(smoothed_game(x))
     values = primal(run.A, run.d, run.beta, run.k, run.f)
@@ -212,11 +167,7 @@ def gap(x: Instance) -> Slacks:
         yield equal(float(values[t] - run.D[t]), slope, "P(d_t) − D(w_t)", now.number)
 
 
-@gap.step(
-    "At the d that answers w, P(d) − D(w) has no entropy in it.",
-    "P(d) − D(w) = ‖Aᵀd‖_∞ − <d, Aw> ≥ 0, d = argmin <d, Aw> + f̂(d)",
-    space=PAIRS,
-)
+@gap.step(space=PAIRS)
 def _(x: Instance) -> Slacks:
     u, smoothing = x.A @ x.w, beta(len(x.A), x.epsilon)
     d = distribution(u, x.k, smoothing, x.f)
@@ -229,11 +180,6 @@ def _(x: Instance) -> Slacks:
     trials=40
 )
 def gain(x: Instance) -> Slacks:
-    """As ε_1 ≤ 1 and ε_t decreases, the hypothesis is always met. Not tight: `L12-sharper`.
-
-    Proof. By Eq. 10 and ‖v‖_∞ ≤ 2 the gain is at least ηε_t − 2η²/β for every η in [0, 1], and
-    βε_t²/8 is what this is at η' = βε_t/4, where it is largest (step 1).
-    """
     run = Fig1Run(x)
     assume(len(run.rounds) > 1)
     most = x.optimum(smoothed_game(x))
@@ -243,11 +189,7 @@ def gain(x: Instance) -> Slacks:
         yield at_most(least_gain(left, run.beta), float(step), "βε_t²/8", t + 1)
 
 
-@gain.step(
-    "The parabola of Eq. 12 is largest at η', which is in [0, 1].",
-    "ηε − 2η²/β ≤ η'ε − 2η'²/β = βε²/8, η' = βε/4",
-    space=Space(eta=Real(0.0, 1.0), beta=Real(0.01, 1.0, log=True), left=Real(0.0, 1.0)),
-)
+@gain.step(space=Space(eta=Real(0.0, 1.0), beta=Real(0.01, 1.0, log=True), left=Real(0.0, 1.0)))
 def _(x: Instance) -> Slacks:
     best = x.beta * x.left / 4.0
     most = best * x.left - 2.0 * best**2 / x.beta
@@ -258,7 +200,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("Eq9", given=_GIVEN, space=FAMILY_RUNS).checked(trials=60)
 def progress(x: Instance) -> Slacks:
-    """Left from w_{t+1} as the run holds it, right from η_t and j_t."""
     run = Fig1Run(x)
     for t, step in enumerate(run.steps):
         ahead = float(smooth(run.u[t] + step * run.v[t], run.k, run.beta, run.f))
@@ -279,10 +220,6 @@ def progress(x: Instance) -> Slacks:
     ),
 ).checked(trials=300)
 def smoothness(x: Instance) -> Slack:
-    """Lemma 18 with σ = β.
-
-    Tight to second order where d_1 puts 1/2 on entries s of θ_2 and 1/2 on entries −s.
-    """
     d = distribution(-x.one, x.k, x.beta, x.f)[0]
     ends = smooth(np.array([-x.one, -(x.one + x.two)]), x.k, x.beta, x.f)
     change = ends[0] - ends[1]
@@ -303,10 +240,6 @@ def smoothness(x: Instance) -> Slack:
     ),
 ).checked(trials=30)
 def lower_bounds(x: Instance) -> Slacks:
-    """Eq. 10 is Lemma 18, Eq. 11 ‖v‖_∞ ≤ 2 and Eq. 12 Lemma 11.
-
-    η_t maximises Eq. 10, so that it gains at least what Eq. 12 says of η'.
-    """
     run = Fig1Run(x)
     assume(len(run.rounds) > 1)
     most = x.optimum(smoothed_game(x))
@@ -330,7 +263,6 @@ def lower_bounds(x: Instance) -> Slacks:
     space=FAMILY_RUNS.including({"A": [[1], [1]], "k": 1, "f": "caps", "epsilon": "1/2"}),
 ).checked(trials=12)
 def untested(x: Instance) -> Slacks:
-    """All true: without its test Fig. 1 does return an ε-accurate w after 32 log(m)/ε² rounds."""
     last = math.ceil(32.0 * math.log(len(x.A)) / x.epsilon**2)
     assume(last <= 1000)
     run = Fig1Run(x, max_rounds=last, stop=lambda now: False)

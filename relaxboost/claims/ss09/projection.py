@@ -64,7 +64,6 @@ def _candidates(d0: Fractions, nu: Fraction) -> Iterator[tuple[int, int, Fractio
 
 @SOURCE.claim("L15", space=Space(sizes={"m": (1, 7)}, d0=Distribution(), nu=Real(0.1, 1.0)))
 def order(x: Instance) -> Slacks:
-    """Of all pairs, in fractions, with zeros in d0 allowed; tight for two entries at the cap."""
     d0 = distribution(x.d0)
     d = _solution(d0, Fraction(x.nu))
     for a, left in zip(d0, d, strict=True):
@@ -75,7 +74,6 @@ def order(x: Instance) -> Slacks:
 
 @SOURCE.claim("L15-form", space=Space(sizes={"m": (1, 7)}, d0=Distribution(), nu=Real(0.1, 1.0)))
 def form(x: Instance) -> Slacks:
-    """Lemma 15 leaves ties out; they stay ties, as the solution is unique."""
     d0, nu = sorted(distribution(x.d0), reverse=True), Fraction(x.nu)
     d = _solution(d0, nu)
     for r, (left, right) in enumerate(pairwise([nu, *d, Fraction(0)])):
@@ -88,7 +86,6 @@ def form(x: Instance) -> Slacks:
     "L15-proof", space=Space(sizes={"m": (2, 6)}, theta=Vector("m", -3.0, 3.0), d=Distribution())
 )
 def swapped(x: Instance) -> Slacks:
-    """The divergence is evaluated before and after the swap, for all pairs."""
     d0, m = softmax(x.theta), len(x.d)
     before = divergence(x.d, d0)
     for i in range(m):
@@ -104,13 +101,6 @@ def swapped(x: Instance) -> Slacks:
 
 @SOURCE.claim("L16", given="d_t the solution of Eq. 14; " + GIVEN, space=_space(6.0))
 def between(x: Instance) -> Slacks:
-    """d_t comes from a bisection for the multiplier of Σ d = 1, which knows nothing of ξ.
-
-    Proof. The entries of I = {i, ..., j} are below the cap and not zero, so that a little weight
-    may move between any two of them. Moving τ from s to r changes B_h at the rate
-    log(d_r/d0_r) − log(d_s/d0_s) (step 1), which must be 0 at the solution. So d_r/d0_r is the same
-    ξ for all r in I, and as Σ d = 1 it is the quotient (step 2).
-    """
     theta, nu = np.sort(x.theta)[::-1], 1.0 / x.k
     d, d0 = projected_softmax(theta, nu), softmax(theta)
     inside = np.flatnonzero(theta + level(theta, nu) < math.log(nu) - 1e-12)
@@ -122,13 +112,9 @@ def between(x: Instance) -> Slacks:
 
 
 @between.step(
-    "The rate at which the divergence changes when weight moves.",
-    "τ g(d) ≤ B_h(d + τ(e_r − e_s) ‖ d0) − B_h(d ‖ d0) ≤ τ g(d + τ(e_r − e_s)), "
-    "g(d) = log(d_r/d0_r) − log(d_s/d0_s)",
-    space=Space(sizes={"m": (2, 5)}, d=Distribution(), d0=Distribution(), share=Real(0.01, 0.5)),
+    space=Space(sizes={"m": (2, 5)}, d=Distribution(), d0=Distribution(), share=Real(0.01, 0.5))
 )
 def _(x: Instance) -> Slacks:
-    """B_h is convex along e_r − e_s, and g is its slope. The other entries cancel."""
     assume(min(x.d.min(), x.d0.min()) >= 0.02)
     tau = x.share * float(x.d[1])
     before, after = x.d[:2], x.d[:2] + np.array([tau, -tau])
@@ -140,10 +126,7 @@ def _(x: Instance) -> Slacks:
     yield at_most(change, tau * rates[1], "the change, τ g afterwards")
 
 
-@between.step(
-    "The sum of the weights gives ξ.",
-    "Σ d = ν(i − 1) + ξ Σ_{r=i..j} d0_r = 1 ⇔ ξ = (1 − ν(i−1)) / Σ_{r=i..j} d0_r",
-)
+@between.step()
 def _(x: Instance) -> Slacks:
     d0, nu = _sorted_d0(x)
     for i, j, d in _candidates(d0, nu):
@@ -154,13 +137,6 @@ def _(x: Instance) -> Slacks:
     "L16-proof", space=Space(sizes={"m": (1, 5)}, d=Distribution(), d0=Distribution())
 ).checked(trials=200, resolution=1e-3)
 def gradient(x: Instance, more: float = 1.0) -> Slacks:
-    """The + 1 is wrong: the gradient of a Bregman divergence is 0 at d = d0. It does no harm.
-
-    Σ d log(d/d0), which is B_h on the simplex but not off it, has the gradient as printed. A
-    constant does not matter on the simplex, and the proof goes on as if it were not there: only
-    v_i = log(d_i) − log(d0_i) and v_i = ξ' − 1 give the d_i = d0_i e^(ξ'−1) that it needs (printed
-    d_{t,0} for d0_i). The gradient lies between difference quotients of the convex B_h.
-    """
     assume(min(x.d.min(), x.d0.min()) >= 0.02)
     step, error, m = 1e-6, 1e-8, len(x.d)
 
@@ -176,9 +152,8 @@ def gradient(x: Instance, more: float = 1.0) -> Slacks:
         yield equal(Bracket(*ends), math.log(x.d[i]) + more - math.log(x.d0[i]), "∂B_h/∂d_i")
 
 
-@gradient.corrected("The gradient is log(d_i/d0_i).", "v_i = log(d_i) − log(d0_i)")
+@gradient.corrected()
 def gradient_without_one(x: Instance) -> Slacks:
-    """∇B_h = ∇h(d) − ∇h(d0), and ∇h = log(m d) + 1."""
     yield from gradient(x, 0.0)
 
 
@@ -188,7 +163,6 @@ def gradient_without_one(x: Instance) -> Slacks:
     space=_space(),
 )
 def objective(x: Instance) -> Slacks:
-    """For all i, j of points below the cap, with the divergence summed entry by entry."""
     d0, nu = _sorted_d0(x)
     for i, j, d in _candidates(d0, nu):
         left = math.fsum(float(nu) * math.log(nu / weight) for weight in d0[: i - 1])
@@ -199,7 +173,6 @@ def objective(x: Instance) -> Slacks:
 
 @SOURCE.claim("L16-monotone", given=GIVEN, space=_space())
 def monotone(x: Instance) -> Slacks:
-    """log ξ has the factor 1 − ν(i−1) ≥ 0; with j the sum in the denominator grows."""
     d0, nu = _sorted_d0(x)
     for i in range(1, min(x.k, len(d0)) + 1):
         rest = float(1 - nu * (i - 1))
@@ -211,7 +184,6 @@ def monotone(x: Instance) -> Slacks:
 
 @SOURCE.claim("L16-zeros", given=GIVEN, space=_space())
 def no_zeros(x: Instance) -> Slacks:
-    """Every feasible pair i, j is tried. A zero of d0, which Fig. 2 admits, stays a zero."""
     d0, nu = _sorted_d0(x)
     values = [(j, divergence(d, d0)) for _, j, d in _candidates(d0, nu)]
     best = min(value for j, value in values if j == len(d0))
@@ -229,7 +201,6 @@ def no_zeros(x: Instance) -> Slacks:
     space=_space(),
 )
 def fewest_capped(x: Instance) -> Slacks:
-    """Tight where ξ d0_i = ν, as the next i gives the same point."""
     d0, nu = _sorted_d0(x)
     points = [_candidate(d0, nu, i, len(d0)) for i in range(1, len(d0) + 1)]
     values = [divergence(d, d0) for d in points if d is not None]

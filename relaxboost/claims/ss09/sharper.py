@@ -18,17 +18,6 @@ SPREAD = 0.964
     trials=40
 )
 def sharper(x: Instance) -> Slacks:
-    """‖v‖_∞ can be 2 for v = A(e^{j_t} − w_t), but not where d_t has its weight on both signs.
-    The least gain that a search found is .27 β gap², for k = 4.
-
-    Proof. Let s be the gap, a = ‖v‖_∞ ≤ 2, η = βs/a² ≤ β/a, which is the step, as nothing is
-    clipped (F1-clip), z = u + ηv. Along the step D bends by
-    V/β, V the variance of v over what is not capped, so that the gain is at least
-    ηs − η²V/(2β) = (βs²/a²)(1 − V/(2a²)). V ≤ a², and as v = (A_j − z)/(1 − η) its deviation is at
-    most (1 + .482 ε)/(1 − η) (step 2): that of A_j is at most 1 and that of z, which is −β log d
-    and a constant, at most .964 β log m = .482 ε (step 1). Hence (1 − V/(2a²))/a² ≥ 3/16 (step 3).
-    The rounds are counted as for `T9-rounds`, with 3/16 for 1/8.
-    """
     run = Fig1Run(x)
     for t, gain in enumerate(np.diff(run.D)):
         least = 3.0 / 16.0 * run.beta * float(run.slope[t]) ** 2
@@ -37,22 +26,12 @@ def sharper(x: Instance) -> Slacks:
 
 
 @sharper.step(
-    "The standard deviation of log d under d is at most .964 log m.",
-    "Σ d_i log² d_i − (Σ d_i log d_i)² ≤ min(log²(m − 1)/4 + 1, (.964 log m)²); m ≥ 2",
     space=Space(sizes={"m": (2, 12)}, theta=Vector("m", -6.0, 6.0)).including(
         {"theta": [0, 2.3994]}, {"theta": [3.6354, *[0] * 11]}
     ),
     trials=60,
 )
 def _(x: Instance) -> Slacks:
-    """Where the variance is greatest, log² d_i + 2(1 − μ) log d_i, with μ the mean of log d, is the
-    same for all d_i > 0, so that these have two values at most. Let k of n ≤ m have the one, with
-    mass q, and y = log(q/(1 − q)). The variance is q(1 − q)(y + log((n − k)/k))², which is at most
-    (|y| + L)²/(4 cosh²(y/2)), L = log(m − 1). As cosh²(y/2) ≥ 1 + y²/4 and, by Cauchy's
-    inequality, (|y| + L)² ≤ (1 + y²/4)(4 + L²), this is at most L²/4 + 1. Reeb & Wolf 2015
-    (arXiv 1304.0036) have that bound too. For m ≥ 3 it is at most (.964 log m)²; for m = 2 the
-    variance is y²/(4 cosh²(y/2)) ≤ .4393 = (.9563 log 2)², at y = 2.3994.
-    """
     log_d, m = x.theta - np.logaddexp.reduce(x.theta), len(x.theta)
     deviation = _deviation(np.exp(log_d), log_d)
     yield at_most(deviation**2, math.log(m - 1) ** 2 / 4.0 + 1.0, "variance of log d")
@@ -64,8 +43,6 @@ def _deviation(d: Array, v: Array) -> float:
 
 
 @sharper.step(
-    "A step of length η gains at least ηs − η²V/(2β).",
-    "D(w + ηv) − D(w) ≥ ηs − η²V/(2β), V = min(a, (1 + .964 β log m)/(1 − η))²",
     space=Space(
         sizes={"m": (2, 8)},
         u=Vector("m", -1.0, 1.0),
@@ -89,12 +66,7 @@ def _(x: Instance) -> Slack:
 BENDS = Space(a=Real(0.05, 2.0), m=Whole(2, 50), epsilon=Real(0.01, 0.4))
 
 
-@sharper.step(
-    "For ε ≤ 2/5 the constant is at least 3/16.",
-    "(1 − V/(2a²))/a² ≥ 3/16, V = min(a, (1 + .482 ε)/(1 − β/a))², 0 < a ≤ 2",
-    space=BENDS.including({"a": 2, "m": 2, "epsilon": "2/5"}),
-    trials=200,
-)
+@sharper.step(space=BENDS.including({"a": 2, "m": 2, "epsilon": "2/5"}), trials=200)
 def _(x: Instance) -> Slack:
     eta = beta(x.m, x.epsilon) / x.a
     assume(eta < 1.0)
@@ -106,10 +78,6 @@ def _(x: Instance) -> Slack:
     trials=20
 )
 def totally_sharper(x: Instance) -> Slacks:
-    """Proof. The update gains at least what any step gains, by step 2 of `L12-sharper`
-    ηs − η²V/(2β). With η = 4βs/9, which is at most 8β/9, V ≤ 9/4 (step 1), and this is 2βs²/9 and
-    more.
-    """
     run = totally_corrective_run(x)
     for t, now in enumerate(run.trace, 1):
         least = 2.0 / 9.0 * beta(len(x.A), x.epsilon) * now.slope**2
@@ -118,9 +86,7 @@ def totally_sharper(x: Instance) -> Slacks:
 
 
 @totally_sharper.step(
-    "For ε ≤ 1/3 and this step the variance is at most 9/4.",
-    "((1 + .482 ε)/(1 − 8β/9))² ≤ 9/4",
-    space=Space(m=Whole(2, 50), epsilon=Real(0.01, 1 / 3)).including({"m": 2, "epsilon": "1/3"}),
+    space=Space(m=Whole(2, 50), epsilon=Real(0.01, 1 / 3)).including({"m": 2, "epsilon": "1/3"})
 )
 def _(x: Instance) -> Slack:
     deviation = (1.0 + 0.5 * SPREAD * x.epsilon) / (1.0 - 8.0 / 9.0 * beta(x.m, x.epsilon))

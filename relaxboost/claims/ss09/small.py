@@ -67,7 +67,6 @@ def _chosen(edges: Array) -> list[int]:
     every=Enumeration(f"{_WORDS}; every k", _with(k=[]))
 )
 def small_optima(x: Instance) -> Slacks:
-    """In fractions. ρ = 1/9 for [[0, 1, 1], [1, −1, −1], [−1, −1, 0]] and k = 1."""
     A = exactly(x.A)
     rho, d, w = optimum(x, game(x))
     yield equal(avg_min(A @ in_l1_ball(w), x.k), rho, "average and ρ")
@@ -87,7 +86,6 @@ _WORST = {"1/2": (1.0, 4), "2/5": (1.085, 7)}
     every=Enumeration(f"{_WORDS}; every k, ε = 1/2, 2/5", _with(k=[], epsilon=[*_WORST]))
 )
 def small_runs(x: Instance) -> Slacks:
-    """Fig. 1 by hand. 1/2 is attained; 1.0843 ε by [[0, 1, 1], [0, −1, 1], [1, −1, 0]], ε = 2/5."""
     m, n = x.A.shape
     assume(m > 1)
     rho, smoothing = float(x.optimum(game(x)).middle), beta(m, x.epsilon)
@@ -114,9 +112,6 @@ def small_runs(x: Instance) -> Slacks:
     every=Enumeration(_WORDS, _with())
 )
 def small_votes(x: Instance) -> Slacks:
-    """So `remark-adaboost-error` needs larger matrices, or more rounds. The worst are .7517 for
-    [[0, 0, 1], [0, 1, 0], [1, −1, −1]], t = 3, and .9967 for the cyclic ±1 matrix, t = 1.
-    """
     gamma = float(x.optimum(Game(x.A)).middle)
     assume(gamma > 0.0)
     waiting = [(0, np.zeros(x.A.shape[1]))]

@@ -88,10 +88,6 @@ def totally_corrective_run(x: Instance, to_gap: float | None = None) -> TotallyC
     trials=20
 )
 def totally_corrective(x: Instance) -> Slacks:
-    """w_t has weight on j_1, ..., j_{t−1} only, so that Fig. 1's point is one of those compared.
-
-    The maximum is a certified one over the columns seen; Fig. 1's step is computed from w_t.
-    """
     trace = totally_corrective_run(x).trace
     assume(bool(trace))
     for t, now in enumerate(trace, 1):
@@ -104,13 +100,6 @@ def totally_corrective(x: Instance) -> Slacks:
     "Eq13-rounds", given=F_GIVEN + "; A in [−1, 1]^(m×n), m ≥ 2", space=FAMILY_RUNS
 ).checked(trials=20)
 def totally_corrective_rounds(x: Instance) -> Slacks:
-    """Not tight, see `Eq13-sharper`. A column enters once: there are at most n + 1 rounds, too.
-
-    Proof. w_t has weight on columns seen before only, and the ball is convex, so that the step of
-    Fig. 1 is feasible in Eq. 13 and D increases at least as much (step 1), by β gap²/8 or more
-    (step 2). As gap ≥ ε_t (Lemma 11), that is Lemma 12, and ε_t ≤ 8/(β(t+1)) by Lemma 20. The
-    rounds are then counted as in T9-rounds (step 3).
-    """
     run = totally_corrective_run(x)
     yield at_most(run.rounds, 32.0 * math.log(len(x.A)) / x.epsilon**2, "rounds")
     yield at_most(run.rounds, x.A.shape[1] + 1, "rounds and columns")
@@ -122,11 +111,7 @@ def totally_corrective_rounds(x: Instance) -> Slacks:
         yield at_most(left, now.slope, "ε_t and the gap", t)
 
 
-@totally_corrective_rounds.step(
-    "The step of Fig. 1 is feasible in Eq. 13.",
-    "w_{t,i} = 0 for i ∉ {j_1, ..., j_t}, ‖w_t‖_1 ≤ 1 ⇒ D(w_{t+1}) ≥ D(w_t + η_t(e^{j_t} − w_t))",
-    trials=20,
-)
+@totally_corrective_rounds.step(trials=20)
 def _(x: Instance) -> Slacks:
     trace = totally_corrective_run(x).trace
     assume(bool(trace))
@@ -136,11 +121,7 @@ def _(x: Instance) -> Slacks:
         yield at_least(now.best, now.corrective, "D after the update", t)
 
 
-@totally_corrective_rounds.step(
-    "The step of Fig. 1 gains at least β gap²/8 from any w_t.",
-    "D(w_t + η_t(e^{j_t} − w_t)) − D(w_t) ≥ β gap²/8",
-    trials=20,
-)
+@totally_corrective_rounds.step(trials=20)
 def _(x: Instance) -> Slacks:
     trace, smoothing = totally_corrective_run(x).trace, beta(len(x.A), x.epsilon)
     assume(bool(trace))
@@ -148,11 +129,9 @@ def _(x: Instance) -> Slacks:
         yield at_least(now.corrective - now.value, smoothing * now.slope**2 / 8.0, "gain", t)
 
 
-totally_corrective_rounds.step(
-    rounds.stated.steps[2].stated.words,
-    rounds.stated.steps[2].stated.formula,
-    space=rounds.stated.steps[2].space,
-)(rounds.stated.steps[2].stated.check)
+totally_corrective_rounds.step(space=rounds.stated.steps[2].space)(
+    rounds.stated.steps[2].stated.check
+)
 
 
 @SOURCE.claim(
@@ -165,13 +144,6 @@ totally_corrective_rounds.step(
     ],
 ).checked(trials=10)
 def totally_accurate(x: Instance) -> Slack:
-    """A maximiser over some columns is no maximiser over all: the test stops before as in `T9`.
-
-    In the last two instances round 1 takes column 2, which is wrong on one of m examples, and
-    w_2 = (0, (β/2) log(m − 1)) gives that example the weight 1/2. Now column 2 has no edge, and
-    column 1 has c, which is the gap and ρ. The error is c + (β/2) log(m − 1), with c as near to ε
-    as one likes.
-    """
     run = totally_corrective_run(x)
     return at_most(_error(x, run.w), x.epsilon, "ρ − margin of w_t", run.rounds)
 
@@ -181,15 +153,8 @@ def _error(x: Instance, w: Array) -> float:
     return float(x.optimum(game(x)).middle - margin(x.A @ w, x.k))
 
 
-@totally_accurate.corrected(
-    "reading: accuracy as in SS09-T9, where the error is at most gap + β log(m/k), and so at most "
-    "3ε/2; ε with the test gap ≤ ε/2.",
-    "ρ − max_γ (...) ≤ <d_t, A(e^{j_t} − w_t)> + β log(m/k) ≤ 3ε/2; gap ≤ ε/2 ⇒ ≤ ε",
-)
+@totally_accurate.corrected()
 def totally_accurate_half_more(x: Instance) -> Slacks:
-    """Proof. Step 1 holds of every w of the ball, whatever update led to it, and
-    β log(m/k) ≤ ε/2. Until gap ≤ ε/2 there are at most 64 log(m)/ε² rounds, as for `T9`.
-    """
     smoothing = beta(len(x.A), x.epsilon) * math.log(len(x.A) / x.k)
     for gap, most in ((x.epsilon, 1.5 * x.epsilon), (0.5 * x.epsilon, x.epsilon)):
         run = totally_corrective_run(x, gap)
@@ -199,11 +164,7 @@ def totally_accurate_half_more(x: Instance) -> Slacks:
         yield at_most(run.rounds, 64.0 * math.log(len(x.A)) / x.epsilon**2, "rounds")
 
 
-@totally_accurate_half_more.step(
-    "Every w of the ball falls short by its gap and the smoothing at most.",
-    "ρ − F(Aw) ≤ ‖Aᵀd‖_∞ − <d, Aw> + β log(m/k), d = argmin <d, Aw> + f̂(d)",
-    space=CAPPED_RUNS.but(w=Weights()),
-)
+@totally_accurate_half_more.step(space=CAPPED_RUNS.but(w=Weights()))
 def _(x: Instance) -> Slack:
     u, smoothing = x.A @ x.w, beta(len(x.A), x.epsilon)
     d = distribution(u, x.k, smoothing)[0]
@@ -211,10 +172,7 @@ def _(x: Instance) -> Slack:
     return at_most(_error(x, x.w), gap + smoothing * math.log(len(u) / x.k), "ρ − F(Aw)")
 
 
-@totally_accurate.corrected(
-    "reading: the iteration bound alone, which is SS09-Eq13-rounds.", "t ≤ 32 log(m)/ε²"
-)
+@totally_accurate.corrected()
 def totally_corrective_bound(x: Instance) -> Slack:
-    """What Sec. 5.2 announces; SS09-Eq13-rounds has the proof, and other f."""
     bound = 32.0 * math.log(len(x.A)) / x.epsilon**2
     return at_most(totally_corrective_run(x).rounds, bound, "rounds")

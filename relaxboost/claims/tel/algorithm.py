@@ -28,13 +28,12 @@ def _labels(x: Instance) -> Array:
 
 @SOURCE.claim("risk", space=LABELLED)
 def risk_of_a_vote(x: Instance) -> Slack:
-    """Proof. Row i of A has the entries y_i h_j(x_i), so that (Aw)_i = y_i Σ_j h_j(x_i) w_j."""
     A, n = _labels(x)[:, None] * x.H, len(x.H)
     losses = [math.exp(-label * float(h @ x.w)) for label, h in zip(_labels(x), x.H, strict=True)]
     return equal(risk(A, x.w), math.fsum(losses) / n, "L(−Aw), (1/n) Σ ℓ(−y_i Σ_j h_j(x_i) w_j)")
 
 
-@risk_of_a_vote.step("Margins are margins of votes.", "(Aw)_i = y_i Σ_j h_j(x_i) w_j")
+@risk_of_a_vote.step()
 def _(x: Instance) -> Slacks:
     for margin, label, h in zip((_labels(x)[:, None] * x.H) @ x.w, _labels(x), x.H, strict=True):
         yield equal(float(margin), float(label * sum(h * x.w)), "(Aw)_i, y_i Σ_j h_j(x_i) w_j")
@@ -42,21 +41,12 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("gradient", space=POINTS)
 def gradient_as_printed(x: Instance) -> Slack:
-    """g is the gradient of a convex f at w only if f(w + h) ≥ f(w) + <g, h> for every h.
-
-    The chain rule gives −Aᵀ∇L(−Aw): the sign of the inner function is lost.
-    """
     g = x.A.T @ reweighting(x.A, x.w)
     return at_least(risk(x.A, x.w + x.h), risk(x.A, x.w) + g @ x.h, "f(w) + <g, h>, f(w + h)")
 
 
-@gradient_as_printed.corrected("The gradient is −Aᵀ∇L(−Aw).", "∇(L∘(−A))(w) = −Aᵀ∇L(−Aw)")
+@gradient_as_printed.corrected()
 def gradient_corrected(x: Instance) -> Slacks:
-    """What is lost above is at most the mean of s² e^|s|/2, s = −(Ah)_i.
-
-    Proof. With φ = ∇L(−Aw), f(w + h) = Σ φ_i e^{s_i} (1), where 1 + s ≤ e^s ≤ 1 + s + s² e^|s|/2
-    (2), and Σ φ_i (1 + s_i) = f(w) + <−Aᵀφ, h>.
-    """
     at, g = risk(x.A, x.w), -x.A.T @ reweighting(x.A, x.w)
     for size in (1.0, 1e-2):
         h = size * x.h
@@ -67,19 +57,13 @@ def gradient_corrected(x: Instance) -> Slacks:
         yield at_most(risk(x.A, x.w + h), at + g @ h + most, "f(w + h), the same and s² e^|s|/2")
 
 
-@gradient_corrected.step(
-    "A risk is a weighted sum of exponentials.", "f(w + h) = Σ φ_i exp(−(Ah)_i)"
-)
+@gradient_corrected.step()
 def _(x: Instance) -> Slack:
     total = math.fsum(reweighting(x.A, x.w) * np.exp(-(x.A @ x.h)))
     return equal(risk(x.A, x.w + x.h), total, "f(w + h), Σ φ_i exp(−(Ah)_i)")
 
 
-@gradient_corrected.step(
-    "The exponential is convex, and bends by e^|s| at most.",
-    "1 + s ≤ e^s ≤ 1 + s + s² e^|s|/2",
-    space=Space(s=Real(-3, 3)),
-)
+@gradient_corrected.step(space=Space(s=Real(-3, 3)))
 def _(x: Instance) -> Slacks:
     for s in (x.s, x.s / 30.0):
         yield at_least(math.exp(s), 1.0 + s, "1 + s, e^s")
@@ -88,7 +72,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("algorithm", space=RUNS)
 def algorithm(x: Instance, sign: float = 1.0) -> Slacks:
-    """Sign error: j and r are those of −∇(L∘(−A))(w), so that w − ηv ascends."""
     gamma = float(weak_learnability(x).lower)
     w = np.zeros(x.A.shape[1])
     for t in range(1, x.t + 1):
@@ -98,18 +81,13 @@ def algorithm(x: Instance, sign: float = 1.0) -> Slacks:
         yield at_most(risk(x.A, w), math.exp(-t * gamma**2 / 2.0), "L(−A w_t)", t)
 
 
-@algorithm.corrected(
-    "The update decreases the loss with v = argmax <v, ∇(L∘(−A))(w)>.",
-    "v_s = argmax {<v, −Aᵀ∇L(−Aw)> : ‖v‖_1 ≤ 1}",
-)
+@algorithm.corrected()
 def algorithm_corrected(x: Instance) -> Slacks:
-    """The first of the two expressions that the lecture equates is right, the second is not."""
     yield from algorithm(x, -1.0)
 
 
 @SOURCE.claim("vertex", space=VECTORS)
 def vertex(x: Instance) -> Slacks:
-    """Proof. <g, v> ≤ Σ |g_j| |v_j| ≤ ‖g‖_∞ ‖v‖_1 (1), with equality at r e_j (2)."""
     size, j = float(np.abs(x.v).sum()), int(np.argmax(np.abs(x.g)))
     assume(size > 1e-6)
     best = float(np.sign(x.g[j]) * x.g[j])
@@ -117,13 +95,13 @@ def vertex(x: Instance) -> Slacks:
         yield at_most(float(x.g @ v) / size, best, "<g, v/‖v‖_1>, <g, r e_j>")
 
 
-@vertex.step("Hölder's inequality.", "<g, v> ≤ ‖g‖_∞ ‖v‖_1")
+@vertex.step()
 def _(x: Instance) -> Slack:
     right = float(np.abs(x.g).max() * np.abs(x.v).sum())
     return at_most(float(np.abs(x.g) @ np.abs(x.v)), right, "Σ |g_j| |v_j|, ‖g‖_∞ ‖v‖_1")
 
 
-@vertex.step("It is an equality at r e_j.", "<g, r e_j> = ‖g‖_∞")
+@vertex.step()
 def _(x: Instance) -> Slack:
     j = int(np.argmax(np.abs(x.g)))
     v = np.sign(x.g[j]) * np.eye(x.g.size)[j]
@@ -132,7 +110,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("selection", space=LABELLED)
 def selection(x: Instance) -> Slacks:
-    """Proof. ∇L has the entries ℓ'(−(Aw)_i)/n, and a factor 1/n moves no maximiser."""
     A, n = _labels(x)[:, None] * x.H, len(x.H)
     g = A.T @ reweighting(A, x.w)
     for j, (mine, theirs) in enumerate(zip(g, _sums(x), strict=True), 1):
@@ -141,7 +118,7 @@ def selection(x: Instance) -> Slacks:
     yield at_least(float(abs(g[chosen])), float(np.abs(g).max()), "|(Aᵀ∇L)_j| at the second argmax")
 
 
-@selection.step("The gradient of L is the slopes over n.", "(∇L(−Aw))_i = ℓ'(−(Aw)_i)/n")
+@selection.step()
 def _(x: Instance) -> Slacks:
     A = _labels(x)[:, None] * x.H
     for margin, slope in zip(A @ x.w, reweighting(A, x.w), strict=True):
@@ -161,15 +138,11 @@ def _sums(x: Instance) -> list[float]:
 
 @SOURCE.claim("sparsity", space=RUNS.but(step=Choice("lecture", "classical", "line-search")))
 def sparsity(x: Instance) -> Slacks:
-    """Tight as long as no column is taken twice.
-
-    Proof. w_0 = 0, and each round changes one entry at most (1).
-    """
     for vote in adaboost(x.A, x.t, x.step):
         yield at_most(int(np.count_nonzero(vote.w)), vote.number, "entries", vote.number)
 
 
-@sparsity.step("A round changes one entry at most.", "|supp(w_t − w_{t−1})| ≤ 1")
+@sparsity.step()
 def _(x: Instance) -> Slacks:
     for vote in adaboost(x.A, x.t, x.step):
         changed = int(np.count_nonzero(np.abs(vote.w - vote.before) > 1e-12))  # w is scaled
@@ -178,39 +151,22 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("hessian", space=POINTS)
 def hessian(x: Instance) -> Slacks:
-    """The factor 1/n of L is lost.
-
-    With the Hessian H, f(w + h) − 2f(w) + f(w − h) lies between hᵀHh and hᵀHh · 2(cosh b − 1)/b²,
-    b = ‖Ah‖_∞, since cosh s − 1 ≥ s²/2 and (cosh s − 1)/s² increases.
-    """
     yield from _second_difference(x, x.A.T @ np.diag(np.exp(-(x.A @ x.w))) @ x.A)
 
 
-@hessian.corrected(
-    "The Hessian is the printed matrix divided by n.",
-    "∇²(L∘(−A))(w) = (1/n) Aᵀ diag(ℓ''(−(Aw)_i)) A",
-)
+@hessian.corrected()
 def hessian_corrected(x: Instance) -> Slacks:
-    """Nothing in the remark depends on the factor.
-
-    Proof. f(w + h) − 2f(w) + f(w − h) = Σ φ_i 2(cosh s_i − 1) with s = Ah, and hᵀHh = Σ φ_i s_i²
-    (1) for φ = ∇L(−Aw). 1 ≤ 2(cosh s − 1)/s² ≤ 2(cosh b − 1)/b² for |s| ≤ b (2), which tends to 1.
-    """
     yield from _second_difference(x, x.A.T @ np.diag(reweighting(x.A, x.w)) @ x.A)
 
 
-@hessian_corrected.step("The form is a weighted sum of squares.", "hᵀHh = Σ φ_i (Ah)_i²")
+@hessian_corrected.step()
 def _(x: Instance) -> Slack:
     phi = reweighting(x.A, x.w)
     form = float(x.h @ (x.A.T @ np.diag(phi) @ x.A) @ x.h)
     return equal(form, math.fsum(phi * (x.A @ x.h) ** 2), "hᵀHh, Σ φ_i (Ah)_i²")
 
 
-@hessian_corrected.step(
-    "cosh bends upwards, and more and more.",
-    "1 ≤ 2(cosh s − 1)/s² ≤ 2(cosh b − 1)/b² for 0 < s ≤ b",
-    space=Space(s=Real(0.01, 3.0, log=True), b=Real(0.01, 3.0, log=True)),
-)
+@hessian_corrected.step(space=Space(s=Real(0.01, 3.0, log=True), b=Real(0.01, 3.0, log=True)))
 def _(x: Instance) -> Slacks:
     small, large = (4.0 * math.sinh(v / 2.0) ** 2 / v**2 for v in sorted((x.s, x.b)))
     yield at_least(small, 1.0, "1, 2(cosh s − 1)/s²")
@@ -230,17 +186,13 @@ def _second_difference(x: Instance, H: Array) -> Slacks:
 
 @SOURCE.claim("inner-matrix", space=POINTS.but(s=Real(0.0, 20.0), gamma=Real(0.01, 1.0, log=True)))
 def inner_matrix(x: Instance) -> Slack:
-    """Equal in a row where (Av)_i = γ.
-
-    Proof. ℓ''(−(A(w + sv))_i) = exp(−s(Av)_i) ℓ''(−(Aw)_i) (1), and (Av)_i ≥ γ.
-    """
     A = np.minimum(1.0, x.gamma + np.abs(x.A))
     there = A @ (x.w + x.s * np.eye(x.w.size)[0])
     worst = float((A @ x.w - there).max())  # logarithms of the ratios
     return at_most(worst, -x.s * float(A[:, 0].min()), "log ℓ''(there)/ℓ''(here), −sγ")
 
 
-@inner_matrix.step("Exponentials multiply.", "e^−(a + sb) = e^−sb e^−a")
+@inner_matrix.step()
 def _(x: Instance) -> Slack:
     a, b, s = float(x.A[0] @ x.w), float(x.A[0] @ x.h), x.s / 20.0
     return equal(math.exp(-(a + s * b)), math.exp(-s * b) * math.exp(-a), "e^−(a + sb)")
@@ -248,14 +200,10 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("l2-l1", space=VECTORS)
 def l2_l1(x: Instance) -> Slack:
-    """The constant is divided by the dimension; equal where all |v_j| agree.
-
-    Proof. ‖v‖_1 = <sgn v, v> ≤ ‖sgn v‖_2 ‖v‖_2 (1), and ‖sgn v‖_2² ≤ d.
-    """
     return at_most(np.abs(x.v).sum() ** 2 / x.v.size, x.v @ x.v, "‖v‖_1²/d, ‖v‖_2²")
 
 
-@l2_l1.step("The inequality of Cauchy and Schwarz.", "<g, v>² ≤ ‖g‖_2² ‖v‖_2²")
+@l2_l1.step()
 def _(x: Instance) -> Slacks:
     for g in (x.g, x.v):
         yield at_most(float(g @ x.v) ** 2, float(g @ g) * float(x.v @ x.v), "<g, v>²")
@@ -266,12 +214,6 @@ CLASHES = POINTS.but({"m": (2, 7), "n": (1, 2)}, h=Vector("n", -2, 2), size=Real
 
 @SOURCE.claim("strong-convexity", space=CLASHES).checked(trials=200)
 def strong_convexity(x: Instance) -> Slacks:
-    """On the whole space there need be none.
-
-    Proof. With μ = min over ‖v‖_1 = 1 of max −(Av)_i > 0, f(w) ≥ exp(μ‖w‖_1)/n (1). So f ≤ 1
-    bounds ‖w‖_1 by R = log(n)/μ, and there ℓ'' ≥ exp(−R) (2), ∇²f ≥ exp(−R)/n · AᵀA, and A has no
-    kernel. The set is convex, so that Taylor's formula along a segment in it ends the proof.
-    """
     mu, m = _contradicted(x), len(x.A)
     radius = math.log(m) / mu
     w, v = (_within(x.A, x.size * each) for each in (x.w, x.h))
@@ -281,7 +223,7 @@ def strong_convexity(x: Instance) -> Slacks:
     yield at_least(rise, modulus * float((v - w) @ (v - w)) / 2.0, "f(w') − f(w) − <∇f(w), w' − w>")
 
 
-@strong_convexity.step("One example has a margin of −μ‖w‖_1.", "f(w) ≥ exp(μ‖w‖_1)/n")
+@strong_convexity.step()
 def _(x: Instance) -> Slacks:
     mu, m = _contradicted(x), len(x.A)
     for w in (x.w, x.h):
@@ -289,7 +231,7 @@ def _(x: Instance) -> Slacks:
         yield at_least(risk(x.A, w), bound, "exp(μ‖w‖_1)/n, f(w)")
 
 
-@strong_convexity.step("Margins are at most ‖w‖_1.", "ℓ''(−(Aw)_i) ≥ exp(−‖w‖_1)", space=POINTS)
+@strong_convexity.step(space=POINTS)
 def _(x: Instance) -> Slack:
     least, bound = float(np.exp(-(x.A @ x.w)).min()), math.exp(-float(np.abs(x.w).sum()))
     return at_least(least / bound, 1.0, "ℓ''/exp(−‖w‖_1)")

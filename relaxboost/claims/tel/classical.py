@@ -34,11 +34,6 @@ def turning(k: int) -> Array:
 
 @SOURCE.claim("rate", space=TURNING.but(step=Choice("lecture", "classical")))
 def rate(x: Instance) -> Slacks:
-    """Freund & Schapire, Thm 6 and Eq. 21, with their γ half the edge: exp(−2 Σ (γ_i/2)²).
-
-    Proof. With the classical step L_t/L_{t−1} ≤ sqrt(1 − γ_t²), see TEL-rate-product, with the
-    lecture's cosh γ_t − γ_t sinh γ_t, see TEL-T, 1 and 2. Both are at most exp(−γ_t²/2) (1).
-    """
     given = (x.A, x.t, float(weak_learnability(x).lower))
     for A, t, gamma in (given, (turning(x.k), 1, 1.0 / (2 * x.k + 1))):
         total = 0.0
@@ -50,11 +45,7 @@ def rate(x: Instance) -> Slacks:
             yield at_most(bound, last, "exp(−Σ γ_i²/2), exp(−tγ²/2)", vote.number)
 
 
-@rate.step(
-    "Both factors of a round are at most an exponential.",
-    "cosh γ − γ sinh γ ≤ exp(−γ²/2), sqrt(1 − γ²) ≤ exp(−γ²/2)",
-    space=EDGES,
-)
+@rate.step(space=EDGES)
 def _(x: Instance) -> Slacks:
     bound = math.exp(-(x.gamma**2) / 2.0)
     yield at_most(math.cosh(x.gamma) - x.gamma * math.sinh(x.gamma), bound, "cosh γ − γ sinh γ")
@@ -63,10 +54,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("rate-product", space=RUNS, counterexamples=[{"A": _SYMMETRIC, "t": 1}])
 def rate_product(x: Instance, step: str = "lecture") -> Slacks:
-    """With entries ±1 L_i/L_{i−1} = cosh η − γ_i sinh η, which is least at η = artanh γ_i.
-
-    At η = γ it is more than that, sqrt(1 − γ²), though less than exp(−γ²/2).
-    """
     bound = 1.0
     for vote in adaboost(x.A, x.t, step):
         bound *= math.sqrt(max(0.0, 1.0 - vote.edge**2))
@@ -75,36 +62,20 @@ def rate_product(x: Instance, step: str = "lecture") -> Slacks:
         yield at_most(risk(x.A, vote.w), bound, "L(−A w_t), Π sqrt(1 − γ_i²)", vote.number)
 
 
-@rate_product.corrected(
-    "reading: the exponential that they bound it by, exp(−Σ γ_i²/2).",
-    "L(−A w_t) ≤ exp(−Σ γ_i²/2), η = γ_i",
-)
+@rate_product.corrected()
 def rate_exponential(x: Instance) -> Slacks:
-    """TEL-rate, where it is proved."""
     total = 0.0
     for vote in adaboost(x.A, x.t, "lecture"):
         total += vote.edge**2
         yield at_most(risk(x.A, vote.w), math.exp(-total / 2.0), "L, exp(−Σ γ_i²/2)", vote.number)
 
 
-@rate_product.corrected(
-    "reading: the product, with the step size of theirs.",
-    "L(−A w_t) ≤ Π_i sqrt(1 − γ_i²), η = artanh γ_i",
-)
+@rate_product.corrected()
 def rate_product_classical(x: Instance) -> Slacks:
-    """An equality for entries ±1.
-
-    Proof. L_t/L_{t−1} ≤ cosh η − γ_t sinh η for every η (TEL-T, 1), which is sqrt(1 − γ_t²) at
-    η = artanh γ_t (1).
-    """
     yield from rate_product(x, "classical")
 
 
-@rate_product_classical.step(
-    "What the classical step gives.",
-    "cosh η − γ sinh η = sqrt(1 − γ²) at η = artanh γ, and is no less elsewhere",
-    space=Space(gamma=Real(0.0, 0.99), other=Real(-3, 3)),
-)
+@rate_product_classical.step(space=Space(gamma=Real(0.0, 0.99), other=Real(-3, 3)))
 def _(x: Instance) -> Slacks:
     least = math.sqrt(1.0 - x.gamma**2)
     for eta in (math.atanh(x.gamma), x.other, x.gamma):
@@ -118,30 +89,18 @@ def _(x: Instance) -> Slacks:
     "step-classical", printed=_IDENTICAL, space=RUNS, counterexamples=[{"A": _SYMMETRIC, "t": 1}]
 )
 def step_classical(x: Instance) -> Slacks:
-    """The classical step is artanh γ_t = γ_t + γ_t³/3 + ...: longer in every round."""
     for vote, edge in _classical(x):
         yield equal(edge, vote.step, "‖Aᵀ∇L‖_∞/‖∇L‖_1, classical step", vote.number)
 
 
-@step_classical.corrected(
-    "The step size is the hyperbolic tangent of the classical one, and shorter.",
-    "γ_t = tanh η_t ≤ η_t",
-)
+@step_classical.corrected()
 def step_classical_corrected(x: Instance) -> Slacks:
-    """The two agree to second order, where edges are small.
-
-    Proof. tanh is the inverse of artanh, and tanh η ≤ η for η ≥ 0 (1).
-    """
     for vote, edge in _classical(x):
         yield equal(edge, math.tanh(vote.step), "the edge, tanh η_t", vote.number)
         yield at_most(edge, vote.step, "the edge, η_t", vote.number)
 
 
-@step_classical_corrected.step(
-    "artanh γ = ½ log (1 + γ)/(1 − γ), and tanh η ≤ η.",
-    "tanh(½ log (1 + γ)/(1 − γ)) = γ ≤ artanh γ",
-    space=Space(gamma=Real(0.0, 0.99)),
-)
+@step_classical_corrected.step(space=Space(gamma=Real(0.0, 0.99)))
 def _(x: Instance) -> Slacks:
     eta = math.log((1.0 + x.gamma) / (1.0 - x.gamma)) / 2.0
     yield equal(math.tanh(eta), x.gamma, "tanh η, γ")
@@ -162,10 +121,6 @@ def _classical(x: Instance) -> Iterator[tuple[Vote, float]]:
     "iterates", printed=_IDENTICAL, space=RUNS, counterexamples=[{"A": _SYMMETRIC, "t": 1}]
 )
 def iterates(x: Instance) -> Slacks:
-    """Their steps differ, so that their losses do from round 1; after that even their columns.
-
-    Only the first column is always the same.
-    """
     both = (adaboost(x.A, x.t, step) for step in ("lecture", "classical"))
     for one, other in zip(*both, strict=False):
         if max(one.edge, other.edge) > 0.999:
@@ -173,18 +128,8 @@ def iterates(x: Instance) -> Slacks:
         yield equal(risk(x.A, one.w), risk(x.A, other.w), "L(−A w_t)", one.number)
 
 
-@iterates.corrected(
-    "The theorem holds for both sequences.",
-    "L(−A w_t)/L(−A w_{t−1}) ≤ cosh γ_t − γ_t sinh γ_t ≤ 1 − γ_t²/2 for η = γ_t and η = artanh γ_t",
-)
+@iterates.corrected()
 def iterates_corrected(x: Instance) -> Slacks:
-    """Proof. L_t/L_{t−1} ≤ Z(η) = cosh η − γ_t sinh η (TEL-T, 1), which is least at artanh γ_t,
-    where it is at most Z(γ_t) = cosh γ_t − γ_t sinh γ_t. That is at most 1 − γ_t²/2 (1), since
-    (2k)! > (2k − 1)! term by term.
-
-    With η in place of γ_t on the right it would be false for the classical step: 1/cosh η is
-    .9428 in round 1 of the 3 x 3 game, cosh η − η sinh η = .9381.
-    """
     for step in ("lecture", "classical"):
         before = 1.0
         for vote in adaboost(x.A, x.t, step):
@@ -196,11 +141,7 @@ def iterates_corrected(x: Instance) -> Slacks:
             before = found
 
 
-@iterates_corrected.step(
-    "The series of cosh γ − γ sinh γ is 1 − γ²/2 − γ⁴/8 − ....",
-    "1 − γ²/2 − γ⁴/6 ≤ cosh γ − γ sinh γ ≤ 1 − γ²/2",
-    space=EDGES,
-)
+@iterates_corrected.step(space=EDGES)
 def _(x: Instance) -> Slacks:
     # 1 − Z(γ) = γ sinh γ − 2 sinh²(γ/2), which keeps its digits
     drop = x.gamma * math.sinh(x.gamma) - 2.0 * math.sinh(x.gamma / 2.0) ** 2
@@ -211,26 +152,17 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("columns", printed=_IDENTICAL, space=RUNS)
 def columns(x: Instance) -> Slacks:
-    """The edges of the two runs may be ordered differently from round 2 on: in the 2 x 2 game the
-    shorter step leaves the column taken first, the second one, the best. In the 4 x 4 game they
-    part in round 3.
-    """
     for one, other in zip(_clear(x, "lecture"), _clear(x, "classical"), strict=False):
         left, right = (vote.sign * (vote.column + 1) for vote in (one, other))
         yield equal(left, right, "signed column, from 1", one.number)
 
 
-@columns.corrected(
-    "The two step sizes choose the same column in round 1.", "(j_1, r_1) is the same"
-)
+@columns.corrected()
 def columns_corrected(x: Instance) -> Slacks:
-    """Proof. w_0 = 0 for both, so that both see the uniform weights (1); the choice does not look
-    at the step.
-    """
     yield from columns(x)[:1]
 
 
-@columns_corrected.step("Both begin with the uniform weights.", "d_1 = (1/n, ..., 1/n)")
+@columns_corrected.step()
 def _(x: Instance) -> Slacks:
     for step in ("lecture", "classical"):
         for vote in adaboost(x.A, 1, step):

@@ -27,11 +27,6 @@ AT_A_POINT = Space(
 
 @SOURCE.claim("bad-set", space=Space(epsilon=Real(0.02, 2.0, log=True), loss=Choice(*LOSSES)))
 def bad_set(x: Instance, bounded: bool = False) -> Slacks:
-    """For ε < 1/2 no set will do for ℓ(z) = z, so that the sides are about every set.
-
-    R(w) = −w (1/k) Σ y_i x_i is unbounded unless Σ y_i x_i = 0, and then every w minimises it, the
-    best one too, whose error is at most ε < 1 − ε. For ε ≥ 1/2 (1, +1) and (1, −1) serve every ℓ.
-    """
     if bounded:
         assume(x.loss != "linear" or x.epsilon >= 0.5)
     if x.loss == "linear" and x.epsilon < 0.5:
@@ -54,25 +49,12 @@ def bad_set(x: Instance, bounded: bool = False) -> Slacks:
     yield at_most(_error(1.0, products), x.epsilon, "error of w = 1, ε")
 
 
-@bad_set.corrected(
-    "reading: for losses that have a risk minimiser, as those that are bounded below do here, or "
-    "for ε ≥ 1/2.",
-    "∀ε ∃ set ∀ convex ℓ with 0 < s in ∂ℓ(0), and inf ℓ > −∞ if ε < 1/2: there is a minimiser, and "
-    "each has the error 1 − ε at least",
-)
+@bad_set.corrected()
 def bad_set_bounded(x: Instance) -> Slacks:
-    """Proof. For ε ≥ 1/2 the set is (1, +1), (1, −1): R(w) = (ℓ(w) + ℓ(−w))/2 ≥ ℓ(0) = R(0), every
-    w ≠ 0 errs on one half, and w = 0 on both. For ε < 1/2 there are k = ceil(1/ε) points: k − 1 at
-    x = 1 and one at −k, all labelled 1. R at w > 0 is at least ℓ(0) + s w (k − (k − 1))/k > ℓ(0)
-    (1), so that a minimiser is w ≤ 0, and wrong on the k − 1, while w = 1 is wrong on one. There is
-    one, as R(w) ≥ ((k − 1)(ℓ(0) − sw) + inf ℓ)/k grows without bound as w → −∞ (2).
-    """
     yield from bad_set(x, True)
 
 
-@bad_set_bounded.step(
-    "Risk rises to the right of 0.", "R(w) ≥ ℓ(0) + sw/k for w ≥ 0", space=AT_A_POINT
-)
+@bad_set_bounded.step(space=AT_A_POINT)
 def _(x: Instance) -> Slack:
     loss, s = LOSSES[x.loss]
     k = max(2, math.ceil(1.0 / x.epsilon))
@@ -80,11 +62,7 @@ def _(x: Instance) -> Slack:
     return at_least(found, loss(0.0) + s * x.w / k, "ℓ(0) + sw/k, R(w)")
 
 
-@bad_set_bounded.step(
-    "Risk is unbounded to the left of 0.",
-    "R(−w) ≥ ((k − 1)(ℓ(0) + sw) + inf ℓ)/k for w ≥ 0",
-    space=AT_A_POINT,
-)
+@bad_set_bounded.step(space=AT_A_POINT)
 def _(x: Instance) -> Slack:
     loss, s = LOSSES[x.loss]
     assume(x.loss != "linear")

@@ -26,7 +26,6 @@ _NODES, _SHARES = np.polynomial.legendre.leggauss(24)
 
 @SOURCE.claim("one-round", space=RUNS.but(w=Vector("n", -2, 2), times=Real(1, 4, log=True)))
 def one_round(x: Instance, elsewhere: bool = True) -> Slacks:
-    """w is w_{i−1}: at other points the gradient may be longer than the loss is high."""
     gamma, before = float(weak_learnability(x).lower), np.zeros(x.w.size)
     for t in range(1, x.t + 1):
         g, beta = gradient(x.A, before), x.times * risk(x.A, before)
@@ -41,28 +40,12 @@ def one_round(x: Instance, elsewhere: bool = True) -> Slacks:
         before = after
 
 
-@one_round.corrected(
-    "One round gains that much, with w_{i−1} for w.",
-    "L(−A w_i) ≤ L(−A w_{i−1}) − ‖Aᵀ∇L(−A w_{i−1})‖_∞²/(2β_i) "
-    "≤ L(−A w_{i−1}) − γ²‖∇L(−A w_{i−1})‖_1²/(2β_i)",
-)
+@one_round.corrected()
 def one_round_corrected(x: Instance) -> Slacks:
-    """Smoothness on the sublevel set is enough, as the step does not leave it.
-
-    Proof. Let f = L∘(−A). As long as the segment from w_{i−1} to w_{i−1} − sη_i v_i is in the set,
-    its end has f ≤ f(w_{i−1}) − s(1 − s/2)‖∇f‖²/β_i (1). If ∇f = 0 nothing moves. Else −v_i is a
-    descent direction, so f < f(w_{i−1}) for small s > 0. If the step left the set, let s* ≤ 1 be
-    the last s up to which it stays: 0 < s* < 1 and f = f(w_{i−1}) there, against (1). So s = 1
-    will do in (1), and the second inequality is TEL-edge.
-    """
     yield from one_round(x, False)
 
 
-@one_round_corrected.step(
-    "Part of a step gains its share.",
-    "f(w − sηv) ≤ f(w) − s(1 − s/2)‖∇f(w)‖_∞²/β for 0 ≤ s ≤ 1",
-    space=PAIRS.but(times=Real(1, 4, log=True), s=Real(0, 1)),
-)
+@one_round_corrected.step(space=PAIRS.but(times=Real(1, 4, log=True), s=Real(0, 1)))
 def _(x: Instance) -> Slack:
     g, f = gradient(x.A, x.w), risk(x.A, x.w)
     j = int(np.argmax(np.abs(g)))
@@ -73,12 +56,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("L", space=PAIRS).checked(trials=200)
 def lemma(x: Instance) -> Slacks:
-    """Tight as w' → w for A = [[1]].
-
-    Proof. With a = −Aw, b = −Aw', the left side is at most the mean of |e^a − e^b| (1), which is
-    |a − b| (e^a + e^b)/2 at most, e^r being convex (2). |a_i − b_i| ≤ ‖w − w'‖_1, and what is left,
-    the mean of L(a) and L(b), is at most the larger: more than the lemma says.
-    """
     for v in (x.v, x.w + (x.v - x.w) / 100.0):
         change = float(np.abs(gradient(x.A, x.w) - gradient(x.A, v)).max())
         level = max(risk(x.A, x.w), risk(x.A, v))
@@ -87,19 +64,13 @@ def lemma(x: Instance) -> Slacks:
         yield at_most(left, level * np.abs(x.w - v).sum(), "‖∇f(w) − ∇f(w')‖_∞")
 
 
-@lemma.step(
-    "No entry of Aᵀφ is more than Σ |φ_i|.", "‖Aᵀ(∇L(a) − ∇L(b))‖_∞ ≤ (1/n) Σ |e^(a_i) − e^(b_i)|"
-)
+@lemma.step()
 def _(x: Instance) -> Slack:
     change = reweighting(x.A, x.w) - reweighting(x.A, x.v)
     return at_most(float(np.abs(x.A.T @ change).max()), float(np.abs(change).sum()), "‖Aᵀφ‖_∞")
 
 
-@lemma.step(
-    "The mean of an exponential over an interval is at most the mean of its ends.",
-    "|e^a − e^b| ≤ |a − b| (e^a + e^b)/2",
-    space=Space(a=Real(-3, 3), b=Real(-3, 3)),
-)
+@lemma.step(space=Space(a=Real(-3, 3), b=Real(-3, 3)))
 def _(x: Instance) -> Slacks:
     for b in (x.b, x.a + (x.b - x.a) / 30.0):
         assume(abs(x.a - b) > 1e-6)
@@ -109,13 +80,12 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("norm", space=PAIRS)
 def norm(x: Instance) -> Slacks:
-    """Proof. (∇L(v))_i = ℓ'(v_i)/n, and ℓ' = ℓ > 0 for ℓ = exp (1)."""
     slope = np.array([float(np.exp(-(row @ x.w))) for row in x.A]) / len(x.A)
     yield equal(np.abs(slope).sum(), risk(x.A, x.w), "‖∇L(−Aw)‖_1, L(−Aw)")
     yield at_most(np.exp(-np.abs(x.w).sum()), risk(x.A, x.w), "exp(−‖w‖_1), L(−Aw)")
 
 
-@norm.step("The exponential is its own slope.", "ℓ' = ℓ > 0", space=Space(v=Real(-5, 5)))
+@norm.step(space=Space(v=Real(-5, 5)))
 def _(x: Instance) -> Slacks:
     for h in (0.01, -0.01):  # convex, with slope e^v: above the tangent on both sides
         yield at_least((math.exp(x.v + h) - math.exp(x.v)) / math.exp(x.v), h, "h, rise over e^v")
@@ -123,11 +93,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("end", space=TURNING)
 def end(x: Instance) -> Slacks:
-    """The last of the printed steps is an equality.
-
-    Proof. TEL-one-round with β_i = L(−A w_{i−1}) (TEL-L), and TEL-norm. Then 1 − s ≤ e^−s (1)
-    gives the theorem.
-    """
     gamma = float(weak_learnability(x).lower)
     for A, t, bound in (
         (x.A, x.t, 1.0 - gamma**2 / 2.0),
@@ -141,16 +106,13 @@ def end(x: Instance) -> Slacks:
             before = found
 
 
-@end.step("The exponential is above its tangent.", "1 − s ≤ e^−s", space=Space(s=Real(0, 1)))
+@end.step(space=Space(s=Real(0, 1)))
 def _(x: Instance) -> Slack:
     return at_most(1.0 - x.s, math.exp(-x.s), "1 − s, e^−s")
 
 
 @SOURCE.claim("L-lines-1-3", space=PAIRS)
 def first_lines(x: Instance) -> Slacks:
-    """Proof. The norm is that of the dual of ℓ1 (1), |(Av)_i| ≤ 1 for ‖v‖_1 ≤ 1, and the last line
-    is the fundamental theorem of calculus, up to the sign of w − w' (2).
-    """
     first = float(np.abs(gradient(x.A, x.w) - gradient(x.A, x.v)).max())
     change = reweighting(x.A, x.w) - reweighting(x.A, x.v)
     best = max(float(r * a @ change) for a in x.A.T for r in (1.0, -1.0))
@@ -161,7 +123,7 @@ def first_lines(x: Instance) -> Slacks:
     yield equal(second, third, "(1/n) Σ |ℓ' − ℓ'|, (1/n) Σ |∫ ℓ''|")
 
 
-@first_lines.step("The dual norm.", "‖Aᵀφ‖_∞ = max {<Av, φ> : ‖v‖_1 ≤ 1}")
+@first_lines.step()
 def _(x: Instance) -> Slacks:
     phi, size = reweighting(x.A, x.w) - reweighting(x.A, x.v), float(np.abs(x.w).sum())
     assume(size > 1e-6)
@@ -171,9 +133,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(float(x.A @ v @ phi) / size, best, "<Av, φ>, the best vertex")
 
 
-@first_lines.step(
-    "A change is the integral of the slope.", "e^a − e^b = (a − b) ∫ exp(b + r(a − b)) dr"
-)
+@first_lines.step()
 def _(x: Instance) -> Slack:
     right = _integrals(x) * -(x.A @ (x.w - x.v))
     off = np.exp(-(x.A @ x.w)) - np.exp(-(x.A @ x.v)) - right
@@ -189,7 +149,6 @@ def _integrals(x: Instance) -> Array:
 
 @SOURCE.claim("L-lines-4-5", space=PAIRS)
 def stray_factor(x: Instance, kept: bool = True) -> Slacks:
-    """The factor (Aw − Aw')_i has been taken out, and is still there: .632 ≤ −.632."""
     way, integrals = x.A @ (x.w - x.v), _integrals(x)
     third = float(np.mean(np.abs(integrals * way)))
     mean = float(np.mean(integrals * way if kept else integrals))
@@ -198,21 +157,12 @@ def stray_factor(x: Instance, kept: bool = True) -> Slacks:
     yield at_most(fourth, fifth, "fourth line, fifth line")
 
 
-@stray_factor.corrected(
-    "The largest change is taken out of the mean without the factor that stayed behind.",
-    "(1/n) Σ |∫ ℓ''(...)(Aw − Aw')_i dr| ≤ (∫ (1/n) Σ ℓ''(...) dr) ‖Aw − Aw'‖_∞ "
-    "≤ (∫ (1/n) Σ ℓ(...) dr) ‖w − w'‖_1",
-)
+@stray_factor.corrected()
 def stray_factor_removed(x: Instance) -> Slacks:
-    """Proof. ℓ'' = ℓ > 0, each |(Aw − Aw')_i| is at most the largest, which is at most ‖w − w'‖_1
-    (1).
-    """
     yield from stray_factor(x, False)
 
 
-@stray_factor_removed.step(
-    "Margins change by the change of the weights at most.", "‖A(w − w')‖_∞ ≤ ‖w − w'‖_1"
-)
+@stray_factor_removed.step()
 def _(x: Instance) -> Slack:
     h = x.w - x.v
     return at_most(
@@ -222,7 +172,6 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("L-line-6", space=TRIPLES)
 def last_line(x: Instance, corrected: bool = False) -> Slack:
-    """The sublevel set is that of w_{i−1}; L(−A w_i) is less."""
     before, one, other = sorted((x.u, x.w, x.v), key=lambda w: -risk(x.A, w))
     at = before
     if not corrected:
@@ -234,20 +183,12 @@ def last_line(x: Instance, corrected: bool = False) -> Slack:
     return at_most(change, bound, "‖∇f(w) − ∇f(w')‖_∞")
 
 
-@last_line.corrected(
-    "The mean is at most L(−A w_{i−1}).", "‖∇f(w) − ∇f(w')‖_∞ ≤ L(−A w_{i−1}) ‖w − w'‖_1"
-)
+@last_line.corrected()
 def last_line_corrected(x: Instance) -> Slacks:
-    """Proof. L is convex, so that on the segment from w to w' it is at most its value at an end
-    (1), and there at most L(−A w_{i−1}).
-    """
     yield from last_line(x, True)
 
 
-@last_line_corrected.step(
-    "A convex function is at most its value at an end.",
-    "L(−A((1 − r)w + rw')) ≤ max {L(−Aw), L(−Aw')}",
-)
+@last_line_corrected.step()
 def _(x: Instance) -> Slacks:
     for r in (0.1, 0.5, 0.9):
         between = risk(x.A, (1.0 - r) * x.w + r * x.v)

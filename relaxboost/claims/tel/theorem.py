@@ -12,13 +12,6 @@ from relaxboost.claims.votes import RUNS, adaboost, gradient, reweighting, risk,
 
 @SOURCE.claim("T", space=TURNING)
 def theorem(x: Instance) -> Slacks:
-    """The package's own run, with risk and steps recomputed from its w_t. Nearly tight for small γ
-    and entries ±1, as on the turning matrices.
-
-    Proof. With φ = ∇L(−A w_{i−1}), d = φ/‖φ‖_1, and a the column chosen times its sign, L_i/L_{i−1}
-    = Σ d_k e^{−ηa_k}. As e^{−ηa} ≤ cosh η − a sinh η for |a| ≤ 1 (1) and <d, a> = η_i, it is at
-    most cosh η_i − η_i sinh η_i ≤ 1 − η_i²/2 (2). By the WLA η_i ≥ γ (TEL-edge), and L_0 = 1.
-    """
     gamma = float(weak_learnability(x).lower)
     for vote in adaboost(turning(x.k), 1, "lecture"):
         bound = -1.0 / (2.0 * (2.0 * x.k + 1.0) ** 2)
@@ -37,21 +30,13 @@ def theorem(x: Instance) -> Slacks:
         yield at_most(risk(x.A, vote.w), bound, "L(−A w_t), exp(−tγ²/2)", vote.number)
 
 
-@theorem.step(
-    "The chord of the exponential.",
-    "e^{−ηa} ≤ cosh η − a sinh η for |a| ≤ 1",
-    space=Space(eta=Real(0.0, 3.0), a=Real(-1, 1)),
-)
+@theorem.step(space=Space(eta=Real(0.0, 3.0), a=Real(-1, 1)))
 def _(x: Instance) -> Slack:
     chord = math.cosh(x.eta) - x.a * math.sinh(x.eta)
     return at_most(math.exp(-x.eta * x.a), chord, "e^{−ηa}, cosh η − a sinh η")
 
 
-@theorem.step(
-    "A round with the step η, the edge.",
-    "L_i/L_{i−1} ≤ cosh η − η sinh η ≤ 1 − η²/2 ≤ exp(−η²/2)",
-    trials=20,
-)
+@theorem.step(trials=20)
 def _(x: Instance) -> Slacks:
     for A, t in ((x.A, x.t), (turning(x.k), 1)):
         before = 1.0
@@ -67,10 +52,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("step-larger", space=RUNS)
 def step_larger(x: Instance) -> Slacks:
-    """Equal in round 1.
-
-    Proof. ‖∇f(w_{i−1})‖_∞ = η_i L(−A w_{i−1}) (1), where η_i ≤ 1 and L ≤ exp(−(i−1)γ²/2) ≤ 1.
-    """
     gamma = float(weak_learnability(x).lower)
     for vote in adaboost(x.A, x.t, "lecture"):
         plain = float(np.abs(gradient(x.A, vote.before)).max())
@@ -79,9 +60,7 @@ def step_larger(x: Instance) -> Slacks:
         yield at_most(plain, bound, "‖∇f‖_∞, exp(−(i−1)γ²/2)", vote.number)
 
 
-@step_larger.step(
-    "The step is the gradient over the loss.", "‖∇f(w_{i−1})‖_∞ = η_i L(−A w_{i−1}), η_i ≤ 1"
-)
+@step_larger.step()
 def _(x: Instance) -> Slacks:
     for vote in adaboost(x.A, x.t, "lecture"):
         level = risk(x.A, vote.before)
@@ -92,12 +71,6 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("plain", space=RUNS.but(t=Whole(1, 60)))
 def plain(x: Instance) -> Slacks:
-    """Equal for A = [[1]] in round 1. exp(−tγ²/2) is less than 1/(1 + (e − 1)t) from some t on.
-
-    Proof. A step η multiplies L by e^−η at least, as |A_ij| ≤ 1, and η ≤ L. So 1/L grows by
-    e^L/L − 1/L at most, which is at most e − 1 for L ≤ 1 (1). What a step gains is TEL-one-round,
-    with β = 1.
-    """
     w = np.zeros(x.A.shape[1])
     for t in range(1, x.t + 1):
         g, before = gradient(x.A, w), risk(x.A, w)
@@ -107,9 +80,7 @@ def plain(x: Instance) -> Slacks:
         yield at_most(risk(x.A, w), before - g[j] ** 2 / 2.0, "L_i, L_{i−1} − ‖∇f‖²/2", t)
 
 
-@plain.step(
-    "How much 1/L grows.", "(e^L − 1)/L ≤ e − 1 for 0 < L ≤ 1", space=Space(L=Real(0.0, 1.0))
-)
+@plain.step(space=Space(L=Real(0.0, 1.0)))
 def _(x: Instance) -> Slack:
     level = max(x.L, 1e-9)
     return at_most(math.expm1(level) / level, math.e - 1.0, "(e^L − 1)/L, e − 1")
@@ -126,11 +97,6 @@ def _(x: Instance) -> Slack:
     ),
 )
 def strongly_convex_rate(x: Instance) -> Slacks:
-    """Attained by a round in ℓ1 where all q_j agree and all w_j do.
-
-    Proof. A step gains ‖∇f‖_*²/(2β), and strong convexity has ‖∇f‖_*² ≥ 2λ(f − f(w̄)) (1). So one
-    round multiplies the error by 1 − λ/β ≤ exp(−λ/β) at most.
-    """
     w, beta, modulus = x.w.copy(), float(x.q.max()), _modulus(x)
     start = before = float(x.q @ w**2) / 2.0
     for t in range(1, x.t + 1):
@@ -145,7 +111,7 @@ def strongly_convex_rate(x: Instance) -> Slacks:
         before = error
 
 
-@strongly_convex_rate.step("Steep where the error is large.", "‖∇f‖_*² ≥ 2λ(f − f(w̄))")
+@strongly_convex_rate.step()
 def _(x: Instance) -> Slack:
     g, error = np.abs(x.q * x.w), float(x.q @ x.w**2) / 2.0
     steep = float(g.max()) ** 2 if x.norm == "l1" else float(g @ g)
@@ -159,12 +125,6 @@ def _modulus(x: Instance) -> float:
 
 @SOURCE.claim("condition-number", space=TURNING.but(w=Vector("n", -2, 2)))
 def condition_number(x: Instance) -> Slacks:
-    """No constant below 2 will do: on the turning matrices, which have γ = 1/(2k + 1), the first
-    round needs more than κ = (2/γ²)(1 − γ²).
-
-    Proof. inf L = 0 (TEL-infimum), and each round multiplies L by 1 − γ²/2 ≤ exp(−γ²/2) at most,
-    wherever it starts: TEL-T, 1 and 2.
-    """
     gamma, least = float(weak_learnability(x).lower), 1.0 / (2 * x.k + 1)
     for A, start, rounds, kappa in (
         (x.A, x.w, x.t, 2.0 / gamma**2),
@@ -181,10 +141,7 @@ def condition_number(x: Instance) -> Slacks:
     yield at_least(needed, 2.0 / least**2 * (1.0 - least**2), "(2/γ²)(1 − γ²), κ needed", 1)
 
 
-@condition_number.step(
-    "From any start, a round multiplies the loss by 1 − η²/2 at most.",
-    "L(−A(w − ηv)) ≤ (1 − η²/2) L(−Aw) for the best v and its edge η ≥ γ",
-)
+@condition_number.step()
 def _(x: Instance) -> Slack:
     g, before = gradient(x.A, x.w), risk(x.A, x.w)
     j = int(np.argmax(np.abs(g)))

@@ -41,12 +41,6 @@ def slow_for_lpboost(m: int, eps: float | None = None) -> Array:
 
 @SOURCE.claim("linear", space=Space(half=Whole(2, 40))).checked(trials=20)
 def linear(x: Instance) -> Slacks:
-    """Constructed here after the description of the paper, whose table is not at hand.
-
-    The optimal d of the program over columns 1 to q is the example half + q alone, where the
-    largest of their entries is −1 + 2qε, less than on every other example; column q + 1 is right
-    on it.
-    """
     m = 2 * x.half
     game = Game(slow_for_lpboost(m), over=Simplex())
     slow = solve(game, method=LPBoost(), tol=0.1)

@@ -19,7 +19,6 @@ GAMES = Space(
 
 @SOURCE.claim("T", space=GAMES).checked(trials=40)
 def theorem(x: Instance) -> Slacks:
-    """WGR07-dual, and D ≤ log(m/k). One round finds the infeasibility, one looks at the last w."""
     game = Game(x.A, Capped(x.k))
     rho = x.optimum(game)
     found = solve(game, method="softboost", tol=x.nu)
@@ -33,12 +32,6 @@ def theorem(x: Instance) -> Slacks:
 
 @SOURCE.claim("dual", space=GAMES.but(w=Vector("n", 0.0, 5.0)))
 def dual(x: Instance) -> Slacks:
-    """So the bound of SoftBoost holds for multipliers that only begin with that step.
-
-    D has the gradient ⟨d(w), a_j⟩ − level, which changes by at most η over a step η, as Δ is
-    1-strongly convex in ℓ1 and |a| ≤ 1: the step gains at least ην − η²/2. The level here is that
-    at which the best column has exactly level + ν.
-    """
     m = len(x.A)
     project = projector(Capped(x.k).resolve(m), 1.0)
     edges = x.A.T @ project(x.A @ x.w)
