@@ -4,5 +4,5 @@ from relaxboost.claims.registry import gather
 
 SOURCE = gather(
     __name__,
-    "setting proxy scheme steps proofs risks theorems extension choices ratios appendix",
+    "proxy scheme proofs theorems ratios",
 )

@@ -1,7 +1,6 @@
 """The paper's formulas on the λ-simplex, and finite laws all of whose samples are enumerated."""
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -119,72 +118,40 @@ LOSSES: dict[str, tuple[Callable[[Array], Any], Callable[[Array], Any]]] = {
         lambda v: np.logaddexp(0.0, -v) / math.log(2.0),
         lambda v: -1.0 / (1.0 + np.exp(v)) / math.log(2.0),
     ),
+    "squared": (np.square, lambda v: 2.0 * v),
 }
 """φ, and its right continuous derivative."""
 
 
 @dataclass(frozen=True)
-class EnumeratedLaw(ABC):
-    """A law of Z with few atoms, of probabilities `p`, and a loss Q(θ, Z) over the λ-simplex."""
+class FiniteLaw:
+    """A law of few atoms, of probabilities `p`, with the loss φ(θᵀS − y) over the λ-simplex.
+
+    In classification the rows of `S` are the vectors Y H and y = 0; the squared loss has H and Y.
+    """
 
     p: Array
     radius: float
-
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """M."""
-
-    @abstractmethod
-    def risk(self, theta: Array) -> Array:
-        """Return A(θ) for each row θ."""
-
-    @abstractmethod
-    def slopes(self, theta: Array) -> Array:
-        """Return u(θ) for each row θ and each atom, shape (rows, k, M)."""
-
-    def samples(
-        self, gamma: Array, beta: Array, mirror: Mirror, start: Array | None = None
-    ) -> tuple[Array, Array]:
-        """Return the probabilities of all samples of t − 1 examples, and θ̂_t for each (Eq. 12).
-
-        In the order of the atoms, the first example slowest; t is the number of gammas.
-        """
-        Z = np.zeros((1, self.size))
-        P = np.ones(1)
-        W = mirror(Z, beta[0]) if start is None else start[None, :]
-        total = gamma[0] * W
-        for i in range(1, len(gamma)):
-            Z = (Z[:, None, :] + gamma[i - 1] * self.slopes(W)).reshape(-1, self.size)
-            P = np.multiply.outer(P, self.p).ravel()
-            W = mirror(Z, beta[i])
-            total = np.repeat(total, self.p.size, axis=0) + gamma[i] * W
-        return P, total / gamma.sum()
-
-
-@dataclass(frozen=True)
-class LabelledLaw(EnumeratedLaw):
-    """Classification: the rows of `S` are the vectors y h, Q(θ, Z) = φ(Y θᵀH)."""
-
     S: Array
     loss: str
-
-    @property
-    def size(self) -> int:
-        return int(self.S.shape[1])
+    y: Array | float = 0.0
 
     def risk(self, theta: Array) -> Array:
-        risks: Array = LOSSES[self.loss][0](theta @ self.S.T) @ self.p
+        """Return A(θ) for each row θ."""
+        risks: Array = LOSSES[self.loss][0](theta @ self.S.T - self.y) @ self.p
         return risks
 
     def slopes(self, theta: Array) -> Array:
-        """Return Eq. 4 for each row θ and each atom."""
-        found: Array = LOSSES[self.loss][1](theta @ self.S.T)[..., None] * self.S
+        """Return u(θ), Eq. 4, for each row θ and each atom, shape (rows, k, M)."""
+        found: Array = LOSSES[self.loss][1](theta @ self.S.T - self.y)[..., None] * self.S
         return found
 
     @property
     def lipschitz(self) -> float:
-        """L = K sup |φ'| over [−Kλ, Kλ], K the largest |h| of the law."""
+        """L: K sup |φ'| over [−Kλ, Kλ], or by Eq. 32 for the squared loss."""
+        if self.loss == "squared":  # a sum of convex functions of θ is largest at a vertex
+            sizes = np.abs(self.slopes(self.radius * np.eye(self.S.shape[1]))).max(axis=2)
+            return math.sqrt(float((sizes**2 @ self.p).max()))
         K = float(np.abs(self.S).max())
         ends = LOSSES[self.loss][1](np.array([-K, K]) * self.radius)
         return K * float(np.abs(ends).max())  # φ' is monotone
@@ -196,32 +163,22 @@ class LabelledLaw(EnumeratedLaw):
         found = hindsight(name, Simplex(self.radius), examples, 1e-9)
         return found.w, math.nextafter(found.lower / unit, -math.inf)
 
+    def samples(
+        self, gamma: Array, beta: Array, mirror: Mirror, start: Array | None = None
+    ) -> tuple[Array, Array]:
+        """Return the probabilities of all samples of t − 1 examples, and θ̂_t for each (Eq. 12).
 
-@dataclass(frozen=True)
-class RegressionLaw(EnumeratedLaw):
-    """Regression: Z = (H, Y) with Q(θ, Z) = (Y − θᵀH)²."""
-
-    H: Array
-    y: Array
-
-    @property
-    def size(self) -> int:
-        return self.H.shape[1]
-
-    def risk(self, theta: Array) -> Array:
-        risks: Array = (theta @ self.H.T - self.y) ** 2 @ self.p
-        return risks
-
-    def slopes(self, theta: Array) -> Array:
-        """Return Eq. 31 for each row θ and each atom."""
-        found: Array = 2.0 * (theta @ self.H.T - self.y)[..., None] * self.H
-        return found
-
-    @property
-    def lipschitz(self) -> float:
-        """L of Eq. 32: a sum of convex functions of θ is largest at a vertex."""
-        sizes = np.abs(self.slopes(self.radius * np.eye(self.size))).max(axis=2)
-        return math.sqrt(float((sizes**2 @ self.p).max()))
+        In the order of the atoms, the first example slowest; t is the number of gammas.
+        """
+        Z, P = np.zeros((1, self.S.shape[1])), np.ones(1)
+        W = mirror(Z, beta[0]) if start is None else start[None, :]
+        total = gamma[0] * W
+        for i in range(1, len(gamma)):
+            Z = (Z[:, None, :] + gamma[i - 1] * self.slopes(W)).reshape(-1, Z.shape[1])
+            P = np.multiply.outer(P, self.p).ravel()
+            W = mirror(Z, beta[i])
+            total = np.repeat(total, self.p.size, axis=0) + gamma[i] * W
+        return P, total / gamma.sum()
 
 
 LAWS = Space(
@@ -230,16 +187,26 @@ LAWS = Space(
     y=Vector("k"),
     p=Distribution("k"),
     radius=Real(0.25, 2.0),
-    loss=Choice(*LOSSES),
+    loss=Choice("hinge", "exponential", "logit"),
 )
 """H(X) at the atoms, labels by their signs, probabilities, λ and φ."""
 RUNS = LAWS.but(t=Whole(1, 5))
 
 
-def law(x: Instance) -> LabelledLaw:
+STREAMS = Space(
+    sizes={"t": (1, 6), "n": (2, 5)},
+    U=Matrix(axes=("t", "n")),
+    gamma=Vector("t", 0.1, 1),
+    radius=Real(0.25, 2),
+    beta=Real(0.1, 3),
+)
+"""Gradients of linear losses, steps γ_i, λ and β_0."""
+
+
+def law(x: Instance) -> FiniteLaw:
     """Return the law of an instance of `LAWS`."""
     S = np.where(x.y >= 0.0, 1.0, -1.0)[:, None] * x.H
-    return LabelledLaw(x.p, x.radius, S, x.loss)
+    return FiniteLaw(x.p, x.radius, S, x.loss)
 
 
 def growing(first: float, t: int) -> Array:

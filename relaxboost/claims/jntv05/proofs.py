@@ -1,19 +1,25 @@
-"""JNTV05, Sec. 4: Proposition 2 and the steps of its proof."""
+"""JNTV05, Sec. 4: Propositions 2 and 3, and Remark 4."""
+
+import math
 
 import numpy as np
 
 from relaxboost.claims.jntv05.formulas import (
+    LAWS,
+    STREAMS,
     VALUES,
     free_energy,
     gibbs,
     iterates,
+    law,
     mirror_of,
     modulus,
 )
 from relaxboost.claims.jntv05.proxy import DUALS
-from relaxboost.claims.jntv05.scheme import STREAMS
 from relaxboost.claims.jntv05.source import SOURCE
 from relaxboost.claims.language import *
+from relaxboost.game.domains import Simplex
+from relaxboost.online import Constant, MirrorDescent
 
 TRACES = STREAMS.but(
     growth=Vector("t", 0, 1),
@@ -22,15 +28,6 @@ TRACES = STREAMS.but(
     shift=Real(-1, 1),
 )
 """β_i − β_{i−1} in `growth`; `shift` is added to V, so that it is min V."""
-FALLS = DUALS.but(more=Real(0, 2), shift=Real(-1, 1))
-"""β and how much it grows, and what is added to V."""
-SIGN = (
-    "our copy has “V : Θ → R, proxy function” in Definition 2, on p. 9: R, or R_+, which it "
-    "also shows as “R,” in φ : R → R_+. Here R"
-)
-"""What we cannot see of Definition 2, and how it is read first."""
-_FLAT = {"growth": [1], "theta": ["1/2", "1/2"], "proxy": "entropy", "shift": -1}
-_NOTHING = {"U": [[0, 0]], "gamma": [1], "radius": 1, "beta": 1, **_FLAT}
 
 
 def temperatures(x: Instance) -> Array:
@@ -38,12 +35,23 @@ def temperatures(x: Instance) -> Array:
     return x.beta + np.append(0.0, np.cumsum(x.growth))
 
 
-@SOURCE.claim(
-    "P2",
-    given=f"u_i = ∇A + ξ_i, so that the terms in ξ_i make u_i of ∇A; θ_0 = θ_*; {SIGN}",
-    space=TRACES,
-    counterexamples=[_NOTHING],
-).checked(trials=200)
+def _regret(
+    x: Instance, shift: float, least: float, first: Array | None = None, last: bool = False
+) -> Slack:
+    """Measure Prop. 2 with V + `shift`, V(θ_*) = `least`, θ_0 = `first` or θ_*; at θ or at θ_t."""
+    beta = temperatures(x)
+    found = iterates(x.U, x.gamma, beta, mirror_of(x.proxy, x.radius))
+    theta = found[-1] if last else x.radius * x.theta
+    if first is not None:
+        found[0] = first
+    left = float(x.gamma @ ((found[:-1] - theta) * x.U).sum(axis=1))
+    alpha = modulus(x.proxy, theta.size, x.radius)
+    squares = float((x.gamma**2 * np.abs(x.U).max(axis=1) ** 2 / beta[:-1]).sum()) / (2.0 * alpha)
+    value = VALUES[x.proxy](theta, x.radius) + shift
+    return at_most(left, beta[-1] * value - beta[0] * least + squares, "regret, its bound")
+
+
+@SOURCE.claim("P2", space=TRACES).checked(trials=200)
 def proposition_2(x: Instance) -> Slack:
     return _regret(x, x.shift, x.shift)
 
@@ -77,119 +85,108 @@ def _(x: Instance) -> Slacks:
         yield at_most(after, linear + square, "W_β(ζ + γu)")
 
 
-@proposition_2_sharper.step(space=FALLS)
+@proposition_2_sharper.step(space=DUALS.but(more=Real(0, 2)))
 def _(x: Instance) -> Slack:
     before, after = (free_energy(x.z, b, x.radius) for b in (x.beta, x.beta + x.more))
     return at_most(after, before, "W_β'(z), W_β(z)")
 
 
-@proposition_2_sharper.step(space=DUALS)
-def _(x: Instance) -> Slacks:
-    for theta in (x.radius * x.theta, gibbs(x.z, x.beta, x.radius)):
-        value = -free_energy(x.z, x.beta, x.radius) - float(x.z @ theta)
-        yield at_most(value, x.beta * VALUES["entropy"](theta, x.radius), "−W_β(ζ) − ζᵀθ, βV(θ)")
-
-
-def _regret(
-    x: Instance, shift: float, least: float, first: Array | None = None, last: bool = False
-) -> Slack:
-    """Measure Prop. 2 with V + `shift`, V(θ_*) = `least`, θ_0 = `first` or θ_*; at θ or at θ_t."""
-    beta = temperatures(x)
-    found = iterates(x.U, x.gamma, beta, mirror_of(x.proxy, x.radius))
-    theta = found[-1] if last else x.radius * x.theta
-    if first is not None:
-        found[0] = first
-    left = float(x.gamma @ ((found[:-1] - theta) * x.U).sum(axis=1))
-    alpha = modulus(x.proxy, theta.size, x.radius)
-    squares = float((x.gamma**2 * np.abs(x.U).max(axis=1) ** 2 / beta[:-1]).sum()) / (2.0 * alpha)
-    value = VALUES[x.proxy](theta, x.radius) + shift
-    return at_most(left, beta[-1] * value - beta[0] * least + squares, "regret, its bound")
-
-
-@SOURCE.claim(
-    "P2-start",
-    space=TRACES.but(first=Distribution("n")),
-    counterexamples=[
-        {**_NOTHING, "U": [[1, 0]], "beta": 2, "shift": 0, "growth": [0], "first": [1, 0]}
-    ],
-).checked(trials=100)
+@SOURCE.claim("P2-start", space=TRACES.but(first=Distribution("n")))
 def any_start(x: Instance) -> Slack:
     return _regret(x, 0.0, 0.0, x.radius * x.first)
 
 
 @any_start.corrected()
-def any_start_corrected(x: Instance) -> Slacks:
-    yield _regret(x, 0.0, 0.0)
-    first, at = x.radius * x.first, np.full(x.first.size, x.radius / x.first.size)
-    more = x.gamma[0] * float((first - at) @ x.U[0])
-    slack, other = _regret(x, 0.0, 0.0, first), _regret(x, 0.0, 0.0)
-    yield equal(slack.left - more, other.left, "regret from θ_0, less the term, and from θ_*")
+def any_start_corrected(x: Instance) -> Slack:
+    return _regret(x, 0.0, 0.0)
 
 
 @any_start_corrected.step()
 def _(x: Instance) -> Slack:
-    first, theta = x.radius * x.first, x.radius * x.theta
-    at, u = np.full(theta.size, x.radius / theta.size), x.gamma[0] * x.U[0]
-    parts = float((at - theta) @ u) + float((first - at) @ u)
-    return equal(float((first - theta) @ u), parts, "γ_1 (θ_0 − θ)ᵀu_1")
+    first, at = x.radius * x.first, np.full(x.first.size, x.radius / x.first.size)
+    more = x.gamma[0] * float((first - at) @ x.U[0])
+    slack, other = _regret(x, 0.0, 0.0, first), _regret(x, 0.0, 0.0)
+    return equal(slack.left - more, other.left, "regret from θ_0, less the term, and from θ_*")
 
 
-@SOURCE.claim("P2-proof", space=DUALS.but(gamma=Real(0.1, 3)))
-def descent_lemma(x: Instance) -> Slacks:
-    after = x.z + x.gamma * x.v
-    nodes, shares = np.polynomial.legendre.leggauss(20)
-    middles = x.z + np.multiply.outer((nodes + 1.0) / 2.0, after - x.z)
-    slopes = -gibbs(middles, x.beta, x.radius) @ (after - x.z)
-    before, found = (free_energy(z, x.beta, x.radius) for z in (x.z, after))
-    if float(np.abs(after - x.z).max()) < 4.0 * x.beta:
-        integral = before + float(shares @ slopes) / 2.0
-        yield at_most(abs(found - integral), 1e-6, "W_β(ζ_i), the integral")
-    linear = before - x.gamma * float(gibbs(x.z, x.beta, x.radius) @ x.v)
-    square = x.radius * (x.gamma * float(np.abs(x.v).max())) ** 2 / (2.0 * x.beta)
-    yield at_most(found, linear + square, "W_β(ζ_i), the bound")
+EXPECTED = LAWS.but(
+    gamma=Vector("t", 0.1, 2),
+    growth=Vector("t", 0, 1),
+    beta=Real(0.1, 3),
+    proxy=Choice("entropy", "squared"),
+    shift=Real(-1, 1),
+    theta=Distribution("n"),
+    sizes={"k": (1, 3), "n": (2, 4), "t": (1, 5)},
+)
+"""Laws, γ_i and β_i, and what is added to V."""
 
 
-@descent_lemma.step(space=DUALS.but(gamma=Real(0.1, 3), tau=Real(0, 1)))
+def _excess(x: Instance, shift: float) -> Slacks:
+    """Measure (25) at a θ and (26) at the minimiser, with V + `shift`."""
+    found, beta = law(x), temperatures(x)
+    P, means = found.samples(x.gamma, beta, mirror_of(x.proxy, x.radius))
+    risk = float(P @ found.risk(means))
+    alpha = modulus(x.proxy, x.theta.size, x.radius)
+    noise = found.lipschitz**2 * float((x.gamma**2 / beta[:-1]).sum()) / (2.0 * alpha)
+    for theta, name in ((x.radius * x.theta, "(25) at a θ"), (found.least()[0], "(26)")):
+        value = beta[-1] * (VALUES[x.proxy](theta, x.radius) + shift) - beta[0] * shift
+        bound = float(found.risk(theta)) + (value + noise) / float(x.gamma.sum())
+        yield at_most(risk, bound, f"E A(θ̂_t), {name}")
+
+
+@SOURCE.claim("P3", space=EXPECTED)
+def proposition_3(x: Instance) -> Slacks:
+    yield from _excess(x, x.shift)
+
+
+@proposition_3.corrected()
+def proposition_3_corrected(x: Instance) -> Slacks:
+    yield from _excess(x, abs(x.shift))
+    yield from _excess(x, 0.0)
+
+
+@proposition_3_corrected.step()
 def _(x: Instance) -> Slacks:
-    signs = 0.1 * x.beta / x.gamma * np.where(np.arange(x.z.size) % 2 == 0, 1.0, -1.0)
-    for z, v in ((x.z, x.v), (0.0 * x.z, signs)):
-        moved = gibbs(z, x.beta, x.radius) - gibbs(z + x.tau * x.gamma * v, x.beta, x.radius)
-        most = x.tau * (x.gamma * float(np.abs(v).max())) ** 2 * x.radius / x.beta
-        yield at_most(x.gamma * float(v @ moved), most, "γvᵀ(∇W_β(ζ + τγv) − ∇W_β(ζ))")
+    found, point = law(x), x.radius * x.rng.dirichlet(np.ones(x.theta.size))
+    u = found.slopes(point[None, :])[0]
+    inner = (u - x.p @ u) @ (point - x.radius * x.theta)
+    yield equal(float(x.p @ inner), 0.0, "E (θ_{i−1} − θ)ᵀξ")
+    yield at_most(float(x.p @ np.abs(u).max(axis=1) ** 2), found.lipschitz**2, "E ‖u‖_∞², L²")
 
 
-@SOURCE.claim("P2-falling", given=f"V the entropy and a constant; {SIGN}", space=FALLS)
-def falling(x: Instance) -> Slack:
-    return _falling(x, x.shift)
+@SOURCE.claim("R4", space=STREAMS.but(factor=Real(0.1, 10, log=True)))
+def scaled(x: Instance) -> Slack:
+    assume(abs(math.log(x.factor)) > 0.1)
+    changed = int((_changes(x) > 1e-9).sum())
+    return at_least(changed, 1, "1, number of estimates that change")
 
 
-@falling.corrected()
-def falling_corrected(x: Instance) -> Slack:
-    return _falling(x, abs(x.shift))
+@scaled.corrected()
+def scaled_corrected(x: Instance) -> Slacks:
+    yield equal(float(_changes(x).max()), 0.0, "change of the estimates, 0")
+    means = []
+    for c in (1.0, min(x.factor, 1.0 / x.factor)):
+        method = MirrorDescent("inner", over=Simplex(x.radius), schedule=Constant(c * x.beta))
+        learner = method.start(x.U.shape[1])
+        learner.update(x.U, weight=c * x.gamma)
+        means.append(np.append(learner.w, learner.average))
+    yield equal(float(np.abs(means[0] - means[1]).max()), 0.0, "change of the learner, 0")
 
 
-@falling_corrected.step()
-def _(x: Instance) -> Slack:
-    theta = x.radius * x.theta
-    value = VALUES["entropy"](theta, x.radius) + abs(x.shift)
-    linear = -float(x.z @ theta)
-    return at_most(linear - (x.beta + x.more) * value, linear - x.beta * value, "at β', at β")
+@scaled_corrected.step()
+def _(x: Instance) -> Slacks:
+    z = x.gamma @ x.U
+    for proxy in ("entropy", "squared"):
+        mirror = mirror_of(proxy, x.radius)
+        change = mirror(x.factor * z, x.factor * x.beta) - mirror(z, x.beta)
+        yield equal(float(np.abs(change).max()), 0.0, f"change of ∇W, {proxy}")
 
 
-def _falling(x: Instance, shift: float) -> Slack:
-    large = x.beta + x.more
-    before, after = (free_energy(x.z, b, x.radius) - b * shift for b in (x.beta, large))
-    return at_most(after, before, "W_β'(z), W_β(z)")
-
-
-@SOURCE.claim("P2-end", space=DUALS)
-def proof_end(x: Instance) -> Slacks:
-    zero = free_energy(0.0 * x.z, x.beta, x.radius)
-    yield equal(zero, 0, "W_β(0), −βV(θ_*)")
-    theta = x.radius * x.theta
-    bound = x.beta * VALUES["entropy"](theta, x.radius)
-    value = -free_energy(x.z, x.beta, x.radius) - float(x.z @ theta)
-    yield at_most(value, bound, "−W_β(ζ) − ζᵀθ, βV(θ)")
-
-
-proof_end.step()(proposition_2.corrections[1].steps[2].stated.check)
+def _changes(x: Instance) -> Array:
+    """Return by how much each estimate changes."""
+    beta = x.beta * np.sqrt(np.arange(1.0, len(x.U) + 2.0))
+    found = []
+    for c in (1.0, x.factor):
+        theta = iterates(x.U, c * x.gamma, c * beta, mirror_of("entropy", x.radius))
+        found.append(np.vstack([theta, x.gamma @ theta[:-1] / x.gamma.sum()]))
+    return np.asarray(np.abs(found[0] - found[1]).max(axis=1))

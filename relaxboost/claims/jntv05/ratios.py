@@ -1,4 +1,4 @@
-"""JNTV05, Secs. 6.1 and 6.2: ratios of proxies, the conjecture, other sets."""
+"""JNTV05, Secs. 6.1 and 6.2, and Remark 1: other proxies and sets, ratios, the conjecture."""
 
 import math
 from fractions import Fraction
@@ -7,23 +7,70 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from relaxboost.claims.jntv05.formulas import VALUES, half_square, modulus
+from relaxboost.claims.jntv05.formulas import VALUES, modulus, p_norm, powers
 from relaxboost.claims.jntv05.proxy import DUALS, PAIRS
 from relaxboost.claims.jntv05.source import SOURCE
 from relaxboost.claims.language import *
+from relaxboost.claims.sides import on_simplex
 from relaxboost.game.domains import FullSimplex, L1Ball, Simplex
 from relaxboost.online.proxies import as_proxy
 
-THREE = {"n": (3, 8)}
-RATIOS = PAIRS.but(sizes={"n": (2, 12)}, proxy=Choice("squared", "tilted", "entropy", "power"))
-_HALVES = {"x": [1, 0], "y": [0, 1], "s": "1/2", "radius": 1, "proxy": "squared"}
+ANYWHERE = Space(sizes={"n": (2, 6)}, x=Vector("n", -2, 2), y=Vector("n", -2, 2), s=Real(0, 1))
 
 
-def _ratio(x: Instance, size: int) -> float:
+def _bend(x: Instance, proxy: str, radius: float = 1.0) -> Slack:
+    """Measure (7) at λx and λy with the α of a proxy."""
+    a, b = radius * x.x, radius * x.y
+    value, alpha = VALUES[proxy], modulus(proxy, x.x.size, radius)
+    less = x.s * (1.0 - x.s) / 2.0 * alpha * float(np.abs(a - b).sum()) ** 2
+    ends = x.s * value(a, radius) + (1.0 - x.s) * value(b, radius)
+    return at_most(value(x.s * a + (1.0 - x.s) * b, radius), ends - less, "V(sx + (1 − s)y), (7)")
+
+
+@SOURCE.claim("Eq35", space=ANYWHERE.but(alpha=Real(1e-6, 1, log=True)))
+def eq35(x: Instance) -> Slack:
+    if x.x.size > 2:
+        return _bend(x, "p-norm")
+    p = 1.0 + 1.0 / math.log(2.0)
+    e = (x.alpha * p / 4.0) ** (1.0 / (p - 2.0))
+    rise = math.expm1(2.0 / p * math.log1p(e**p)) / 2.0
+    return at_most(x.alpha / 2.0, rise / e**2, f"α/2, (V(1, e) − V(1, 0))/e² at e = {e:.3g}")
+
+
+@eq35.corrected()
+def eq35_corrected(x: Instance) -> Slack:
+    assume(x.x.size >= 3)
+    return eq35(x)[0]
+
+
+@eq35_corrected.step(space=ANYWHERE.but(sizes={"n": (3, 8)}))
+def _(x: Instance) -> Slack:
+    bend = x.s * (1.0 - x.s) / math.log(x.x.size) * p_norm(x.x - x.y, 1.0)
+    ends = x.s * p_norm(x.x, 1.0) + (1.0 - x.s) * p_norm(x.y, 1.0)
+    return at_most(p_norm(x.s * x.x + (1.0 - x.s) * x.y, 1.0), ends - bend, "V(sx + (1 − s)y)")
+
+
+@SOURCE.claim("Eq36-strong", space=PAIRS.but(sizes={"n": (2, 8)}))
+def eq36_strong(x: Instance) -> Slacks:
+    yield equal(powers(np.full(x.x.size, x.radius / x.x.size), x.radius), 0, "V at the centre, 0")
+    yield at_least(powers(x.radius * x.x, x.radius), 0, "V(θ), 0")
+    yield _bend(x, "power", x.radius)
+
+
+@eq36_strong.step()
+def _(x: Instance) -> Slacks:
+    size, s = x.x.size, 1.0 / math.log(x.x.size)
+    even = np.where(np.arange(size) % 2 == 0, 1.0, -1.0)
+    for theta, h in ((0.9 * x.x + 0.1 / size, x.y - x.x), (np.full(size, 1.0 / size), even)):
+        least = modulus("power", size, 1.0) * float(np.abs(h).sum()) ** 2
+        yield at_least(float((h * h * theta ** (s - 1.0)).sum()), least, "hᵀ∇²V h, α‖h‖_1²")
+
+
+def _ratio(proxy: str, size: int, radius: float = 1.0) -> float:
     """Return (max V − min V)/α over the simplex of M = `size`."""
     ends = (np.eye(size)[0], np.full(size, 1.0 / size))
-    most, least = (VALUES[x.proxy](x.radius * w, x.radius) for w in ends)
-    return (most - least) / modulus(x.proxy, size, x.radius)
+    most, least = (VALUES[proxy](radius * w, radius) for w in ends)
+    return (most - least) / modulus(proxy, size, radius)
 
 
 @SOURCE.claim(
@@ -36,57 +83,57 @@ def _ratio(x: Instance, size: int) -> float:
     ),
 )
 def others(x: Instance) -> Slack:
-    return at_most(_ratio(x, x.M), x.C * x.radius**2 * math.log(x.M), "(1/α) max V, Cλ² ln M")
+    found = _ratio(x.proxy, x.M, x.radius)
+    return at_most(found, x.C * x.radius**2 * math.log(x.M), "(1/α) max V, Cλ² ln M")
 
 
 @others.corrected()
 def others_corrected(x: Instance) -> Slacks:
     assume(x.proxy != "squared")
-    found, log = _ratio(x, x.M), x.radius**2 * math.log(x.M)
+    found, log = _ratio(x.proxy, x.M, x.radius), x.radius**2 * math.log(x.M)
     yield at_least(found, log / 2.0, "(1/α) max V, λ² ln M/2")
     yield at_most(found, 4.0 * log, "(1/α) max V, 4λ² ln M")
 
 
-@others_corrected.step(space=Space(M=Whole(3, 10**6)))
+@others_corrected.step(space=Space(M=Whole(3, 10**4)))
 def _(x: Instance) -> Slacks:
     s = math.log(x.M) / (1.0 + math.log(x.M))
     yield at_least(s, 0.5, "s, 1/2")
-    for low, factor in (
-        ((math.e - 1.0) / 2.0, (math.exp(2.0 * s) - 1.0) / 2.0),
-        ((math.e - 1.0) / 2.0, (math.e - 1.0) * s),
+    for proxy, factor in (
+        ("p-norm", (math.exp(2.0 * s) - 1.0) / 2.0),
+        ("power", (math.e - 1.0) * s),
     ):
-        yield at_least(factor, low, "the factor, at s = 1/2")
+        yield equal(_ratio(proxy, x.M), factor * math.log(x.M), "(1/α) max V for λ = 1")
+        yield at_least(factor, (math.e - 1.0) / 2.0, "the factor, at s = 1/2")
         yield at_most(factor, 4.0, "the factor, 4")
 
 
 @SOURCE.claim(
     "conjecture",
-    space=RATIOS,
-    counterexamples=[
-        _HALVES,
-        {"x": [1, 0, 0], "y": [0, 1, 0], "s": "1/2", "radius": 1, "proxy": "tilted"},
-        {"x": [1, 0, 0], "y": [0, 1, 0], "s": "1/2", "radius": 1, "proxy": "power"},
-    ],
+    space=PAIRS.but(sizes={"n": (2, 12)}, proxy=Choice("squared", "tilted", "entropy", "power")),
 )
 def conjecture(x: Instance) -> Slack:
-    return at_least(_ratio(x, x.x.size), x.radius**2 * math.log(x.x.size), "λ² ln M, (1/α) max V")
+    ratio = _ratio(x.proxy, x.x.size, x.radius)
+    return at_least(ratio, x.radius**2 * math.log(x.x.size), "λ² ln M, (1/α) max V")
 
 
 @conjecture.corrected()
 def conjecture_corrected(x: Instance) -> Slacks:
     size, square = x.x.size, x.radius**2
-    ratio = _ratio(x, size)
+    ratio = _ratio(x.proxy, size, x.radius)
     yield at_least(ratio, 2.0 * square * (1.0 - 1.0 / size) ** 2, "ratio, 2λ²(1 − 1/M)²")
     yield at_least(ratio, square * _largest_normal(size) ** 2 / 2.0, "ratio, λ²g_M²/2")
-    a, b = x.radius * x.x, x.radius * x.y
-    value, alpha = VALUES[x.proxy], modulus(x.proxy, size, x.radius)
-    bend = x.s * (1.0 - x.s) / 2.0 * alpha * float(np.abs(a - b).sum()) ** 2
-    ends = x.s * value(a, x.radius) + (1.0 - x.s) * value(b, x.radius)
-    yield at_most(value(x.s * a + (1.0 - x.s) * b, x.radius), ends - bend, "(7) with α")
+    yield _bend(x, x.proxy, x.radius)
     if x.proxy == "tilted" and size > 2:
         exact = square * (size - 1) ** 2 * math.log(size - 1) / (size * (size - 2))
         yield equal(ratio, exact, "ratio, its formula")
-        yield at_most(ratio, square * math.log(size), "ratio, λ² ln M")
+
+
+@conjecture_corrected.step()
+def _(x: Instance) -> Slack:
+    theta, vertex = on_simplex(exactly(x.x)), np.eye(x.x.size)[int(np.argmin(x.x))]
+    far = sum(abs(e) for e in exactly(vertex) - theta)
+    return at_least(far, 2 - Fraction(2, x.x.size), "‖λe_j − θ_*‖_1, 2λ(1 − 1/M)")
 
 
 def _largest_normal(count: int) -> float:
@@ -94,46 +141,6 @@ def _largest_normal(count: int) -> float:
     s = np.linspace(0.0, 9.0, 1801)
     tails = 1.0 - ndtr(s) ** count - ndtr(-s) ** count
     return float((tails[1:] + tails[:-1]).sum()) * (s[1] - s[0]) / 2.0
-
-
-@SOURCE.claim(
-    "package", space=PAIRS.but(sizes=THREE, proxy=Choice("entropy", "p-norm", "power", "tilted"))
-)
-def package(x: Instance) -> Slacks:
-    size, over, proxy = x.x.size, Simplex(x.radius), as_proxy(x.proxy)
-    alpha = proxy.modulus(over, size)
-    yield equal(
-        proxy.largest(over, size) / alpha, _ratio(x, size), "ratio of the package, the formula"
-    )
-    a, b = x.radius * x.x, x.radius * x.y
-    bend = x.s * (1.0 - x.s) / 2.0 * alpha * float(np.abs(a - b).sum()) ** 2
-    ends = x.s * proxy.value(a, over) + (1.0 - x.s) * proxy.value(b, over)
-    yield at_most(proxy.value(x.s * a + (1.0 - x.s) * b, over), ends - bend, "(7) with its α")
-
-
-@SOURCE.claim("l1", space=PAIRS)
-def l1(x: Instance) -> Slacks:
-    a, b, s, lam = exactly(x.x), exactly(x.y), Fraction(x.s), Fraction(x.radius)
-    mixed = sum(abs(s * p + (1 - s) * q) for p, q in zip(a, b, strict=True))
-    yield equal(mixed, s * sum(a) + (1 - s) * sum(b), "V(sx + (1 − s)y)")
-    h = (a - b) / 10**6
-    corner = sum(-lam * min(z) for z in (h, -h))
-    yield equal(corner, lam * (max(h) - min(h)), "W_β(h) + W_β(−h) − 2W_β(0)")
-    yield at_least(corner, lam * sum(abs(e) for e in h) / len(h), "the same, λ‖h‖_1/M")
-
-
-@l1.step()
-def _(x: Instance) -> Slack:
-    a, b, s = Fraction(x.x[0]), Fraction(x.y[0]), Fraction(x.s)
-    return equal(abs(s * a + (1 - s) * b), s * abs(a) + (1 - s) * abs(b), "|sa + (1 − s)b|")
-
-
-@l1.step()
-def _(x: Instance) -> Slacks:
-    h = exactly(x.x) - exactly(x.y)
-    h = h - sum(h) / len(h)
-    for e in h:
-        yield at_least(max(h) - min(h), abs(e), "max h − min h, |h_j|")
 
 
 @SOURCE.claim("ratio-l2", space=Space(sizes={"n": (2, 9)}, h=Vector("n"), radius=Real(0.25, 3)))
@@ -148,34 +155,16 @@ def _flattest(size: int) -> Fraction:
 
 
 @ratio_l2.corrected()
-def ratio_l2_anywhere(x: Instance) -> Slacks:
-    size, square = x.h.size, Fraction(x.radius) ** 2
-    alpha, h = Fraction(2, size), exactly(x.h)
-    yield equal(square / alpha, square * size / 2, "(1/α) max V, λ²M/2")
-    for direction in (h, exactly(np.where(x.h >= 0.0, 1.0, -1.0))):
-        least = alpha * sum(abs(e) for e in direction) ** 2
-        yield at_least(2 * sum(e * e for e in direction), least, "hᵀ∇²V h, α‖h‖_1²")
-
-
-@ratio_l2_anywhere.step()
-def _(x: Instance) -> Slacks:
-    for h in (exactly(x.h), exactly(np.where(x.h >= 0.0, 1.0, -1.0))):
-        yield at_most(sum(abs(e) for e in h) ** 2, len(h) * sum(e * e for e in h), "‖h‖_1²")
-
-
-@ratio_l2.corrected()
 def ratio_l2_corrected(x: Instance) -> Slacks:
-    size, square = x.h.size, Fraction(x.radius) ** 2
-    alpha = _flattest(size)
-    exact = square * (size - Fraction(size % 2, size)) / 2
-    yield equal(square / alpha, exact, "(1/α) max V, the formula")
-    yield at_most(exact, square * size / 2, "the formula, λ²M/2")
-    h = exactly(x.h)
-    h = h - sum(h) / size
-    most = alpha * sum(abs(e) for e in h) ** 2
-    yield at_least(2 * sum(e * e for e in h), most, "hᵀ∇²V h, α‖h‖_1²")
-    least = half_square(np.eye(size)[0], 1.0) * 2.0
-    yield equal(least, 1.0 - 1.0 / size, "max V − min V, 1 − 1/M")
+    size, h = x.h.size, exactly(x.h)
+    yield equal(1 / _flattest(size), (size - Fraction(size % 2, size)) / 2, "1/α of the simplex")
+    level = h - sum(h) / size
+    signs = exactly(np.where(x.h >= 0.0, 1.0, -1.0))
+    for alpha, d in (
+        (Fraction(2, size), h), (Fraction(2, size), signs), (_flattest(size), level)
+    ):  # fmt: skip
+        least = alpha * sum(abs(e) for e in d) ** 2
+        yield at_least(2 * sum(e * e for e in d), least, "hᵀ∇²V h, α‖h‖_1²")
 
 
 @ratio_l2_corrected.step()
@@ -189,22 +178,11 @@ def _(x: Instance) -> Slack:
     return at_least(sum(e * e for e in h), least, "‖h‖_2², (‖h‖_1²/4)(1/k + 1/(M − k))")
 
 
-@ratio_l2_corrected.step()
-def _(x: Instance) -> Slacks:
-    size = x.h.size
-    most = size**2 - size % 2
-    for k in range(1, size):
-        yield at_most(4 * k * (size - k), most, "4k(M − k), M² − [M odd]")
-    yield equal(4 * (size // 2) * (size - size // 2), most, "at ⌊M/2⌋")
-
-
 @SOURCE.claim("R1", space=Space(half=Whole(1, 500), radius=Real(0.25, 3)))
-def remark_1(x: Instance) -> Slacks:
+def remark_1(x: Instance) -> Slack:
     size = 2 * x.half
-    squared = x.radius**2 * (1.0 - 1.0 / size) / 2.0 / modulus("squared", size, x.radius)
-    yield equal(squared, x.radius**2 * (size - 1) / 2.0, "V*/α of ‖θ‖_2²/2, λ²(M − 1)/2")
-    if size > 2:
-        yield at_least(squared, x.radius**2 * math.log(size), "the same, λ² ln M")
+    ratio = x.radius**2 * (size - 1) / 2.0
+    return equal(_ratio("squared", size, x.radius), ratio, "V*/α of ‖θ‖_2²/2, λ²(M − 1)/2")
 
 
 @remark_1.step()

@@ -1,198 +1,109 @@
-"""JNTV05, Theorem 1, the end of its proof, and the sequences of Sec. 6.3."""
+"""JNTV05, Theorems 1 and 2, the remarks on them, and the sequences of Sec. 6.3."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
-from relaxboost.claims.jntv05.formulas import RUNS, LabelledLaw, entropy, growing, law, mirror_of
+from relaxboost.claims.jntv05.formulas import (
+    RUNS,
+    VALUES,
+    FiniteLaw,
+    growing,
+    law,
+    mirror_of,
+    modulus,
+)
 from relaxboost.claims.jntv05.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.game.domains import Simplex
 from relaxboost.online import Horizon, MirrorDescent
 
 
-def _risk(x: Instance, found: LabelledLaw, beta: Array, start: Array | None = None) -> float:
+def _risk(x: Instance, found: FiniteLaw, beta: Array, start: Array | None = None) -> float:
     """Return E A(θ̂_t) of the entropy with γ_i = 1."""
     P, means = found.samples(np.ones(x.t), beta, mirror_of("entropy", x.radius), start)
     return float(P @ found.risk(means))
 
 
-def _bounded(x: Instance) -> tuple[LabelledLaw, float, float, float]:
+def _bounded(x: Instance) -> tuple[FiniteLaw, float, float, float]:
     """Return the law, L, ln M and a certified lower bound of min A; leave empty laws out."""
     found = law(x)
     assume(found.lipschitz > 1e-6)
     return found, found.lipschitz, math.log(found.S.shape[1]), found.least()[1]
 
 
-@SOURCE.claim("T1", space=RUNS.but(sizes={"k": (1, 4), "n": (2, 4)}, t=Whole(1, 6)))
-def theorem_1(x: Instance) -> Slacks:
+def _theorem_1(x: Instance, start: Array | None = None) -> Slack:
+    """Measure (5) from a θ_0."""
     found, L, log, best = _bounded(x)
-    excess = _risk(x, found, growing(L / math.sqrt(log), x.t)) - best
-    bound = 2.0 * x.radius * L * math.sqrt(log * (x.t + 1)) / x.t
-    yield at_most(excess, bound, "E A(θ̂_t) − min A", x.t)
-
-
-@SOURCE.claim(
-    "T1-learner",
-    space=RUNS.but(
-        sizes={"k": (1, 2), "n": (2, 3)}, t=Whole(1, 4), loss=Choice("hinge", "exponential")
-    ),
-)
-def learner(x: Instance) -> Slacks:
-    found, L, log, best = _bounded(x)
-    K = float(np.abs(x.H).max())
-    method = MirrorDescent(x.loss, over=Simplex(x.radius), bound=K)
-    k, labels = x.p.size, np.where(x.y >= 0.0, 1.0, -1.0)
-    expected = 0.0
-    for sample in np.ndindex(*(k,) * (x.t - 1)):
-        rows = [*sample, 0]  # θ̂_t does not depend on example t
-        run = method.start(x.H.shape[1])
-        run.update(x.H[rows], labels[rows])
-        expected += float(np.prod(x.p[list(sample)])) * float(found.risk(run.average))
-    yield equal(expected, _risk(x, found, growing(L / math.sqrt(log), x.t)), "E A, the formulas")
-    bound = 2.0 * x.radius * L * math.sqrt(log * (x.t + 1)) / x.t
-    yield at_most(expected - best, bound, "E A(θ̂_t) − min A", x.t)
-
-
-@SOURCE.claim("T1-start", space=RUNS.but(first=Distribution("n")))
-def theorem_1_start(x: Instance) -> Slack:
-    found, L, log, best = _bounded(x)
-    beta = growing(L / math.sqrt(log), x.t)
-    excess = _risk(x, found, beta, x.radius * x.first) - best
+    excess = _risk(x, found, growing(L / math.sqrt(log), x.t), start) - best
     bound = 2.0 * x.radius * L * math.sqrt(log * (x.t + 1)) / x.t
     return at_most(excess, bound, "E A(θ̂_t) − min A", x.t)
 
 
-CONSTANTS = Space(
-    sizes={"n": (2, 8)},
-    theta=Distribution("n"),
-    radius=Real(0.25, 3, log=True),
+@SOURCE.claim("T1", space=RUNS.but(sizes={"k": (1, 4), "n": (2, 4)}, t=Whole(1, 6)))
+def theorem_1(x: Instance) -> Slack:
+    return _theorem_1(x)
+
+
+RATES = Space(
+    alpha=Real(0.1, 3, log=True),
+    most=Real(0.1, 5, log=True),
     L=Real(0.1, 4, log=True),
     scale=Real(0.2, 5, log=True),
     t=Whole(1, 60),
 )
-"""M by the size of θ, λ, L, β_0 over its best value, and t."""
+"""α, V*, L, β_0 over its best value, and t."""
 
 
-def _known(x: Instance) -> tuple[float, float]:
-    """Return α and V* of the entropy."""
-    return 1.0 / x.radius, x.radius * math.log(x.theta.size)
+@theorem_1.step(space=RATES)
+def rate(x: Instance) -> Slacks:
+    best = x.L / math.sqrt(x.alpha * x.most)
+    for first in (best, x.scale * best):
+        beta = growing(first, x.t)
+        left = beta[-1] * x.most + float((x.L**2 / (2.0 * x.alpha * beta[:-1])).sum())
+        right = first * x.most + x.L**2 / (x.alpha * first)
+        yield at_most(left / x.t, math.sqrt(x.t + 1) / x.t * right, "(26), (28)", x.t)
+    least = 2.0 * x.L * math.sqrt(x.most / x.alpha)
+    yield equal(best * x.most + x.L**2 / (x.alpha * best), least, "at the best β_0")
 
 
-@theorem_1.step(space=CONSTANTS)
-def _(x: Instance) -> Slack:
-    alpha, most = _known(x)
-    log = math.log(x.theta.size)
-    first = x.L / math.sqrt(log)
-    value = first * most + x.L**2 / (alpha * first)
-    return equal(value, 2.0 * x.radius * x.L * math.sqrt(log), "β_0 V* + L²/(αβ_0), 2λL √(ln M)")
+@SOURCE.claim("T1-start", space=RUNS.but(first=Distribution("n")))
+def theorem_1_start(x: Instance) -> Slack:
+    return _theorem_1(x, x.radius * x.first)
 
 
-@SOURCE.claim("Eq28", space=CONSTANTS)
-def eq28(x: Instance) -> Slack:
-    alpha, most = _known(x)
-    first = x.scale * x.L / math.sqrt(alpha * most)
-    beta = growing(first, x.t)
-    left = (beta[-1] * most + float((x.L**2 / (2.0 * alpha * beta[:-1])).sum())) / x.t
-    right = math.sqrt(x.t + 1) / x.t * (first * most + x.L**2 / (alpha * first))
-    return at_most(left, right, "(26), (28)", x.t)
+def bayes(experts: float, t: int, shift: float) -> float:
+    """Return the least expected excess risk over all estimators, the best expert being random.
 
-
-@eq28.step(space=CONSTANTS)
-def _(x: Instance) -> Slack:
-    rise = math.sqrt(x.t) - math.sqrt(x.t - 1)
-    return at_most(1.0 / math.sqrt(x.t), 2.0 * rise, "1/√i, the difference")
-
-
-@SOURCE.claim("Eq29", space=CONSTANTS)
-def eq29(x: Instance) -> Slacks:
-    alpha, most = _known(x)
-    best = x.L / math.sqrt(alpha * most)
-    least = 2.0 * x.L * math.sqrt(most / alpha)
-    yield equal(best * most + x.L**2 / (alpha * best), least, "at the best β_0")
-    other = x.scale * best
-    yield at_least(other * most + x.L**2 / (alpha * other), least, "at another β_0")
-    yield equal(best, x.L / math.sqrt(math.log(x.theta.size)), "β_0, L (ln M)^(−1/2)")
-
-
-@eq29.step()
-def _(x: Instance) -> Slack:
-    alpha, most = _known(x)
-    first = x.scale * x.L / math.sqrt(alpha * most)
-    left = first * most + x.L**2 / (alpha * first) - 2.0 * x.L * math.sqrt(most / alpha)
-    root = math.sqrt(first * most) - x.L / math.sqrt(alpha * first)
-    return equal(left, root**2, "the difference, the square")
-
-
-@SOURCE.claim("Eq30", space=CONSTANTS)
-def eq30(x: Instance) -> Slacks:
-    most = x.radius * math.log(x.theta.size)
-    yield at_most(entropy(x.radius * x.theta, x.radius), most, "V(θ), V*")
-    for vertex in np.eye(x.theta.size):
-        yield equal(entropy(x.radius * vertex, x.radius), most, "V(λe_j), λ ln M")
-
-
-@eq30.step()
-def _(x: Instance) -> Slack:
-    ends = [entropy(x.radius * vertex, x.radius) for vertex in np.eye(x.theta.size)]
-    return at_most(entropy(x.radius * x.theta, x.radius), float(x.theta @ ends), "V(θ), the mean")
+    One of M = exp(experts) independent experts is right with probability 1/2 + shift, the others
+    with 1/2, in t rounds; the best choice is the one most often right, ties shared.
+    """
+    counts = np.arange(t + 1)
+    logs = np.array(
+        [math.lgamma(t + 1) - math.lgamma(k + 1) - math.lgamma(t - k + 1) for k in counts]
+    )
+    right = np.exp(logs + counts * math.log(0.5 + shift) + (t - counts) * math.log(0.5 - shift))
+    usual = np.exp(logs - t * math.log(2.0))
+    upto = np.minimum(np.cumsum(usual), 1.0)
+    M = math.exp(experts)
+    shared = (upto**M - (upto - usual).clip(0.0) ** M) / (M * usual)
+    return 2.0 * shift * (1.0 - float(right @ shared))
 
 
 @SOURCE.claim(
-    "Eq37",
-    space=CONSTANTS.but(
-        sizes={"n": (2, 8), "t": (1, 12)}, gamma=Vector("t", 0.05, 2), growth=Vector("t", 0, 1)
-    ),
+    "R2", space=Space(t=Whole(1, 60), experts=Real(0.7, 500, log=True), c=Real(0.01, 1, log=True))
 )
-def eq37(x: Instance) -> Slacks:
-    alpha, most = _known(x)
-    t = x.gamma.size
-    least = x.L * math.sqrt(2.0 * most / (alpha * t))
-
-    def bound(gamma: Array, beta: Array) -> float:
-        squares = x.L**2 * float((gamma**2 / beta[:-1]).sum()) / (2.0 * alpha)
-        return (beta[-1] * most + squares) / float(gamma.sum())
-
-    constant = np.full(t, t**-0.5), np.full(t + 1, x.L / math.sqrt(2.0 * alpha * most))
-    yield equal(bound(*constant), least, "at (37)")
-    ratio = x.L * math.sqrt(t / (2.0 * alpha * most))
-    yield equal(constant[1][0] / constant[0][0], ratio, "β_i/γ_i, L √(t/(2αV*))")
-    beta = x.scale * (1.0 + np.append(0.0, np.cumsum(x.growth)))
-    yield at_least(bound(x.gamma, beta), least, "at other sequences")
+def lower_bound(x: Instance) -> Slack:
+    return at_least(2.0, x.c * math.sqrt(x.experts / x.t), "the largest excess risk, c √(ln M/t)")
 
 
-@eq37.step()
-def _(x: Instance) -> Slack:
-    beta = x.scale * (1.0 + np.append(0.0, np.cumsum(x.growth)))
-    least = float(x.gamma.sum()) ** 2 / (x.gamma.size * beta[-1])
-    return at_least(float((x.gamma**2 / beta[:-1]).sum()), least, "Σ γ_i²/β_{i−1}, (Σ γ_i)²/(tβ_t)")
-
-
-@eq37.step()
-def _(x: Instance) -> Slacks:
-    alpha, most = _known(x)
-    best = x.L / math.sqrt(2.0 * alpha * x.t * most)
-    least = x.L * math.sqrt(2.0 * most / (alpha * x.t))
-    for b in (best, x.scale * best):
-        yield at_least(b * most + x.L**2 / (2.0 * alpha * x.t * b), least, "bV* + L²/(2αtb)")
-
-
-@SOURCE.claim("Sec6.3", space=CONSTANTS)
-def close(x: Instance) -> Slacks:
-    alpha, most = _known(x)
-    best = x.L * math.sqrt(2.0 * most / (alpha * x.t))
-    log = math.log(x.theta.size)
-    yield equal(best, x.radius * x.L * math.sqrt(2.0 * log / x.t), "L √(2V*/(αt)), (38)")
-    theorem = 2.0 * x.radius * x.L * math.sqrt(log * (x.t + 1)) / x.t
-    yield equal(theorem, math.sqrt(2.0 * (1.0 + 1.0 / x.t)) * best, "(5), √2 √(1 + 1/t) (38)")
-    yield at_most(theorem, 2.0 * best, "(5), twice (38)")
-
-
-@close.step()
-def _(x: Instance) -> Slacks:
-    left, best = 2.0 * math.sqrt(x.t + 1) / x.t, math.sqrt(2.0 / x.t)
-    yield equal(left, math.sqrt(2.0 * (1.0 + 1.0 / x.t)) * best, "2√(t + 1)/t, the product")
-    yield at_most(left, 2.0 * best, "2√(t + 1)/t, 2√(2/t)")
+@lower_bound.corrected()
+def lower_bound_corrected(x: Instance) -> Slack:
+    assume(x.experts <= 12.0)
+    rate = min(1.0, math.sqrt(x.experts / x.t))
+    excess = bayes(x.experts, x.t, min(0.4, rate / 2.0) / 2.0)
+    return at_least(excess, rate / 6.0, "Bayes excess risk, min {1, √(ln M/t)}/6")
 
 
 @SOURCE.claim("Eq38", space=RUNS)
@@ -205,9 +116,174 @@ def eq38(x: Instance) -> Slacks:
     yield equal(method.start(found.S.shape[1]).beta, float(beta[0]), "β of Horizon(t), (37)")
 
 
-@eq38.step(space=CONSTANTS)
-def _(x: Instance) -> Slack:
-    alpha, most = _known(x)
-    left = x.L * math.sqrt(2.0 * most / (alpha * x.t))
-    right = x.radius * x.L * math.sqrt(2.0 * math.log(x.theta.size) / x.t)
-    return equal(left, right, "L √(2V*/(αt)), λL √(2 ln M/t)")
+@eq38.step(
+    space=RATES.but(sizes={"t": (1, 12)}, gamma=Vector("t", 0.05, 2), growth=Vector("t", 0, 1))
+)
+def _(x: Instance) -> Slacks:
+    t = x.gamma.size
+    least = x.L * math.sqrt(2.0 * x.most / (x.alpha * t))
+
+    def bound(gamma: Array, beta: Array) -> float:
+        squares = x.L**2 * float((gamma**2 / beta[:-1]).sum()) / (2.0 * x.alpha)
+        return (beta[-1] * x.most + squares) / float(gamma.sum())
+
+    constant = np.full(t + 1, x.L / math.sqrt(2.0 * x.alpha * x.most))
+    yield equal(bound(np.full(t, t**-0.5), constant), least, "at (37)")
+    beta = x.scale * (1.0 + np.append(0.0, np.cumsum(x.growth)))
+    yield at_least(bound(x.gamma, beta), least, "at other sequences")
+
+
+GENERAL = Space(
+    sizes={"k": (1, 3), "n": (2, 4)},
+    H=Matrix(axes=("k", "n")),
+    y=Vector("k", -2, 2),
+    p=Distribution("k"),
+    radius=Real(0.25, 2),
+    scale=Real(0.2, 5, log=True),
+    proxy=Choice("entropy", "squared"),
+    shift=Real(-1, 1),
+    roof=Real(0.001, 2, log=True),
+    t=Whole(1, 4),
+)
+"""Regression with squared loss, β_0 in `scale`, a constant added to V, and the least V̄."""
+
+
+def _minimiser(x: Instance) -> tuple[FiniteLaw, Array, bool]:
+    """Return the law, the best of the M vertices and the centre, and whether it is a θ*."""
+    found, size = FiniteLaw(x.p, x.radius, x.H, "squared", x.y), x.H.shape[1]
+    points = x.radius * np.vstack([np.full(size, 1.0 / size), np.eye(size)])
+    theta = points[int(np.argmin(found.risk(points)))]
+    slope = x.p @ found.slopes(theta[None, :])[0]
+    is_least = float(((points - theta) @ slope).min()) >= -1e-9 and found.lipschitz >= 0.01
+    return found, theta, is_least
+
+
+def _above(x: Instance, found: FiniteLaw, theta: Array, first: float) -> float:
+    """Return E A(θ̂_t) − A(θ) for this β_0."""
+    P, means = found.samples(np.ones(x.t), growing(first, x.t), mirror_of(x.proxy, x.radius))
+    return float(P @ found.risk(means) - found.risk(theta))
+
+
+def _below_roof(x: Instance, found: FiniteLaw, theta: Array, shift: float) -> Slack:
+    """Measure (34) with V + shift and a V̄ ≥ V(θ*)."""
+    alpha, L = modulus(x.proxy, theta.size, x.radius), found.lipschitz
+    roof = max(x.roof, VALUES[x.proxy](theta, x.radius) + shift)
+    bound = 2.0 * L * math.sqrt(roof / alpha) * math.sqrt(x.t + 1) / x.t
+    excess = _above(x, found, theta, L / math.sqrt(alpha * roof))
+    return at_most(excess, bound, "E A(θ̂_t) − min A, (34)", x.t)
+
+
+@SOURCE.claim("T2", space=GENERAL)
+def theorem_2(x: Instance) -> Slack:
+    found, theta, is_least = _minimiser(x)
+    assume(is_least)
+    return _below_roof(x, found, theta, x.shift)
+
+
+@theorem_2.corrected()
+def theorem_2_corrected(x: Instance) -> Slacks:
+    found, theta, is_least = _minimiser(x)
+    value = x.scale * VALUES[x.proxy](theta, x.radius)
+    more = found.lipschitz**2 / (modulus(x.proxy, theta.size, x.radius) * x.scale)
+    excess = _above(x, found, theta, x.scale)
+    yield at_most(excess, (value + more) * math.sqrt(x.t + 1) / x.t, "E A(θ̂_t) − A(θ), (33)", x.t)
+    if is_least:
+        yield _below_roof(x, found, theta, abs(x.shift))
+
+
+theorem_2_corrected.step(space=RATES)(rate.stated.check)
+
+
+@SOURCE.claim(
+    "T2-squared",
+    space=Space(
+        sizes={"k": (1, 3), "n": (1, 3)},
+        H=Matrix(axes=("k", "n")),
+        y=Vector("k", -2, 2),
+        p=Distribution("k"),
+        theta=Vector("n", -20, 20),
+        L=Real(1, 10),
+    ),
+)
+def squared(x: Instance) -> Slack:
+    return at_most(_square(x), exactly([x.L])[0] ** 2, "E ‖∇Q‖_∞², L²")
+
+
+def _square(x: Instance) -> Fraction:
+    """Return E ‖∇Q(θ, Z)‖_∞², in fractions."""
+    H, y, p, w = exactly(x.H), exactly(x.y), exactly(x.p), exactly(x.theta)
+    sizes = (max(abs(h) for h in row) * abs(row @ w - v) for row, v in zip(H, y, strict=True))
+    total: Fraction = sum((q * (2 * s) ** 2 for q, s in zip(p, sizes, strict=True)), Fraction(0))
+    return total
+
+
+@squared.corrected()
+def squared_corrected(x: Instance) -> Slack:
+    lam = sum(abs(w) for w in exactly(x.theta))
+    K = max(abs(h) for row in exactly(x.H) for h in row)
+    mean = sum(p * (abs(y) + K * lam) ** 2 for p, y in zip(exactly(x.p), exactly(x.y), strict=True))
+    return at_most(_square(x), 4 * K**2 * mean, "E ‖∇Q‖_∞², the bound")
+
+
+@squared_corrected.step()
+def _(x: Instance) -> Slacks:
+    H, w = exactly(x.H), exactly(x.theta)
+    K = max(abs(h) for row in H for h in row)
+    for row, v in zip(H, exactly(x.y), strict=True):
+        yield at_most(abs(row @ w - v), abs(v) + K * sum(abs(e) for e in w), "|θᵀH − Y|")
+
+
+CHAIN = Space(steep=Real(0.25, 4), flat=Real(0.25, 4), scale=Real(0.2, 5, log=True))
+"""Two slopes R of Q(θ, Z) = R[±(θ_1 − 1/2)]_+, M = 2, λ = 1, and β_0."""
+
+
+@SOURCE.claim("R5", space=CHAIN)
+def dependent(x: Instance) -> Slack:
+    _, most = _chain(x)
+    return at_most(_after_two(x), float(most) / x.scale * 2.0 / 3.0, "E A(θ̂_3) − min A, (33)", 3)
+
+
+@SOURCE.claim("R5-proof", space=CHAIN)
+def second_moment(x: Instance) -> Slack:
+    squares, most = _chain(x)
+    return at_most(squares, most, "E ‖u_2(θ_1)‖_∞², L²")
+
+
+def _chain(x: Instance) -> tuple[Fraction, Fraction]:
+    """Return E ‖u_2(θ_1)‖² and L², after the conditions of the remark have been asserted."""
+    steep, flat = Fraction(x.steep), Fraction(x.flat)
+    # Marginal law, for one sign: steep has p, flat q, p + q = 1/2.
+    p, q = flat / (steep + flat) / 2, steep / (steep + flat) / 2
+    # Given that Z_1 was of sign +, θ_1 < 1/2, where sign − acts with slope −R: steep has 2p then,
+    # the others, 1 − 2p, are flat of sign +. The same with signs exchanged.
+    after = {
+        (1, "steep"): Fraction(0),
+        (1, "flat"): 1 - 2 * p,
+        (-1, "steep"): 2 * p,
+        (-1, "flat"): Fraction(0),
+    }
+    for kind, share in (("steep", p), ("flat", q)):  # Z_2 has the law of Z_1
+        assert (after[1, kind] + after[-1, kind]) / 2 == share
+    slope = -2 * p * steep
+    assert slope == -(p * steep + q * flat)  # E (u_2 | θ_1) is that of Z, the slope of A
+    return 2 * p * steep**2, p * steep**2 + q * flat**2
+
+
+@second_moment.corrected()
+def second_moment_corrected(x: Instance) -> Slacks:
+    squares, _ = _chain(x)
+    L = max(x.steep, x.flat)
+    yield at_most(squares, Fraction(L) ** 2, "E ‖u_2(θ_1)‖_∞², L²")
+    yield at_most(_after_two(x), L**2 / x.scale * 2.0 / 3.0, "E A(θ̂_3) − min A, (33)", 3)
+
+
+def _after_two(x: Instance) -> float:
+    """Return E A(θ̂_3) − min A for the chain."""
+    p, q = x.flat / (x.steep + x.flat) / 2.0, x.steep / (x.steep + x.flat) / 2.0
+    beta, total = growing(x.scale, 3), 0.0
+    for share, first in ((p, x.steep), (q, x.flat)):  # of sign +; sign − is its mirror image
+        one = 1.0 / (1.0 + math.exp(first / 2.0 / beta[1]))
+        for again, second in ((2.0 * p, -x.steep), (1.0 - 2.0 * p, 0.0)):
+            two = 1.0 / (1.0 + math.exp((first / 2.0 + second) / beta[2]))
+            total += 2.0 * share * again * abs((0.5 + one + two) / 3.0 - 0.5)
+    return (p * x.steep + q * x.flat) * total

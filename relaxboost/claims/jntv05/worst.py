@@ -13,13 +13,12 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from relaxboost.claims.jntv05 import appendix, proofs, proxy, risks, scheme, theorems
+from relaxboost.claims.jntv05 import proofs, proxy
 from relaxboost.claims.language import *
 from relaxboost.claims.worst_case import (
     ConvexFunctional,
     Element,
     Expression,
-    Requirement,
     WorstCase,
     root,
     total,
@@ -27,7 +26,6 @@ from relaxboost.claims.worst_case import (
 )
 
 GRID = Space(t=Whole(1, 6), beta=Real(0.25, 4), growth=Whole(0, 2))
-WORST = "the worst case over all instances, in the Euclidean norm"
 
 
 def over(words: str, **values: Iterable[Any]) -> WorstCases:
@@ -35,8 +33,6 @@ def over(words: str, **values: Iterable[Any]) -> WorstCases:
     return WorstCases.grid(words, **{"growth": (0,), "beta": (1,), "t": (1,), **values})
 
 
-ALL = over("any z, z̃ and Θ")
-SUMS = over("t ≤ 5, γ_i = 1 and γ_i = i", growth=(0, 1), t=range(1, 6))
 ROOTS = over("t ≤ 5, β_0 = 1/2, 1 and 2 times L/√(αV*)", beta=("1/2", 1, 2), t=range(1, 6))
 
 
@@ -92,89 +88,21 @@ def _(x: Instance) -> Slack:
     return at_most(worst.bracket, 0, "regret less its bound", x.t)
 
 
-@risks.proposition_3_corrected.step(space=GRID, every=ROOTS, resolution=1e-5)
+@proofs.proposition_3_corrected.step(space=GRID, every=ROOTS, resolution=1e-5)
 def _(x: Instance) -> Slack:
     beta = temperatures(x)
     right = (beta[-1] + sum(1.0 / (2.0 * b) for b in beta[:-1])) / x.t
     return at_most(_regret(x.t, Fraction(x.beta)).bracket / x.t, right, "regret/t", x.t)
 
 
-@theorems.eq28.step(space=GRID, every=ROOTS)
+@proxy.assumption_l.step(space=GRID, every=over("any z, z̃ and Θ"), resolution=1e-5)
 def _(x: Instance) -> Slack:
-    right = math.sqrt(x.t + 1.0) / x.t * (x.beta + 1.0 / x.beta)
-    return at_most(_regret(x.t, Fraction(x.beta)).bracket / x.t, right, "regret/t", x.t)
+    """Take z̃ = 0 and −∇W(z̃) = 0: <z̃, θ> may be added to V, and the space may be translated.
 
-
-@theorems.eq29.step(space=GRID, every=over("t ≤ 5, β_0 = L/√(αV*)", t=range(1, 6)))
-def _(x: Instance) -> Slack:
-    right = 2.0 * math.sqrt(x.t + 1.0) / x.t
-    return at_most(_regret(x.t, Fraction(1)).bracket / x.t, right, "regret/t", x.t)
-
-
-def _visited(x: Instance) -> tuple[ConvexFunctional, list[Any], list[Fraction], Requirement]:
-    """Return A, what is known of it at θ_0, ..., θ_{t−1}, the γ_i, and a scale of the points.
-
-    θ is the origin. All is bilinear in the scales of the points and of A, so that the squares of
-    the points, and those of the subgradients, add up to 1 without loss of generality.
+    β = 1, as V may be multiplied by it, and ‖z‖ = 1, as all is quadratic in a scale.
     """
-    A = ConvexFunctional()
-    known = [(f, *A.at(f)) for f in (Element() for _ in range(x.t))]
-    weights = [Fraction(1 + x.growth * i) for i in range(x.t)]
-    scale = total(f @ f for f, _, _ in known) == 1
-    return A, known, [w / sum(weights) for w in weights], scale
-
-
-@risks.jensen.step(space=GRID, every=SUMS, resolution=1e-5)
-def _(x: Instance) -> Slack:
-    A, known, weights, scale = _visited(x)
-    mean = total(f * w for (f, _, _), w in zip(known, weights, strict=True))
-    value, slope = A.at(mean)
-    bound = total(f @ g * w for (f, _, g), w in zip(known, weights, strict=True))
-    left = value - A.value(Element({})) - bound
-    slopes = total([slope @ slope, *(g @ g for _, _, g in known)]) == 1
-    worst = worst_case(left, [scale, slopes], [A])
-    return at_most(worst.bracket, 0, "A(θ̂_t) − A(θ) less its bound", x.t)
-
-
-@scheme.affine.step(space=GRID, every=SUMS, resolution=1e-5)
-def _(x: Instance) -> Slack:
-    A, known, weights, scale = _visited(x)
-    bound = total((v - f @ g) * w for (f, v, g), w in zip(known, weights, strict=True))
-    slopes = total(g @ g for _, _, g in known) == 1
-    worst = worst_case(bound - A.value(Element({})), [scale, slopes], [A])
-    return at_most(worst.bracket, 0, "the average of the φ_i less A(θ)", x.t)
-
-
-def _pair() -> tuple[ConvexFunctional, Element, Element, list[Requirement]]:
-    """Return V, z and −∇W(z), where z̃ = 0 and −∇W(z̃) = 0 without loss of generality.
-
-    <z̃, θ> may be added to V, and the space may be translated. β = 1, as V may be multiplied by it,
-    and ‖z‖ = 1, as all is quadratic in a scale.
-    """
-    V, z = ConvexFunctional(strong=1), Element()
+    V, z, after = ConvexFunctional(strong=1), Element(), Element()
     V.minimum()
-    after = Element()
     V.at(after, -z)
-    return V, z, after, [z @ z == 1]
-
-
-@proxy.assumption_l.step(space=GRID, every=ALL, resolution=1e-5)
-def _(x: Instance) -> Slack:
-    V, _, after, scale = _pair()
-    worst = worst_case(after @ after, scale, [V])
+    worst = worst_case(after @ after, [z @ z == 1], [V])
     return at_most(worst.bracket, 1, "‖∇W(z) − ∇W(z̃)‖², ‖z − z̃‖ = 1")
-
-
-@appendix.end.step(space=GRID, every=ALL, resolution=1e-5)
-def _(x: Instance) -> Slack:
-    V, z, after, scale = _pair()
-    worst = worst_case(after @ after + z @ after, scale, [V])
-    return at_most(worst.bracket, 0, "αβ‖x_1 − x_2‖² less the inner product")
-
-
-@proofs.descent_lemma.step(space=GRID, every=ALL, resolution=1e-5)
-def _(x: Instance) -> Slack:
-    V, z, after, scale = _pair()
-    (_, least, _), (_, value, _) = V.known
-    worst = worst_case(least - value - z @ after - z @ z / 2, scale, [V])
-    return at_most(worst.bracket, 0, "W(ζ + γu) less its bound")

@@ -46,15 +46,9 @@ OF_DEK11 = (
 )
 
 OF_JNTV05 = (
-    Mutant("JNTV05-affine", "constant", "(v - f @ g)", "(v - 0.9 * (f @ g))", step=2),
-    Mutant("JNTV05-P2", "constant", "(2 * b)", "(2.2 * b)", correction=2, step=4),
-    Mutant("JNTV05-P2-proof", "constant", "z @ z / 2,", "z @ z / 2.2,", step=2),
-    Mutant("JNTV05-P3", "constant", "(2.0 * b)", "(2.5 * b)", correction=1, step=3),
-    Mutant("JNTV05-Eq27", "constant", "(f @ g * w", "(0.9 * (f @ g) * w", step=3),
-    Mutant("JNTV05-Eq28", "constant", "math.sqrt(", "0.7 * math.sqrt(", step=2),
-    Mutant("JNTV05-Eq29", "constant", "2.0 * math.sqrt(", "1.4 * math.sqrt(", step=2),
+    Mutant("JNTV05-P2", "constant", "(2 * b)", "(2.2 * b)", correction=2, step=3),
+    Mutant("JNTV05-P3", "constant", "(2.0 * b)", "(2.5 * b)", correction=1, step=2),
     Mutant("JNTV05-L-assumption", "constant", "bracket, 1,", "bracket, 0.9,", step=2),
-    Mutant("JNTV05-B-end", "constant", "(after @ after +", "(1.1 * (after @ after) +", step=2),
 )
 
 MUTANTS = OF_GB11 + OF_DEK11 + OF_JNTV05
