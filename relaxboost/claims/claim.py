@@ -80,9 +80,8 @@ class Claim:
     """Instances that a check draws by default."""
     file: Path | None = None
     """The reader's file, if it is from one."""
-    written: Sequence[Mapping[str, Any]] = ({},)
-    """The texts of the claim as stated and of its corrections in the tables of its source. The
-    steps of a proof are under "step", in order."""
+    corrected_texts: Sequence[Mapping[str, Any]] = ()
+    """The texts of its corrections in the tables of its source."""
 
     def __repr__(self) -> str:
         return f"<Claim {self.id}: {self.status}>"
@@ -180,8 +179,8 @@ class Claim:
         """
 
         def add(check: Check) -> Correction:
-            text = _texts(self.written, len(self.statements), words, formula, self.id)
-            self.corrections.append(text(check))
+            stated = statement_of(self.id, self.corrected_texts, self.corrections, words, formula)
+            self.corrections.append(stated(check))
             return Correction(check, partial(self.step, correction=len(self.corrections)))
 
         return add
@@ -214,14 +213,15 @@ class Claim:
         """
 
         def add(check: Check) -> Claim:
-            steps = self.statements[correction].steps
-            text = _texts(self._steps_written(correction), len(steps), words, formula, self.id)
+            statement = self.statements[correction]
+            steps = statement.steps
+            stated = statement_of(self.id, statement.step_texts, steps, words, formula)
             place = f"{correction}." if correction else ""
             one = Claim(
                 id=f"{self.id}/{place}{len(steps) + 1}",
                 source=self.source,
                 location=f"step {len(steps) + 1} of the proof of {self.id}",
-                stated=text(check),
+                stated=stated(check),
                 given="",
                 space=space or self.space,
                 resolution=self.resolution if resolution is None else resolution,
@@ -234,18 +234,10 @@ class Claim:
 
         return add
 
-    def _steps_written(self, statement: int) -> Sequence[Mapping[str, Any]]:
-        written = self.written[statement] if statement < len(self.written) else {}
-        texts: Sequence[Mapping[str, Any]] = written.get("step", ())
-        return texts
-
     def complete(self) -> None:
         """Raise `InputError` if a correction or a step in the texts of the source has no check."""
-        missing = len(self.written) > len(self.statements) or any(
-            len(self._steps_written(number)) > len(statement.steps)
-            for number, statement in enumerate(self.statements)
-        )
-        if missing:
+        missing = len(self.corrected_texts) > len(self.corrections)
+        if missing or any(len(one.step_texts) > len(one.steps) for one in self.statements):
             raise InputError(f"{self.id}: the texts have a correction or a step without a check")
 
     def check(
@@ -331,18 +323,21 @@ class Claim:
         )
 
 
-def _texts(
-    texts: Sequence[Mapping[str, Any]], number: int, words: str, formula: str, id: str
+def statement_of(
+    id: str, texts: Sequence[Mapping[str, Any]], before: Sequence[Any], words: str, formula: str
 ) -> Callable[[Check], Statement]:
-    """Return the statement of a check, by the words given or a number in the texts of a source."""
+    """Return what makes a statement of its check, by the words given or the next of the texts.
+
+    `before` are the statements that have the texts before it.
+    """
+    written = texts[len(before)] if len(before) < len(texts) else {}
+    steps = written.get("step", ())
     if words:
-        return partial(Statement, words, formula)
-    if number >= len(texts):
+        return partial(Statement, words, formula, step_texts=steps)
+    if not written:
         raise InputError(f"{id}: a correction or a step needs words, here or in the source's texts")
-    written = texts[number]
-    return partial(
-        Statement, written["words"], written.get("formula", ""), text=written.get("note", "")
-    )
+    words, formula = written["words"], written.get("formula", "")
+    return partial(Statement, words, formula, text=written.get("note", ""), step_texts=steps)
 
 
 def certificate_folder(folder: Path | str) -> Path:

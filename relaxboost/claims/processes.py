@@ -68,8 +68,9 @@ class Processes:
         """
         self._stop()
         with suppress(KeyboardInterrupt):  # a second Ctrl-C ends the wait
-            for process in self._all if _INTERRUPT is not None else ():
-                process.send_signal(_INTERRUPT)
+            if _INTERRUPT is not None:
+                for process in self._all:
+                    process.send_signal(_INTERRUPT)
             wait([future for future in self._numbers if future.running()], _ANSWER_SECONDS)
         for future, number in self._numbers.items():
             if future.done() and not future.cancelled() and not future.exception():

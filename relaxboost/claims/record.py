@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -58,6 +58,8 @@ class Statement:
     steps: list[Any] = field(default_factory=list)
     """Of the proof in the note: claims; none where no proof is given."""
     text: str = ""
+    step_texts: Sequence[Mapping[str, Any]] = ()
+    """The texts of the steps in the tables of its source, in order."""
 
     @property
     def note(self) -> str:
