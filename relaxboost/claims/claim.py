@@ -16,7 +16,6 @@ import numpy as np
 from relaxboost._core.compiled import is_interrupt
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, natural
-from relaxboost.claims.attacking import attack
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack, Vacuous
 from relaxboost.claims.record import (
@@ -32,6 +31,7 @@ from relaxboost.claims.record import (
     Statement,
     WorstCases,
 )
+from relaxboost.claims.searching import attack
 from relaxboost.claims.spaces import Space, Values
 from relaxboost.claims.verdict import Bound, ClaimVerdict, Evidence, StatementVerdict
 

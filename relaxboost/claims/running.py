@@ -108,20 +108,9 @@ def attack_all(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Results:
-    """Attack claims; yield each with its verdict, as `check_all` does.
+    """Attack claims with `budget` instances for each statement, and yield them as `check_all` does.
 
-    Parameters
-    ----------
-    claims : iterable of Claim
-    budget : int
-        Instances to try for each statement.
-    seed : int
-    jobs, progress
-        As for `check_all`.
-
-    Yields
-    ------
-    (Claim, ClaimVerdict or Failure)
+    Other parameters and what is yielded are those of `check_all`.
     """
     options = {"budget": count("budget", budget), "seed": natural("seed", seed)}
     return _run(list(claims), "attack", options, jobs, progress)

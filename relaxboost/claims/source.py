@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from typing import Any
 
 from relaxboost._core.errors import InputError
 from relaxboost.claims.claim import Claim
+from relaxboost.claims.outline import Line, Misprint, lines_of
 from relaxboost.claims.record import (
     AMBIGUOUS,
     ILLEGIBLE,
@@ -20,8 +20,6 @@ from relaxboost.claims.record import (
     OPEN,
     Check,
     Enumeration,
-    Line,
-    Misprint,
     Statement,
     Unchecked,
 )
@@ -221,33 +219,10 @@ class Source:
             self.outline(self._table)
 
     def outline(self, table: str) -> None:
-        """Say which claims are about each display and statement, in the order of the text.
-
-        Parameters
-        ----------
-        table : str
-            A row each: ``place | what it says | names of claims | why there are none``, with ``-``
-            for no names and the last cell where it is needed. A row that begins with ``|`` is
-            about the place of the row above. Lines that are indented go on with their row.
-
-        Raises
-        ------
-        InputError
-            If a row has neither claims nor a reason, or names one that is not declared so far.
-        """
+        """Add the lines of a table; `lines_of` says how it is written, and what it refuses."""
         known = {*self.claims, *(one.id for one in self.not_checked)}
         known |= {one.id for one in self._misprints}
-        place = ""
-        for row in re.split(r"\n(?! )", table.strip()):
-            cells = f" {' '.join(row.split())}".split(" | ")
-            if len(cells) not in (3, 4):
-                raise InputError(f"a row is place | words | claims | reason, not {row!r}")
-            where, words, names, reason = (*cells, "")[:4]
-            place = where.strip() or place
-            ids = tuple(f"{self.key}-{name}" for name in names.split(", ") if name != "-")
-            if not known.issuperset(ids) or not (ids or reason):
-                raise InputError(f"{place} needs claims declared before, or a reason; got {row!r}")
-            self.lines.append(Line(place, words, ids, reason))
+        self.lines += lines_of(self.key, table, known)
 
 
 def _check_record(id: str, record: Mapping[str, str], refuted: bool) -> None:

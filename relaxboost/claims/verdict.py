@@ -280,18 +280,12 @@ def _proved(part: StatementVerdict) -> str:
 
 def in_one_line(instance: dict[str, Any]) -> str:
     """Return an instance in one line: ``A = [[1/10, 9/10], [-3/5, 0]], epsilon = 3/10``."""
-    return ", ".join(f"{name} = {_plain(value)}" for name, value in instance.items())
+    return ", ".join(f"{name} = {value}" for name, value in instance.items()).replace("'", "")
 
 
 def _finite(x: float) -> float | str:
     """Return a number as JSON has it, which knows no infinity."""
     return x if math.isfinite(x) else str(x)
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_plain(entry) for entry in value) + "]"
-    return str(value)
 
 
 def _counted(part: StatementVerdict) -> str:
