@@ -6,16 +6,16 @@ import shlex
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from relaxboost._core.compiled import is_interrupt
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, natural
-from relaxboost.claims.examining import check, until_interrupted
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack, Vacuous
 from relaxboost.claims.record import (
@@ -40,73 +40,48 @@ _GRAVITY = {REFUTED: 0, UNDECIDED: 1, TIGHT: 2, HOLDS: 3}
 
 @dataclass(repr=False, kw_only=True)
 class Claim:
-    """A claim of a source, to check and to attack. Made by `Source.claim`.
-
-    Attributes
-    ----------
-    id : str
-        The source and the statement, e.g. "SS09-T9".
-    location : str
-        Where it is in the source.
-    source : Source
-        The one it belongs to.
-    stated : Statement
-    printed : str
-        The formula or sentence as the source prints it, errors included.
-    page : str
-        Where it stands there: a page, or a line of the text.
-    given : str
-        The hypotheses.
-    space : Space
-        The data it is about, and where instances come from.
-    counterexamples : list of mapping
-        Instances that refute it as stated, the smallest first, as in files. Every check begins
-        with them.
-    ruling : str
-        The status on record where it is neither "holds" nor "false as stated": "misprint",
-        "ambiguous" or "open".
-    corrections : list of Statement
-        What is true instead; of an ambiguous claim, its other readings.
-    part_of : str
-        The name of the result of its source that it belongs to, as a line of the proof or a remark;
-        "displays" if it belongs to none, and "" if it is a result.
-    caused_by : str
-        The name of the claim whose error is the cause of this one.
-    harm : str
-        Of a misprint: what it does to a reader.
-    every : Enumeration or None
-        All instances there are, where the claim is about a finite space; a check takes them all.
-    resolution : float
-        How far below zero an interval of the slack that contains zero may reach for the two
-        sides to count as equal. Beyond, the instance is undecided.
-    trials : int
-        Instances that a check draws by default.
-    file : Path or None
-        The reader's file, if it is from one.
-    written : list of mapping
-        The texts of the claim as stated and of its corrections, where the tables of its source
-        have them. The steps of a proof are under "step", in order.
-    """
+    """A claim of a source, to check and to attack. `Source.claim` makes it."""
 
     id: str
+    """The source and the statement, e.g. "SS09-T9"."""
     source: Any
+    """The `Source` it belongs to."""
     location: str
+    """Where it is in the source."""
     stated: Statement
     given: str
+    """The hypotheses."""
     space: Space
+    """The data it is about, and where instances come from."""
     printed: str = ""
+    """The formula or sentence as the source prints it, errors included."""
     page: str = ""
+    """Where it stands there: a page, or a line of the text."""
     counterexamples: Sequence[Mapping[str, Any]] = ()
+    """Instances that refute it as stated, the smallest first, as in files; a check begins with
+    them."""
     ruling: str = ""
+    """The status on record if it is "misprint", "ambiguous" or "open"."""
     part_of: str = ""
+    """The name of the result of its source that it belongs to, as a line of the proof or a remark;
+    "displays" if it belongs to none, and "" if it is a result."""
     caused_by: str = ""
+    """The name of the claim whose error is the cause of this one."""
     harm: str = ""
+    """What a misprint does to a reader."""
     every: Enumeration | None = None
+    """All instances there are, if the space is finite; a check takes them all."""
     corrections: list[Statement] = field(default_factory=list)
+    """What is true instead; of an ambiguous claim, its other readings."""
     resolution: float = 1e-7
+    """How far below zero an interval of the slack that contains zero may reach for the two sides to
+    count as equal. Beyond, the instance is undecided."""
     trials: int = 100
+    """Instances that a check draws by default."""
     file: Path | None = None
-    written: Sequence[Mapping[str, Any]] = ({},)
+    """The reader's file, if it is from one."""
+    corrected_texts: Sequence[Mapping[str, Any]] = ()
+    """The texts of its corrections in the tables of its source."""
 
     def __repr__(self) -> str:
         return f"<Claim {self.id}: {self.status}>"
@@ -161,20 +136,10 @@ class Claim:
     def examine(
         self, statement: Statement, values: Values, origin: str, certificates: Path | None = None
     ) -> Evidence | None:
-        """Measure a statement on an instance.
+        """Measure a statement on an instance; return None if the hypotheses are not met.
 
-        Parameters
-        ----------
-        statement : Statement
-            The claim as stated, or a correction.
-        values : dict
-            The instance.
-        origin : str
-            Where it comes from, in words.
-        certificates : Path, optional
-            What the names of the files of certificates begin with; by default none is written.
-
-        Returns None if the instance does not meet the hypotheses.
+        `origin` says where the instance comes from. With `certificates`, a certificate of each
+        optimum is written to a file whose name begins with it.
         """
         x = self.make(values)
         try:
@@ -214,8 +179,8 @@ class Claim:
         """
 
         def add(check: Check) -> Correction:
-            text = _texts(self.written, len(self.statements), words, formula, self.id)
-            self.corrections.append(text(check))
+            stated = statement_of(self.id, self.corrected_texts, self.corrections, words, formula)
+            self.corrections.append(stated(check))
             return Correction(check, partial(self.step, correction=len(self.corrections)))
 
         return add
@@ -248,14 +213,15 @@ class Claim:
         """
 
         def add(check: Check) -> Claim:
-            steps = self.statements[correction].steps
-            text = _texts(self._steps_written(correction), len(steps), words, formula, self.id)
+            statement = self.statements[correction]
+            steps = statement.steps
+            stated = statement_of(self.id, statement.step_texts, steps, words, formula)
             place = f"{correction}." if correction else ""
             one = Claim(
                 id=f"{self.id}/{place}{len(steps) + 1}",
                 source=self.source,
                 location=f"step {len(steps) + 1} of the proof of {self.id}",
-                stated=text(check),
+                stated=stated(check),
                 given="",
                 space=space or self.space,
                 resolution=self.resolution if resolution is None else resolution,
@@ -268,18 +234,10 @@ class Claim:
 
         return add
 
-    def _steps_written(self, statement: int) -> Sequence[Mapping[str, Any]]:
-        written = self.written[statement] if statement < len(self.written) else {}
-        texts: Sequence[Mapping[str, Any]] = written.get("step", ())
-        return texts
-
     def complete(self) -> None:
         """Raise `InputError` if a correction or a step in the texts of the source has no check."""
-        missing = len(self.written) > len(self.statements) or any(
-            len(self._steps_written(number)) > len(statement.steps)
-            for number, statement in enumerate(self.statements)
-        )
-        if missing:
+        missing = len(self.corrected_texts) > len(self.corrections)
+        if missing or any(len(one.step_texts) > len(one.steps) for one in self.statements):
             raise InputError(f"{self.id}: the texts have a correction or a step without a check")
 
     def check(
@@ -303,10 +261,23 @@ class Claim:
         folder = None if certificates is None else certificate_folder(certificates)
         asked = f" --trials {trials}" if trials != self.trials else ""
         repeat = self.command("check", f"{asked} --seed {seed}")
-        parts = [StatementVerdict(statement.words) for statement in self.statements]
-        return self._verdict(
-            partial(check, self, parts, trials, seed, folder, repeat), parts, seed, repeat
-        )
+
+        def work(parts: list[StatementVerdict]) -> None:
+            for number, (origin, values) in enumerate(self.instances(trials, seed)):
+                for place, (statement, part) in enumerate(zip(self.statements, parts, strict=True)):
+                    files = folder and folder / f"{self.id.replace('/', '-')}-{number}-{place}"
+                    evidence = self.examine(statement, values, origin, files)
+                    part.add(evidence)
+                    if number < len(self.counterexamples):
+                        part.known.append(evidence)
+            for statement, part in zip(self.statements, parts, strict=True):
+                for step in statement.steps:
+                    verdict = step.check(min(trials, step.trials), seed)
+                    part.steps.append(replace(verdict, repeat=repeat))
+                    if verdict.interrupted:
+                        raise KeyboardInterrupt
+
+        return self._verdict(work, seed, repeat)
 
     def attack(self, budget: int = 2000, seed: int = 0) -> ClaimVerdict:
         """Search for an instance that refutes the claim as stated, and shrink what is found.
@@ -316,20 +287,30 @@ class Claim:
         """
         budget = count("budget", budget)
         draw = partial(self.generator, natural("seed", seed))
-        parts = [StatementVerdict(statement.words) for statement in self.statements]
-        examines = (partial(self.examine, statement) for statement in self.statements)
-        searches = [*zip(examines, parts, strict=True)]
         repeat = self.command("attack", f" --budget {budget} --seed {seed}")
-        return self._verdict(
-            partial(attack, searches, self.space, draw, budget), parts, seed, repeat
-        )
+
+        def work(parts: list[StatementVerdict]) -> None:
+            for statement, part in zip(self.statements, parts, strict=True):
+                attack(partial(self.examine, statement), self.space, draw, budget, part)
+
+        return replace(self._verdict(work, seed, repeat), effort="budget")
 
     def _verdict(
-        self, work: Callable[[], None], parts: list[StatementVerdict], seed: int, repeat: str
+        self, work: Callable[[list[StatementVerdict]], None], seed: int, repeat: str
     ) -> ClaimVerdict:
-        """Return what comes of work that adds to the verdicts on the statements."""
+        """Return what comes of work that adds to the verdicts on the statements.
+
+        Ctrl-C before any instance was tried is raised: then there is nothing to report.
+        """
+        parts = [StatementVerdict(statement.words) for statement in self.statements]
         start = time.perf_counter()
-        ended = until_interrupted(work, parts)
+        interrupted = False
+        try:
+            work(parts)
+        except (KeyboardInterrupt, SystemError) as error:
+            if not is_interrupt(error) or not any(part.counts for part in parts):
+                raise
+            interrupted = True
         return ClaimVerdict(
             id=self.id,
             recorded=self.status,
@@ -338,22 +319,25 @@ class Claim:
             seed=seed,
             repeat=repeat,
             seconds=time.perf_counter() - start,
-            interrupted=ended,
+            interrupted=interrupted,
         )
 
 
-def _texts(
-    texts: Sequence[Mapping[str, Any]], number: int, words: str, formula: str, id: str
+def statement_of(
+    id: str, texts: Sequence[Mapping[str, Any]], before: Sequence[Any], words: str, formula: str
 ) -> Callable[[Check], Statement]:
-    """Return the statement of a check, by the words given or a number in the texts of a source."""
+    """Return what makes a statement of its check, by the words given or the next of the texts.
+
+    `before` are the statements that have the texts before it.
+    """
+    written = texts[len(before)] if len(before) < len(texts) else {}
+    steps = written.get("step", ())
     if words:
-        return partial(Statement, words, formula)
-    if number >= len(texts):
+        return partial(Statement, words, formula, step_texts=steps)
+    if not written:
         raise InputError(f"{id}: a correction or a step needs words, here or in the source's texts")
-    written = texts[number]
-    return partial(
-        Statement, written["words"], written.get("formula", ""), text=written.get("note", "")
-    )
+    words, formula = written["words"], written.get("formula", "")
+    return partial(Statement, words, formula, text=written.get("note", ""), step_texts=steps)
 
 
 def certificate_folder(folder: Path | str) -> Path:

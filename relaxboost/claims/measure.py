@@ -61,7 +61,7 @@ class Bracket:
 
     def __mul__(self, other: Quantity) -> Bracket:
         """Multiply by a bracket, or by a number, which is taken to be exact."""
-        other = _exact(other)
+        other = exact_bracket(other)
         ends = (self.lower, self.upper), (other.lower, other.upper)
         products = [_product(a, b) for a in ends[0] for b in ends[1]]
         return Bracket(min(products), max(products))
@@ -76,7 +76,7 @@ class Bracket:
         InputError
             If the divisor contains zero.
         """
-        other = _exact(other)
+        other = exact_bracket(other)
         if other.lower <= 0 <= other.upper:
             raise InputError(
                 f"cannot divide by [{other.lower}, {other.upper}], which contains 0; leave such "
@@ -85,7 +85,7 @@ class Bracket:
         return self * Bracket(_inverse(other.upper), _inverse(other.lower))
 
     def __rtruediv__(self, other: Quantity) -> Bracket:
-        return _exact(other) / self
+        return exact_bracket(other) / self
 
     def _compared(self, other: object) -> bool:
         raise InputError(
@@ -131,7 +131,8 @@ def bracket(value: Quantity) -> Bracket:
     return Bracket(value - error, value + error)
 
 
-def _exact(value: Quantity) -> Bracket:
+def exact_bracket(value: Quantity) -> Bracket:
+    """Return a bracket of a quantity that is exact, a float too."""
     return value if isinstance(value, Bracket) else Bracket(value, value)
 
 

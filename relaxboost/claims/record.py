@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -12,6 +12,8 @@ from typing import Any, TypeAlias
 from relaxboost._core.errors import InputError
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, Vacuous
+from relaxboost.claims.outline import Line as Line
+from relaxboost.claims.outline import Misprint as Misprint
 
 FALSE, MISPRINT, AMBIGUOUS, OPEN = "false as stated", "misprint", "ambiguous", "open"
 """Statuses on record, beside "holds"."""
@@ -58,6 +60,8 @@ class Statement:
     steps: list[Any] = field(default_factory=list)
     """Of the proof in the note: claims; none where no proof is given."""
     text: str = ""
+    step_texts: Sequence[Mapping[str, Any]] = ()
+    """The texts of the steps in the tables of its source, in order."""
 
     @property
     def note(self) -> str:
@@ -125,29 +129,3 @@ class Unchecked:
     location: str
     words: str
     reason: str
-
-
-@dataclass(frozen=True)
-class Misprint:
-    """A line of the table of errata of a source."""
-
-    id: str
-    """Of the claim that refutes what is printed, if there is one; else a name in the source."""
-    place: str
-    printed: str
-    read: str
-    harm: str
-    """What it does to a reader."""
-
-
-@dataclass(frozen=True)
-class Line:
-    """A display, definition, statement or remark of a source, and what became of it."""
-
-    place: str
-    """Its number, e.g. "Eq. 5"."""
-    words: str
-    ids: tuple[str, ...]
-    """Of the claims about it, and of what is listed as not checked."""
-    reason: str
-    """Why there is no claim, where there is none."""

@@ -1,22 +1,15 @@
 """Many claims, checked or attacked in several processes; the results do not depend on how many.
 
-The processes are those of joblib's loky. They are told the id of a claim, and the reader's file it
-comes from, and load it themselves. The caller's own script is not run again, so that it needs no
-``if __name__ == "__main__"``.
+A process gets the id of a claim, and the reader's file it comes from, and loads it itself.
 """
 
 from __future__ import annotations
 
 import os
-import re
-import signal
 import sys
-import threading
-import time
 import traceback
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import closing, contextmanager, redirect_stdout, suppress
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,16 +20,11 @@ from relaxboost._core.errors import InputError, MissingDependencyError
 from relaxboost._core.parameters import count, natural
 from relaxboost.claims import registry
 from relaxboost.claims.claim import Claim, certificate_folder
+from relaxboost.claims.processes import Processes
 from relaxboost.claims.verdict import ClaimVerdict
 
 Progress: TypeAlias = Callable[[int, int, str], None]
 """Called with how many claims are finished, how many there are, and the id of the last."""
-_INTERRUPT = getattr(signal, "SIGUSR1", None)
-"""What tells a worker to end, and to say what it has found; Windows has nothing of the kind."""
-_PATIENCE = 5.0
-"""Seconds for that: one that is in compiled code for longer is ended."""
-_STATE = {"working": False, "ended": False}
-"""Of a worker: whether it is at a task, and whether it was told to end."""
 
 
 @dataclass(frozen=True)
@@ -120,20 +108,9 @@ def attack_all(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Results:
-    """Attack claims; yield each with its verdict, as `check_all` does.
+    """Attack claims with `budget` instances for each statement, and yield them as `check_all` does.
 
-    Parameters
-    ----------
-    claims : iterable of Claim
-    budget : int
-        Instances to try for each statement.
-    seed : int
-    jobs, progress
-        As for `check_all`.
-
-    Yields
-    ------
-    (Claim, ClaimVerdict or Failure)
+    Other parameters and what is yielded are those of `check_all`.
     """
     options = {"budget": count("budget", budget), "seed": natural("seed", seed)}
     return _run(list(claims), "attack", options, jobs, progress)
@@ -170,143 +147,26 @@ def _here(claims: list[Claim], action: str, options: dict[str, Any], tell: Progr
 
 
 def _elsewhere(claims: list[Claim], tasks: list[Task], jobs: int, tell: Progress) -> Results:
+    found: dict[int, Outcome] = {}
     yielded = 0
-    with closing(_Workers(tasks, jobs)) as workers:
-        found = workers.found
+    with closing(Processes(_perform, tasks, jobs)) as processes:
         try:
-            for number in workers.finished():
+            for number, answer in processes.answers():
+                error = answer.exception()
+                if isinstance(error, MissingDependencyError):
+                    raise error
+                if not isinstance(error, KeyboardInterrupt):
+                    id = claims[number].id
+                    found[number] = Failure(id, str(error)) if error else answer.result()
                 tell(len(found), len(claims), claims[number].id)
                 while yielded in found:
                     yielded += 1
                     yield claims[yielded - 1], found[yielded - 1]
         except KeyboardInterrupt:
-            workers.interrupt()
+            found.update(processes.interrupt())
     for number in sorted(found):
         if number >= yielded:
             yield claims[number], found[number]
-
-
-class _Workers:
-    """Processes that do tasks; each is a pool of its own: one that dies takes no other task along.
-
-    Parameters
-    ----------
-    tasks : list of Task
-    jobs : int
-        How many there are at a time.
-    """
-
-    def __init__(self, tasks: list[Task], jobs: int) -> None:
-        self.found: dict[int, Outcome] = {}
-        """The outcomes so far, by the number of the task."""
-        self._tasks, self._waiting, self._jobs = tasks, iter(enumerate(tasks)), jobs
-        self._pools: dict[int, tuple[Any, Future[int]]] = {}
-        """By the place of a process; and the id that it has, once it is there."""
-        self._running: dict[Future[Outcome | None], tuple[int, int]] = {}
-        """The number of the task, and the place."""
-
-    def finished(self) -> Iterator[int]:
-        """Yield the numbers of tasks, in the order in which they are done."""
-        for place in range(self._jobs):
-            self._start(place)
-        while self._running:
-            for future in wait(self._running, return_when=FIRST_COMPLETED).done:
-                number, place = self._running[future]
-                error = future.exception()
-                if isinstance(error, MissingDependencyError):
-                    raise error
-                outcome = _died(self._tasks[number], error) if error else future.result()
-                if outcome is not None:
-                    self.found[number] = outcome
-                del self._running[future]
-                if error is not None:
-                    self._pools.pop(place)[0].shutdown(kill_workers=True)
-                self._start(place)
-                yield number
-
-    def _start(self, place: int) -> None:
-        for number, task in self._waiting:
-            pool, id = self._pools.get(place, (None, None))
-            pool = pool or _pool()
-            with _no_interrupts():
-                self._pools[place] = pool, id or pool.submit(os.getpid)
-                future = pool.submit(perform, task)
-                self._running[future] = number, place
-                while not (future.running() or future.done()):
-                    time.sleep(0.001)  # a pool that is stopped must have begun its task
-            return
-
-    def interrupt(self) -> None:
-        """End what runs, and wait a while for what it has found."""
-        asked = []
-        with suppress(KeyboardInterrupt):  # whoever presses twice waits no longer
-            for future, (_, place) in self._running.items():
-                id = self._pools[place][1]
-                if _INTERRUPT is not None and id.done() and id.exception() is None:
-                    with suppress(ProcessLookupError):  # it has died
-                        os.kill(id.result(), _INTERRUPT)
-                        asked.append(future)
-            wait(asked, timeout=_PATIENCE)
-        for future in filter(Future.done, asked):
-            outcome = None if future.exception() else future.result()
-            if outcome is not None:
-                self.found[self._running[future][0]] = outcome
-
-    def close(self) -> None:
-        """End the processes, with what they do."""
-        for pool, _ in self._pools.values():
-            pool.shutdown(kill_workers=True)
-
-
-def _pool() -> Any:
-    """Return a pool with one worker process, which is started when a task is submitted."""
-    from multiprocessing import resource_tracker
-
-    from joblib.externals.loky import ProcessPoolExecutor
-    from joblib.externals.loky.backend import resource_tracker as loky_tracker
-
-    # A tracker that starts lets Ctrl-C through again: it must not start between the block of
-    # `_no_interrupts` and the process that is to inherit it.
-    loky_tracker.ensure_running()
-    resource_tracker.ensure_running()
-    # Modules are looked for where this process looks, never in the folder it was started in.
-    env = {"PYTHONSAFEPATH": "1"}
-    return ProcessPoolExecutor(1, initializer=_begin, initargs=(os.getpid(),), env=env)
-
-
-def _begin(parent: int) -> None:
-    """Make a new process leave Ctrl-C and standard output to the one that started it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if _INTERRUPT is not None:
-        signal.signal(_INTERRUPT, _interrupted)
-    os.dup2(2, 1)  # what a check prints is no outcome
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-
-
-def _end_with(parent: int) -> None:
-    """End this process, in the middle of a check too, when nobody is left to ask."""
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os._exit(1)
-
-
-@contextmanager
-def _no_interrupts() -> Iterator[None]:
-    """Hold Ctrl-C back; processes and threads that are started meanwhile never see it."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _died(task: Task, error: BaseException) -> Failure:
-    """Return the failure of a task whose process ended; loky tells the status in words only."""
-    status = re.search(r"\((-?\d+)\)\}", str(error))
-    return Failure(task[1], f"its process ended with {f'status {status[1]}' if status else error}")
 
 
 def attempt(claim: Claim, action: str, options: dict[str, Any]) -> Outcome:
@@ -320,24 +180,6 @@ def attempt(claim: Claim, action: str, options: dict[str, Any]) -> Outcome:
         if is_interrupt(error):
             raise KeyboardInterrupt from None
         return _failure(claim.id, error)
-
-
-def perform(task: Task) -> Outcome | None:
-    """Do what a worker is told; return None where that is interrupted with nothing to tell."""
-    try:
-        _STATE["working"] = True
-        return None if _STATE["ended"] else _perform(task)
-    except KeyboardInterrupt:
-        return None
-    finally:
-        _STATE["working"] = False
-
-
-def _interrupted(number: int, frame: object) -> None:
-    """End what this worker does, and do nothing more."""
-    again, _STATE["ended"] = _STATE["ended"], True
-    if _STATE["working"] and not again:
-        raise KeyboardInterrupt
 
 
 def _perform(task: Task) -> Outcome:

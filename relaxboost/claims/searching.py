@@ -1,8 +1,8 @@
-"""The search for a counterexample: draw, climb from the least slack, shrink what is found."""
+"""The search for a counterexample: draw, climb from the least slack, shrink the instance found."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
@@ -11,43 +11,41 @@ from relaxboost.claims.measure import REFUTED
 from relaxboost.claims.spaces import Space, Values
 from relaxboost.claims.verdict import Evidence, StatementVerdict
 
-_DRAWN = 0.4
-"""Share of the budget for instances drawn; the rest climbs from the best of them."""
-_PATIENCE = 60
-"""Steps without success after which a climb starts again from the next best."""
+_DRAWN_SHARE = 0.4
+"""The share of the budget for instances drawn; the rest climbs from the best of them."""
+_STEPS_WITHOUT_SUCCESS = 60
+"""After so many steps a climb starts again from the next best instance."""
 
 Examine: TypeAlias = Callable[[Values, str], "Evidence | None"]
-"""Measures a statement on an instance, which is from where the text says."""
-Draw: TypeAlias = Callable[[int], np.random.Generator]
-"""Returns the random numbers for the instance of a number."""
+"""Measures a statement on an instance; the text says where the instance comes from."""
 
 
 def attack(
-    searches: Sequence[tuple[Examine, StatementVerdict]], space: Space, draw: Draw, budget: int
+    examine: Examine,
+    space: Space,
+    draw: Callable[[int], np.random.Generator],
+    budget: int,
+    verdict: StatementVerdict,
 ) -> None:
-    """Attack statements one after the other, and add to their verdicts."""
-    for examine, verdict in searches:
-        verdict.counterexample = _attacked(examine, space, draw, budget, verdict)
+    """Add what is tried to the verdict on a statement, and the smallest counterexample found.
 
-
-def _attacked(
-    examine: Examine, space: Space, draw: Draw, budget: int, verdict: StatementVerdict
-) -> Evidence | None:
-    """Return the smallest counterexample found to a statement, and count what was tried.
-
-    The budget is of instances to try; shrinking may take as many again. Each is added to the
-    verdict.
+    `draw` returns the random numbers for the instance of a number. `budget` instances are tried;
+    shrinking may take as many again.
     """
     found = _search(examine, space, draw, budget, verdict)
-    return None if found is None else _shrink(examine, space, *found, budget)
+    verdict.counterexample = None if found is None else _shrink(examine, space, *found, budget)
 
 
 def _search(
-    examine: Examine, space: Space, draw: Draw, budget: int, verdict: StatementVerdict
+    examine: Examine,
+    space: Space,
+    draw: Callable[[int], np.random.Generator],
+    budget: int,
+    verdict: StatementVerdict,
 ) -> tuple[Values, Evidence] | None:
     """Draw, then climb from the instances of least slack; return the first that refutes."""
     pool: list[tuple[float, int, Values]] = []
-    drawn = max(1, int(_DRAWN * budget))
+    drawn = max(1, int(_DRAWN_SHARE * budget))
     for number in range(drawn):
         values = space.draw(draw(number), number)
         evidence = examine(values, f"instance {number}")
@@ -61,7 +59,7 @@ def _search(
     left = budget - drawn
     for best, _, values in pool:
         failures = 0
-        while left > 0 and failures < _PATIENCE:
+        while left > 0 and failures < _STEPS_WITHOUT_SUCCESS:
             left -= 1
             near = space.neighbour(rng, values)
             evidence = examine(near, f"step {budget - left} of the attack")
@@ -76,10 +74,10 @@ def _search(
 
 
 def _shrink(
-    examine: Examine, space: Space, values: Values, evidence: Evidence, budget: int
+    examine: Examine, space: Space, values: Values, evidence: Evidence, left: int
 ) -> Evidence:
     """Return a smaller counterexample: rows and columns dropped, short fractions for entries."""
-    left, origin = budget, f"{evidence.origin}, shrunk"
+    origin = f"{evidence.origin}, shrunk"
     improved = True
     while improved:
         improved = False

@@ -31,6 +31,22 @@ def exactly(values: Any) -> Exact:
     return result.reshape(array.shape)
 
 
+def root(x: int | Fraction) -> Fraction | Bracket:
+    """Return the square root of a nonnegative number: a fraction, or a bracket of width 2^−120.
+
+    Examples
+    --------
+    >>> root(Fraction(9, 4))
+    Fraction(3, 2)
+    """
+    x = Fraction(x)
+    square = x.numerator * x.denominator
+    if math.isqrt(square) ** 2 == square:
+        return Fraction(math.isqrt(square), x.denominator)
+    low, scale = math.isqrt(square << 240), x.denominator << 120
+    return Bracket(Fraction(low, scale), Fraction(low + 1, scale))
+
+
 def near(value: float, tolerance: float = 1e-9) -> Bracket:
     """Return the bracket value ± tolerance · max(1, |value|)."""
     error = tolerance * max(1.0, abs(value))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from relaxboost._core.errors import InputError
 from relaxboost.claims.claim import Claim
+from relaxboost.claims.outline import Line, Misprint, lines_of
 from relaxboost.claims.record import (
     AMBIGUOUS,
     ILLEGIBLE,
@@ -19,8 +20,6 @@ from relaxboost.claims.record import (
     OPEN,
     Check,
     Enumeration,
-    Line,
-    Misprint,
     Statement,
     Unchecked,
 )
@@ -35,11 +34,10 @@ class Declaration:
     """A claim that waits for its check: the decorator that `Source.claim` returns."""
 
     source: Source
+    stated: Callable[[Check], Statement]
+    """Makes the statement of its check."""
     fields: Mapping[str, Any]
-    """The claim's attributes, but for its check."""
-    words: str
-    formula: str
-    note: str = ""
+    """The other attributes of the claim."""
 
     def checked(
         self, *, trials: int = 100, resolution: float = 1e-7, every: Enumeration | None = None
@@ -59,8 +57,7 @@ class Declaration:
         return replace(self, fields={**self.fields, **more})
 
     def __call__(self, check: Check) -> Claim:
-        stated = Statement(self.words, self.formula, check, text=self.note)
-        claim = Claim(source=self.source, stated=stated, **self.fields)
+        claim = Claim(source=self.source, stated=self.stated(check), **self.fields)
         self.source.claims[claim.id] = claim
         return claim
 
@@ -76,45 +73,27 @@ class Source:
         Authors, year, title and place.
     place : float
         Where it is listed among the sources of the package; by default at the end.
-    texts : mapping
-        What is stated, by the names of claims: arguments of `claim` that are left out there.
-    lines : str
-        A table for `outline`.
-    moved : mapping
-        Where to look for what once had a name of its own, by this name: the name of a claim, or
-        "errata".
     """
 
-    def __init__(
-        self,
-        key: str,
-        reference: str,
-        *,
-        place: float = math.inf,
-        texts: Mapping[str, Mapping[str, Any]] | None = None,
-        lines: str = "",
-        moved: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, key: str, reference: str, *, place: float = math.inf) -> None:
         self.key, self.reference, self.place = key, reference, place
-        self._texts, self._table = dict(texts or {}), lines
-        self.moved = dict(moved or {})
+        self.moved: dict[str, str] = {}
+        """Where to look for what once had a name of its own: the name of a claim, or "errata"."""
         self.claims: dict[str, Claim] = {}
         self.not_checked: list[Unchecked] = []
-        self._misprints: list[Misprint] = []
         self.lines: list[Line] = []
+        self._texts: Mapping[str, Mapping[str, Any]] = {}
+        self._misprints: list[Misprint] = []
+        self._table = ""
 
     @classmethod
     def read(cls, path: Path) -> Source:
         """Return the source of a TOML file, which has the texts of its claims and its lines."""
         written = tomllib.loads(path.read_text(encoding="utf-8"))
-        source = cls(
-            written["key"],
-            written["reference"],
-            place=written.get("place", math.inf),
-            texts=written.get("claim", {}),
-            lines=written.get("lines", ""),
-            moved=written.get("moved", {}),
-        )
+        source = cls(written["key"], written["reference"], place=written.get("place", math.inf))
+        source.moved = written.get("moved", {})
+        source._texts = written.get("claim", {})
+        source._table = written.get("lines", "")
         for name, one in written.get("unchecked", {}).items():
             source.unchecked(name, one["location"], one["words"], one["reason"])
         for name, one in written.get("misprint", {}).items():
@@ -176,21 +155,27 @@ class Source:
         fields |= {**{key: x for key, x in here.items() if x is not None}, **record}
         if missing := {"location", "words", "formula"} - set(fields):
             raise InputError(f"{id} needs {', '.join(sorted(missing))}")
-        words, formula, note = fields.pop("words"), fields.pop("formula"), fields.pop("note", "")
-        location, counterexamples = fields.pop("location"), fields.pop("counterexamples")
-        texts = [{"step": fields.pop("step", [])}, *fields.pop("corrected", [])]
+        stated = partial(
+            Statement,
+            fields.pop("words"),
+            fields.pop("formula"),
+            text=fields.pop("note", ""),
+            step_texts=fields.pop("step", ()),
+        )
+        location = fields.pop("location")
         if not isinstance(location, str):
             location, fields["page"] = location
         fields.setdefault("page", location)
-        for number, written in enumerate(counterexamples, 1):
+        refuting = fields.pop("counterexamples")
+        corrected = fields.pop("corrected", ())
+        for number, instance in enumerate(refuting, 1):
             try:
-                space.from_json(written)
+                space.from_json(instance)
             except InputError as error:
                 raise InputError(f"counterexample {number} of {id}: {error}") from None
-        _check_record(id, fields, bool(counterexamples))
-        fields |= {"id": id, "location": location, "space": space}
-        fields |= {"counterexamples": counterexamples, "written": texts}
-        return Declaration(self, fields, words, formula, note)
+        _check_record(id, fields, bool(refuting))
+        fields |= {"id": id, "location": location, "space": space, "counterexamples": refuting}
+        return Declaration(self, stated, {**fields, "corrected_texts": corrected})
 
     @property
     def misprints(self) -> list[Misprint]:
@@ -234,33 +219,10 @@ class Source:
             self.outline(self._table)
 
     def outline(self, table: str) -> None:
-        """Say which claims are about each display and statement, in the order of the text.
-
-        Parameters
-        ----------
-        table : str
-            A row each: ``place | what it says | names of claims | why there are none``, with ``-``
-            for no names and the last cell where it is needed. A row that begins with ``|`` is
-            about the place of the row above. Lines that are indented go on with their row.
-
-        Raises
-        ------
-        InputError
-            If a row has neither claims nor a reason, or names one that is not declared so far.
-        """
+        """Add the lines of a table; `lines_of` says how it is written, and what it refuses."""
         known = {*self.claims, *(one.id for one in self.not_checked)}
         known |= {one.id for one in self._misprints}
-        place = ""
-        for row in re.split(r"\n(?! )", table.strip()):
-            cells = f" {' '.join(row.split())}".split(" | ")
-            if len(cells) not in (3, 4):
-                raise InputError(f"a row is place | words | claims | reason, not {row!r}")
-            where, words, names, reason = (*cells, "")[:4]
-            place = where.strip() or place
-            ids = tuple(f"{self.key}-{name}" for name in names.split(", ") if name != "-")
-            if not known.issuperset(ids) or not (ids or reason):
-                raise InputError(f"{place} needs claims declared before, or a reason; got {row!r}")
-            self.lines.append(Line(place, words, ids, reason))
+        self.lines += lines_of(self.key, table, known)
 
 
 def _check_record(id: str, record: Mapping[str, str], refuted: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -94,6 +95,13 @@ class StatementVerdict:
         return HOLDS if enough and not self.counts[UNDECIDED] else UNDECIDED
 
     @property
+    def is_rare(self) -> bool:
+        """Whether it is undecided only because too few instances meet the hypotheses."""
+        if self.status != UNDECIDED or self.counts[UNDECIDED]:
+            return False
+        return all(step.status == HOLDS or step.stated.is_rare for step in self.steps)
+
+    @property
     def tried(self) -> int:
         """Instances that meet the hypotheses."""
         return sum(self.counts[outcome] for outcome in (HOLDS, TIGHT, UNDECIDED, REFUTED))
@@ -111,7 +119,7 @@ class StatementVerdict:
         if evidence.outcome == REFUTED:
             if self.counterexample is None:
                 self.counterexample = evidence
-        elif self.least is None or rank(evidence) < rank(self.least):
+        elif self.least is None or evidence.slack.relative < self.least.slack.relative:
             self.least = evidence
 
     def data(self) -> dict[str, Any]:
@@ -149,6 +157,8 @@ class ClaimVerdict:
     seconds: float
     interrupted: bool = False
     """Whether Ctrl-C has ended it, with less tried than was asked."""
+    effort: str = "trials"
+    """The option that makes it try more instances, "trials" or "budget"."""
 
     @property
     def status(self) -> str:
@@ -164,9 +174,23 @@ class ClaimVerdict:
         The status is, every counterexample on record refutes, and every correction holds; the
         other readings of an ambiguous claim are decided, one way or the other.
         """
+        return not (self.unsettled or self.idle or self.interrupted)
+
+    @property
+    def unsettled(self) -> list[StatementVerdict]:
+        """The verdicts on statements that are not as recorded."""
         settled = (HOLDS, REFUTED) if self.recorded == AMBIGUOUS else (HOLDS,)
-        right = all(part.status in settled for part in self.corrections)
-        return self.status == self.recorded and not (self.idle or self.interrupted) and right
+        wrong = [part for part in self.corrections if part.status not in settled]
+        return wrong if self.status == self.recorded else [self.stated, *wrong]
+
+    @property
+    def remedy(self) -> str:
+        """What to do if only a want of instances differs from the record, else ""."""
+        if self.idle or self.interrupted or not self.unsettled:
+            return ""
+        if not all(part.is_rare for part in self.unsettled):
+            return ""
+        return f"too few instances meet the hypotheses; give more --{self.effort}"
 
     @property
     def idle(self) -> list[int]:
@@ -212,65 +236,56 @@ class ClaimVerdict:
         elif self.status != self.recorded:
             lines[0] += f", not {self.recorded}"
         lines += [f"  counterexample {number} on record does not refute it" for number in self.idle]
-        if not (self.agrees or self.idle or self.interrupted) and self.status == self.recorded:
+        if self.remedy:
+            lines.append(f"  {self.remedy}")
+        elif self.status == self.recorded and not (self.agrees or self.idle or self.interrupted):
             lines.append("  a correction on record does not hold")
+        lines += self._stated("as stated", self.stated)
         other = "reading" if self.recorded == AMBIGUOUS else "corrected"
-        corrected = [(f"{other}, {part.words.rstrip('.')}", part) for part in self.corrections]
-        for title, part in [("as stated", self.stated), *corrected]:
-            if self.interrupted and not part.counts:
-                lines.append(f"  {title}: not reached")
-                continue
-            lines.append(f"  {title}: {part.status} {_counted(part)}")
-            if not part.tried:
-                lines.append("    no instance meets the hypotheses, or the check yields nothing")
-            if part.counterexample is not None:
-                lines.append(f"    refuted: {part.counterexample.slack}")
-                lines.append(
-                    f"      by {part.counterexample.origin}: "
-                    f"{in_one_line(part.counterexample.instance)}"
-                )
-            if part.least is not None:
-                lines.append(f"    least slack: {part.least.slack}, {part.least.origin}")
-            if part.steps:
-                lines.append(f"    proof: {proved(part)}{' so far' * self.interrupted}")
+        for part in self.corrections:
+            lines += self._stated(f"{other}, {part.words.rstrip('.')}", part)
         lines.append(f"  again: {self.repeat}")
         return "\n".join(lines)
 
+    def _stated(self, title: str, part: StatementVerdict) -> Iterator[str]:
+        """Yield the lines of the verdict on a statement."""
+        if self.interrupted and not part.counts:
+            yield f"  {title}: not reached"
+            return
+        yield f"  {title}: {part.status} {_counted(part)}"
+        if not part.tried:
+            yield "    no instance meets the hypotheses, or the check yields nothing"
+        if part.counterexample is not None:
+            found = part.counterexample
+            yield f"    refuted: {found.slack}"
+            yield f"      by {found.origin}: {in_one_line(found.instance)}"
+        if part.least is not None:
+            yield f"    least slack: {part.least.slack}, {part.least.origin}"
+        if part.steps:
+            yield f"    proof: {_proved(part)}{' so far' * self.interrupted}"
 
-def proved(part: StatementVerdict) -> str:
+
+def _proved(part: StatementVerdict) -> str:
     """Return how the steps of a proof fared: ``3 steps, each checked``."""
-    wrong = [step for step in part.steps if step.status != HOLDS]
-    if wrong:
-        return "; ".join(f"{step.id} {step.stated.status}, {_where(step)}" for step in wrong)
-    return f"{number_of(len(part.steps), 'step')}, each checked"
-
-
-def _where(step: ClaimVerdict) -> str:
-    found = step.decisive
-    if found is None:
-        return "on no instance"
-    return f"{found.slack}, {found.origin}: {in_one_line(found.instance)}"
-
-
-def rank(evidence: Evidence) -> tuple[bool, float]:
-    """Return the key that sorts evidence: what refutes first, then the least relative slack."""
-    return evidence.outcome != REFUTED, evidence.slack.relative
+    wrong = []
+    for step in part.steps:
+        if step.status != HOLDS:
+            found = step.decisive
+            where = "on no instance"
+            if found is not None:
+                where = f"{found.slack}, {found.origin}: {in_one_line(found.instance)}"
+            wrong.append(f"{step.id} {step.stated.status}, {where}")
+    return "; ".join(wrong) or f"{number_of(len(part.steps), 'step')}, each checked"
 
 
 def in_one_line(instance: dict[str, Any]) -> str:
     """Return an instance in one line: ``A = [[1/10, 9/10], [-3/5, 0]], epsilon = 3/10``."""
-    return ", ".join(f"{name} = {_plain(value)}" for name, value in instance.items())
+    return ", ".join(f"{name} = {value}" for name, value in instance.items()).replace("'", "")
 
 
 def _finite(x: float) -> float | str:
     """Return a number as JSON has it, which knows no infinity."""
     return x if math.isfinite(x) else str(x)
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_plain(entry) for entry in value) + "]"
-    return str(value)
 
 
 def _counted(part: StatementVerdict) -> str:

@@ -233,11 +233,13 @@ def _differences(outcome: ClaimVerdict) -> Iterator[str]:
         return
     idle = ", ".join(map(str, outcome.idle))
     # An interrupted check may still reach the recorded verdict.
-    if outcome.status != outcome.recorded and not outcome.interrupted:
+    if outcome.remedy:
+        yield f"    {outcome.remedy}"
+    elif outcome.status != outcome.recorded and not outcome.interrupted:
         yield f"    DIFFERS: on record as {outcome.recorded!r}"
     if idle:
         yield f"    DIFFERS: not refuted by the counterexample on record, number {idle}"
-    if outcome.status == outcome.recorded and not (idle or outcome.interrupted):
+    if outcome.status == outcome.recorded and not (idle or outcome.interrupted or outcome.remedy):
         yield "    DIFFERS: a correction on record does not hold"
     yield f"    again: {outcome.repeat}"
 

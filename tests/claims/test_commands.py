@@ -224,6 +224,32 @@ def test_a_counterexample_on_record_that_refutes_nothing(call, odd):
     assert status == 0
 
 
+def test_too_few_instances_are_no_difference(call, odd):
+    """Those of a step count too, and those of a correction."""
+    lines = """
+from relaxboost.claims import assume
+
+def rare(x):
+    assume(x.x > 0.9999)
+    return true(x)
+
+c = claim('a', true)
+c.step('A step.')(rare)
+d = claim('b', lambda x: at_most(x.x, 0.5), counterexamples=[{'x': 0.75}])
+d.corrected('x is at most 1')(rare)
+"""
+    for arguments, option in (
+        (("check", "--trials", 2), "trials"),
+        (("attack", "X-b", "--budget", 2), "budget"),
+    ):
+        status, out, _ = call(*arguments, "--file", odd(lines))
+        assert status == 1
+        remedy = f"too few instances meet the hypotheses; give more --{option}"
+        assert out.count(remedy) == (2 if option == "trials" else 1)
+        assert "DIFFERS" not in out
+        assert "does not hold" not in out
+
+
 def test_attack(call, toys):
     status, out, err = call("attack", "TOY-margin", "--file", toys, "--budget", 50)
     assert (status, err) == (0, "")

@@ -329,6 +329,8 @@ def test_a_claim_that_hardly_anything_meets_is_undecided():
     verdict = claim.check(trials=100)
     assert 0 < verdict.stated.tried < 5
     assert verdict.status == "undecided"
+    assert "\n  too few instances meet the hypotheses; give more --trials\n" in str(verdict)
+    assert "\n  too few instances meet the hypotheses; give more --budget\n" in str(claim.attack(5))
 
 
 def test_structural_ranges_are_enforced_when_an_instance_is_read():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -12,10 +11,6 @@ import time
 import pytest
 
 from tests.processes import ctrl_c, started
-
-# On a busy machine joblib's resource tracker may warn that it removes the semaphores of a worker
-# that was killed. All else on stderr is still an error.
-QUIET = os.environ | {"PYTHONWARNINGS": "ignore:resource_tracker"}
 
 
 def once(process, *paths):
@@ -45,7 +40,7 @@ def test_ctrl_c_prints_what_was_waiting_for_its_turn(odd, tmp_path):
     check = f"lambda x: time.sleep(1) or open('{tmp_path}/reached', 'w') and slow(x)"
     path = odd(f"claim('a', slow)\nclaim('b', true)\nclaim('c', {check})\n")
     process = started(
-        "claims", "check", "--file", path, "--jobs", 2, "--json", stderr=subprocess.PIPE, env=QUIET
+        "claims", "check", "--file", path, "--jobs", 2, "--json", stderr=subprocess.PIPE
     )
     once(process, tmp_path / "reached")
     status, out, err = ctrl_c(process, group=True)
@@ -69,7 +64,7 @@ def interrupted(tmp_path, arguments, reached, **how):
     paths = [tmp_path / name for name in reached]
     for path in paths:
         path.unlink(missing_ok=True)
-    process = started("claims", *arguments, stderr=subprocess.PIPE, env=QUIET)
+    process = started("claims", *arguments, stderr=subprocess.PIPE)
     once(process, *paths)
     status, out, err = ctrl_c(process, **how)
     assert (status, err) == (1, "")
@@ -144,7 +139,7 @@ claim('b', answers)
 """
     )
     asked = ("check", "--file", path, "--jobs", 2, "--trials", 10, "--json")
-    process = started("claims", *asked, stderr=subprocess.PIPE, env=QUIET)
+    process = started("claims", *asked, stderr=subprocess.PIPE)
     once(process, tmp_path / "a", tmp_path / "b")
     process.send_signal(signal.SIGINT)
     once(process, tmp_path / "answered")

@@ -84,7 +84,7 @@ class TestVerdicts:
         def made(*corrections, **options):
             claim = toy(half, SQUARES, **options)
             for correction in corrections:
-                claim.corrected("")(correction)
+                claim.corrected("ρ is at most that")(correction)
             return claim
 
         def entry(x):

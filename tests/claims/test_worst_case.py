@@ -16,7 +16,8 @@ from relaxboost.claims.gb11 import repeated, worst, worst_rates
 from relaxboost.claims.jntv05 import formulas
 from relaxboost.claims.jntv05 import worst as worst_proxy
 from relaxboost.claims.measure import Vacuous
-from relaxboost.claims.worst_case import Expression, _Program, root
+from relaxboost.claims.semidefinite import Program
+from relaxboost.claims.worst_case import Expression, root
 from relaxboost.functional.algorithms import Residual
 
 
@@ -85,7 +86,8 @@ class TestProofs:
     def program(self):
         objective, requirements, R, _ = descent([1, 1])
         given = [*requirements, *R.requirements()]
-        program = _Program(objective.terms, given)
+        rows = [one.expression.terms for one in given]
+        program = Program(objective.terms, rows, [one.equality for one in given])
         return program, program.multipliers(0.1 + 1e-6)
 
     def test_it_is_an_identity_that_anyone_can_check(self):

@@ -19,7 +19,7 @@ from relaxboost._core.compiled import njit
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, exact
 from relaxboost._core.rounding import roundoff, up
-from relaxboost.claims.outcomes import Excess, Outcomes, Output
+from relaxboost.claims.shared.outcomes import Excess, Outcomes, Output
 from relaxboost.game.domains import AtomicSet
 from relaxboost.online.comparators.comparator import Comparator, hindsight
 from relaxboost.online.kernels.rounds import Codes, rounds

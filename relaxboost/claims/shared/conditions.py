@@ -28,8 +28,8 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import count
-from relaxboost.claims import violations
-from relaxboost.claims.violations import Violation
+from relaxboost.claims.shared import violations
+from relaxboost.claims.shared.violations import Violation
 from relaxboost.relaxations.base import Relaxation, operands_of
 from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem

@@ -1,0 +1,160 @@
+"""Processes that do tasks for this one: each has a pipe for its tasks and one for its answers.
+
+A process imports the function that does the tasks. It does not run the caller's own script again,
+so that the script needs no ``if __name__ == "__main__"``.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
+from contextlib import suppress
+from queue import SimpleQueue
+from threading import Lock, Thread
+from typing import Any, BinaryIO
+
+_INTERRUPT = getattr(signal, "SIGUSR1", None)
+"""The signal that makes a process end its task and answer; Windows has none."""
+_ANSWER_SECONDS = 5.0
+"""How long an interrupted process may take to answer; in compiled code it does not answer."""
+# Modules are looked for where the parent looks, never in the folder it was started in.
+_START = """
+import os, pickle, sys
+tasks = open(os.dup(0), "rb")
+sys.path[:] = pickle.load(tasks)
+from relaxboost.claims.processes import serve
+serve(pickle.load(tasks), tasks)
+"""
+
+
+class Died(Exception):
+    """The process of a task has ended without an answer."""
+
+
+class Processes:
+    """Let `function`, one at the top of a module, do tasks in `jobs` processes.
+
+    A process that dies takes no other task along.
+    """
+
+    def __init__(self, function: Callable[[Any], Any], tasks: Sequence[Any], jobs: int) -> None:
+        self._function = function
+        self._lock, self._closed = Lock(), False
+        self._all: list[subprocess.Popen[bytes]] = []
+        self._idle: list[subprocess.Popen[bytes]] = []
+        # A thread waits for the answers of each process, which inherits its blocked signals.
+        self._threads = ThreadPoolExecutor(jobs, initializer=_block, initargs=(True,))
+        self._numbers = {
+            self._threads.submit(self._do, task): number for number, task in enumerate(tasks)
+        }
+
+    def answers(self) -> Iterator[tuple[int, Future[Any]]]:
+        """Yield the number of each task and its future, in the order in which they are done.
+
+        The future raises `Died` if the process has died, and what the function has raised.
+        """
+        for future in as_completed(self._numbers):
+            yield self._numbers[future], future
+
+    def interrupt(self) -> Iterator[tuple[int, Any]]:
+        """Raise KeyboardInterrupt in all processes; yield the number and the answer of each task.
+
+        A task that returns no answer in time is left out.
+        """
+        self._stop()
+        with suppress(KeyboardInterrupt):  # a second Ctrl-C ends the wait
+            if _INTERRUPT is not None:
+                for process in self._all:
+                    process.send_signal(_INTERRUPT)
+            wait([future for future in self._numbers if future.running()], _ANSWER_SECONDS)
+        for future, number in self._numbers.items():
+            if future.done() and not future.cancelled() and not future.exception():
+                yield number, future.result()
+
+    def close(self) -> None:
+        """End the processes, with what they do."""
+        self._stop()
+        for process in self._all:
+            process.kill()
+        self._threads.shutdown()
+        for process in self._all:
+            process.__exit__(None, None, None)  # wait for it, and close its pipes
+
+    def _stop(self) -> None:
+        with self._lock:  # no process is started from here on
+            self._closed = True
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _do(self, task: Any) -> Any:
+        with self._lock:
+            if self._closed:
+                raise Died
+            if self._idle:
+                process = self._idle.pop()
+            else:
+                process = _started(self._function)
+                self._all.append(process)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            os.write(process.stdin.fileno(), pickle.dumps(task))
+            raised, answer = pickle.load(process.stdout)
+        except (OSError, EOFError, pickle.UnpicklingError):
+            raise Died(f"its process ended with status {process.wait()}") from None
+        self._idle.append(process)
+        if raised:
+            raise answer
+        return answer
+
+
+def _started(function: Callable[[Any], Any]) -> subprocess.Popen[bytes]:
+    pipe = subprocess.PIPE
+    process = subprocess.Popen([sys.executable, "-P", "-c", _START], stdin=pipe, stdout=pipe)
+    assert process.stdin is not None
+    os.write(process.stdin.fileno(), pickle.dumps(sys.path) + pickle.dumps(function))
+    return process
+
+
+def _block(blocked: bool) -> None:
+    """Hold back, or let through, Ctrl-C and the signal to end, in this thread."""
+    if _INTERRUPT is not None:
+        how = signal.SIG_BLOCK if blocked else signal.SIG_UNBLOCK
+        signal.pthread_sigmask(how, {signal.SIGINT, _INTERRUPT})
+
+
+def serve(function: Callable[[Any], Any], tasks: BinaryIO) -> None:
+    """Do tasks in this process until the one that sends them ends."""
+    answers = os.dup(1)
+    os.dup2(2, 1)  # what a task prints is no answer
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    waiting: SimpleQueue[Any] = SimpleQueue()
+    Thread(target=_receive, args=(tasks, waiting), daemon=True).start()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if _INTERRUPT is not None:
+        signal.signal(_INTERRUPT, signal.default_int_handler)
+    # The signal to end is held back, except during a task: a task that is about to begin gets it.
+    with suppress(KeyboardInterrupt):
+        while True:
+            task = waiting.get()
+            try:
+                _block(False)
+                answer = False, function(task)
+            except BaseException as error:
+                answer = True, error
+            _block(True)
+            with open(answers, "wb", closefd=False) as pipe:
+                pickle.dump(answer, pipe)
+
+
+def _receive(tasks: BinaryIO, waiting: SimpleQueue[Any]) -> None:
+    """Take tasks; end this process, in the middle of one too, when nobody is left to ask."""
+    try:
+        while True:
+            waiting.put(pickle.load(tasks))
+    finally:
+        os._exit(1)

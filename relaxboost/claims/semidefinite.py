@@ -1,0 +1,146 @@
+"""A semidefinite program in floats, and the proof of its bound in fractions."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError, SolverError
+from relaxboost.certificates.exact.equations import Equations
+from relaxboost.claims.measure import exact_bracket
+
+Terms: TypeAlias = dict[tuple[int, ...], Any]
+"""Coefficients by key: () is the constant, (i,) a value, and (i, j) with i <= j an inner product.
+An `Element` has only keys (i,), one for each element that an instance chooses."""
+
+_SCALE = 1 << 60
+"""Multipliers are rounded to multiples of its inverse."""
+
+
+class Program:
+    """The semidefinite program: in floats to solve it, in fractions to prove its bound."""
+
+    def __init__(self, objective: Terms, rows: Sequence[Terms], free: Sequence[bool]) -> None:
+        self.objective, self.rows, self.free = objective, rows, np.array(free)
+        keys = sorted({key for row in (objective, *self.rows) for key in row})
+        self.values = [key for key in keys if len(key) == 1]
+        self.elements = sorted({i for key in keys if len(key) == 2 for i in key})
+        *numbers, target = [self._floats(row) for row in (*rows, objective)]
+        self.matrices, self.slopes, self.constants = map(np.array, zip(*numbers, strict=True))
+        self.matrix, self.slope, self.constant = target
+
+    def _floats(self, terms: Terms) -> tuple[Array, Array, float]:
+        """Return the matrix of the inner products, the coefficients of values, the constant."""
+        matrix = np.array([[middle(x) for x in row] for row in self._matrix(terms)])
+        slopes = np.array([middle(terms.get(key, 0)) for key in self.values])
+        return matrix.ravel(), slopes, middle(terms.get((), 0))
+
+    def _matrix(self, terms: Terms) -> list[list[Any]]:
+        upper = {key: x if key[:1] == key[-1:] else x / 2 for key, x in terms.items()}
+        return [
+            [upper.get((min(i, j), max(i, j)), Fraction(0)) for j in self.elements]
+            for i in self.elements
+        ]
+
+    def instance(self) -> tuple[float, dict[int, Array]]:
+        """Return the value of a worst instance and its elements."""
+        import cvxpy as cp
+
+        n = len(self.elements)
+        G, F = cp.Variable((n, n), PSD=True), cp.Variable(len(self.values))
+        flat = cp.vec(G, order="C")
+        left = self.matrices @ flat + self.slopes @ F + self.constants
+        problem = cp.Problem(
+            cp.Maximize(self.matrix @ flat + self.slope @ F + self.constant),
+            [left[~self.free] <= 0, left[self.free] == 0],
+        )
+        _solve(problem)
+        if G.value is None:
+            raise InputError(
+                f"the worst case is {problem.status}: the requirements must not contradict each "
+                "other, and must bound the objective"
+            )
+        sizes, axes = np.linalg.eigh(G.value)
+        columns = (axes * np.sqrt(np.maximum(sizes, 0.0))).tolist()
+        found = {i: np.array(x) for i, x in zip(self.elements, columns, strict=True)}
+        return float(problem.value), found
+
+    def multipliers(self, limit: float) -> list[Fraction]:
+        """Return multipliers that prove about this limit, with the largest margin."""
+        import cvxpy as cp
+
+        n = len(self.elements)
+        y, margin = cp.Variable(len(self.rows)), cp.Variable()
+        form = cp.reshape(self.matrices.T @ y - self.matrix, (n, n), order="C")
+        below = [self.constant - self.constants @ y <= limit, y[~self.free] >= margin]
+        square = (form + form.T) / 2 >> margin * np.eye(n)
+        _solve(cp.Problem(cp.Maximize(margin), [square, *below, self.slopes.T @ y == self.slope]))
+        if y.value is None:
+            raise SolverError("no proof of the worst case is found; use a larger tolerance")
+        exact = [Fraction(round(x * _SCALE), _SCALE) for x in y.value.tolist()]
+        # Values must cancel exactly. Only multipliers well above 0 are changed for this.
+        large = self.free | (y.value > 1e-6 * y.value.max())
+        rows, missing = [], []
+        for key in self.values:
+            numbers = [Fraction(row.get(key, 0)) for row in (*self.rows, self.objective)]
+            unit = math.lcm(*(x.denominator for x in numbers))
+            *row, right = [int(x * unit) for x in numbers]
+            rows.append({i: x for i, x in enumerate(row) if x})
+            missing.append(right - sum(x * exact[i] for i, x in rows[-1].items()))
+        for i, change in Equations(rows, large.tolist()).correction(missing).items():
+            exact[i] += change
+        return exact
+
+    def proof(self, multipliers: list[Fraction]) -> Fraction:
+        """Return the bound that multipliers prove, in exact arithmetic."""
+        left = {key: -x for key, x in self.objective.items()}
+        for x, row in zip(multipliers, self.rows, strict=True):
+            for key, number in row.items():
+                left[key] = left.get(key, 0) + number * x
+        signs = all(x >= 0 for x, free in zip(multipliers, self.free, strict=True) if not free)
+        cancelled = not any(left.get(key, 0) for key in self.values)
+        if not (signs and cancelled and _positive_definite(self._matrix(left))):
+            raise SolverError(
+                "no exact proof of the worst case is found. Use a larger tolerance, and "
+                "requirements that bound all elements and leave room"
+            )
+        return Fraction(exact_bracket(-left.get((), Fraction(0))).upper)
+
+
+def _solve(problem: Any) -> None:
+    import cvxpy as cp
+
+    with warnings.catch_warnings():
+        # The proof decides whether an answer is accurate enough.
+        warnings.filterwarnings("ignore", "Solution may be inaccurate")
+        problem.solve(cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+
+
+def _positive_definite(matrix: list[list[Any]]) -> bool:
+    """Tell whether all symmetric matrices with entries in brackets have positive pivots."""
+    ends = [
+        [(Fraction(x.lower), Fraction(x.upper)) for x in map(exact_bracket, row)] for row in matrix
+    ]
+    M = [[(low + high) / 2 for low, high in row] for row in ends]
+    # A symmetric matrix with entries of at most `spread` has eigenvalues of at most n · spread.
+    spread = max((high - low for row in ends for low, high in row), default=Fraction(0))
+    for i, row in enumerate(M):
+        row[i] -= len(M) * spread
+    for i, pivot in enumerate(M):
+        if pivot[i] <= 0:
+            return False
+        for row in M[i + 1 :]:
+            ratio = row[i] / pivot[i]
+            row[i:] = [a - ratio * b for a, b in zip(row[i:], pivot[i:], strict=True)]
+    return True
+
+
+def middle(number: Any) -> float:
+    """Return a float within a number, which may be a bracket."""
+    return exact_bracket(number).middle

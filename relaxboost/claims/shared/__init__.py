@@ -1,0 +1,1 @@
+"""The mathematics that several sources share; the engine of claims does not use it."""
