@@ -71,7 +71,7 @@ def as_markdown(text: str, cell: bool = False) -> str:
         if kind == "text":
             parts.append(_SPECIAL.sub(r"\\\g<0>", part).replace("<", "&lt;"))
         else:
-            parts.append(f"`{part}`" if kind == "code" else f"*{part}*")
+            parts.append(formula(part) if kind == "code" else f"*{part}*")
     joined = "".join(parts)
     return joined.replace("|", r"\|") if cell else joined
 
@@ -81,6 +81,11 @@ def formula(text: str) -> str:
     fence = "`" * (1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
     pad = " " if "`" in text else ""
     return f"{fence}{pad}{text}{pad}{fence}"
+
+
+def code(text: str) -> str:
+    """Return a formula as code within a text, for `pieces`."""
+    return f"``{text}``" if text else ""
 
 
 def measured(slack: Slack) -> str:
