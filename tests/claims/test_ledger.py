@@ -73,7 +73,7 @@ def test_the_first_page_has_results_errata_and_moved_names(two_pages, monkeypatc
     found = pages.pages(made.MADE)
     assert [*found] == ["made.md", "made-details.md"]
     first, details = found.values()
-    assert "Of 7 statements: 4 holds, 1 false as stated, 1 ambiguous, 1 not decidable" in first
+    assert "Statements: 7. Holds: 4, false as stated: 1, ambiguous: 1, not decidable" in first
     assert (
         r"| [MADE-trace](made-details.md#made-trace) | false as stated (counterexample) | "
         r"Theorem 1 \| rate: The loss is &lt;at most> its bound & `falls`. *True instead:* It is "
@@ -82,7 +82,7 @@ def test_the_first_page_has_results_errata_and_moved_names(two_pages, monkeypatc
     assert "displays ambiguous: [MADE-few](made-details.md#made-few)." in first
     moved = "| MADE-old | [MADE-many](made-details.md#made-many) |\n| MADE-slip | errata |"
     assert moved in first
-    assert '<details id="made-many" markdown="1">\n<summary>**MADE-many** holds' in details
+    assert '<details id="made-many" markdown="1">\n<summary><b>MADE-many</b> holds' in details
 
 
 def test_misprints_are_in_the_errata_alone():
@@ -93,7 +93,7 @@ def test_misprints_are_in_the_errata_alone():
     )(lambda x: at_most(x.x, 0.5))  # fmt: skip
     wrong.corrected("At most 1.")(lambda x: at_most(x.x, 1))
     text = page_of(source)
-    assert "| [p. 2](s.md#s-wrong) | x ≤ 1/2 | At most 1. | None. |" in text
+    assert "* [p. 2](s.md#s-wrong): x ≤ 1/2<br>*Read:* At most 1.<br>*Harm:* None." in text
     assert text.count("x ≤ 1/2") == text.count("At most 1.") == 1
     assert "**Read instead (instances):** In the errata." in text
     assert text.count("**Refuted:**") == 1

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from relaxboost.claims.claim import Claim
 from relaxboost.claims.measure import HOLDS
 from relaxboost.claims.publishing.entry import parts, verdict
-from relaxboost.claims.publishing.prose import as_markdown, reading
+from relaxboost.claims.publishing.prose import as_html, as_markdown, reading
 from relaxboost.claims.record import AMBIGUOUS, FALSE, MISPRINT, OPEN, Unchecked
 from relaxboost.claims.source import DISPLAYS, Source
 
@@ -62,9 +62,12 @@ def _front(source: Source) -> Iterator[str]:
     """Yield the lines of the first page: results, errors and names that moved."""
     claims = [*source.claims.values()]
     found = zip(counts(claims, source.not_checked), (*STATUSES, "not decidable here"), strict=True)
-    total = ", ".join(f"{number} {status}" for number, status in found if number)
+    total = ", ".join(f"{status}: {number}" for number, status in found if number)
     yield from (f"# {source.key}", "", f"{as_markdown(source.reference).rstrip('.')}.", "")
-    yield from (f"Of {len(claims) + len(source.not_checked)} statements: {total}.", _HEAD)
+    yield from (
+        f"Statements: {len(claims) + len(source.not_checked)}. {total.capitalize()}.",
+        _HEAD,
+    )
     if details_of(source) != file_of(source):
         rows = (_row(claim) for claim in claims if not claim.part_of)
         yield from _table("Results", ("result", "verdict", "statement"), rows)
@@ -73,7 +76,8 @@ def _front(source: Source) -> Iterator[str]:
         if ids:
             links = ", ".join(_link(source, id) for id in ids)
             yield from (f"In proofs, remarks and displays {status}: {links}.", "")
-    yield from _table("Errata", ("where", "printed", "read", "harm"), _errata(source))
+    if source.misprints:
+        yield from ("## Errata", "", *_errata(source), "")
     moved = ((f"{source.key}-{name}", _new_place(source, to)) for name, to in source.moved.items())
     yield from _table("Names that moved", ("old id", "now"), moved)
 
@@ -82,7 +86,11 @@ def _details(source: Source) -> Iterator[str]:
     """Yield the lines of the second page: results with their parts, and the table of lines."""
     for claim in source.claims.values():
         if not claim.part_of:
-            yield from (f"## {claim.id}", "", f"{_bold(verdict(claim))} {_words(claim)}")
+            yield from (
+                f"## {claim.id}",
+                "",
+                f"{_bold(verdict(claim))} {as_markdown(claim.stated.words)}",
+            )
             yield from _markdown(claim)
             yield from _folded(source, claim.id.partition("-")[2])
     others = [*_folded(source, DISPLAYS)]
@@ -112,10 +120,12 @@ def _row(claim: Claim) -> tuple[str, ...]:
     return _link(claim.source, claim.id), verdict(claim), text
 
 
-def _errata(source: Source) -> Iterator[tuple[str, ...]]:
+def _errata(source: Source) -> Iterator[str]:
+    """Yield a row for each misprint; a list, since a table of four columns fits no phone."""
     for one in source.misprints:
-        where = _link(source, one.id, _cell(one.place))
-        yield where, *map(_cell, (one.printed, one.read, one.harm))
+        printed, read, harm = map(as_markdown, (one.printed, one.read, one.harm))
+        where = _link(source, one.id, as_markdown(one.place))
+        yield f"* {where}: {printed}<br>*Read:* {read}<br>*Harm:* {harm}"
 
 
 def _new_place(source: Source, name: str) -> str:
@@ -152,15 +162,11 @@ def _bold(text: str) -> str:
     return f"**{text[:1].upper()}{text[1:]}.**"
 
 
-def _words(claim: Claim) -> str:
-    return as_markdown(claim.stated.words)
-
-
 def _folded(source: Source, name: str) -> Iterator[str]:
     """Yield the parts of a result, one line each that unfolds."""
     for claim in source.claims.values():
         if claim.part_of == name:
-            summary = f"**{claim.id}** {verdict(claim)}. {_words(claim)}"
+            summary = f"<b>{claim.id}</b> {verdict(claim)}. {as_html(claim.stated.words)}"
             yield f'<details id="{anchor(claim.id)}" markdown="1">'
             yield from (f"<summary>{summary}</summary>", *_markdown(claim))
             yield from ("</details>", "")
