@@ -54,7 +54,7 @@ def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
     page = "" if brief and misprint else f"{claim.page}."
     yield EntryPart("text", " ".join(filter(None, (page, formula, given))))
     if claim.printed == ILLEGIBLE:
-        yield EntryPart("text", "The printed text is illegible in our copy.")
+        yield EntryPart("text", "Illegible in our copy.")
     elif claim.printed and (not brief or (refuted and not misprint)):
         yield EntryPart("printed", claim.printed)
     if claim.caused_by:
@@ -62,7 +62,7 @@ def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
     for number, written in enumerate(claim.counterexamples[: 1 if brief else None], 1):
         evidence = claim.examine(claim.stated, claim.space.from_json(written), f"number {number}")
         if evidence is not None and evidence.outcome == REFUTED:
-            yield EntryPart("text", f"{code(measured(evidence.slack))} at", "Refuted:")
+            yield EntryPart("text", code(measured(evidence.slack)), "Refuted:")
             yield EntryPart("data", columns(evidence.instance))
         elif brief:
             raise InputError(f"counterexample {number} of {claim.id} does not refute it")
