@@ -144,12 +144,12 @@ def test_readings_proofs_enumerations_and_what_is_illegible():
         return at_most(x.x**2, x.x)
 
     text = page_of(source)
-    assert "**Ambiguous (counterexample).** x is small.\n\np. 2.\n\n> x\\_{i} ≪ 1\n" in text
+    assert "**Ambiguous (counterexample).** x is small.\n\nP. 2.\n\n> x\\_{i} ≪ 1\n" in text
     assert "**Another reading, which holds (instances):** At most 1.\n" in text
     assert "**Another reading, refuted as well:** At most 1/4.\n" in text
     assert "**Holds (exact).** x ≤ 1\n\nEq. 2. `f`\n\nIllegible in our copy." in text
     steps = "\n\n1. A worst case. for x = 1\n2. A step. `x² ≤ x` Since x ≤ 1, x² ≤ x.\n"
-    assert f"**Holds (proof).** x ≤ 1\n\nnot in the paper. `f`{steps}" in text
+    assert f"**Holds (proof).** x ≤ 1\n\nNot in the paper. `f`{steps}" in text
 
 
 def test_lines_of_a_source_lead_to_claims_or_give_a_reason(monkeypatch):

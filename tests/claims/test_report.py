@@ -121,7 +121,7 @@ def test_what_is_printed_readings_and_proofs_are_shown(tmp_path):
     write_report([vague.check(5)], tmp_path / "report.html", [vague])
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<blockquote>x ≪ &lt;1&gt;</blockquote>" in page
-    assert "<p>p. 2. <code>f</code></p>" in page
+    assert "<p>P. 2. <code>f</code></p>" in page
     assert "<td>counterexample</td>" in page
     assert '<strong>As stated: </strong><span class="chip refuted">refuted</span>' in page
     assert '<strong>“reading: at most 1.”: </strong><span class="chip holds">holds' in page

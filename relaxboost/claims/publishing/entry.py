@@ -51,7 +51,7 @@ def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
     quoted = brief and refuted and any(c in claim.printed for c in _RELATIONS)
     given = f"Given: {claim.given.rstrip('.')}." * bool(claim.given)
     formula = code(claim.stated.formula) * (not quoted)
-    page = "" if brief and misprint else f"{claim.page}."
+    page = "" if brief and misprint else f"{claim.page[:1].upper()}{claim.page[1:]}."
     yield EntryPart("text", " ".join(filter(None, (page, formula, given))))
     if claim.printed == ILLEGIBLE:
         yield EntryPart("text", "Illegible in our copy.")
