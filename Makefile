@@ -19,7 +19,7 @@ help:
 	@echo "make processors the numeric tests as five kinds of processors compute them (hours)"
 	@echo "make release-check  build the wheel and the sdist, and use each where nothing else is"
 	@echo "make format     mend what the formatter can mend"
-	@echo "make claims     check the claims and renew their record (two minutes); ONLY="'TEL-*'" checks those alone"
+	@echo "make claims     check the claims and renew their numbers in docs/findings.md (two minutes); ONLY="'TEL-*'" checks those alone"
 	@echo "make tables     renew the tables of docs/relaxations.md from the families (ten seconds)"
 	@echo "make mutants    plant errors in the claims, and see that checks refute them (five minutes)"
 	@echo "make docs       build the documentation into site/"
@@ -67,7 +67,8 @@ format: $(READY)
 	$(BIN)/ruff format .
 
 claims: $(READY)
-	$(BIN)/python -m relaxboost.claims.publishing.ledger docs $(ONLY)
+	$(BIN)/relaxboost claims check $(ONLY)
+	$(BIN)/python -m relaxboost.claims.publishing.ledger docs
 
 tables: $(READY)
 	$(BIN)/python -m docs.family_tables

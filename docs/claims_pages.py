@@ -8,7 +8,7 @@ from relaxboost.claims.publishing import ledger
 
 
 def on_files(files: Files, config: Any, **_: object) -> Files:
-    """Add a page for each source, the overview, and the pictures."""
+    """Add the overview, the pages of each source, and the pictures."""
     for path, content in ledger.built().items():
         files.append(File.generated(config, path, content=content))
     return files

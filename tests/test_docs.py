@@ -22,7 +22,7 @@ import pytest
 import relaxboost as rb
 from docs import family_tables
 from relaxboost import solvers
-from relaxboost.claims.publishing.pages import file_of
+from relaxboost.claims.publishing.pages import details_of, file_of
 from relaxboost.commands.cli import main
 from relaxboost.relaxations.bounds import level_of
 from relaxboost.solvers import METHODS
@@ -364,7 +364,9 @@ def test_every_public_name_is_on_the_api_page():
                 assert there, f"docs/api.md lacks ::: relaxboost.{name}.{inner}"
 
 
-BUILT = {f"claims/{name}" for name in ("index.md", *map(file_of, rb.claims.sources()))}
+BUILT = {"claims/index.md"} | {
+    f"claims/{page(source)}" for source in rb.claims.sources() for page in (file_of, details_of)
+}
 """The pages of claims, which mkdocs makes."""
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import relaxboost as rb
 from relaxboost._core.errors import number_of
+from relaxboost.claims.publishing.entry import verdict
 from relaxboost.claims.publishing.prose import reading
 from relaxboost.claims.source import DISPLAYS
 from relaxboost.claims.verdict import in_one_line, optima_of
@@ -41,19 +42,20 @@ _LEGEND = (
 
 
 def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[str]:
-    """Yield the lines of `relaxboost claims list`, two for each statement."""
+    """Yield the lines of `relaxboost claims list`, in 80 columns: results, then their parts."""
     rows = [
-        (c.id, c.status, c.evidence(c.stated), f"{c.location}: {c.stated.words}") for c in claims
+        (c.id, c.status, c.evidence(c.stated), f"{c.location}: {c.stated.words}")
+        for c in sorted(claims, key=lambda claim: bool(claim.part_of))
     ]
     rows += [
         (u.id, "not decidable here", "", f"{u.location}: {u.words} [{u.reason}]") for u in unchecked
     ]
     # Ids have different lengths; the second column starts after the longest.
     width = max([len("id"), *(len(row[0]) for row in rows)])
-    yield f"{'id':{width}}  {'on record':{_STATUS}}  rests on"
+    yield f"{'id':{width}}  {'verdict':{_STATUS}}  rests on"
     for id, status, evidence, words in rows:
         yield f"{id:{width}}  {status:{_STATUS}}  {evidence}".rstrip()
-        yield f"    {words}"
+        yield _folded(f"    {words}")
 
 
 def shown(claim: Claim) -> Iterator[str]:
@@ -75,22 +77,30 @@ def shown(claim: Claim) -> Iterator[str]:
         yield f"  caused by:   the error of {claim.source.key}-{claim.caused_by}"
     if claim.harm:
         yield f"  harm:        {claim.harm}"
-    rests = _rests_on(claim)
-    yield f"  rests on:    {rests[0]}"
+    yield f"  rests on:    {claim.evidence(claim.stated)}"
     for number, instance in enumerate(claim.counterexamples):
         title = "fails at:" if number == 0 else ""
         values = claim.space.from_json(instance)
         yield f"  {title:12} {in_one_line(claim.space.to_json(values))}"
         yield f"    sides:     {_sides(claim, values)}"
     title = "reading" if claim.status == "ambiguous" else "corrected"
-    for correction, rest in zip(claim.corrections, rests[1:], strict=True):
+    for correction in claim.corrections:
         yield from _statement(title, correction)
-        yield f"    rests on:  {rest}"
+        yield f"    rests on:  {claim.evidence(correction)}"
+    for number, part in enumerate(_parts(claim)):
+        yield f"  {'' if number else 'parts:':12} {part.id}: {verdict(part)}"
     yield f"  data:        {', '.join(claim.space.fields)}; {claim.trials} instances by default"
     yield f"  check:       relaxboost claims check {claim.id}{file}"
     yield f"  attack:      relaxboost claims attack {claim.id}{file}"
     if any(statement.steps for statement in claim.statements):
         yield f"  steps:       relaxboost claims check '{claim.id}/*'{file}"
+
+
+def _parts(claim: Claim) -> Iterator[Claim]:
+    """Yield the lines of the proof of a result, and the remarks on it."""
+    for part in claim.source.claims.values():
+        if part.part_of and f"{claim.source.key}-{part.part_of}" == claim.id:
+            yield part
 
 
 def _sides(claim: Claim, values: Mapping[str, Any]) -> str:
@@ -100,18 +110,6 @@ def _sides(claim: Claim, values: Mapping[str, Any]) -> str:
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     return _NONE if evidence is None else str(evidence.slack)
-
-
-def _rests_on(claim: Claim) -> list[str]:
-    """Return the evidence for the verdict on each statement, with numbers if they are on file."""
-    from relaxboost.claims.publishing.measuring import on_file
-    from relaxboost.claims.publishing.pages import rests_on
-
-    # Measurements are stored for built-in claims only, and are stale if a statement was added.
-    found = on_file().get(claim.id, ()) if claim.file is None else ()
-    if len(found) != len(claim.statements):
-        return [claim.evidence(statement) for statement in claim.statements]
-    return [rests_on(claim, *pair) for pair in zip(claim.statements, found, strict=True)]
 
 
 def _statement(title: str, statement: Statement) -> Iterator[str]:
@@ -319,9 +317,9 @@ def _on(part: StatementVerdict) -> str:
 
 
 def _slack(evidence: Evidence) -> str:
-    from relaxboost.claims.publishing.measuring import two_digits
-
-    return "0" if evidence.outcome == "tight" else two_digits(evidence.slack.relative)
+    relative = evidence.slack.relative
+    # Slacks below 1e-12 are rounding.
+    return "0" if evidence.outcome == "tight" or abs(relative) < 1e-12 else f"{relative:.2g}"
 
 
 def _instance(evidence: Evidence) -> str:

@@ -35,20 +35,24 @@ def toys(tmp_path):
 
 def test_list(call, toys):
     results = call("list")[1]
-    shown = {line.split()[0] for line in results.splitlines()[1:] if line[0] != " "}
-    assert shown == {claim.id for claim in claims.all() if not claim.part_of}
+    shown = [line.split()[0] for line in results.splitlines()[1:] if line[0] != " "]
+    assert shown == [claim.id for claim in claims.all() if not claim.part_of]
     status, out, err = call("list", "--all")
     assert (status, err) == (0, "")
-    head, *lines = out.splitlines()
-    assert head.split() == ["id", "on", "record", "rests", "on"]
-    listed = {line.split()[0]: number for number, line in enumerate(lines) if line[0] != " "}
+    assert max(map(len, out.splitlines())) <= 80
+    assert out.splitlines()[0].split() == ["id", "verdict", "rests", "on"]
+    rows = re.split(r"\n(?! )", out.rstrip())[1:]
+    assert [row.split()[0] for row in rows[: len(shown)]] == shown
+    listed = {row.split()[0]: row for row in rows}
     for claim in claims.all():
-        number = listed[claim.id]
-        assert lines[number].endswith(f"  {claim.evidence(claim.stated)}")
-        assert f"  {claim.status}  " in lines[number]
-        assert lines[number + 1] == f"    {claim.location}: {claim.stated.words}"
+        first, *words = listed[claim.id].splitlines()
+        assert re.fullmatch(
+            f" +{claim.status} +{claim.evidence(claim.stated)}", first[len(claim.id) :]
+        )
+        text = f"{claim.location}: {claim.stated.words}"
+        assert " ".join(" ".join(words).split()) == " ".join(text.split())
     unchecked = sum(len(source.not_checked) for source in claims.sources())
-    assert len(lines) == 2 * len(listed) == 2 * (len(claims.all()) + unchecked)
+    assert len(rows) == len(listed) == len(claims.all()) + unchecked
     out = call("list", "--source", "SS09", "SS09-T9", "SS09-T9-ro*s", "SS09-T9-*-worst")[1]
     assert [line.split()[0] for line in out.splitlines() if line[0] != " "] == [
         "id",
@@ -86,7 +90,8 @@ def test_show(call, toys):
         "formula:   max_γ (γ − f*([γ − A w_t]_+)) ≥ ρ − ε",
         "given:       A in [−1, 1]^(m×n), m ≥ 2, 0 < ε ≤ 1",
         "on record:   false as stated\n",
-        "rests on:    4 counterexamples on record; of 34 instances ",
+        "rests on:    counterexample\n",
+        "  parts:       SS09-F1-softmax: holds (proof)\n",
         "fails at:    A = [[1/10, 9/10], [-3/5, 0]], k = 1, epsilon = 3/10\n"
         "    sides:     0.3375 <= 0.3, ratio 1.1250 (ρ − margin of w_t, round 2)\n",
         "  step 1:    The smoothed margin is above the margin",

@@ -3,107 +3,117 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import relaxboost as rb
-from relaxboost.claims import Enumeration, Real, Source, Space, at_most, registry
-from relaxboost.claims.publishing import ledger, measuring, pages, prose
+from relaxboost.claims import Enumeration, Real, Source, Space, WorstCases, at_most, registry
+from relaxboost.claims.publishing import ledger, pages, prose
 from relaxboost.claims.record import ILLEGIBLE
 from tests.claims import made
 
 DOCS = Path(__file__).parents[2] / "docs"
 
+MOST_WORDS, MOST_WORDS_OF_FIRST_PAGES = 75_000, 12_000
+
 BAD = "counterexample 1 of MADE-few does not refute it"
 
 
 @pytest.fixture(scope="module")
-def record():
-    """Return what the claims made for tests rest on."""
-    return measuring.measure(claim.check() for claim in made.MADE.claims.values())
+def built():
+    """Return the pages of the registry, without pictures."""
+    return ledger.built(pictures=False)
 
 
-def test_the_pages_are_those_of_the_registry():
-    found = ledger.built(pictures=False)
-    names = {"index.md", *(pages.file_of(source) for source in registry.sources())}
-    assert found.keys() == {f"{ledger.FOLDER}/{name}" for name in names}
-    text = b"".join(found.values()).decode()
+@pytest.fixture
+def two_pages(monkeypatch):
+    """Give every source a page of details."""
+    monkeypatch.setattr(pages, "CLAIMS_ON_ONE_PAGE", 0)
+
+
+def page_of(source):
+    """Return the text of the only page of a source."""
+    (text,) = pages.pages(source).values()
+    return text
+
+
+def test_the_pages_are_those_of_the_registry(built):
+    names = {"index.md"}
+    for source in registry.sources():
+        names |= {pages.file_of(source), pages.details_of(source)}
+    assert built.keys() == {f"{ledger.FOLDER}/{name}" for name in names}
+    text = b"".join(built.values()).decode()
     linked = set(re.findall(rf"\]\(\.\./{pages.PICTURES}/([^)]+)\)", text))
     assert linked == {f"{claim.id}.svg" for claim in registry.all() if claim.counterexamples}
     nav = (DOCS.parent / "mkdocs.yml").read_text("utf-8")
-    assert all(f": {path}\n" in nav for path in found)
+    assert all(f": {path}\n" in nav for path in built if not path.endswith("-details.md"))
+    for path, content in built.items():
+        for name, part in re.findall(r"\]\(([\w-]+\.md)#([^)]+)\)", content.decode()):
+            there = built[f"{ledger.FOLDER}/{name}"].decode()
+            section = rf'^## {part}$|id="{part}"'.replace("-", "[^a-z0-9]+")
+            headings = {pages.anchor(x) for x in re.findall(r"^## (\S+)$", there, re.MULTILINE)}
+            assert part in headings or re.search(section, there), f"{path}: {name}#{part}"
 
 
-def test_what_verdicts_rest_on_is_on_file():
-    """Of every claim; and of some, what a check gives now."""
-    found = measuring.on_file()
-    of_steps = [step for c in registry.all() for s in c.statements for step in s.steps]
-    assert found.keys() == {claim.id for claim in (*registry.all(), *of_steps)}
-    for claim in registry.all():
-        stated, *corrections = measuring.lookup(found, claim)
-        assert bool(stated.refuted) == bool(claim.counterexamples), claim.id
-        assert stated.tried <= claim.trials + len(claim.counterexamples) or claim.every, claim.id
-        if claim.status != "ambiguous":
-            assert not any(part.refuted for part in corrections), claim.id
-    for id in ("JNTV05-conjecture", "JNTV05-R4", "DEK11-projection", "TEL-hessian", "GB11-D1"):
-        verdict = registry.get(id).check(seed=measuring.SEED)
-        assert measuring.of_verdict(verdict)[id] == found[id]
+def test_the_pages_are_short(built):
+    """Nothing is printed twice, and the first page of a source can be read at one sitting."""
+    words = {path: len(text.split()) for path, text in built.items()}
+    first = [path for path in words if not path.endswith("-details.md")]
+    assert sum(words.values()) <= MOST_WORDS
+    assert sum(words[path] for path in first) <= MOST_WORDS_OF_FIRST_PAGES
+    assert words["claims/index.md"] <= 600
 
 
-def test_what_was_measured():
-    def x_at_most(bound):
-        return Source("S", "").claim("a", "", "", formula="", space=Space(x=Real(0, 1)))(
-            lambda x: at_most(x.x, bound)
-        )
+def test_the_first_page_has_results_errata_and_moved_names(two_pages, monkeypatch):
+    monkeypatch.setattr(made.many, "part_of", "trace")
+    monkeypatch.setattr(made.few, "part_of", "trace")
+    monkeypatch.setattr(made.few, "ruling", "ambiguous")
+    monkeypatch.setattr(made.MADE, "moved", {"old": "many", "slip": "errata"})
+    found = pages.pages(made.MADE)
+    assert [*found] == ["made.md", "made-details.md"]
+    first, details = found.values()
+    assert "Statements: 7. Holds: 4, false as stated: 1, ambiguous: 1, not decidable" in first
+    assert (
+        r"| [MADE-trace](made-details.md#made-trace) | false as stated (counterexample) | "
+        r"Theorem 1 \| rate: The loss is &lt;at most> its bound & `falls`. *True instead:* It is "
+        "at most 1. |"
+    ) in first
+    assert "displays ambiguous: [MADE-few](made-details.md#made-few)." in first
+    moved = "| MADE-old | [MADE-many](made-details.md#made-many) |\n| MADE-slip | errata |"
+    assert moved in first
+    assert '<details id="made-many" markdown="1">\n<summary><b>MADE-many</b> holds' in details
 
-    (holds,) = measuring.of_verdict(x_at_most(2).check(30))["S-a"]
-    assert (holds.tried, holds.refuted, holds.tight, holds.least) == (30, 0, 0, "0.33")
-    (refuted,) = measuring.of_verdict(x_at_most(-1).check(5))["S-a"]
-    assert (refuted.tried, refuted.refuted, refuted.least) == (5, 5, "")
-    assert pages.instances(holds) == "30 instances, least relative slack 0.33"
-    assert pages.instances(measuring.Measured(7, 0, 7, "0")).endswith("all of which it holds")
-    assert pages.instances(measuring.Measured(1, 0, 0, "")) == "1 instance"
-    assert [measuring.two_digits(x) for x in (1e-15, -0.0123, 1.0)] == ["0", "-0.012", "1"]
 
-
-def test_links_within_the_page_lead_to_sections(record):
-    page = pages.page(made.MADE, record)
-    sections = {title.lower() for title in re.findall(r"^### (.*)$", page, re.MULTILINE)}
-    assert set(re.findall(r"\]\(#([^)]+)\)", page)) == sections
-    assert len(sections) == len(made.MADE.claims)
+def test_misprints_are_in_the_errata_alone():
+    source, space = Source("S", "a source"), Space(x=Real(0, 1))
+    wrong = source.claim(
+        "wrong", ("Eq. 1", "p. 2"), "x is small.", printed="x ≤ 1/2", ruling="misprint",
+        harm="None.", formula="x ≤ 1/2", space=space, counterexamples=[{"x": 1}, {"x": "3/4"}],
+    )(lambda x: at_most(x.x, 0.5))  # fmt: skip
+    wrong.corrected("At most 1.")(lambda x: at_most(x.x, 1))
+    text = page_of(source)
+    assert "* [p. 2](s.md#s-wrong): x ≤ 1/2<br>*Read:* At most 1.<br>*Harm:* None." in text
+    assert text.count("x ≤ 1/2") == text.count("At most 1.") == 1
+    assert "**Read instead (instances):** In the errata." in text
+    assert text.count("**Refuted:**") == 1
 
 
 def test_the_overview_counts():
     text = ledger.index([made.MADE])
     assert "| [MADE](made.md) | 4 | 2 | 0 | 0 | 0 | 1 |\n| all | 4 | 2 | 0 | 0 | 0 | 1 |" in text
-    assert "that is 7 verdicts: 2 on counterexamples, 5 on instances tried." in text
-    assert (
-        "\nMADE, false as stated: [MADE-trace](made.md#made-trace), [MADE-few](made.md#made-few)."
-        in text
-    )
+    assert "there are 7 verdicts. They rest on: 2 counterexample, 5 instances." in text
 
 
-def test_the_page_says_what_is_on_record(record):
-    page = pages.page(made.MADE, record)
-    assert "Statements: 7. Holds: 4, false as stated: 2, not decidable here: 1. [What" in page
-    assert (
-        r"| [MADE-trace](#made-trace) | false as stated | Theorem 1 \| rate: The loss is &lt;at "
-        "most> its bound & `falls`. | It is at most 1. | counterexample |  |"
-    ) in page
-    assert r"| MADE-U1 | not decidable here | Sec. 9: It is &lt;nice> \| `good`. | a matter" in page
-    assert "**False as stated.** Theorem 1 | rate." in page
-    assert re.search(
-        r"Rests on a counterexample on record; of \d+ instances \d+ refutes? it\.", page
-    )
-    assert "Refuted by `0.25 <= -0.5 (square)` at\n\n```\nt = -1/2, k = 1, loss = hinge" in page
+def test_the_page_says_what_is_on_record():
+    page = page_of(made.MADE)
+    assert r"**MADE-U1** not decidable here. Sec. 9: It is &lt;nice> | `good`. a matter" in page
+    assert "## MADE-trace\n\n**False as stated (counterexample).** The loss" in page
+    assert "\n\nTheorem 1 | rate. `L_t ≤ e^{−t/30} [1](2) < ‖d‖_1` Given: ε > 0" in page
+    assert "**Refuted:** `0.25 <= -0.5 (square)`\n\n```\nt = -1/2, k = 1, loss = hin" in page
     assert "```\nA = [1/3  1]\n    [ -1  0]\nd = [1/3  2/3]\nepsilon = 1/10\n```" in page
-    assert "**True instead:** It is at most 1.\n\n`L_t ≤ 1`\n\nRests on 13 instances, " in page
-    assert "On “It is at most 1.”:\n\nSince it falls." in page
-    assert re.search(r"Check: `\S*made.py`\. Again: `relaxboost claims check MADE-few`", page)
+    assert "**True instead (instances):** It is at most 1. `L_t ≤ 1`\n\nSince it falls." in page
     assert page.count("![") == 2
-    assert page.count("<details") == page.count("</details>") == 6
     assert "<script" not in page
 
 
@@ -123,6 +133,7 @@ def test_readings_proofs_enumerations_and_what_is_illegible():
     )
     own = "Eq. 3", "not in the paper"
     proved = source.claim("proved", own, "x ≤ 1", **options)(lambda x: at_most(x.x, 1))
+    proved.step("A worst case.", every=WorstCases.grid("x = 1", x=[1]))(lambda x: at_most(x.x, 1))
 
     @proved.step("A step.", "x² ≤ x", trials=9)
     def _(x):
@@ -132,29 +143,25 @@ def test_readings_proofs_enumerations_and_what_is_illegible():
         """
         return at_most(x.x**2, x.x)
 
-    text = pages.page(source, measuring.measure(c.check() for c in source.claims.values()))
-    assert "**Ambiguous.** Eq. 1 (p. 2)." in text
-    assert "As printed:\n\n> x\\_{i} ≪ 1\n\nAs checked:\n\n`f`\n" in text
-    assert "**Another reading, which holds:** At most 1.\n" in text
+    text = page_of(source)
+    assert "**Ambiguous (counterexample).** x is small.\n\nP. 2.\n\n> x\\_{i} ≪ 1\n" in text
+    assert "**Another reading, which holds (instances):** At most 1.\n" in text
     assert "**Another reading, refuted as well:** At most 1/4.\n" in text
-    assert "illegible in our copy, and nothing is charged" in text
-    assert "Rests on enumeration: x = 0 and 1; 2 instances, " in text
-    assert "Rests on a proof, each step checked; and on 100 instances, on " in text
-    step = r"^1\. A step\. `x² ≤ x` \(9 instances, [^)]*\) Since x ≤ 1, x² ≤ x\.$"
-    assert re.search(step, text, re.MULTILINE)
-    assert text.count("Not in the paper") == 1
+    assert "**Holds (exact).** x ≤ 1\n\nEq. 2. `f`\n\nIllegible in our copy." in text
+    steps = "\n\n1. A worst case. for x = 1\n2. A step. `x² ≤ x` Since x ≤ 1, x² ≤ x.\n"
+    assert f"**Holds (proof).** x ≤ 1\n\nNot in the paper. `f`{steps}" in text
 
 
-def test_lines_of_a_source_lead_to_claims_or_give_a_reason(monkeypatch, record):
+def test_lines_of_a_source_lead_to_claims_or_give_a_reason(monkeypatch):
     monkeypatch.setattr(made.MADE, "lines", [])
     made.MADE.outline("""
 Eq. 1 | It is |small|. | many, U1
 | A <word> of two
     lines. | - | a definition
 """)
-    page = pages.page(made.MADE, record)
-    assert r"| Eq. 1 | It is \|small\|. | [MADE-many](#made-many), MADE-U1 |" in page
-    assert "| Eq. 1 | A &lt;word> of two lines. | a definition |" in page
+    page = page_of(made.MADE)
+    assert "* Eq. 1: [MADE-many](made.md#made-many), [MADE-U1](made.md#made-u1)\n" in page
+    assert "* No claim (a definition): Eq. 1\n" in page
     for wrong in ("gone | why", "-"):
         with pytest.raises(rb.InputError, match="needs claims declared before, or a reason"):
             made.MADE.outline(f"Eq. 3 | It is. | {wrong}")
@@ -162,55 +169,31 @@ Eq. 1 | It is |small|. | many, U1
         made.MADE.outline("Eq. 3 | It is.")
 
 
-def test_a_counterexample_that_refutes_nothing_is_not_printed(monkeypatch, record):
+def test_a_counterexample_that_refutes_nothing_is_not_printed(monkeypatch):
     monkeypatch.setattr(made.few, "counterexamples", [{"t": "1/2", "k": 1, "loss": "hinge"}])
     with pytest.raises(rb.InputError, match=BAD):
-        pages.page(made.MADE, record)
+        pages.pages(made.MADE)
 
 
-def test_a_claim_that_was_not_measured_is_named(record):
-    with pytest.raises(rb.InputError, match="MADE-trace rests on was not measured; run make"):
-        pages.page(made.MADE, {**record, "MADE-trace": record["MADE-trace"][:1]})
-
-
-@pytest.fixture
-def only_made(tmp_path, monkeypatch):
-    """Let the registry have the claims made for tests, and no record."""
+def test_the_pages_and_pictures_are_built(monkeypatch):
     monkeypatch.setattr(ledger, "sources", lambda: (made.MADE,))
-    monkeypatch.setattr(measuring, "FILE", tmp_path / "measured.json")
-    yield tmp_path
-    measuring.on_file.cache_clear()
-
-
-def test_the_record_is_written(only_made, monkeypatch):
-    with pytest.raises(rb.InputError, match="not as recorded:\nMADE-never: undecided, not holds"):
-        ledger.write(only_made)
-    monkeypatch.delitem(made.MADE.claims, "MADE-never")
-    (path,) = ledger.write(only_made)
-    first = path.read_bytes()
-    assert measuring.on_file().keys() == made.MADE.claims.keys()
-    assert [one.read_bytes() for one in ledger.write(only_made, ["MADE-few"])] == [first]
-    verdict = replace(made.MADE.claims["MADE-few"].check(2), interrupted=True)
-    with monkeypatch.context() as patch:
-        patch.setattr(ledger, "check_all", lambda *_, **__: [(None, verdict)])
-        with pytest.raises(rb.InputError, match=r"nothing .*: interrupted after 0 of 1 claim;"):
-            ledger.write(only_made, ["MADE-few"])
-    assert path.read_bytes() == first
-    measuring.write({})
-    with pytest.raises(rb.InputError, match="MADE-trace rests on was not measured"):
-        ledger.write(only_made, ["MADE-few"])
-    with pytest.raises(rb.InputError, match="no folder"):
-        ledger.write(only_made / "nowhere")
-
-
-def test_the_pages_and_pictures_are_built(only_made, monkeypatch):
-    monkeypatch.delitem(made.MADE.claims, "MADE-never")
-    ledger.write(only_made)
     found = ledger.built()
     pictures = [f"{pages.PICTURES}/{name}.svg" for name in ("MADE-trace", "MADE-few")]
     assert [*found] == ["claims/index.md", "claims/made.md", *pictures]
     assert all(found[path].startswith(b"<?xml") for path in pictures)
     assert found == ledger.built()
+
+
+def test_the_numbers_of_the_findings_are_renewed(tmp_path, monkeypatch):
+    page = tmp_path / ledger.FINDINGS
+    page.write_text("<!-- numbers -->\nstale\n<!-- end -->\n")
+    monkeypatch.setattr("sys.argv", ["ledger", str(tmp_path)])
+    ledger.main()
+    assert page.read_text() == ledger.renewed(page.read_text(), registry.sources())
+    assert "stale" not in page.read_text()
+    monkeypatch.setattr("sys.argv", ["ledger", str(tmp_path / "nowhere")])
+    with pytest.raises(SystemExit, match="usage"):
+        ledger.main()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 import relaxboost as rb
@@ -63,18 +62,9 @@ def test_the_page_has_everything(text, verdicts):
     assert "It is at most 1." in words
     assert "a matter of taste: f*(x), g*(y)" in words
     assert "No instance met the hypotheses." in words
-    assert re.search(r"A: [34]\d × \d+ matrix", words)
+    assert re.search(r"A = \([34]\d × \d+ matrix\)", words)
     assert "Every verdict" not in words
     assert "Not the status on record: MADE-never." in words
-
-
-def test_the_python_shown_makes_the_instance(text):
-    shown = ["".join(pre.itertext()) for pre in ET.fromstring(text).iter("pre")]
-    code = next(code for code in shown if '["MADE-few"]' in code)
-    assert 'rb.claims.load("made.py")' in code
-    data = re.search(r"instance\((.*)\)", code, re.DOTALL)[1]
-    x = made.few.instance(eval(data))
-    assert (x.t, x.k, x.loss) == (-0.5, 1, "hinge")
 
 
 def test_claims_built_in_are_known(tmp_path):
@@ -82,7 +72,6 @@ def test_claims_built_in_are_known(tmp_path):
     verdict = claim.check(trials=2)
     write_report([verdict], tmp_path / "r.html")
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "rb.claims.get(&quot;SS09-T9&quot;).instance(" in text
     assert verdict.counterexample.optima[0].digest in text
     assert "0.337499999999" in text  # 27/80 of entries that are doubles, as decimals that hold
     assert "Every verdict is the status on record." in text
@@ -90,18 +79,6 @@ def test_claims_built_in_are_known(tmp_path):
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "Interrupted, with less tried than was asked: SS09-T9." in text
     assert "status on record" not in text
-
-
-def test_a_very_large_instance_is_not_printed(tmp_path):
-    claim = made.large
-    x = claim.space.to_json({"A": np.full((200, 60), 0.123456789)})
-    evidence = claim.examine(claim.stated, claim.space.from_json(x), "a test")
-    verdict = claim.check(trials=1)
-    verdict.stated.least = evidence
-    write_report([verdict], tmp_path / "r.html", [claim])
-    text = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "it is in the .instance of the evidence" in text
-    assert len(text) < 100_000
 
 
 def test_an_attack_is_reported(tmp_path):
@@ -143,9 +120,16 @@ def test_what_is_printed_readings_and_proofs_are_shown(tmp_path):
     vague.step("A step.", correction=1)(lambda x: at_most(x.x**2, x.x))
     write_report([vague.check(5)], tmp_path / "report.html", [vague])
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "<p>As printed: x ≪ &lt;1&gt;</p>" in page
-    assert "<dt>place</dt><dd>p. 2</dd><dt>rests on</dt><dd>counterexample</dd>" in page
+    assert "<blockquote>x ≪ &lt;1&gt;</blockquote>" in page
+    assert "<p>P. 2. <code>f</code></p>" in page
+    assert "<td>counterexample</td>" in page
     assert '<strong>As stated: </strong><span class="chip refuted">refuted</span>' in page
-    assert '<strong>Another reading: </strong><span class="chip holds">holds</span>' in page
-    assert "Another reading: </strong>At most 1." in page
+    assert '<strong>“reading: at most 1.”: </strong><span class="chip holds">holds' in page
+    assert "Another reading, which holds (proof):</strong> At most 1." in page
     assert "Steps of the proof: S-vague/1.1 holds" in page
+
+
+def test_a_counterexample_that_refutes_nothing_is_left_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(made.few, "counterexamples", [{"t": "1/2", "k": 1, "loss": "hinge"}])
+    write_report([made.few.check(5)], tmp_path / "r.html", [made.few])
+    assert "<strong>Refuted:</strong>" not in (tmp_path / "r.html").read_text(encoding="utf-8")

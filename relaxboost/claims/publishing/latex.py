@@ -36,17 +36,8 @@ _SYMBOLS = {c: rf"\{name}" for c, name in _GREEK.items()} | {
     "∝": r"\propto", "⁰": "{}^0", "⁹": "{}^9", "ⁿ": "{}^n", "°": r"{}^\circ", "ℝ": r"\mathbf{R}",
     "≡": r"\equiv", "⊆": r"\subseteq", "⌊": r"\lfloor", "⌋": r"\rfloor",
 }  # fmt: skip
-_PLAIN = {
-    "{": r"\{",
-    "}": r"\}",
-    "_": r"\_",
-    "^": r"\^{}",
-    "~": r"\~{}",
-    "–": "--",
-    "“": "``",
-    "”": "''",
-}
-_PLAIN |= {c: f"\\{c}" for c in "#$%&"}
+_PLAIN = {"{": r"\{", "}": r"\}", "_": r"\_", "^": r"\^{}", "~": r"\~{}"}
+_PLAIN |= {"–": "--", "“": "``", "”": "''"} | {c: f"\\{c}" for c in "#$%&"}
 _ACCENTS = {"̂": r"\hat", "̃": r"\tilde", "̄": r"\bar"}
 _ACCENTED = {"â": r"\hat{a}", "ŵ": r"\hat{w}", "ŷ": r"\hat{y}", "ĥ": r"\hat{h}"}
 _LETTERS = {"á": r"\'a", "é": r"\'e", "ü": r"\"u", "ö": r"\"o", "ä": r"\"a", "ø": r"\o{}"}
@@ -100,17 +91,14 @@ def errata(source: Source) -> str:
     for one in source.misprints:
         cells = one.place, one.printed, one.read
         rows.append(" & ".join(as_latex(cell) for cell in cells) + r" \\")
-    lines = [
+    head = [
         f"% relaxboost claims show {source.key} --latex",
         r"\begin{tabular}{p{.2\linewidth}p{.38\linewidth}p{.38\linewidth}}",
         r"\toprule",
         r"where & printed & read \\",
         r"\midrule",
-        *rows,
-        r"\bottomrule",
-        r"\end{tabular}",
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*head, *rows, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
 def _statement(statement: Statement) -> list[str]:
@@ -145,11 +133,8 @@ def _value(x: float, other: float | None = None) -> str:
 
 def _name(name: str) -> str:
     """Return the name of a datum as mathematics has it."""
-    letters = {latex: latex for latex in _GREEK.values()} | {
-        "epsilon": "varepsilon",
-        "phi": "varphi",
-    }
-    letters |= {"lam": "lambda", "Lam": "Lambda"}
+    letters = {latex: latex for latex in _GREEK.values()}
+    letters |= {"epsilon": "varepsilon", "phi": "varphi", "lam": "lambda", "Lam": "Lambda"}
     stem, digits = re.fullmatch(r"(.*?)(\d*)", name).groups()  # type: ignore[union-attr]
     text = rf"\{letters[stem]}" if stem in letters else stem
     if len(stem) > 1 and stem not in letters:

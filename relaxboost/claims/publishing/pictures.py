@@ -12,36 +12,38 @@ import numpy as np
 
 from relaxboost._core.errors import InputError, check_drawing, number_of
 from relaxboost.claims.claim import Claim
-from relaxboost.claims.fields import as_number
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack
-from relaxboost.claims.publishing.prose import rows_of
+from relaxboost.claims.publishing.prose import columns
 from relaxboost.claims.record import AMBIGUOUS
 from relaxboost.claims.verdict import ClaimVerdict, Evidence, StatementVerdict
 
-LEFT, RIGHT, WRONG, MENDED, OPEN = "C0", "C1", "C3", "C2", "0.6"
-"""Colours of the left and right sides, of what is refuted, corrected and undecided."""
+LEFT, RIGHT = "#1b4f8a", "#f5b265"
+"""Colours of the two sides: dark and light, which a print in grey keeps apart."""
+HELD, OPEN, WRONG, MENDED = "#a8cbe8", "0.6", "#a50f15", "black"
+"""Colours of instances on which a statement holds, is undecided and refuted, from light to dark,
+and of the outline of those of a correction."""
 
 _BARS = 6
-"""Largest number of inequalities that are drawn one by one."""
-_LEGIBLE = 14
-"""Largest number of columns whose entries are written into the cells."""
+"""Largest number of inequalities that are drawn; they are the nearest to failing."""
+CHARACTERS_OF_TITLE = 130
 _NOISE = 1e-9
 """Relative slacks below this are drawn as none."""
 
 
-def picture(claim: Claim, verdict: ClaimVerdict, title: str = "") -> Any:
+def picture(claim: Claim, verdict: ClaimVerdict, title: str | None = None) -> Any:
     """Return a matplotlib figure of what a check or an attack of a claim found.
 
-    Its panels are the two sides of the decisive instance, by round where they belong to rounds;
-    the relative slack of every instance; and the data of the decisive instance, which is the
-    counterexample where there is one.
+    Its panels are the two sides of the decisive instance, by round if they belong to rounds; the
+    relative slack of every instance; and the data of the decisive instance, which is the
+    counterexample if there is one.
 
     Parameters
     ----------
     claim : Claim
     verdict : ClaimVerdict
         Of this claim.
-    title : str
+    title : str, optional
+        By default the id and the words of the claim.
 
     Raises
     ------
@@ -56,32 +58,28 @@ def picture(claim: Claim, verdict: ClaimVerdict, title: str = "") -> Any:
     check_drawing()
     from matplotlib.figure import Figure
 
-    blocks = _arrays(evidence)
-    figure = Figure(figsize=(4.3 * (2 + bool(blocks)), 3.7), layout="constrained")
-    grid = figure.add_gridspec(1, 2 + bool(blocks))
-    sides = figure.add_subplot(grid[0])
+    figure = Figure(figsize=(12.9, 4.1), layout="constrained")
+    sides, slacks, data = figure.subplots(1, 3)
     draw_sides(sides, evidence)
-    if not blocks:
-        sides.set_title(f"{_caption(evidence, blocks)}\n\n{sides.get_title()}", fontsize="medium")
-    draw_slacks(figure.add_subplot(grid[1]), verdict)
-    if blocks:
-        _draw_blocks(figure, grid[2], blocks, evidence)
-    if title:
-        figure.suptitle(title)
+    draw_slacks(slacks, verdict)
+    _write_instance(data, evidence)
+    title = f"{claim.id}: {claim.stated.words}" if title is None else title
+    # A dollar would begin a formula.
+    figure.suptitle(
+        textwrap.fill(title, CHARACTERS_OF_TITLE).replace("$", r"\$"), fontsize="medium"
+    )
     return figure
 
 
-def svg(figure: Any, salt: str, *, outlines: bool = True) -> bytes:
-    """Return a matplotlib figure as SVG, the same bytes each time.
+def svg(figure: Any, salt: str) -> bytes:
+    """Return a matplotlib figure as SVG with text as text, the same bytes each time.
 
-    The salt goes into the names within. Letters are outlines, the same everywhere, or without
-    `outlines` text in a font of the reader's, in half the space.
+    The salt goes into the names within.
     """
     import matplotlib
 
     buffer = io.BytesIO()
-    settings: Any = {"svg.hashsalt": salt, "svg.fonttype": "path" if outlines else "none"}
-    with matplotlib.rc_context(settings):
+    with matplotlib.rc_context({"svg.hashsalt": salt, "svg.fonttype": "none"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     content = re.sub(rb"<!--.*?-->|(?<=>)\s+(?=<)", b"", buffer.getvalue())
     # A hundredth of a point is finer than any screen; only the scale of the letters needs more.
@@ -94,11 +92,12 @@ def draw_sides(axes: Any, evidence: Evidence) -> None:
     trace = [s for s in finite if s.round is not None and s.where == evidence.slack.where]
     if len({s.round for s in trace}) > 1:
         _draw_trace(axes, trace, evidence)
-    elif len(evidence.slacks) <= _BARS or not finite:
-        ordered = sorted(evidence.slacks, key=lambda s: s is not evidence.slack)
-        _draw_bars(axes, ordered[:_BARS])
     else:
-        _draw_pairs(axes, finite, evidence)
+        many = len(evidence.slacks) > _BARS  # else they are in their own order
+        ordered = sorted(
+            evidence.slacks, key=lambda s: (s is not evidence.slack, many * s.relative)
+        )
+        _draw_bars(axes, ordered[:_BARS])
 
 
 def _draw_trace(axes: Any, trace: list[Slack], evidence: Evidence) -> None:
@@ -110,7 +109,7 @@ def _draw_trace(axes: Any, trace: list[Slack], evidence: Evidence) -> None:
     axes.plot(rounds, left, "o-", color=LEFT, label=_left_side(trace), **style)
     wrong = np.array([s.high < 0.0 for s in trace])
     if wrong.any() and not evidence.slack.equality:
-        shade: dict[str, Any] = {"color": WRONG, "alpha": 0.2, "linewidth": 0, "interpolate": True}
+        shade: dict[str, Any] = {"color": WRONG, "alpha": 0.3, "linewidth": 0, "interpolate": True}
         axes.fill_between(rounds, left, right, where=wrong, label="too large", **shade)
     if evidence.outcome == REFUTED and evidence.slack.round is not None:
         at = (evidence.slack.round, evidence.slack.left)
@@ -182,30 +181,6 @@ def _draw_bars(axes: Any, slacks: list[Slack]) -> None:
     )
 
 
-def _draw_pairs(axes: Any, slacks: list[Slack], evidence: Evidence) -> None:
-    """Draw many inequalities as points, the left side against the right one."""
-    left, right = np.array([(s.left, s.right) for s in slacks]).T
-    wrong = np.array([s.high < 0.0 for s in slacks])
-    values = np.concatenate([right, left])
-    log = values.min() > 0.0 and values.max() > 1e3 * values.min()
-    low, high = float(values.min()), float(values.max())
-    room = 0.05 * ((high - low) or 1.0)
-    ends = [low / 1.3, high * 1.3] if log else [low - room, high + room]
-    axes.plot(ends, ends, color="black", linewidth=0.8)
-    if not evidence.slack.equality:
-        axes.fill_between(ends, ends, ends[1], color=WRONG, alpha=0.08, linewidth=0)
-    for chosen, colour, name in ((~wrong, LEFT, "holds"), (wrong, WRONG, "refuted")):
-        if chosen.any():
-            style = {"color": colour, "alpha": 0.7, "markersize": 5, "label": name}
-            axes.plot(right[chosen], left[chosen], "o", markeredgewidth=0, **style)
-    if log:
-        axes.set(xscale="log", yscale="log")
-    axes.set(xlim=ends, ylim=ends, xlabel="right side", ylabel="left side")
-    kind = "equations" if all(s.equality for s in slacks) else "inequalities"
-    axes.set_title(f"the two sides of {len(slacks)} {kind}", fontsize="medium")
-    axes.legend(fontsize="small", loc="lower right")
-
-
 def draw_slacks(axes: Any, verdict: ClaimVerdict) -> None:
     """Draw a histogram of the least relative slack of every instance, as stated and corrected."""
     part = verdict.stated
@@ -222,7 +197,7 @@ def draw_slacks(axes: Any, verdict: ClaimVerdict) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.xaxis.get_major_locator().set_params(nbins=6)
     if np.abs(drawn).max() <= _NOISE:
-        axes.bar([0.0], [slacks.size], width=0.08, color=LEFT)
+        axes.bar([0.0], [slacks.size], width=0.08, color=HELD)
         axes.set_xlim(-1.0, 1.0)
         axes.set_title(f"slack of {number}: 0, both sides are equal", fontsize="medium")
         return
@@ -231,16 +206,12 @@ def draw_slacks(axes: Any, verdict: ClaimVerdict) -> None:
     kinds = (
         ("refuted", outcomes == REFUTED, WRONG),
         ("undecided", outcomes == UNDECIDED, OPEN),
-        ("holds", np.isin(outcomes, (HOLDS, TIGHT)), LEFT),
+        ("holds", np.isin(outcomes, (HOLDS, TIGHT)), HELD),
     )
     kept = [(name, slacks[chosen], colour) for name, chosen, colour in kinds if chosen.any()]
-    axes.hist(
-        [values for _, values, _ in kept],
-        bins=edges,
-        stacked=True,
-        color=[colour for *_, colour in kept],
-        label=[f"{name}: {values.size}" for name, values, _ in kept],
-    )
+    names = [f"{name}: {values.size}" for name, values, _ in kept]
+    shown: dict[str, Any] = {"color": [colour for *_, colour in kept], "label": names}
+    axes.hist([values for _, values, _ in kept], bins=edges, stacked=True, **shown)
     if mended.size:
         style = {"histtype": "step", "color": MENDED, "linewidth": 1.6}
         name = "other readings" if verdict.recorded == AMBIGUOUS else "corrected"
@@ -263,68 +234,18 @@ def _edges(drawn: Any) -> Any:
     return width * np.arange(min(first, 0) - (low < 0.0), max(last, 1) + 1)
 
 
-def draw_array(axes: Any, name: str, entries: Any, aspect: float | str = "auto") -> None:
-    """Draw a matrix, or a vector as a row, as a heat map with its entries as short fractions.
-
-    The entries are as `Space.to_json` writes them; `aspect` is the height of a cell for each unit
-    of width, and "auto" fills the axes.
-    """
-    table = rows_of(entries)
-    values = np.array([[as_number(entry) for entry in row] for row in table])
-    most = float(np.abs(values[np.isfinite(values)]).max(initial=0.0)) or 1.0
-    m, n = values.shape
-    shown = np.clip(np.nan_to_num(values, posinf=most, neginf=-most), -most, most)
-    # Colours stop short of the darkest, on which no entry could be read.
-    axes.imshow(shown, cmap="RdBu", vmin=-1.6 * most, vmax=1.6 * most, aspect=aspect)
-    axes.set(xticks=[], yticks=[])
-    axes.set_xticks(np.arange(-0.5, n), minor=True)
-    axes.set_yticks(np.arange(-0.5, m), minor=True)
-    axes.grid(which="minor", color="white", linewidth=1.5 if max(m, n) <= _LEGIBLE else 0)
-    axes.tick_params(which="both", length=0, labelbottom=False, labelleft=False)
-    axes.spines[:].set_visible(False)
-    axes.set_ylabel(name, rotation=0, ha="right", va="center", labelpad=8)
-    if n > _LEGIBLE or m > _LEGIBLE:
-        return
-    longest = max(len(_short(entry)) for row in table for entry in row)
-    size = min(10.0, 290.0 / n / max(longest, 3), 200.0 / m)
-    for i, row in enumerate(table):
-        for j, entry in enumerate(row):
-            axes.text(j, i, _short(entry), ha="center", va="center", fontsize=size)
-
-
-def _draw_blocks(figure: Any, place: Any, blocks: dict[str, Any], evidence: Evidence) -> None:
-    """Draw the arrays of an instance below one another, and its numbers in the title."""
-    heights = [len(rows_of(entries)) for entries in blocks.values()]
-    # A row is as high as it would be among four, so that small arrays are not blown up.
-    spare = [4 - sum(heights)] if sum(heights) < 4 else []
-    inner = place.subgridspec(len(heights + spare), 1, height_ratios=heights + spare)
-    for number, (name, entries) in enumerate(blocks.items()):
-        axes = figure.add_subplot(inner[number])
-        alone = len(blocks) == 1 and heights[0] > 1 and len(entries[0]) <= 4
-        draw_array(axes, name, entries, 0.5 if alone else "auto")
-        axes.set_anchor("N")
-        if number == 0:
-            axes.set_title(_caption(evidence, blocks), fontsize="medium")
-
-
-def _caption(evidence: Evidence, blocks: dict[str, Any]) -> str:
-    """Return what the instance is, and its numbers."""
+def _write_instance(axes: Any, evidence: Evidence) -> None:
+    """Write the data of an instance, in letters so small that they fit."""
     found = "counterexample" if evidence.outcome == REFUTED else "instance of least slack"
-    scalars = [
-        f"{name} = {_short(value)}".replace(" ", "\xa0")  # not broken there
-        for name, value in evidence.instance.items()
-        if name not in blocks
+    axes.set_title(found, fontsize="medium", loc="left")
+    axes.axis("off")
+    lines = columns(evidence.instance).splitlines()
+    lines = [
+        part for line in lines for part in (textwrap.wrap(line, 60) if ", " in line else [line])
     ]
-    wrapped = "\n".join(textwrap.wrap(", ".join(scalars), 44)).replace("\xa0", " ")
-    return f"{found}\n{wrapped}".strip()
-
-
-def _arrays(evidence: Evidence) -> dict[str, Any]:
-    return {
-        name: value
-        for name, value in evidence.instance.items()
-        if isinstance(value, (list, tuple)) and len(value)
-    }
+    size = min(11.0, 480.0 / max(map(len, lines), default=1), 180.0 / max(len(lines), 1))
+    style = {"family": "monospace", "fontsize": size, "va": "top", "transform": axes.transAxes}
+    axes.text(0.0, 0.97, "\n".join(lines).replace("$", r"\$"), **style)
 
 
 def _name(slack: Slack, place: int) -> str:
@@ -340,12 +261,6 @@ def _left_side(slacks: list[Slack]) -> str:
     """Return the legend of the left side, which ends with how it is to compare with the right."""
     relations = {_relation(slack) for slack in slacks}
     return f"left side {relations.pop()}" if len(relations) == 1 else "left side"
-
-
-def _short(entry: Any) -> str:
-    """Return an entry as it is written, or to three digits where that is long."""
-    text = f"{entry:.3g}" if isinstance(entry, float) else str(entry)
-    return text.replace("-", "−") if not isinstance(entry, str) or "/" in entry else text
 
 
 def _plain(value: float) -> str:

@@ -71,7 +71,7 @@ def as_markdown(text: str, cell: bool = False) -> str:
         if kind == "text":
             parts.append(_SPECIAL.sub(r"\\\g<0>", part).replace("<", "&lt;"))
         else:
-            parts.append(f"`{part}`" if kind == "code" else f"*{part}*")
+            parts.append(formula(part) if kind == "code" else f"*{part}*")
     joined = "".join(parts)
     return joined.replace("|", r"\|") if cell else joined
 
@@ -81,6 +81,11 @@ def formula(text: str) -> str:
     fence = "`" * (1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
     pad = " " if "`" in text else ""
     return f"{fence}{pad}{text}{pad}{fence}"
+
+
+def code(text: str) -> str:
+    """Return a formula as code within a text, for `pieces`."""
+    return f"``{text}``" if text else ""
 
 
 def measured(slack: Slack) -> str:
@@ -106,31 +111,18 @@ def rows_of(value: Any) -> Any:
     return value if value and isinstance(value[0], (list, tuple)) else [value]
 
 
-def size(value: Any) -> str:
-    """Return how many rows and columns an array has, in words."""
-    rows = rows_of(value)
-    return f"{len(rows)} × {len(rows[0])} matrix" if rows is value else f"{len(value)} entries"
-
-
-def set_in_full(value: Any) -> bool:
-    """Return whether an array is small enough to be read."""
-    rows = rows_of(value)
-    return len(rows) <= _HIGH and len(rows[0]) <= _WIDE
-
-
 def entry(value: Any) -> str:
     """Return an entry of an instance as it is written, doubles to six digits."""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _array(name: str, value: Any) -> list[str]:
-    if not set_in_full(value):
-        return [f"{name} = ({size(value)})"]
     rows = [[entry(x) for x in row] for row in rows_of(value)]
+    if len(rows) > _HIGH or len(rows[0]) > _WIDE:
+        is_matrix = rows_of(value) is value
+        size = f"{len(rows)} × {len(rows[0])} matrix" if is_matrix else f"{len(value)} entries"
+        return [f"{name} = ({size})"]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    set_rows = [
-        "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True))
-        for row in rows
-    ]
+    lines = ("  ".join(map(str.rjust, row, widths)) for row in rows)
     margin = " " * len(f"{name} = ")
-    return [(margin if i else f"{name} = ") + f"[{row}]" for i, row in enumerate(set_rows)]
+    return [(margin if i else f"{name} = ") + f"[{line}]" for i, line in enumerate(lines)]

@@ -1,0 +1,101 @@
+"""What a reader sees of a claim, in order; pages set it in Markdown, and reports in HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from relaxboost._core.errors import InputError
+from relaxboost.claims.claim import Claim
+from relaxboost.claims.measure import REFUTED
+from relaxboost.claims.publishing.prose import code, columns, measured, paragraphs, reading
+from relaxboost.claims.record import AMBIGUOUS, ILLEGIBLE, MISPRINT, Statement, WorstCases
+
+_RELATIONS = "=≤≥<>≪∈"
+"""A printed text with one of these has a formula."""
+
+
+@dataclass(frozen=True)
+class EntryPart:
+    """A paragraph, a quotation, the data of an instance, or a step of a proof."""
+
+    kind: str
+    """One of text, printed, data and step."""
+    text: str
+    label: str = ""
+    """Words in bold before the text."""
+
+
+def verdict(claim: Claim) -> str:
+    """Return the status of a claim on record, and what this rests on."""
+    return f"{claim.status} ({claim.evidence(claim.stated)})"
+
+
+def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
+    """Yield the parts of a claim after its words: place, counterexamples, corrections, proofs.
+
+    Parameters
+    ----------
+    claim : Claim
+    brief : bool
+        Whether a table of errata stands beside. Then misprints are not quoted again, and a printed
+        formula that is refuted stands for the formula as checked. The printed text of what holds
+        and all counterexamples but the first are left out.
+
+    Raises
+    ------
+    InputError
+        If the first counterexample on record does not refute the claim, and `brief`.
+    """
+    refuted, misprint = bool(claim.counterexamples), claim.status == MISPRINT
+    quoted = brief and refuted and any(c in claim.printed for c in _RELATIONS)
+    given = f"Given: {claim.given.rstrip('.')}." * bool(claim.given)
+    formula = code(claim.stated.formula) * (not quoted)
+    page = "" if brief and misprint else f"{claim.page[:1].upper()}{claim.page[1:]}."
+    yield EntryPart("text", " ".join(filter(None, (page, formula, given))))
+    if claim.printed == ILLEGIBLE:
+        yield EntryPart("text", "Illegible in our copy.")
+    elif claim.printed and (not brief or (refuted and not misprint)):
+        yield EntryPart("printed", claim.printed)
+    if claim.caused_by:
+        yield EntryPart("text", f"{claim.source.key}-{claim.caused_by}.", "Caused by")
+    for number, written in enumerate(claim.counterexamples[: 1 if brief else None], 1):
+        evidence = claim.examine(claim.stated, claim.space.from_json(written), f"number {number}")
+        if evidence is not None and evidence.outcome == REFUTED:
+            yield EntryPart("text", code(measured(evidence.slack)), "Refuted:")
+            yield EntryPart("data", columns(evidence.instance))
+        elif brief:
+            raise InputError(f"counterexample {number} of {claim.id} does not refute it")
+    yield from _proof(claim.stated)
+    for correction in claim.corrections:
+        text = "In the errata." if brief and misprint else said(correction)
+        yield EntryPart("text", text, f"{_title(claim, correction)}:")
+        yield from _proof(correction)
+
+
+def said(statement: Statement) -> str:
+    """Return the words and the formula of a statement."""
+    return f"{reading(statement.words)} {code(statement.formula)}".strip()
+
+
+def _title(claim: Claim, correction: Statement) -> str:
+    evidence = claim.evidence(correction)
+    if claim.status != AMBIGUOUS:
+        verb = "Read" if claim.status == MISPRINT else "True"
+        return f"{verb} instead ({evidence})"
+    found = (
+        claim.examine(correction, claim.space.from_json(written), "on record")
+        for written in claim.counterexamples
+    )
+    refuted = any(one is not None and one.outcome == REFUTED for one in found)
+    return f"Another reading, {'refuted as well' if refuted else f'which holds ({evidence})'}"
+
+
+def _proof(statement: Statement) -> Iterator[EntryPart]:
+    """Yield the note on a statement and the steps of its proof."""
+    for text in paragraphs(statement.note):
+        yield EntryPart("text", text)
+    for step in statement.steps:
+        cases = f" for {step.every.words}" if isinstance(step.every, WorstCases) else ""
+        note = " ".join(["", *paragraphs(step.stated.note)])
+        yield EntryPart("step", f"{said(step.stated)}{cases}{note}")
