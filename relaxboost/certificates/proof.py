@@ -240,7 +240,7 @@ def _level(game: Game, level: str | None) -> str:
     strongest = strongest_level(game)
     if level is None:
         return strongest
-    if not isinstance(level, str) or level not in LEVELS:
+    if level not in LEVELS:
         raise InputError(f"level must be one of {', '.join(LEVELS)}, got {level!r}")
     # A relaxation whose solver is numerical may have formulas that balls can evaluate.
     if level == "exact" and strongest != "exact":

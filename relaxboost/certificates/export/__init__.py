@@ -21,7 +21,7 @@ def exported(document: dict[str, Any], form: str, path: str | None = None) -> di
     The document is that of a certificate that was accepted, and `path` is the file of the matrix
     if the document has only its digest.
     """
-    if not isinstance(form, str) or form not in FORMS:
+    if form not in FORMS:
         raise InputError(f"unknown form {form!r}; choose one of {', '.join(FORMS)}")
     program = game_program(document, path)
     if form == "vipr":
