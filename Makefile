@@ -9,13 +9,16 @@ READY := $(VENV)/.ready
 unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: help demo prototype test check processors release-check format claims tables mutants docs bench figures clean
+.PHONY: help demo prototype test pytest check coverage review processors release-check format claims tables mutants docs bench figures clean
 
 help:
 	@echo "make demo       solve a real game with a reference solver and both boosters (half a minute)"
 	@echo "make prototype  a relaxation of your own: from its definition to a picture (half a minute)"
 	@echo "make test       lint, format and type check, then the tests"
 	@echo "make check      the checks alone"
+	@echo "make pytest     the tests alone"
+	@echo "make coverage   the tests, and which lines they run (an hour)"
+	@echo "make review     what sp-repo-review, zizmor and cffconvert say of this repository"
 	@echo "make processors the numeric tests as five kinds of processors compute them (hours)"
 	@echo "make release-check  build the wheel and the sdist, and use each where nothing else is"
 	@echo "make format     mend what the formatter can mend"
@@ -53,8 +56,26 @@ check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: check
+pytest: $(READY)
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+test: check pytest
+
+coverage: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'coverage>=7.10'
+	$(BIN)/python -m coverage run -m pytest --numprocesses 2 --dist worksteal
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report --skip-covered --sort cover
+
+# A later pip than that of a new environment installs groups of pyproject.toml. It goes into a folder
+# of its own, so that the tests keep the libraries that they ask for.
+review:
+	@test -x $(VENV)/review/bin/python || $(PYTHON) -m venv $(VENV)/review
+	@$(VENV)/review/bin/python -m pip install --quiet --disable-pip-version-check 'pip>=25.1'
+	@$(VENV)/review/bin/python -m pip install --quiet --group review
+	$(VENV)/review/bin/repo-review .
+	$(VENV)/review/bin/zizmor --offline .
+	$(VENV)/review/bin/cffconvert --validate
 
 processors: $(READY)
 	$(BIN)/python .ci/processors.py

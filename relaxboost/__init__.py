@@ -29,4 +29,4 @@ def __getattr__(name: str) -> object:
     raise unknown(name, __all__)
 
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

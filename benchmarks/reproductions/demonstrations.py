@@ -32,7 +32,8 @@ from relaxboost.planning import (
     grid,
     shortest_path,
 )
-from relaxboost.planning.boosting import FLOOR, first_step
+from relaxboost.planning.boosting import first_step
+from relaxboost.planning.starting import FLOOR
 
 PLANNED = ("terrain", "borlange")
 RASTER, TRIPS = "zion_srtm_nlcd.npz", "linkIncidence.txt"

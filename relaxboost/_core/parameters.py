@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from numbers import Integral, Rational, Real
+from types import UnionType
 from typing import Any
 
 from relaxboost._core.errors import InputError
@@ -18,11 +19,20 @@ def exact(owner: str, name: str, value: object) -> Fraction:
     InputError
         If `value` is not a finite real number.
     """
-    if isinstance(value, Rational) and not isinstance(value, bool):
+    if not isinstance(value, bool) and isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))  # NumPy integers overflow
-    if isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value):
+    if not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value):
         return Fraction(float(value))
     raise InputError(f"{owner} needs {name} to be a finite real number, got {value!r}")
+
+
+def is_given(value: object, kind: type | UnionType) -> bool:
+    """Return whether an argument of a public function has the type of its annotation.
+
+    Python does not enforce annotations, and a type checker trusts them: after `isinstance` it takes
+    the code for other types as unreachable.
+    """
+    return isinstance(value, kind)
 
 
 def positive_size(
@@ -67,27 +77,27 @@ def _double(value: Real) -> float:
 
 def positive(name: str, value: Any) -> float:
     """Return `value` as a float > 0, or raise an InputError."""
-    if isinstance(value, Real) and not isinstance(value, bool) and 0.0 < _double(value) < math.inf:
+    if not isinstance(value, bool) and isinstance(value, Real) and 0.0 < _double(value) < math.inf:
         return float(value)
     raise InputError(f"{name} must be a positive number, got {value!r}; give one")
 
 
 def count(name: str, value: Any) -> int:
     """Return `value` as an int >= 1, or raise an InputError."""
-    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
+    if not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= 1:
         return int(value)
     raise InputError(f"{name} must be a whole number >= 1, got {value!r}; give one")
 
 
 def share(name: str, value: Any) -> float:
     """Return `value` as a float strictly between 0 and 1, or raise an InputError."""
-    if isinstance(value, Real) and not isinstance(value, bool) and 0.0 < _double(value) < 1.0:
+    if not isinstance(value, bool) and isinstance(value, Real) and 0.0 < _double(value) < 1.0:
         return float(value)
     raise InputError(f"{name} must lie strictly between 0 and 1, got {value!r}")
 
 
 def natural(name: str, value: Any) -> int:
     """Return `value` as an int >= 0, or raise an InputError."""
-    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0:
+    if not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= 0:
         return int(value)
     raise InputError(f"{name} must be a whole number >= 0, got {value!r}; give one")

@@ -13,6 +13,7 @@ import numpy as np
 
 from relaxboost._core.digits import integer, number, vector
 from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import is_given
 from relaxboost.certificates import check, products
 from relaxboost.certificates.certificate import Certificate, matrix_text, precisely
 from relaxboost.certificates.exact.evaluate import ExactEvaluation
@@ -240,7 +241,7 @@ def _level(game: Game, level: str | None) -> str:
     strongest = strongest_level(game)
     if level is None:
         return strongest
-    if not isinstance(level, str) or level not in LEVELS:
+    if not (is_given(level, str) and level in LEVELS):
         raise InputError(f"level must be one of {', '.join(LEVELS)}, got {level!r}")
     # A relaxation whose solver is numerical may have formulas that balls can evaluate.
     if level == "exact" and strongest != "exact":

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import is_given
 from relaxboost.estimators.choices import seed_of
 from relaxboost.estimators.margin_base import MarginBoost, soft_margin
 from relaxboost.estimators.margin_calibration import Calibration, sigmoids
@@ -485,7 +486,7 @@ class MarginBoostClassifierCV(_MarginClassifier):
     _: KW_ONLY
 
     def _grid(self) -> list[Relaxation]:
-        several = isinstance(self.fractions, Iterable) and len(set(self.fractions)) > 1
+        several = is_given(self.fractions, Iterable) and len(set(self.fractions)) > 1
         if self.folds is None or not several:
             raise InputError(
                 "MarginBoostClassifierCV chooses among fractions by cross-validation: give folds "

@@ -17,7 +17,7 @@ import numpy as np
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
-from relaxboost._core.parameters import positive
+from relaxboost._core.parameters import is_given, positive
 from relaxboost._core.registry import Registry
 from relaxboost._core.rounding import roundoff
 from relaxboost.functional.learners import Hypothesis, Pool, WeakLearner
@@ -214,7 +214,7 @@ def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Pro
             return None
         # The learner may be the user's, and so its result is checked before it is used.
         found = pool.nearest(v)
-        if not (isinstance(found, tuple) and len(found) == 2):
+        if not (is_given(found, tuple) and len(found) == 2):
             raise InputError(
                 f"the weak learner found {found!r}; nearest must return a hypothesis and its "
                 "training outputs"

@@ -73,7 +73,7 @@ def make(step: str | float | Callable[[int], float], risk: Risk, scale: float = 
 def check_step(step: Any) -> None:
     """Raise an `InputError` unless a step is a name, a number > 0 or a function of t."""
     # Python counts True as a number.
-    if isinstance(step, Real) and not isinstance(step, bool):
+    if not isinstance(step, bool) and isinstance(step, Real):
         if not 0.0 < float(step) < math.inf:
             raise InputError(f"a step size must be positive, got {step!r}")
     elif not callable(step) and not (isinstance(step, str) and step in RULES):
@@ -107,7 +107,7 @@ def line_search(risk: Any, F: Array, direction: Array) -> float:
     return high
 
 
-def _checked(eta: float, t: int) -> float:
+def _checked(eta: Any, t: int) -> float:
     if not (isinstance(eta, Real) and 0.0 <= float(eta) < math.inf):
         raise InputError(f"the step function gave {eta!r} at t = {t}; steps are finite and >= 0")
     return float(eta)

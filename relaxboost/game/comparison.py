@@ -131,7 +131,7 @@ def _float(bound: Any, rounded: Callable[[Fraction], float]) -> float:
 def _bracketed(given: Any) -> Bracketed:
     if isinstance(given, Bracketed):
         return given
-    if isinstance(given, Real) and not isinstance(given, bool):
+    if not isinstance(given, bool) and isinstance(given, Real):
         with suppress(OverflowError):  # beyond the doubles, as no optimum is
             if math.isfinite(float(given)):
                 return _Given(given)

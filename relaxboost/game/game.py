@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from relaxboost._core.arrays import Vector, no_number
 from relaxboost._core.errors import InputError
 from relaxboost._core.html import card
+from relaxboost._core.parameters import is_given
 from relaxboost.game import bounds, programs
 from relaxboost.game.domains import Domain, L1Ball
 from relaxboost.matrices import MarginMatrix, as_matrix
@@ -57,7 +58,7 @@ class Game:
         self, A: Any, relaxation: Relaxation | None = None, over: Domain | None = None
     ) -> None:
         relaxation = HardMargin() if relaxation is None else relaxation
-        if not isinstance(relaxation, Relaxation):
+        if not is_given(relaxation, Relaxation):
             write = (
                 f"{relaxation.__name__}(...)"
                 if isinstance(relaxation, type)
@@ -68,7 +69,7 @@ class Game:
                 f"got {relaxation!r}; write {write}"
             )
         over = L1Ball() if over is None else over
-        if not isinstance(over, Domain):
+        if not is_given(over, Domain):
             hint = f"; write {over.__name__}(...)" if isinstance(over, type) else ""
             raise InputError(
                 "over must be L1Ball(radius), Simplex(radius), FullSimplex(radius), "

@@ -141,12 +141,12 @@ def _is_any(game: CertifiedGame, value: Any, kinds: Any) -> bool:
     return False
 
 
-def _in(size: int, key: str, wanted: int | Container[int] | None) -> bool:
+def _in(size: int, key: str, wanted: Any) -> bool:
     if wanted is None:
         return True
     if isinstance(wanted, Container) and not isinstance(wanted, str):
         return size in wanted
-    if isinstance(wanted, Integral) and not isinstance(wanted, bool):
+    if not isinstance(wanted, bool) and isinstance(wanted, Integral):
         return size == int(wanted)
     raise InputError(f"{key} takes a number or a range, got {wanted!r}")
 

@@ -217,7 +217,7 @@ def _played(where: str, shared: dict[str, Any], own: Any) -> Iterator[tuple[str,
 
 def _texts(where: str, given: Any) -> list[tuple[str, str]]:
     """Return (label, text) for a text, a list of texts, or a table of them."""
-    listed = [given] if isinstance(given, str) else given
+    listed: Any = [given] if isinstance(given, str) else given
     if isinstance(listed, list):
         listed = [("", text) for text in listed]
     elif isinstance(listed, dict):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from numbers import Integral
+from typing import Any
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.names import did_you_mean
+from relaxboost._core.parameters import is_given
 
 
 def same_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
@@ -48,7 +50,7 @@ class Labels:
         try:
             return self._numbers[label]
         except (KeyError, TypeError):
-            near = near_label(label, self._numbers) if isinstance(label, Hashable) else ""
+            near = near_label(label, self._numbers) if is_given(label, Hashable) else ""
             raise InputError(f"no node {label!r} in the graph of {len(self)} nodes{near}") from None
 
     def label(self, number: int) -> Hashable:
@@ -65,7 +67,7 @@ class Numbered(Labels):
     def __len__(self) -> int:
         return self._nodes
 
-    def number(self, label: Hashable) -> int:
+    def number(self, label: Any) -> int:
         if isinstance(label, Integral) and 0 <= int(label) < self._nodes:
             return int(label)
         raise InputError(f"no node {label!r}; nodes are numbered 0 to {self._nodes - 1}")

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from relaxboost._core.arrays import Array, Flags, Whole
 from relaxboost._core.compiled import thread_pool
 from relaxboost._core.errors import InputError
-from relaxboost._core.parameters import positive
+from relaxboost._core.parameters import is_given, positive
 from relaxboost._core.rounding import sum_bounds
 from relaxboost.planning.graphs import Adjacency, Graph, Path, error_prefix
 from relaxboost.planning.kernels import NOTHING, relax, search, trace
@@ -273,7 +273,7 @@ def shortest_paths(
     c = arc_costs(graph, costs)
     asked = []
     for place, pair in enumerate(pairs):
-        if not isinstance(pair, tuple | list | np.ndarray) or len(pair) != 2:
+        if not is_given(pair, tuple | list | np.ndarray) or len(pair) != 2:
             raise InputError(f"pairs[{place}] must be (source, target), got {pair!r}")
         with error_prefix(f"pairs[{place}]: "):
             asked.append(ends(graph, *pair))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 from relaxboost._core.names import did_you_mean
+from relaxboost._core.parameters import is_given
 from relaxboost._core.tables import FILE
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.labels import near_label
@@ -94,7 +95,7 @@ def paths_from_pandas(
     """
     if bad not in ("refuse", "drop"):
         raise InputError(f'bad must be "refuse" or "drop", got {bad!r}')
-    if not isinstance(graph, Graph):
+    if not is_given(graph, Graph):
         kind = type(graph).__name__
         raise InputError(f"trips need a planning.Graph, got {kind}; from_networkx makes a Graph")
     known = getattr(trips, "columns", ())

@@ -247,7 +247,8 @@ class Relaxation(ABC):
         The parameters are the fields that a dataclass compares, or else the attributes of f.
         Override this method if they are not numbers, strings or arrays.
         """
-        own = [f.name for f in fields(self) if f.compare] if is_dataclass(self) else None
+        itself: Any = self  # this class is no dataclass, but most subclasses are
+        own = [f.name for f in fields(itself) if f.compare] if is_dataclass(itself) else None
         names = sorted(vars(self)) if own is None else own
         values = {name: getattr(self, name) for name in names if name != "_programs"}
         spelled = [f"{name}={spell_parameter(value, self)}" for name, value in values.items()]

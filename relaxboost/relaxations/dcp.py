@@ -62,7 +62,7 @@ def parts(function: Any, m: int, owner: str) -> Parts:
             f"write it with cvxpy's functions, for a d with m = {m} entries"
         ) from error
     value, constraints = result if isinstance(result, tuple) and len(result) == 2 else (result, [])
-    if isinstance(value, Real) and not isinstance(value, bool):
+    if not isinstance(value, bool) and isinstance(value, Real):
         value = cp.Constant(float(value))
     if not isinstance(value, cp.Expression):
         raise InputError(

@@ -338,7 +338,7 @@ def _labels(groups: Any) -> tuple[int, ...]:
         )
     # A bool is an Integral, and a float of an integral value may be a mistake.
     for i, label in enumerate(given):
-        if not isinstance(label, Integral) or isinstance(label, bool) or label < -1:
+        if isinstance(label, bool) or not isinstance(label, Integral) or label < -1:
             raise InputError(
                 f"GroupCaps needs groups[{i}] to be an integer >= 0, or -1 for an example in no "
                 f"group, got {label!r}"

@@ -337,7 +337,7 @@ class NormPenalty(OfNorm, PenaltyOfNorm):
 def _kind(base: Any, p: Any, weights: Any) -> Any:
     """Return the class of `base.kinds` for p and for the presence of weights."""
     # The constructor of the class for 1 < p < inf raises the error for a p that is no number.
-    if not isinstance(p, Real) or isinstance(p, bool) or not (p == 1 or p == math.inf):
+    if isinstance(p, bool) or not isinstance(p, Real) or not (p == 1 or p == math.inf):
         return base.kinds[None]
     return base.kinds.get((p, weights is not None), base.kinds[p])
 

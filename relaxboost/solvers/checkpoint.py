@@ -15,7 +15,7 @@ from relaxboost._core.digits import finite
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import Pace, check_output, shallow, write_atomically
 from relaxboost._core.highs import SIDES
-from relaxboost._core.parameters import exact, natural
+from relaxboost._core.parameters import exact, is_given, natural
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis
 from relaxboost.solvers.incumbent import Certified
@@ -195,6 +195,6 @@ def _basis(game: Game, found: Any) -> Basis | None:
     signs = (-1, 0, 1) if game.over.holds_zero else (-1, 1)
     if not all(0 <= j < (game.n or 0) and s in signs for j, s in basis.columns):
         raise InputError(f"its basis names a column outside 0..{(game.n or 0) - 1}")
-    if not (isinstance(basis.sides, str) and set(basis.sides) <= set(SIDES)):
+    if not (is_given(basis.sides, str) and set(basis.sides) <= set(SIDES)):
         raise InputError(f"the sides of its basis must be letters of {SIDES}")
     return basis

@@ -8,6 +8,7 @@ from typing import Any
 
 from relaxboost._core.compiled import is_interrupt
 from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import is_given
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.solvers.method import Method
@@ -136,7 +137,7 @@ def _games_of_grid(game: Game, grid: dict[str, Iterable[Any]]) -> list[Game]:
     ((name, values),) = grid.items()
     # A zero-dimensional NumPy array has __iter__, but cannot be iterated.
     is_number = getattr(values, "ndim", 1) == 0
-    listed = list(values) if isinstance(values, Iterable) and not is_number else []
+    listed = list(values) if is_given(values, Iterable) and not is_number else []
     if not listed:
         raise InputError(f"{name}= needs at least one value, as {name}=[5, 10], got {values!r}")
     # A cap is given by k or by a fraction of m, so the other parameter is reset.

@@ -319,7 +319,7 @@ class _Search:
         """
         matrix = self.game.matrix
         if self._columns.size < matrix.known or not matrix.stored:
-            A = matrix.columns(self._columns)
+            A: Any = matrix.columns(self._columns)
         else:
             A = matrix.tocvxpy()
         if self._atoms is not None or self._columns.size <= matrix.m:

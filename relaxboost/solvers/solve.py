@@ -16,7 +16,7 @@ from relaxboost._core.blas import threads_for
 from relaxboost._core.compiled import is_interrupt, ready
 from relaxboost._core.errors import ClusterError, InputError, SolverError
 from relaxboost._core.loop import Clock, Limits, TimeUp, run, until
-from relaxboost._core.parameters import positive
+from relaxboost._core.parameters import is_given, positive
 from relaxboost._core.progress import closing
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis, Solution
@@ -136,7 +136,7 @@ def solve(
     """
     if not isinstance(game, Game):
         raise InputError(f"solve needs a Game, got {type(game).__name__}; write solve(Game(A, f))")
-    if not isinstance(verbose, Real):
+    if not is_given(verbose, Real):
         raise InputError(
             "verbose must be 0, or 1 for a progress bar, or 2 to print the decisions too, "
             f"got {verbose!r:.60}"

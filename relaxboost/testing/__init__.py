@@ -21,7 +21,7 @@ from functools import partial
 from typing import Any
 
 from relaxboost._core.errors import InputError
-from relaxboost._core.parameters import count
+from relaxboost._core.parameters import count, is_given
 from relaxboost.relaxations import Relaxation
 from relaxboost.testing import distributions, domain, duality, interface, margins, traits
 from relaxboost.testing.core import (
@@ -132,7 +132,7 @@ def check_relaxation(
         If the argument is no relaxation, or if no check has a name.
     """
     if isinstance(relaxation, type) or not (
-        isinstance(relaxation, Relaxation) or callable(relaxation)
+        is_given(relaxation, Relaxation) or callable(relaxation)
     ):
         hint = f"; write {relaxation.__name__}(...)" if isinstance(relaxation, type) else ""
         raise InputError(

@@ -20,6 +20,7 @@ import numpy as np
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
+from relaxboost._core.parameters import is_given
 from relaxboost.game.domains import Domain, L2Ball, Simplex, SquaredNorm
 from relaxboost.online.proxies import Proxy
 from relaxboost.testing.core import CheckRun, ConformanceError, ConformanceReport
@@ -336,7 +337,7 @@ def check_proxy(
     InputError
         If the argument is not a Proxy, or if a name is unknown.
     """
-    if not isinstance(proxy, Proxy):
+    if not is_given(proxy, Proxy):
         hint = f"; write {proxy.__name__}()" if isinstance(proxy, type) else ""
         raise InputError(f"check_proxy needs a Proxy, got {proxy!r}{hint}")
     checking = CheckRun(_CHECKS, only, skip, ConformanceReport(repr(proxy)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import is_given
 from relaxboost.certificates.export.certo import certo
 from relaxboost.certificates.export.latex import latex
 from relaxboost.certificates.export.lean import lean
@@ -21,7 +22,7 @@ def exported(document: dict[str, Any], form: str, path: str | None = None) -> di
     The document is that of a certificate that was accepted, and `path` is the file of the matrix
     if the document has only its digest.
     """
-    if not isinstance(form, str) or form not in FORMS:
+    if not (is_given(form, str) and form in FORMS):
         raise InputError(f"unknown form {form!r}; choose one of {', '.join(FORMS)}")
     program = game_program(document, path)
     if form == "vipr":

@@ -6,14 +6,13 @@ from fractions import Fraction
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.ss09.family import radius
+from relaxboost.claims.ss09.family import entropy, radius
 from relaxboost.claims.ss09.runs import beta, fig1
 from relaxboost.claims.ss09.smooth import (
     F_GIVEN,
     FAMILY_RUNS,
     Fig1Run,
     distribution,
-    entropy,
     hat,
     within,
 )

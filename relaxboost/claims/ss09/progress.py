@@ -6,6 +6,7 @@ import numpy as np
 
 from relaxboost.claims.language import *
 from relaxboost.claims.ss09.algorithm import lambert
+from relaxboost.claims.ss09.family import entropy
 from relaxboost.claims.ss09.runs import beta
 from relaxboost.claims.ss09.smooth import (
     F_GIVEN,
@@ -13,7 +14,6 @@ from relaxboost.claims.ss09.smooth import (
     F,
     Fig1Run,
     distribution,
-    entropy,
     game,
     hat,
     least_gain,

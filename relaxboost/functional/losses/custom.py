@@ -77,7 +77,8 @@ class CustomLoss(Loss):
         attained: bool = False,
         name: str | None = None,
     ) -> None:
-        if not callable(expression) or not (pointwise is None or callable(pointwise)):
+        functions: list[Any] = [expression] if pointwise is None else [expression, pointwise]
+        if not all(map(callable, functions)):
             raise InputError(
                 "CustomLoss needs functions of (F, y), such as lambda F, y: cp.abs(F - y), got "
                 f"{expression!r} and {pointwise!r}"

@@ -19,7 +19,7 @@ from relaxboost.functional.losses import (
 )
 from relaxboost.functional.losses.margins import STEEPEST
 
-LOSS_CODES = {
+LOSS_CODES: dict[type, tuple[int, str]] = {
     Hinge: (0, ""),
     Logistic: (1, ""),
     Exponential: (2, ""),
