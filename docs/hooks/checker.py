@@ -19,9 +19,10 @@ def served() -> dict[str, bytes]:
     solution = rb.reference(rb.Game([[0.5, 0.9], [-0.7, 0.3]], rb.Capped(k=1.5)))
     example = rb.certify(solution, level="exact").document
     found = {
-        "checker/check.py": Path(check.__file__).read_bytes(),
-        "checker/example.json": json.dumps(example, indent=1).encode(),
+        f"checker/{name}": Path(check.__file__).with_name(name).read_bytes()
+        for name in ("check.py", "check_enclosed.py")
     }
+    found["checker/example.json"] = json.dumps(example, indent=1).encode()
     if PYODIDE.exists():
         found |= {f"checker/pyodide/{name}": (PYODIDE / name).read_bytes() for name in SERVED}
         packed = gzip.compress((PYODIDE / "pyodide.asm.wasm").read_bytes(), mtime=0)
