@@ -4,12 +4,11 @@ import ast
 import importlib
 import importlib.util
 import inspect
+import pkgutil
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-from mkdocs.structure.files import File, Files
 
 ROOMS = {
     "game": "The game",
@@ -28,6 +27,9 @@ ROOMS = {
 }
 """The rooms whose names are public, in the order of the page."""
 
+ERRORS = ("InputError", "_core.MissingDependencyError")
+"""What the package raises, which is in no room; it is listed with the game."""
+
 MODULES = {
     "game": ["game.bounds"],
     "matrices": ["matrices.datasets"],
@@ -43,6 +45,8 @@ MODULES = {
 def objects(room: str) -> Iterator[tuple[str, Any]]:
     """Yield the path of each public object of a room, below the package, and the object."""
     module = importlib.import_module(f"relaxboost.{room}")
+    if room == "game":
+        yield from ((path, pkgutil.resolve_name(f"relaxboost.{path}")) for path in ERRORS)
     for name in module.__all__:
         value = getattr(module, name)
         if inspect.ismodule(value):
@@ -95,8 +99,10 @@ def pages() -> dict[str, str]:
     return found
 
 
-def on_files(files: Files, config: Any, **_: object) -> Files:
+def on_files(files: Any, config: Any, **_: object) -> Any:
     """Add the pages."""
+    from mkdocs.structure.files import File  # which the tests do without
+
     for path, text in pages().items():
         files.append(File.generated(config, path, content=text))
     return files
