@@ -165,7 +165,7 @@ def test_the_booster_of_contributing_solves_a_game(monkeypatch):
 EXPORTED = {name: kind for name, kind in METHODS.items() if kind.__name__ in solvers.__all__}
 
 
-@pytest.mark.parametrize("page", ["guide.md", "boosters.md"])
+@pytest.mark.parametrize("page", ["game.md", "boosters.md"])
 @pytest.mark.parametrize("name", EXPORTED)
 def test_pages_of_methods_name_every_method(name, page):
     assert f'`"{name}"`' in (ROOT / "docs" / page).read_text(), (
@@ -199,7 +199,7 @@ def test_the_docstring_of_inner_explains_every_word():
 
 def test_guide_bracket_is_as_shown():
     game = rb.Game([[0.5, 0.9], [-0.7, 0.3]])
-    text = (ROOT / "docs" / "guide.md").read_text()
+    text = (ROOT / "docs" / "game.md").read_text()
     shown = re.search(r"# \((0\.\d+), (0\.\d+)\)", text)
     # The last digits depend on whether the machine fuses multiplication and addition.
     assert game.bracket([2, 7], [-1, 2]) == pytest.approx(
@@ -212,7 +212,7 @@ FRONT_DOORS = [
     "choose.md", "verify.md", "x_and_y.md",
 ]  # fmt: skip
 PAGES = [
-    *FRONT_DOORS, "boosters.md", "margin_estimators.md", "guide.md", "trace.md", "relaxations.md",
+    *FRONT_DOORS, "boosters.md", "margin_estimators.md", "game.md", "large_data.md", "resume.md", "trace.md", "relaxations.md",
     "prototyping.md", "certificates.md", "instances.md", "ensembles.md", "scikit_learn.md",
     "checking-claims.md",
     "functional.md", "online.md", "planning.md", "portfolios.md",
