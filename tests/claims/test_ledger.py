@@ -47,7 +47,7 @@ def test_what_verdicts_rest_on_is_on_file():
         assert stated.tried <= claim.trials + len(claim.counterexamples) or claim.every, claim.id
         if claim.status != "ambiguous":
             assert not any(part.refuted for part in corrections), claim.id
-    for id in ("JNTV05-conjecture", "JNTV05-norms", "DEK11-projection", "TEL-hessian", "GB11-D1"):
+    for id in ("JNTV05-conjecture", "JNTV05-norms", "DEK11-projection", "TEL-gradient", "GB11-D1"):
         verdict = registry.get(id).check(seed=measuring.SEED)
         assert measuring.of_verdict(verdict)[id] == found[id]
 
