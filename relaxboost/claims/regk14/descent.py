@@ -101,14 +101,6 @@ def comparators(x: Instance, run: Descents) -> Iterator[Array]:
 
 @SOURCE.claim("descent", space=STREAMS).checked(trials=60)
 def descent(x: Instance) -> Slacks:
-    """The sixteen learners from the displays, and the learner of the package with its bound.
-
-    Both have the same losses unless rounding decides which of several equal losses is the least.
-
-    Proof. The loss of the mean prediction is at most the mean of the K losses, which AdaHedge
-    brings near the loss of learner k (REGK14-T). Its loss at the clipped prediction exceeds that of
-    w by s (F − ⟨w, h⟩) + ε at most (1), and Σ s (F − ⟨w, h⟩) is at most the first terms (2).
-    """
     run = Descents(x)
     yield at_most(run.loss, run.hedge.loss, "loss of the mean prediction, mean loss")
     yield at_most(run.hedge.regret, bound(run.hedge), "regret of AdaHedge, bound")
@@ -124,10 +116,7 @@ def descent(x: Instance) -> Slacks:
 
 
 @descent.step(
-    "Clipping costs ε at most.",
-    "φ(C) − φ(v) ≤ s (F − v) + ε, C = F clipped to [−R, R], s = φ'(C), but 0 if s (F − C) < 0",
-    space=Space(F=Real(-50, 50), v=Real(-50, 50), y=Real(-1, 1), loss=Choice(*LOSSES)),
-    trials=200,
+    space=Space(F=Real(-50, 50), v=Real(-50, 50), y=Real(-1, 1), loss=Choice(*LOSSES)), trials=200
 )
 def _(x: Instance) -> Slack:
     loss = LOSSES[x.loss]
@@ -142,19 +131,15 @@ def _(x: Instance) -> Slack:
 
 
 @descent.step(
-    "The regret of gradient descent without a radius.",
-    "Σ ⟨u_i, w_{i−1} − w⟩ ≤ ‖w‖²/(2η) + Σ η ‖u_i‖²/2; ‖w‖²√t/(2η) + Σ η ‖u_i‖²/(2√i) for dual "
-    "averaging with η/√i",
     space=Space(
         sizes={"m": (1, 9), "n": (1, 3)},
         A=Matrix(),
         w=Vector("n"),
         eta=Real(0.01, 10, log=True),
         length=Real(0.01, 100, log=True),
-    ),
+    )
 )
 def _(x: Instance) -> Slacks:
-    """The rows of A are the gradients. Against −η Σ u, constant steps come nearest to equality."""
     t = len(x.A)
     roots, before = np.sqrt(np.arange(1, t + 1)), np.cumsum(x.A, axis=0) - x.A
     squares = (x.A**2).sum(axis=1)

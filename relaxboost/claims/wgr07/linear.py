@@ -20,12 +20,7 @@ def slow_for_lpboost(m: int, eps: float | None = None) -> Array:
     wrong on all others. The first column and the last, with half of the weight each, have a
     positive margin, but LPBoost takes the last column last.
 
-    Parameters
-    ----------
-    m : int
-        The number of examples, even and at least 4.
-    eps : float, optional
-        The distance of the entries, in (0, 1/(m + 1)); 1/(10 m) by default.
+    m is even and at least 4; the distance eps of the entries is in (0, 1/(m + 1)).
     """
     half, eps = m // 2, 1.0 / (10 * m) if eps is None else eps
     A = np.empty((m, half + 1))

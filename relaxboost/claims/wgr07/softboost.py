@@ -30,8 +30,8 @@ def theorem(x: Instance) -> Slacks:
     yield at_most(found.rounds, most + 2.0, "rounds of `solve`, 2 log(m/k)/ν² + 2")
 
 
-@SOURCE.claim("dual", space=GAMES.but(w=Vector("n", 0.0, 5.0)))
-def dual(x: Instance) -> Slacks:
+@theorem.step(space=GAMES.but(w=Vector("n", 0.0, 5.0)), trials=100)
+def _(x: Instance) -> Slacks:
     m = len(x.A)
     project = projector(Capped(x.k).resolve(m), 1.0)
     edges = x.A.T @ project(x.A @ x.w)
