@@ -156,7 +156,7 @@ def test_the_coin_that_sorts_itself_in_fractions():
 
 
 def test_experts_that_learn_by_heart():
-    """Algorithm 2 on the 2^6 experts of DEK11-half and -ERM, N = 4 atoms, example by example."""
+    """Algorithm 2 on the 2^6 experts of DEK11-half, N = 4 atoms, example by example."""
     labelings = np.array(list(product([1.0, -1.0], repeat=4))).T
     rows = np.hstack([np.ones_like(labelings), labelings])
     labels, m = np.array([1.0, -1.0, -1.0]), 8

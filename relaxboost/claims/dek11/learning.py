@@ -13,9 +13,8 @@ from relaxboost.claims.language import *
 
 def excess(law: Samples, samples: Array | None = None) -> Array:
     """Return l(Q; D) − min l(w; D) − λXB/√m of each sample, in the order given."""
-    least = float(law.risk(law.best()))
     mean = law.risk(law.run(samples).before).mean(axis=1)
-    return np.asarray(mean - least - law.regret / law.m)
+    return np.asarray(mean - float(law.risk(law.best())) - law.regret / law.m)
 
 
 def rarely(law: Samples, off: Array, chances: Array) -> Slack:

@@ -112,8 +112,7 @@ class Sequences:
             v = w * np.exp(eta * (g.min(axis=-1, keepdims=True) - g))
             return np.asarray(v / v.sum(axis=-1, keepdims=True))
 
-        n = self.x.shape[2]
-        return self.run(np.full(n, 1.0 / n), step)
+        return self.run(np.full(self.x.shape[2], 1.0 / self.x.shape[2]), step)
 
 
 @dataclass(frozen=True)
@@ -159,8 +158,7 @@ class Samples:
         self.m, self.B = x.m, 1.0 if self.experts else x.B
         self.X = longest(x.A, math.inf if self.experts else 2)
         self.lam, self.c = lipschitz(x.loss, self.B * self.X)
-        # What Theorem 1 promises.
-        self.regret = self.lam * self.X * self.B * math.sqrt(self.m)
+        self.regret = self.lam * self.X * self.B * math.sqrt(self.m)  # as Theorem 1 has it
         size = math.sqrt(2.0 * math.log(x.A.shape[1])) if self.experts else x.B
         self.eta = size / (self.lam * self.X * math.sqrt(x.m))
 

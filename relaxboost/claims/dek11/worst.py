@@ -1,9 +1,8 @@
 """DEK11, Theorem 1: what constrained gradient descent does at worst, over all streams.
 
-B = λX = 1 without loss of generality: lengths are divided by B, and losses by λXB. The class H may
-be any closed convex set in the unit ball that contains 0. The projection Π[v] is the point of H
-for which <v − Π[v], z − Π[v]> ≤ 0 for all z in H. The regret is at most the linearised one, which
-linear losses attain, so that the ∇l_i are any vectors of length 1 at most.
+B = λX = 1 without loss of generality. H may be any closed convex set in the unit ball that contains
+0, and Π[v] is the point with <v − Π[v], z − Π[v]> ≤ 0 for all z in H. The regret is at most the
+linearised one, which linear losses attain, so that the ∇l_i are any vectors of length 1 at most.
 """
 
 import math

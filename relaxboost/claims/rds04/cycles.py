@@ -117,8 +117,7 @@ def non_optimal(x: Instance) -> Slacks:
     rho = x.optimum(Game(A))
     yield equal(rho, Fraction(x.m - 2, x.m), "ρ, 1 − 2/m")
     best, some = (cycle(B, np.full(x.m, 1.0 / x.m)) for B in (A, A[:, :3]))
-    assert best is not None
-    assert some is not None
+    assert best is not None and some is not None  # noqa: PT018
     yield equal(_margin(A, best.w), rho, "margin of the best columns, ρ")
     yield equal(_margin(A[:, :3], some.w), 1.0 / 3.0, "margin of the first three, 1/3")
     yield at_least(float(some.edges.min()), 1.0 / 3.0, "edges of the first three, 1/3")

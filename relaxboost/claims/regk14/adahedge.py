@@ -11,8 +11,6 @@ from relaxboost.claims.language import *
 from relaxboost.claims.regk14.source import SOURCE
 from relaxboost.online.kernels import shares
 
-COSTS = Space(sizes={"m": (1, 12), "n": (2, 16)}, A=Matrix())
-"""The rows of A are the costs of the experts, one round each."""
 TURNS = 1000
 """The rounds of `turned`: more bring the regret nearer to its bound, and take longer."""
 
@@ -106,7 +104,7 @@ def runs(x: Instance) -> Iterator[Shares]:
     yield from (adahedge(x.A), by_turns(K), adahedge(1.0 - np.eye(1, K)))
 
 
-@SOURCE.claim("T", space=COSTS).checked(trials=40)
+@SOURCE.claim("T", space=Space(sizes={"m": (1, 12), "n": (2, 16)}, A=Matrix())).checked(trials=40)
 def theorem(x: Instance) -> Slacks:
     for now in runs(x):
         yield at_most(now.regret, bound(now), "regret, bound")

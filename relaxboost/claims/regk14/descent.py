@@ -1,7 +1,6 @@
 """`HedgedDescent`: gradient descent with many steps under AdaHedge, without a radius."""
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -13,14 +12,7 @@ from relaxboost.online import HedgedDescent
 from relaxboost.online.hedged import KINDS, MULTIPLES
 from relaxboost.online.kernels.shares import AVERAGED, CONSTANT, FADING
 
-LOSSES = {
-    "hinge": Hinge(),
-    "logistic": Logistic(),
-    "smooth-hinge": SmoothHinge(),
-    "squared": Squared(),
-    "absolute": Absolute(),
-    "huber": Huber(),
-}
+LOSSES = {loss.name: loss() for loss in (Hinge, Logistic, SmoothHinge, Squared, Absolute, Huber)}
 STREAMS = Space(
     sizes={"m": (1, 30), "n": (1, 3)},
     A=Matrix(),
@@ -34,9 +26,9 @@ STREAMS = Space(
 
 
 class Descents:
-    """The 16 learners on the stream of an instance, from the displays, and the package's learner.
+    """The 16 learners on a stream, from the displays, and the package's learner.
 
-    Each learner has weights of its own; `excess` is the loss ε of a correct prediction of R.
+    Each of the 16 has its own weights. `excess` is the loss ε of a correct prediction of R.
     """
 
     def __init__(self, x: Instance) -> None:
@@ -79,24 +71,11 @@ class Descents:
         self.steps = self.eta / np.where(KINDS == AVERAGED, math.sqrt(len(x.A)), 1.0)
 
     def of(self, w: Array) -> tuple[float, Array]:
-        """Return the loss of w, and ‖w‖²/(2η_k) + Σ η_ki ‖u_ki‖²/2 + tε.
-
-        The second is inf for the steps that fade, for which no theorem is stated.
-        """
+        """Return the loss of w, and ‖w‖²/(2η_k) + Σ η_ki ‖u_ki‖²/2 + tε; inf if steps fade."""
         loss = self.method.loss.loss
         paid = float(loss.pointwise(self.H @ w, self.targets)[0].sum())
         each = float(w @ w) / (2.0 * self.steps) + self.spent + len(self.targets) * self.excess
         return paid, np.where(KINDS == FADING, math.inf, each)
-
-
-def comparators(x: Instance, run: Descents) -> Iterator[Array]:
-    """Yield the w of an instance at its length, and the w at which gradient descent regrets most.
-
-    That is −η_k Σ u_ki, which is what a learner with a constant step has learned.
-    """
-    yield x.length * x.w
-    slope = run.method.loss.loss.pointwise(np.zeros(1), run.targets[:1])[1]
-    yield from -np.outer(run.eta[:8], float(slope[0]) * run.H[0])
 
 
 @SOURCE.claim("descent", space=STREAMS).checked(trials=60)
@@ -104,7 +83,9 @@ def descent(x: Instance) -> Slacks:
     run = Descents(x)
     yield at_most(run.loss, run.hedge.loss, "loss of the mean prediction, mean loss")
     yield at_most(run.hedge.regret, bound(run.hedge), "regret of AdaHedge, bound")
-    for w in comparators(x, run):
+    slope = run.method.loss.loss.pointwise(np.zeros(1), run.targets[:1])[1]
+    # Against −η_k Σ u_ki, which it has learned, a learner with a constant step regrets most.
+    for w in (x.length * x.w, *-np.outer(run.eta[:8], float(slope[0]) * run.H[0])):
         least, each = run.of(w)
         own = run.hedge.losses - least
         for k in np.flatnonzero(KINDS != FADING):
@@ -130,15 +111,7 @@ def _(x: Instance) -> Slack:
     return at_most(float(values[0] - values[1]), right, "φ(C) − φ(v), s (F − v) + ε")
 
 
-@descent.step(
-    space=Space(
-        sizes={"m": (1, 9), "n": (1, 3)},
-        A=Matrix(),
-        w=Vector("n"),
-        eta=Real(0.01, 10, log=True),
-        length=Real(0.01, 100, log=True),
-    )
-)
+@descent.step(space=STREAMS.but(sizes={"m": (1, 9), "n": (1, 3)}, eta=Real(0.01, 10, log=True)))
 def _(x: Instance) -> Slacks:
     t = len(x.A)
     roots, before = np.sqrt(np.arange(1, t + 1)), np.cumsum(x.A, axis=0) - x.A
