@@ -13,7 +13,7 @@ from relaxboost.claims.publishing.latex import as_latex, errata, in_a_paper
 from relaxboost.commands.cli import main
 from tests.certificates.latex_reader import balanced
 
-IDS = ["SS09-T9", "SS09-remark-noise", "SS09-F2", "TEL-gradient", "GB11-T5-h", "DEK11-T1-eta"]
+IDS = ["SS09-T9", "SS09-remark-noise", "SS09-F2", "TEL-gradient", "GB11-T5-h", "DEK11-T1-regret"]
 
 
 def test_every_claim_can_be_written():

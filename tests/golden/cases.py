@@ -336,7 +336,6 @@ def without_times(text: str) -> str:
 
 
 JUDGED_AGAIN: set[str] = {
-    "TEL-one-round",
     "TEL-bad-set",
     "SS09-D6",
     "SS09-remark-adaboost-loss",

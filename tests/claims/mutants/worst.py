@@ -21,28 +21,8 @@ OF_GB11 = (
 )
 
 OF_DEK11 = (
-    Mutant("DEK11-T1", "constant", "math.sqrt(", "0.95 * math.sqrt(", correction=1, step=3),
-    Mutant("DEK11-T1-regret", "constant", "math.sqrt(", "0.95 * math.sqrt(", correction=1, step=3),
-    Mutant("DEK11-T1-rate", "constant", "1.0 / math.sqrt(", "0.95 / math.sqrt(", step=2),
-    Mutant(
-        "DEK11-T1-closer",
-        "constant",
-        "- (v - best) @ (v - best)",
-        "- 0.9 * ((v - best) @ (v - best))",
-        correction=1,
-        step=2,
-    ),
-    Mutant(
-        "DEK11-T1-alpha-1",
-        "constant",
-        "- moved @ moved)",
-        "- 0.9 * (moved @ moved))",
-        correction=1,
-        step=2,
-    ),
-    Mutant("DEK11-T1-alpha-2-4", "constant", "eta**2 / 2 ", "eta**2 / 2.2 ", step=3),
-    Mutant("DEK11-T1-sum", "constant", "eta**2 / 2", "eta**2 / 2.2", step=2),
-    Mutant("DEK11-T1-divided", "constant", "x.m / 2.0", "x.m / 2.2", correction=1, step=2),
+    Mutant("DEK11-T1", "constant", "math.sqrt(", "0.95 * math.sqrt(", correction=1, step=2),
+    Mutant("DEK11-T1", "constant", "x.m / 2.0", "x.m / 2.2", correction=1, step=3),
 )
 
 OF_JNTV05 = (
