@@ -104,13 +104,6 @@ def hinge_side(u: Array, f: Penalty, s: float) -> float:
     return value(low)
 
 
-def learnability(x: Instance, f: Penalty) -> tuple[Bracket, Array]:
-    """Return ρ of Definition 6, and the w of the optimum."""
-    m = len(x.A)
-    rho, _, w = optimum(x, Game(x.A, f.relaxation(m, x.s)))
-    return rho + f.constant(m, x.s), w.astype(np.float64)
-
-
 @SOURCE.claim("D6", space=Space(a=Real(-1.0, 1.0), d=Real(0.0, 1.0)))
 def attained(x: Instance) -> Slack:
     return equal(_sum(x, Fraction(x.d) if x.a else Fraction(1)), 0, "at the d drawn and least")
@@ -144,9 +137,10 @@ GAMES = Space(
 @SOURCE.claim("T7", space=GAMES).checked(trials=40, resolution=1e-6)
 def general_relaxation(x: Instance) -> Slacks:
     f = PENALTIES[x.f]
-    rho, w = learnability(x, f)
-    w /= max(1.0, float(np.abs(w).sum()))
-    yield equal(hinge_side(x.A @ w, f, x.s), rho, f"margin and edge, {x.f}")
+    m = len(x.A)
+    rho, _, w = optimum(x, Game(x.A, f.relaxation(m, x.s)))
+    rho, u = rho + f.constant(m, x.s), x.A @ in_l1_ball(w).astype(np.float64)
+    yield equal(hinge_side(u, f, x.s), rho, f"margin and edge, {x.f}")
     drawn = in_l1_ball(exactly(x.w)).astype(np.float64)
     yield at_most(hinge_side(x.A @ drawn, f, x.s), rho, f"the w drawn, {x.f}")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.claims.mutants.mutant import Mutant
 
 SECTION_2 = (
-    Mutant("SS09-T3", "direction", "f_star(x, -x.A @ w)", "f_star(x, x.A @ w)", step=1),
+    Mutant("SS09-T3", "direction", "(-x.A @ x.w", "(x.A @ x.w", step=1),
     Mutant("SS09-T3-exclusion", "hypothesis", "assume(x.r > x.s)", "pass", correction=1),
 )
 SECTION_4_1 = (
@@ -125,13 +125,13 @@ MORE = (
 SHARED = (
     Mutant("SS09-Eq1", "hypothesis", "assume(x.left <= x.right)", "pass", correction=1),
     Mutant("SS09-Eq1", "hypothesis", "assume(x.left <= x.right)", "pass", correction=1, step=1),
-    Mutant("SS09-T3", "direction", "f_star(x, -x.A @ w)", "f_star(x, x.A @ w)"),
-    Mutant("SS09-T3", "constant", "pair.g_star(x, w)", "0.6 * pair.g_star(x, w)", step=1),
+    Mutant("SS09-T3", "direction", "(-x.A @ x.w", "(x.A @ x.w"),
+    Mutant("SS09-T3", "constant", "_conjugate(x.w, x.c)", "0.6 * _conjugate(x.w, x.c)", step=1),
     Mutant(
         "SS09-T3-exclusion",
         "direction",
-        "x.v - drawn @ x.A",
-        "x.v + drawn @ x.A",
+        "x.v - x.d @ x.A",
+        "x.v + x.d @ x.A",
         correction=1,
         step=1,
     ),
