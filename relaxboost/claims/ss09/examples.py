@@ -179,7 +179,7 @@ ENTRY = Space(
 ).including({"theta": [1, -1], "i": 2, "alpha": 1, "norm": "paired", "c": 0})
 
 
-def without_entry(x: Instance) -> Slack:
+def _without_entry(x: Instance) -> Slack:
     assume(x.norm in MONOTONE or (x.norm == "ellipsoid" and x.c == 0.0))
     dual = Norm(x.norm, len(x.theta), x.c).dual
     less = np.array(x.theta)
@@ -195,7 +195,7 @@ ABOVE = GAMES.but(
 )
 
 
-def threshold(x: Instance) -> Slack:
+def _threshold(x: Instance) -> Slack:
     d, w = on_simplex(exactly(x.d)), in_l1_ball(exactly(x.w))
     at = (Fraction(x.gamma) - exactly(x.A) @ w + exactly(x.more)).astype(np.float64)
     edge = float(np.abs(d @ exactly(x.A)).max())
@@ -203,9 +203,9 @@ def threshold(x: Instance) -> Slack:
 
 
 for _claim in (monotone_norm_ball, monotone_norm_penalty):
-    _claim.step(space=ENTRY)(without_entry)
+    _claim.step(space=ENTRY)(_without_entry)
 for _claim in (any_norm_ball, any_norm_penalty):
-    _claim.step(space=ABOVE)(threshold)
+    _claim.step(space=ABOVE)(_threshold)
 
 
 @SOURCE.claim(

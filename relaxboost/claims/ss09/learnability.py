@@ -32,8 +32,9 @@ def equivalence(x: Instance) -> Slack:
 @equivalence.step(space=Space(A=Matrix(), d=Vector("m", 0.0, 1.0), w=Weights()))
 def _(x: Instance) -> Slacks:
     A, d, w = exactly(x.A), on_simplex(exactly(x.d)), in_l1_ball(exactly(x.w))
-    yield at_most(min(A @ w), d @ A @ w, "−f*(−Aw)")
-    yield at_most(d @ A @ w, largest_edge(A, d), "g*(w) = 0")
+    mean = sum(d * (A @ w))
+    yield at_most(min(A @ w), mean, "−f*(−Aw)")
+    yield at_most(mean, largest_edge(A, d), "g*(w) = 0")
 
 
 OPPOSED = Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), i=Whole(1, "m"))

@@ -97,7 +97,7 @@ INSIDE = Space(
 ).including({"theta": ["1/2"], "d": [0], "e": [1]}, {"theta": [-1], "d": [0], "e": [1]})
 
 
-def shifted(x: Instance) -> Slack:
+def _shifted(x: Instance) -> Slack:
     theta = exactly(x.theta)
     d0 = _clipped(theta)
     assume(bool((d0 == theta).all()))
@@ -108,8 +108,8 @@ def shifted(x: Instance) -> Slack:
     return equal(difference(exactly(x.d)), difference(exactly(x.e)), "at d and at e")
 
 
-bregman_inside.step(space=INSIDE)(shifted)
-bregman_projection_inside.step(space=INSIDE)(shifted)
+bregman_inside.step(space=INSIDE)(_shifted)
+bregman_projection_inside.step(space=INSIDE)(_shifted)
 
 
 @SOURCE.claim(
@@ -131,6 +131,7 @@ def projection(x: Instance) -> Slacks:
 
 
 def conjugate_of_entropy(x: Instance) -> Slack:
+    """Measure <d, θ> − h(d) and log-mean-exp(θ) less the divergence of d from the softmax."""
     short = divergence(x.d, softmax(x.theta))
     return equal(near(float(x.d @ x.theta) - entropy(x.d)), near(log_mean_exp(x.theta) - short))
 

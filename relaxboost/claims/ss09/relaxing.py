@@ -181,8 +181,8 @@ def least_threshold(x: Instance) -> Slacks:
 def _moments(x: Instance) -> tuple[Fraction, Fraction]:
     """Return γ − mean u and the variance of u, whose sum of squares is f*([γ − u]_+)²."""
     u, gamma = exactly(x.u), Fraction(x.gamma)
-    gap = gamma - sum(u) / len(u)
-    return gap, sum((gamma - v) ** 2 for v in u) / len(u) - gap**2
+    gap = gamma - sum(u, Fraction(0)) / len(u)
+    return gap, sum(((gamma - v) ** 2 for v in u), Fraction(0)) / len(u) - gap**2
 
 
 @least_threshold.step(

@@ -163,7 +163,7 @@ SHARED = (
     Mutant("SS09-remark-k-share", "index", "i >= x.k - 1", "i >= x.k - 2"),
     Mutant("SS09-D6", "constant", "(1, 10**9), ", "(3, 4 * 10**9), ", correction=1),
     Mutant("SS09-D6", "direction", "at_most(_sum", "at_least(_sum", correction=1, step=1),
-    Mutant("SS09-T7", "norm", "p / (p - 1.0)", "p", at="strong:dual", correction=1),
+    Mutant("SS09-T7", "norm", "p / (p - 1.0)", "p", at="dual", correction=1),
     # at u = (0, 0), γ = 1 both sides are 1
     Mutant("SS09-T7-max", "constant", "min(gamma, v)", "min(gamma, v - 0.1)", correction=1, step=1),
     Mutant(
@@ -194,7 +194,6 @@ SHARED = (
     Mutant("SS09-L16-first", "index", "d0[first - 1]", "d0[first - 2]", step=1),
     Mutant("SS09-L16-first", "direction", "at_least(xi", "at_most(xi", step=1),
     Mutant("SS09-L18", "direction", "at_least(left", "at_most(left"),
-    Mutant("SS09-L18", "norm", "dual(f.p)", "f.p"),
     Mutant(
         "SS09-L19", "constant", "above + Fraction(x.c)", "above + Fraction(x.c) * 4 / 5", step=1
     ),
