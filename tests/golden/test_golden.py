@@ -354,7 +354,7 @@ def test_claims_are_the_same():
         assert id in cases.JUDGED_AGAIN or refuted == (then == "holds with correction"), id
     open_still = {c["id"] for c in listed["unchecked"]}
     assert open_still >= set(unchecked) - cases.DECIDED_SINCE
-    assert set(status) >= cases.DECIDED_SINCE
+    assert set(status) >= cases.DECIDED_SINCE - moved
     printed = run("-m", "relaxboost", "claims", "list", "--all")
     for id in known:
         assert re.search(rf"^{re.escape(id)} .*\b{status[id]}\b", printed, re.MULTILINE), id

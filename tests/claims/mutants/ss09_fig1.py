@@ -24,10 +24,7 @@ MUTANTS = (
     Mutant("SS09-T9", "direction", "at_most", "at_least", correction=4, step=1),
     Mutant("SS09-T9-family", "constant", "1.5 * x.epsilon", "x.epsilon", correction=1),
     Mutant("SS09-T9-family", "direction", "at_least", "at_most", correction=1, step=1),
-    Mutant("SS09-C5-small", "constant", "Fraction(1, 9)", "Fraction(1, 8)"),
     Mutant("SS09-T9-small", "constant", "share * x.epsilon", "0.999 * share * x.epsilon"),
-    Mutant("SS09-remark-adaboost-small", "constant", "0.752", "0.71"),
-    Mutant("SS09-remark-adaboost-small", "constant", "0.9967", "0.94"),
     # The rounds: 2I − 1 with m = 100 and ε = 9/400 takes 7.02 log(m)/ε².
     Mutant("SS09-T9-rounds-worst", "constant", "32.0", "7.0"),
     Mutant("SS09-T9-rounds", "norm", "size**2", "(0.5 * size) ** 2", step=1),
