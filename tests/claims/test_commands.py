@@ -86,7 +86,7 @@ def test_show(call, toys):
         "formula:   max_γ (γ − f*([γ − A w_t]_+)) ≥ ρ − ε",
         "given:       A in [−1, 1]^(m×n), m ≥ 2, 0 < ε ≤ 1",
         "on record:   false as stated\n",
-        "rests on:    4 counterexamples on record; of 34 instances ",
+        "rests on:    3 counterexamples on record; of 33 instances ",
         "fails at:    A = [[1/10, 9/10], [-3/5, 0]], k = 1, epsilon = 3/10\n"
         "    sides:     0.3375 <= 0.3, ratio 1.1250 (ρ − margin of w_t, round 2)\n",
         "  step 1:    The smoothed margin is above the margin",

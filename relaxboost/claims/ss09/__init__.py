@@ -4,7 +4,7 @@ from relaxboost.claims.registry import gather
 
 SOURCE = gather(
     __name__,
-    "duality fenchel learnability choosing relaxing examples lemma figure algorithm softmax "
-    "progress totally sharper rates small convexity bregman projection figure2 discussion appendix "
+    "duality fenchel learnability choosing relaxing examples lemma algorithm "
+    "progress totally sharper rates small convexity bregman projection figure2 appendix "
     "conjugates",
 )

@@ -241,16 +241,6 @@ APPENDIX = (
     Mutant(
         "SS09-Sec5.1-soft-max", "constant", "entropy(best)), ", "0.8 * entropy(best)), ", step=1
     ),
-    Mutant(
-        "SS09-Sec5.1-soft-max",
-        "constant",
-        'math.log(len(x.d)), "a vertex"',
-        '0.9 * math.log(len(x.d)), "a vertex"',
-        step=2,
-    ),
-    Mutant(
-        "SS09-Sec5.1-exp-loss", "constant", "near(math.exp(", "near(0.9 * math.exp(", correction=1
-    ),
     Mutant("SS09-L17", "constant", "value + conjugate", "value + 0.9 * conjugate"),
     Mutant("SS09-L17", "direction", "at_most(near", "at_least(near", step=1),
     Mutant("SS09-L18-gradient", "constant", "f.sigma / 2.0", "f.sigma / 1.6"),
@@ -339,7 +329,5 @@ MORE = (
     Mutant("SS09-L20-sharp", "index", "(t + 2)", "(t + 3)"),
     Mutant("SS09-L20-sharp", "constant", "1 / (4 * r)", "1 / (5 * r)", step=1),
     Mutant("SS09-L20-sharp", "index", "(x.t + 3)", "(x.t + 4)", step=2),
-    Mutant("SS09-Sec5.1-soft-max-sharp", "constant", "-2.0", "-1.9"),
-    Mutant("SS09-Sec5.1-soft-max-sharp", "constant", "-2.0", "-1.9", step=1),
 )
 MUTANTS = SECTION_2 + SECTION_4_1 + SECTION_4_2 + APPENDIX + MORE
