@@ -13,6 +13,7 @@ from relaxboost.claims.ss09.smooth import (
     F,
     Fig1Run,
     distribution,
+    f_of,
     game,
     margin,
     smooth,
@@ -72,8 +73,8 @@ def nearly_best(x: Instance) -> Slacks:
         j = int(np.argmin(np.where(sizes >= sizes.max() - x.delta, sizes, np.inf)))
         v = np.sign(edges[j]) * x.A[:, j] - u
         gap, size = float(d @ v), float(np.max(np.abs(v)))
-        error = rho - float(margin(u, x.k))
-        yield at_most(error, gap + x.delta + 0.5 * x.epsilon, "ρ − F(Aw_t)", t)
+        short = rho - float(margin(u, x.k))
+        yield at_most(short, gap + x.delta + 0.5 * x.epsilon, "ρ − F(Aw_t)", t)
         if gap <= x.epsilon or t > most:
             yield at_most(t, most, "rounds")
             return
@@ -91,14 +92,14 @@ nearly_best.step(space=VOTES)(smoothing_costs)
 @SOURCE.claim("T9", space=GAMES).checked(trials=30)
 def accuracy(x: Instance) -> Slack:
     run = Fig1Run(x)
-    return at_most(_error(x, run), x.epsilon, _ERROR, len(run.rounds))
+    return at_most(error(x, run.u[-1]), x.epsilon, _ERROR, len(run.rounds))
 
 
 @accuracy.corrected()
 def accuracy_half_more(x: Instance) -> Slacks:
     run = Fig1Run(x)
     bound = float(run.slope[-1]) + run.beta * math.log(run.m / x.k)
-    yield at_most(_error(x, run), bound, _ERROR, len(run.rounds))
+    yield at_most(error(x, run.u[-1]), bound, _ERROR, len(run.rounds))
     yield at_most(bound, 1.5 * x.epsilon, "gap + β log(m/k)", len(run.rounds))
 
 
@@ -106,14 +107,14 @@ def accuracy_half_more(x: Instance) -> Slacks:
 def accuracy_half_gap(x: Instance) -> Slacks:
     run = Fig1Run(x, to_gap=0.5 * x.epsilon)
     bracket = float(np.max(np.abs(run.d[-1] @ x.A)) - margin(run.u[-1], x.k))
-    yield at_most(_error(x, run), bracket, _ERROR, len(run.rounds))
+    yield at_most(error(x, run.u[-1]), bracket, _ERROR, len(run.rounds))
     yield at_most(bracket, x.epsilon, "bracket without smoothing", len(run.rounds))
     yield at_most(len(run.rounds), 2.0 * _bound(x), "rounds")
 
 
-def _error(x: Instance, run: Fig1Run) -> float:
-    """Return ρ − F(Aw) for what a run returns."""
-    return float(x.optimum(game(x)).middle - margin(run.u[-1], run.k, run.f))
+def error(x: Instance, u: Array) -> float:
+    """Return ρ − F(u), u = Aw."""
+    return float(x.optimum(game(x)).middle - margin(u, x.k, f_of(x)))
 
 
 @accuracy_half_more.step(space=MARGINS)
@@ -140,9 +141,9 @@ def family(x: Instance) -> Slacks:
 def family_half_more(x: Instance) -> Slacks:
     for gap, most in ((x.epsilon, 1.5 * x.epsilon), (0.5 * x.epsilon, x.epsilon)):
         run = Fig1Run(x, to_gap=gap)
-        error, bound = _error(x, run), float(run.slope[-1]) + run.beta * math.log(run.m)
-        yield at_most(error, bound, _ERROR, len(run.rounds))
-        yield at_most(error, most, _ERROR, len(run.rounds))
+        short, bound = error(x, run.u[-1]), float(run.slope[-1]) + run.beta * math.log(run.m)
+        yield at_most(short, bound, _ERROR, len(run.rounds))
+        yield at_most(short, most, _ERROR, len(run.rounds))
         yield at_most(len(run.rounds), 2.0 * _bound(x), "rounds")
 
 
@@ -284,7 +285,7 @@ def capped(x: Instance) -> Slacks:
     range_ = math.log(len(x.A) / x.k)
     smoothing = x.epsilon / (2.0 * range_)
     run = Fig1Run(x, smoothing=smoothing)
-    yield at_most(_error(x, run), 1.5 * x.epsilon, _ERROR, len(run.rounds))
+    yield at_most(error(x, run.u[-1]), 1.5 * x.epsilon, _ERROR, len(run.rounds))
     yield at_most(len(run.rounds), max(2.0, 32.0 * range_ / x.epsilon**2), "rounds")
     further = Fig1Run(x, smoothing=smoothing, to_gap=0.5 * x.epsilon)
-    yield at_most(_error(x, further), x.epsilon, "error, gap ≤ ε/2", len(further.rounds))
+    yield at_most(error(x, further.u[-1]), x.epsilon, "error, gap ≤ ε/2", len(further.rounds))

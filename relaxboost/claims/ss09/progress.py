@@ -13,8 +13,8 @@ from relaxboost.claims.ss09.smooth import (
     FAMILY_RUNS,
     Fig1Run,
     distribution,
+    hat,
     least_gain,
-    primal,
     smooth,
     smoothed_game,
 )
@@ -52,7 +52,7 @@ def _(x: Instance) -> Slacks:
 def gap(x: Instance) -> Slacks:
     run = Fig1Run(x)
     most = x.optimum(smoothed_game(x))
-    values = primal(run.A, run.d, run.beta, run.k, run.f)
+    values = hat(run.d, run.k, run.beta, run.f) + np.max(np.abs(run.d @ run.A), axis=-1)
     for t, now in enumerate(run.rounds):
         slope = float(run.slope[t])
         yield at_most(most - float(run.D[t]), slope, "ε_t", now.number)
@@ -62,9 +62,10 @@ def gap(x: Instance) -> Slacks:
 @gap.step(space=FAMILY_RUNS.but(w=Weights()))
 def _(x: Instance) -> Slacks:
     u, smoothing = x.A @ x.w, beta(len(x.A), x.epsilon)
-    d = distribution(u, x.k, smoothing, x.f)
-    short = float(primal(x.A, d, smoothing, x.k, x.f)[0] - smooth(u, x.k, smoothing, x.f))
-    yield equal(short, float(np.max(np.abs(d[0] @ x.A)) - d[0] @ u), "P(d) − D(w)")
+    d = distribution(u, x.k, smoothing, x.f)[0]
+    edge = float(np.max(np.abs(d @ x.A)))
+    short = float(hat(d, x.k, smoothing, x.f) + edge - smooth(u, x.k, smoothing, x.f))
+    yield equal(short, edge - float(d @ u), "P(d) − D(w)")
     yield at_least(short, 0.0, "P(d) − D(w)")
 
 

@@ -11,9 +11,6 @@ from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.claims.votes import adaboost_by_hand, risk
 from relaxboost.game.game import Game
 
-VOTES = Space(sizes={"m": (2, 8), "n": (2, 6)}, A=Matrix(), rounds=Whole(1, 20))
-_CYCLIC = [[1, 1, -1], [-1, 1, 1], [1, -1, 1]]
-
 
 def _eight(entry: int | str) -> dict[str, object]:
     """Return two columns of edge 1/2 each, the second on the weights that the first leaves."""
@@ -22,7 +19,9 @@ def _eight(entry: int | str) -> dict[str, object]:
 
 
 @SOURCE.claim(
-    "remark-adaboost-error", space=VOTES, counterexamples=[_eight(1), _eight("99/100")]
+    "remark-adaboost-error",
+    space=Space(sizes={"m": (2, 8), "n": (2, 6)}, A=Matrix(), rounds=Whole(1, 20)),
+    counterexamples=[_eight(1), _eight("99/100")],
 ).checked(trials=60)
 def adaboost_error(x: Instance, rate: float = 1.0) -> Slacks:
     gamma = float(x.optimum(Game(x.A)).middle)
@@ -91,13 +90,12 @@ def _(x: Instance) -> Slacks:
 @SOURCE.claim(
     "remark-one-over-gamma",
     space=Space(sizes={"m": (1, 8), "n": (1, 6)}, A=Matrix()),
-    counterexamples=[{"A": [["1/2"]]}, {"A": _CYCLIC}],
 ).checked(trials=40)
 def one_over_gamma(x: Instance) -> Slack:
     gamma = _margin(x)
     trace = adaboost_by_hand(x.A, math.ceil(1.0 / gamma**2))
-    right = [t for t, w in enumerate(trace, 1) if error(x.A, w) == 0.0]
-    first = right[0] if right else len(trace) + 1  # it ends before a column that is never wrong
+    right = (t for t, w in enumerate(trace, 1) if error(x.A, w) == 0.0)
+    first = next(right, len(trace) + 1)  # it ends before a column that is never wrong
     return at_least(first, 1.0 / gamma**2, "the first round without errors")
 
 

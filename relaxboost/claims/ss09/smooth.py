@@ -150,12 +150,6 @@ def hat(d: Array, k: int, beta: float, f: str = "caps") -> Array:
     return found if f == "caps" else found + REGULARISERS[f].f(d, k)
 
 
-def primal(A: Array, d: Array, beta: float, k: int, f: str) -> Array:
-    """Return P(d) = f̂(d) + ‖Aᵀd‖_∞."""
-    found: Array = hat(d, k, beta, f) + np.max(np.abs(d @ A), axis=-1)
-    return found
-
-
 def least_gain(suboptimality: Bracket, beta: float) -> Bracket:
     """Return βε_t²/8 of Lemma 12 for an ε_t >= 0 that is known to lie in a bracket."""
     low, high = max(0.0, float(suboptimality.lower)), float(suboptimality.upper)

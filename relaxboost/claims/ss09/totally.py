@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.ss09.algorithm import VOTES, smoothing_costs
+from relaxboost.claims.ss09.algorithm import VOTES, error, smoothing_costs
 from relaxboost.claims.ss09.runs import beta, smoothed
 from relaxboost.claims.ss09.smooth import (
     CAPPED_RUNS,
@@ -14,9 +14,7 @@ from relaxboost.claims.ss09.smooth import (
     FAMILY_RUNS,
     distribution,
     f_of,
-    game,
     least_gain,
-    margin,
     relaxation,
     smooth,
     smoothed_game,
@@ -112,12 +110,7 @@ def _(x: Instance) -> Slacks:
 @SOURCE.claim("Eq13-accuracy", space=CAPPED_RUNS).checked(trials=10)
 def totally_accurate(x: Instance) -> Slack:
     run = totally_corrective_run(x)
-    return at_most(_error(x, run.w), x.epsilon, "ρ − margin of w_t", run.rounds)
-
-
-def _error(x: Instance, w: Array) -> float:
-    """Return ρ − F(Aw)."""
-    return float(x.optimum(game(x)).middle - margin(x.A @ w, x.k))
+    return at_most(error(x, x.A @ run.w), x.epsilon, "ρ − margin of w_t", run.rounds)
 
 
 @totally_accurate.corrected()
@@ -125,9 +118,9 @@ def totally_accurate_half_more(x: Instance) -> Slacks:
     smoothing = beta(len(x.A), x.epsilon) * math.log(len(x.A) / x.k)
     for gap, most in ((x.epsilon, 1.5 * x.epsilon), (0.5 * x.epsilon, x.epsilon)):
         run = totally_corrective_run(x, gap)
-        error = _error(x, run.w)
-        yield at_most(error, run.gap + smoothing, "ρ − margin of w_t", run.rounds)
-        yield at_most(error, most, "ρ − margin of w_t", run.rounds)
+        short = error(x, x.A @ run.w)
+        yield at_most(short, run.gap + smoothing, "ρ − margin of w_t", run.rounds)
+        yield at_most(short, most, "ρ − margin of w_t", run.rounds)
         yield at_most(run.rounds, 64.0 * math.log(len(x.A)) / x.epsilon**2, "rounds")
 
 

@@ -56,7 +56,7 @@ MUTANTS = (
     # Sec. 5.1
     Mutant("SS09-L11", "constant", 'slope, "ε_t"', '0.9 * slope, "ε_t"'),
     Mutant("SS09-L11", "index", "run.slope[t]", "run.slope[min(t + 1, len(run.slope) - 1)]"),
-    Mutant("SS09-L11", "norm", "np.max(np.abs(d[0] @ x.A))", "np.linalg.norm(d[0] @ x.A)", step=1),
+    Mutant("SS09-L11", "constant", "float(d @ u)", "0.9 * float(d @ u)", step=1),
     Mutant(
         "SS09-L12",
         "direction",
