@@ -73,8 +73,7 @@ def nearly_best(x: Instance) -> Slacks:
         j = int(np.argmin(np.where(sizes >= sizes.max() - x.delta, sizes, np.inf)))
         v = np.sign(edges[j]) * x.A[:, j] - u
         gap, size = float(d @ v), float(np.max(np.abs(v)))
-        short = rho - float(margin(u, x.k))
-        yield at_most(short, gap + x.delta + 0.5 * x.epsilon, "ρ − F(Aw_t)", t)
+        yield at_most(rho - float(margin(u, x.k)), gap + x.delta + 0.5 * x.epsilon, "error", t)
         if gap <= x.epsilon or t > most:
             yield at_most(t, most, "rounds")
             return
