@@ -24,7 +24,6 @@ NUMBERS = {
     ("SS09-E1", 1): (1 - 5 / math.sqrt(39), 1 / 4),
     ("SS09-E2", 0): (4 / 5, 7 / 8),
     ("SS09-E2", 1): (-math.inf, 4 / 5),
-    ("SS09-Sec5.1-exp-loss", 0): (0, 1),
     ("SS09-L8", 0): (-1, 0),
     ("SS09-remark-hard-margin", 0): (0, -1),
 }

@@ -4,6 +4,6 @@ from relaxboost.claims.registry import gather
 
 SOURCE = gather(
     __name__,
-    "fenchel learnability relaxing examples figure algorithm softmax progress totally sharper "
-    "rates small projection figure2 discussion appendix",
+    "fenchel learnability relaxing examples algorithm progress totally sharper "
+    "rates small projection figure2 appendix",
 )

@@ -82,16 +82,6 @@ APPENDIX = (
     Mutant(
         "SS09-Sec5.1-soft-max", "constant", "entropy(best)), ", "0.8 * entropy(best)), ", step=1
     ),
-    Mutant(
-        "SS09-Sec5.1-soft-max",
-        "constant",
-        'math.log(len(x.d)), "a vertex"',
-        '0.9 * math.log(len(x.d)), "a vertex"',
-        step=2,
-    ),
-    Mutant(
-        "SS09-Sec5.1-exp-loss", "constant", "near(math.exp(", "near(0.9 * math.exp(", correction=1
-    ),
     Mutant("SS09-L17", "constant", "value + conjugate", "value + 0.9 * conjugate"),
     Mutant("SS09-L17", "direction", "at_most(near", "at_least(near", step=1),
     Mutant("SS09-L18", "constant", "(2.0 * f.sigma)", "(2.4 * f.sigma)"),
@@ -119,8 +109,6 @@ MORE = (
         "SS09-remark-hard-margin", "direction", "min(gamma, *", "max(gamma, *", correction=1, step=1
     ),
     Mutant("SS09-L20-sharp", "index", "(t + 2)", "(t + 3)"),
-    Mutant("SS09-Sec5.1-soft-max-sharp", "constant", "-2.0", "-1.9"),
-    Mutant("SS09-Sec5.1-soft-max-sharp", "constant", "-2.0", "-1.9", step=1),
 )
 SHARED = (
     Mutant("SS09-Eq1", "hypothesis", "assume(x.left <= x.right)", "pass", correction=1),
