@@ -69,10 +69,9 @@ def _(x: Instance) -> Slacks:
             reach = min(_reach(x.loss, a, b, sign) for a, b in zip(f[here], x.y[here], strict=True))
             step = sign * min(reach, x.off)
             rise = (loss(x.loss, f + step * here, x.y) - at).mean()
-            share = here.mean()
-            bound = step * (ends[here].mean() + sign * x.off) * share
-            less = abs(step) * x.off / 2.0 * share
-            yield at_most(rise, bound - less, "R[f + s e] − R[f] for one that is off")
+            bound = step * (ends[here].mean() + sign * x.off)
+            bound = (bound - abs(step) * x.off / 2.0) * here.mean()
+            yield at_most(rise, bound, "R[f + s e] − R[f] for one that is off")
 
 
 def _values(f: Array, at: Array) -> Array:

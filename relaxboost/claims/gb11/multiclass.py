@@ -1,11 +1,12 @@
 """GB11, Theorem 2 and Appendix A: edges and multiclass weak learning, K = 3."""
 
 import math
+from itertools import product
 
 import numpy as np
 
 from relaxboost.claims.fields import Rng, Sizes
-from relaxboost.claims.gb11.edges import edge, labelings
+from relaxboost.claims.gb11.edges import edge
 from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.claims.measure import Number
@@ -25,7 +26,7 @@ class Classes(Matrix):
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
         """Return the first classifiers of all."""
         m, n = self._shape(sizes)
-        every = np.array(labelings(m, K), dtype=np.float64).T + 1.0
+        every = np.array(list(product(range(K), repeat=m)), dtype=np.float64).T + 1.0
         return every[:, np.arange(n) % every.shape[1]]
 
 
@@ -56,7 +57,7 @@ def advantage(x: Instance) -> Number:
     gain 1 from h unless h says k, and then 1 − K.
     """
     size, least = len(x.C), []
-    for y in labelings(size, K):
+    for y in product(range(K), repeat=size):
         rows = [
             np.where(x.C[n] == k + 1.0, 1.0 - K, 1.0)
             for n in range(size)

@@ -111,15 +111,14 @@ def threshold(x: Instance) -> Slacks:
         t, rest = after.round, run.norm(before.gradient - direction.values)
         yield at_most(rest / run.norm(before.gradient), x.tau, "‖∇_t − h_t‖/‖∇_t‖", t)
         yield at_most(len(direction.parts), max(1, most), "projections", t)
-        scale = run.gradients(t - 1) ** 2 / x.lam
-        right = scale * ((1.0 + math.log(t)) / t + x.tau**2)
+        right = run.gradients(t - 1) ** 2 / x.lam * ((1.0 + math.log(t)) / t + x.tau**2)
         yield at_most(run.mean(t, True), right, "mean gap of f_0..f_{T−1}", t)
 
 
 @threshold.step(space=Space(q=Real(0.01, 0.99), tau=Real(0.01, 0.9, log=True)))
 def _(x: Instance) -> Slack:
-    count = math.ceil(math.log(x.tau) / math.log(x.q))
-    return at_most(count * math.log(x.q), math.log(x.tau), "k ln q, ln τ")
+    log, end = math.log(x.q), math.log(x.tau)
+    return at_most(math.ceil(end / log) * log, end, "k ln q, ln τ")
 
 
 @SOURCE.claim("efficiency", space=Space(gamma=Real(0.05, 1), T=Whole(2, 400)))

@@ -119,11 +119,9 @@ def strong_sharp(x: Instance) -> Slacks:
         t = after.round
         rest = run.norm(before.gradient - direction.values) ** 2
         total += run.norm(before.gradient) ** 2 / t + (1.0 - 1.0 / t) * rest
-        gaps = float(run.gaps[:t].sum())
-        yield at_most(gaps, total / x.lam - first, "Σ gaps of f_0..f_{T−1}", t)
+        yield at_most(float(run.gaps[:t].sum()), total / x.lam - first, "Σ gaps of f_0..", t)
         harmonic, powers = harmonic + 1.0 / t, powers + (1.0 - 1.0 / t) * q ** (2 * t)
-        G = run.gradients(t - 1)
-        right = G**2 * (harmonic + powers)
+        right = run.gradients(t - 1) ** 2 * (harmonic + powers)
         yield at_most(total, right * (1.0 + 1e-12), "Σ ‖∇‖²/t + ..., by G and γ", t)
 
 

@@ -26,8 +26,8 @@ def strong(x: Instance) -> Slacks:
 
     def bound(t: int, proof: bool) -> float:
         c = 2.0 / run.gamma(t) ** 2
-        right = 2.0 * (c * run.gradients(t - proof)) ** 2 / (x.lam * t)
-        return right * (1.0 + math.log(t) + 2.0 / t)
+        scale = 2.0 * (c * run.gradients(t - proof)) ** 2 / (x.lam * t)
+        return scale * (1.0 + math.log(t) + 2.0 / t)
 
     yield from means(run, bound)
 
@@ -117,8 +117,7 @@ def convex_corrected(x: Instance, centre: Array | None = None) -> Slacks:
     def bound(t: int, _: bool) -> float:
         q, G = wasted(run.gamma(t)), run.gradients(t)
         D = run.radius(t, centre) * (2.0 if centre is None else 1.0)
-        right = (D**2 / 2.0 + G**2 * (1.0 + q) / (1.0 - q)) / math.sqrt(t)
-        return right * (1.0 + 1e-7)
+        return (D**2 / 2.0 + G**2 * (1.0 + q) / (1.0 - q)) / math.sqrt(t) * (1.0 + 1e-7)
 
     yield from means(run, bound)
 

@@ -11,24 +11,23 @@ _CROSS = {"H": [[1, 0], [0, 1]], "A": [[0, 0]], "y": [0, 0], "f0": [1, 1], "lam"
 BOWLS = STRONG.including(_CROSS)
 
 
-def _run(x: Instance, search: bool = False) -> Descent:
+def _run(x: Instance, search: bool = False) -> tuple[Bowl, Descent]:
     assume(bool(x.H.any()))
     risk = Bowl(x.A, x.y, x.lam)
     step = lambda t, F, h: line_search(risk, F, h) if search else 1.0 / risk.smoothness  # noqa: E731
     run = Descent(risk, x.H, x.f0, Naive(), step, x.T)
     assume(run.last > 0 and run.gaps[0] > 1e-6)
-    return run
+    return risk, run
 
 
 @SOURCE.claim("T3", space=BOWLS)
 def theorem(x: Instance, search: bool = False) -> Slacks:
     spans(x)
-    run = _run(x, search)
-    assert isinstance(run.risk, Bowl)
+    risk, run = _run(x, search)
     for t in range(1, run.last + 1):
         if run.gaps[t] < 1e-12 * run.gaps[0]:  # as small as the rounding of R
             return
-        rate = 1.0 - run.gamma(t) ** 2 * x.lam / run.risk.smoothness
+        rate = 1.0 - run.gamma(t) ** 2 * x.lam / risk.smoothness
         yield at_most(run.gaps[t] / run.gaps[0], rate**t, "(R[f_T] − R*)/(R[f_0] − R*)", t)
 
 
@@ -39,11 +38,10 @@ def searched(x: Instance) -> Slacks:
 
 @SOURCE.claim("T3-edge", space=BOWLS)
 def printed_edge(x: Instance, power: int = 1) -> Slacks:
-    run = _run(x)
-    assert isinstance(run.risk, Bowl)
+    risk, run = _run(x)
     for before, after, direction in run.moves():
         gain = abs(direction.edges[0]) ** power * run.norm(before.gradient) ** 2
-        bound = before.value - gain / (2.0 * run.risk.smoothness)
+        bound = before.value - gain / (2.0 * risk.smoothness)
         yield at_most(after.value, bound, "R[f_{t+1}]", after.round)
 
 

@@ -2,11 +2,12 @@
 
 import math
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 
 from relaxboost.claims.fields import Rng, Sizes
-from relaxboost.claims.gb11.edges import edge, labelings
+from relaxboost.claims.gb11.edges import edge
 from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.claims.measure import Number
@@ -37,7 +38,11 @@ def advantage(x: Instance, y: Array | None = None) -> Number:
 
     An error of (1/2 − δ/2) Σ w is Σ w_n y_n h(x_n) = δ Σ w, so that δ is the value of a game.
     """
-    labels = [2 * np.array(each) - 1 for each in labelings(len(x.H), 2)] if y is None else [y]
+    labels = (
+        [2 * np.array(each) - 1 for each in product(range(2), repeat=len(x.H))]
+        if y is None
+        else [y]
+    )
     games = (Game(each[:, None] * x.H, over=Simplex()) for each in labels)
     return min(x.optimum(game).lower for game in games)
 

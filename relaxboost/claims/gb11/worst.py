@@ -163,9 +163,8 @@ def _(x: Instance) -> Slack:
     gamma, R = fraction(x.gamma), ConvexFunctional(smooth=1, strong=fraction(x.lam))
     R.minimum()
     run = Run(1, gamma, [Fraction(1)], R)
-    before, after = run.values
-    requirements = [unit(run.gradients[:1]), *run.requirements]
-    worst = worst_case(after - before + gamma**2 / 2, requirements, [run.R])
+    (before, after), requirements = run.values, [unit(run.gradients[:1]), *run.requirements]
+    worst = worst_case(after - before + gamma**2 / 2, requirements, [R])
     return at_most(worst.bracket, 0, "R[f_1] − R[f_0] + γ²‖∇‖²/2")
 
 

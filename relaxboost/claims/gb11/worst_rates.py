@@ -84,8 +84,7 @@ def _(x: Instance) -> Slacks:
     pairs = zip(before, run.gradients, strict=False)
     parts = [(g + 2 * rest) @ g / (2 * t) for t, (rest, g) in enumerate(pairs, 1)]
     gaps = total(run.values) - x.T * least
-    requirements = [unit(run.gradients), *run.requirements]
-    worst = worst_case(gaps - total(parts), requirements, [run.R])
+    worst = worst_case(gaps - total(parts), [unit(run.gradients), *run.requirements], [run.R])
     yield at_most(worst.bracket, 0, "Σ gaps less its bound", x.T)
     q = repeated.wasted(x.gamma)
     right = (1.0 + q) / (1.0 - q) * (1.0 + math.log(x.T)) / (2.0 * x.T)

@@ -25,8 +25,8 @@ OF_SECTIONS_2_AND_3 = (
     Mutant(
         "GB11-subgradients-emp",
         "constant",
-        "x.off / 2.0 * share",
-        "x.off / 1.8 * share",
+        "x.off / 2.0) *",
+        "x.off / 1.8) *",
         correction=1,
         step=1,
     ),
