@@ -346,9 +346,9 @@ def test_claims_are_the_same():
     """Those that were frozen and have not moved, with the statuses in plain words."""
     listed = json.loads(run("-m", "relaxboost", "claims", "list", "--all", "--json"))
     known, unchecked = frozen("claims-list"), frozen("claims-unchecked")
-    status = {c["id"]: c["status"] for c in listed["claims"]}
     moved = {f"{source.key}-{name}" for source in rb.claims.sources() for name in source.moved}
     known = {id: then for id, then in known.items() if id not in moved}
+    status = {c["id"]: c["status"] for c in listed["claims"]}
     for id, then in known.items():
         refuted = status[id] in ("false as stated", "misprint", "ambiguous")
         assert id in cases.JUDGED_AGAIN or refuted == (then == "holds with correction"), id
