@@ -62,6 +62,8 @@ class Run:
         f_0, f_1, ..., and R and ∇R there; at f_T only if `end`.
     moves, rests : list
         The steps h_t, and what is left over of ∇_t or Δ_t + ∇_t.
+    parts : list of list
+        The projections of which each h_t is the sum.
     requirements : list
         What is required of projections.
     """
@@ -78,6 +80,7 @@ class Run:
         self.points = [Element()]
         self.values: list[Expression] = []
         self.gradients: list[Element] = []
+        self.parts: list[list[Element]] = []
         self.moves: list[Element] = []
         self.rests: list[Element] = []
         self.requirements: list[Requirement] = []
@@ -91,6 +94,7 @@ class Run:
                 self.requirements += edge
                 parts.append(p)
                 rest = rest - p
+            self.parts.append(parts)
             self.moves.append(total(parts))
             self.rests.append(rest)
             self.points.append(self.points[-1] - self.moves[-1] * eta)
