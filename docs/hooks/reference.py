@@ -28,8 +28,8 @@ ROOMS = {
 }
 """The rooms whose names are public, in the order of the page."""
 
-ERRORS = ("InputError", "_core.MissingDependencyError")
-"""What the package raises, which is in no room; it is listed with the game."""
+TOP = ("report", "InputError", "_core.MissingDependencyError")
+"""What is in no room; it is listed with the game."""
 
 MODULES = {
     "game": ["game.bounds"],
@@ -47,7 +47,7 @@ def objects(room: str) -> Iterator[tuple[str, Any]]:
     """Yield the path of each public object of a room, below the package, and the object."""
     module = importlib.import_module(f"relaxboost.{room}")
     if room == "game":
-        yield from ((path, pkgutil.resolve_name(f"relaxboost.{path}")) for path in ERRORS)
+        yield from ((path, pkgutil.resolve_name(f"relaxboost.{path}")) for path in TOP)
     for name in module.__all__:
         value = getattr(module, name)
         if inspect.ismodule(value):
