@@ -215,7 +215,7 @@ PAGES = [
     *FRONT_DOORS, "boosters.md", "margin_estimators.md", "game.md", "large_data.md", "resume.md",
     "trace.md", "relaxations.md",
     "prototyping.md", "certificates.md", "instances.md", "ensembles.md", "scikit_learn.md",
-    "checking-claims.md",
+    "checking-claims.md", "custom.md", "export.md",
     "functional.md", "online.md", "planning.md", "portfolios.md",
 ]  # fmt: skip
 
