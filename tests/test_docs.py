@@ -214,7 +214,7 @@ FRONT_DOORS = [
 PAGES = [
     *FRONT_DOORS, "boosters.md", "game.md", "large_data.md", "resume.md", "trace.md",
     "relaxations.md", "certificates.md", "instances.md", "ensembles.md", "scikit_learn.md",
-    "checking-claims.md",
+    "checking-claims.md", "custom.md", "export.md",
     "functional.md", "online.md", "planning.md", "portfolios.md",
 ]  # fmt: skip
 
