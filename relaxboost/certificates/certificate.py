@@ -18,7 +18,7 @@ import numpy as np
 
 from relaxboost._core.errors import InputError, missing
 from relaxboost._core.files import check_input, check_output, naming, shallow, write_atomically
-from relaxboost._core.html import card
+from relaxboost._core.html import DIGEST_CHARACTERS, card
 from relaxboost._core.rounding import float_down, float_up, show_bracket
 from relaxboost.certificates import check
 
@@ -176,14 +176,34 @@ class Certificate:
         """The SHA-256 of the content."""
         return str(self.document["digest"])
 
-    def __repr__(self) -> str:
+    def _bracket(self) -> str:
         lower, upper = show_bracket(float_down(self.lower), float_up(self.upper))
         if (
             self.lower == self.upper
             and max(abs(self.lower.numerator), self.lower.denominator) < 10**6
         ):
             lower = upper = str(self.lower)
-        return f"Certificate({self.level}: {lower} <= rho <= {upper}, gap {float_up(self.gap):.2g})"
+        return f"{lower} <= rho <= {upper}"
+
+    def __repr__(self) -> str:
+        return f"Certificate({self.level}: {self._bracket()}, gap {float_up(self.gap):.2g})"
+
+    def _repr_html_(self) -> str:
+        # A file from elsewhere may lack all fields except the bounds and the level.
+        game = self.document.get("game")
+        known = game if isinstance(game, dict) else {}
+        facts = {
+            "gap": float_up(self.gap),
+            "examples": known.get("m"),
+            "hypotheses": known.get("n"),
+        }
+        for name in ("relaxation", "over"):
+            part = known.get(name)
+            facts[name] = part.get("kind") if isinstance(part, dict) else part
+        facts["why not stronger"] = self.reason or None
+        facts["digest"] = str(self.document.get("digest", ""))[:DIGEST_CHARACTERS] or None
+        known_facts = {name: fact for name, fact in facts.items() if fact is not None}
+        return card(f"Certificate, {self.level}: {self._bracket()}", known_facts)
 
     def tobytes(self) -> bytes:
         """Return the bytes of the file in JSON, which are the same for the same certificate."""

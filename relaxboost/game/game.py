@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from relaxboost._core.arrays import Vector, no_number
 from relaxboost._core.errors import InputError
-from relaxboost._core.html import card
+from relaxboost._core.html import DIGEST_CHARACTERS, card
 from relaxboost._core.parameters import is_given
 from relaxboost.game import bounds, programs
 from relaxboost.game.domains import Domain, L1Ball
@@ -140,7 +140,8 @@ class Game:
         return hashlib.sha256(f"relaxboost game v1 {key}".encode()).hexdigest()
 
     def _repr_html_(self) -> str:
-        facts = {"examples": self.m, "hypotheses": self.n, "over": self.over, "digest": self.digest}
+        facts: dict[str, Any] = {"examples": self.m, "hypotheses": self.n, "over": self.over}
+        facts["digest"] = self.digest[:DIGEST_CHARACTERS]
         return card(f"Game, {self.relaxation}", facts)
 
     def __repr__(self) -> str:

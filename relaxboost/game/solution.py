@@ -71,6 +71,11 @@ class RoundRecord(NamedTuple):
     begin."""
 
 
+OPTIMAL_GAP = 1e-6
+"""The largest gap at which texts call a solution optimal. Margins are in [−1, 1], so this is the
+relative accuracy at which general-purpose solvers report an optimum."""
+
+
 @dataclass(frozen=True, eq=False)
 class Solution(Bracketed):
     """A feasible d and w of a game and the bracket they prove; made by solve and reference.
@@ -147,6 +152,12 @@ class Solution(Bracketed):
         return self.upper - self.lower
 
     @property
+    def outcome(self) -> str:
+        """The status in words: "gap reached" instead of "optimal" if the gap is above 1e-6."""
+        is_coarse = self.status == "optimal" and self.gap > OPTIMAL_GAP
+        return "gap reached" if is_coarse else self.status
+
+    @property
     def game_digest(self) -> str:  # type: ignore[override]
         """`Game.digest` of the game."""
         return self.game.digest
@@ -202,7 +213,7 @@ class Solution(Bracketed):
 
     def __str__(self) -> str:
         lower, upper = show_bracket(self.lower, self.upper)
-        return f"{self.status}: {lower} <= rho <= {upper}"
+        return f"{self.outcome}: {lower} <= rho <= {upper}"
 
     def _repr_html_(self) -> str:
         facts = {"game": self.game, "method": self.method, "rounds": self.rounds, "gap": self.gap}
@@ -212,5 +223,5 @@ class Solution(Bracketed):
         lower, upper = show_bracket(self.lower, self.upper)
         return (
             f"Solution({lower} <= rho <= {upper}, gap {self.gap:.2g}, "
-            f"{self.status}, {self.method}, {self.rounds} rounds, {len(self.support)} columns)"
+            f"{self.outcome}, {self.method}, {self.rounds} rounds, {len(self.support)} columns)"
         )
