@@ -42,6 +42,7 @@ class Base(InputFile):
 
 
 @click.command(
+    short_help="Learn costs as a sum of stumps or trees of the features.",
     epilog=inputs.FILES
     + """
 \b
@@ -54,7 +55,7 @@ Examples:
   relaxboost plan boost --edges edges.csv --trips trips.csv --out costs.json
   relaxboost plan boost --edges edges.csv --trips trips.csv --learner trees
   relaxboost plan boost --edges edges.csv --trips trips.csv --rounds 9 --json
-"""
+""",
 )
 @inputs.plan_files
 # The learner, and the number of its rounds.
