@@ -252,7 +252,8 @@ class Claim:
         trials : int, optional
             Instances to draw, >= 1; by default the claim's own `trials`.
         seed : int
-            The same seed gives the same instances, whatever else is checked.
+            The same seed gives the same instances, whatever else is checked. It is an integer and
+            not a generator, because the seed and the number of an instance make its generator.
         certificates : path, optional
             A folder for the certificate of every optimum used.
         """

@@ -167,7 +167,7 @@ def _boosted(options: PlanOptions, shown: Any, held: Any, learner: Any, kind: An
             patience=options.patience,
             validation=folds,
         )
-        return planning.boost(shown, learner, kind, stopping=stopping, seed=options.seed)
+        return planning.boost(shown, learner, kind, stopping=stopping, rng=options.seed)
 
 
 def _stopped(options: PlanOptions, found: Any) -> str:

@@ -109,7 +109,8 @@ def check_relaxation(
     sizes : iterable of int
         Numbers of examples m to check it at.
     seed : int
-        The seed of the random instances, which do not depend on the other checks that run.
+        The seed of the random instances, which do not depend on the other checks that run. It is an
+        integer and not a generator, so that one check alone can be repeated.
     only : str or iterable of str, optional
         Names of the checks to run. The default is all of `checks()`.
     skip : iterable of str
