@@ -87,7 +87,19 @@ def _long_numbers() -> Iterator[None]:
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """The claim lower <= ρ <= upper on one game with the points that prove it; see FORMAT.md."""
+    """The claim lower <= ρ <= upper on one game with the points that prove it; see FORMAT.md.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> proof = rb.certify(rb.solve(rb.Game([[1, 0], [0, 1]])))
+    >>> proof
+    Certificate(exact: 1/2 <= rho <= 1/2, gap 0)
+    >>> proof.level, proof.lower, proof.w
+    ('exact', Fraction(1, 2), {0: Fraction(1, 2), 1: Fraction(1, 2)})
+    >>> bool(proof.check())
+    True
+    """
 
     document: dict[str, Any] = field(repr=False)
 
@@ -282,6 +294,17 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
     ------
     InputError
         If a file does not exist, or A is no matrix.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import relaxboost as rb
+    >>> proof = rb.certify(rb.solve(rb.Game([[1, 0], [0, 1]])))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     proof.save(Path(folder, "proof.json"))
+    ...     rb.check_certificate(Path(folder, "proof.json")).ok
+    True
     """
     for file in (path, A) if isinstance(A, str | os.PathLike) else (path,):
         check_input(file)

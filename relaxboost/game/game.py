@@ -52,6 +52,16 @@ class Game:
     ----------
     Shalev-Shwartz & Singer (2009), Definition 6, Thm 7; Thm 3 for the equality; Sec. 6 for other
     domains.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> game = rb.Game([[1, 0], [0, 1], [1, 1]], rb.Capped(k=2))
+    >>> game
+    Game(DenseMatrix(3 examples, 2 hypotheses), Capped(k=2))
+    >>> lower, upper = game.bracket(d=[0.5, 0.5, 0.0], w=[0.5, 0.5])
+    >>> round(lower, 9), round(upper, 9)
+    (0.5, 0.5)
     """
 
     def __init__(

@@ -83,6 +83,17 @@ class Solution(Bracketed):
     `lower` is F(Aw) − g*(w) and `upper` is f(d) + g(Aᵀd), over the unit l1 ball F(Aw) and
     f(d) + ‖Aᵀd‖_inf, both evaluated afresh and rounded outwards, so that lower <= ρ <= upper;
     `gap` is the accuracy. d and w may stem from different rounds.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> vote = rb.solve(rb.Game([[1, 0], [0, 1]]), tol=1e-6)
+    >>> vote.status, round(vote.lower, 4), round(vote.upper, 4)
+    ('optimal', 0.5, 0.5)
+    >>> [(round(weight, 4), name) for weight, name in vote.hypotheses()]
+    [(0.5, 'h0'), (0.5, 'h1')]
+    >>> vote.margins.round(4).tolist()
+    [0.5, 0.5]
     """
 
     game: Game

@@ -124,6 +124,16 @@ def plant(m: int, n: int, k: Any = None, rng: Rng = 0, entries: str = "signs") -
     ------
     InputError
         For sizes without room for a plant.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> made = rb.instances.plant(20, 8, rng=1)
+    >>> made.value
+    Fraction(3, 5)
+    >>> vote = rb.solve(made.game(), tol=1e-6)
+    >>> vote.lower <= made.value <= vote.upper
+    True
     """
     m, n = count("m", m), count("n", n)
     if entries not in ("signs", "floats"):

@@ -131,6 +131,14 @@ def check_relaxation(
         failed check in the order of `checks()`, and `others` has the other errors.
     InputError
         If the argument is no relaxation, or if no check has a name.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> from relaxboost.testing import check_relaxation
+    >>> report = check_relaxation(rb.Capped(k=2), sizes=(3,), only="relaxed_margin")
+    >>> report.rows[0].check
+    'relaxed_margin'
     """
     if isinstance(relaxation, type) or not (
         is_given(relaxation, Relaxation) or callable(relaxation)

@@ -106,6 +106,13 @@ def check_conditions(relaxation: Relaxation, m: int, rng: Rng = 0) -> Conditions
     References
     ----------
     Shalev-Shwartz & Singer (2009), Thm 7 and Lemma 8.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> found = rb.check_conditions(rb.Capped(k=2), m=4)
+    >>> [condition.verdict for condition in found]
+    ['holds', 'holds', 'holds']
     """
     if not isinstance(relaxation, Relaxation):
         raise InputError(f"check_conditions needs a Relaxation, got {relaxation!r}")
