@@ -165,6 +165,11 @@ def _usage(error: click.ClickException) -> str:
     # Click knows similar names of verbs and options. The most similar one is the only remedy.
     if near := getattr(error, "possibilities", None):
         return f"{error.message.rstrip('.')}; did you mean {near[0]}?"
+    given = re.match(r"'(.*)' is not one of ", error.message)
+    option = error.param if isinstance(error, click.BadParameter) else None
+    if given and option and isinstance(option.type, click.Choice):
+        remedy = known_names(given[1], option.type.choices)
+        return f"{option.opts[-1]} {given[1]!r} is unknown{remedy}"
     see = f"; see {error.ctx.command_path} --help" if error.ctx else ""
     return message.rstrip(".") + see
 

@@ -229,11 +229,12 @@ def as_method(given: Any) -> Method:
         return METHODS[name]()
     if isinstance(given, str) and given in METHODS:
         return METHODS[given]()
+    if isinstance(given, str) and (near := did_you_mean(given, METHODS, 0.6)):
+        raise InputError(f"unknown method {given!r}{near}")
     known = ", ".join(f'"{name}"' for name in sorted(METHODS))
-    near = did_you_mean(given, METHODS, 0.6) if isinstance(given, str) else ""
     # A class instead of an object is a likely slip, which deserves its own remedy.
     hint = f"; write {given.__name__}()" if isinstance(given, type) else ""
     raise InputError(
-        f"unknown method {given!r}{near}; choose one of {known}, or an object with options, "
+        f"unknown method {given!r}; choose one of {known}, or an object with options, "
         f'as in method=relaxboost.solvers.Corrective(step="pairwise"){hint}'
     )

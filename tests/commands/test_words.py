@@ -67,6 +67,8 @@ OPTIONS = [
     (f"{SOLVE} --labels y", "No such option '--labels'"),
     (f"{SOLVE} --labels y", "; did you mean --label?"),
     (f"{SOLVE} --zzz y", "; see relaxboost solve --help"),
+    (f"{SOLVE} --over L1", "--over 'L1' is unknown; did you mean l1?"),
+    ("certify d.json --format leen", "--format 'leen' is unknown; did you mean lean?"),
     ("slove d.csv", "there is no verb 'slove'; did you mean solve?"),
     ("claims chekc", "No such command 'chekc'"),
     ("claims list --source ss09", "no source 'ss09'; did you mean SS09?"),
