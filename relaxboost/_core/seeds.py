@@ -19,28 +19,30 @@ Rng = int | np.random.Generator | None
 
 
 def accepts_seed(function: Callable[P, T]) -> Callable[P, T]:
-    """Return a function with the argument `rng` that also accepts an integer as `seed=`."""
+    """Return a function with the argument `rng` that also accepts it as `seed=`."""
 
     @wraps(function)
     def call(*given: P.args, **named: P.kwargs) -> T:
         if "seed" in named:
             if "rng" in named:
                 raise InputError("rng and seed are two names of one argument; give rng only")
-            named["rng"] = natural("seed", named.pop("seed"))
+            seed = named.pop("seed")
+            # The message about a wrong seed has the name that the user typed.
+            named["rng"] = natural("seed", seed) if _is_seed(seed) else seed
         return function(*given, **named)
 
     return call
 
 
+def _is_seed(rng: object) -> bool:
+    return rng is not None and not isinstance(rng, np.random.Generator)
+
+
 def generator(rng: Rng) -> np.random.Generator:
     """Return a generator itself, or a new one with the given seed."""
-    if rng is None or isinstance(rng, np.random.Generator):
-        return np.random.default_rng(rng)
-    return np.random.default_rng(natural("rng", rng))
+    return np.random.default_rng(natural("rng", rng) if _is_seed(rng) else rng)
 
 
 def seed_of(rng: Rng) -> int:
     """Return a seed itself, or one that is drawn, for work that starts from it several times."""
-    if rng is None or isinstance(rng, np.random.Generator):
-        return int(generator(rng).integers(2**63))
-    return natural("rng", rng)
+    return natural("rng", rng) if _is_seed(rng) else int(generator(rng).integers(2**63))

@@ -228,7 +228,9 @@ class Solution(Bracketed):
 
     def _repr_html_(self) -> str:
         facts = {"game": self.game, "method": self.method, "rounds": self.rounds, "gap": self.gap}
-        return card(str(self), facts, table(self.hypotheses(10), ("weight", "hypothesis")))
+        largest = self.hypotheses(10)
+        votes = table(largest, ("weight", "hypothesis")) if largest else ""
+        return card(str(self), facts, votes)
 
     def __repr__(self) -> str:
         lower, upper = show_bracket(self.lower, self.upper)

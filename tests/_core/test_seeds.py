@@ -42,6 +42,7 @@ def test_an_integer_gives_the_same_by_either_name(name):
     # Work that starts from its seed several times draws the seed from the generator.
     assert name == "boost" or np.array_equal(first, call(rng=4))
     call(rng=None)
+    call(seed=None)
     for wrong in ({"seed": -1}, {"rng": -1}, {"rng": "a"}):
         said = f"^{next(iter(wrong))} must be a whole number >= 0"
         with pytest.raises(rb.InputError, match=said):
