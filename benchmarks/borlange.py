@@ -141,7 +141,7 @@ class Trips:
             graph = self.graphs[setting.features]
             return self.on(graph, which), graph
         tasks = []
-        for fold in pl.split([self.all[i] for i in which], 5, seed=1):
+        for fold in pl.split([self.all[i] for i in which], 5, rng=1):
             graph = self.with_habits(setting.features, which[fold.train])
             tasks += self.on(graph, which[fold.test])
         return tasks, self.with_habits(setting.features, which)
@@ -176,7 +176,7 @@ def boosted(
 def chosen_strength(trips: Trips, features: str, train: np.ndarray, by: str) -> float:
     """Return the strength whose fits meet most of the training trips that they were not made of."""
     graph, met = trips.graphs[features], dict.fromkeys(STRENGTHS, 0.0)
-    folds = pl.split([trips.all[i] for i in train], 5, seed=2, by=by)
+    folds = pl.split([trips.all[i] for i in train], 5, rng=2, by=by)
     for fold in folds[: INNER[features]]:
         tasks, held = trips.on(graph, train[fold.train]), trips.on(graph, train[fold.test])
         found = None
@@ -207,7 +207,7 @@ def learned(trips: Trips, setting: Setting, train: np.ndarray, by: str):
         strength = chosen_strength(trips, setting.features, train, by) if setting.chosen else USUAL
         tasks, graph = trips.training(setting, train)
         return linear(tasks, strength), graph, strength
-    inner = pl.split([trips.all[i] for i in train], 5, seed=2, by=by)[0]
+    inner = pl.split([trips.all[i] for i in train], 5, rng=2, by=by)[0]
     tasks, graph = trips.training(setting, train[inner.train])
     plain = linear(trips.on(trips.graphs["plain"], train[inner.train]), USUAL)
     known, share = (NEAR, 0.25) if setting.near else (ROUNDS, 1.0)

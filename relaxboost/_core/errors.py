@@ -8,7 +8,17 @@ from typing import Any
 
 
 class InputError(ValueError):
-    """An input cannot be used. It is raised before work starts, if that is possible."""
+    """An input cannot be used. It is raised before work starts, if that is possible.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> try:
+    ...     rb.Capped(k=0)
+    ... except rb.InputError as error:
+    ...     print(error)
+    Capped(k=0) needs k >= 1, since no weight d_i exceeds 1/k
+    """
 
 
 class SolverError(InputError):

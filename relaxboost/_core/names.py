@@ -36,8 +36,18 @@ def did_you_mean(name: str, known: Iterable[str], alike: float = 0.4) -> str:
 
     Names of claims and games are codes: T9 and ss09-t9 are less than 0.6 similar to SS09-T9.
     """
-    near = get_close_matches(name, list(known), 3, alike)
+    names = list(known)
+    # A name that differs in capitals only is surely the one that is meant.
+    near = [x for x in names if x.casefold() == name.casefold()]
+    near = near or get_close_matches(name, names, 3, alike)
     return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
+def known_names(name: object, known: Iterable[str], otherwise: str = "choose one of") -> str:
+    """Return the one remedy for an unknown name: names that are similar, or else all known ones."""
+    names = list(known)
+    near = did_you_mean(name, names, 0.6) if isinstance(name, str) else ""
+    return near or f"; {otherwise} {', '.join(names)}"
 
 
 def moved(name: str, folder: str) -> AttributeError:

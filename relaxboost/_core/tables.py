@@ -16,6 +16,7 @@ from typing import Any
 
 from relaxboost._core.errors import InputError, few, missing
 from relaxboost._core.files import check_input
+from relaxboost._core.names import did_you_mean
 
 FILE = "file"
 """The key in the `attrs` of a table for the path of its file. The index then holds lines."""
@@ -193,11 +194,19 @@ def listed(names: Sequence[str]) -> str:
     return few(names, 12) + _headless(names)
 
 
+def no_column(table: object, name: str, known: Sequence[Any]) -> InputError:
+    """Return the error for a table without a column: similar names, or the names it has."""
+    near = did_you_mean(name, map(str, known), 0.6) or f"; it has {listed(known)}"
+    return InputError(f"{table} has no column {name!r}{near}")
+
+
 def check_columns(table: object, option: str, columns: Sequence[str], known: Sequence[str]) -> None:
     """Raise InputError if an option names a column that is not among the columns of a table."""
     for column in columns:
         if column not in known:
-            raise InputError(f"{option}={column!r} names no column; {table} has {listed(known)}")
+            near = did_you_mean(column, known, 0.6)
+            there = f" of {table}{near}" if near else f"; {table} has {listed(known)}"
+            raise InputError(f"{option}={column!r} names no column{there}")
 
 
 def _headless(names: Sequence[str]) -> str:

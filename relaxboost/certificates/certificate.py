@@ -18,7 +18,7 @@ import numpy as np
 
 from relaxboost._core.errors import InputError, missing
 from relaxboost._core.files import check_input, check_output, naming, shallow, write_atomically
-from relaxboost._core.html import card
+from relaxboost._core.html import DIGEST_CHARACTERS, card
 from relaxboost._core.rounding import float_down, float_up, show_bracket
 from relaxboost.certificates import check
 
@@ -87,7 +87,19 @@ def _long_numbers() -> Iterator[None]:
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """The claim lower <= ρ <= upper on one game with the points that prove it; see FORMAT.md."""
+    """The claim lower <= ρ <= upper on one game with the points that prove it; see FORMAT.md.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> proof = rb.certify(rb.solve(rb.Game([[1, 0], [0, 1]])))
+    >>> proof
+    Certificate(exact: 1/2 <= rho <= 1/2, gap 0)
+    >>> proof.level, proof.lower, proof.w
+    ('exact', Fraction(1, 2), {0: Fraction(1, 2), 1: Fraction(1, 2)})
+    >>> bool(proof.check())
+    True
+    """
 
     document: dict[str, Any] = field(repr=False)
 
@@ -176,14 +188,34 @@ class Certificate:
         """The SHA-256 of the content."""
         return str(self.document["digest"])
 
-    def __repr__(self) -> str:
+    def _bracket(self) -> str:
         lower, upper = show_bracket(float_down(self.lower), float_up(self.upper))
         if (
             self.lower == self.upper
             and max(abs(self.lower.numerator), self.lower.denominator) < 10**6
         ):
             lower = upper = str(self.lower)
-        return f"Certificate({self.level}: {lower} <= rho <= {upper}, gap {float_up(self.gap):.2g})"
+        return f"{lower} <= rho <= {upper}"
+
+    def __repr__(self) -> str:
+        return f"Certificate({self.level}: {self._bracket()}, gap {float_up(self.gap):.2g})"
+
+    def _repr_html_(self) -> str:
+        # A file from elsewhere may lack all fields except the bounds and the level.
+        game = self.document.get("game")
+        known = game if isinstance(game, dict) else {}
+        facts = {
+            "gap": float_up(self.gap),
+            "examples": known.get("m"),
+            "hypotheses": known.get("n"),
+        }
+        for name in ("relaxation", "over"):
+            part = known.get(name)
+            facts[name] = part.get("kind") if isinstance(part, dict) else part
+        facts["why not stronger"] = self.reason or None
+        facts["digest"] = str(self.document.get("digest", ""))[:DIGEST_CHARACTERS] or None
+        known_facts = {name: fact for name, fact in facts.items() if fact is not None}
+        return card(f"Certificate, {self.level}: {self._bracket()}", known_facts)
 
     def tobytes(self) -> bytes:
         """Return the bytes of the file in JSON, which are the same for the same certificate."""
@@ -262,6 +294,17 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
     ------
     InputError
         If a file does not exist, or A is no matrix.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import relaxboost as rb
+    >>> proof = rb.certify(rb.solve(rb.Game([[1, 0], [0, 1]])))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     proof.save(Path(folder, "proof.json"))
+    ...     rb.check_certificate(Path(folder, "proof.json")).ok
+    True
     """
     for file in (path, A) if isinstance(A, str | os.PathLike) else (path,):
         check_input(file)

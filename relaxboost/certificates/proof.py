@@ -54,10 +54,9 @@ def certify(
 ) -> Certificate:
     """Return a certificate of the bracket that a pair (d, w) proves, for anyone to re-check.
 
-    The points are made exact: d consists of non-negative integers over one denominator, which is
-    their sum, and w of signed integers over one denominator. Then the margins A w and the edges Aᵀd
-    are exact. The lower bound is γ − f*(x) − g*(w) for a witness (γ, x) with x >= γ − A w, and the
-    upper bound is f(d) + g(Aᵀd).
+    The points are made exact: d consists of non-negative integers over one denominator, and w of
+    signed integers over one, so that the margins A w and the edges Aᵀd are exact. The lower bound
+    is γ − f*(x) − g*(w) for a witness (γ, x) with x >= γ − A w, the upper bound f(d) + g(Aᵀd).
 
     The certificate of a solution lies within its `lower` and `upper`. If fractions near its pair,
     over one denominator of at most 10 000, prove the optimum, the certificate has those. For a
@@ -73,10 +72,8 @@ def certify(
         Rational arithmetic, balls (python-flint is needed), or floats that prove nothing. The
         default is the strongest level that the relaxation and the domain allow. If that level is
         numerical although the bounds of f are stronger, `Certificate.reason` says why.
-    d : array of shape (m,), optional
-        A distribution that replaces that of the solution. Fractions are kept exactly.
-    w : array of shape (n,) or (support, coefficients), optional
-        Weights that replace those of the solution. Fractions are kept exactly.
+    d, w : array of shape (m,), and array of shape (n,) or (support, coefficients), optional
+        Points that replace those of the solution. Fractions are kept exactly.
     inline : bool, optional
         Whether the certificate contains A. By default it does if A has at most 200 000 entries.
         Otherwise the checker needs A, and compares its SHA-256. Stumps are described by a recipe
@@ -93,6 +90,12 @@ def certify(
     ----------
     Shalev-Shwartz & Singer (2009), Thm 3 and Thm 7, for the two bounds; Neumaier & Shcherbina
     (2004) for rigorous bounds from approximate points.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> rb.certify(rb.solve(rb.Game([[1, 0], [0, 1]])))
+    Certificate(exact: 1/2 <= rho <= 1/2, gap 0)
     """
     if not isinstance(solution, Game | Solution | ExactOptimum):
         raise InputError(

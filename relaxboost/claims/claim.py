@@ -40,7 +40,16 @@ _GRAVITY = {REFUTED: 0, UNDECIDED: 1, TIGHT: 2, HOLDS: 3}
 
 @dataclass(repr=False, kw_only=True)
 class Claim:
-    """A claim of a source, to check and to attack. `Source.claim` makes it."""
+    """A claim of a source, to check and to attack. `Source.claim` makes it.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> claim = rb.claims.get("SS09-T4")
+    >>> verdict = claim.check(trials=3)
+    >>> verdict.status
+    'holds'
+    """
 
     id: str
     """The source and the statement, e.g. "SS09-T9"."""
@@ -252,7 +261,8 @@ class Claim:
         trials : int, optional
             Instances to draw, >= 1; by default the claim's own `trials`.
         seed : int
-            The same seed gives the same instances, whatever else is checked.
+            The same seed gives the same instances, whatever else is checked. It is an integer and
+            not a generator, because the seed and the number of an instance make its generator.
         certificates : path, optional
             A folder for the certificate of every optimum used.
         """

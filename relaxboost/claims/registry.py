@@ -15,7 +15,7 @@ from pathlib import Path
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import as_path
-from relaxboost._core.names import did_you_mean
+from relaxboost._core.names import did_you_mean, known_names
 from relaxboost._core.parameters import is_given
 from relaxboost.claims.claim import Claim
 from relaxboost.claims.source import DISPLAYS, Source
@@ -51,7 +51,7 @@ def all(source: str | None = None) -> list[Claim]:
     """Return the claims built in, or those of one source, e.g. "SS09", in the order of the text."""
     known = {s.key: s for s in sources()}
     if source is not None and not (is_given(source, str) and source in known):
-        raise InputError(f"no source {source!r}; there are {', '.join(known)}")
+        raise InputError(f"no source {source!r}{known_names(source, known, 'there are')}")
     chosen = known.values() if source is None else [known[source]]
     return [claim for s in chosen for claim in s.claims.values()]
 

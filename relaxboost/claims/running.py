@@ -74,6 +74,7 @@ def check_all(
     trials : int, optional
         Instances for each; by default as many as each claim says.
     seed : int
+        An integer as in `Claim.check`.
     certificates : path, optional
         A folder for the certificate of every optimum used.
     jobs : int, optional

@@ -99,6 +99,7 @@ were reached, 2 bad input, 130 interrupted before there was anything to print.
 
 @claims.command(
     "list",
+    short_help="List results with their status and its evidence.",
     epilog="""
 \b
 Examples:
@@ -120,13 +121,14 @@ def list_(wanted: _Wanted, everything: bool, as_json: bool) -> None:
 
 
 @claims.command(
+    short_help="Show the text, the check and the evidence of a claim.",
     epilog="""
 \b
 Examples:
   relaxboost claims show SS09-T9
   relaxboost claims show SS09-T9 --latex
   relaxboost claims show SS09
-"""
+""",
 )
 @click.argument("id")
 @_FILE
@@ -159,6 +161,7 @@ def show(id: str, file: Path | None, latex: bool, as_json: bool) -> None:
 
 
 @claims.command(
+    short_help="Check claims, and compare with the verdicts on record.",
     epilog=_EXIT
     + """
 \b
@@ -167,7 +170,7 @@ Examples:
   relaxboost claims check --source SS09 --json
   relaxboost claims check 'SS09-T*' --seed 1 --certificates proofs
   relaxboost claims check --file test_claims.py
-"""
+""",
 )
 @_wanted
 @_TRIALS
@@ -197,6 +200,7 @@ def check(wanted: _Wanted, as_json: bool, **effort: Any) -> None:
 
 
 @claims.command(
+    short_help="Search for an instance that refutes a claim.",
     epilog=_EXIT
     + """
 Status 1 also covers a false claim whose counterexample is not found again; then give a larger
@@ -206,7 +210,7 @@ Status 1 also covers a false claim whose counterexample is not found again; then
 Examples:
   relaxboost claims attack SS09-T9-rounds --budget 200
   relaxboost claims attack 'SS09-T9*' --budget 500 --seed 1
-"""
+""",
 )
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @_FILE
@@ -233,13 +237,14 @@ def attack(ids: tuple[str, ...], file: Path | None, as_json: bool, **effort: Any
 
 
 @claims.command(
+    short_help="Check claims, and write the verdicts as a page.",
     epilog=_EXIT
     + """
 \b
 Examples:
   relaxboost claims report -o report.html
   relaxboost claims report 'SS09-T9*' --trials 20 -o report.html
-"""
+""",
 )
 @_wanted
 @click.option("-o", "--out", required=True, type=OutputFile(".html"), help="An HTML file.")

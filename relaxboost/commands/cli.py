@@ -18,6 +18,7 @@ import click
 
 from relaxboost import __version__
 from relaxboost._core.errors import InputError, MissingDependencyError
+from relaxboost._core.names import known_names
 from relaxboost.commands.style import complain, quietly
 
 VERBS = {
@@ -73,7 +74,7 @@ class _Verbs(click.Group):
         """Find the verb, or raise InputError that lists the verbs."""
         name = args[0]
         if name not in VERBS and not ctx.resilient_parsing and not name.startswith("-"):
-            unknown = f"there is no verb {name!r}; choose one of {', '.join(VERBS)}"
+            unknown = f"there is no verb {name!r}{known_names(name, VERBS)}"
             raise InputError(REMOVED.get(name, unknown))
         return super().resolve_command(ctx, args)
 
@@ -161,6 +162,14 @@ def _usage(error: click.ClickException) -> str:
     message = error.format_message()
     if not isinstance(error, click.UsageError):
         return message
+    # Click knows similar names of verbs and options. The most similar one is the only remedy.
+    if near := getattr(error, "possibilities", None):
+        return f"{error.message.rstrip('.')}; did you mean {near[0]}?"
+    given = re.match(r"'(.*)' is not one of ", error.message)
+    option = error.param if isinstance(error, click.BadParameter) else None
+    if given and option and isinstance(option.type, click.Choice):
+        remedy = known_names(given[1], option.type.choices)
+        return f"{option.opts[-1]} {given[1]!r} is unknown{remedy}"
     see = f"; see {error.ctx.command_path} --help" if error.ctx else ""
     return message.rstrip(".") + see
 

@@ -28,6 +28,7 @@ def instances() -> None:
 
 
 @instances.command(
+    short_help="Make a certificate for each game of SPEC, and an index.",
     epilog="""
 \b
 Exit status: 0 done, 1 some gap is wider than tol (the brackets hold
@@ -48,7 +49,7 @@ A specification:
 \b
 Example:
   relaxboost instances make games.toml -o games
-"""
+""",
 )
 @click.argument("spec", type=click.Path(path_type=Path))
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="The directory.")
@@ -75,6 +76,7 @@ def make(spec: Path, out: Path, as_json: bool) -> None:
 
 
 @instances.command(
+    short_help="Check all certificates of a set and its index.",
     epilog="""
 \b
 Exit status: 0 every game is accepted, 1 one is not, or the index is wrong,
@@ -83,7 +85,7 @@ Exit status: 0 every game is accepted, 1 one is not, or the index is wrong,
 \b
 Example:
   relaxboost instances check games
-"""
+""",
 )
 @click.argument("directory", type=click.Path(path_type=Path))
 def check(directory: Path, as_json: bool) -> None:

@@ -187,6 +187,7 @@ def online() -> None:
 
 
 @online.command(
+    short_help="Predict each example, then learn from it.",
     epilog="""
 \b
 Exit status: 0 the stream has ended, 1 it had not (the printed numbers hold
@@ -199,7 +200,7 @@ Examples:
   relaxboost online run big.csv --label y --save model.npz --resume
   relaxboost online run costs.csv --loss inner --over simplex
   tail -f -n +1 log.csv | relaxboost online run - --label y --every 1000
-"""
+""",
 )
 @partial(stream_options, kind=PipedFile)
 @_method
@@ -250,6 +251,7 @@ def run(options: StreamOptions) -> None:
 
 
 @online.command(
+    short_help="Bracket the loss beyond that of the best fixed weights.",
     epilog="""
 \b
 Exit status: 0 the bracket of --tol was reached, 1 it was not (the printed
@@ -262,7 +264,7 @@ Examples:
   relaxboost online regret data.csv --label y --at 100 --at 1000 --tol 1e-4
   relaxboost online regret data.csv --label y --radius 10 --plot regret.png
   relaxboost online regret d.csv --label y --loss hinge --certificate c.json
-"""
+""",
 )
 @stream_options
 @_method

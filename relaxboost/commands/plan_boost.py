@@ -42,6 +42,7 @@ class Base(InputFile):
 
 
 @click.command(
+    short_help="Learn costs as a sum of stumps or trees of the features.",
     epilog=inputs.FILES
     + """
 \b
@@ -54,7 +55,7 @@ Examples:
   relaxboost plan boost --edges edges.csv --trips trips.csv --out costs.json
   relaxboost plan boost --edges edges.csv --trips trips.csv --learner trees
   relaxboost plan boost --edges edges.csv --trips trips.csv --rounds 9 --json
-"""
+""",
 )
 @inputs.plan_files
 # The learner, and the number of its rounds.
@@ -166,7 +167,7 @@ def _boosted(options: PlanOptions, shown: Any, held: Any, learner: Any, kind: An
             patience=options.patience,
             validation=folds,
         )
-        return planning.boost(shown, learner, kind, stopping=stopping, seed=options.seed)
+        return planning.boost(shown, learner, kind, stopping=stopping, rng=options.seed)
 
 
 def _stopped(options: PlanOptions, found: Any) -> str:

@@ -19,6 +19,7 @@ _LENGTHS = {
 
 
 @click.command(
+    short_help="Compare paths that are shortest for learned costs with trips.",
     epilog=inputs.FILES
     + """
 \b
@@ -29,7 +30,7 @@ Examples:
   relaxboost plan evaluate costs.json --edges edges.csv --trips held_out.csv
   relaxboost plan evaluate --edges edges.csv --trips held_out.csv
   relaxboost plan evaluate costs.json --edges edges.csv --trips t.csv --json
-"""
+""",
 )
 @click.argument("model", required=False, type=inputs.FileType)
 @inputs.plan_files

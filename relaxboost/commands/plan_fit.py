@@ -50,6 +50,7 @@ last_options = added(
 
 
 @click.command(
+    short_help="Learn linear costs by maximum-margin planning.",
     epilog=inputs.FILES
     + """
 \b
@@ -62,7 +63,7 @@ Examples:
   relaxboost plan fit --edges edges.csv --trips trips.csv --out costs.json
   relaxboost plan fit --edges edges.csv --trips trips.csv --regulariser lasso
   relaxboost plan fit --edges edges.csv --trips trips.csv --loss hamming
-"""
+""",
 )
 @inputs.plan_files
 # The problem: the regulariser, the loss, and the sign of costs.

@@ -15,6 +15,7 @@ from relaxboost.commands.words import spoken
 
 
 @click.command(
+    short_help="Draw a trip, its shortest path, and the costs.",
     epilog=inputs.FILES
     + """
 \b
@@ -27,7 +28,7 @@ Examples:
       --trip monday --out monday.png
   relaxboost plan show costs.json --edges edges.csv --whole --log \\
       --out costs.pdf
-"""
+""",
 )
 @click.argument("model", required=False, type=inputs.FileType)
 @inputs.plan_files

@@ -105,7 +105,7 @@ def _votes(stump: dict[str, Any], table: Any, rows: Path) -> Any:
 
     name = stump["feature"]
     if name not in table.columns:
-        raise InputError(f"{rows} has no column {name!r}; it has {tables.listed(table.columns)}")
+        raise tables.no_column(rows, name, table.columns)
     column = table[name]
     missing = column.isna().to_numpy()
     if "known" in stump:

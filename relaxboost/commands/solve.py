@@ -16,6 +16,7 @@ import click
 import relaxboost as rb
 from relaxboost._core.errors import InputError, few, number_of
 from relaxboost._core.files import check_output, write_atomically
+from relaxboost._core.names import known_names
 from relaxboost._core.tables import UNREPEATED, hardly_repeats, listed, read_header
 from relaxboost.commands.style import (
     DOMAINS,
@@ -82,8 +83,8 @@ class _Options(SimpleNamespace):
             )
         if self.dataset is not None:
             if self.dataset not in datasets.BUNDLED:
-                known = ", ".join(datasets.BUNDLED)
-                raise InputError(f"no data set {self.dataset!r}; bundled: {known}")
+                remedy = known_names(self.dataset, datasets.BUNDLED, "bundled:")
+                raise InputError(f"no data set {self.dataset!r}{remedy}")
             if self.drop:
                 raise InputError("--drop leaves out columns of a CSV; leave --dataset out")
             data = datasets.BUNDLED[self.dataset]()

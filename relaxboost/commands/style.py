@@ -23,7 +23,7 @@ from relaxboost._core import progress
 from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError, few, number_of
 from relaxboost._core.files import check_input, naming
-from relaxboost._core.names import did_you_mean, printable
+from relaxboost._core.names import known_names, printable
 from relaxboost.commands.words import in_options
 
 _INPUT, _OUTPUT = "standard input", "standard output"
@@ -134,9 +134,7 @@ def check_there(*files: Path | None) -> None:
 def check_name(option: str, given: str | None, known: Iterable[str]) -> None:
     """Raise InputError if an option got a name that it does not know."""
     if given is not None and given not in known:
-        near = did_you_mean(given, known, 0.6)
-        names = ", ".join(sorted(known))
-        raise InputError(f"{option} {given!r} is unknown{near}; choose one of {names}")
+        raise InputError(f"{option} {given!r} is unknown{known_names(given, sorted(known))}")
 
 
 def spoken_matrix(message: str) -> str:

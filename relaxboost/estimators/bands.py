@@ -157,7 +157,7 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
             weak_learner(self.learner),
             algorithm="refitted",
             stopping=count("max_rounds", self.max_rounds),
-            seed=int(random.randint(2**31 - 1)),
+            rng=int(random.randint(2**31 - 1)),
         )
         self.boosted_: Boosted = replace(boosted, state=None)
         low, _, high = self._sorted(X[out]).T

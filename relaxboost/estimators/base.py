@@ -170,7 +170,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
                     callback=self._report,
                 ),
                 warm_start=before,
-                seed=seed,
+                rng=seed,
             )
         # The state for a warm start holds arrays of training length, which pickles should not.
         self.boosted_: Boosted = boosted if self.warm_start else replace(boosted, state=None)

@@ -9,7 +9,7 @@ import numpy as np
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.loop import run as run_rounds
-from relaxboost._core.parameters import natural
+from relaxboost._core.seeds import Rng, accepts_seed, seed_of
 from relaxboost.functional.algorithms import Algorithm, Projected, algorithm_of
 from relaxboost.functional.ensemble import Boosted
 from relaxboost.functional.learners import Pool, WeakLearner
@@ -25,6 +25,7 @@ _CHECKED_ROWS = 8
 """
 
 
+@accepts_seed
 def boost(
     X: Any,
     risk: Risk,
@@ -33,7 +34,7 @@ def boost(
     algorithm: str | Algorithm = "residual",
     stopping: int | Stopping = 100,
     warm_start: Boosted | None = None,
-    seed: int = 0,
+    rng: Rng = 0,
 ) -> Boosted:
     """Minimise a convex risk over sums of weak hypotheses.
 
@@ -53,9 +54,10 @@ def boost(
         The number of rounds, or all limits of the run.
     warm_start : Boosted, optional
         An earlier run to continue. The result is that of an uninterrupted run.
-    seed : int
-        The seed, >= 0, of learners that make random choices. A run with a warm start ignores it
-        and continues the random numbers of the earlier run.
+    rng : int, numpy.random.Generator or None
+        The seed, >= 0, of learners that make random choices, a generator from which a seed is
+        drawn, or None for a new seed. A run with a warm start ignores it and continues the random
+        numbers of the earlier run.
 
     Returns
     -------
@@ -82,15 +84,16 @@ def boost(
     # All arguments are checked before the learner sorts and bins the data.
     _check_kinds(risk, learner, warm_start)
     made = _algorithm(algorithm, warm_start)
-    rng = np.random.default_rng(natural("seed", seed))
-    run = BoostRun(X, risk, learner, made, Stopping.of(stopping), warm_start, rng)
+    # The state of the generator is a part of the result, so it must not be that of the user.
+    random = np.random.default_rng(seed_of(rng))
+    run = BoostRun(X, risk, learner, made, Stopping.of(stopping), warm_start, random)
     step = made.default_step(risk, learner) if made.step is None else made.step
     schedule = make(step, risk, 1.0 if made.scale is None else made.scale)
     projection = made.projection_for(learner)
     if warm_start is not None:
         _same(warm_start, risk, X)
     # From here on the work takes time: the learner sorts and bins the rows.
-    pool = learner.prepare(X, risk.measure, risk.outputs, projection, rng)
+    pool = learner.prepare(X, risk.measure, risk.outputs, projection, random)
     if not isinstance(pool, Pool):
         raise InputError(f"prepare of {learner!r} must return a Pool, and returned {pool!r}")
 

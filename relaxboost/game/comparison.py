@@ -94,6 +94,15 @@ def compare(*brackets: Bracketed | float | Fraction) -> Comparison:
     ------
     InputError
         If fewer than two are given, all are numbers, or they are of different games.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> game = rb.Game([[1, 0], [0, 1]])
+    >>> rb.compare(rb.solve(game), rb.reference(game), 0.5).agree
+    True
+    >>> rb.compare(rb.solve(game), 0.75).agree
+    False
     """
     given = [_bracketed(each) for each in brackets]
     digests = {each.game_digest for each in given} - {""}

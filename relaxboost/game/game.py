@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from relaxboost._core.arrays import Vector, no_number
 from relaxboost._core.errors import InputError
-from relaxboost._core.html import card
+from relaxboost._core.html import DIGEST_CHARACTERS, card
 from relaxboost._core.parameters import is_given
 from relaxboost.game import bounds, programs
 from relaxboost.game.domains import Domain, L1Ball
@@ -52,6 +52,16 @@ class Game:
     ----------
     Shalev-Shwartz & Singer (2009), Definition 6, Thm 7; Thm 3 for the equality; Sec. 6 for other
     domains.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> game = rb.Game([[1, 0], [0, 1], [1, 1]], rb.Capped(k=2))
+    >>> game
+    Game(DenseMatrix(3 examples, 2 hypotheses), Capped(k=2))
+    >>> lower, upper = game.bracket(d=[0.5, 0.5, 0.0], w=[0.5, 0.5])
+    >>> round(lower, 9), round(upper, 9)
+    (0.5, 0.5)
     """
 
     def __init__(
@@ -140,7 +150,8 @@ class Game:
         return hashlib.sha256(f"relaxboost game v1 {key}".encode()).hexdigest()
 
     def _repr_html_(self) -> str:
-        facts = {"examples": self.m, "hypotheses": self.n, "over": self.over, "digest": self.digest}
+        facts: dict[str, Any] = {"examples": self.m, "hypotheses": self.n, "over": self.over}
+        facts["digest"] = self.digest[:DIGEST_CHARACTERS]
         return card(f"Game, {self.relaxation}", facts)
 
     def __repr__(self) -> str:

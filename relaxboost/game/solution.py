@@ -71,6 +71,11 @@ class RoundRecord(NamedTuple):
     begin."""
 
 
+OPTIMAL_GAP = 1e-6
+"""The largest gap at which texts call a solution optimal. Margins are in [−1, 1], so this is the
+relative accuracy at which general-purpose solvers report an optimum."""
+
+
 @dataclass(frozen=True, eq=False)
 class Solution(Bracketed):
     """A feasible d and w of a game and the bracket they prove; made by solve and reference.
@@ -78,6 +83,17 @@ class Solution(Bracketed):
     `lower` is F(Aw) − g*(w) and `upper` is f(d) + g(Aᵀd), over the unit l1 ball F(Aw) and
     f(d) + ‖Aᵀd‖_inf, both evaluated afresh and rounded outwards, so that lower <= ρ <= upper;
     `gap` is the accuracy. d and w may stem from different rounds.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> vote = rb.solve(rb.Game([[1, 0], [0, 1]]), tol=1e-6)
+    >>> vote.status, round(vote.lower, 4), round(vote.upper, 4)
+    ('optimal', 0.5, 0.5)
+    >>> [(round(weight, 4), name) for weight, name in vote.hypotheses()]
+    [(0.5, 'h0'), (0.5, 'h1')]
+    >>> vote.margins.round(4).tolist()
+    [0.5, 0.5]
     """
 
     game: Game
@@ -147,6 +163,12 @@ class Solution(Bracketed):
         return self.upper - self.lower
 
     @property
+    def outcome(self) -> str:
+        """The status in words: "gap reached" instead of "optimal" if the gap is above 1e-6."""
+        is_coarse = self.status == "optimal" and self.gap > OPTIMAL_GAP
+        return "gap reached" if is_coarse else self.status
+
+    @property
     def game_digest(self) -> str:  # type: ignore[override]
         """`Game.digest` of the game."""
         return self.game.digest
@@ -202,15 +224,17 @@ class Solution(Bracketed):
 
     def __str__(self) -> str:
         lower, upper = show_bracket(self.lower, self.upper)
-        return f"{self.status}: {lower} <= rho <= {upper}"
+        return f"{self.outcome}: {lower} <= rho <= {upper}"
 
     def _repr_html_(self) -> str:
         facts = {"game": self.game, "method": self.method, "rounds": self.rounds, "gap": self.gap}
-        return card(str(self), facts, table(self.hypotheses(10), ("weight", "hypothesis")))
+        largest = self.hypotheses(10)
+        votes = table(largest, ("weight", "hypothesis")) if largest else ""
+        return card(str(self), facts, votes)
 
     def __repr__(self) -> str:
         lower, upper = show_bracket(self.lower, self.upper)
         return (
             f"Solution({lower} <= rho <= {upper}, gap {self.gap:.2g}, "
-            f"{self.status}, {self.method}, {self.rounds} rounds, {len(self.support)} columns)"
+            f"{self.outcome}, {self.method}, {self.rounds} rounds, {len(self.support)} columns)"
         )

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from relaxboost import relaxations
 from relaxboost._core.errors import InputError
+from relaxboost._core.names import known_names
 from relaxboost.relaxations.base import Relaxation
 
 _LONGEST = 10_000
@@ -115,7 +116,8 @@ class _Reader:
 
     def _family(self, name: str) -> Callable[..., Relaxation]:
         if name not in self._known:
-            raise InputError(f"no relaxation is called {name}; known: {', '.join(self._known)}")
+            remedy = known_names(name, self._known, "known:")
+            raise InputError(f"no relaxation is called {name}{remedy}")
         return self._known[name]
 
     def _call(

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, exact, spell
+from relaxboost._core.seeds import Rng, accepts_seed, generator
 from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped, HardMargin
 
@@ -94,7 +95,8 @@ class Plant:
         assert self.gamma * one - short / self.k == self.value * one
 
 
-def plant(m: int, n: int, k: Any = None, seed: int = 0, entries: str = "signs") -> Plant:
+@accepts_seed
+def plant(m: int, n: int, k: Any = None, rng: Rng = 0, entries: str = "signs") -> Plant:
     """Return a matrix with m examples and n columns, and an optimal pair that was planted.
 
     The columns that w uses have the edge ρ, with either sign, at weights in the ratios 1 : 2 : 3;
@@ -107,8 +109,8 @@ def plant(m: int, n: int, k: Any = None, seed: int = 0, entries: str = "signs") 
         At least 10 and 5.
     k : int, float or Fraction, optional
         For `Capped(k)`; by default the hard margin. There is room for k up to about m − 10.
-    seed : int
-        Equal seeds give equal games.
+    rng : int, numpy.random.Generator or None
+        A seed >= 0, a generator, or None for a new seed. Equal seeds give equal games.
     entries : {"signs", "floats"}
         −1 and +1, as int8; or doubles with as many bits as leave sums exact in 64-bit integers.
 
@@ -122,12 +124,22 @@ def plant(m: int, n: int, k: Any = None, seed: int = 0, entries: str = "signs") 
     ------
     InputError
         For sizes without room for a plant.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> made = rb.instances.plant(20, 8, rng=1)
+    >>> made.value
+    Fraction(3, 5)
+    >>> vote = rb.solve(made.game(), tol=1e-6)
+    >>> vote.lower <= made.value <= vote.upper
+    True
     """
     m, n = count("m", m), count("n", n)
     if entries not in ("signs", "floats"):
         raise InputError(f"plant needs entries='signs' or 'floats', got {entries!r}")
     k = None if k is None else exact("plant", "k", k)
-    rng = np.random.default_rng(seed)
+    rng = generator(rng)
     b, groups = _groups(m, n, k, rng)
     classes = _classes(n, b, rng)
     others = np.setdiff1d(np.arange(n), np.concatenate([c.columns for c in classes]))

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from relaxboost._core import tables
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError, few, missing, number_of
+from relaxboost._core.html import card, table
 from relaxboost.matrices.labelled import ROUNDED, rounded_integer
 
 
@@ -28,6 +29,21 @@ class Dataset(NamedTuple):
     feature_names: tuple[str, ...]
     classes: tuple[str, str]
     """The names of the classes −1 and +1."""
+
+    def _repr_html_(self) -> str:
+        m, features = self.X.shape
+        facts = {"examples": m, "features": features}
+        for sign, name in zip((-1, 1), self.classes, strict=True):
+            facts[f"{sign:+d} is {name!r}"] = int((self.y == sign).sum())
+        columns = list(zip(self.feature_names, self.X.T, strict=True))[:MAX_FEATURES_IN_CARD]
+        rows = [(name, *map(float, (x.min(), np.median(x), x.max()))) for name, x in columns]
+        return card(
+            f"Data set {self.name}", facts, table(rows, ("feature", "min", "median", "max"))
+        )
+
+
+MAX_FEATURES_IN_CARD = 10
+"""The number of features that the display in a notebook lists."""
 
 
 class SignedLabels(NamedTuple):
@@ -93,6 +109,11 @@ def labels(y: ArrayLike) -> SignedLabels:
         )
     values = list(dict.fromkeys(given.tolist()))
     if len(values) != 2:
+        if _are_targets(values, len(given)):
+            raise InputError(
+                f"the labels are numbers of {len(values)} values, and a margin needs two classes; "
+                "for numbers use relaxboost.estimators.MarginBoostRegressor"
+            )
         more = "keep two, or set one class against the rest"
         remedy = "add examples of another" if len(values) < 2 else more
         raise InputError(
@@ -101,6 +122,14 @@ def labels(y: ArrayLike) -> SignedLabels:
         )
     negative, positive = sorted(values, key=_order(values))
     return SignedLabels(np.where(given == positive, 1.0, -1.0), (negative, positive))
+
+
+def _are_targets(values: list[Any], count: int) -> bool:
+    """Return whether the different labels of `count` examples look like targets of a regression."""
+    if len(values) < 3 or not all(isinstance(x, int | float) for x in values):
+        return False
+    # Classes are whole numbers that repeat; `hardly_repeats` has the same rule for words.
+    return 2 * len(values) > max(count, 10) or not all(float(x).is_integer() for x in values)
 
 
 def _order(values: list[Any]) -> Callable[[Any], Any]:
@@ -187,7 +216,7 @@ def read_table(
     """
     frame = _read_frame(Path(path), label, sep)
     if label not in frame.columns:
-        raise InputError(f"{path} has no column {label!r}; it has {tables.listed(frame.columns)}")
+        raise tables.no_column(path, label, frame.columns)
     tables.check_columns(path, "drop", drop, [name for name in frame.columns if name != label])
     frame = frame.drop(columns=list(drop))
     if frame.shape[1] < 2:

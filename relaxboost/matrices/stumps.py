@@ -305,6 +305,15 @@ def stumps(
     ------
     InputError
         For missing or infinite values, labels other than −1 and +1, or constant features only.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> made = rb.matrices.stumps([[1.0], [2.0], [4.0]], [-1, 1, 1], ["age"])
+    >>> made
+    StumpMatrix(3 examples, 2 hypotheses)
+    >>> rb.solve(rb.Game(made), tol=1e-6).hypotheses()[0][1]
+    'age > 1.5'
     """
     X, y, names = check_labelled(X, y, feature_names)
     if max_cuts is not None:

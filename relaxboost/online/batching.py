@@ -17,6 +17,7 @@ import numpy as np
 from relaxboost._core.arrays import Array, Matrix, Vector, doubles
 from relaxboost._core.errors import InputError, RowError
 from relaxboost._core.parameters import count, natural, positive, share
+from relaxboost._core.seeds import Rng, accepts_seed, generator
 from relaxboost.online.blocks import opener
 from relaxboost.online.hedged import HedgedDescent
 from relaxboost.online.learner import Learner, OnlineMethod
@@ -186,6 +187,7 @@ class BatchHypothesis:
         return risk_bound(self.loss, self.among, delta, assumptions)
 
 
+@accepts_seed
 def batch(
     method: OnlineMethod,
     source: Any,
@@ -194,7 +196,7 @@ def batch(
     snapshots: int | Iterable[int] | None = None,
     delta: float | None = None,
     loss_range: float | None = None,
-    seed: int = 0,
+    rng: Rng = 0,
 ) -> BatchHypothesis:
     """Learn from a stream, and return one hypothesis for future examples.
 
@@ -215,8 +217,9 @@ def batch(
         the iterates w_i. By default all iterates are used. The bounds are those for k iterates.
     delta, loss_range : float, optional
         For "validation": the probability δ, and a number c such that all losses are in [0, c].
-    seed : int
-        The seed of "uniform". The draw does not depend on how the stream is cut into blocks.
+    rng : int, numpy.random.Generator or None
+        The seed >= 0 of "uniform", a generator, or None for a new seed. The draw does not depend on
+        how the stream is cut into blocks.
 
     Raises
     ------
@@ -234,7 +237,7 @@ def batch(
     >>> import relaxboost as rb
     >>> H = np.array([[1.0, -1.0], [0.5, 1.0], [-1.0, 0.0]])
     >>> method = rb.online.ExponentiatedGradient("hinge")
-    >>> found = rb.online.batch(method, (H, np.array([1.0, -1.0, 1.0])), "uniform", seed=1)
+    >>> found = rb.online.batch(method, (H, np.array([1.0, -1.0, 1.0])), "uniform", rng=1)
     >>> found.index, found.examples
     """
     _check_options(method, rule, snapshots, delta, loss_range)
@@ -247,7 +250,7 @@ def batch(
     remedy = "give arrays, or a function that reopens it, or declare snapshots=[i, ...]"
     opened, _ = opener(source, remedy if again else None)
     if rule in ("mean", "uniform"):
-        return _streamed(_Pass(method, opened), rule, natural("seed", seed))
+        return _streamed(_Pass(method, opened), rule, generator(rng))
     # The indices of the iterates must be known before the pass.
     plan = _planned(snapshots, opened)
     if rule == "majority":
@@ -280,11 +283,11 @@ def _check_options(method: Any, rule: Any, snapshots: Any, delta: Any, loss_rang
         )
 
 
-def _streamed(one: _Pass, rule: Rule, seed: int) -> BatchHypothesis:
+def _streamed(one: _Pass, rule: Rule, rng: np.random.Generator) -> BatchHypothesis:
     """Return the mean, or the iterate that a reservoir of size one holds at the end."""
     w = None
     index = None
-    for piece in one.pieces(reservoir(seed) if rule == "uniform" else ()):
+    for piece in one.pieces(reservoir(rng) if rule == "uniform" else ()):
         if piece.is_stop:
             w = one.learner.w
             index = piece.first
@@ -295,13 +298,13 @@ def _streamed(one: _Pass, rule: Rule, seed: int) -> BatchHypothesis:
     return BatchHypothesis(rule, w, index, one.rows, one.rows, loss, wrong)
 
 
-def reservoir(seed: int) -> Iterator[int]:
+def reservoir(rng: Rng) -> Iterator[int]:
     """Yield 0 = i_0 < i_1 < ... such that for all m the last i_j < m is uniform on 0, ..., m − 1.
 
     After the number i − 1, all of the numbers i, ..., k − 1 are skipped with probability i/k. The
     next number follows from this law and a uniform random number. It is exact up to 2^−53.
     """
-    rng = np.random.default_rng(seed)
+    rng = generator(rng)
     i = 1
     while True:
         yield i - 1

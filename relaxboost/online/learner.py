@@ -14,6 +14,7 @@ import numpy as np
 from relaxboost._core.arrays import Array, Vector, doubles
 from relaxboost._core.errors import InputError, RowError
 from relaxboost._core.files import check_output
+from relaxboost._core.html import card, stems
 from relaxboost._core.parameters import count
 from relaxboost.game.domains import Domain, FullSimplex, L1Ball, L2Ball, Simplex
 from relaxboost.online.blocks import checked_weights
@@ -32,6 +33,10 @@ _DOMAINS: dict[tuple[type, type], int] = {
     (SquaredL2, L2Ball): kernels.L2_BALL,
 }
 """The codes of the pairs of proxy and domain for which rounds are compiled."""
+
+
+MAX_WEIGHTS_IN_CARD = 100
+"""The number of weights that the display in a notebook draws."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +171,17 @@ class Learner:
         self._sums[kernels.BETA] = self._temperature()
         _check_ranges(method, self.beta, self.constants)
         self._codes = _codes(method, self.constants)
+
+    def __repr__(self) -> str:
+        return f"<learner of {self.size} weights after {self.rounds} rounds: {self.method!r}>"
+
+    def _repr_html_(self) -> str:
+        bound = self.regret_bound()
+        facts = {"rounds": self.rounds, "mean loss": self.loss / (self.weight or 1.0)}
+        facts |= {"regret bound": bound} if math.isfinite(bound) else {}
+        few = self.average[:MAX_WEIGHTS_IN_CARD].tolist()
+        said = f"{len(few)} of {self.size} average weights, from {min(few):.3g} to {max(few):.3g}"
+        return card(f"Learner, {self.method!r}", facts, stems(few, said))
 
     @property
     def w(self) -> Vector:

@@ -11,6 +11,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Matrix, Vector, doubles
 from relaxboost._core.errors import InputError, RowError
+from relaxboost._core.names import known_names
 from relaxboost.functional.losses.base import PointwiseLoss
 from relaxboost.functional.losses.targets import LOSSES
 
@@ -129,7 +130,7 @@ def as_online_loss(given: Any) -> OnlineLoss:
         if given == "inner":
             return Inner()
         if given not in kinds:
-            raise InputError(f"unknown loss {given!r}; choose one of {', '.join(kinds)}, inner")
+            raise InputError(f"unknown loss {given!r}{known_names(given, [*kinds, 'inner'])}")
         given = kinds[given]()
     if isinstance(given, PointwiseLoss):
         return OfPrediction(given)

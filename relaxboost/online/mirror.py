@@ -28,6 +28,17 @@ class MirrorDescent(OnlineMethod):
     References
     ----------
     Juditsky, Nazin, Tsybakov & Vayatis (2005), Secs. 3.2 to 3.4, Thms 1 and 2; Nesterov (2009).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import relaxboost as rb
+    >>> learner = rb.online.MirrorDescent("hinge", rb.Simplex(1)).start(2)
+    >>> predictions = learner.update(np.array([[1.0, -1.0]] * 20), np.ones(20))
+    >>> learner.w.round(2).tolist()
+    [1.0, 0.0]
+    >>> learner.regret_bound() > 0.0
+    True
     """
 
     proxy: Any = "entropy"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from relaxboost._core.errors import InputError
+from relaxboost._core.names import known_names
 from relaxboost._core.parameters import count, positive
 from relaxboost._core.registry import Registry
 
@@ -189,7 +190,5 @@ def as_schedule(given: Any) -> Schedule:
         return given
     if isinstance(given, str) and given in SCHEDULES:
         return SCHEDULES[given]()
-    raise InputError(
-        f"unknown schedule {given!r}; choose one of {', '.join(SCHEDULES)}, or an object such as "
-        "Horizon(rounds) or Constant(beta)"
-    )
+    objects = "give an object such as Horizon(rounds) or Constant(beta), or one of"
+    raise InputError(f"unknown schedule {given!r}{known_names(given, SCHEDULES, objects)}")

@@ -16,6 +16,7 @@ from relaxboost._core.arrays import Array
 from relaxboost._core.compiled import is_interrupt
 from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.loop import Clock
+from relaxboost._core.seeds import Rng, accepts_seed, seed_of
 from relaxboost.functional import Algorithm, Boosted, BoostRecord, Stopping, WeakLearner
 from relaxboost.functional.algorithms import algorithm_of
 from relaxboost.planning.costs import LearnedCosts
@@ -131,6 +132,7 @@ class BoostedCosts(LearnedCosts):
         return graph.costs(C)
 
 
+@accepts_seed
 def boost(
     tasks: Sequence[Task],
     learner: WeakLearner,
@@ -139,7 +141,7 @@ def boost(
     algorithm: str | Algorithm = "residual",
     stopping: int | Stopping | None = None,
     warm_start: BoostedCosts | None = None,
-    seed: int = 0,
+    rng: Rng = 0,
 ) -> BoostedCosts:
     """Learn costs per site from demonstrations, as a sum of weak hypotheses of the features.
 
@@ -180,8 +182,9 @@ def boost(
         that run count. If folds chose a number of rounds, that is the default of `stopping`, and
         otherwise 100. A run without rounds, or whose linear costs a time limit ended, begins again.
         The result is that of a run which was never interrupted.
-    seed : int
-        At least 0, for learners with random choices.
+    rng : int, numpy.random.Generator or None
+        The seed, >= 0, of learners with random choices, a generator from which a seed is drawn, or
+        None for a new seed.
 
     Returns
     -------
@@ -220,7 +223,7 @@ def boost(
     method = method.filled(iterate="average" if by_folds or choice is not None else "best")
     if zeros := zero_features(graphs):
         warnings.warn(zeros, UserWarning, stacklevel=2)
-    run = _Descent(learner, method, seed)
+    run = _Descent(learner, method, seed_of(rng))
     clock = Clock(stop.time_limit)
     begun = None if before is None else before.begun
     if given.base is None:
@@ -319,7 +322,7 @@ class _Descent:
             algorithm=self.method.filled(scale=scale),
             stopping=stop,
             warm_start=None if warm_start is None else warm_start.boosted,
-            seed=self.seed,
+            rng=self.seed,
         )
         return boosted, risk, float(scale)
 

@@ -14,6 +14,7 @@ from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.compiled import thread_pool
 from relaxboost._core.errors import InputError, few, number_of
 from relaxboost._core.parameters import count
+from relaxboost._core.seeds import Rng, accepts_seed, generator
 from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph, Path, error_prefix
 from relaxboost.planning.oracle import Oracle
@@ -238,10 +239,11 @@ class Difference(NamedTuple):
     """The 97.5th percentile of these differences."""
 
 
+@accepts_seed
 def compare(
     first: Evaluation,
     second: Evaluation,
-    seed: int = 0,
+    rng: Rng = 0,
     draws: int = 10_000,
     *,
     metrics: Sequence[str] = METRICS,
@@ -258,7 +260,8 @@ def compare(
     ----------
     first, second : Evaluation
         On the same tasks in the same order. Their graphs may have different features.
-    seed : int
+    rng : int, numpy.random.Generator or None
+        The seed >= 0 of the draws, a generator, or None for a new seed.
     draws : int
         At least 100.
     metrics : sequence of str
@@ -290,7 +293,7 @@ def compare(
     for j, name in enumerate(metrics):
         columns = [*ratio_parts(name, first.each), *ratio_parts(name, second.each)]
         np.add.at(sums[:, 4 * j : 4 * j + 4], group, np.stack(columns, axis=1))
-    drawn = _resampled(sums, np.random.default_rng(seed), draws).reshape(draws, len(metrics), 4)
+    drawn = _resampled(sums, generator(rng), draws).reshape(draws, len(metrics), 4)
     with np.errstate(invalid="ignore", divide="ignore"):
         differences = drawn[:, :, 2] / drawn[:, :, 3] - drawn[:, :, 0] / drawn[:, :, 1]
     found = {}

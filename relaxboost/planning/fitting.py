@@ -136,6 +136,16 @@ def fit(
     References
     ----------
     Ratliff, Bagnell & Zinkevich (2006), Maximum margin planning.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relaxboost import planning
+    >>> roads = planning.Graph([0, 1, 0], [1, 2, 2], np.array([[1.0, 0.0], [1.0, 0.0], [1.5, 1.0]]))
+    >>> trip = planning.Task(roads, 0, 2, [0, 1, 2])
+    >>> found = planning.fit([trip], planning.Ridge(0.1))
+    >>> found.status
+    'optimal'
     """
     # Runs end by the gap long before this, unless rounding prevents it.
     limits.setdefault("max_rounds", 10_000)

@@ -11,6 +11,7 @@ from scipy import sparse
 from relaxboost._core.arrays import Whole
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
+from relaxboost._core.seeds import Rng, accepts_seed, generator
 from relaxboost.planning.tasks import Task, checked_tasks
 
 
@@ -21,8 +22,9 @@ class Fold(NamedTuple):
     test: Whole
 
 
+@accepts_seed
 def split(
-    tasks: Sequence[Task], folds: int = 5, seed: int = 0, by: Any = "overlap"
+    tasks: Sequence[Task], folds: int = 5, rng: Rng = 0, by: Any = "overlap"
 ) -> tuple[Fold, ...]:
     """Return folds of tasks for cross-validation; every task is in the test part of one fold.
 
@@ -31,8 +33,8 @@ def split(
     tasks : sequence of Task
     folds : int
         At least 2.
-    seed : int
-        The same seed gives the same folds.
+    rng : int, numpy.random.Generator or None
+        A seed >= 0, a generator, or None for a new seed. The same seed gives the same folds.
     by : {"overlap", "pair", "source", "target", "graph", "task"}, callable, or sequence
         The groups of tasks that are never split between training and test. Otherwise costs could
         learn by heart a trip that is made every day. By default the groups are clusters. Two tasks
@@ -64,7 +66,7 @@ def split(
             f"{folds} folds need as many {what}, and there are {sizes.size}; give fewer "
             f"folds{other}"
         )
-    shuffled = np.random.default_rng(seed).permutation(sizes.size)
+    shuffled = generator(rng).permutation(sizes.size)
     # Large groups come first, and each group goes to the fold that is smallest so far.
     shuffled = shuffled[np.argsort(-sizes[shuffled], kind="stable")]
     filled = np.zeros(folds, dtype=np.int64)

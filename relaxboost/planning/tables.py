@@ -31,10 +31,9 @@ def check_table(what: str, table: Any, columns: Sequence[str]) -> None:
     for name in columns:
         if name not in table.columns:
             known = [str(column) for column in table.columns]
-            near = did_you_mean(name, known, 0.6) or "; add it, or rename another"
-            raise InputError(
-                f"{called(what, table)} has no column {name!r}, only {', '.join(known)}{near}"
-            )
+            near = did_you_mean(name, known, 0.6)
+            remedy = near or f", only {', '.join(known)}; add it, or rename another"
+            raise InputError(f"{called(what, table)} has no column {name!r}{remedy}")
         # A column with a repeated name would be a frame.
         if list(table.columns).count(name) > 1:
             raise InputError(

@@ -144,6 +144,18 @@ class Relaxation(ABC):
     be immutable and comparable, as a frozen dataclass is. A subclass that derives from `Bounds` too
     proves its bounds by closed forms, and one that derives from `Description` too can be written
     into exact certificates.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import cvxpy as cp
+    >>> import relaxboost as rb
+    >>> @dataclass(frozen=True)
+    ... class HalfSquares(rb.Relaxation):
+    ...     def cvxpy_penalty(self, d):
+    ...         return 0.5 * cp.sum_squares(d), []
+    >>> rb.solve(rb.Game([[1, -1], [-1, 1], [1, 1]], HalfSquares())).status
+    'optimal'
     """
 
     family: ClassVar[str]

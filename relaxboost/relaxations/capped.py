@@ -102,6 +102,16 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
     References
     ----------
     Shalev-Shwartz & Singer (2009), Sec. 4.1, Eqs. 2 and 3, Cor. 5, Example 1, Eq. 6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import relaxboost as rb
+    >>> margin, d = rb.Capped(k=2).relaxed_margin(np.array([0.0, 1.0, 2.0, 3.0]))
+    >>> margin  # the mean of the two smallest margins
+    0.5
+    >>> d.tolist()
+    [0.5, 0.5, 0.0, 0.0]
     """
 
     family = "relaxboost.Capped"
@@ -254,6 +264,14 @@ class CVaR(Capped):
     References
     ----------
     Rockafellar & Uryasev (2000), Thm 1, for the level α and the minimum over t.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import relaxboost as rb
+    >>> margin, d = rb.CVaR(0.75).resolve(8).relaxed_margin(np.arange(8.0))
+    >>> margin  # the mean of the two lowest of eight margins
+    0.5
     """
 
     family = Capped.family

@@ -137,6 +137,16 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
     References
     ----------
     Shalev-Shwartz & Singer (2009), Sec. 4.1 and Fig. 2 with the cap ν replaced by c_i.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import relaxboost as rb
+    >>> margin, d = rb.Caps([0.25, 0.5, 1.0]).relaxed_margin(np.array([0.0, 1.0, 2.0]))
+    >>> margin
+    1.0
+    >>> d.tolist()
+    [0.25, 0.5, 0.25]
     """
 
     family = "relaxboost.Caps"

@@ -68,6 +68,15 @@ class Custom(EvaluatedBounds, Description):
     References
     ----------
     Shalev-Shwartz & Singer (2009), Definition 6.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> import relaxboost as rb
+    >>> f = rb.Custom(f=lambda d: 0.5 * cp.sum_squares(d), name="half the squares")
+    >>> vote = rb.solve(rb.Game([[1, -1], [-1, 1], [1, 1]], f))
+    >>> vote.status
+    'optimal'
     """
 
     family = "relaxboost.Custom"

@@ -71,6 +71,14 @@ def f_divergence(
     References
     ----------
     Csiszar (1967) for f-divergences; Shalev-Shwartz & Singer (2009), Sec. 6.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> import relaxboost as rb
+    >>> f = rb.f_divergence(lambda t: cp.square(t - 1), radius=0.5, name="chi-square")
+    >>> rb.solve(rb.Game([[1, -1], [-1, 1], [1, 1]], f)).status
+    'optimal'
     """
     if not callable(generator):
         raise InputError(

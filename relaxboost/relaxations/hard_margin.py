@@ -35,6 +35,13 @@ class HardMargin(Relaxation, Bounds, Description, BinaryDistribution):
     References
     ----------
     Shalev-Shwartz & Singer (2009), Definitions 1 and 2, Thm 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import relaxboost as rb
+    >>> rb.HardMargin().relaxed_margin(np.array([0.5, 0.25, 1.0]))[0]
+    0.25
     """
 
     family = "relaxboost.HardMargin"

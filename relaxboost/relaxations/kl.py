@@ -142,6 +142,17 @@ class KLPenalty(_Entropic, DivergencePenalty, BinaryDistribution):
     References
     ----------
     Shalev-Shwartz & Singer (2009), Sec. 5 (soft-max as relaxation), Sec. 6, Appendix B.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import relaxboost as rb
+    >>> u = np.array([0.0, 1.0])
+    >>> margin, d = rb.KLPenalty(1).relaxed_margin(u)
+    >>> bool(np.isclose(margin, -np.log(np.exp(-u).mean())))
+    True
+    >>> d.round(3).tolist()
+    [0.731, 0.269]
     """
 
     family = "relaxboost.KLPenalty"
@@ -244,6 +255,16 @@ class KLBall(_Entropic, DivergenceBall):
     References
     ----------
     Shalev-Shwartz & Singer (2009), Sec. 6 (additional constraints on d), Thm 7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import relaxboost as rb
+    >>> margin, d = rb.KLBall(0.1).relaxed_margin(np.array([0.0, 1.0]))
+    >>> bool(np.isclose((d * np.log(2.0 * d)).sum(), 0.1))  # the constraint is active
+    True
+    >>> d.round(3).tolist()
+    [0.72, 0.28]
     """
 
     family = "relaxboost.KLBall"

@@ -267,6 +267,14 @@ class NormBall(OfNorm, BallOfNorm):
     ----------
     Shalev-Shwartz & Singer (2009), Sec. 6, Appendix B row 1, and Example 1, which is wrong for some
     other norms (see `check_conditions`).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import relaxboost as rb
+    >>> margin, d = rb.NormBall(2, 0.8).relaxed_margin(np.array([0.0, 1.0]))
+    >>> round(float(np.linalg.norm(d)), 6)
+    0.8
     """
 
     family = "relaxboost.NormBall"
@@ -318,6 +326,14 @@ class NormPenalty(OfNorm, PenaltyOfNorm):
     ----------
     Shalev-Shwartz & Singer (2009), Example 2 with w in the l1 ball, which is wrong for some other
     norms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import relaxboost as rb
+    >>> margin, d = rb.NormPenalty(2, 1).relaxed_margin(np.array([0.0, 3.0]))
+    >>> round(margin, 6), d.round(6).tolist()
+    (1.0, [1.0, 0.0])
     """
 
     family = "relaxboost.NormPenalty"

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
-from relaxboost._core.names import did_you_mean
+from relaxboost._core.names import did_you_mean, known_names
 from relaxboost._core.parameters import positive
 from relaxboost.game.game import Game
 from relaxboost.solvers.rounds import Booster
@@ -49,9 +49,6 @@ class Method(ABC):
     cold: ClassVar[str] = ""
     """The reason why a run cannot start from points of the user, or "" if there is no such reason.
     The name of the class is put before this text to form a sentence."""
-    bound_source: ClassVar[str] = ""
-    """The algorithm whose theorem gives `rounds_bound`, or "" if the theorem is about this
-    method."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -103,7 +100,7 @@ class Method(ABC):
         """Raise an InputError if the field `option` has a value that is not in `known`."""
         value = getattr(self, option)
         if value not in known:
-            raise InputError(f"unknown {option} {value!r}; choose one of {', '.join(known)}")
+            raise InputError(f"unknown {option} {value!r}{known_names(value, known)}")
 
 
 @dataclass(frozen=True)
@@ -232,11 +229,12 @@ def as_method(given: Any) -> Method:
         return METHODS[name]()
     if isinstance(given, str) and given in METHODS:
         return METHODS[given]()
+    if isinstance(given, str) and (near := did_you_mean(given, METHODS, 0.6)):
+        raise InputError(f"unknown method {given!r}{near}")
     known = ", ".join(f'"{name}"' for name in sorted(METHODS))
-    near = did_you_mean(given, METHODS, 0.6) if isinstance(given, str) else ""
     # A class instead of an object is a likely slip, which deserves its own remedy.
     hint = f"; write {given.__name__}()" if isinstance(given, type) else ""
     raise InputError(
-        f"unknown method {given!r}{near}; choose one of {known}, or an object with options, "
+        f"unknown method {given!r}; choose one of {known}, or an object with options, "
         f'as in method=relaxboost.solvers.Corrective(step="pairwise"){hint}'
     )

@@ -57,6 +57,13 @@ def path(
     InputError
         If there is no game or no value, if the keyword is not a parameter of the relaxation, or if
         `solve` rejects an argument.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> game = rb.Game([[1, 1], [-1, 1], [1, -1]], rb.Capped(k=2))
+    >>> [round(vote.upper, 3) for vote in rb.path(game, k=[2, 2.5, 3], tol=1e-6)]
+    [0.0, 0.2, 0.333]
     """
     listed = _listed(games, grid)
     # With few columns a solution is cheap, and the later ones start from a good set of columns.

@@ -45,29 +45,25 @@ as many."""
 def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **options: Any) -> Solution:
     """Return the optimum of a game from a general convex solver, with a certified bracket.
 
-    cvxpy passes the primal and the dual of the game to the solver. A solution of either problem
-    consists of a point and multipliers. The two solutions give two candidates for the distribution
-    d over the examples, and two for the weights w of the hypotheses. Each candidate is moved to a
-    feasible point. The function returns the d and the w that prove the best bounds on the value of
-    the game. The bracket does not depend on the values that the solver claims.
+    cvxpy passes the primal and the dual of the game to the solver. Their points and multipliers
+    give two candidates for the distribution d over the examples, and two for the weights w of the
+    hypotheses. Each candidate is moved to a feasible point. The function returns the d and the w
+    that prove the best bounds on the value, whatever values the solver claims.
 
-    For some relaxations f, such as a `Custom`, cvxpy computes f(d) from a cone program, the cone
-    form of f. For these relaxations, the primal is first solved with the cone form, by the interior
-    point method if the solver is HiGHS. The primal and the dual are solved without the cone form
-    only if the bracket [lower, upper] of the value is wider than `tol`.
+    If cvxpy computes f(d) from a cone program, as for a `Custom`, the primal is first solved with
+    this cone program, by the interior point method if the solver is HiGHS. The primal and the dual
+    are solved without it only if the bracket of the value is wider than `tol`.
 
     A matrix with more than 600 000 entries is not given to the solver as a whole. The solver first
-    gets columns with large edges. The edge of a column for a distribution d is <column, d>, or the
-    absolute value if the domain of w is a ball. Then the edges of *all* columns are computed for
-    the d that the solver found. Columns whose edges exceed all edges in the problem are added, and
-    the problem is solved again. This loop ends when the bracket of the whole game is narrow enough,
-    or when no other column has a larger edge. Finally, both problems are solved on the columns that
-    an optimal w can use.
+    gets columns with large edges. Then the edges of *all* columns are computed for the d that the
+    solver found. Columns whose edges exceed all edges in the problem are added, and the problem is
+    solved again. This loop ends when the bracket of the whole game is narrow enough, or when no
+    other column has a larger edge. Finally, both problems are solved on the columns that an optimal
+    w can use.
 
-    Over a Euclidean set, such as an l2 ball, an optimal w uses every column. If the margin matrix A
-    has n columns and m < n examples, the solver gets the matrix A Q with m rows and m columns. The
-    columns of Q are an orthonormal basis of the row space of A, and the game with A Q has the same
-    value.
+    Over a Euclidean set, such as an l2 ball, an optimal w uses every column. If A has m rows and
+    more columns, the solver gets the matrix A Q of shape (m, m), where the columns of Q are an
+    orthonormal basis of the row space of A. The game with A Q has the same value.
 
     Parameters
     ----------
@@ -84,16 +80,21 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     Returns
     -------
     Solution
-        The best d and w, and the bracket [lower, upper] of the value for this pair. The status is
-        ``"optimal"`` if the bracket is at most `tol` wide, and ``"inaccurate"`` otherwise. After
-        Ctrl-C the status is ``"interrupted"``, and d and w are the best points so far. `message`
-        repeats the values that the solver claimed.
+        The best d and w, with the bracket that they prove. The status is ``"optimal"`` if the
+        bracket is at most `tol` wide, ``"inaccurate"`` otherwise, and ``"interrupted"`` after
+        Ctrl-C. `message` repeats the values that the solver claimed.
 
     Raises
     ------
     InputError
         If the solver is unknown, if tol <= 0, if the matrix cannot list its columns, or if a game
         over a Euclidean set is too large for a general solver.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> rb.reference(rb.Game([[1, 0], [0, 1]])).status
+    'optimal'
     """
     if not isinstance(game, Game):
         raise InputError(f"reference needs a Game, got {type(game).__name__}; write Game(A, f)")

@@ -133,6 +133,14 @@ def solve(
     holds for the test of the smoothed gap. For the certified gap, `Solution.bound` is 64 log(m) /
     tol². Over a ball of another radius, this bound is multiplied by the square of the radius
     (`Domain.rounds_bound`).
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> game = rb.Game([[1, -1, 1], [-1, 1, 1], [1, 1, -1]], rb.Capped(k=2))
+    >>> vote = rb.solve(game, tol=1e-6)
+    >>> vote.status, round(vote.lower, 4)
+    ('optimal', 0.3333)
     """
     if not isinstance(game, Game):
         raise InputError(f"solve needs a Game, got {type(game).__name__}; write solve(Game(A, f))")

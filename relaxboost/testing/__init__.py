@@ -109,7 +109,8 @@ def check_relaxation(
     sizes : iterable of int
         Numbers of examples m to check it at.
     seed : int
-        The seed of the random instances, which do not depend on the other checks that run.
+        The seed of the random instances, which do not depend on the other checks that run. It is an
+        integer and not a generator, so that one check alone can be repeated.
     only : str or iterable of str, optional
         Names of the checks to run. The default is all of `checks()`.
     skip : iterable of str
@@ -130,6 +131,14 @@ def check_relaxation(
         failed check in the order of `checks()`, and `others` has the other errors.
     InputError
         If the argument is no relaxation, or if no check has a name.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> from relaxboost.testing import check_relaxation
+    >>> report = check_relaxation(rb.Capped(k=2), sizes=(3,), only="relaxed_margin")
+    >>> report.rows[0].check
+    'relaxed_margin'
     """
     if isinstance(relaxation, type) or not (
         is_given(relaxation, Relaxation) or callable(relaxation)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from relaxboost._core.seeds import Rng, accepts_seed, generator
 from relaxboost.online.losses import OnlineLoss
 from relaxboost.online.schedules import Constants, Schedule
 from relaxboost.testing.core import ConformanceError
@@ -18,7 +19,8 @@ def _demand(kept: bool, check: str, what: object, at: int, promise: str, **insta
         raise ConformanceError(check, repr(what), at, promise, instance=instance, again=again)
 
 
-def check_schedule(schedule: Schedule, rounds: int = 200, seed: int = 0) -> None:
+@accepts_seed
+def check_schedule(schedule: Schedule, rounds: int = 200, rng: Rng = 0) -> None:
     """Check that the β_i of a schedule are positive, never decrease, and match its formula.
 
     The formula is `Schedule.law`, if the schedule has one.
@@ -28,7 +30,7 @@ def check_schedule(schedule: Schedule, rounds: int = 200, seed: int = 0) -> None
     ConformanceError
         If a promise is broken. The attribute `m` of the error is the round i.
     """
-    rng = np.random.default_rng(seed)
+    rng = generator(rng)
     # A schedule that does not need the constant gets inf, and must not use it.
     for lipschitz in (1.0, 1e-3, 40.0) if schedule.needs_lipschitz else (1.0, math.inf):
         known = Constants(lipschitz, 10.0 ** rng.uniform(-3.0, 1.0), 10.0 ** rng.uniform(-1.0, 2.0))
@@ -59,7 +61,8 @@ def check_schedule(schedule: Schedule, rounds: int = 200, seed: int = 0) -> None
             squares += size * size
 
 
-def check_online_loss(loss: OnlineLoss, size: int = 5, seed: int = 0) -> None:
+@accepts_seed
+def check_online_loss(loss: OnlineLoss, size: int = 5, rng: Rng = 0) -> None:
     """Check that a loss is convex and that its slopes are at most lipschitz().
 
     Raises
@@ -67,7 +70,7 @@ def check_online_loss(loss: OnlineLoss, size: int = 5, seed: int = 0) -> None:
     ConformanceError
         If a promise is broken. The attribute `m` of the error is the number of weights.
     """
-    rng = np.random.default_rng(seed)
+    rng = generator(rng)
     demand = ("online_loss", loss, size)
     for trial in range(200):
         # The bound of slopes is in the dual norm, for both norms that learners use.

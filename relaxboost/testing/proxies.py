@@ -321,7 +321,8 @@ def check_proxy(
     sizes : iterable of int
         The numbers of weights M.
     seed : int
-        The seed of the random points, which do not depend on the other checks that run.
+        The seed of the random points, which do not depend on the other checks that run. It is an
+        integer and not a generator, so that one check alone can be repeated.
     only, skip : str or iterable of str
         The names of checks to run and to skip, out of `proxy_checks()`. Skip ``"symmetry"`` if V
         treats weights differently, and ``"modulus_attained"`` if the modulus is cautious.

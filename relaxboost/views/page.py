@@ -72,6 +72,16 @@ def report(
         work.
     MissingDependencyError
         Without matplotlib.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import relaxboost as rb
+    >>> vote = rb.solve(rb.Game([[1, 0], [0, 1]]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rb.report(vote, Path(folder, "vote.html")).name
+    'vote.html'
     """
     target = check_report(path)
     if not isinstance(solution, Solution):

@@ -80,6 +80,14 @@ def overview(
     axes : two Axes, optional
     against : {"round", "seconds"}
         The horizontal axis of the gap.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> vote = rb.solve(rb.Game([[1, 0], [0, 1]]))
+    >>> margins, gap = rb.views.plots.overview(vote, title="Two examples")
+    >>> gap.get_xlabel()
+    'round'
     """
     if not solutions:
         raise InputError("overview needs at least one solution")

@@ -13,7 +13,6 @@ from relaxboost.certificates.proof import strongest_level
 from relaxboost.game.solution import Solution
 from relaxboost.relaxations import HardMargin
 from relaxboost.relaxations.bounds import bounds_of
-from relaxboost.solvers.method import METHODS
 
 QUANTILES = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 
@@ -31,8 +30,8 @@ def text(solution: Solution, most: int = 10) -> str:
     certified = "certified" if bounds_of(s.game.relaxation).is_proved else "bracketed, numerical"
     asked = f"{s.tol:g}" + (f" or {s.rtol:g} |rho|" if s.rtol else "")
     lines = [
-        f"{certified}:  {lower} <= rho <= {upper}   (gap {s.gap:.2g}, asked {asked}: {s.status})",
-        f"method:     {s.method}, {_rounds(s)}, {s.seconds:.2f} s",
+        f"{certified}:  {lower} <= rho <= {upper}   (gap {s.gap:.2g}, asked {asked}: {s.outcome})",
+        f"method:     {s.method}, {number_of(s.rounds, 'round')}, {s.seconds:.2f} s",
     ]
     if s.status != "optimal":
         lines.append(f"note:       {s.message}")
@@ -97,15 +96,6 @@ def _why_none(s: Solution, upper: str) -> str:
     remedy = "a cap (--k, --fraction) lets some go" if hard else "a larger k lets more go"
     than = f"no vote does better than {upper if s.upper > 0.0 else 'nothing'} on the worst examples"
     return f"{than}; where equal examples carry opposite labels, {remedy}"
-
-
-def _rounds(s: Solution) -> str:
-    rounds = number_of(s.rounds, "round")
-    if np.isnan(s.bound):
-        return rounds
-    method = METHODS.get(s.method.split(" (")[0].split(",")[0])
-    who = (method and method.bound_source) or "it"
-    return f"{rounds} ({who} needs at most {s.bound:.3g})"
 
 
 def _level(q: float) -> str:

@@ -69,7 +69,7 @@ def test_solve_takes_a_part_of_the_value_and_a_checkpoint(csv, tmp_path, printed
         str(file),
     ]
     lines = printed("solve", str(csv), *options).splitlines()
-    assert "asked 1e-08 or 0.05 |rho|: optimal" in lines[2]
+    assert "asked 1e-08 or 0.05 |rho|: gap reached" in lines[2]
     before = json.loads(file.read_text())
     again = json.loads(printed("solve", str(csv), *options, "--json"))
     assert (again["lower"], again["upper"]) == (before["lower"], before["upper"])
@@ -90,7 +90,7 @@ def test_solve_prints_bracket_names_and_margins(csv, capsys):
     limited = ("--label", "quality", "--fraction", "0.1", "--tol", "1e-6", *fig1)
     status, out, _ = run_here(capsys, "solve", csv, *limited)
     assert status == 1
-    assert "(Fig. 1 needs at most 2.8e+14)" in out
+    assert "method:     corrective (fig1), 1 round, " in out
     assert any(name in result.stdout for name in ("width <= ", "height > "))
     assert "median" in result.stdout
 
@@ -222,7 +222,7 @@ def test_columns_are_left_out_before_they_are_read(tmp_path, printed, capsys):
     assert "id" in json.loads(printed(*given, "--drop", "price"))["fit_all"]
     assert once["lower"] == twice["lower"]
     for option, said in (
-        (["--drop", "ids"], f"--drop ids names no column; {path} has n, id, shift, price"),
+        (["--drop", "ids"], f"--drop ids names no column of {path}; did you mean id?"),
         (["--drop", "late"], "--drop late names no column"),
         (["--drop", "n,id,shift,price"], "no column besides the label 'late'"),
     ):
@@ -265,7 +265,7 @@ def test_adaboost(csv, capsys):
     assert ended.value.code == 1
     assert "method:     adaboost (classical), 1000 rounds" in capsys.readouterr().out
     main([*arguments[:-1], "adaboost-star", "--tol", "0.2"])
-    assert "rounds (it needs at most 221)" in capsys.readouterr().out
+    assert "needs at most" not in capsys.readouterr().out
 
 
 def test_ctrl_c_prints_the_best_bracket(csv):

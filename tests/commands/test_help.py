@@ -100,7 +100,9 @@ def test_examples_run(verb, line, folder, monkeypatch, capsys):
 @pytest.mark.parametrize(("path", "command"), [*GROUPS, *VERBS])
 def test_help_fits_a_terminal_and_options_are_of_one_style(path, command, capsys):
     main([*path, "--help"])
-    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= 80
+    assert "...\n" not in printed.partition("Commands:")[2], "click has cut a sentence"
     if not isinstance(command, click.Group):
         assert {"quiet", "as_json"} <= {one.name for one in command.params}
 

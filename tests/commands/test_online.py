@@ -341,7 +341,7 @@ def test_regret_is_what_the_library_says(data, tmp_path, capsys):
         ([*LABEL, "--proxy", "tilted"], "use --over simplex$"),
         ([*LABEL, "--proxy", "l2"], "--proxy 'l2' is unknown; choose one of .*, tilted$"),
         ([*LABEL, "--schedule", "fast"], "--schedule 'fast' is unknown; .*adaptive, .*growing$"),
-        ([*LABEL, "--over", "cube"], "'cube' is not one of"),
+        ([*LABEL, "--over", "cube"], "--over 'cube' is unknown; choose one of l1, "),
         ([*LABEL, "--radius", "big"], "--radius must be a number or auto, got 'big'$"),
         ([*LABEL, "--radius", "auto", "--over", "l1"], "--over needs .*; give --radius, a number$"),
         (

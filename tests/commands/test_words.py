@@ -65,7 +65,23 @@ OPTIONS = [
     ("solve --dataset iris", "no data set 'iris'; bundled: breast-cancer"),
     ("forecast d.csv", "there is no verb 'forecast'; choose one of "),
     (f"{SOLVE} --labels y", "No such option '--labels'"),
-    (f"{SOLVE} --labels y", "; see relaxboost solve --help"),
+    (f"{SOLVE} --labels y", "; did you mean --label?"),
+    (f"{SOLVE} --zzz y", "; see relaxboost solve --help"),
+    (f"{SOLVE} --over L1", "--over 'L1' is unknown; did you mean l1?"),
+    ("certify d.json --format leen", "--format 'leen' is unknown; did you mean lean?"),
+    ("slove d.csv", "there is no verb 'slove'; did you mean solve?"),
+    ("claims chekc", "No such command 'chekc'"),
+    ("claims list --source ss09", "no source 'ss09'; did you mean SS09?"),
+    ("solve d.csv --label Y", "d.csv has no column 'Y'; did you mean y?"),
+    (f"{SOLVE} --drop A", "--drop A names no column of d.csv; did you mean a?"),
+    (f"{SOLVE} --relaxation KLpenalty", "is called KLpenalty; did you mean KLPenalty?"),
+    (f"{SOLVE} --method corrective --step pairwse", "unknown; did you mean pairwise?"),
+    ("solve --dataset breast_cancer", "did you mean breast-cancer?"),
+    ("solve r.csv --label x", "for numbers use relaxboost.estimators.MarginBoostRegressor"),
+    ("solve r.csv --label n", "the labels are numbers of 12 values, and a margin needs"),
+    ("solve r.csv --label c", "the labels have 3 values (0, 1, 2); a margin needs two"),
+    ("online run d.csv --label Y", "d.csv has no column 'Y'; did you mean y?"),
+    ("online run d.csv --label y --loss hinje", "--loss 'hinje' is unknown; did you mean hinge"),
     (f"{SOLVE} --k many", "'many' is not a number"),
     ("solve --dataset breast-cancer --relaxation hard --k 2", "belong to --relaxation capped"),
     ("solve --dataset breast-cancer --relaxation capped", "needs either --k or --fraction"),
@@ -91,6 +107,8 @@ def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "d.csv").write_text(TABLE)
     (tmp_path / "e.csv").write_text("u,v,km,dark\nA,B,1,0\nB,C,2,1\nC,A,1,0\nA,C,4,0\n")
+    rows = (f"{n / 7},{n},{n % 3},{n % 2}" for n in range(12))
+    (tmp_path / "r.csv").write_text("\n".join(["x,n,c,y", *rows]))
     (tmp_path / "t.csv").write_text("name,path\none,A C\ntwo,C A B\n")
     return tmp_path
 
@@ -100,7 +118,7 @@ def test_messages_are_in_the_words_of_the_command_line(line, said, files, capsys
     if line.startswith("online"):
         pytest.importorskip("pyarrow")
     refused(capsys, said, *line.split(" "))
-    assert {path.name for path in files.iterdir()} == {"d.csv", "e.csv", "t.csv"}
+    assert {path.name for path in files.iterdir()} == {"d.csv", "e.csv", "r.csv", "t.csv"}
 
 
 def test_only_controls_are_escaped():

@@ -30,6 +30,14 @@ class ExactOptimum(NamedTuple):
 
     With u = A w and x >= γ − u, value = f(d) + g(Aᵀd) = γ − f*(x) − g*(w). If a limit was reached
     first, `value` is None, the pair is empty, and `lower` and `upper` enclose the value.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> game = rb.Game([[1, -1, 1], [-1, 1, 1], [1, 1, -1]], rb.Capped(k=2))
+    >>> found = rb.certificates.exact_optimum(game)
+    >>> found.value, found.lower, found.upper
+    (Fraction(1, 3), Fraction(1, 3), Fraction(1, 3))
     """
 
     game: Game
@@ -81,6 +89,12 @@ def exact_value(game: Game, *, time_limit: float = 600.0, max_pivots: int = 100_
         If a limit is reached first. The error holds a proved bracket.
     MissingDependencyError
         Without python-flint, the extra ``exact``.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> rb.exact_value(rb.Game([[1, 0, 0], [0, 1, 0], [0, 0, 1]]))
+    Fraction(1, 3)
     """
     found = _search(game, time_limit, max_pivots)
     if found.value is None:

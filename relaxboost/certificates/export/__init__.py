@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from relaxboost._core.errors import InputError
+from relaxboost._core.names import known_names
 from relaxboost._core.parameters import is_given
 from relaxboost.certificates.export.certo import certo
 from relaxboost.certificates.export.latex import latex
@@ -23,7 +24,7 @@ def exported(document: dict[str, Any], form: str, path: str | None = None) -> di
     if the document has only its digest.
     """
     if not (is_given(form, str) and form in FORMS):
-        raise InputError(f"unknown form {form!r}; choose one of {', '.join(FORMS)}")
+        raise InputError(f"unknown form {form!r}{known_names(form, FORMS)}")
     program = game_program(document, path)
     if form == "vipr":
         return vipr(program)

@@ -28,6 +28,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import count
+from relaxboost._core.seeds import Rng, accepts_seed, generator
 from relaxboost.claims.shared import violations
 from relaxboost.claims.shared.violations import Violation
 from relaxboost.relaxations.base import Relaxation, operands_of
@@ -70,7 +71,8 @@ class Conditions(NamedTuple):
         return "\n".join(f"{c.name:<{width}}  {c.verdict:<9}  {c.reason}" for c in self)
 
 
-def check_conditions(relaxation: Relaxation, m: int, seed: int = 0) -> Conditions:
+@accepts_seed
+def check_conditions(relaxation: Relaxation, m: int, rng: Rng = 0) -> Conditions:
     """Check conditions (i)–(iii) of SS09 Thm 7 for a relaxation on m examples.
 
     Each verdict is one of
@@ -88,8 +90,8 @@ def check_conditions(relaxation: Relaxation, m: int, seed: int = 0) -> Condition
     relaxation : Relaxation
     m : int
         The number of examples, >= 1.
-    seed : int
-        Of the search for violations.
+    rng : int, numpy.random.Generator or None
+        The seed >= 0 of the search for violations, a generator, or None for a new seed.
 
     Returns
     -------
@@ -104,15 +106,21 @@ def check_conditions(relaxation: Relaxation, m: int, seed: int = 0) -> Condition
     References
     ----------
     Shalev-Shwartz & Singer (2009), Thm 7 and Lemma 8.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> found = rb.check_conditions(rb.Capped(k=2), m=4)
+    >>> [condition.verdict for condition in found]
+    ['holds', 'holds', 'holds']
     """
     if not isinstance(relaxation, Relaxation):
         raise InputError(f"check_conditions needs a Relaxation, got {relaxation!r}")
     m = count("m", m)
     f = resolved(relaxation, m)
     proved = _is_ours(f)
-    return Conditions(
-        _minimum(f, m, proved), _core(f, m, proved), _monotone(f, m, proved, int(seed))
-    )
+    random = generator(rng)
+    return Conditions(_minimum(f, m, proved), _core(f, m, proved), _monotone(f, m, proved, random))
 
 
 def _is_ours(f: Relaxation) -> bool:
@@ -190,11 +198,11 @@ def _core(f: Relaxation, m: int, proved: bool) -> Condition:
     return Condition(name, "undecided", f"f is finite around 0 only within {smallest:g}")
 
 
-def _monotone(f: Relaxation, m: int, proved: bool, seed: int) -> Condition:
+def _monotone(f: Relaxation, m: int, proved: bool, rng: np.random.Generator) -> Condition:
     name = "(iii) f*(θ − α θ_i e_i) <= f*(θ)"
     if proved and f.traits.monotone:
         return Condition(name, "holds", _by_family(f))
-    violation, tried = violations.search(f, m, np.random.default_rng(seed))
+    violation, tried = violations.search(f, m, rng)
     declared = "declared by the user" if f.traits.monotone else ""
     if violation is not None:
         reason = f"{violation}, though {declared}" if declared else str(violation)

@@ -19,6 +19,7 @@ from relaxboost._core.compiled import njit
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, exact
 from relaxboost._core.rounding import roundoff, up
+from relaxboost._core.seeds import Rng, accepts_seed, generator
 from relaxboost.claims.shared.outcomes import Excess, Outcomes, Output
 from relaxboost.game.domains import AtomicSet
 from relaxboost.online.comparators.comparator import Comparator, hindsight
@@ -172,14 +173,16 @@ class Law:
         samples, probability = self._samples(count("t", t), order)
         return self._outcomes(method, samples, probability, output, drawn=False)
 
+    @accepts_seed
     def drawn(
-        self, method: OnlineMethod, t: int, runs: int, output: Output = "average", seed: int = 0
+        self, method: OnlineMethod, t: int, runs: int, output: Output = "average", rng: Rng = 0
     ) -> Outcomes:
         """Return the results of the method for `runs` independent samples of t examples.
 
-        The other parameters are those of `outcomes`.
+        `rng` is the seed >= 0 of the samples, a generator, or None for a new seed. The other
+        parameters are those of `outcomes`.
         """
-        rng = np.random.default_rng(seed)
+        rng = generator(rng)
         p = self._weights
         shape = (count("runs", runs), count("t", t))
         samples = rng.choice(len(p), shape, p=p).astype(np.int32)

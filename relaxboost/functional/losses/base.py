@@ -11,6 +11,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
+from relaxboost._core.html import card, curve
 from relaxboost.functional.losses.leaves import damped, roots, sums
 from relaxboost.functional.losses.targets import LOSSES, targets_of
 from relaxboost.functional.measure import Empirical
@@ -238,6 +239,10 @@ class MeanRisk(Risk):
         return self.measure.mean(np.where(self.measure.p > 0.0, values, 0.0))
 
 
+CONSTANTS_IN_CARD = 25
+"""The number of constant functions whose risks the display in a notebook draws."""
+
+
 class PointwiseRisk(MeanRisk):
     """The weighted mean of a `PointwiseLoss` over examples."""
 
@@ -262,6 +267,29 @@ class PointwiseRisk(MeanRisk):
                 f"{self.loss!r} has losses or subgradients at F = 0 that are not finite; correct "
                 "it, or scale the targets"
             )
+
+    def __repr__(self) -> str:
+        return f"<risk of {self.loss!r} on {self.measure.size} examples>"
+
+    def _repr_html_(self) -> str:
+        facts: dict[str, Any] = {
+            "examples": self.measure.size,
+            "risk of f = 0": self._constant(0.0),
+        }
+        if self.classes is not None:
+            facts["classes −1 and +1"] = ", ".join(map(str, self.classes))
+        low, high = (-3.0, 3.0)
+        if self.loss.task != "binary":
+            low, high = float(self.y.min()), float(self.y.max())
+        x = np.linspace(low, high, CONSTANTS_IN_CARD).tolist()
+        risks = list(map(self._constant, x))
+        said = f"risk of a constant f from {low:.3g} to {high:.3g}: {min(risks):.4g} at the least"
+        picture = curve(x, risks, said) if np.isfinite(risks).all() else ""
+        return card(f"Risk, {self.loss!r}", facts, picture)
+
+    def _constant(self, f: float) -> float:
+        """Return the risk of the constant function f."""
+        return self.evaluate(self.zero() + f)[0]
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
         values, slopes = self.loss.pointwise(F, self.y)

@@ -82,6 +82,12 @@ class L1Ball(AtomicSet):
     References
     ----------
     Shalev-Shwartz & Singer (2009), Definition 6 and Thm 3; Sec. 6 for other radii.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> rb.exact_value(rb.Game([[-1, 0], [0, -1]], over=rb.L1Ball(2)))
+    Fraction(1, 1)
     """
 
     radius: Any = 1

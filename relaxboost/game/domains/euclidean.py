@@ -80,6 +80,13 @@ class L2Ball(Sized, EuclideanSet):
     References
     ----------
     Shalev-Shwartz & Singer (2009), Sec. 6.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> vote = rb.solve(rb.Game([[1, 0], [0, 1]], over=rb.L2Ball(1)), tol=1e-6)
+    >>> round(vote.lower, 4)  # the distance of the hull of the rows from the origin
+    0.7071
     """
 
     radius: Any = 1
@@ -164,6 +171,13 @@ class SquaredNorm(Sized, EuclideanSet):
     References
     ----------
     Shalev-Shwartz & Singer (2009), Sec. 6.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> vote = rb.solve(rb.Game([[1, 0], [0, 1]], over=rb.SquaredNorm(0.5)), tol=1e-6)
+    >>> round(vote.lower, 4), vote.w.round(2).tolist()
+    (0.25, [0.5, 0.5])
     """
 
     weight: Any

@@ -61,6 +61,12 @@ class Simplex(OneSided):
     ----------
     Shalev-Shwartz & Singer (2009), Sec. 2, where the hypotheses are closed under negation;
     Juditsky, Nazin, Tsybakov & Vayatis (2005), Sec. 2, for other radii.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> rb.exact_value(rb.Game([[-1, 0], [0, -1]], over=rb.Simplex(1)))
+    Fraction(-1, 2)
     """
 
     radius: Any = 1
@@ -155,6 +161,12 @@ class FullSimplex(OneSided):
     References
     ----------
     Juditsky, Nazin, Tsybakov & Vayatis (2005), Sec. 6.2, the full-dimensional λ-simplex.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> rb.exact_value(rb.Game([[-1, 0], [0, -1]], over=rb.FullSimplex(1)))
+    Fraction(0, 1)
     """
 
     radius: Any = 1

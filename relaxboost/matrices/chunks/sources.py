@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Array, Vector
 from relaxboost._core.errors import InputError, missing
 from relaxboost._core.files import check_input
-from relaxboost._core.tables import listed
+from relaxboost._core.tables import no_column
 from relaxboost.matrices.datasets import labels
 from relaxboost.matrices.labelled import ROUNDED, finite_doubles, rounded_integer
 
@@ -106,7 +106,7 @@ def parquet(path: Path, label: str | None, page: int) -> Iterator[Batch]:
         for file in sorted(files, key=lambda file: str(file.path)):
             given = file.physical_schema.names
             if label is not None and label not in given:
-                raise InputError(f"{file.path} has no column {label!r}; it has {listed(given)}")
+                raise no_column(file.path, label, given)
             got = [name for name in given if name != label]
             names = names or got
             if set(names) != set(got):

@@ -10,6 +10,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
+from relaxboost._core.names import known_names
 from relaxboost._core.registry import Registry
 from relaxboost.game.domains import Domain, Simplex
 
@@ -105,6 +106,5 @@ def as_proxy(given: Any) -> Proxy:
     if isinstance(given, str) and given in PROXIES:
         return PROXIES[given]()
     hint = f"; write {given.__name__}()" if isinstance(given, type) else ""
-    raise InputError(
-        f"unknown proxy {given!r}; choose one of {', '.join(PROXIES)}, or an object{hint}"
-    )
+    remedy = known_names(given, PROXIES, "give an object, or one of")
+    raise InputError(f"unknown proxy {given!r}{remedy}{hint}")

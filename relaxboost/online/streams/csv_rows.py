@@ -11,7 +11,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError, few
-from relaxboost._core.tables import listed, next_header
+from relaxboost._core.tables import next_header, no_column
 from relaxboost.matrices.chunks.sources import Batch
 from relaxboost.matrices.labelled import ROUNDED
 from relaxboost.online.streams.columns import HASH, TableColumns
@@ -63,7 +63,7 @@ class _CsvRows:
         self._label = label
         self._header = next_header(name, file, sep)
         if label is not None and label not in self._header:
-            raise InputError(f"{name} has no column {label!r}; it has {listed(self._header)}")
+            raise no_column(name, label, self._header)
         columns.check(name, [column for column in self._header if column != label])
         self._columns = columns
         left_out = ("", label, *columns.drop)

@@ -12,7 +12,7 @@ import numpy as np
 
 from relaxboost._core.errors import InputError, missing
 from relaxboost._core.files import check_input
-from relaxboost._core.tables import is_parquet, listed, opened
+from relaxboost._core.tables import is_parquet, no_column, opened
 from relaxboost.matrices.chunks.sources import Batch, batches, check_integers, hands_over, parquet
 from relaxboost.online.streams.columns import ENCODE, HASH, TableColumns
 from relaxboost.online.streams.csv_rows import READ_BYTES, csv_batches
@@ -203,7 +203,7 @@ def _frame(
     y = label
     if isinstance(label, str):
         if label not in frame.columns:
-            raise InputError(f"{where} has no column {label!r}; it has {listed(frame.columns)}")
+            raise no_column(where, label, frame.columns)
         y = frame[label]
         frame = frame.drop(columns=[label])
     columns.check(where, [str(name) for name in frame.columns])

@@ -65,7 +65,6 @@ class Corrective(SmoothedMethod):
     """
 
     name = "corrective"
-    bound_source = "Fig. 1"
     step: str = "fig1"
     stopping: str = "certified"
 

@@ -51,7 +51,6 @@ class ERLPBoost(SmoothedMethod):
     """
 
     name = "erlpboost"
-    bound_source = "Fig. 1"
     stopping: str = "certified"
 
     def __post_init__(self) -> None:

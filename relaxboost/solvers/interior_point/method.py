@@ -32,6 +32,13 @@ class InteriorPoint(Method):
     References
     ----------
     Mehrotra (1992), SIAM J. Optim. 2; Wright (1997), Primal-Dual Interior-Point Methods.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> game = rb.Game([[1, -1], [-1, 1], [1, 1]], rb.KLPenalty(0.1))
+    >>> rb.solve(game, tol=1e-6, method=rb.solvers.InteriorPoint()).status
+    'optimal'
     """
 
     name = "interior-point"

@@ -1,0 +1,55 @@
+"""Every public class and function has an example in its docstring, and the examples run."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+from functools import reduce
+from pathlib import Path
+
+import pytest
+
+import relaxboost as rb
+
+NAMES = [name for name in rb.__all__ if not inspect.ismodule(getattr(rb, name))]
+MAIN = {
+    "certificates": "ExactOptimum",
+    "claims": "Claim",
+    "estimators": "MarginBoostClassifier",
+    "functional": "boost",
+    "game": "Game",
+    "instances": "plant",
+    "matrices": "stumps",
+    "online": "MirrorDescent",
+    "planning": "fit",
+    "relaxations": "TotalVariationBall",
+    "solvers": "InteriorPoint",
+    "testing": "check_relaxation",
+    "views.plots": "overview",
+}
+"""The class or function of each room that its users meet first."""
+
+
+def found(room: str, name: str) -> object:
+    return reduce(getattr, [*room.split("."), name] if room else [name], rb)
+
+
+CASES = [("", name) for name in NAMES] + list(MAIN.items())
+
+
+@pytest.mark.parametrize(("room", "name"), CASES, ids=lambda part: part or "rb")
+def test_examples_of_public_names(room, name):
+    item = found(room, name)
+    text = inspect.getdoc(item) or ""
+    assert "\nExamples\n--------\n" in text
+    runner = doctest.DocTestRunner()
+    for one in doctest.DocTestFinder(recurse=False).find(item, name):
+        runner.run(one)
+    assert runner.tries > 1
+    assert runner.failures == 0
+
+
+def test_the_main_name_of_every_room_is_known():
+    root = Path(rb.__file__).parent
+    rooms = {path.parent.name for path in root.glob("*/__init__.py")} - {"_core", "commands"}
+    assert {room.split(".")[0] for room in MAIN} == rooms
