@@ -27,12 +27,10 @@ FIGURES = {
     "GB11-T3-edge": [(0.25, 0.146447)],
     "GB11-example-select": [(2.0, 0.0)],
     "GB11-Alg2": [(0.2065, 0.1937)],
-    "GB11-D1-gradients": [(3.2434, 2.1702)],
     "GB11-T5-h": [(1.1460, 1.0)],
     "GB11-T5": [(0.875, 0.5303)],
     "GB11-T6-h": [(1.8, 1.3454)],
     "GB11-T7": [(0.4028, 0.3466)],
-    "GB11-T4-G": [(2.0, 1.0)],
 }
 """Left and right side of the decisive inequality of each counterexample on record."""
 

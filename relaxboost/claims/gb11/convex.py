@@ -50,24 +50,18 @@ def convex(x: Instance) -> Slacks:
 
 
 @convex.corrected()
-def convex_corrected(x: Instance, centre: Array | None = None) -> Slacks:
+def convex_corrected(x: Instance) -> Slacks:
     run = weakly(x)
 
     def bound(t: int, _: bool) -> float:
-        q, G = wasted(run.gamma(t)), run.gradients(t)
-        D = run.radius(t, centre) * (2.0 if centre is None else 1.0)
+        q, D, G = wasted(run.gamma(t)), 2.0 * run.radius(t), run.gradients(t)
         return (D**2 / 2.0 + G**2) / math.sqrt(t) + D * G * q / ((1.0 - q) * t)
 
     yield from means(run, bound)
 
 
-@convex.corrected()
-def convex_distance(x: Instance) -> Slacks:
-    yield from convex_corrected(x, x.y)
-
-
 @convex_corrected.step()
-def potential(x: Instance) -> Slacks:
+def _(x: Instance) -> Slacks:
     run = weakly(x)
     gaps = others = most = 0.0
     for before, after, direction in run.moves():
@@ -79,7 +73,6 @@ def potential(x: Instance) -> Slacks:
         yield at_most(gaps / size, right / size, "Σ gaps", after.round)
 
 
-convex_distance.step()(potential.stated.check)
 convex_corrected.step(space=STRONG)(paired.stated.check)
 
 

@@ -111,11 +111,10 @@ class Descent:
         made = [direction.edges for _, _, direction in islice(self.moves(), upto)]
         return min([1.0, *(abs(e) for edges in made for e in edges)])
 
-    def radius(self, upto: int, centre: Array | None = None) -> float:
-        """Return F, the largest norm of f_0..f_upto and f*, or distance to `centre`."""
-        at = np.zeros_like(self.risk.y) if centre is None else centre
+    def radius(self, upto: int) -> float:
+        """Return F, the largest norm of f_0..f_upto and f*."""
         points = [state.F for state in self.states[: upto + 1]]
-        return max(self.norm(f - at) for f in [*points, self.risk.y])
+        return max(self.norm(f) for f in [*points, self.risk.y])
 
     def mean(self, upto: int, proof: bool) -> float:
         """Return the average gap of f_0..f_{upto−1} ("proof index") or f_1..f_upto."""

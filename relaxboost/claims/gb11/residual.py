@@ -111,22 +111,15 @@ def convex(x: Instance) -> Slacks:
 
 
 @convex.corrected()
-def convex_corrected(x: Instance, centre: Array | None = None) -> Slacks:
+def convex_corrected(x: Instance) -> Slacks:
     run = weakly(x, Residual())
 
     def bound(t: int, _: bool) -> float:
-        q, G = wasted(run.gamma(t)), run.gradients(t)
-        D = run.radius(t, centre) * (2.0 if centre is None else 1.0)
+        q, D, G = wasted(run.gamma(t)), 2.0 * run.radius(t), run.gradients(t)
         return (D**2 / 2.0 + G**2 * (1.0 + q) / (1.0 - q)) / math.sqrt(t) * (1.0 + 1e-7)
 
     yield from means(run, bound)
 
 
-@convex.corrected()
-def convex_distance(x: Instance) -> Slacks:
-    yield from convex_corrected(x, x.y)
-
-
-for _proved in (convex_corrected, convex_distance):
-    _proved.step(space=STRONG)(in_the_end.stated.check)
+convex_corrected.step(space=STRONG)(in_the_end.stated.check)
 convex_corrected.step(space=STRONG)(lengths_paid.stated.check)

@@ -97,33 +97,28 @@ def _(x: Instance) -> Slacks:
 CONVEX = over(
     "T ≤ 4, γ = 1/2, 9/10 and 1, F/G = 1 and 2", F=(1, 2), gamma=(*EDGES, 1), T=range(1, 5)
 )
-"""f* is the origin for distances to f*, and any element for norms."""
 
 
 @cache
-def _weak_mean(
-    algorithm: int, T: int, gamma: Fraction, F: Fraction, proof: bool, centred: bool
-) -> WorstCase:
-    """Return the worst mean gap where distances to f*, or norms, are F at most."""
-    R, best = ConvexFunctional(), Element({}) if centred else Element()
+def _weak_mean(algorithm: int, T: int, gamma: Fraction, F: Fraction, proof: bool) -> WorstCase:
+    """Return the worst mean gap where norms are F at most."""
+    R, best = ConvexFunctional(), Element()
     least, _ = R.at(best, Element({}))
     steps = [root(Fraction(1, t)) for t in range(1, T + 1)]
     run = Run(algorithm, gamma, steps, R)
-    points = run.points if centred else [*run.points, best]
-    near = [(f - best) @ (f - best) if centred else f @ f for f in points]
-    requirements = [*run.bounded(), *(square <= F**2 for square in near)]
+    requirements = [*run.bounded(), *(f @ f <= F**2 for f in [*run.points, best])]
     return worst_case(run.mean(least, proof), requirements, [R])
 
 
-def weak_means(x: Instance, algorithm: int, centred: bool = False) -> Slacks:
+def weak_means(x: Instance, algorithm: int) -> Slacks:
     """Compare the worst mean gaps of both averages with the bounds of Theorems 5 and 7."""
-    gamma, q, D = fraction(x.gamma), repeated.wasted(x.gamma), x.F if centred else 2.0 * x.F
+    gamma, q, D = fraction(x.gamma), repeated.wasted(x.gamma), 2.0 * x.F
     if algorithm == 2:
         right = (D**2 / 2.0 + 1.0) / math.sqrt(x.T) + D * q / ((1.0 - q) * x.T)
     else:
         right = (D**2 / 2.0 + (1.0 + q) / (1.0 - q)) / math.sqrt(x.T)
     for proof, points in AVERAGES.items():
-        worst = _weak_mean(algorithm, x.T, gamma, fraction(x.F), proof, centred)
+        worst = _weak_mean(algorithm, x.T, gamma, fraction(x.F), proof)
         yield at_most(worst.bracket, right, f"mean gap of {points}", x.T)
 
 
@@ -132,31 +127,21 @@ def _(x: Instance) -> Slacks:
     yield from weak_means(x, 2)
 
 
-@convex.convex_distance.step(space=GRID, every=CONVEX)
-def _(x: Instance) -> Slacks:
-    yield from weak_means(x, 2, True)
-
-
 @residual.convex_corrected.step(space=GRID, every=CONVEX)
 def _(x: Instance) -> Slacks:
     yield from weak_means(x, 3)
-
-
-@residual.convex_distance.step(space=GRID, every=CONVEX)
-def _(x: Instance) -> Slacks:
-    yield from weak_means(x, 3, True)
 
 
 LAST = over("T ≤ 4, γ = 1/2, 9/10 and 1, D/G = 1 and 2", F=(1, 2), gamma=(*EDGES, 1), T=range(1, 5))
 
 
 @cache
-def _last(algorithm: int, T: int, gamma: Fraction, D: Fraction) -> WorstCase:
+def _last(T: int, gamma: Fraction, D: Fraction) -> WorstCase:
     """Return the worst gap of f_{T−1} where all distances of points and f* are D at most."""
     R = ConvexFunctional()
     best, least = R.minimum()
     steps = [root(Fraction(1, t)) for t in range(1, T)]
-    run = Run(algorithm, gamma, steps, R)
+    run = Run(2, gamma, steps, R)
     away = [f - g for f, g in itertools.combinations([*run.points, best], 2)]
     requirements = [*run.bounded(), *(z @ z <= D**2 for z in away)]
     return worst_case(run.values[-1] - least, requirements, [R])
@@ -166,14 +151,5 @@ def _last(algorithm: int, T: int, gamma: Fraction, D: Fraction) -> WorstCase:
 def _(x: Instance) -> Slack:
     q, log = repeated.wasted(x.gamma), math.log(x.T)
     most = x.F**2 / 2.0 + 2.0 * (3.0 + 2.0 * log) + x.F * q * (3.0 - 2.0 * q) / (1.0 - q) ** 2
-    worst = _last(2, x.T, fraction(x.gamma), fraction(x.F))
-    return at_most(worst.bracket, most / math.sqrt(x.T), "gap of f_{T−1}", x.T)
-
-
-@remarks.average_residual.step(space=GRID, every=LAST)
-def _(x: Instance) -> Slack:
-    q, log = repeated.wasted(x.gamma), math.log(x.T)
-    B = q / (1.0 - q)
-    most = x.F**2 / 2.0 + (0.5 + B) * (3.0 + 2.0 * log) + B * (x.F + B) * (2.0 + log) + 1.5 * B**2
-    worst = _last(3, x.T, fraction(x.gamma), fraction(x.F))
+    worst = _last(x.T, fraction(x.gamma), fraction(x.F))
     return at_most(worst.bracket, most / math.sqrt(x.T), "gap of f_{T−1}", x.T)

@@ -42,12 +42,9 @@ def _dual(d: Fraction, beta: Fraction) -> Fraction:
 
 
 @SOURCE.claim("P1-1", space=JUMPS)
-def conjugate(x: Instance) -> Slack:
-    return _biconjugate(x, Fraction(x.jump) if x.a == 0.0 else Fraction(0))
-
-
-def _biconjugate(x: Instance, jump: Fraction) -> Slack:
+def conjugate(x: Instance, closed: bool = False) -> Slack:
     a, beta = Fraction(x.a), Fraction(x.beta)
+    jump = Fraction(0) if closed or a else Fraction(x.jump)
     tried = [2 * beta * a, Fraction(x.d), *(Fraction(k, 4) for k in range(-16, 16))]
     most = max(d * a - _dual(d, beta) for d in tried)
     return equal(beta * (a * a + jump), most, "βV(θ), sup {−zᵀθ − W_β(z)}")
@@ -55,7 +52,7 @@ def _biconjugate(x: Instance, jump: Fraction) -> Slack:
 
 @conjugate.corrected()
 def conjugate_corrected(x: Instance) -> Slack:
-    return _biconjugate(x, Fraction(0))
+    return conjugate(x, True)[0]
 
 
 @SOURCE.claim("L-assumption", space=SMOOTH)
@@ -76,21 +73,17 @@ def _(x: Instance) -> Slack:
 
 
 @SOURCE.claim("P1-2ii", space=JUMPS)
-def argmax(x: Instance) -> Slack:
-    return _attained(x, True)
-
-
-def _attained(x: Instance, jumps: bool) -> Slack:
+def argmax(x: Instance, closed: bool = False) -> Slack:
     d, beta = Fraction(x.d), Fraction(x.beta)
     a = min(max(d / (2 * beta), Fraction(0)), Fraction(1))  # −∇W_β = (a, 1 − a)
-    jump = Fraction(x.jump) if jumps and a == 0 else Fraction(0)
+    jump = Fraction(0) if closed or a else Fraction(x.jump)
     value = d * a - beta * (a * a + jump)
     return equal(value, _dual(d, beta), "−zᵀθ − βV(θ) at −∇W_β(z), W_β(z)")
 
 
 @argmax.corrected()
 def argmax_corrected(x: Instance) -> Slack:
-    return _attained(x, False)
+    return argmax(x, True)[0]
 
 
 @argmax_corrected.step(space=SMOOTH)

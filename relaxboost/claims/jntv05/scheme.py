@@ -1,7 +1,5 @@
 """JNTV05, Sec. 3: the algorithm of Eqs. 11 and 12, and that of Eqs. 22 to 24."""
 
-from fractions import Fraction
-
 import numpy as np
 
 from relaxboost.claims.jntv05.formulas import (
@@ -15,50 +13,6 @@ from relaxboost.claims.jntv05.formulas import (
 )
 from relaxboost.claims.jntv05.source import SOURCE
 from relaxboost.claims.language import *
-
-
-@SOURCE.claim(
-    "measurable",
-    space=Space(
-        sizes={"t": (3, 3)},
-        c=Real(0, 2),
-        u=Real(-1, 1),
-        beta=Real(0.1, 3),
-        growth=Vector("t", 0, 1),
-    ),
-)
-def measurable(x: Instance) -> Slack:
-    before, after, _ = zip(*_two_runs(x), strict=True)
-    assume(float(np.abs(before[0] - before[1]).max()) < 1e-12)
-    return equal(float(np.abs(after[0] - after[1]).max()), 0.0, "change of θ̂_4, θ̂_3 the same")
-
-
-def _two_runs(x: Instance) -> list[tuple[Array, Array, Array]]:
-    """Return θ̂_3, θ̂_4, and what the correction makes θ̂_4, of both runs."""
-    beta = x.beta + np.append(0.0, np.cumsum(x.growth))
-    first = np.array([[0.0, 0.0], [0.0, 0.0], [x.u, 0.0]])
-    second = first.copy()
-    second[:2, 0] = x.c * beta[1], -x.c * (beta[1] + beta[2])
-    found = []
-    for U in (first, second):
-        points = iterates(U, np.ones(3), beta, mirror_of("entropy", 1.0))
-        mean, zeta = points[:3].mean(axis=0), U[0] + U[1]
-        made = mean - (mean - gibbs(zeta + U[2], beta[3], 1.0)) / 4.0
-        found.append((mean, points.mean(axis=0), made))
-    return found
-
-
-@measurable.corrected()
-def measurable_corrected(x: Instance) -> Slacks:
-    for _, after, made in _two_runs(x):
-        yield equal(float(np.abs(after - made).max()), 0.0, "θ̂_4, the formula")
-
-
-@measurable_corrected.step(space=Space(sizes={"m": (2, 9)}, theta=Vector("m", -3, 3)))
-def _(x: Instance) -> Slack:
-    theta = exactly(x.theta)
-    before = sum(theta[:-1]) / (len(theta) - 1)
-    return equal(before - (before - theta[-1]) / len(theta), sum(theta) / len(theta), "the mean")
 
 
 @SOURCE.claim(
@@ -115,25 +69,3 @@ def greedy(x: Instance) -> Slacks:
 def _(x: Instance) -> Slack:
     (a, b), (c, d) = (_objective(x, w) for w in (x.theta, np.full(x.u.size, 1.0 / x.u.size)))
     return equal(b - a, d - c, "the constant")
-
-
-@SOURCE.claim("Sec3.5-differ", space=Space(g=Real(1, 2), share=Real(0, 1)))
-def differ(x: Instance) -> Slack:
-    g = Fraction(x.g)
-    h = (g - 1) + Fraction(x.share) * (2 - g)
-
-    def project(a: Fraction) -> Fraction:
-        return min(max(a, Fraction(0)), Fraction(1))
-
-    lazy = project(Fraction(1, 2) - (g - h) / 2)
-    forgetful = project(project(Fraction(1, 2) - g / 2) + h / 2)
-    return equal(forgetful - lazy, (g - 1) / 2, "difference of the first components")
-
-
-@differ.step()
-def _(x: Instance) -> Slacks:
-    g = Fraction(x.g)
-    h = (g - 1) + Fraction(x.share) * (2 - g)
-    yield equal(h / 2 - (Fraction(1, 2) - (g - h) / 2), (g - 1) / 2, "the difference")
-    yield at_least(g - h, 0, "g − h, 0")
-    yield at_most(g - h, 1, "g − h, 1")
