@@ -5,5 +5,5 @@ from relaxboost.claims.registry import gather
 SOURCE = gather(
     __name__,
     "fenchel learnability relaxing examples algorithm progress totally sharper "
-    "rates small projection figure2 appendix",
+    "rates projection figure2 appendix",
 )

@@ -1,38 +1,11 @@
-"""SS09, Sec. 2: the conjugate of the conjugate, and Theorem 3."""
+"""SS09, Sec. 2: Theorem 3."""
 
 import math
-from fractions import Fraction
 
 import numpy as np
 
 from relaxboost.claims.language import *
 from relaxboost.claims.ss09.source import SOURCE
-
-
-@SOURCE.claim("Eq1", space=Space(left=Real(-1.0, 1.0), right=Real(-1.0, 1.0), at=Real(-1.0, 1.0)))
-def biconjugate(x: Instance) -> Slack:
-    assume(not x.left > 0.0 > x.right)
-    left, right, at = Fraction(x.left), Fraction(x.right), Fraction(x.at)
-    knots = (-1, -left), (0, Fraction(0)), (1, right)
-    slopes = left, right, (left + right) / 2
-    hull = max(s * at - max(s * t - y for t, y in knots) for s in slopes)
-    return equal(hull, at * (left if at < 0 else right), "f** and f")
-
-
-@biconjugate.corrected()
-def biconjugate_of_convex(x: Instance) -> Slack:
-    assume(x.left <= x.right)
-    return biconjugate(x)[0]
-
-
-@biconjugate_of_convex.step()
-def _(x: Instance) -> Slacks:
-    assume(x.left <= x.right)
-    left, right, at = Fraction(x.left), Fraction(x.right), Fraction(x.at)
-    slope = left if at < 0 else right
-    for t, y in ((-1, -left), (0, Fraction(0)), (1, right)):
-        yield at_least(y, slope * at + slope * (t - at))
-
 
 SQUARES = Space(
     sizes={"m": (1, 6), "n": (1, 5)},

@@ -37,35 +37,6 @@ def _(x: Instance) -> Slacks:
     yield at_most(mean, largest_edge(A, d), "g*(w) = 0")
 
 
-OPPOSED = Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), i=Whole(1, "m"))
-
-
-@SOURCE.claim("remark-opposite", space=OPPOSED).checked(trials=60)
-def separable_with_zero(x: Instance) -> Slack:
-    found = min(_opposed(x) @ exactly(np.zeros(x.A.shape[1]))) >= 0
-    return equal(int(found), 0, "w = 0 has min (Aw)_i ≥ 0, 1 for yes")
-
-
-@separable_with_zero.corrected()
-def opposite_rows(x: Instance) -> Slacks:
-    A = _opposed(x)
-    yield equal(max(abs(A[x.i - 1] + A[x.i % len(A)])), 0, "edges of d")
-    yield equal(x.optimum(Game(A.astype(np.float64))), 0, "ρ")
-
-
-def _opposed(x: Instance) -> Exact:
-    """Return A with the row after row i, the first after the last, replaced by its negation."""
-    A = exactly(x.A)
-    A[x.i % len(A)] = -A[x.i - 1]
-    return A
-
-
-@opposite_rows.step(space=OPPOSED.but(w=Weights()))
-def _(x: Instance) -> Slack:
-    margins = _opposed(x) @ exactly(x.w)
-    return at_most(min(margins[x.i - 1], margins[x.i % len(margins)]), 0, "the lesser margin")
-
-
 @SOURCE.claim("C5", space=CAPPED)
 def averages(x: Instance) -> Slacks:
     A = exactly(x.A)
@@ -81,26 +52,6 @@ def _(x: Instance) -> Slacks:
     greatest = max(sum(chosen) / Fraction(x.k) for chosen in itertools.combinations(-u, x.k))
     yield equal(greatest, -avg_min(u, x.k), "vertices and AvgMin_k")
     yield at_most(-under_cap(exactly(x.d), x.k) @ u, greatest, "the d drawn")
-
-
-@SOURCE.claim("remark-k-m", space=Space(A=Matrix(), w=Weights())).checked(trials=60)
-def one_hypothesis(x: Instance, signed: bool = False) -> Slack:
-    A, m = exactly(x.A), len(x.A)
-    best = max(A.T, key=lambda column: abs(sum(column)))
-    sign = -1 if signed and sum(best) < 0 else 1
-    return equal(avg_min(sign * best, m), x.optimum(Game(x.A, Capped(m))), "hypothesis and ρ")
-
-
-@one_hypothesis.corrected()
-def one_signed_hypothesis(x: Instance) -> Slack:
-    return one_hypothesis(x, True)[0]
-
-
-@one_signed_hypothesis.step()
-def _(x: Instance) -> Slack:
-    A = exactly(x.A)
-    best = max(abs(sum(column)) for column in A.T) / len(A)
-    return at_most(avg_min(A @ in_l1_ball(exactly(x.w)), len(A)), best)
 
 
 @SOURCE.claim("remark-k-share", space=CAPPED)

@@ -156,13 +156,6 @@ def _solution(d0: Fractions, nu: Fraction) -> Fractions:
     return d
 
 
-def _candidates(x: Instance) -> tuple[Fractions, Fraction, list[tuple[int, Fraction]]]:
-    """Return the sorted d0, ν, and i and ξ of all points of Lemma 16 with j = m below the cap."""
-    d0, nu = sorted(distribution(softmax(x.theta)), reverse=True), Fraction(1, x.k)
-    found = [(i, (1 - nu * (i - 1)) / sum(d0[i - 1 :])) for i in range(1, min(x.k, len(d0)) + 1)]
-    return d0, nu, [(i, xi) for i, xi in found if xi * d0[i - 1] <= nu]
-
-
 @SOURCE.claim("L15", space=Space(sizes={"m": (1, 7)}, d0=Distribution(), nu=Real(0.1, 1.0)))
 def order(x: Instance) -> Slacks:
     d0 = distribution(x.d0)
@@ -210,28 +203,3 @@ def _(x: Instance) -> Slacks:
     rates = [float(np.log(d[0] / x.d0[0]) - np.log(d[1] / x.d0[1])) for d in (before, after)]
     yield at_least(change, tau * rates[0], "τ g(d), the change")
     yield at_most(change, tau * rates[1], "the change, τ g afterwards")
-
-
-@SOURCE.claim(
-    "L16-first",
-    given=GIVEN + "; among all points of the form of Lemma 16 with j = m",
-    space=_space(),
-)
-def fewest_capped(x: Instance) -> Slacks:
-    d0, nu, found = _candidates(x)
-    points = [[nu] * (i - 1) + [xi * weight for weight in d0[i - 1 :]] for i, xi in found]
-    values = [divergence(d, d0) for d in points]
-    for value in values[1:]:
-        yield at_most(values[0], value, "first and a later i")
-    solution = _solution(d0, nu)
-    yield equal(near(values[0]), near(divergence(solution, d0)), "and the solution of Eq. 14")
-    yield at_least(int(min(solution) > 0), 1, "d_{t,m} > 0")
-
-
-@fewest_capped.step()
-def _(x: Instance) -> Slacks:
-    d0, nu, found = _candidates(x)
-    first, xi = found[0]
-    yield at_most(xi * d0[first - 1], nu, "not capped")
-    if first > 1:
-        yield at_least(xi * d0[first - 2], nu, "capped")

@@ -5,16 +5,20 @@ one row a round. The f "caps" is the indicator of ‖d‖_∞ ≤ 1/k.
 """
 
 import itertools
+import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from relaxboost.claims.language import *
 from relaxboost.claims.ss09.family import REGULARISERS, entropy
-from relaxboost.claims.ss09.runs import Round, beta, fig1, smoothed
 from relaxboost.game.game import Game
-from relaxboost.relaxations import Capped, Relaxation
+from relaxboost.matrices import Best
+from relaxboost.relaxations import Capped, KLPenalty, Relaxation
+from relaxboost.solvers.boosters.frank_wolfe import CorrectiveRun
+from relaxboost.solvers.rounds import Rounds
 
 CAPPED_RUNS = Space(
     sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), k=Whole(1, "m"), epsilon=Real(0.1, 1.0, log=True)
@@ -26,8 +30,8 @@ FAMILY_RUNS = CAPPED_RUNS.but(f=F)
 """The same for the other f, too."""
 
 F_GIVEN = (
-    "f the indicator of ‖d‖_∞ ≤ 1/k (k = 1 is the hard margin) or of ‖d‖_2 ≤ 1.05/√k, s‖d‖_∞, "
-    "s(m‖d‖_2² − 1), which lacks s for (i), sh, or s|d_1| as a user's own f; s = 3k/(10m)"
+    "f the indicator of ‖d‖_∞ ≤ 1/k (k = 1 is the hard margin), s‖d‖_∞, sh, or s|d_1| as a user's "
+    "own f; s = 3k/(10m)"
 )
 
 
@@ -53,10 +57,63 @@ def smoothed_game(x: Instance) -> Game:
     return smoothed(game(x), x.epsilon)
 
 
+@dataclass(frozen=True)
+class Round:
+    """w_t and d_t of SS09 Fig. 1, as they stand when the weak learner has answered."""
+
+    number: int
+    w: Array
+    d: Array
+    gap: float
+    """<d_t, A(e_j − w_t)>, what the figure tests."""
+    column: int
+    """j_t."""
+    sign: int
+    """The sign of its edge, which the figure takes to be 1."""
+
+
+def fig1(
+    game: Game,
+    epsilon: float,
+    *,
+    max_rounds: int | None = None,
+    to_gap: float | None = None,
+    smoothing: float | None = None,
+) -> list[Round]:
+    """Run SS09 Fig. 1 with β = ε/(2 log m) until its own test stops it, or after `max_rounds`.
+
+    The game is over the unit l1 ball, with entries in [−1, 1]. `smoothing` is β, if another. The
+    gap is tested against `to_gap`, if given, instead of ε.
+    """
+    threshold = epsilon if to_gap is None else to_gap
+    trace: list[Round] = []
+    smoothing = beta(game.m, epsilon) if smoothing is None else smoothing
+    for state in Rounds(game, CorrectiveRun(game, smoothing, "fig1")):
+        w, best = np.zeros(game.n or 0), state.best
+        support, coefficients = state.active.coefficients(state.active.snapshot())
+        w[support] = coefficients
+        assert isinstance(best, Best)
+        trace.append(Round(state.round, w, state.d, state.smoothed_gap, best.id, best.sign))
+        if state.smoothed_gap <= threshold or state.round == max_rounds:
+            break
+    return trace
+
+
+def beta(m: int, epsilon: float) -> float:
+    """Return ε/(2 log m), and a β that smooths nothing away where m = 1."""
+    return epsilon / (2.0 * math.log(m)) if m > 1 else 1.0
+
+
+def smoothed(game: Game, epsilon: float) -> Game:
+    """Return the game that Fig. 1 solves: f + βh in place of f, with h = Σ d log(m d)."""
+    return Game(game.matrix, game.relaxation + KLPenalty(beta(game.m, epsilon)))
+
+
 class Fig1Run:
     """A run of Fig. 1 on an instance with A, k and epsilon, and what the proof looks at.
 
-    The options are those of `fig1`. For caps the package runs it, for another f `fig1_by_hand`.
+    The options are those of `fig1`. For caps the package runs it; for another f, or if weak
+    learners are within `delta` of the best, `fig1_by_hand` does.
     """
 
     def __init__(self, x: Instance, **options: Any) -> None:
@@ -65,7 +122,7 @@ class Fig1Run:
         self.beta: float = options.get("smoothing") or beta(self.m, x.epsilon)
         self.rounds: list[Round] = (
             fig1(game(x), x.epsilon, **options)
-            if self.f == "caps"
+            if self.f == "caps" and "delta" not in options
             else list(fig1_by_hand(x, **options))
         )
         w = np.array([now.w for now in self.rounds])
@@ -83,16 +140,20 @@ class Fig1Run:
 
 
 def fig1_by_hand(
-    x: Instance, *, max_rounds: int | None = None, to_gap: float | None = None
+    x: Instance, *, max_rounds: int | None = None, to_gap: float | None = None, delta: float = 0.0
 ) -> Iterator[Round]:
-    """Yield the rounds of Fig. 1 for an f of `family`, in NumPy; for the options see `fig1`."""
+    """Yield the rounds of Fig. 1 in NumPy; for the options see `fig1`.
+
+    Each round takes the worst of the columns whose edges are within `delta` of the best.
+    """
     A, smoothing, w = x.A, beta(len(x.A), x.epsilon), np.zeros(x.A.shape[1])
     threshold = x.epsilon if to_gap is None else to_gap
     for number in itertools.count(1):
         u = A @ w
-        d = distribution(u, x.k, smoothing, x.f)[0]
+        d = distribution(u, x.k, smoothing, f_of(x))[0]
         edges = d @ A
-        j = int(np.argmax(np.abs(edges)))
+        sizes = np.abs(edges)
+        j = int(np.argmin(np.where(sizes >= sizes.max() - delta, sizes, np.inf)))
         sign = -1 if edges[j] < 0.0 else 1
         v = sign * A[:, j] - u
         gap, size = float(d @ v), float(np.max(np.abs(v)))
@@ -145,7 +206,7 @@ def margin(u: Array, k: int, f: str = "caps") -> Array:
 
 
 def hat(d: Array, k: int, beta: float, f: str = "caps") -> Array:
-    """Return f̂(d) = f(d) + βh(d) for d in the simplex, within the cap or the ball."""
+    """Return f̂(d) = f(d) + βh(d) for d in the simplex, within the cap."""
     found = beta * entropy(d)
     return found if f == "caps" else found + REGULARISERS[f].f(d, k)
 
