@@ -1,6 +1,5 @@
 """Leaves refitted to the loss (Friedman 2001) beside GB11's projections: what remains provable."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -44,14 +43,3 @@ def never_rises(x: Instance) -> Slacks:
     start = risk.value(x.f)
     best = risk.value(x.f - line_search(risk, x.f, h) * h)
     yield at_most(risk.value(x.f + x.eta * v), start - x.eta * (start - best), "R[f + ηv]")
-
-
-@SOURCE.claim("leaves-damped", space=EXAMPLES.but(loss=Choice("Logistic", "Exponential")))
-def damped(x: Instance) -> Slacks:
-    risk, one = bound(x), np.zeros(x.y.size, dtype=int)
-    v = float(risk.refitted(x.f, one, 1)[0])
-    slope, bend = risk.loss.derivatives(x.f, risk.y)
-    G, H = abs(float(x.p @ slope)), float(x.p @ bend)
-    gain = (G + H) * math.log1p(G / H) - G
-    yield at_least(gain, 0.0, "(|G| + H) log(1 + |G|/H) − |G|")
-    yield at_least(risk.value(x.f) - risk.value(x.f + v), gain, "φ(0) − φ(v)")

@@ -58,14 +58,11 @@ def _(x: Instance) -> Slack:
 @average.step(space=Space(T=Whole(1, 60), q=Real(0, 0.95)))
 def _(x: Instance) -> Slacks:
     T, q, log = x.T, x.q, math.log(x.T)
-    shares = [1.0 / (k * (k + 1.0)) for k in range(1, T)]
-    for part, end in (
-        (lambda k: math.fsum(1.0 / t for t in range(T - k, T + 1)), 2.0 + log),
-        (lambda k: math.fsum(q**t for t in range(T - k, T + 1)), q * (2.0 - q) / (1.0 - q) ** 2),
-        (lambda k: 1.0 / (T - k), 3.0),
-        (lambda k: (T - k) ** -0.5 - T**-0.5, 1.0 + log),
+    for terms, end in (
+        ([1.0 / t for t in range(1, T + 1)], 2.0 + log),
+        ([q**t for t in range(1, T + 1)], q * (2.0 - q) / (1.0 - q) ** 2),
     ):
-        total = math.fsum(share * part(k) for k, share in enumerate(shares, 1))
+        total = math.fsum(sum(terms[T - k - 1 :]) / (k * (k + 1.0)) for k in range(1, T))
         yield at_most(total, end / T, "weighted sum")
 
 

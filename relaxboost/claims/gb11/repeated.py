@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -36,11 +37,15 @@ def wasted(gamma: float) -> float:
     return math.sqrt(max(0.0, 1.0 - gamma * gamma))
 
 
-def means(run: Descent, bound: Callable[[int, bool], float]) -> Slacks:
-    """Compare the mean gaps of f_0..f_{t−1} and of f_1..f_t with a bound, in every round."""
+def means(run: Descent, bound: Callable[[int, float, float], float]) -> Slacks:
+    """Compare both mean gaps with a bound in every round t, a function of t, γ and G.
+
+    G is over f_0..f_t, or, for the average of f_0..f_{t−1}, without the last of them.
+    """
     for t in range(1, run.last + 1):
         for proof, points in ((True, "f_0..f_{T−1}"), (False, "f_1..f_T")):
-            yield at_most(run.mean(t, proof), bound(t, proof), f"mean gap of {points}", t)
+            most = bound(t, run.gamma(t), run.gradients(t - proof))
+            yield at_most(run.mean(t, proof), most, f"mean gap of {points}", t)
 
 
 class _Printed(Algorithm):
@@ -50,28 +55,23 @@ class _Printed(Algorithm):
         self.H = H
 
     def direction(self, gradient, project, t):  # type: ignore[no-untyped-def]
-        left, parts = gradient.copy(), []
+        parts: list[Any] = []
+        left = gradient.copy()
         while len(parts) < t and (found := project(left)) is not None:
             parts.append(found)
             left = left - self.H[:, found.hypothesis.index] * math.copysign(1.0, found.coefficient)
         return Direction(tuple(parts), sum((part.point for part in parts), 0.0 * gradient))
 
 
-def bound4(
-    run: Descent, lam: float, T: int, proof: bool = False, gamma: float | None = None
-) -> float:
-    """Return G²/(λT) (1 + ln T + (1 − γ²)/γ²), the bound of Theorem 4.
-
-    G is over f_0..f_T, or, for the average of f_0..f_{T−1}, without the last of them.
-    """
-    G, gamma = run.gradients(T - proof), gamma or run.gamma(T)
+def bound4(lam: float, T: int, gamma: float, G: float) -> float:
+    """Return G²/(λT) (1 + ln T + (1 − γ²)/γ²), the bound of Theorem 4."""
     return G**2 / (lam * T) * (1.0 + math.log(T) + (1.0 - gamma**2) / gamma**2)
 
 
 @SOURCE.claim("Alg2", space=STRONG).checked(trials=60)
 def printed(x: Instance) -> Slack:
     run = strongly(x, _Printed(x.H))
-    bound = bound4(run, x.lam, run.last, gamma=spans(x))
+    bound = bound4(x.lam, run.last, spans(x), run.gradients(run.last))
     assume(math.isfinite(bound) and bool(np.isfinite(run.gaps[-1])))
     return at_most(run.mean(run.last, False), bound, "mean gap of f_1..f_T", run.last)
 
@@ -86,8 +86,7 @@ printed_corrected.step(space=PAIR)(at_best)
 
 @SOURCE.claim("T4", space=STRONG).checked(trials=150)
 def strong(x: Instance) -> Slacks:
-    run = strongly(x)
-    yield from means(run, lambda t, proof: bound4(run, x.lam, t, proof))
+    yield from means(strongly(x), lambda *at: bound4(x.lam, *at))
 
 
 @strong.step()

@@ -8,9 +8,6 @@ divided by α and all β_i multiplied by it.
 """
 
 from fractions import Fraction
-from functools import cache
-
-import numpy as np
 
 from relaxboost.claims.jntv05 import proofs, proxy
 from relaxboost.claims.language import *
@@ -18,8 +15,6 @@ from relaxboost.claims.worst_case import (
     ConvexFunctional,
     Element,
     Expression,
-    WorstCase,
-    root,
     total,
     worst_case,
 )
@@ -51,14 +46,6 @@ class AnyGradients:
         return total((f - self.theta) @ u for f, u in zip(self.points, self.u, strict=True))
 
 
-@cache
-def _regret(t: int, beta: Fraction) -> WorstCase:
-    """Return the greatest regret for β_i = β_0 √(i + 1), L = V* = 1."""
-    stream = AnyGradients([root(Fraction(1, i)) * (1 / beta) for i in range(1, t + 1)])
-    requirements = [*(u @ u <= 1 for u in stream.u), stream.rise <= 1]
-    return worst_case(stream.regret, requirements, [stream.V])
-
-
 @proofs.proposition_2_corrected.step(
     space=GRID,
     every=WorstCases.grid(
@@ -74,19 +61,6 @@ def _(x: Instance) -> Slack:
     scale = stream.rise + total(u @ u for u in stream.u) == 1
     worst = worst_case(left, [scale], [stream.V])
     return at_most(worst.bracket, 0, "regret less its bound", x.t)
-
-
-@proofs.proposition_3_corrected.step(
-    space=GRID,
-    every=WorstCases.grid(
-        "t ≤ 5, β_0 = 1/2, 1 and 2 times L/√(αV*)", growth=(0,), beta=("1/2", 1, 2), t=range(1, 6)
-    ),
-    resolution=1e-5,
-)
-def _(x: Instance) -> Slack:
-    beta = x.beta * np.sqrt(np.arange(1.0, x.t + 2.0))
-    right = float(beta[-1] + (0.5 / beta[:-1]).sum()) / x.t
-    return at_most(_regret(x.t, Fraction(x.beta)).bracket / x.t, right, "regret/t", x.t)
 
 
 @proxy.assumption_l.step(

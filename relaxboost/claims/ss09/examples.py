@@ -15,7 +15,6 @@ from relaxboost._core.lazy import cp
 from relaxboost.claims.language import *
 from relaxboost.claims.sides import avg_min, optimal_value
 from relaxboost.claims.ss09.source import SOURCE
-from relaxboost.claims.ss09.strong import dual
 
 MONOTONE = ("max", "sum", "Euclidean")
 """Orthant-monotonic: ‖d‖ never grows when an entry is set to zero."""
@@ -34,7 +33,7 @@ class Norm:
 
     def __init__(self, name: str, m: int, c: float = 0.0) -> None:
         self.order = _ORDER[name]
-        self.dual_order = dual(self.order)
+        self.dual_order = {1.0: math.inf, math.inf: 1.0}.get(self.order, self.order)
         self.Q = np.eye(m)
         pair = {
             "paired": np.array([[2.0, -2.0], [0.5, 0.5]]),

@@ -1,4 +1,4 @@
-"""Functions f of SS09's Theorem 7 other than caps, for Sec. 5.1: d_t and −f̃*(−u) by hand.
+"""Functions f of SS09's Theorem 7, for Sec. 5.1: d_t and −f̃*(−u) by hand.
 
 Nothing here uses the projections of the package. Arguments u are margins Aw along the last axis,
 one row a round. The number k in [m] sets how strong f is; s = 3k/(10m).
@@ -12,7 +12,7 @@ import numpy as np
 
 from relaxboost._core.lazy import cp
 from relaxboost.claims.language import *
-from relaxboost.relaxations import Custom, KLPenalty, NormPenalty, Relaxation
+from relaxboost.relaxations import Capped, Custom, KLPenalty, NormPenalty, Relaxation
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,31 @@ def _priced(u: Array, k: int) -> Array:
     return found
 
 
-REGULARISERS: dict[str, ClosedForms] = {
+def _capped(u: Array, k: int, beta: float) -> Array:
+    """Lagrange: d_i = min(1/k, ξ e^{−u_i/β}).
+
+    Each number of capped entries, these being those of least margin, is tried in turn.
+    """
+    order = np.argsort(u, axis=-1, kind="stable")
+    logs = -(np.take_along_axis(u, order, -1) - np.min(u, axis=-1, keepdims=True)) / beta
+    d, found = np.full_like(u, 1.0 / k), np.zeros(len(u), dtype=bool)
+    for capped in range(min(k, u.shape[-1] - 1) + 1):
+        free = (1.0 - capped / k) * _softmax(-logs[:, capped:], 1.0)
+        new = ~found & (free[:, 0] <= (1.0 + 1e-14) / k)
+        d[new, capped:] = free[new]
+        found |= new
+    back = np.empty_like(d)
+    np.put_along_axis(back, order, d, -1)
+    return back
+
+
+FORMS: dict[str, ClosedForms] = {
+    "caps": ClosedForms(
+        lambda m, k: Capped(k),
+        lambda d, k: np.zeros(d.shape[:-1]),
+        _capped,
+        lambda u, k: np.mean(np.sort(u, axis=-1)[..., :k], axis=-1),
+    ),
     "entropic": ClosedForms(
         lambda m, k: KLPenalty(_strength(m, k)),
         lambda d, k: _strength(d.shape[-1], k) * entropy(d),
@@ -91,4 +115,4 @@ REGULARISERS: dict[str, ClosedForms] = {
         lambda u, k: np.min(_priced(u, k), axis=-1),
     ),
 }
-"""By name: s h, s‖d‖_∞, and s|d_1| as a user's own f."""
+"""By name: the indicator of ‖d‖_∞ ≤ 1/k, s h, s‖d‖_∞, and s|d_1| as a user's own f."""

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.ss09.family import REGULARISERS, entropy
+from relaxboost.claims.ss09.family import FORMS, entropy
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
-from relaxboost.relaxations import Capped, KLPenalty, Relaxation
+from relaxboost.relaxations import KLPenalty
 from relaxboost.solvers.boosters.frank_wolfe import CorrectiveRun
 from relaxboost.solvers.rounds import Rounds
 
@@ -25,7 +25,7 @@ CAPPED_RUNS = Space(
 )
 """Games for Fig. 1: k = 1 is the hard margin, k > 1 the soft margin of Eq. 6 with ν = 1/k."""
 
-F = Choice("caps", *REGULARISERS)
+F = Choice(*FORMS)
 FAMILY_RUNS = CAPPED_RUNS.but(f=F)
 """The same for the other f, too."""
 
@@ -41,15 +41,9 @@ def f_of(x: Instance) -> str:
     return found
 
 
-def relaxation(x: Instance) -> Relaxation:
-    """Return the f of an instance with A and k, for a game."""
-    f = f_of(x)
-    return Capped(x.k) if f == "caps" else REGULARISERS[f].relaxation(len(x.A), x.k)
-
-
 def game(x: Instance) -> Game:
     """Return the game of an instance with A and k, and f if it has one."""
-    return Game(x.A, relaxation(x))
+    return Game(x.A, FORMS[f_of(x)].relaxation(len(x.A), x.k))
 
 
 def smoothed_game(x: Instance) -> Game:
@@ -166,28 +160,8 @@ def fig1_by_hand(
 
 
 def distribution(u: Array, k: int, beta: float, f: str = "caps") -> Array:
-    """Return argmin over d in the simplex of <u, d> + f(d) + βh(d), one row for each row of u.
-
-    For caps the Lagrange conditions are d_i = min(1/k, ξ e^{−u_i/β}). Each number of capped
-    entries, these being those of least margin, is tried in turn.
-    """
-    u = np.atleast_2d(u)
-    if f != "caps":
-        return REGULARISERS[f].distribution(u, k, beta)
-    order = np.argsort(u, axis=-1, kind="stable")
-    logs = -(np.take_along_axis(u, order, -1) - np.min(u, axis=-1, keepdims=True)) / beta
-    d, found = np.full_like(u, 1.0 / k), np.zeros(len(u), dtype=bool)
-    for capped in range(min(k, u.shape[-1] - 1) + 1):
-        rest = logs[:, capped:]
-        with np.errstate(under="ignore"):
-            shares = np.exp(rest - rest[:, :1])
-        free = (1.0 - capped / k) * shares / np.sum(shares, axis=-1, keepdims=True)
-        new = ~found & (free[:, 0] <= (1.0 + 1e-14) / k)
-        d[new, capped:] = free[new]
-        found |= new
-    back = np.empty_like(d)
-    np.put_along_axis(back, order, d, -1)
-    return back
+    """Return argmin over d in the simplex of <u, d> + f(d) + βh(d), one row for each row of u."""
+    return FORMS[f].distribution(np.atleast_2d(u), k, beta)
 
 
 def smooth(u: Array, k: int, beta: float, f: str = "caps") -> Array:
@@ -199,16 +173,12 @@ def smooth(u: Array, k: int, beta: float, f: str = "caps") -> Array:
 
 def margin(u: Array, k: int, f: str = "caps") -> Array:
     """Return −f̃*(−u), which is the mean of the k smallest margins for caps."""
-    if f != "caps":
-        return REGULARISERS[f].margin(u, k)
-    found: Array = np.mean(np.sort(u, axis=-1)[..., :k], axis=-1)
-    return found
+    return FORMS[f].margin(u, k)
 
 
 def hat(d: Array, k: int, beta: float, f: str = "caps") -> Array:
     """Return f̂(d) = f(d) + βh(d) for d in the simplex, within the cap."""
-    found = beta * entropy(d)
-    return found if f == "caps" else found + REGULARISERS[f].f(d, k)
+    return beta * entropy(d) + FORMS[f].f(d, k)
 
 
 def least_gain(suboptimality: Bracket, beta: float) -> Bracket:

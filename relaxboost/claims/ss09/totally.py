@@ -1,7 +1,7 @@
 """SS09, Sec. 5.2: the totally corrective update."""
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from relaxboost.claims.ss09.smooth import (
     beta,
     distribution,
     f_of,
+    game,
     least_gain,
-    relaxation,
     smooth,
     smoothed,
     smoothed_game,
@@ -24,19 +24,17 @@ from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.game.game import Game
 
 
-@dataclass(frozen=True)
-class _Round:
-    """w_t before the totally corrective update, and what the update makes of D."""
+class _Round(NamedTuple):
+    """w_t before the update, D(w_t), the gap, and D after the step of Fig. 1; columns seen so far.
+
+    `best` is the maximum of D over these columns, which is D after the update.
+    """
 
     w: Array
     value: float
-    """D(w_t)."""
     slope: float
-    """The gap that Fig. 1 tests."""
     corrective: float
-    """D after the step of Fig. 1 from w_t."""
     best: Bracket
-    """max D over the columns seen so far."""
     seen: tuple[int, ...]
 
 
@@ -64,7 +62,7 @@ def totally_corrective_run(
         v = np.sign(edges[j]) * x.A[:, j] - u
         eta = max(0.0, min(1.0, smoothing * slope / float(np.max(np.abs(v))) ** 2))
         step = float(smooth(u + eta * v, x.k, smoothing, f))
-        best = x.optimum(smoothed(Game(x.A[:, seen], relaxation(x)), x.epsilon))
+        best = x.optimum(smoothed(Game(x.A[:, seen], game(x).relaxation), x.epsilon))
         value = float(smooth(u, x.k, smoothing, f))
         trace.append(_Round(w, value, slope, step, best, tuple(seen)))
         support, coefficients = x.optima[-1].w

@@ -45,8 +45,7 @@ OF_APPENDIX_A = (
     Mutant("GB11-T1-converse", "constant", "advantage(x), gamma", "advantage(x), 1.1 * gamma"),
     Mutant("GB11-T1-converse", "index", "len(w) *", "(len(w) - 1) *", step=1),
     # all classes on one point attain K − 1 = 2
-    Mutant("GB11-T2", "constant", "(K - 1.0)", "(K - 1.2)", correction=1),
-    Mutant("GB11-T2", *_REST, correction=1, step=1),
+    Mutant("GB11-T2-all-gradients", "constant", "(K - 1.0)", "(K - 1.2)", correction=1),
     Mutant("GB11-T2-all-gradients", *_REST, correction=1, step=1),
     Mutant("GB11-T2-converse", "index", "/ (K - 1)", "/ (K - 2)", step=1),
 )
@@ -55,7 +54,6 @@ OF_SECTION_4_1 = (
     # (1, 1) along the axes: equal in the first round
     Mutant("GB11-T3", "index", "rate**t", "rate ** (t + 1)"),
     Mutant("GB11-T3", *_GAIN, step=1),
-    Mutant("GB11-T3-line-search", *_GAIN, step=1),
     Mutant("GB11-T3-edge", "constant", "/ (2.0 *", "/ (1.8 *", correction=1, at="stated"),
     Mutant("GB11-T3-edge", "direction", "at_most(risk", "at_least(risk", correction=1, step=1),
     Mutant("GB11-example-select", "constant", "> 0.5", "> 0.3", correction=1, at="stated"),

@@ -66,9 +66,9 @@ OF_STEPS = (
 MUTANTS = (
     *OF_STEPS,
     # Without the jump left out V is not closed: the statement as printed.
-    Mutant("JNTV05-P1-1", "hypothesis", "Fraction(0)", "Fraction(x.jump)", correction=1),
+    Mutant("JNTV05-P1-1", "hypothesis", "True", "False", correction=1),
     Mutant("JNTV05-L-assumption", "constant", "(alpha * x.beta)", "(2.0 * alpha * x.beta)"),
-    Mutant("JNTV05-P1-2ii", "hypothesis", "False", "True", correction=1),
+    Mutant("JNTV05-P1-2ii", "hypothesis", "True", "False", correction=1),
     # 2 ln 2 = 1.39 of 2 is attained between vertices for M = 2.
     Mutant("JNTV05-D1", "constant", "(2.0 * x.radius)", "(1.2 * x.radius)"),
     Mutant("JNTV05-Eq10", "direction", "-float(theta @ h), ", "float(theta @ h), "),
