@@ -6,7 +6,6 @@ from itertools import combinations, islice, pairwise
 from typing import TypeAlias
 
 import numpy as np
-from scipy.optimize import linprog
 
 from relaxboost.claims.fields import Rng, Sizes
 from relaxboost.claims.language import *
@@ -151,6 +150,8 @@ def edge(H: Array, scaled: bool = True) -> float:
     linear program searches. The h are the columns of H; for functions the inner product must be
     proportional to this one. `scaled`: multiples of the h count as well, so that −h does.
     """
+    from scipy.optimize import linprog
+
     norms = np.sqrt((H * H).sum(axis=0))
     U = (H / np.where(norms > 0.0, norms, 1.0)).T[norms > 0.0]
     U = np.vstack([U, -U]) if scaled else U

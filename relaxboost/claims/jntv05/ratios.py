@@ -166,8 +166,7 @@ def _(x: Instance) -> Slack:
 )
 def sets(x: Instance) -> Slacks:
     kinds: dict[str, Any] = {"simplex": Simplex, "full simplex": FullSimplex, "ball": L1Ball}
-    over = kinds[x.over](x.radius)
-    proxy = as_proxy(x.proxy)
+    over, proxy = kinds[x.over](x.radius), as_proxy(x.proxy)
     best = proxy.mirror(x.z, x.beta, over)
     yield at_most(float(np.abs(best).sum()), x.radius, "‖θ‖_1, λ")
     least = float(x.z @ best) + x.beta * proxy.value(best, over)

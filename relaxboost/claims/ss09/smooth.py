@@ -37,8 +37,7 @@ F_GIVEN = (
 
 def f_of(x: Instance) -> str:
     """Return the f of an instance, which is that of caps where its space has no other."""
-    found: str = getattr(x, "f", "caps")
-    return found
+    return str(getattr(x, "f", "caps"))
 
 
 def game(x: Instance) -> Game:
