@@ -1,14 +1,12 @@
 """SS09, Sec. 5 to 5.2: the known figures of claims."""
 
-from itertools import permutations, product
-
 import numpy as np
 import pytest
 
 from relaxboost.claims import get
-from relaxboost.claims.ss09 import algorithm, rates, small, smooth
-from relaxboost.claims.ss09.family import REGULARISERS
-from relaxboost.claims.ss09.runs import fig1
+from relaxboost.claims.ss09 import algorithm, rates, smooth
+from relaxboost.claims.ss09.family import FORMS
+from relaxboost.claims.ss09.smooth import fig1
 from relaxboost.claims.votes import adaboost_by_hand, risk
 from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped, KLPenalty
@@ -72,8 +70,8 @@ def test_errors_of_the_totally_corrective_update():
 def test_theorem_9_fails_for_each_f():
     """The rounds of the runs and the optima are of different origin: see `smooth.fig1_by_hand`."""
     claim = get("SS09-T9-family")
-    assert {written["f"] for written in claim.counterexamples} == {*REGULARISERS}
-    expected = [1.1840, 1.1828, 1.0820, 1.0153, 1.0283]
+    assert {written["f"] for written in claim.counterexamples} == {*FORMS} - {"caps"}
+    expected = [1.1840, 1.1828, 1.0283]
     assert ratios("SS09-T9-family") == pytest.approx(expected, abs=1e-4)
 
 
@@ -97,7 +95,7 @@ def test_share_of_the_margin():
 
 
 def test_decay_of_the_error():
-    A = np.array(get("SS09-remark-one-over-gamma").counterexamples[1]["A"])
+    A = np.array([[1.0, 1.0, -1.0], [-1.0, 1.0, 1.0], [1.0, -1.0, 1.0]])
     assert risk(A, adaboost_by_hand(A, 1)[0]) == pytest.approx(0.9428, abs=1e-4)
     slack = get("SS09-remark-adaboost-error").check(trials=1).counterexample.slack
     assert (slack.left, slack.right) == pytest.approx((0.625, 0.6187), abs=1e-4)
@@ -126,24 +124,24 @@ def test_objectives_are_those_of_the_package():
     assert smooth.smooth(u, 1, beta) == pytest.approx(soft)
 
 
-@pytest.mark.parametrize("name", REGULARISERS)
+@pytest.mark.parametrize("name", FORMS)
 def test_other_f_are_those_of_the_package(name):
     """By hand and by the package's projections; cvxpy solves "first weight" to fewer digits."""
-    own, rng = REGULARISERS[name], np.random.default_rng(1)
+    own, rng = FORMS[name], np.random.default_rng(1)
     digits = 1e-4 if name == "first weight" else 1e-11
     for _ in range(8):
         m = int(rng.integers(2, 9))
         k, beta = int(rng.integers(1, m + 1)), float(rng.uniform(0.02, 0.7))
         relaxation = own.relaxation(m, k).resolve(m)
         for u in (rng.uniform(-1, 1, m), np.round(rng.uniform(-1, 1, m))):
-            d = own.distribution(u, k, beta)
+            d = own.distribution(u[None], k, beta)[0]
             assert d == pytest.approx(relaxation.distribution(u, beta), abs=digits)
             margin = relaxation.relaxed_margin(u)[0]
             assert own.margin(u, k) == pytest.approx(margin, abs=min(digits, 1e-7))
             assert smooth.smooth(u, k, beta, name) >= own.margin(u, k) - 1e-12
 
 
-@pytest.mark.parametrize("name", [name for name in REGULARISERS if name != "first weight"])
+@pytest.mark.parametrize("name", [name for name in FORMS if name != "first weight"])
 def test_runs_by_hand_are_those_of_the_package(name):
     A = [["7/10", "-9/10"], ["-3/5", "1/2"], ["1/5", "4/5"]]
     x = get("SS09-L11").instance({"A": A, "k": 2, "f": name, "epsilon": "1/10"})
@@ -157,20 +155,6 @@ def test_runs_stop_where_told():
     game = Game([[1.0, -0.5], [-0.5, 1.0]])
     assert len(fig1(game, 0.05, max_rounds=3)) == 3
     assert fig1(game, 0.5, to_gap=0.01)[-1].gap <= 0.01
-
-
-def test_every_small_matrix_is_in_a_class_that_is_tried():
-    """Columns may be exchanged and change their signs, and rows may be exchanged."""
-    tried = [np.array(A) for A in small.matrices()]
-    assert len(tried) == 221
-    for m, n in ((1, 1), (1, 2), (2, 1), (2, 2), (3, 1)):
-        reached = set()
-        for A in (A for A in tried if A.shape == (m, n)):
-            for rows, columns, signs in product(
-                permutations(range(m)), permutations(range(n)), product((-1, 1), repeat=n)
-            ):
-                reached.add((A[list(rows)][:, list(columns)] * np.array(signs)).tobytes())
-        assert len(reached) == 3 ** (m * n)
 
 
 def test_adaboost_stops_at_a_perfect_column():

@@ -43,31 +43,27 @@ def _(x: Instance) -> Slacks:
 @SOURCE.claim("T5", space=RUNS).checked(trials=60)
 def convex(x: Instance) -> Slacks:
     run = weakly(x)
-    t = run.last
-    gamma, F, G = run.gamma(t), run.radius(t), run.gradients(t)
-    right = (F**2 / 2.0 + G**2) / math.sqrt(t) + 2.0 * F * G * (1.0 - gamma**2) / gamma**2
-    yield from list(means(run, lambda t, proof: right))[-2:]
+    F = run.radius(run.last)
+
+    def bound(t: int, gamma: float, G: float) -> float:
+        return (F**2 / 2.0 + G**2) / math.sqrt(t) + 2.0 * F * G * (1.0 - gamma**2) / gamma**2
+
+    yield from list(means(run, bound))[-2:]
 
 
 @convex.corrected()
-def convex_corrected(x: Instance, centre: Array | None = None) -> Slacks:
+def convex_corrected(x: Instance) -> Slacks:
     run = weakly(x)
 
-    def bound(t: int, _: bool) -> float:
-        q, G = wasted(run.gamma(t)), run.gradients(t)
-        D = run.radius(t, centre) * (2.0 if centre is None else 1.0)
+    def bound(t: int, gamma: float, G: float) -> float:
+        q, D = wasted(gamma), 2.0 * run.radius(t)
         return (D**2 / 2.0 + G**2) / math.sqrt(t) + D * G * q / ((1.0 - q) * t)
 
     yield from means(run, bound)
 
 
-@convex.corrected()
-def convex_distance(x: Instance) -> Slacks:
-    yield from convex_corrected(x, x.y)
-
-
 @convex_corrected.step()
-def potential(x: Instance) -> Slacks:
+def _(x: Instance) -> Slacks:
     run = weakly(x)
     gaps = others = most = 0.0
     for before, after, direction in run.moves():
@@ -79,7 +75,6 @@ def potential(x: Instance) -> Slacks:
         yield at_most(gaps / size, right / size, "Σ gaps", after.round)
 
 
-convex_distance.step()(potential.stated.check)
 convex_corrected.step(space=STRONG)(paired.stated.check)
 
 

@@ -1,20 +1,11 @@
 """GB11, Sec. 2: the subgradients on the training set."""
 
+from typing import Any
+
 import numpy as np
 
-from relaxboost.claims.fields import Rng, Sizes
 from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
-
-
-class Places(Vector):
-    """Where the examples are: numbers of points, 1, 2, ...; some may be at the same one."""
-
-    def _clipped(self, value: Array) -> Array:
-        return np.clip(np.round(value), self.low, self.high) + 0.0
-
-    def structured(self, rng: Rng, sizes: Sizes) -> Array:
-        return self._clipped(np.arange(1.0, self._shape(sizes)[0] + 1.0))
 
 
 def loss(name: str, f: Array, y: Array) -> Array:
@@ -38,13 +29,13 @@ def slopes(name: str, f: Array, y: Array) -> tuple[Array, Array]:
         g=Vector("m", -3, 3),
         y=Vector("m", -2, 2),
         loss=Choice("square", "absolute"),
-        at=Places("m", 1, 4),
+        at=Choice("apart", "together"),
         share=Real(0, 1),
         off=Real(0.01, 1, log=True),
     ),
 )
 def empirical(x: Instance) -> Slacks:
-    low, high = slopes(x.loss, _values(x.f, x.at), x.y)
+    low, high = slopes(x.loss, x.f[_points(x)], x.y)
     for n, v in enumerate(_at_points(x)):
         yield at_least(v, float(low[n]), f"least subgradient of l, g(x_{n + 1})")
         yield at_most(v, float(high[n]), f"g(x_{n + 1}), largest subgradient of l")
@@ -52,7 +43,7 @@ def empirical(x: Instance) -> Slacks:
 
 @empirical.corrected()
 def empirical_means(x: Instance) -> Slack:
-    f, g = _values(x.f, x.at), _values(x.g, x.at)
+    f, g = x.f[_points(x)], x.g[_points(x)]
     at, there = loss(x.loss, f, x.y).mean(), loss(x.loss, g, x.y).mean()
     tangent = at + (g - f) @ _at_points(x) / x.y.size
     return at_least(there, tangent, "R[g], R[f] + <g − f, ∇R[f]>")
@@ -60,11 +51,12 @@ def empirical_means(x: Instance) -> Slack:
 
 @empirical_means.step()
 def _(x: Instance) -> Slacks:
-    f = _values(x.f, x.at)
+    points = _points(x)
+    f = x.f[points]
     low, high = slopes(x.loss, f, x.y)
     at = loss(x.loss, f, x.y)
-    for point in np.unique(x.at):
-        here = x.at == point
+    for point in np.unique(points):
+        here = points == point
         for ends, sign in ((high, 1.0), (low, -1.0)):
             reach = min(_reach(x.loss, a, b, sign) for a, b in zip(f[here], x.y[here], strict=True))
             step = sign * min(reach, x.off)
@@ -74,16 +66,17 @@ def _(x: Instance) -> Slacks:
             yield at_most(rise, bound, "R[f + s e] − R[f] for one that is off")
 
 
-def _values(f: Array, at: Array) -> Array:
-    """Return f(x_n) for the examples: f has a value at each of the points 1, ..., m."""
-    return np.asarray(f[(at.astype(int) - 1) % f.size])
+def _points(x: Instance) -> Any:
+    """Return the numbers of the points at which the examples are: all at one, or no two at one."""
+    return np.arange(x.y.size) * (x.at == "apart")
 
 
 def _at_points(x: Instance) -> Array:
     """Return g(x_n): the mean over the examples at x_n of subgradients of l, `share` of the way."""
-    low, high = slopes(x.loss, _values(x.f, x.at), x.y)
+    points = _points(x)
+    low, high = slopes(x.loss, x.f[points], x.y)
     v = low + x.share * (high - low)
-    return np.array([v[x.at == point].mean() for point in x.at])
+    return np.array([v[points == point].mean() for point in points])
 
 
 def _reach(name: str, f: float, y: float, sign: float) -> float:

@@ -2,13 +2,12 @@
 
 import math
 from collections.abc import Callable, Iterator
-from itertools import islice, pairwise
+from itertools import combinations, islice, pairwise
 from typing import TypeAlias
 
 import numpy as np
 
 from relaxboost.claims.fields import Rng, Sizes
-from relaxboost.claims.gb11.edges import edge
 from relaxboost.claims.language import *
 from relaxboost.functional.algorithms import Algorithm, Direction
 from relaxboost.functional.learners import FiniteSet
@@ -111,11 +110,10 @@ class Descent:
         made = [direction.edges for _, _, direction in islice(self.moves(), upto)]
         return min([1.0, *(abs(e) for edges in made for e in edges)])
 
-    def radius(self, upto: int, centre: Array | None = None) -> float:
-        """Return F, the largest norm of f_0..f_upto and f*, or distance to `centre`."""
-        at = np.zeros_like(self.risk.y) if centre is None else centre
+    def radius(self, upto: int) -> float:
+        """Return F, the largest norm of f_0..f_upto and f*."""
         points = [state.F for state in self.states[: upto + 1]]
-        return max(self.norm(f - at) for f in [*points, self.risk.y])
+        return max(self.norm(f) for f in [*points, self.risk.y])
 
     def mean(self, upto: int, proof: bool) -> float:
         """Return the average gap of f_0..f_{upto−1} ("proof index") or f_1..f_upto."""
@@ -139,3 +137,35 @@ RUNS = Space(
 )
 """The data of a run: H, pieces A, the minimiser y, the start, and the rounds."""
 STRONG = RUNS.but(lam=Real(0.05, 4.0, log=True))
+
+
+_SMALL = 1e-9
+
+
+def edge(H: Array, scaled: bool = True) -> float:
+    """Return the largest γ with max_h <v, h> >= γ‖v‖‖h‖ for every v, or 0 where there is none > 0.
+
+    The polar {v: <v, h> <= ‖h‖ for every h} is largest at a vertex, where d independent constraints
+    are tight; γ is 1 over that norm. It is unbounded if some v ≠ 0 has no <v, h> > 0, for which a
+    linear program searches. The h are the columns of H; for functions the inner product must be
+    proportional to this one. `scaled`: multiples of the h count as well, so that −h does.
+    """
+    from scipy.optimize import linprog
+
+    norms = np.sqrt((H * H).sum(axis=0))
+    U = (H / np.where(norms > 0.0, norms, 1.0)).T[norms > 0.0]
+    U = np.vstack([U, -U]) if scaled else U
+    d = H.shape[0]
+    if not len(U) or np.linalg.matrix_rank(U, tol=_SMALL) < d:
+        return 0.0
+    if linprog(U.sum(axis=0), A_ub=U, b_ub=np.zeros(len(U)), bounds=(-1.0, 1.0)).fun < -_SMALL:
+        return 0.0
+    longest = 0.0
+    for chosen in combinations(range(len(U)), d):
+        part = U[list(chosen)]
+        if abs(np.linalg.det(part)) < _SMALL:
+            continue
+        v = np.linalg.solve(part, np.ones(d))
+        if (U @ v <= 1.0 + _SMALL).all():
+            longest = max(longest, math.sqrt(float(v @ v)))
+    return min(1.0, 1.0 / longest)

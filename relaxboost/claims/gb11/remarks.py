@@ -1,42 +1,31 @@
 """GB11, Sec. 4.2: remarks on averages, thresholds, and the number of weak learners."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
 from relaxboost.claims.gb11.problems import RUNS, STRONG, spans
 from relaxboost.claims.gb11.repeated import strongly, wasted, weakly
-from relaxboost.claims.gb11.residual import residuals
 from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
-from relaxboost.functional.algorithms import Algorithm, Repeated, Residual
+from relaxboost.functional.algorithms import Repeated
 
 STEPPED = RUNS.but(first=Real(0.1, 2.0, log=True), power=Real(0.1, 1.0))
 """Runs with η_t = first/t^power."""
 
 
-def _last(x: Instance, algorithm: Algorithm, starts: Callable[..., tuple[Array, Array]]) -> Slacks:
-    """Compare η_T times the gap of f_{T−1} with the bound of S_s and ‖v_s − u‖²/2 by `starts`."""
-    run = weakly(x, algorithm, x.first, x.power)
-    for T in range(1, run.last + 1):
-        eta = np.array([after.step for _, after, _ in list(run.moves())[:T]])
-        points = [*(state.F for state in run.states[:T]), x.y]
-        D = max(run.norm(f - g) for f in points for g in points)
-        S, away = starts(eta, D, wasted(run.gamma(T)), run.gradients(T))
-        k = np.arange(T - 1.0, 0.0, -1.0)
-        most = (D**2 / 2.0 + S[0]) / T + float(((S + away)[:-1] / (k * (k + 1.0))).sum())
-        yield at_most(float(eta[-1] * run.gaps[T - 1]), most, "η_T gap of f_{T−1}", T)
-
-
 @SOURCE.claim("average", space=STEPPED).checked(trials=60)
 def average(x: Instance) -> Slacks:
-    def starts(eta: Array, D: float, q: float, G: float) -> tuple[Array, Array]:
-        t = np.arange(1.0, eta.size + 1.0)
-        terms = 2.0 * (G * eta) ** 2 + D * G * eta * q**t
-        return np.cumsum(terms[::-1])[::-1], 0.0 * eta
-
-    yield from _last(x, Repeated(), starts)
+    run = weakly(x, Repeated(), x.first, x.power)
+    steps = np.array([after.step for _, after, _ in run.moves()])
+    for T in range(1, run.last + 1):
+        points = [*(state.F for state in run.states[:T]), x.y]
+        D = max(run.norm(f - g) for f in points for g in points)
+        q, G, eta, t = wasted(run.gamma(T)), run.gradients(T), steps[:T], np.arange(1.0, T + 1.0)
+        S = np.cumsum((2.0 * (G * eta) ** 2 + D * G * eta * q**t)[::-1])[::-1]
+        k = np.arange(T - 1.0, 0.0, -1.0)
+        most = (D**2 / 2.0 + S[0]) / T + float((S[:-1] / (k * (k + 1.0))).sum())
+        yield at_most(float(eta[-1] * run.gaps[T - 1]), most, "η_T gap of f_{T−1}", T)
 
 
 @average.step(space=Space(sizes={"m": (1, 8)}, gaps=Vector("m", 0, 3), power=Real(0, 2)))
@@ -69,36 +58,12 @@ def _(x: Instance) -> Slack:
 @average.step(space=Space(T=Whole(1, 60), q=Real(0, 0.95)))
 def _(x: Instance) -> Slacks:
     T, q, log = x.T, x.q, math.log(x.T)
-    shares = [1.0 / (k * (k + 1.0)) for k in range(1, T)]
-    for part, end in (
-        (lambda k: math.fsum(1.0 / t for t in range(T - k, T + 1)), 2.0 + log),
-        (lambda k: math.fsum(q**t for t in range(T - k, T + 1)), q * (2.0 - q) / (1.0 - q) ** 2),
-        (lambda k: 1.0 / (T - k), 3.0),
-        (lambda k: (T - k) ** -0.5 - T**-0.5, 1.0 + log),
+    for terms, end in (
+        ([1.0 / t for t in range(1, T + 1)], 2.0 + log),
+        ([q**t for t in range(1, T + 1)], q * (2.0 - q) / (1.0 - q) ** 2),
     ):
-        total = math.fsum(share * part(k) for k, share in enumerate(shares, 1))
+        total = math.fsum(sum(terms[T - k - 1 :]) / (k * (k + 1.0)) for k in range(1, T))
         yield at_most(total, end / T, "weighted sum")
-
-
-@SOURCE.claim("average-residual", space=STEPPED).checked(trials=60)
-def average_residual(x: Instance) -> Slacks:
-    def starts(eta: Array, D: float, q: float, G: float) -> tuple[Array, Array]:
-        B = q * G / (1.0 - q)
-        S = (G**2 / 2.0 + G * B) * np.cumsum(eta[::-1] ** 2)[::-1]
-        return S + (eta - eta[-1]) * B * (D + eta[0] * B), (eta * B) ** 2 / 2.0
-
-    yield from _last(x, Residual(), starts)
-
-
-@average_residual.step()
-def _(x: Instance) -> Slacks:
-    run, shift = weakly(x, Residual(), x.first, x.power), 0.0 * x.y
-    for (t, _, _, rest), (before, after, _) in zip(residuals(run), run.moves(), strict=True):
-        then = x.first / (t + 1) ** x.power
-        moved = before.F - shift - after.step * before.gradient + (after.step - then) * rest
-        shift = then * rest
-        size = 1.0 + run.norm(after.F) + run.norm(rest)
-        yield equal(run.norm(after.F - shift - moved) / size, 0.0, "v_{t+1} less its value", t)
 
 
 @SOURCE.claim("threshold", space=STRONG.but(tau=Real(0.01, 0.9, log=True))).checked(trials=60)

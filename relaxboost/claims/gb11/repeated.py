@@ -37,11 +37,15 @@ def wasted(gamma: float) -> float:
     return math.sqrt(max(0.0, 1.0 - gamma * gamma))
 
 
-def means(run: Descent, bound: Callable[[int, bool], float]) -> Slacks:
-    """Compare the mean gaps of f_0..f_{t−1} and of f_1..f_t with a bound, in every round."""
+def means(run: Descent, bound: Callable[[int, float, float], float]) -> Slacks:
+    """Compare both mean gaps with a bound in every round t, a function of t, γ and G.
+
+    G is over f_0..f_t, or, for the average of f_0..f_{t−1}, without the last of them.
+    """
     for t in range(1, run.last + 1):
         for proof, points in ((True, "f_0..f_{T−1}"), (False, "f_1..f_T")):
-            yield at_most(run.mean(t, proof), bound(t, proof), f"mean gap of {points}", t)
+            most = bound(t, run.gamma(t), run.gradients(t - proof))
+            yield at_most(run.mean(t, proof), most, f"mean gap of {points}", t)
 
 
 class _Printed(Algorithm):
@@ -59,21 +63,15 @@ class _Printed(Algorithm):
         return Direction(tuple(parts), sum((part.point for part in parts), 0.0 * gradient))
 
 
-def bound4(
-    run: Descent, lam: float, T: int, proof: bool = False, gamma: float | None = None
-) -> float:
-    """Return G²/(λT) (1 + ln T + (1 − γ²)/γ²), the bound of Theorem 4.
-
-    G is over f_0..f_T, or, for the average of f_0..f_{T−1}, without the last of them.
-    """
-    G, gamma = run.gradients(T - proof), gamma or run.gamma(T)
+def bound4(lam: float, T: int, gamma: float, G: float) -> float:
+    """Return G²/(λT) (1 + ln T + (1 − γ²)/γ²), the bound of Theorem 4."""
     return G**2 / (lam * T) * (1.0 + math.log(T) + (1.0 - gamma**2) / gamma**2)
 
 
 @SOURCE.claim("Alg2", space=STRONG).checked(trials=60)
 def printed(x: Instance) -> Slack:
     run = strongly(x, _Printed(x.H))
-    bound = bound4(run, x.lam, run.last, gamma=spans(x))
+    bound = bound4(x.lam, run.last, spans(x), run.gradients(run.last))
     assume(math.isfinite(bound) and bool(np.isfinite(run.gaps[-1])))
     return at_most(run.mean(run.last, False), bound, "mean gap of f_1..f_T", run.last)
 
@@ -88,8 +86,7 @@ printed_corrected.step(space=PAIR)(at_best)
 
 @SOURCE.claim("T4", space=STRONG).checked(trials=150)
 def strong(x: Instance) -> Slacks:
-    run = strongly(x)
-    yield from means(run, lambda t, proof: bound4(run, x.lam, t, proof))
+    yield from means(strongly(x), lambda *at: bound4(x.lam, *at))
 
 
 @strong.step()
@@ -128,46 +125,3 @@ def strong_sharp(x: Instance) -> Slacks:
 
 
 strong_sharp.step()(paired.stated.check)
-
-
-PLANE = STRONG.but(sizes={"m": (2, 2), "n": (1, 2), "k": (1, 2)}, T=Whole(40, 100))
-
-
-@SOURCE.claim("D1-gradients", space=PLANE).checked(trials=12)
-def gradients_only(x: Instance) -> Slack:
-    assume(bool(np.abs(x.H).sum(axis=0).all()))
-    step = lambda t, *_: 2.0 / (x.lam * t)  # noqa: E731
-    run = Descent(Kinks(x.A, x.y, x.lam), x.H, x.f0, Repeated(), step, x.T)
-    assume(run.last == x.T)
-    gamma = min(abs(direction.edges[0]) for _, _, direction in run.moves())
-    assume(gamma > 0.05)
-    right = bound4(run, x.lam, x.T, gamma=gamma)
-    return at_most(run.mean(x.T, True), right, "mean gap of f_0..f_{T−1}", x.T)
-
-
-@gradients_only.corrected()
-def gradients_and_residuals(x: Instance) -> Slacks:
-    yield from strong(x)
-
-
-gradients_and_residuals.step(space=STRONG)(paired.stated.check)
-
-
-@SOURCE.claim("T4-G", space=STRONG.but(G=Real(0.1, 10.0, log=True)))
-def bounded(x: Instance) -> Slack:
-    risk = Kinks(x.A, x.y, x.lam)
-    return at_most(risk.measure.norm(risk.evaluate(x.f0)[1]), x.G, "‖∇R[f]‖, G")
-
-
-@bounded.corrected()
-def bounded_corrected(x: Instance) -> Slack:
-    risk = Kinks(x.A, x.y, x.lam)
-    right = x.lam * risk.measure.norm(x.f0 - x.y)
-    return at_least(risk.measure.norm(risk.evaluate(x.f0)[1]), right, "‖∇R[f]‖, λ‖f − f*‖")
-
-
-@bounded_corrected.step()
-def _(x: Instance) -> Slack:
-    risk, away = Kinks(x.A, x.y, x.lam), x.f0 - x.y
-    left = risk.measure.inner(risk.evaluate(x.f0)[1], away)
-    return at_least(left, x.lam * risk.measure.inner(away, away), "<∇R[f], f − f*>")

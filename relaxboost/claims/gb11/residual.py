@@ -22,14 +22,11 @@ def residuals(run: Descent) -> list[tuple[int, Array, Array, Array]]:
 
 @SOURCE.claim("T6", space=STRONG)
 def strong(x: Instance) -> Slacks:
-    run = strongly(x, Residual(), 1.0)
+    def bound(t: int, gamma: float, G: float) -> float:
+        c = 2.0 / gamma**2
+        return 2.0 * (c * G) ** 2 / (x.lam * t) * (1.0 + math.log(t) + 2.0 / t)
 
-    def bound(t: int, proof: bool) -> float:
-        c = 2.0 / run.gamma(t) ** 2
-        scale = 2.0 * (c * run.gradients(t - proof)) ** 2 / (x.lam * t)
-        return scale * (1.0 + math.log(t) + 2.0 / t)
-
-    yield from means(run, bound)
+    yield from means(strongly(x, Residual(), 1.0), bound)
 
 
 @strong.step(space=Space(gamma=Real(0.05, 1), T=Whole(1, 200)))
@@ -104,29 +101,25 @@ lengths_corrected.step(space=PAIR)(at_best)
 @SOURCE.claim("T7", space=RUNS).checked(trials=60)
 def convex(x: Instance) -> Slacks:
     run = weakly(x, Residual())
-    t = run.last
-    c, F, G = 2.0 / run.gamma(t) ** 2, run.radius(t), run.gradients(t)
-    right = (F**2 / 2.0 + (c * G) ** 2 + (c * G) ** 2 / (2.0 * t)) / math.sqrt(t)
-    yield from list(means(run, lambda t, proof: right))[-2:]
+    F = run.radius(run.last)
+
+    def bound(t: int, gamma: float, G: float) -> float:
+        c = 2.0 / gamma**2
+        return (F**2 / 2.0 + (c * G) ** 2 * (1.0 + 0.5 / t)) / math.sqrt(t)
+
+    yield from list(means(run, bound))[-2:]
 
 
 @convex.corrected()
-def convex_corrected(x: Instance, centre: Array | None = None) -> Slacks:
+def convex_corrected(x: Instance) -> Slacks:
     run = weakly(x, Residual())
 
-    def bound(t: int, _: bool) -> float:
-        q, G = wasted(run.gamma(t)), run.gradients(t)
-        D = run.radius(t, centre) * (2.0 if centre is None else 1.0)
+    def bound(t: int, gamma: float, G: float) -> float:
+        q, D = wasted(gamma), 2.0 * run.radius(t)
         return (D**2 / 2.0 + G**2 * (1.0 + q) / (1.0 - q)) / math.sqrt(t) * (1.0 + 1e-7)
 
     yield from means(run, bound)
 
 
-@convex.corrected()
-def convex_distance(x: Instance) -> Slacks:
-    yield from convex_corrected(x, x.y)
-
-
-for _proved in (convex_corrected, convex_distance):
-    _proved.step(space=STRONG)(in_the_end.stated.check)
+convex_corrected.step(space=STRONG)(in_the_end.stated.check)
 convex_corrected.step(space=STRONG)(lengths_paid.stated.check)

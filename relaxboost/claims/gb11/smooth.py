@@ -1,39 +1,36 @@
-"""GB11, Sec. 4.1 and Appendix B: Algorithm 1 on smooth, strongly convex functionals."""
+"""GB11, Sec. 4.1 and Appendix B: Algorithm 1, on smooth functionals and on one with corners."""
 
-from relaxboost.claims.gb11.problems import STRONG, Bowl, Descent, spans
+import math
+
+import numpy as np
+
+from relaxboost.claims.gb11.problems import STRONG, Bowl, Descent, Kinks, spans
 from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
-from relaxboost.functional.algorithms import Naive
-from relaxboost.functional.schedules import line_search
+from relaxboost.functional.algorithms import Algorithm, Naive
 
 _CROSS = {"H": [[1, 0], [0, 1]], "A": [[0, 0]], "y": [0, 0], "f0": [1, 1], "lam": 1, "T": 1}
 """‖f‖²/2 in the plane, along the axes: γ = 1/sqrt(2), and λ = Λ = 1."""
 BOWLS = STRONG.including(_CROSS)
 
 
-def _run(x: Instance, search: bool = False) -> tuple[Bowl, Descent]:
+def _run(x: Instance) -> tuple[Bowl, Descent]:
     assume(bool(x.H.any()))
     risk = Bowl(x.A, x.y, x.lam)
-    step = lambda t, F, h: line_search(risk, F, h) if search else 1.0 / risk.smoothness  # noqa: E731
-    run = Descent(risk, x.H, x.f0, Naive(), step, x.T)
+    run = Descent(risk, x.H, x.f0, Naive(), lambda *_: 1.0 / risk.smoothness, x.T)
     assume(run.last > 0 and run.gaps[0] > 1e-6)
     return risk, run
 
 
 @SOURCE.claim("T3", space=BOWLS)
-def theorem(x: Instance, search: bool = False) -> Slacks:
+def theorem(x: Instance) -> Slacks:
     spans(x)
-    risk, run = _run(x, search)
+    risk, run = _run(x)
     for t in range(1, run.last + 1):
         if run.gaps[t] < 1e-12 * run.gaps[0]:  # as small as the rounding of R
             return
         rate = 1.0 - run.gamma(t) ** 2 * x.lam / risk.smoothness
         yield at_most(run.gaps[t] / run.gaps[0], rate**t, "(R[f_T] − R*)/(R[f_0] − R*)", t)
-
-
-@SOURCE.claim("T3-line-search", space=BOWLS).checked(trials=60)
-def searched(x: Instance) -> Slacks:
-    yield from theorem(x, True)
 
 
 @SOURCE.claim("T3-edge", space=BOWLS)
@@ -51,7 +48,6 @@ def printed_edge_corrected(x: Instance) -> Slacks:
 
 
 theorem.step()(printed_edge_corrected.check)
-searched.step()(printed_edge_corrected.check)
 
 
 @printed_edge_corrected.step()
@@ -64,3 +60,58 @@ def smooth(x: Instance) -> Slacks:
             right = linear + risk.smoothness / 2.0 * s**2 * risk.measure.inner(h, h)
             size = 1.0 + abs(linear) + abs(right)
             yield at_most(risk.evaluate(x.f0 - s * h)[0] / size, right / size, "R[f − sh]")
+
+
+_A = np.array([[4.0, 0.0], [0.0, 2.0]])
+"""R[f] = |<a_1, f>| + |<a_2, f>| with <., .> a mean, so that gradients in L²(P̂) are ±(4, 2)."""
+H = np.array([[1.0, -1.0, 0.0, 0.0], [0.0, 0.0, 1.0, -1.0]])
+
+STARTS = Space(a=Real(-3, 3), b=Real(-6, 6), T=Whole(1, 60))
+
+
+def example(a: float, b: float, algorithm: Algorithm, last: int, at_zero: float) -> Descent:
+    """Run with η_t = 1/(2 sqrt(t)), which is 1/sqrt(t) for the inner product Σ f(x_n) g(x_n)."""
+    risk = Kinks(_A, np.zeros(2), at_zero=at_zero)
+    return Descent(risk, H, np.array([a, b]), algorithm, lambda t, *_: 0.5 / math.sqrt(t), last)
+
+
+@SOURCE.claim("example-select", space=STARTS.but(g=Real(-1, 1)))
+def select(x: Instance, always: bool = True) -> Slacks:
+    for before, after, direction in example(x.a, x.b, Naive(), x.T, x.g).moves():
+        if always or abs(x.g) > 0.5 or before.F[0] != 0.0:
+            moved = abs(float(direction.values[1]))
+            yield equal(moved, 0, "step at x_2, subtracted over η", after.round)
+
+
+@select.corrected()
+def select_corrected(x: Instance) -> Slacks:
+    yield from select(x, False)
+
+
+@select_corrected.step()
+def _(x: Instance) -> Slacks:
+    for before, after, direction in example(x.a, x.b, Naive(), x.T, x.g).moves():
+        first, second = np.abs(before.gradient) / 2.0  # as for Σ f(x_n) g(x_n)
+        taken, slope = abs(float(direction.values[0])), 1.0 if before.F[0] else abs(x.g)
+        yield equal(float(first), 2.0 * slope, "|<∇, e_1>|", after.round)
+        yield at_most(float(second), 1.0, "|<∇, e_2>|", after.round)
+        if slope < 0.5 and before.F[1]:
+            yield equal(taken, 0.0, "step at x_1, |g| < 1/2", after.round)
+
+
+@SOURCE.claim("example-stuck", space=STARTS)
+def stuck(x: Instance) -> Slacks:
+    states = example(x.a, x.b, Naive(), x.T, 1.0).states
+    bound = abs(x.a)
+    for state in states[1:]:
+        eta = 1.0 / math.sqrt(state.round)
+        bound = max(bound - 2.0 * eta, 2.0 * eta)
+        yield at_most(abs(float(state.F[0])), bound, "|f_t(x_1)|", state.round)
+        yield equal(float(state.F[1]), x.b, "f_t(x_2), f_0(x_2)", state.round)
+        yield at_least(state.value, abs(x.b), "R[f_t]", state.round)
+
+
+@stuck.step(space=Space(a=Real(0, 6), eta=Real(0, 1)))
+def _(x: Instance) -> Slack:
+    most = max(x.a - 2.0 * x.eta, 2.0 * x.eta)
+    return at_most(abs(x.a - 2.0 * x.eta), most, "|a − 2η|")

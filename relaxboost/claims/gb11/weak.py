@@ -6,31 +6,16 @@ from itertools import product
 
 import numpy as np
 
-from relaxboost.claims.fields import Rng, Sizes
-from relaxboost.claims.gb11.edges import edge
+from relaxboost.claims.gb11.problems import edge
 from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.claims.measure import Number
+from relaxboost.claims.votes import SignMatrix
 from relaxboost.game.domains import Simplex
 from relaxboost.game.game import Game
 
-
-class Classifiers(Matrix):
-    """Classifiers as columns, with outputs ±1."""
-
-    def _clipped(self, value: Array) -> Array:
-        return np.where(value >= 0.0, 1.0, -1.0)
-
-    def structured(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return classifiers and their negatives."""
-        m, n = self._shape(sizes)
-        some = rng.choice([-1.0, 1.0], (m, n))
-        some[:, n // 2 :] = -some[:, : n - n // 2]
-        return some
-
-
-SETS = Space(sizes={"m": (1, 3), "n": (1, 8)}, H=Classifiers())
-LABELLED = Space(sizes={"m": (1, 3), "n": (1, 8)}, H=Classifiers(), y=Vector("m"))
+SETS = Space(sizes={"m": (1, 3), "n": (1, 8)}, H=SignMatrix())
+LABELLED = SETS.but(y=Vector("m"))
 
 
 def advantage(x: Instance, y: Array | None = None) -> Number:
@@ -38,12 +23,8 @@ def advantage(x: Instance, y: Array | None = None) -> Number:
 
     An error of (1/2 − δ/2) Σ w is Σ w_n y_n h(x_n) = δ Σ w, so that δ is the value of a game.
     """
-    labels = (
-        [2 * np.array(each) - 1 for each in product(range(2), repeat=len(x.H))]
-        if y is None
-        else [y]
-    )
-    games = (Game(each[:, None] * x.H, over=Simplex()) for each in labels)
+    labels = product((-1.0, 1.0), repeat=len(x.H)) if y is None else [y]
+    games = (Game(np.array(each)[:, None] * x.H, over=Simplex()) for each in labels)
     return min(x.optimum(game).lower for game in games)
 
 
@@ -60,7 +41,7 @@ def weak_learning_corrected(x: Instance) -> Slack:
     return at_least(edge(x.H, False), float(delta) / math.sqrt(len(x.H)), "γ, δ/sqrt(N)")
 
 
-WEIGHED = Space(sizes={"m": (1, 6), "n": (1, 1)}, H=Classifiers(), v=Vector("m", -3, 3))
+WEIGHED = Space(sizes={"m": (1, 6), "n": (1, 1)}, H=SignMatrix(), v=Vector("m", -3, 3))
 
 
 @weak_learning_corrected.step(space=WEIGHED)

@@ -8,6 +8,7 @@ subgradient there. Factors of R, and of all lengths, make two constants 1 withou
 generality: λ and G, or Λ and the first gap, or, for steps that do not depend on R, G alone.
 """
 
+import math
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import cache
@@ -21,6 +22,7 @@ from relaxboost.claims.worst_case import (
     Expression,
     Requirement,
     WorstCase,
+    root,
     total,
     unit,
     worst_case,
@@ -56,16 +58,8 @@ def projection(g: Element, gamma: Fraction) -> tuple[Element, list[Requirement]]
 class Run:
     """A run of Algorithm 1, 2 or 3 with given steps η_t, from any f_0.
 
-    Attributes
-    ----------
-    points, values, gradients : list
-        f_0, f_1, ..., and R and ∇R there; at f_T only if `end`.
-    moves, rests : list
-        The steps h_t, and what is left over of ∇_t or Δ_t + ∇_t.
-    parts : list of list
-        The projections of which each h_t is the sum.
-    requirements : list
-        What is required of projections.
+    `points`, `values` and `gradients` are f_0, f_1, ..., and R and ∇R there; at f_T only if `end`.
+    `parts` are the projections of each round, `moves` their sums h_t; `rests` is what is left over.
     """
 
     def __init__(
@@ -145,23 +139,6 @@ def _(x: Instance) -> Slack:
     return at_most(worst.bracket, (1 - gamma**2 * lam) ** x.T, "the ratio, its bound", x.T)
 
 
-@smooth.searched.step(space=GRID, every=BOWLS, resolution=1e-5)
-def _(x: Instance) -> Slack:
-    gamma, lam = fraction(x.gamma), fraction(x.lam)
-    R, f = ConvexFunctional(smooth=1, strong=lam), Element()
-    _, least = R.minimum()
-    value, g = R.at(f)
-    requirements = [value - least <= 1]
-    for _ in range(x.T):
-        p, edge = projection(g, gamma)
-        s = Element()
-        f = f - s
-        value, g = R.at(f)
-        requirements += [*edge, g @ p == 0, g @ s == 0]
-    worst = worst_case(value - least, requirements, [R])
-    return at_most(worst.bracket, (1 - gamma**2 * lam) ** x.T, "the ratio, its bound", x.T)
-
-
 @smooth.printed_edge_corrected.step(space=GRID, every=ROUND, resolution=1e-5)
 def _(x: Instance) -> Slack:
     gamma, R = fraction(x.gamma), ConvexFunctional(smooth=1, strong=fraction(x.lam))
@@ -178,8 +155,8 @@ SMALL = over("t ≤ 6, γ = 1/2 and 9/10", gamma=EDGES, T=range(1, 7))
 
 
 @cache
-def _projected(t: int, gamma: Fraction, length: bool, algorithm: int = 2) -> WorstCase:
-    """Return the greatest ‖h‖², or square of what is left over, of round t for any gradients.
+def _longest(t: int, gamma: Fraction, algorithm: int) -> WorstCase:
+    """Return the greatest ‖h‖² of round t for any gradients.
 
     Algorithm 2 projects one gradient t times, and Algorithm 3 a new one in each round.
     """
@@ -194,30 +171,128 @@ def _projected(t: int, gamma: Fraction, length: bool, algorithm: int = 2) -> Wor
         parts.append(p)
         rest = rest - p
     h = total(parts) if algorithm == 2 else p
-    return worst_case(h @ h if length else rest @ rest, requirements)
+    return worst_case(h @ h, requirements)
 
 
 @convex.lengths_corrected.step(space=GRID, every=SMALL, resolution=1e-5)
 def _(x: Instance) -> Slack:
-    worst = _projected(x.T, fraction(x.gamma), True)
     right = 1.0 if x.T == 1 else (1.0 + repeated.wasted(x.gamma) ** x.T) ** 2
-    return at_most(worst.bracket, right, "‖h_t‖², ‖∇_t‖ = 1", x.T)
-
-
-@convex.lengths_corrected.step(space=GRID, every=SMALL, resolution=1e-5)
-def _(x: Instance) -> Slack:
-    worst, gamma = _projected(x.T, fraction(x.gamma), False), fraction(x.gamma)
-    return at_most(worst.bracket, (1 - gamma**2) ** x.T, "‖∇_t − h_t‖², ‖∇_t‖ = 1", x.T)
+    return at_most(_longest(x.T, fraction(x.gamma), 2).bracket, right, "‖h_t‖², ‖∇_t‖ = 1", x.T)
 
 
 @residual.lengths_corrected.step(space=GRID, every=SMALL, resolution=1e-4)
 def _(x: Instance) -> Slack:
-    q, worst = repeated.wasted(x.gamma), _projected(x.T, fraction(x.gamma), False, 3)
-    right = (q * (1.0 - q**x.T) / (1.0 - q)) ** 2
-    return at_most(worst.bracket, right, "‖Δ_{T+1}‖², G = 1", x.T)
+    right = 1.0 / (1.0 - repeated.wasted(x.gamma)) ** 2
+    return at_most(_longest(x.T, fraction(x.gamma), 3).bracket, right, "‖h_T‖², G = 1", x.T)
 
 
-@residual.lengths_corrected.step(space=GRID, every=SMALL, resolution=1e-4)
-def _(x: Instance) -> Slack:
-    q, worst = repeated.wasted(x.gamma), _projected(x.T, fraction(x.gamma), True, 3)
-    return at_most(worst.bracket, 1.0 / (1.0 - q) ** 2, "‖h_T‖², G = 1", x.T)
+AVERAGES = {True: "f_0..f_{T−1}", False: "f_1..f_T"}
+
+
+# Theorems 4 and 6: λ = G = 1
+
+STRONG = over("T ≤ 4, γ = 1/2, 9/10 and 1", gamma=(*EDGES, 1), T=range(1, 5))
+LONGER = over("T ≤ 6, γ = 1/2, 9/10 and 1", gamma=(*EDGES, 1), T=range(1, 7))
+
+
+def strongly(x: Instance, algorithm: int, end: bool = False) -> tuple[Run, Expression]:
+    """Return a run on a 1-strongly convex functional, and R[f*]."""
+    R = ConvexFunctional(strong=1)
+    _, least = R.minimum()
+    steps = [Fraction(2 if algorithm == 2 else 1, t) for t in range(1, x.T + 1)]
+    return Run(algorithm, fraction(x.gamma), steps, R, end=end), least
+
+
+@cache
+def _strong_mean(algorithm: int, T: int, gamma: Fraction, proof: bool) -> WorstCase:
+    parameters: Any = Instance({"T": T, "gamma": gamma}, {})
+    run, least = strongly(parameters, algorithm, not proof)
+    return worst_case(run.mean(least, proof), run.bounded(), [run.R])
+
+
+def strong_means(x: Instance, algorithm: int, bound: float) -> Slacks:
+    """Compare the worst mean gaps of both averages with a bound."""
+    for proof, points in AVERAGES.items():
+        worst = _strong_mean(algorithm, x.T, fraction(x.gamma), proof)
+        yield at_most(worst.bracket, bound, f"mean gap of {points}", x.T)
+
+
+@repeated.strong.step(space=GRID, every=STRONG)
+def _(x: Instance) -> Slacks:
+    yield from strong_means(x, 2, (math.log(x.T) + 1.0 / x.gamma**2) / x.T)
+
+
+@repeated.strong_sharp.step(space=GRID, every=STRONG, resolution=1e-5)
+def _(x: Instance) -> Slacks:
+    run, least = strongly(x, 2)
+    q2, T = 1.0 - x.gamma**2, range(1, x.T + 1)
+    parts = [g @ g / t for t, g in zip(T, run.gradients, strict=True)]
+    parts += [r @ r * Fraction(t - 1, t) for t, r in zip(T, run.rests, strict=True)]
+    gaps, first = total(run.values) - x.T * least, run.points[0]
+    left = gaps - total(parts) + first @ first / 4
+    worst = worst_case(left, [unit(run.gradients), *run.requirements], [run.R])
+    yield at_most(worst.bracket, 0, "Σ gaps less its bound", x.T)
+    mean = _strong_mean(2, x.T, fraction(x.gamma), True).bracket
+    right = sum(1.0 / t + (1.0 - 1.0 / t) * q2**t for t in T) / x.T
+    yield at_most(mean, right, "mean gap of f_0..f_{T−1}", x.T)
+
+
+@residual.strong.step(space=GRID, every=LONGER)
+def _(x: Instance) -> Slacks:
+    rest = 2.0 * (1.0 + math.log(x.T) + 2.0 / x.T) / x.T
+    yield from strong_means(x, 3, 4.0 * rest / x.gamma**4)
+
+
+@residual.strong_sharp.step(space=GRID, every=LONGER, resolution=1e-5)
+def _(x: Instance) -> Slacks:
+    run, least = strongly(x, 3)
+    before = [Element({}), *run.rests]
+    pairs = zip(before, run.gradients, strict=False)
+    parts = [(g + 2 * rest) @ g / (2 * t) for t, (rest, g) in enumerate(pairs, 1)]
+    gaps = total(run.values) - x.T * least
+    worst = worst_case(gaps - total(parts), [unit(run.gradients), *run.requirements], [run.R])
+    yield at_most(worst.bracket, 0, "Σ gaps less its bound", x.T)
+    q = repeated.wasted(x.gamma)
+    right = (1.0 + q) / (1.0 - q) * (1.0 + math.log(x.T)) / (2.0 * x.T)
+    mean = _strong_mean(3, x.T, fraction(x.gamma), True).bracket
+    yield at_most(mean, right, "mean gap of f_0..f_{T−1}", x.T)
+
+
+# Theorems 5 and 7: G = 1
+
+CONVEX = over(
+    "T ≤ 4, γ = 1/2, 9/10 and 1, F/G = 1 and 2", F=(1, 2), gamma=(*EDGES, 1), T=range(1, 5)
+)
+
+
+@cache
+def _weak_mean(algorithm: int, T: int, gamma: Fraction, F: Fraction, proof: bool) -> WorstCase:
+    """Return the worst mean gap where norms are F at most."""
+    R, best = ConvexFunctional(), Element()
+    least, _ = R.at(best, Element({}))
+    steps = [root(Fraction(1, t)) for t in range(1, T + 1)]
+    run = Run(algorithm, gamma, steps, R)
+    requirements = [*run.bounded(), *(f @ f <= F**2 for f in [*run.points, best])]
+    return worst_case(run.mean(least, proof), requirements, [R])
+
+
+def weak_means(x: Instance, algorithm: int) -> Slacks:
+    """Compare the worst mean gaps of both averages with the bounds of Theorems 5 and 7."""
+    gamma, q, D = fraction(x.gamma), repeated.wasted(x.gamma), 2.0 * x.F
+    if algorithm == 2:
+        right = (D**2 / 2.0 + 1.0) / math.sqrt(x.T) + D * q / ((1.0 - q) * x.T)
+    else:
+        right = (D**2 / 2.0 + (1.0 + q) / (1.0 - q)) / math.sqrt(x.T)
+    for proof, points in AVERAGES.items():
+        worst = _weak_mean(algorithm, x.T, gamma, fraction(x.F), proof)
+        yield at_most(worst.bracket, right, f"mean gap of {points}", x.T)
+
+
+@convex.convex_corrected.step(space=GRID, every=CONVEX)
+def _(x: Instance) -> Slacks:
+    yield from weak_means(x, 2)
+
+
+@residual.convex_corrected.step(space=GRID, every=CONVEX)
+def _(x: Instance) -> Slacks:
+    yield from weak_means(x, 3)

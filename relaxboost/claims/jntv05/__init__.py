@@ -4,5 +4,5 @@ from relaxboost.claims.registry import gather
 
 SOURCE = gather(
     __name__,
-    "proxy scheme proofs theorems ratios",
+    "proxy proofs theorems ratios",
 )

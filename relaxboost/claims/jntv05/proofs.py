@@ -10,6 +10,7 @@ from relaxboost.claims.jntv05.formulas import (
     VALUES,
     free_energy,
     gibbs,
+    growing,
     iterates,
     law,
     mirror_of,
@@ -57,25 +58,13 @@ def proposition_2(x: Instance) -> Slack:
 
 
 @proposition_2.corrected()
-def proposition_2_corrected(x: Instance) -> Slack:
-    return _regret(x, abs(x.shift), abs(x.shift))
-
-
-@proposition_2_corrected.step()
-def _(x: Instance) -> Slack:
-    beta, least = temperatures(x), abs(x.shift)
-    value = VALUES[x.proxy](x.radius * x.theta, x.radius) + least
-    left = beta[-1] * value - beta[0] * least
-    return at_least(left, beta[-1] * (value - least), "β_t V(θ) − β_0 V(θ_*)")
-
-
-@proposition_2.corrected()
-def proposition_2_sharper(x: Instance) -> Slacks:
+def proposition_2_corrected(x: Instance) -> Slacks:
+    yield _regret(x, abs(x.shift), abs(x.shift))
     yield _regret(x, 0.0, 0.0)
     yield _regret(x, 0.0, 0.0, last=True)
 
 
-@proposition_2_sharper.step(space=DUALS.but(gamma=Real(0.1, 3)))
+@proposition_2_corrected.step(space=DUALS.but(gamma=Real(0.1, 3)))
 def _(x: Instance) -> Slacks:
     signs = np.where(np.arange(x.z.size) % 2 == 0, 1.0, -1.0)
     for z, u in ((x.z, x.v), (0.0 * x.z, 0.1 * x.beta / x.gamma * signs)):
@@ -85,7 +74,7 @@ def _(x: Instance) -> Slacks:
         yield at_most(after, linear + square, "W_β(ζ + γu)")
 
 
-@proposition_2_sharper.step(space=DUALS.but(more=Real(0, 2)))
+@proposition_2_corrected.step(space=DUALS.but(more=Real(0, 2)))
 def _(x: Instance) -> Slack:
     before, after = (free_energy(x.z, b, x.radius) for b in (x.beta, x.beta + x.more))
     return at_most(after, before, "W_β'(z), W_β(z)")
@@ -184,7 +173,7 @@ def _(x: Instance) -> Slacks:
 
 def _changes(x: Instance) -> Array:
     """Return by how much each estimate changes."""
-    beta = x.beta * np.sqrt(np.arange(1.0, len(x.U) + 2.0))
+    beta = growing(x.beta, len(x.U))
     found = []
     for c in (1.0, x.factor):
         theta = iterates(x.U, c * x.gamma, c * beta, mirror_of("entropy", x.radius))

@@ -1,16 +1,20 @@
-"""JNTV05, Sec. 3.1: β-conjugates, Assumption (L), and the entropy."""
+"""JNTV05, Sec. 3: β-conjugates, Assumption (L), the entropy, and the two algorithms."""
 
 from fractions import Fraction
 
 import numpy as np
 
 from relaxboost.claims.jntv05.formulas import (
+    STREAMS,
     VALUES,
     entropy,
     free_energy,
     gibbs,
+    growing,
+    iterates,
     mirror_of,
     modulus,
+    nearest,
 )
 from relaxboost.claims.jntv05.source import SOURCE
 from relaxboost.claims.language import *
@@ -42,12 +46,9 @@ def _dual(d: Fraction, beta: Fraction) -> Fraction:
 
 
 @SOURCE.claim("P1-1", space=JUMPS)
-def conjugate(x: Instance) -> Slack:
-    return _biconjugate(x, Fraction(x.jump) if x.a == 0.0 else Fraction(0))
-
-
-def _biconjugate(x: Instance, jump: Fraction) -> Slack:
+def conjugate(x: Instance, closed: bool = False) -> Slack:
     a, beta = Fraction(x.a), Fraction(x.beta)
+    jump = Fraction(0) if closed or a else Fraction(x.jump)
     tried = [2 * beta * a, Fraction(x.d), *(Fraction(k, 4) for k in range(-16, 16))]
     most = max(d * a - _dual(d, beta) for d in tried)
     return equal(beta * (a * a + jump), most, "βV(θ), sup {−zᵀθ − W_β(z)}")
@@ -55,7 +56,7 @@ def _biconjugate(x: Instance, jump: Fraction) -> Slack:
 
 @conjugate.corrected()
 def conjugate_corrected(x: Instance) -> Slack:
-    return _biconjugate(x, Fraction(0))
+    return conjugate(x, True)[0]
 
 
 @SOURCE.claim("L-assumption", space=SMOOTH)
@@ -76,21 +77,17 @@ def _(x: Instance) -> Slack:
 
 
 @SOURCE.claim("P1-2ii", space=JUMPS)
-def argmax(x: Instance) -> Slack:
-    return _attained(x, True)
-
-
-def _attained(x: Instance, jumps: bool) -> Slack:
+def argmax(x: Instance, closed: bool = False) -> Slack:
     d, beta = Fraction(x.d), Fraction(x.beta)
     a = min(max(d / (2 * beta), Fraction(0)), Fraction(1))  # −∇W_β = (a, 1 − a)
-    jump = Fraction(x.jump) if jumps and a == 0 else Fraction(0)
+    jump = Fraction(0) if closed or a else Fraction(x.jump)
     value = d * a - beta * (a * a + jump)
     return equal(value, _dual(d, beta), "−zᵀθ − βV(θ) at −∇W_β(z), W_β(z)")
 
 
 @argmax.corrected()
 def argmax_corrected(x: Instance) -> Slack:
-    return _attained(x, False)
+    return argmax(x, True)[0]
 
 
 @argmax_corrected.step(space=SMOOTH)
@@ -143,3 +140,59 @@ def _(x: Instance) -> Slack:
     p, g = (w[x.theta > 0.0] for w in (x.theta, gibbs(x.z, x.beta, 1.0)))
     divergence = float((p * np.log(p / g)).sum())
     return equal(lost, x.radius * x.beta * divergence, "what is lost, the divergence")
+
+
+@SOURCE.claim(
+    "Eq11", space=STREAMS.but(theta=Distribution("n"), proxy=Choice("entropy", "squared"))
+)
+def scheme(x: Instance) -> Slacks:
+    value, beta = VALUES[x.proxy], growing(x.beta, len(x.U))
+    found = iterates(x.U, x.gamma, beta, mirror_of(x.proxy, x.radius))
+    zeta = np.vstack([0.0 * x.U[:1], np.cumsum(x.gamma[:, None] * x.U, axis=0)])
+    other = x.radius * x.theta
+    for i, (z, b, theta) in enumerate(zip(zeta, beta, found, strict=True)):
+        least = float(z @ theta) + b * value(theta, x.radius)
+        yield at_most(least, float(z @ other) + b * value(other, x.radius), "θ_i, θ", i or None)
+
+
+STEPS = Space(
+    sizes={"n": (2, 5)},
+    before=Distribution("n"),
+    u=Vector("n", -2, 2),
+    theta=Distribution("n"),
+    gamma=Real(0.1, 2),
+    proxy=Choice("entropy", "squared"),
+)
+
+
+def _objective(x: Instance, theta: Array) -> tuple[float, float]:
+    """Return the objective of (24) at θ, and zᵀθ + V(θ) at the z of (22)."""
+    before, slope = _slope(x)
+    value = VALUES[x.proxy](theta, 1.0)
+    rise = value - VALUES[x.proxy](before, 1.0) - float(slope @ (theta - before))
+    return x.gamma * float(theta @ x.u) + rise, float((x.gamma * x.u - slope) @ theta) + value
+
+
+def _slope(x: Instance) -> tuple[Array, Array]:
+    """Return an interior θ_{i−1}, and ∇V there up to a constant."""
+    before = 0.9 * x.before + 0.1 / x.before.size
+    return before, np.log(before) if x.proxy == "entropy" else before
+
+
+@SOURCE.claim("Eq22-Eq24", space=STEPS)
+def greedy(x: Instance) -> Slacks:
+    before, slope = _slope(x)
+    mirror = gibbs if x.proxy == "entropy" else nearest
+    after = mirror(x.gamma * x.u - slope, 1.0, 1.0)
+    least, _ = _objective(x, after)
+    yield at_most(least, _objective(x, x.theta)[0], "(22), another θ")
+    yield at_most(least, _objective(x, before)[0], "(22), θ_{i−1}")
+    for vertex in np.eye(before.size):
+        nearby = 0.999 * after + 0.001 * vertex
+        yield at_most(least, _objective(x, nearby)[0], "(22), a point nearby")
+
+
+@greedy.step()
+def _(x: Instance) -> Slack:
+    (a, b), (c, d) = (_objective(x, w) for w in (x.theta, np.full(x.u.size, 1.0 / x.u.size)))
+    return equal(b - a, d - c, "the constant")

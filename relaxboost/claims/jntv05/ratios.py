@@ -143,41 +143,6 @@ def _largest_normal(count: int) -> float:
     return float((tails[1:] + tails[:-1]).sum()) * (s[1] - s[0]) / 2.0
 
 
-@SOURCE.claim("ratio-l2", space=Space(sizes={"n": (2, 9)}, h=Vector("n"), radius=Real(0.25, 3)))
-def ratio_l2(x: Instance) -> Slack:
-    size, square = x.h.size, Fraction(x.radius) ** 2
-    return equal(square / _flattest(size), square * size / 2, "(1/α) max V, λ²M/2")
-
-
-def _flattest(size: int) -> Fraction:
-    """Return 2 min ‖h‖_2²/‖h‖_1² over vectors of sum 0: by the number k of positive entries."""
-    return min(Fraction(1, 2 * k) + Fraction(1, 2 * (size - k)) for k in range(1, size))
-
-
-@ratio_l2.corrected()
-def ratio_l2_corrected(x: Instance) -> Slacks:
-    size, h = x.h.size, exactly(x.h)
-    yield equal(1 / _flattest(size), (size - Fraction(size % 2, size)) / 2, "1/α of the simplex")
-    level = h - sum(h) / size
-    signs = exactly(np.where(x.h >= 0.0, 1.0, -1.0))
-    for alpha, d in (
-        (Fraction(2, size), h), (Fraction(2, size), signs), (_flattest(size), level)
-    ):  # fmt: skip
-        least = alpha * sum(abs(e) for e in d) ** 2
-        yield at_least(2 * sum(e * e for e in d), least, "hᵀ∇²V h, α‖h‖_1²")
-
-
-@ratio_l2_corrected.step()
-def _(x: Instance) -> Slack:
-    h = exactly(x.h)
-    h = h - sum(h) / len(h)
-    k = sum(e > 0 for e in h)
-    assume(0 < k < len(h))
-    shares = Fraction(1, k) + Fraction(1, len(h) - k)
-    least = sum(abs(e) for e in h) ** 2 / 4 * shares
-    return at_least(sum(e * e for e in h), least, "‖h‖_2², (‖h‖_1²/4)(1/k + 1/(M − k))")
-
-
 @SOURCE.claim("R1", space=Space(half=Whole(1, 500), radius=Real(0.25, 3)))
 def remark_1(x: Instance) -> Slack:
     size = 2 * x.half
@@ -201,8 +166,7 @@ def _(x: Instance) -> Slack:
 )
 def sets(x: Instance) -> Slacks:
     kinds: dict[str, Any] = {"simplex": Simplex, "full simplex": FullSimplex, "ball": L1Ball}
-    over = kinds[x.over](x.radius)
-    proxy = as_proxy(x.proxy)
+    over, proxy = kinds[x.over](x.radius), as_proxy(x.proxy)
     best = proxy.mirror(x.z, x.beta, over)
     yield at_most(float(np.abs(best).sum()), x.radius, "‖θ‖_1, λ")
     least = float(x.z @ best) + x.beta * proxy.value(best, over)

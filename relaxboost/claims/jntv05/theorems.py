@@ -194,45 +194,6 @@ def theorem_2_corrected(x: Instance) -> Slacks:
 theorem_2_corrected.step(space=RATES)(rate.stated.check)
 
 
-@SOURCE.claim(
-    "T2-squared",
-    space=Space(
-        sizes={"k": (1, 3), "n": (1, 3)},
-        H=Matrix(axes=("k", "n")),
-        y=Vector("k", -2, 2),
-        p=Distribution("k"),
-        theta=Vector("n", -20, 20),
-        L=Real(1, 10),
-    ),
-)
-def squared(x: Instance) -> Slack:
-    return at_most(_square(x), exactly([x.L])[0] ** 2, "E ‖∇Q‖_∞², L²")
-
-
-def _square(x: Instance) -> Fraction:
-    """Return E ‖∇Q(θ, Z)‖_∞², in fractions."""
-    H, y, p, w = exactly(x.H), exactly(x.y), exactly(x.p), exactly(x.theta)
-    sizes = (max(abs(h) for h in row) * abs(row @ w - v) for row, v in zip(H, y, strict=True))
-    total: Fraction = sum((q * (2 * s) ** 2 for q, s in zip(p, sizes, strict=True)), Fraction(0))
-    return total
-
-
-@squared.corrected()
-def squared_corrected(x: Instance) -> Slack:
-    lam = sum(abs(w) for w in exactly(x.theta))
-    K = max(abs(h) for row in exactly(x.H) for h in row)
-    mean = sum(p * (abs(y) + K * lam) ** 2 for p, y in zip(exactly(x.p), exactly(x.y), strict=True))
-    return at_most(_square(x), 4 * K**2 * mean, "E ‖∇Q‖_∞², the bound")
-
-
-@squared_corrected.step()
-def _(x: Instance) -> Slacks:
-    H, w = exactly(x.H), exactly(x.theta)
-    K = max(abs(h) for row in H for h in row)
-    for row, v in zip(H, exactly(x.y), strict=True):
-        yield at_most(abs(row @ w - v), abs(v) + K * sum(abs(e) for e in w), "|θᵀH − Y|")
-
-
 CHAIN = Space(steep=Real(0.25, 4), flat=Real(0.25, 4), scale=Real(0.2, 5, log=True))
 """Two slopes R of Q(θ, Z) = R[±(θ_1 − 1/2)]_+, M = 2, λ = 1, and β_0."""
 
@@ -250,22 +211,17 @@ def second_moment(x: Instance) -> Slack:
 
 
 def _chain(x: Instance) -> tuple[Fraction, Fraction]:
-    """Return E ‖u_2(θ_1)‖² and L², after the conditions of the remark have been asserted."""
+    """Return E ‖u_2(θ_1)‖² and L², after the conditions of the remark have been asserted.
+
+    For each sign, Z is steep with probability p and flat with q, p + q = 1/2. If Z_1 was of sign +,
+    then θ_1 < 1/2, where sign − acts with slope −R: Z_2 is steep of sign − with probability 2p, and
+    else flat of sign +. The same holds with signs exchanged.
+    """
     steep, flat = Fraction(x.steep), Fraction(x.flat)
-    # Marginal law, for one sign: steep has p, flat q, p + q = 1/2.
     p, q = flat / (steep + flat) / 2, steep / (steep + flat) / 2
-    # Given that Z_1 was of sign +, θ_1 < 1/2, where sign − acts with slope −R: steep has 2p then,
-    # the others, 1 − 2p, are flat of sign +. The same with signs exchanged.
-    after = {
-        (1, "steep"): Fraction(0),
-        (1, "flat"): 1 - 2 * p,
-        (-1, "steep"): 2 * p,
-        (-1, "flat"): Fraction(0),
-    }
-    for kind, share in (("steep", p), ("flat", q)):  # Z_2 has the law of Z_1
-        assert (after[1, kind] + after[-1, kind]) / 2 == share
-    slope = -2 * p * steep
-    assert slope == -(p * steep + q * flat)  # E (u_2 | θ_1) is that of Z, the slope of A
+    assert (2 * p) / 2 == p  # Z_2 is steep and of either sign as often as Z_1,
+    assert (1 - 2 * p) / 2 == q  # and flat as often
+    assert 2 * p * steep == p * steep + q * flat  # E (u_2 | θ_1) is the slope of A there
     return 2 * p * steep**2, p * steep**2 + q * flat**2
 
 

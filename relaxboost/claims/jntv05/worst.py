@@ -7,11 +7,7 @@ is the point at which −ζ_i/β_i is a subgradient of V. Without loss of genera
 divided by α and all β_i multiplied by it.
 """
 
-import math
-from collections.abc import Iterable
 from fractions import Fraction
-from functools import cache
-from typing import Any
 
 from relaxboost.claims.jntv05 import proofs, proxy
 from relaxboost.claims.language import *
@@ -19,21 +15,11 @@ from relaxboost.claims.worst_case import (
     ConvexFunctional,
     Element,
     Expression,
-    WorstCase,
-    root,
     total,
     worst_case,
 )
 
 GRID = Space(t=Whole(1, 6), beta=Real(0.25, 4), growth=Whole(0, 2))
-
-
-def over(words: str, **values: Iterable[Any]) -> WorstCases:
-    """Return all combinations of t ≤ 5 or so, β_0 and how fast β_i or γ_i grows."""
-    return WorstCases.grid(words, **{"growth": (0,), "beta": (1,), "t": (1,), **values})
-
-
-ROOTS = over("t ≤ 5, β_0 = 1/2, 1 and 2 times L/√(αV*)", beta=("1/2", 1, 2), t=range(1, 6))
 
 
 class AnyGradients:
@@ -60,22 +46,11 @@ class AnyGradients:
         return total((f - self.theta) @ u for f, u in zip(self.points, self.u, strict=True))
 
 
-@cache
-def _regret(t: int, beta: Fraction) -> WorstCase:
-    """Return the greatest regret for β_i = β_0 √(i + 1), L = V* = 1."""
-    stream = AnyGradients([root(Fraction(1, i)) * (1 / beta) for i in range(1, t + 1)])
-    requirements = [*(u @ u <= 1 for u in stream.u), stream.rise <= 1]
-    return worst_case(stream.regret, requirements, [stream.V])
-
-
-def temperatures(x: Instance) -> list[float]:
-    """Return β_0, ..., β_t."""
-    return [x.beta * math.sqrt(i + 1.0) for i in range(x.t + 1)]
-
-
-@proofs.proposition_2_sharper.step(
+@proofs.proposition_2_corrected.step(
     space=GRID,
-    every=over("t ≤ 5, β_i = β_0 and β_i = (i + 1)β_0", growth=(0, 1), t=range(1, 6)),
+    every=WorstCases.grid(
+        "t ≤ 5, β_i = β_0 and β_i = (i + 1)β_0", growth=(0, 1), beta=(1,), t=range(1, 6)
+    ),
     resolution=1e-5,
 )
 def _(x: Instance) -> Slack:
@@ -88,14 +63,11 @@ def _(x: Instance) -> Slack:
     return at_most(worst.bracket, 0, "regret less its bound", x.t)
 
 
-@proofs.proposition_3_corrected.step(space=GRID, every=ROOTS, resolution=1e-5)
-def _(x: Instance) -> Slack:
-    beta = temperatures(x)
-    right = (beta[-1] + sum(1.0 / (2.0 * b) for b in beta[:-1])) / x.t
-    return at_most(_regret(x.t, Fraction(x.beta)).bracket / x.t, right, "regret/t", x.t)
-
-
-@proxy.assumption_l.step(space=GRID, every=over("any z, z̃ and Θ"), resolution=1e-5)
+@proxy.assumption_l.step(
+    space=GRID,
+    every=WorstCases.grid("any z, z̃ and Θ", growth=(0,), beta=(1,), t=(1,)),
+    resolution=1e-5,
+)
 def _(x: Instance) -> Slack:
     """Take z̃ = 0 and −∇W(z̃) = 0: <z̃, θ> may be added to V, and the space may be translated.
 

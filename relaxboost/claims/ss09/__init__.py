@@ -4,6 +4,6 @@ from relaxboost.claims.registry import gather
 
 SOURCE = gather(
     __name__,
-    "fenchel learnability relaxing examples algorithm progress totally sharper "
-    "rates small projection figure2 appendix",
+    "learnability relaxing examples algorithm progress totally sharper "
+    "rates projection figure2 appendix",
 )

@@ -3,17 +3,19 @@
 import math
 
 import numpy as np
+from scipy.special import lambertw
 
 from relaxboost.claims.language import *
-from relaxboost.claims.ss09.runs import beta, fig1
 from relaxboost.claims.ss09.smooth import (
     CAPPED_RUNS,
     F_GIVEN,
     FAMILY_RUNS,
     F,
     Fig1Run,
+    beta,
     distribution,
     f_of,
+    fig1,
     game,
     margin,
     smooth,
@@ -28,23 +30,6 @@ MARGINS = Space(
     u=Vector("m", -1.0, 1.0), beta=Real(0.02, 2.0, log=True), k=Whole(1, "m")
 ).including({"u": [0, 1], "beta": "1/20", "k": 1})
 _ERROR = "ρ − margin of w_t"
-
-
-@SOURCE.claim(
-    "F1-beta",
-    space=Space(sizes={"m": (1, 3), "n": (1, 4)}, A=Matrix(), epsilon=Real(0.05, 0.5, log=True)),
-).checked(trials=30)
-def degenerate(x: Instance) -> Slack:
-    return at_most(len(fig1(Game(x.A), x.epsilon)), _bound(x), "rounds")
-
-
-@degenerate.corrected()
-def guarded(x: Instance) -> Slacks:
-    assume(x.epsilon <= 1.0)
-    trace, alone = fig1(Game(x.A), x.epsilon), len(x.A) == 1
-    yield at_most(len(trace), 2 if alone else _bound(x), "rounds")
-    if alone:
-        yield at_most(float(np.abs(x.A).max()) - float(x.A[0] @ trace[-1].w), x.epsilon, "error")
 
 
 def _bound(x: Instance) -> float:
@@ -62,27 +47,13 @@ def smoothing_costs(x: Instance) -> Slack:
 
 @SOURCE.claim("remark-approximate", space=CAPPED_RUNS.but(delta=Real(0.0, 0.5))).checked(trials=40)
 def nearly_best(x: Instance) -> Slacks:
-    smoothing, w, t = beta(len(x.A), x.epsilon), np.zeros(x.A.shape[1]), 1
-    rho = x.optimum(game(x))
-    most = 8.0 / (smoothing * x.epsilon**2) + 1.0
-    while True:
-        u = x.A @ w
-        d = distribution(u, x.k, smoothing)[0]
-        edges = d @ x.A
-        sizes = np.abs(edges)
-        j = int(np.argmin(np.where(sizes >= sizes.max() - x.delta, sizes, np.inf)))
-        v = np.sign(edges[j]) * x.A[:, j] - u
-        gap, size = float(d @ v), float(np.max(np.abs(v)))
-        yield at_most(rho - float(margin(u, x.k)), gap + x.delta + 0.5 * x.epsilon, "error", t)
-        if gap <= x.epsilon or t > most:
-            yield at_most(t, most, "rounds")
-            return
-        eta = min(1.0, smoothing * gap / size**2)
-        w = (1.0 - eta) * w
-        w[j] += eta * np.sign(edges[j])
-        ahead = float(smooth(x.A @ w, x.k, smoothing)) - float(smooth(u, x.k, smoothing))
-        yield at_least(ahead, smoothing * gap**2 / 8.0, "gain", t)
-        t += 1
+    run, rho = Fig1Run(x, delta=x.delta), x.optimum(game(x))
+    for t, (u, gap) in enumerate(zip(run.u, run.slope, strict=True), 1):
+        most = float(gap) + x.delta + 0.5 * x.epsilon
+        yield at_most(rho - float(margin(u, x.k)), most, "error", t)
+    for t, gain in enumerate(np.diff(run.D)):
+        yield at_least(float(gain), run.beta * float(run.slope[t]) ** 2 / 8.0, "gain", t + 1)
+    yield at_most(len(run.rounds), 8.0 / (run.beta * x.epsilon**2) + 1.0, "rounds")
 
 
 nearly_best.step(space=VOTES)(smoothing_costs)
@@ -157,11 +128,8 @@ def _(x: Instance) -> Slacks:
 
 
 def lambert(y: float) -> float:
-    """Return W(y), the W with W e^W = y, for y ≥ 0, by Newton's method from above."""
-    w = math.log1p(y)
-    for _ in range(60):
-        w -= (w * math.exp(w) - y) / (math.exp(w) * (w + 1.0))
-    return w
+    """Return W(y), the W with W e^W = y, for y ≥ 0."""
+    return float(lambertw(y).real)
 
 
 @SOURCE.claim(

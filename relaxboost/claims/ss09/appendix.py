@@ -2,62 +2,68 @@
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
 
 import numpy as np
 
 from relaxboost.claims.arrays import normalised
 from relaxboost.claims.language import *
 from relaxboost.claims.ss09.exact import entropy, log_mean_exp, softmax
-from relaxboost.claims.ss09.projection import conjugate_of_entropy
 from relaxboost.claims.ss09.source import SOURCE
-from relaxboost.claims.ss09.strong import KINDS, dual, dual_vector, norm
 from relaxboost.relaxations import NormBall
 
-Subgradient: TypeAlias = tuple[Array, Array, float, float]
+_P = 1.5
 
 
-def _half_square(w: Array, chosen: Array) -> Subgradient:
-    size = float(np.abs(w).sum())
-    theta = size * np.where(w == 0.0, chosen, np.sign(w))
-    return w, theta, 0.5 * size**2, 0.5 * float(np.abs(theta).max()) ** 2
+@dataclass(frozen=True)
+class Strong:
+    """A function σ-strongly convex on S in the norm ‖·‖_p."""
+
+    sigma: float
+    p: float
+    point: Callable[[Array], Array]
+    """Turn a vector of numbers in [−1, 1] into a point of S."""
+    value: Callable[[Array], float]
+    conjugate: Callable[[Array], float]
+    argmax: Callable[[Array], Array]
 
 
-def _simplex(w: Array, chosen: Array) -> Subgradient:
-    d = normalised(w)
-    theta = 0.5 + np.where(d > 0.0, 0.0, -np.abs(chosen))
-    return d, theta, 0.0, float(theta.max())
+def dual(p: float) -> float:
+    """Return q with 1/p + 1/q = 1."""
+    return math.inf if p == 1 else 1.0 if p == math.inf else p / (p - 1.0)
 
 
-def _entropy(w: Array, chosen: Array) -> Subgradient:
-    d = softmax(2.0 * w)
-    theta = np.log(len(d) * d) + chosen[0]  # plus a constant: normal to the simplex
-    return d, theta, entropy(d), log_mean_exp(theta)
+def norm(d: Array, p: float) -> float:
+    """Return ‖d‖_p."""
+    return float(np.linalg.norm(d, p))
 
 
-SUBGRADIENTS: dict[str, Callable[[Array, Array], Subgradient]] = {
-    "half square of the 1-norm": _half_square,
-    "simplex": _simplex,
-    "relative entropy": _entropy,
+def dual_vector(theta: Array, p: float) -> Array:
+    """Return d with ‖d‖_p = 1 and <d, θ> = ‖θ‖_q."""
+    if not np.any(theta):
+        return np.eye(len(theta))[0]
+    if p == 1:
+        at = int(np.argmax(np.abs(theta)))
+        return np.eye(len(theta))[at] * np.sign(theta[at])
+    if p == math.inf:
+        return np.where(theta >= 0.0, 1.0, -1.0)
+    d = np.sign(theta) * (np.abs(theta) / np.max(np.abs(theta))) ** (dual(p) - 1.0)
+    return d / norm(d, p)
+
+
+KINDS: dict[str, Strong] = {
+    "relative entropy": Strong(1.0, 1, normalised, entropy, log_mean_exp, softmax),
+    "half square of the 1.5-norm": Strong(
+        _P - 1.0,
+        _P,
+        lambda raw: 2.0 * raw,
+        lambda d: 0.5 * norm(d, _P) ** 2,
+        lambda t: 0.5 * norm(t, dual(_P)) ** 2,
+        lambda t: dual_vector(t, _P) * norm(t, dual(_P)),
+    ),
 }
-"""By name: the point w, a subgradient θ there, f(w), f*(θ) by App. B."""
-
-
-FUNCTIONS = Space(sizes={"m": (1, 6)}, f=Choice(*SUBGRADIENTS), w=Vector("m"), chosen=Vector("m"))
-
-
-@SOURCE.claim("L17", space=FUNCTIONS).checked(trials=400)
-def fenchel_young(x: Instance) -> Slack:
-    w, theta, value, conjugate = SUBGRADIENTS[x.f](x.w, x.chosen)
-    return equal(near(value + conjugate, 1e-11), near(float(theta @ w), 1e-11), x.f)
-
-
-@fenchel_young.step(space=FUNCTIONS.but(v=Vector("m")), trials=80)
-def _(x: Instance) -> Slack:
-    w, theta, value, _ = SUBGRADIENTS[x.f](x.w, x.chosen)
-    v, _, other, _ = SUBGRADIENTS[x.f](x.v, x.chosen)
-    return at_most(near(float(theta @ v) - other, 1e-11), near(float(theta @ w) - value, 1e-11))
+"""By the name that instances give."""
 
 
 STRONG = Space(
@@ -70,11 +76,17 @@ STRONG = Space(
 )
 
 
+@SOURCE.claim("L17", space=STRONG).checked(trials=300)
+def fenchel_young(x: Instance) -> Slack:
+    f, w = KINDS[x.f], KINDS[x.f].argmax(x.theta)
+    both = f.value(w) + f.conjugate(x.theta)
+    return equal(near(both, 1e-11), near(float(x.theta @ w), 1e-11), x.f)
+
+
 @SOURCE.claim("L18", space=STRONG).checked(trials=300)
 def smooth(x: Instance) -> Slacks:
     f, w, theta2 = KINDS[x.f], KINDS[x.f].argmax(x.theta), x.step * x.v
     here = f.conjugate(x.theta)
-    yield equal(near(here, 1e-11), near(float(w @ x.theta) - f.value(w), 1e-11), "maximum")
     left, slope = f.conjugate(x.theta + theta2) - here, float(w @ theta2)
     yield at_least(left, near(slope, 1e-11), "f* is above its tangent")
     bend = norm(theta2, dual(f.p)) ** 2 / (2.0 * f.sigma)
@@ -82,10 +94,13 @@ def smooth(x: Instance) -> Slacks:
 
 
 @smooth.step()
-def _(x: Instance) -> Slack:
+def falls_short(x: Instance) -> Slack:
     f, d = KINDS[x.f], KINDS[x.f].point(x.raw)
     short = f.sigma / 2.0 * norm(d - f.argmax(x.theta), f.p) ** 2
     return at_most(float(d @ x.theta) - f.value(d) + short, near(f.conjugate(x.theta), 1e-11), x.f)
+
+
+fenchel_young.step()(falls_short.stated.check)
 
 
 BETWEEN = Space(
@@ -157,25 +172,6 @@ def _(x: Instance) -> Slack:
     return at_most(s - r * s**2, 1 / (r * (x.t + 2)))
 
 
-@SOURCE.claim(
-    "L20-sharp",
-    space=SEQUENCES.but(r=Real(0.01, 10.0, log=True), first=Real(0.0, 2.0)).including(
-        {"first": "1/2", "r": 1, "less": [0]}
-    ),
-)
-def later_terms(x: Instance) -> Slacks:
-    for t, epsilon in enumerate(sequence(x, 20), 1):
-        if t > 1:
-            yield at_most(epsilon, 1 / (Fraction(x.r) * (t + 2)), round=t)
-
-
-@later_terms.step(space=Space(r=Real(0.01, 2.0, log=True), t=Whole(2, 100), share=Real(-1.0, 1.0)))
-def _(x: Instance) -> Slack:
-    r = Fraction(x.r)
-    s = Fraction(x.share) / (r * (x.t + 2))
-    return at_most(s - r * s**2, 1 / (r * (x.t + 3)))
-
-
 ORDERS = {"1": 1.0, "1.5": 1.5, "2": 2.0, "3": 3.0, "inf": math.inf}
 NORMED = Space(
     sizes={"m": (1, 5)},
@@ -200,17 +196,3 @@ def ball(x: Instance) -> Slacks:
 def _(x: Instance) -> Slack:
     p = ORDERS[x.p]
     return at_most(float(x.d @ x.theta), near(norm(x.d, p) * norm(x.theta, dual(p)), 1e-11), x.p)
-
-
-@SOURCE.claim(
-    "AppB-3", space=Space(sizes={"m": (1, 7)}, theta=Vector("m", -6.0, 6.0), d=Distribution())
-)
-def relative_entropy(x: Instance) -> Slacks:
-    value = math.log(math.fsum(np.exp(x.theta).tolist()) / len(x.theta))
-    best = softmax(x.theta)
-    yield equal(near(float(best @ x.theta) - entropy(best), 1e-11), near(value, 1e-11), "attained")
-    for d in (x.d, 0.99 * best + 0.01 * x.d):
-        yield at_most(float(d @ x.theta) - entropy(d), value, "another point")
-
-
-relative_entropy.step()(conjugate_of_entropy)

@@ -3,19 +3,15 @@
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from relaxboost.claims.language import *
 from relaxboost.claims.sides import on_simplex
 
-Fractions: TypeAlias = list[Fraction]
 
-_HALVINGS = 200
-
-
-def distribution(values: Any) -> Fractions:
+def distribution(values: Any) -> list[Fraction]:
     """Return non-negative doubles as fractions of sum 1."""
     return list(on_simplex(exactly(values)))
 
@@ -31,7 +27,7 @@ def log_mean_exp(theta: Array) -> float:
     return float(np.logaddexp.reduce(theta)) - math.log(len(theta))
 
 
-def projected(d0: Sequence[Fraction], nu: Fraction) -> Fractions | None:
+def projected(d0: Sequence[Fraction], nu: Fraction) -> list[Fraction] | None:
     """Return the solution of Eq. 14 in fractions; None if none has a finite divergence.
 
     Of d = min(ν, ξ d0) all numbers of capped entries are tried, for the one that satisfies the
@@ -48,21 +44,19 @@ def projected(d0: Sequence[Fraction], nu: Fraction) -> Fractions | None:
     return None
 
 
-def level(theta: Array, nu: float) -> float:
-    """Return the s with Σ min(ν, e^{θ_i + s}) = 1, by bisection; ν ≥ 1/m."""
+def projected_softmax(theta: Array, nu: float) -> Array:
+    """Return the solution of Eq. 14 for d0 proportional to e^θ, in doubles and for any spread.
+
+    It is min(ν, e^{θ_i + s}) for the s that gives it the sum 1, by bisection; ν ≥ 1/m.
+    """
     low, high = math.log(nu) - np.max(theta) - 50.0, math.log(nu) - np.min(theta)
-    for _ in range(_HALVINGS):
+    for _ in range(200):
         middle = (low + high) / 2.0
         if np.exp(np.minimum(math.log(nu), theta + middle)).sum() < 1.0:
             low = middle
         else:
             high = middle
-    return float(high)
-
-
-def projected_softmax(theta: Array, nu: float) -> Array:
-    """Return the solution of Eq. 14 for d0 proportional to e^θ, in doubles and for any spread."""
-    return np.exp(np.minimum(math.log(nu), theta + level(theta, nu)))
+    return np.exp(np.minimum(math.log(nu), theta + high))
 
 
 def divergence(d: Iterable[Any], d0: Iterable[Any]) -> float:

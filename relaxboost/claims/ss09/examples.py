@@ -8,16 +8,13 @@ tried, in convex programs, and the best of them is the global maximum.
 import itertools
 import math
 from fractions import Fraction
-from functools import cache
-from typing import Any
 
 import numpy as np
 
 from relaxboost._core.lazy import cp
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import avg_min, in_l1_ball, on_simplex, optimal_value
+from relaxboost.claims.sides import avg_min, optimal_value
 from relaxboost.claims.ss09.source import SOURCE
-from relaxboost.claims.ss09.strong import dual
 
 MONOTONE = ("max", "sum", "Euclidean")
 """Orthant-monotonic: ‖d‖ never grows when an entry is set to zero."""
@@ -36,7 +33,7 @@ class Norm:
 
     def __init__(self, name: str, m: int, c: float = 0.0) -> None:
         self.order = _ORDER[name]
-        self.dual_order = dual(self.order)
+        self.dual_order = {1.0: math.inf, math.inf: 1.0}.get(self.order, self.order)
         self.Q = np.eye(m)
         pair = {
             "paired": np.array([[2.0, -2.0], [0.5, 0.5]]),
@@ -60,30 +57,22 @@ def norm(x: Instance) -> Norm:
     return Norm(x.norm, len(x.A), x.c)
 
 
-_FAR = 50.0
-"""Above every loss of the games of `examples`."""
-
-
 def hinge_side(x: Instance, penalty: bool) -> float:
-    """Return the margin side as the paper has it, with [γ − Aw]_+, for a ball or a penalty."""
-    losses = itertools.product((1.0, 0.0), repeat=len(x.A))
-    return max(_margin_side(x, penalty, np.array(losing), 0.0) for losing in losses)
-
-
-def least_side(x: Instance, penalty: bool) -> float:
-    """Return the margin side, with min f*(x) over x ≥ γ − Aw instead of f*([γ − Aw]_+)."""
-    return _margin_side(x, penalty, np.ones(len(x.A)), _FAR)
-
-
-def _margin_side(x: Instance, penalty: bool, losing: Array, free: float) -> float:
-    """Return the margin side with losses of the examples `losing` only; any, if `free`."""
+    """Return the margin side of the paper for a ball or a penalty: the best over sets of losers."""
     if penalty and x.nu < 0.0:
         return -math.inf  # no vector has a negative norm
-    problem, p = _margins(*x.A.shape, norm(x).dual_order, penalty)
-    p["A"].value, p["nu"].value = x.A, x.nu
-    p["R"].value = norm(x).dual_Q * (1.0 if penalty else x.nu)
-    p["low"].value, p["high"].value = np.full(len(x.A), -free), _FAR * losing
-    p["slack"].value = _FAR * (1.0 - losing) + free
+    sets = itertools.product((1.0, 0.0), repeat=len(x.A))
+    return max(_margin_side(x, penalty, np.array(losing)) for losing in sets)
+
+
+def _margin_side(x: Instance, penalty: bool, losing: Array) -> float:
+    """Return the margin side if the examples `losing` have a loss, and no others."""
+    w, gamma = cp.Variable(x.A.shape[1]), cp.Variable()
+    short = gamma - x.A @ w
+    loss = cp.norm(norm(x).dual_Q @ cp.multiply(losing, short), norm(x).dual_order)
+    where = [cp.norm1(w) <= 1, cp.multiply(2.0 * losing - 1.0, short) >= 0]
+    goal = gamma if penalty else gamma - x.nu * loss
+    problem = cp.Problem(cp.Maximize(goal), [*where, loss <= x.nu] if penalty else where)
     return optimal_value(problem, norm(x).order != 2.0, -math.inf)
 
 
@@ -92,32 +81,11 @@ def edge_side(x: Instance, penalty: bool) -> float:
     if penalty and x.nu < 0.0:  # f is concave: an upper bound, the least value at a vertex
         vertices = np.eye(len(x.A))
         return min(float(np.abs(x.A.T @ d).max()) + x.nu * norm(x).size(d) for d in vertices)
-    problem, p = _edges(*x.A.shape, norm(x).order, penalty)
-    p["A"].value, p["nu"].value = x.A, x.nu
-    p["Q"].value = norm(x).Q * (x.nu if penalty else 1.0)
+    d = cp.Variable(len(x.A), nonneg=True)
+    size, edge = cp.norm(norm(x).Q @ d, norm(x).order), cp.norm_inf(x.A.T @ d)
+    where = [cp.sum(d) == 1] if penalty else [cp.sum(d) == 1, size <= x.nu]
+    problem = cp.Problem(cp.Minimize(edge + x.nu * size if penalty else edge), where)
     return optimal_value(problem, norm(x).order != 2.0, math.inf)
-
-
-@cache
-def _margins(m: int, n: int, order: float, penalty: bool) -> tuple[Any, dict[str, Any]]:
-    p = {"A": cp.Parameter((m, n)), "R": cp.Parameter((m, m)), "nu": cp.Parameter(nonneg=True)}
-    p |= {name: cp.Parameter(m) for name in ("low", "high", "slack")}
-    w, gamma, x = cp.Variable(n), cp.Variable(), cp.Variable(m)
-    loss, short = cp.norm(p["R"] @ x, order), gamma - p["A"] @ w
-    where = [x >= short, x <= short + p["slack"], x >= p["low"], x <= p["high"], cp.norm1(w) <= 1]
-    if penalty:
-        return cp.Problem(cp.Maximize(gamma), [*where, loss <= p["nu"]]), p
-    return cp.Problem(cp.Maximize(gamma - loss), where), p
-
-
-@cache
-def _edges(m: int, n: int, order: float, penalty: bool) -> tuple[Any, dict[str, Any]]:
-    p = {"A": cp.Parameter((m, n)), "Q": cp.Parameter((m, m)), "nu": cp.Parameter(nonneg=True)}
-    d = cp.Variable(m, nonneg=True)
-    size, edge = cp.norm(p["Q"] @ d, order), cp.norm_inf(p["A"].T @ d)
-    if penalty:
-        return cp.Problem(cp.Minimize(edge + size), [cp.sum(d) == 1]), p
-    return cp.Problem(cp.Minimize(edge), [cp.sum(d) == 1, size <= p["nu"]]), p
 
 
 GAMES = Space(
@@ -141,12 +109,6 @@ def monotone_norm_ball(x: Instance) -> Slack:
     return norm_ball(x)[0]
 
 
-@norm_ball.corrected()
-def any_norm_ball(x: Instance) -> Slack:
-    assume(_meets_simplex(x))
-    return equal(solved(least_side(x, False)), solved(edge_side(x, False)), x.norm)
-
-
 def _meets_simplex(x: Instance) -> bool:
     m = len(x.A)
     return 1.02 * norm(x).size(np.full(m, 1.0 / m)) <= x.nu
@@ -161,12 +123,6 @@ def norm_penalty(x: Instance) -> Slack:
 def monotone_norm_penalty(x: Instance) -> Slack:
     assume(x.nu >= 0.0 and x.norm in MONOTONE)
     return norm_penalty(x)[0]
-
-
-@norm_penalty.corrected()
-def any_norm_penalty(x: Instance) -> Slack:
-    assume(x.nu >= 0.0)
-    return equal(solved(least_side(x, True)), solved(edge_side(x, True)), x.norm)
 
 
 ENTRY = Space(
@@ -187,25 +143,8 @@ def _without_entry(x: Instance) -> Slack:
     return at_most(dual(less), dual(x.theta), x.norm)
 
 
-ABOVE = GAMES.but(
-    w=Weights(), d=Vector("m", 0.0, 1.0), gamma=Real(-1.0, 1.0), more=Vector("m", 0.0, 1.0)
-).including(
-    {"A": [[0], [0]], "norm": "max", "c": 0, "nu": 1, "w": [0], "d": ["1/2", "1/2"]}
-    | {"gamma": 1, "more": [0, 0]}
-)
-
-
-def _threshold(x: Instance) -> Slack:
-    d, w = on_simplex(exactly(x.d)), in_l1_ball(exactly(x.w))
-    at = (Fraction(x.gamma) - exactly(x.A) @ w + exactly(x.more)).astype(np.float64)
-    edge = float(np.abs(d @ exactly(x.A)).max())
-    return at_most(x.gamma, edge + norm(x).size(d.astype(np.float64)) * norm(x).dual(at), x.norm)
-
-
-for _claim in (monotone_norm_ball, monotone_norm_penalty):
-    _claim.step(space=ENTRY)(_without_entry)
-for _claim in (any_norm_ball, any_norm_penalty):
-    _claim.step(space=ABOVE)(_threshold)
+monotone_norm_ball.step(space=ENTRY)(_without_entry)
+monotone_norm_penalty.step(space=ENTRY)(_without_entry)
 
 
 @SOURCE.claim(

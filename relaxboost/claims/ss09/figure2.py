@@ -12,11 +12,10 @@ from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.relaxations._projections import by_sorting
 
 
-def fig2(d0: Any, nu: Any, literal: bool = False) -> list[Any]:
+def fig2(d0: Any, nu: Any) -> list[Any]:
     """Return d_t by the pseudo-code of Fig. 2, in the arithmetic of its arguments.
 
-    Its first ENDFOR is read as the ENDIF that is missing; with `literal` as what is printed, so
-    that Z keeps its first value throughout the loop. A division by zero is ZeroDivisionError.
+    Its first ENDFOR is read as the ENDIF that is missing. A division by zero is ZeroDivisionError.
     """
     u = sorted(d0, reverse=True)
     z, xi = sum(u), None
@@ -24,20 +23,9 @@ def fig2(d0: Any, nu: Any, literal: bool = False) -> list[Any]:
         xi = (1 - nu * (i - 1)) / z
         if xi * u[i - 1] <= nu:
             break
-        if not literal:
-            z = z - u[i - 1]
+        z = z - u[i - 1]
     smaller = np.minimum if isinstance(u[0], float) else min  # the first passes nan on
     return [smaller(nu, xi * weight) for weight in d0]
-
-
-def _solves(d: list[Any], d0: list[Fraction], nu: Fraction) -> Slacks:
-    """Yield whether d is the solution of Eq. 14, which `projected` finds in another way."""
-    yield equal(sum(d), 1, "mass")
-    if sum(d) != 1:  # the plainest thing that can be wrong
-        return
-    solution = projected(d0, nu)
-    for weight, right in zip(d, solution or [], strict=solution is not None):
-        yield equal(weight, right, "d_t and the solution of Eq. 14")
 
 
 @SOURCE.claim(
@@ -50,7 +38,10 @@ def figure(x: Instance) -> Slacks:
     except ZeroDivisionError:
         yield equal(0, 1, "no mass, division by zero")
         return
-    yield from _solves(d, d0, nu)
+    yield equal(sum(d), 1, "mass")
+    if sum(d) == 1:
+        for weight, right in zip(d, projected(d0, nu) or [], strict=True):
+            yield equal(weight, right, "d_t and the solution of Eq. 14")
 
 
 @figure.corrected()
@@ -59,19 +50,15 @@ def figure_feasible(x: Instance) -> Slacks:
     yield from figure(x)
 
 
-CAPS = Space(sizes={"m": (2, 8)}, theta=Vector("m", -3.0, 3.0), k=Whole(2, "m"))
-GIVEN = "d0 ∝ e^θ, ν = 1/k, 2 ≤ k ≤ m; in fractions"
-
-
-@SOURCE.claim("F2-ENDFOR", given=GIVEN, space=CAPS)
-def end_for(x: Instance, literal: bool = True) -> Slacks:
-    d0, nu = distribution(softmax(x.theta)), Fraction(1, x.k)
-    yield from _solves(fig2(d0, nu, literal), d0, nu)
-
-
-@end_for.corrected()
-def end_if(x: Instance) -> Slacks:
-    yield from end_for(x, False)
+@figure_feasible.step(
+    space=Space(sizes={"m": (2, 8)}, theta=Vector("m", -3.0, 3.0), k=Whole(2, "m"))
+)
+def _(x: Instance) -> Slack:
+    d0, nu = sorted(distribution(softmax(x.theta)), reverse=True), Fraction(1, x.k)
+    multiples = ((i, (1 - nu * i) / sum(d0[i:])) for i in range(x.k))
+    first, xi = next((i, xi) for i, xi in multiples if xi * d0[i] <= nu)
+    assume(first > 0)
+    return at_least(xi * d0[first - 1], nu, "ξ d0_{i−1} and ν")
 
 
 @SOURCE.claim(

@@ -1,4 +1,4 @@
-"""SS09, Sec. 3 and 4.1: margins are edges, and so are the means of the k smallest margins."""
+"""SS09, Sec. 2 to 4.1: Theorem 3; margins are edges, and so are means of the k smallest margins."""
 
 import itertools
 import math
@@ -19,6 +19,76 @@ from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped
 
+SQUARES = Space(
+    sizes={"m": (1, 6), "n": (1, 5)},
+    A=Matrix(),
+    d=Vector("m"),
+    w=Vector("n"),
+    b=Vector("m"),
+    c=Vector("n"),
+)
+
+
+def _square(u: Array, origin: Array) -> float:
+    return 0.5 * float((u - origin) @ (u - origin))
+
+
+def _conjugate(theta: Array, origin: Array) -> float:
+    return 0.5 * float(theta @ theta) + float(origin @ theta)
+
+
+@SOURCE.claim(
+    "T3",
+    space=SQUARES.including(
+        {"A": [[1]], "d": [1], "w": [-1], "b": [1], "c": [1]},
+        {"A": [[1]], "d": [1], "w": [1], "b": [0], "c": [0]},
+    ),
+).checked(trials=300)
+def weak_duality(x: Instance) -> Slack:
+    left = -_conjugate(-x.A @ x.w, x.b) - _conjugate(x.w, x.c)
+    return at_most(left, _square(x.d, x.b) + _square(x.d @ x.A, x.c))
+
+
+@weak_duality.step()
+def _(x: Instance) -> Slacks:
+    value = float(x.d @ x.A @ x.w)
+    yield at_most(-value, _square(x.d, x.b) + _conjugate(-x.A @ x.w, x.b), "f")
+    yield at_most(value, _square(x.d @ x.A, x.c) + _conjugate(x.w, x.c), "g")
+
+
+@SOURCE.claim("T3-exclusion", space=Space(s=Real(0.0, 2.0), r=Real(0.0, 2.0)))
+def exclusion(x: Instance) -> Slack:
+    assume(min(x.s, x.r) > 0.0)
+    return equal(*_touching(x.s, x.r), "left and right side")
+
+
+@exclusion.corrected()
+def minkowski(x: Instance) -> Slack:
+    assume(x.r > x.s)
+    return equal(*_touching(x.s, x.r), "left and right side")
+
+
+def _touching(s: float, r: float) -> tuple[float, float]:
+    """Return max over w of −f*(−w) − g*(w), where w_2 = 0 ≤ w_1, and inf f + g."""
+    if s > r:  # w_1 (s − r) has no bound, and no d_1 lies in [s, r]
+        return math.inf, math.inf
+
+    def f(first: float, second: float) -> float:
+        return math.exp(-math.sqrt((first - s) * second))
+
+    return f(s + 1.0, 1e60), f(r, 1e60)  # nearly the infima over d_1 ≥ s, and over s ≤ d_1 ≤ r
+
+
+@minkowski.step(space=SQUARES.but(v=Vector("n")))
+def _(x: Instance) -> Slack:
+    # The gradients, which are linear, vanish at the best d and the best w.
+    best = np.linalg.solve(np.eye(len(x.b)) + x.A @ x.A.T, x.b + x.A @ x.c)
+    w = np.linalg.solve(np.eye(len(x.c)) + x.A.T @ x.A, x.A.T @ x.b - x.c)
+    least = _square(best, x.b) + _square(best @ x.A, x.c)
+    line = least + float(w @ (x.v - x.d @ x.A))
+    return at_least(_square(x.d, x.b) + _square(x.v, x.c), near(line))
+
+
 CAPPED = Space(A=Matrix(), k=Whole(1, "m"), d=Vector("m", 0.0, 1.0), w=Weights())
 
 
@@ -37,35 +107,6 @@ def _(x: Instance) -> Slacks:
     yield at_most(mean, largest_edge(A, d), "g*(w) = 0")
 
 
-OPPOSED = Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), i=Whole(1, "m"))
-
-
-@SOURCE.claim("remark-opposite", space=OPPOSED).checked(trials=60)
-def separable_with_zero(x: Instance) -> Slack:
-    found = min(_opposed(x) @ exactly(np.zeros(x.A.shape[1]))) >= 0
-    return equal(int(found), 0, "w = 0 has min (Aw)_i ≥ 0, 1 for yes")
-
-
-@separable_with_zero.corrected()
-def opposite_rows(x: Instance) -> Slacks:
-    A = _opposed(x)
-    yield equal(max(abs(A[x.i - 1] + A[x.i % len(A)])), 0, "edges of d")
-    yield equal(x.optimum(Game(A.astype(np.float64))), 0, "ρ")
-
-
-def _opposed(x: Instance) -> Exact:
-    """Return A with the row after row i, the first after the last, replaced by its negation."""
-    A = exactly(x.A)
-    A[x.i % len(A)] = -A[x.i - 1]
-    return A
-
-
-@opposite_rows.step(space=OPPOSED.but(w=Weights()))
-def _(x: Instance) -> Slack:
-    margins = _opposed(x) @ exactly(x.w)
-    return at_most(min(margins[x.i - 1], margins[x.i % len(margins)]), 0, "the lesser margin")
-
-
 @SOURCE.claim("C5", space=CAPPED)
 def averages(x: Instance) -> Slacks:
     A = exactly(x.A)
@@ -81,42 +122,6 @@ def _(x: Instance) -> Slacks:
     greatest = max(sum(chosen) / Fraction(x.k) for chosen in itertools.combinations(-u, x.k))
     yield equal(greatest, -avg_min(u, x.k), "vertices and AvgMin_k")
     yield at_most(-under_cap(exactly(x.d), x.k) @ u, greatest, "the d drawn")
-
-
-@SOURCE.claim("remark-k-m", space=Space(A=Matrix(), w=Weights())).checked(trials=60)
-def one_hypothesis(x: Instance, signed: bool = False) -> Slack:
-    A, m = exactly(x.A), len(x.A)
-    best = max(A.T, key=lambda column: abs(sum(column)))
-    sign = -1 if signed and sum(best) < 0 else 1
-    return equal(avg_min(sign * best, m), x.optimum(Game(x.A, Capped(m))), "hypothesis and ρ")
-
-
-@one_hypothesis.corrected()
-def one_signed_hypothesis(x: Instance) -> Slack:
-    return one_hypothesis(x, True)[0]
-
-
-@one_signed_hypothesis.step()
-def _(x: Instance) -> Slack:
-    A = exactly(x.A)
-    best = max(abs(sum(column)) for column in A.T) / len(A)
-    return at_most(avg_min(A @ in_l1_ball(exactly(x.w)), len(A)), best)
-
-
-@SOURCE.claim("remark-k-share", space=CAPPED)
-def share(x: Instance) -> Slacks:
-    rho, _, w = optimum(x, Game(x.A, Capped(x.k)))
-    m = len(x.A)
-    margins = exactly(x.A) @ in_l1_ball(w)
-    yield at_least(sum(u >= rho.lower for u in margins), m - x.k + 1, "examples")
-    column = np.array([[float(i >= x.k - 1)] for i in range(m)])
-    yield equal(x.optimum(Game(column, Capped(x.k))), Fraction(1, x.k), "ρ of the example")
-
-
-@share.step()
-def _(x: Instance) -> Slack:
-    u = exactly(x.A) @ in_l1_ball(exactly(x.w))
-    return at_most(avg_min(u, x.k), sorted(u)[x.k - 1], "the k-th smallest margin")
 
 
 NOISE = Space(

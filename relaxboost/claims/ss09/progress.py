@@ -7,11 +7,11 @@ import numpy as np
 from relaxboost.claims.language import *
 from relaxboost.claims.sides import optimum
 from relaxboost.claims.ss09.exact import entropy, log_mean_exp, softmax
-from relaxboost.claims.ss09.runs import beta
 from relaxboost.claims.ss09.smooth import (
     F_GIVEN,
     FAMILY_RUNS,
     Fig1Run,
+    beta,
     distribution,
     hat,
     least_gain,

@@ -9,11 +9,9 @@ import numpy as np
 
 from relaxboost.claims.language import *
 from relaxboost.claims.ss09.exact import (
-    Fractions,
     distribution,
     divergence,
     entropy,
-    level,
     log_mean_exp,
     projected,
     projected_softmax,
@@ -21,27 +19,6 @@ from relaxboost.claims.ss09.exact import (
 )
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.relaxations._projections import capped_distribution
-
-
-@SOURCE.claim(
-    "D10-entropy",
-    space=Space(
-        sizes={"m": (1, 8)}, v=Distribution(), u=Distribution(), alpha=Real(0.0, 1.0)
-    ).including({"v": ["51/100", "49/100"], "u": ["49/100", "51/100"], "alpha": "1/2"}),
-).checked(trials=300)
-def entropy_is_strongly_convex(x: Instance) -> Slack:
-    a = x.alpha
-    bend = 0.5 * a * (1.0 - a) * float(np.abs(x.v - x.u).sum()) ** 2
-    right = a * entropy(x.v) + (1.0 - a) * entropy(x.u)
-    return at_most(entropy(a * x.v + (1.0 - a) * x.u) + bend, right)
-
-
-@entropy_is_strongly_convex.step()
-def _(x: Instance) -> Slack:
-    assume(0.0 < x.alpha < 1.0)
-    a, z = x.alpha, x.alpha * x.v + (1.0 - x.alpha) * x.u
-    apart = a * divergence(x.v, z) + (1.0 - a) * divergence(x.u, z)
-    return equal(near(a * entropy(x.v) + (1.0 - a) * entropy(x.u)), near(entropy(z) + apart))
 
 
 def _clipped(values: Exact) -> Exact:
@@ -141,34 +118,13 @@ projection.step(space=Space(sizes={"m": (1, 7)}, theta=Vector("m", -6.0, 6.0), d
 )
 
 
-GIVEN = "d0 ∝ e^θ, hence positive; ν = 1/k, 1 ≤ k ≤ m"
-
-
-def _space(spread: float = 3.0) -> Space:
-    return Space(sizes={"m": (1, 7)}, theta=Vector("m", -spread, spread), k=Whole(1, "m"))
-
-
-def _solution(d0: Fractions, nu: Fraction) -> Fractions:
-    """Return the solution of Eq. 14, and leave the instance out if there is none."""
-    d = projected(d0, nu)
-    assume(d is not None)
-    assert d is not None
-    return d
-
-
-def _candidates(x: Instance) -> tuple[Fractions, Fraction, list[tuple[int, Fraction]]]:
-    """Return the sorted d0, ν, and i and ξ of all points of Lemma 16 with j = m below the cap."""
-    d0, nu = sorted(distribution(softmax(x.theta)), reverse=True), Fraction(1, x.k)
-    found = [(i, (1 - nu * (i - 1)) / sum(d0[i - 1 :])) for i in range(1, min(x.k, len(d0)) + 1)]
-    return d0, nu, [(i, xi) for i, xi in found if xi * d0[i - 1] <= nu]
-
-
 @SOURCE.claim("L15", space=Space(sizes={"m": (1, 7)}, d0=Distribution(), nu=Real(0.1, 1.0)))
 def order(x: Instance) -> Slacks:
     d0 = distribution(x.d0)
-    d = _solution(d0, Fraction(x.nu))
-    for a, left in zip(d0, d, strict=True):
-        for b, right in zip(d0, d, strict=True):
+    d = projected(d0, Fraction(x.nu))
+    assume(d is not None)
+    for a, left in zip(d0, d or [], strict=True):
+        for b, right in zip(d0, d or [], strict=True):
             if a > b:
                 yield at_least(left, right, "d_{t,j} ≤ d_{t,i}")
 
@@ -185,11 +141,15 @@ def _(x: Instance) -> Slacks:
             yield equal(near(before - divergence(other, d0)), near(change), "change")
 
 
-@SOURCE.claim("L16", given="d_t the solution of Eq. 14; " + GIVEN, space=_space(6.0))
+@SOURCE.claim(
+    "L16",
+    given="d_t the solution of Eq. 14; d0 ∝ e^θ, hence positive; ν = 1/k, 1 ≤ k ≤ m",
+    space=Space(sizes={"m": (1, 7)}, theta=Vector("m", -6.0, 6.0), k=Whole(1, "m")),
+)
 def between(x: Instance) -> Slacks:
     theta, nu = np.sort(x.theta)[::-1], 1.0 / x.k
     d, d0 = projected_softmax(theta, nu), softmax(theta)
-    inside = np.flatnonzero(theta + level(theta, nu) < math.log(nu) - 1e-12)
+    inside = np.flatnonzero(d < nu * (1.0 - 1e-12))
     assume(inside.size > 0)
     first = int(inside[0])  # i − 1
     xi = (1.0 - nu * first) / math.fsum(d0[first:].tolist())
@@ -210,28 +170,3 @@ def _(x: Instance) -> Slacks:
     rates = [float(np.log(d[0] / x.d0[0]) - np.log(d[1] / x.d0[1])) for d in (before, after)]
     yield at_least(change, tau * rates[0], "τ g(d), the change")
     yield at_most(change, tau * rates[1], "the change, τ g afterwards")
-
-
-@SOURCE.claim(
-    "L16-first",
-    given=GIVEN + "; among all points of the form of Lemma 16 with j = m",
-    space=_space(),
-)
-def fewest_capped(x: Instance) -> Slacks:
-    d0, nu, found = _candidates(x)
-    points = [[nu] * (i - 1) + [xi * weight for weight in d0[i - 1 :]] for i, xi in found]
-    values = [divergence(d, d0) for d in points]
-    for value in values[1:]:
-        yield at_most(values[0], value, "first and a later i")
-    solution = _solution(d0, nu)
-    yield equal(near(values[0]), near(divergence(solution, d0)), "and the solution of Eq. 14")
-    yield at_least(int(min(solution) > 0), 1, "d_{t,m} > 0")
-
-
-@fewest_capped.step()
-def _(x: Instance) -> Slacks:
-    d0, nu, found = _candidates(x)
-    first, xi = found[0]
-    yield at_most(xi * d0[first - 1], nu, "not capped")
-    if first > 1:
-        yield at_least(xi * d0[first - 2], nu, "capped")

@@ -1,8 +1,7 @@
 """SS09, Sec. 5: the remarks on AdaBoost between Theorem 9 and its proof."""
 
 import math
-from fractions import Fraction
-from itertools import combinations, product
+from itertools import product
 
 import numpy as np
 
@@ -85,50 +84,3 @@ def _(x: Instance) -> Slacks:
     trace = adaboost_by_hand(A, x.t)
     yield equal(error(A, trace[-1]), _tail(x.t, 1.0 / (x.ones + 1)), "error")
     yield equal(float(trace[-1][-1]), 0.0, "weight of the constant column")
-
-
-@SOURCE.claim(
-    "remark-one-over-gamma",
-    space=Space(sizes={"m": (1, 8), "n": (1, 6)}, A=Matrix()),
-).checked(trials=40)
-def one_over_gamma(x: Instance) -> Slack:
-    gamma = _margin(x)
-    trace = adaboost_by_hand(x.A, math.ceil(1.0 / gamma**2))
-    right = (t for t, w in enumerate(trace, 1) if error(x.A, w) == 0.0)
-    first = next(right, len(trace) + 1)  # it ends before a column that is never wrong
-    return at_least(first, 1.0 / gamma**2, "the first round without errors")
-
-
-def _margin(x: Instance) -> float:
-    gamma = float(x.optimum(Game(x.A)).middle)
-    assume(gamma >= 0.1)
-    return gamma
-
-
-@one_over_gamma.corrected()
-def one_over_gamma_bound(x: Instance) -> Slacks:
-    gamma = _margin(x)
-    t = math.ceil(1.0 / gamma**2)
-    yield at_most(math.exp(-(gamma**2) * t), math.exp(-1.0), "at ⌈1/γ²⌉")
-    yield at_least(math.exp(-(gamma**2) * (t - 1)), math.exp(-1.0), "a round before")
-
-
-@one_over_gamma_bound.step(
-    space=Space(n=Whole(3, 10), minus=Whole(1, 4)).including({"n": 8, "minus": 2}), trials=30
-)
-def _(x: Instance) -> Slacks:
-    n, minus = x.n, x.minus
-    assume(2 * minus < n)
-    rows = [[-1.0 if j in at else 1.0 for j in range(n)] for at in combinations(range(n), minus)]
-    A, gamma = np.array(rows), Fraction(n - 2 * minus, n)
-    yield equal(float(np.abs(A.mean(axis=0)).max()), gamma, "edges of the uniform d")
-    yield equal(float(A.mean(axis=1).min()), gamma, "margins of the uniform w")
-    for t, w in enumerate(adaboost_by_hand(A, 2 * n), 1):
-        if error(A, w) == 0.0:
-            used = int(np.count_nonzero(w))
-            yield at_least(used, (1 - gamma) * n + 1, "columns of AdaBoost's vote", t)
-    rng = x.rng
-    for _ in range(10):
-        few = np.zeros(n)
-        few[rng.permutation(n)[: 2 * minus]] = rng.exponential(size=2 * minus)
-        yield at_most(float((A @ few).min()), 0.0, "least margin of 2p columns")

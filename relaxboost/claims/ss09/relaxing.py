@@ -3,20 +3,15 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
 from relaxboost.claims.language import *
 from relaxboost.claims.sides import in_l1_ball, indicator, on_simplex, optimum
 from relaxboost.claims.ss09.source import SOURCE
-from relaxboost.claims.ss09.strong import dual
 from relaxboost.game.game import Game
-from relaxboost.relaxations import Capped, ChiSquarePenalty, NormBall, NormPenalty, Relaxation
+from relaxboost.relaxations import Capped, ChiSquarePenalty, NormPenalty, Relaxation
 from relaxboost.relaxations.bounds import bounds_of
-
-_OUTSIDE = 1e-9
-"""Relative distance by which a d of a numerical solver may be outside of a ball."""
 
 
 @dataclass(frozen=True)
@@ -27,15 +22,10 @@ class Penalty:
     f_star: Callable[[Array, float], float]
     relaxation: Callable[[int, float], Relaxation]
     constant: Callable[[int, float], float] = lambda m, s: 0.0
-    closed: bool = True
 
 
 def _k(m: int, s: float) -> int:
     return 1 + round(s * (m - 1))
-
-
-def _radius(m: int, s: float) -> float:
-    return (1.05 + s) * m ** (-2.0 / 3.0)
 
 
 def _size(d: Array, p: float) -> float:
@@ -53,11 +43,6 @@ PENALTIES: dict[str, Penalty] = {
         f_star=lambda t, s: indicator(_size(t, 1) <= 0.1 + s),
         relaxation=lambda m, s: NormPenalty(math.inf, 0.1 + s),
     ),
-    "3-norm ball": Penalty(
-        f=lambda d, s: indicator(_size(d, 3.0) <= _radius(d.size, s) * (1.0 + _OUTSIDE)),
-        f_star=lambda t, s: _radius(t.size, s) * _size(t, dual(3.0)),
-        relaxation=lambda m, s: NormBall(3.0, _radius(m, s)),
-    ),
     "square": Penalty(
         f=lambda d, s: (0.1 + s) * float(d @ d),
         f_star=lambda t, s: float(t @ t) / (4.0 * (0.1 + s)),
@@ -69,14 +54,13 @@ PENALTIES: dict[str, Penalty] = {
         f_star=lambda t, s: _size(t, 1) / t.size,
         relaxation=lambda m, s: Capped(m),
         constant=lambda m, s: 1.0,
-        closed=False,
     ),
 }
 """By name; s in [0, 1] is the strength. The open cube is 0 for ‖d‖_∞ < 1/m and 1 where that is
 1/m, so that it is convex, but its level sets are not closed."""
 
 
-CLOSED = tuple(name for name, f in PENALTIES.items() if f.closed)
+CLOSED = tuple(name for name in PENALTIES if name != "open cube")
 STRENGTH = Real(0.0, 1.0)
 
 
@@ -104,27 +88,6 @@ def hinge_side(u: Array, f: Penalty, s: float) -> float:
     return value(low)
 
 
-@SOURCE.claim("D6", space=Space(a=Real(-1.0, 1.0), d=Real(0.0, 1.0)))
-def attained(x: Instance) -> Slack:
-    return equal(_sum(x, Fraction(x.d) if x.a else Fraction(1)), 0, "at the d drawn and least")
-
-
-def _sum(x: Instance, d: Fraction) -> Fraction:
-    return d * abs(Fraction(x.a)) + (d == 0)
-
-
-@attained.corrected()
-def infimum(x: Instance) -> Slacks:
-    yield at_least(_sum(x, Fraction(x.d)), 0, "the d drawn")
-    yield at_most(_sum(x, Fraction(1, 10**9)), Fraction(1, 10**9), "nearly attained")
-
-
-@infimum.step()
-def _(x: Instance) -> Slack:
-    assume(x.d > 0.0)
-    return at_most(_sum(x, Fraction(x.d)), Fraction(x.d), "d_1 > 0")
-
-
 GAMES = Space(
     sizes={"m": (1, 6), "n": (1, 5)},
     A=Matrix(),
@@ -147,7 +110,7 @@ def general_relaxation(x: Instance) -> Slacks:
 
 @general_relaxation.corrected()
 def general_relaxation_closed(x: Instance) -> Slacks:
-    assume(PENALTIES[x.f].closed)
+    assume(x.f in CLOSED)
     yield from general_relaxation(x)
 
 
@@ -162,36 +125,6 @@ def _(x: Instance) -> Slack:
     u = x.A @ in_l1_ball(exactly(x.w)).astype(np.float64)
     left = x.gamma - f.f_star(np.maximum(x.gamma - u, 0.0), x.s)
     return at_most(left, float(np.abs(d @ x.A).max()) + f.f(d, x.s), x.f)
-
-
-@SOURCE.claim("T7-max", space=Space(u=Vector("m"), gamma=Real(1.0, 1e6, log=True)))
-def attained_threshold(x: Instance) -> Slack:
-    gap, variance = _moments(x)
-    return at_most(gap**2 + variance, gap**2, "f*² and (γ − mean)²")
-
-
-@attained_threshold.corrected()
-def least_threshold(x: Instance) -> Slacks:
-    gap, variance = _moments(x)
-    assume(gap > 0)
-    yield at_least(gap**2 + variance, gap**2, "never above mean u")
-    yield at_most(gap**2 + variance, (gap + variance / (2 * gap)) ** 2, "nearly attained")
-
-
-def _moments(x: Instance) -> tuple[Fraction, Fraction]:
-    """Return γ − mean u and the variance of u, whose sum of squares is f*([γ − u]_+)²."""
-    u, gamma = exactly(x.u), Fraction(x.gamma)
-    gap = gamma - sum(u, Fraction(0)) / len(u)
-    return gap, sum(((gamma - v) ** 2 for v in u), Fraction(0)) / len(u) - gap**2
-
-
-@least_threshold.step(
-    space=Space(u=Vector("m"), gamma=Real(-1.0, 1.0)).including({"u": [0, 0], "gamma": 1})
-)
-def _(x: Instance) -> Slack:
-    u, gamma = exactly(x.u), Fraction(x.gamma)
-    losses = sum(max(gamma - v, Fraction(0)) ** 2 for v in u) / len(u)
-    return at_least(losses, (gamma - sum(min(gamma, v) for v in u) / len(u)) ** 2)
 
 
 @SOURCE.claim(
@@ -217,7 +150,7 @@ def hinge_conjugate(x: Instance) -> Slacks:
 
 @hinge_conjugate.corrected()
 def hinge_conjugate_closed(x: Instance) -> Slacks:
-    assume(PENALTIES[x.f].closed)
+    assume(x.f in CLOSED)
     yield from hinge_conjugate(x)
 
 
@@ -235,25 +168,3 @@ def _(x: Instance) -> Slack:
     gamma = float((at - x.theta).min())
     left = -f.f_star(at, x.s) - float((x.theta - at).max())
     return at_most(left, gamma - f.f_star(np.maximum(x.theta + gamma, 0.0), x.s), x.f)
-
-
-@SOURCE.claim(
-    "remark-hard-margin", space=Space(theta=Vector("m"), i=Whole(1, "m"), alpha=Real(0.0, 1.0))
-)
-def hard_margin(x: Instance) -> Slack:
-    theta = exactly(x.theta)
-    less = theta.copy()
-    less[x.i - 1] *= 1 - Fraction(x.alpha)
-    return at_most(max(less), max(theta), "condition (iii)")
-
-
-@hard_margin.corrected()
-def hard_margin_conclusion(x: Instance) -> Slack:
-    u = -exactly(x.theta)
-    return equal(max(g - max(max(g - v, 0) for v in u) for g in u), min(u), "soft and hard margin")
-
-
-@hard_margin_conclusion.step()
-def _(x: Instance) -> Slack:
-    u, gamma = -exactly(x.theta), 2 * Fraction(x.alpha) - 1
-    return equal(gamma - max(max(gamma - v, Fraction(0)) for v in u), min(gamma, *u))

@@ -5,10 +5,8 @@ import math
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.ss09.runs import beta
-from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Fig1Run, distribution, smooth
+from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Fig1Run, beta, distribution, smooth
 from relaxboost.claims.ss09.source import SOURCE
-from relaxboost.claims.ss09.totally import totally_corrective_run
 
 SPREAD = 0.964
 """Bounds the standard deviation of log d, in units of log m."""
@@ -70,22 +68,3 @@ def _(x: Instance) -> Slack:
     assume(eta < 1.0)
     bend = min(x.a, (1.0 + 0.5 * SPREAD * x.epsilon) / (1.0 - eta)) ** 2
     return at_least((1.0 - bend / (2.0 * x.a**2)) / x.a**2, 3.0 / 16.0, "constant")
-
-
-@SOURCE.claim("Eq13-sharper", space=CAPPED_RUNS.but(epsilon=Real(0.1, 1 / 3, log=True))).checked(
-    trials=20
-)
-def totally_sharper(x: Instance) -> Slacks:
-    run = totally_corrective_run(x)
-    for t, now in enumerate(run.trace, 1):
-        least = 2.0 / 9.0 * beta(len(x.A), x.epsilon) * now.slope**2
-        yield at_least(now.best - now.value, least, "gain", t)
-    yield at_most(run.rounds, 18.0 * math.log(len(x.A)) / x.epsilon**2, "rounds")
-
-
-@totally_sharper.step(
-    space=Space(m=Whole(2, 50), epsilon=Real(0.01, 1 / 3)).including({"m": 2, "epsilon": "1/3"})
-)
-def _(x: Instance) -> Slack:
-    deviation = (1.0 + 0.5 * SPREAD * x.epsilon) / (1.0 - 8.0 / 9.0 * beta(x.m, x.epsilon))
-    return at_most(deviation**2, 9.0 / 4.0, "variance")

@@ -1,62 +1,50 @@
 """SS09, Sec. 5.2: the totally corrective update."""
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from relaxboost.claims.language import *
 from relaxboost.claims.ss09.algorithm import VOTES, error, smoothing_costs
-from relaxboost.claims.ss09.runs import beta, smoothed
 from relaxboost.claims.ss09.smooth import (
     CAPPED_RUNS,
     F_GIVEN,
     FAMILY_RUNS,
+    beta,
     distribution,
     f_of,
+    game,
     least_gain,
-    relaxation,
     smooth,
+    smoothed,
     smoothed_game,
 )
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.game.game import Game
 
 
-@dataclass(frozen=True)
-class _Round:
-    """w_t before the totally corrective update, and what the update makes of D."""
+class _Round(NamedTuple):
+    """w_t before the update, D(w_t), the gap, and D after the step of Fig. 1; columns seen so far.
+
+    `best` is the maximum of D over these columns, which is D after the update.
+    """
 
     w: Array
     value: float
-    """D(w_t)."""
     slope: float
-    """The gap that Fig. 1 tests."""
     corrective: float
-    """D after the step of Fig. 1 from w_t."""
     best: Bracket
-    """max D over the columns seen so far."""
     seen: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class TotallyCorrectiveRun:
-    """What Eq. 13 makes of an instance with A, k and epsilon, and f if it has one."""
+def totally_corrective_run(
+    x: Instance, to_gap: float | None = None
+) -> tuple[list[_Round], Array, float]:
+    """Run Eq. 13 until the gap of Fig. 1 is at most ε, or `to_gap`.
 
-    trace: list[_Round]
-    """The rounds that made an update."""
-    w: Array
-    """What is returned."""
-    gap: float
-
-    @property
-    def rounds(self) -> int:
-        """How many there were, with the last one."""
-        return len(self.trace) + 1
-
-
-def totally_corrective_run(x: Instance, to_gap: float | None = None) -> TotallyCorrectiveRun:
-    """Run Eq. 13 until the gap of Fig. 1 is at most ε, or `to_gap`."""
+    Return the rounds that made an update, which are all but the last, and the w and its gap.
+    """
     (m, n), f = x.A.shape, f_of(x)
     smoothing, enough = beta(m, x.epsilon), x.epsilon if to_gap is None else to_gap
     w = np.zeros(n)
@@ -69,12 +57,12 @@ def totally_corrective_run(x: Instance, to_gap: float | None = None) -> TotallyC
         j = int(np.argmax(np.abs(edges)))
         slope = float(abs(edges[j]) - d @ u)
         if slope <= enough or len(trace) > n:
-            return TotallyCorrectiveRun(trace, w, slope)
+            return trace, w, slope
         seen = sorted({*seen, j})
         v = np.sign(edges[j]) * x.A[:, j] - u
         eta = max(0.0, min(1.0, smoothing * slope / float(np.max(np.abs(v))) ** 2))
         step = float(smooth(u + eta * v, x.k, smoothing, f))
-        best = x.optimum(smoothed(Game(x.A[:, seen], relaxation(x)), x.epsilon))
+        best = x.optimum(smoothed(Game(x.A[:, seen], game(x).relaxation), x.epsilon))
         value = float(smooth(u, x.k, smoothing, f))
         trace.append(_Round(w, value, slope, step, best, tuple(seen)))
         support, coefficients = x.optima[-1].w
@@ -86,11 +74,11 @@ def totally_corrective_run(x: Instance, to_gap: float | None = None) -> TotallyC
     "Eq13-rounds", given=F_GIVEN + "; A in [−1, 1]^(m×n), m ≥ 2", space=FAMILY_RUNS
 ).checked(trials=12)
 def totally_corrective_rounds(x: Instance) -> Slacks:
-    run = totally_corrective_run(x)
-    yield at_most(run.rounds, 32.0 * math.log(len(x.A)) / x.epsilon**2, "rounds")
-    yield at_most(run.rounds, x.A.shape[1] + 1, "rounds and columns")
+    trace, _, _ = totally_corrective_run(x)
+    yield at_most(len(trace) + 1, 32.0 * math.log(len(x.A)) / x.epsilon**2, "rounds")
+    yield at_most(len(trace), x.A.shape[1], "updates and columns")
     most = x.optimum(smoothed_game(x))
-    for t, now in enumerate(run.trace, 1):
+    for t, now in enumerate(trace, 1):
         left = most - now.value
         least = least_gain(left, beta(len(x.A), x.epsilon))
         yield at_least(now.best - now.value, least, "βε_t²/8", t)
@@ -99,7 +87,7 @@ def totally_corrective_rounds(x: Instance) -> Slacks:
 
 @totally_corrective_rounds.step(trials=20)
 def _(x: Instance) -> Slacks:
-    trace = totally_corrective_run(x).trace
+    trace, _, _ = totally_corrective_run(x)
     assume(bool(trace))
     for t, now in enumerate(trace, 1):
         yield equal(float(np.abs(np.delete(now.w, now.seen)).sum()), 0.0, "weight off {j_r}", t)
@@ -109,19 +97,19 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("Eq13-accuracy", space=CAPPED_RUNS).checked(trials=10)
 def totally_accurate(x: Instance) -> Slack:
-    run = totally_corrective_run(x)
-    return at_most(error(x, x.A @ run.w), x.epsilon, "ρ − margin of w_t", run.rounds)
+    trace, w, _ = totally_corrective_run(x)
+    return at_most(error(x, x.A @ w), x.epsilon, "ρ − margin of w_t", len(trace) + 1)
 
 
 @totally_accurate.corrected()
 def totally_accurate_half_more(x: Instance) -> Slacks:
     smoothing = beta(len(x.A), x.epsilon) * math.log(len(x.A) / x.k)
     for gap, most in ((x.epsilon, 1.5 * x.epsilon), (0.5 * x.epsilon, x.epsilon)):
-        run = totally_corrective_run(x, gap)
-        short = error(x, x.A @ run.w)
-        yield at_most(short, run.gap + smoothing, "ρ − margin of w_t", run.rounds)
-        yield at_most(short, most, "ρ − margin of w_t", run.rounds)
-        yield at_most(run.rounds, 64.0 * math.log(len(x.A)) / x.epsilon**2, "rounds")
+        trace, w, last_gap = totally_corrective_run(x, gap)
+        short, rounds = error(x, x.A @ w), len(trace) + 1
+        yield at_most(short, last_gap + smoothing, "ρ − margin of w_t", rounds)
+        yield at_most(short, most, "ρ − margin of w_t", rounds)
+        yield at_most(rounds, 64.0 * math.log(len(x.A)) / x.epsilon**2, "rounds")
 
 
 totally_accurate_half_more.step(space=VOTES)(smoothing_costs)

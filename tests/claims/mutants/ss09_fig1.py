@@ -40,7 +40,6 @@ MUTANTS = (
         step=2,
     ),
     Mutant("SS09-T9-many-rows", "constant", "/ math.e", "/ 3.0", correction=1, step=2),
-    Mutant("SS09-T9-small", "constant", "share * x.epsilon", "0.999 * share * x.epsilon"),
     # The rounds: 2I − 1 with m = 100 and ε = 9/400 takes 7.02 log(m)/ε².
     Mutant("SS09-T9-rounds-worst", "constant", "32.0", "7.0"),
     Mutant("SS09-T9-rounds", "direction", "at_most", "at_least", step=1),
@@ -71,13 +70,4 @@ MUTANTS = (
     Mutant("SS09-remark-adaboost-error-sharp", "constant", "-0.5 * x.gamma", "-0.7 * x.gamma"),
     Mutant("SS09-remark-adaboost-error-sharp", "index", "(2.0 * (x.t + 1))", "(x.t + 1)"),
     Mutant("SS09-remark-adaboost-error-sharp", "index", "x.ones + 1)", "x.ones)", step=1),
-    Mutant("SS09-remark-one-over-gamma", "index", "* n + 1", "* n + 2", correction=1, step=1),
-    Mutant(
-        "SS09-remark-one-over-gamma",
-        "index",
-        "2 * minus]] = rng.exponential(size=2 * minus)",
-        "2 * minus + 1]] = rng.exponential(size=2 * minus + 1)",
-        correction=1,
-        step=1,
-    ),
 )
