@@ -231,7 +231,7 @@ PAGES = [
     "trace.md", "relaxations.md",
     "prototyping.md", "certificates.md", "instances.md", "ensembles.md", "scikit_learn.md",
     "checking-claims.md",
-    "functional.md", "online.md", "planning.md", "portfolios.md",
+    "functional.md", "online.md", "planning.md", "portfolios.md", "questions.md",
 ]  # fmt: skip
 
 
