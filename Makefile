@@ -5,11 +5,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORE := $(VENV)/.core
 READY := $(VENV)/.ready
+DOCS := $(VENV)/.docs
 # Without bytecode each worker and each process of the tests compiles the package and rewrites tests.
 unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: help demo prototype test pytest check coverage review processors release-check format claims tables mutants docs bench figures clean
+.PHONY: help demo prototype test pytest check coverage review processors release-check format claims tables mutants docs site-check bench figures clean
 
 help:
 	@echo "make demo       solve a real game with a reference solver and both boosters (half a minute)"
@@ -26,6 +27,7 @@ help:
 	@echo "make tables     renew the tables of docs/relaxations.md from the families (ten seconds)"
 	@echo "make mutants    plant errors in the claims, and see that checks refute them (five minutes)"
 	@echo "make docs       build the documentation into site/"
+	@echo "make site-check look at every page of site/ in Chromium, wide and narrow, and ask the search"
 	@echo "make bench      compare solvers on the suite, LIMIT=60 seconds each, DATA= a folder of data"
 	@echo "make figures    run the other benchmarks (ten minutes)"
 	@echo "make clean      remove the environment and everything built"
@@ -97,9 +99,18 @@ tables: $(READY)
 mutants: $(READY)
 	$(BIN)/python -m tests.claims.mutants
 
-docs: $(READY)
+$(DOCS): $(CORE) docs/checker/package-lock.json
+	@echo "Installing what the documentation needs into $(VENV) (once, under a minute) ..."
 	@$(INSTALL) '.[docs]'
+	@npm ci --prefix docs/checker --omit=dev --no-audit --no-fund --silent || \
+	  echo "no npm: the page that checks certificates in the browser will say that it cannot"
+	@touch $(DOCS)
+
+docs: $(DOCS)
 	$(BIN)/mkdocs build --strict
+
+site-check: docs $(READY)
+	$(BIN)/python .ci/site_check.py
 
 bench: $(READY)
 	@$(INSTALL) '.[bench]'

@@ -33,7 +33,7 @@ def tests(session: nox.Session) -> None:
 @nox.session(python="3.12", default=False)
 def docs(session: nox.Session) -> None:
     """Build the documentation into site/, as `make docs` does."""
-    session.install("-e", ".[test,docs]")
+    session.install("-e", ".[docs]")
     session.run("mkdocs", "build", "--strict")
 
 

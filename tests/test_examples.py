@@ -52,6 +52,12 @@ def test_prototype_at_a_reduced_size(tmp_path, printed):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_relaxation_in_full_keeps_its_promises(printed):
+    lines = printed(EXAMPLES / "prove_a_relaxation.py", "").splitlines()
+    assert lines[0].endswith(", enclosed")
+    assert lines[1:] == ["the general solver agrees: True", "56 checks passed, none failed"]
+
+
 def test_ensembles_are_certified_and_drawn(tmp_path, printed):
     picture = tmp_path / "ensembles.png"
     script = EXAMPLES / "certify_an_ensemble.py"

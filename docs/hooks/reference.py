@@ -6,6 +6,7 @@ import importlib.util
 import inspect
 import pkgutil
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,8 @@ ROOMS = {
 }
 """The rooms whose names are public, in the order of the page."""
 
-ERRORS = ("InputError", "_core.MissingDependencyError")
-"""What the package raises, which is in no room; it is listed with the game."""
+TOP = ("report", "InputError", "_core.MissingDependencyError")
+"""What is in no room; it is listed with the game."""
 
 MODULES = {
     "game": ["game.bounds"],
@@ -46,7 +47,7 @@ def objects(room: str) -> Iterator[tuple[str, Any]]:
     """Yield the path of each public object of a room, below the package, and the object."""
     module = importlib.import_module(f"relaxboost.{room}")
     if room == "game":
-        yield from ((path, pkgutil.resolve_name(f"relaxboost.{path}")) for path in ERRORS)
+        yield from ((path, pkgutil.resolve_name(f"relaxboost.{path}")) for path in TOP)
     for name in module.__all__:
         value = getattr(module, name)
         if inspect.ismodule(value):
@@ -114,10 +115,18 @@ def on_page_content(html: str, **_: object) -> str:
 
 
 def on_post_page(output: str, **_: object) -> str:
-    """Refuse a page that loads anything from a network, and drop the empty lines of the theme."""
+    """Refuse a page that loads anything from a network, and drop the indentation of the theme."""
     if found := re.search(r"<(script|link|img)\b[^>]*\s(src|href)=.?(https?:)?//[^>]*>", output):
         raise ValueError(f"a page loads from a network: {found[0]}; keep a copy in docs/")
     head, article, rest = output.partition("<article")
     body, end, foot = rest.partition("</article>")
-    squeezed = [re.sub(r"\n\s*\n", "\n", part) for part in (head, foot)]
+    squeezed = [re.sub(r"\n\s+", "\n", part) for part in (head, foot)]
     return f"{squeezed[0]}{article}{body}{end}{squeezed[1]}"
+
+
+def on_post_build(config: Any, **_: object) -> None:
+    """Drop the files of the theme that no page of this site loads: 2 MB."""
+    assets = Path(config["site_dir"]) / "assets"
+    shutil.rmtree(assets / "javascripts" / "lunr", ignore_errors=True)
+    for path in assets.rglob("*.map"):
+        path.unlink()

@@ -78,6 +78,16 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
+    Notes
+    -----
+    `score` is the accuracy for every loss. `set_params` and searches accept options of the loss and
+    of the learner by their names, such as ``learner__max_depth`` or ``loss__width``, also if the
+    loss or the learner is given as a string.
+
+    Columns of text must become numbers first. In a pipeline,
+    ``OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)`` encodes them, and
+    ``Trees(categorical=[...])`` takes the indices of the encoded columns.
+
     References
     ----------
     Grubb & Bagnell (2011), Algorithms 1 to 3.

@@ -39,6 +39,11 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
+    Notes
+    -----
+    scikit-learn's `check_estimator` gives no groups. The ranker passes its checks if `fit` and
+    `score` get one query for all rows.
+
     References
     ----------
     Grubb & Bagnell (2011), Sec. 5.

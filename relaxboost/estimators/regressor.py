@@ -53,6 +53,11 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
+    Notes
+    -----
+    `score` is R² for every loss. To compare models by their loss, give a search `scoring`, such as
+    ``make_scorer(mean_pinball_loss, alpha=0.9, greater_is_better=False)`` for a quantile.
+
     References
     ----------
     Grubb & Bagnell (2011), Algorithms 1 to 3.

@@ -84,10 +84,14 @@ class Algorithm(ABC):
     Parameters
     ----------
     step : str, float or callable, optional
-        One of `schedules.STEPS`, a number > 0, or a function of t = 1, 2, ... By default the
-        schedule of the theorem that covers the algorithm and the risk.
+        A number > 0, a function of t = 1, 2, ..., or a name. "1/Lambda" needs the smoothness Λ of
+        the risk (GB11, Theorem 3). "2/(lambda t)" and "1/(lambda t)" need its strong convexity λ
+        (Theorems 4 and 6). "1/sqrt(t)" needs no constant (Theorems 5 and 7). "line-search" takes
+        the best step along the direction. The default is the step of the theorem that covers the
+        algorithm and the risk.
     scale : float, optional
-        A positive factor of every step; by default 1.
+        A positive factor of every step; by default 1. The steps 1/√t suit functions and gradients
+        of size one. Targets in the hundreds need a scale in the hundreds.
     projection : {"least-squares", "inner"}, optional
         GB11, Eq. 4 or Eq. 3; by default the first of `WeakLearner.projections`.
     iterate : {"last", "best", "average"}, optional

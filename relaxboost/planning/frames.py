@@ -73,6 +73,12 @@ def from_pandas(
         For a table that is empty or lacks a column; for text of more than 100 values; for ``x`` and
         ``y`` in degrees with lengths in metres. For missing values, numbers that are not finite,
         self-loops, nodes without coordinates and unknown values of text the message names the row.
+
+    Notes
+    -----
+    A network of TNTP is such a table:
+    ``pd.read_csv("net.tntp", sep="\\t", skiprows=8)``, with the columns ``init_node`` and
+    ``term_node``.
     """
     # Nodes and keys are labels, and never features.
     used = [source, target] if edge is None else [source, target, edge]

@@ -57,6 +57,17 @@ def grid(
     InputError
         For a passable cell with a feature that is not finite, shapes that do not fit, and a map
         without two passable neighbours.
+
+    Examples
+    --------
+    The rows of a .map file of MovingAI are strings, in which "@" is a wall.
+
+    >>> import numpy as np
+    >>> from relaxboost import planning as pl
+    >>> free = np.array([list(row) for row in ["...", ".@.", "..."]]) != "@"
+    >>> hall = pl.grid(np.ones((1, *free.shape)), free, names=["step"])
+    >>> hall.nodes, hall.arcs
+    (9, 16)
     """
     from scipy.sparse import csr_array
 

@@ -58,8 +58,23 @@ class Gains(NamedTuple):
 class PathLoss(ABC):
     """ℓ(path; demonstration), which adds up over the arcs of the path, with ℓ(demonstration) = 0.
 
-    A user-defined loss is a subclass with `gains`, and should be immutable. A subclass with a
-    `name` enters `LOSSES`, and the command line accepts it.
+    A user-defined loss is a subclass with `gains`, and should be immutable. If no arc has a gain
+    above 0, the costs minus the loss are >= 0 for costs >= 0, and Dijkstra's algorithm is exact. A
+    subclass with a `name` enters `LOSSES`, and the command line accepts it.
+
+    Examples
+    --------
+    A path that misses the first arc of the demonstration has the loss 1.
+
+    >>> import numpy as np
+    >>> from relaxboost.planning import Gains, Graph, Path, PathLoss
+    >>> class MissedStart(PathLoss):
+    ...     def gains(self, demonstration):
+    ...         return Gains(1.0, demonstration.arcs[:1], np.array([-1.0]))
+    >>> graph = Graph([0, 0, 1], [1, 1, 2], np.ones((3, 1)))
+    >>> shown, other = Path(graph, [0, 2]), Path(graph, [1, 2])
+    >>> MissedStart().value(shown, shown), MissedStart().value(other, shown)
+    (0.0, 1.0)
     """
 
     name: ClassVar[str] = ""

@@ -18,40 +18,21 @@ from relaxboost.functional import Naive, Repeated, Residual
 from tests.claims.figures import complete, refuted
 
 FIGURES = {
-    "GB11-subgradient": [(0.5, 0.0)],
-    "GB11-subgradients-emp": [(0.3, -0.2), (1.0, 0.0)],
+    "GB11-subgradients-emp": [(0.3, -0.2)],
     "GB11-Eq3": [(0.5, -(0.5**0.5))],
-    "GB11-D1": [(81.0, 0.0), (40.5, 0.0)],
-    "GB11-regression": [(1.0, 0.0)],
+    "GB11-D1": [(81.0, 0.0)],
     "GB11-T1": [(1.0, 0.0)],
-    "GB11-T1-strict": [(1.0, 1.0), (0.7071, 0.7071)],
-    "GB11-T1-chain": [(2.0, 1.0)],
     "GB11-T2": [(1.0, 0.5)],
     "GB11-T2-all-gradients": [(1e-9, 0.0)],
-    "GB11-T2-label": [(1.0, 2.0)],
-    "GB11-T2-norms": [(2.4495, 2.0), (1.4142, 1.0)],
-    "GB11-T2-last-step": [(2.4495, 2.0)],
-    "GB11-T3-step": [(0.5, 0.0)],
     "GB11-T3-edge": [(0.25, 0.146447)],
-    "GB11-T3-rate": [(0.5, 0.2929)],
-    "GB11-T3-last": [(-0.5, 0.0)],
-    "GB11-example-select": [(2.0, 0.0), (2.0, 0.0), (2.0, 0.0)],
+    "GB11-example-select": [(2.0, 0.0)],
     "GB11-Alg2": [(0.2065, 0.1937)],
-    "GB11-D1-gradients": [(3.9869, 3.0958), (3.2434, 2.1702)],
-    "GB11-T5-h": [(1.1460, 1.0), (math.sqrt(21 / 16), 1.0)],
-    "GB11-T5": [(0.6616, 0.5303), (2.0, 1.5)],
-    "GB11-T5-series": [(4.0, 3.5556)],
-    "GB11-T5-display": [(4.1153, 0.8371)],
-    "GB11-T6-residual": [(0.7071, 0.5)],
+    "GB11-D1-gradients": [(3.2434, 2.1702)],
+    "GB11-T5-h": [(1.1460, 1.0)],
+    "GB11-T5": [(0.875, 0.5303)],
     "GB11-T6-h": [(1.8, 1.3454)],
-    "GB11-T7": [(0.4220, 0.3906), (0.3624, 0.3466)],
-    "GB11-T6-eta": [(0.0045354, 0.0025233)],
-    "GB11-T6-display": [(0.875, 0.0)],
-    "GB11-T7-display": [(0.25454, 0.0)],
-    "GB11-T7-c": [(11.3137, 3.28)],
+    "GB11-T7": [(0.4028, 0.3466)],
     "GB11-T4-G": [(2.0, 1.0)],
-    "GB11-T4-eta": [(0.0137892, 0.0073353)],
-    "GB11-T4-display": [(100.0, -1850.0)],
 }
 """Left and right side of the decisive inequality of each counterexample on record."""
 
@@ -93,7 +74,15 @@ def test_every_line_of_the_paper_has_claims_or_a_reason():
     named = {id for line in SOURCE.lines for id in line.ids}
     own = {id for id in SOURCE.claims if id.startswith("GB11-leaves")}  # of no line of the paper
     assert all(SOURCE.claims[id].page == "not in the paper" for id in own)
-    assert named == {*SOURCE.claims, *(one.id for one in SOURCE.not_checked)} - own
+    others = {one.id for one in (*SOURCE.not_checked, *SOURCE.misprints)}
+    assert named == {*SOURCE.claims, *others} - own
+
+
+def test_theorems_5_and_7_fail_for_both_averages():
+    for id in ("GB11-T5", "GB11-T7"):
+        claim = SOURCE.claims[id]
+        slacks = claim.stated.measure(claim.instance(claim.counterexamples[0]))
+        assert [s.high < 0.0 for s in slacks] == [True, True]
 
 
 def test_every_failing_claim_has_figures_and_a_correction():
@@ -132,14 +121,14 @@ def test_edges_are_least_cosines(scaled):
         assert max(least, 0.0) - gamma < 0.05
 
 
-@pytest.mark.parametrize("made", ["kinks", "square", "log cosh"])
+@pytest.mark.parametrize("made", [Kinks, Bowl])
 def test_the_problems_are_what_they_are_said_to_be(made):
     """Subgradients, λ, Λ, and the minimiser."""
     rng = np.random.default_rng(4)
     for _ in range(60):
         m = int(rng.integers(1, 4))
         A, y, lam = rng.normal(size=(2, m)), rng.normal(size=m), float(rng.uniform(0.1, 2))
-        risk = Kinks(A, y, lam) if made == "kinks" else Bowl(A, y, lam, made)
+        risk = made(A, y, lam)
         f, g = rng.normal(size=m), rng.normal(size=m)
         (at, v), (there, _) = risk.evaluate(f), risk.evaluate(g)
         rise = there - at - risk.measure.inner(v, g - f)
@@ -174,7 +163,7 @@ def test_theorem_4_is_not_loose_by_more_than_two():
         np.array([[1.0]]),
         np.array([1.0]),
         Repeated(),
-        lambda t: 2.0 / t,
+        lambda t, *_: 2.0 / t,
         2,
     )
     assert run.mean(2, True) / bound4(run, 1.0, 2, True) == pytest.approx(0.5906, abs=1e-4)

@@ -25,7 +25,7 @@ EIGHT = np.array(THEIRS, dtype=float)
 
 
 def test_adaboost_misses_the_maximum_margin():
-    claim, cycles = rb.claims.get("RDS04-maximum-margin"), rb.claims.get("RDS04-between")
+    claim, cycles = rb.claims.get("RDS04-maximum-margin"), rb.claims.get("RDS04-cycle-margin")
     written = list(claim.every.instances())
     found = {}
     for x in map(claim.instance, written):

@@ -10,15 +10,10 @@ CLAIMS = claims.all()
 FAILING = [claim for claim in CLAIMS if claim.counterexamples]
 
 
-FALSE_READINGS = {"DEK11-majority-zero": [3]}
-"""Other readings of an ambiguous claim that are refuted as well."""
-
-
 COSTLY = (
-    "GB11-T2", "GB11-T2-all-gradients", "RW05-T", "SS09-D6", "SS09-E2", "SS09-Eq10",
-    "SS09-Eq13-accuracy", "SS09-Eq13-rounds", "SS09-Eq13-sharper", "SS09-Eq7-maximiser",
-    "SS09-Eq8", "SS09-L11", "SS09-Sec5.1-soft-max", "SS09-T9", "SS09-T9-family",
-    "SS09-T9-phases", "SS09-T9-proof", "SS09-T9-rounds",
+    "GB11-T2", "GB11-T2-all-gradients", "RW05-T", "SS09-E2",
+    "SS09-Eq13-accuracy", "SS09-Eq13-rounds", "SS09-Eq13-sharper", "SS09-L11",
+    "SS09-Sec5.1-soft-max", "SS09-T9", "SS09-T9-family", "SS09-T9-rounds",
 )  # fmt: skip
 """Claims with slow trials, of which 8 find every one of the 37 errors planted in them."""
 
@@ -35,8 +30,7 @@ def test_the_status_is_that_on_record(claim):
     assert verdict.agrees, str(verdict)
     assert verdict.stated.tried
     assert all(correction.tried for correction in verdict.corrections)
-    others = [n for n, part in enumerate(verdict.corrections, 1) if part.status == "refuted"]
-    assert others == FALSE_READINGS.get(claim.id, [])
+    assert not any(part.status == "refuted" for part in verdict.corrections)
 
 
 @pytest.mark.parametrize("claim", FAILING, ids=name)

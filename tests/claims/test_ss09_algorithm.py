@@ -24,7 +24,7 @@ def ratios(id):
 
 
 def test_errors_of_theorem_9():
-    assert ratios("SS09-T9") == pytest.approx([1.125, 1.1904, 1.0826, 1.0241], abs=1e-4)
+    assert ratios("SS09-T9") == pytest.approx([1.125, 1.0826, 1.0241], abs=1e-4)
     first = get("SS09-T9").check(trials=1).counterexample.slack
     assert (first.left, first.round) == (pytest.approx(27 / 80), 2)
 
@@ -53,22 +53,20 @@ def rounds_and_errors(x):
     return [sorted({each[part] for each in found}) for part in (0, 1)]
 
 
-@pytest.mark.parametrize(("number", "rounds"), [(1, (6, 8)), (3, (213, 256))])
-def test_no_choice_among_tied_edges_saves_theorem_9(number, rounds):
+def test_no_choice_among_tied_edges_saves_theorem_9():
     claim = get("SS09-T9")
-    counts, errors = rounds_and_errors(claim.instance(claim.counterexamples[number]))
-    assert (counts[0], counts[-1]) == rounds
+    counts, errors = rounds_and_errors(claim.instance(claim.counterexamples[2]))
+    assert (counts[0], counts[-1]) == (213, 256)
     assert errors[0] > 1.02
 
 
 def test_errors_of_the_totally_corrective_update():
     """c + βW(1/e) and c + (β/2) log(m − 1), c the first column."""
-    wide, three, eight = (0.31 / (4 * np.log(m)) for m in (2, 3, 8))
+    wide, three = (0.31 / (4 * np.log(m)) for m in (2, 3))
     first = 0.3 + 2 * wide * 0.3 / 1.3 * np.log(1 / 0.3)
     expected = [first / 0.31, (0.3 + three * np.log(2)) / 0.31]
-    expected.append((0.4 + 0.41 / 0.31 * eight * np.log(7)) / 0.41)
     assert ratios("SS09-Eq13-accuracy") == pytest.approx(expected, abs=1e-5)
-    assert expected == pytest.approx([1.1682, 1.1255, 1.2096], abs=1e-4)
+    assert expected == pytest.approx([1.1682, 1.1255], abs=1e-4)
 
 
 def test_theorem_9_fails_for_each_f():
@@ -80,7 +78,7 @@ def test_theorem_9_fails_for_each_f():
 
 
 def test_errors_with_many_rows():
-    assert ratios("SS09-T9-many-rows") == pytest.approx([1.2359, 1.2853, 1.3450], abs=1e-4)
+    assert ratios("SS09-T9-many-rows") == pytest.approx([1.2359, 1.3450], abs=1e-4)
 
 
 def test_lambert():
@@ -89,9 +87,16 @@ def test_lambert():
         assert w * np.exp(w) == pytest.approx(y, rel=1e-12)
 
 
-def test_share_of_the_margin_and_decay_of_the_error():
-    slack = get("SS09-remark-half-margin").check(trials=1).counterexample.slack
-    assert slack.right == pytest.approx(0.4054, abs=1e-4)
+def test_share_of_the_margin():
+    """The figures of the note on Theorem 9."""
+    A = np.array([[0.5, 0.9], [-0.7, 0.3]])
+    gamma = 13 / 30
+    for part, to_gap, share in ((2, 2, 0.4054), (3, 3, 0.6370), (2, 4, 0.6643)):
+        found = fig1(Game(A), gamma / part, to_gap=gamma / to_gap)[-1]
+        assert np.min(A @ found.w) / gamma == pytest.approx(share, abs=1e-4)
+
+
+def test_decay_of_the_error():
     A = np.array(get("SS09-remark-one-over-gamma").counterexamples[1]["A"])
     assert risk(A, adaboost_by_hand(A, 1)[0]) == pytest.approx(0.9428, abs=1e-4)
     slack = get("SS09-remark-adaboost-error").check(trials=1).counterexample.slack
@@ -104,20 +109,21 @@ def test_rounds_on_the_slowest_games():
     slack = claim.stated.measure(claim.instance({"m": 100, "epsilon": "1/10"}))[0]
     assert slack.left / slack.right == pytest.approx(0.1691, abs=1e-4)
     for m, epsilon in ((2, 0.1), (3, 0.1), (5, 0.2), (40, 0.2)):
-        assert algorithm._slowest(m, epsilon) == len(fig1(Game(2.0 * np.eye(m) - 1.0), epsilon))
+        assert algorithm.slowest(m, epsilon) == len(fig1(Game(2.0 * np.eye(m) - 1.0), epsilon))
 
 
 def test_objectives_are_those_of_the_package():
     rng = np.random.default_rng(0)
     for _ in range(50):
         m = int(rng.integers(2, 9))
-        k, beta, u = float(rng.uniform(1, m)), float(rng.uniform(0.01, 1)), rng.uniform(-1, 1, m)
+        k, beta, u = int(rng.integers(1, m + 1)), float(rng.uniform(0.01, 1)), rng.uniform(-1, 1, m)
         d = smooth.distribution(u, k, beta)[0]
         assert d == pytest.approx(Capped(k).distribution(u, beta), abs=1e-12)
         assert smooth.margin(u, k) == pytest.approx(Capped(k).relaxed_margin(u)[0])
         penalty = KLPenalty(beta).penalty(d)
         assert beta * smooth.entropy(d) == pytest.approx(penalty, abs=1e-12)
-    assert smooth.smooth(u, 1, beta) == pytest.approx(float(smooth.smooth(u, 1.0 + 1e-15, beta)))
+    soft = -beta * np.log(np.mean(np.exp(-u / beta)))
+    assert smooth.smooth(u, 1, beta) == pytest.approx(soft)
 
 
 @pytest.mark.parametrize("name", REGULARISERS)
@@ -143,15 +149,14 @@ def test_runs_by_hand_are_those_of_the_package(name):
     x = get("SS09-L11").instance({"A": A, "k": 2, "f": name, "epsilon": "1/10"})
     for one, other in zip(smooth.fig1_by_hand(x), fig1(smooth.game(x), 0.1), strict=True):
         assert one.w == pytest.approx(other.w, abs=1e-11)
-        assert (one.gap, one.lower) == pytest.approx((other.gap, other.lower), abs=1e-11)
-        assert (one.upper, one.column) == pytest.approx((other.upper, other.column), abs=1e-11)
+        assert one.gap == pytest.approx(other.gap, abs=1e-11)
+        assert (one.column, one.sign) == (other.column, other.sign)
 
 
 def test_runs_stop_where_told():
     game = Game([[1.0, -0.5], [-0.5, 1.0]])
     assert len(fig1(game, 0.05, max_rounds=3)) == 3
     assert fig1(game, 0.5, to_gap=0.01)[-1].gap <= 0.01
-    assert len(fig1(game, 0.5, stop=lambda now: now.number == 4)) == 4
 
 
 def test_every_small_matrix_is_in_a_class_that_is_tried():

@@ -7,26 +7,17 @@ import pytest
 
 from relaxboost.claims import registry
 from relaxboost.claims.tel import SOURCE
-from relaxboost.claims.tel.classical import turning
 from relaxboost.claims.tel.closing import LOSSES
+from relaxboost.claims.tel.theorem import turning
 from tests.claims.figures import complete, refuted
 
 FIGURES = {
     "TEL-gradient": [(2.0, 0.3679)],
     "TEL-algorithm": [(2.718, 0.6065)],
-    "TEL-hessian": [(2.0, 1.0862)],
-    "TEL-first-order": [(1.0, 0.0)],
-    "TEL-ERM": [(2.0, 1.0)],
-    "TEL-ERM-index": [(1.0, 0.0)],
-    "TEL-one-round": [(0.3679, -2.6945)],
     "TEL-bad-set": [(2 / 3, 1 / 3)],
     "TEL-accuracy": [(0.75, 0.5), (0.725, 0.5)],
     "TEL-rate-product": [(0.942892, 0.942809)],
     "TEL-step-classical": [(1 / 3, 0.34657)],
-    "TEL-iterates": [(0.942892, 0.942809)],
-    "TEL-columns": [(2.0, 1.0), (-1.0, -2.0)],
-    "TEL-L-lines-4-5": [(0.632, -0.632)],
-    "TEL-L-line-6": [(0.00995, 0.00368)],
 }
 """Left and right side of the decisive inequality of each counterexample on record."""
 
@@ -47,19 +38,6 @@ def test_no_loss_refutes_the_bad_set_from_a_half_on():
             assert not any(slack.outcome == "refuted" for slack in slacks)
 
 
-def test_the_losses_of_the_two_steps_differ_in_the_fourth_digit():
-    """.942892 and .942809: nearer than the tolerance above."""
-    claim = registry.get("TEL-iterates")
-    (slack,) = claim.stated.measure(claim.instance(claim.counterexamples[0]))
-    assert (slack.left, slack.right) == pytest.approx((0.942892, 0.942809), abs=1e-6)
-
-
-def test_the_four_by_four_game_parts_in_round_three():
-    claim = registry.get("TEL-columns")
-    slacks = claim.stated.measure(claim.instance(claim.counterexamples[1]))
-    assert [s.left == s.right for s in slacks] == [True, True, False]
-
-
 def test_each_line_of_the_lecture_that_says_something_has_an_entry():
     """Of its 40 lines those left out are headings, ends of proofs, promises and references."""
     silent = {1, 2, 4, 12, 15, 20, 24, 26, 30, 33, 35, 36, 39, 40}
@@ -68,7 +46,7 @@ def test_each_line_of_the_lecture_that_says_something_has_an_entry():
     assert set(numbers) == set(range(1, 41)) - silent
     assert len(numbers) == 50
     named = {id for line in SOURCE.lines for id in line.ids}
-    assert named == {*SOURCE.claims, *(one.id for one in SOURCE.not_checked)}
+    assert named == {*SOURCE.claims, *(one.id for one in SOURCE.not_checked + SOURCE.misprints)}
 
 
 def test_turning_matrices_have_the_edge_that_is_said():

@@ -336,16 +336,12 @@ def without_times(text: str) -> str:
 
 
 JUDGED_AGAIN: set[str] = {
-    "TEL-one-round",
     "TEL-bad-set",
     "SS09-D6",
     "SS09-remark-adaboost-loss",
     "SS09-remark-opposite",  # w = 0 has the margin 0
     "RDS04-maximum-margin",  # the paper denies what was charged to it
     "GB11-subgradients-emp",  # examples may coincide
-    "GB11-regression",  # as printed nothing depends on h
-    "GB11-T3-step",  # as printed without f_t and a sign
-    "GB11-T4-potential",  # <= is an equality, and right
 }
 """Claims whose verdict was found wrong since; each has its reason in its note."""
 

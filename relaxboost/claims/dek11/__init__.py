@@ -2,7 +2,4 @@
 
 from relaxboost.claims.registry import gather
 
-SOURCE = gather(
-    __name__,
-    "recap descent regret learning derandomised validation halves experts divergence",
-)
+SOURCE = gather(__name__, "descent learning derandomised validation experts")

@@ -6,11 +6,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
+from scipy.special import bdtrc
 
 from relaxboost.claims.language import *
 from relaxboost.functional.losses import Absolute, Exponential, Hinge, Logistic
@@ -47,35 +46,15 @@ LAWS = Space(
 LINES = LAWS.but(sizes={"k": (1, 3), "n": (1, 1)})
 """Laws on the line, where the least risk has a closed form."""
 
-LEMMA = Space(sizes={"k": (1, 4)}, p=Distribution("k"), v=Vector("k"), s=Real(0.05, 5.0, log=True))
-"""A random variable: values v with probabilities p; and a factor s."""
-
-
-def hoeffdings_lemma(x: Instance) -> Slack:
-    """Measure Hoeffding's lemma on a distribution of numbers."""
-    logs = logsumexp(x.s * (x.v - x.p @ x.v), b=x.p)
-    return at_most(float(logs), (x.s * float(np.ptp(x.v))) ** 2 / 8.0, "log E exp(s(V − E V))")
-
-
-_SAMPLES = 5000
-"""More are not enumerated."""
-
 
 def signs(y: Array) -> Array:
     """Return labels: −1 where y < 0, else +1."""
     return np.where(y < 0.0, -1.0, 1.0)
 
 
-def longest(A: Array) -> float:
-    """Return X, the largest Euclidean norm of a row; no instance if it is next to nothing."""
-    size = float(np.linalg.norm(A, axis=1).max())
-    assume(size > 1e-6)
-    return size
-
-
-def largest(A: Array) -> float:
-    """Return X, the largest entry in size; no instance if it is next to nothing."""
-    size = float(np.abs(A).max())
+def longest(A: Array, norm: float = 2) -> float:
+    """Return X, the largest norm of a row; no instance if it is next to nothing."""
+    size = float(np.linalg.norm(A, norm, axis=1).max())
     assume(size > 1e-6)
     return size
 
@@ -92,27 +71,15 @@ def rescale(v: Array, B: float) -> Array:
     return B * v / np.where(size > 0.0, size, 1.0)
 
 
-def steepest(loss: str, reach: float) -> float:
-    """Return λ: φ is λ-Lipschitz in predictions up to `reach`."""
-    ends = LOSSES[loss].pointwise(np.array([-reach, reach]), np.array([1.0, 1.0]))[1]
-    return float(np.abs(ends).max())
-
-
-def highest(loss: str, reach: float) -> float:
-    """Return c: φ is in [0, c] for predictions up to `reach`."""
-    return float(LOSSES[loss].pointwise(np.array([-reach]), np.array([1.0]))[0][0])
+def lipschitz(loss: str, reach: float) -> tuple[float, float]:
+    """Return λ and c: φ is λ-Lipschitz and in [0, c] for predictions up to `reach`."""
+    values, slopes = LOSSES[loss].pointwise(np.array([-reach, reach]), np.ones(2))
+    return float(np.abs(slopes).max()), float(values[0])
 
 
 @dataclass(frozen=True)
 class Sequences:
-    """S streams of m examples each, in one class of predictors.
-
-    Attributes
-    ----------
-    x : array of shape (S, m, n)
-    y : array of shape (S, m)
-    loss : str
-    """
+    """S streams of m examples each: x of shape (S, m, n), y of shape (S, m)."""
 
     x: Array
     y: Array
@@ -145,8 +112,7 @@ class Sequences:
             v = w * np.exp(eta * (g.min(axis=-1, keepdims=True) - g))
             return np.asarray(v / v.sum(axis=-1, keepdims=True))
 
-        n = self.x.shape[2]
-        return self.run(np.full(n, 1.0 / n), step)
+        return self.run(np.full(self.x.shape[2], 1.0 / self.x.shape[2]), step)
 
 
 @dataclass(frozen=True)
@@ -172,32 +138,35 @@ def one(x: Instance) -> Sequences:
     return Sequences(x.A[None], signs(x.y)[None], x.loss)
 
 
-class Samples:
-    """A finite law of examples, and all samples of m of them with their probabilities.
+def online(x: Instance, method: Any) -> Passed:
+    """Return the run of a method of the package on the stream of an instance."""
+    learner = method.start(x.A.shape[1])
+    weights = [learner.w]
+    for h, target in zip(x.A, signs(x.y), strict=True):
+        learner.update(h, float(target))
+        weights.append(learner.w)
+    w = np.array(weights)[None]
+    return Passed(w, *one(x).of(w[:, :-1]))
 
-    The instance is of a space such as `LAWS`; with "EG" for its `learner` it is of Algorithm 2.
-    """
+
+class Samples:
+    """A finite law of examples, and all samples of m of them; "EG" learns by Algorithm 2."""
 
     def __init__(self, x: Any) -> None:
         self.A, self.y, self.p, self.loss = x.A, signs(x.y), x.p, x.loss
         self.experts = getattr(x, "learner", "GD") == "EG"
         self.m, self.B = x.m, 1.0 if self.experts else x.B
-        self.X = largest(x.A) if self.experts else longest(x.A)
-        reach = self.B * self.X
-        self.lam, self.c = steepest(x.loss, reach), highest(x.loss, reach)
+        self.X = longest(x.A, math.inf if self.experts else 2)
+        self.lam, self.c = lipschitz(x.loss, self.B * self.X)
+        self.regret = self.lam * self.X * self.B * math.sqrt(self.m)  # as Theorem 1 has it
         size = math.sqrt(2.0 * math.log(x.A.shape[1])) if self.experts else x.B
         self.eta = size / (self.lam * self.X * math.sqrt(x.m))
-
-    @property
-    def regret(self) -> float:
-        """λXB√m, what Theorem 1 promises."""
-        return self.lam * self.X * self.B * math.sqrt(self.m)
 
     @cached_property
     def samples(self) -> Array:
         """The atoms of each sample, in its order, shape (k^m, m)."""
         k = len(self.p)
-        assume(k**self.m <= _SAMPLES)
+        assume(k**self.m <= 5000)  # more are not enumerated
         return np.indices((k,) * self.m).reshape(self.m, -1).T
 
     @cached_property
@@ -212,15 +181,8 @@ class Samples:
 
     def run(self, samples: Array | None = None) -> Passed:
         """Return the run of the law's algorithm on samples, by default all in their order."""
-        streams = self.drawn(samples)
-        if self.experts:
-            return streams.exponentiated(self.eta)
-        return streams.descended(self.B, self.eta)
-
-    def sorted_by_label(self) -> Array:
-        """Return the samples, those of label +1 first."""
-        order = np.argsort(-self.y[self.samples], axis=1, kind="stable")
-        return np.take_along_axis(self.samples, order, axis=1)
+        of = self.drawn(samples)
+        return of.exponentiated(self.eta) if self.experts else of.descended(self.B, self.eta)
 
     def atoms(self, w: Array) -> Array:
         """Return φ(<w, x_a>, y_a) of each atom, for w of shape (..., n)."""
@@ -249,11 +211,7 @@ class Samples:
 def never_more(
     deviation: Array, chances: Array, allowed: Callable[[Array], Array], where: str
 ) -> Slack:
-    """Measure P(deviation >= ε) <= allowed(ε) at the ε > 0 where it is worst.
-
-    For allowed(ε) = δ it is what "with probability at least 1 − δ, for every δ" says; the
-    deviation is what is left over beside the term in δ.
-    """
+    """Measure P(deviation >= ε) <= allowed(ε) = δ at the ε > 0, and so the δ, where it is worst."""
     order = np.argsort(-deviation, kind="stable")
     order = order[deviation[order] > 1e-9]
     if not order.size:
@@ -269,19 +227,9 @@ def azuma(c: float, m: float) -> Callable[[Array], Array]:
     return lambda epsilon: np.exp(-2.0 * m * (epsilon / c) ** 2)
 
 
-def fair(m: int) -> Samples:
-    """Return the law of a fair coin, which one expert has to predict: losses are 0 and c."""
-    A, y, p = np.ones((2, 1)), np.array([1.0, -1.0]), np.array([0.5, 0.5])
-    return Samples(SimpleNamespace(A=A, y=y, p=p, m=m, B=1.0, loss="hinge", learner="EG"))
-
-
 def tossed(m: int) -> Slack:
-    """Measure the same bound of `azuma` for 200 m fair coins, m <= 40, and ε = c/5: nearly tight.
-
-    The tail is P(at least .7 of them show 1), and the two sides are logarithms.
-    """
+    """Measure `azuma`, nearly tight, for 200 m fair coins and ε = c/5, in logarithms."""
     N = 200 * m
-    heads = np.arange(N * 7 // 10, N + 1)
-    logs = gammaln(N + 1) - gammaln(heads + 1) - gammaln(N - heads + 1) - N * math.log(2.0)
+    left = math.log(float(bdtrc(N * 7 // 10 - 1, N, 0.5)))
     right = float(np.log(azuma(1.0, N)(np.array([0.2])))[0])
-    return at_most(float(logsumexp(logs)), right, f"log P(deviation ≥ c/5), {N} fair coins")
+    return at_most(left, right, f"log P(deviation ≥ c/5), {N} fair coins")

@@ -12,6 +12,8 @@ from relaxboost.claims.language import *
 RUNS = LAWS.but(learner=Choice("GD", "EG"))
 """Laws, and the algorithm that learns."""
 
+LATER = RUNS.but(delta=Real(0.01, 0.99))
+
 
 def later(law: Samples) -> tuple[Array, Array, Array]:
     """Return l(w_{i−1}; z_i, ..., z_m) and l(w_{i−1}; D) of each sample, (S, m), and m − i + 1."""
@@ -22,28 +24,6 @@ def later(law: Samples) -> tuple[Array, Array, Array]:
     values = LOSSES[law.loss].pointwise(u.ravel(), y.ravel())[0].reshape(u.shape)
     rest = np.arange(law.m, 0, -1)
     return np.triu(values).sum(axis=2) / rest, law.risk(before), rest
-
-
-@SOURCE.claim("independence", space=RUNS).checked(trials=40)
-def independence(x: Instance) -> Slacks:
-    law = Samples(x)
-    before, k = law.run().before, len(law.p)
-    for i in range(law.m):
-        w = before[:, i].reshape(k**i, -1, before.shape[2])
-        yield equal(float(np.ptp(w, axis=1).max()), 0.0, "range of w_{i−1} given the past", i + 1)
-        joint = law.chances.reshape(k**i, -1)
-        off = joint - joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
-        yield equal(float(np.abs(off).max()), 0.0, "joint law − product", i + 1)
-
-
-@independence.step()
-def _(x: Instance) -> Slacks:
-    assume(x.m >= 2)
-    law = Samples(x)
-    p, half = law.p, law.m // 2
-    past, rest = (np.indices((len(p),) * n).reshape(n, -1).T for n in (half, law.m - half))
-    product = np.outer(p[past].prod(axis=1), p[rest].prod(axis=1)).ravel()
-    yield equal(float(np.abs(law.chances - product).max()), 0.0, "P(past, rest) − P(past) P(rest)")
 
 
 @SOURCE.claim("radius", space=RUNS).checked(trials=40)
@@ -72,46 +52,28 @@ def _(x: Instance) -> Slacks:
     yield tossed(x.m)
 
 
-LATER = RUNS.but(delta=Real(0.01, 0.99))
-
-
-def on_first(law: Samples, losses: Array) -> Array:
-    """Return the losses on S' = {z_1, ..., z_{m/2−1}}, (S, h), of losses on atoms, (S, h, k)."""
-    shown = law.samples[:, None, : law.m // 2 - 1].repeat(losses.shape[1], axis=1)
-    return np.asarray(np.take_along_axis(losses, shown.astype(np.intp), axis=2).mean(axis=2))
-
-
 @SOURCE.claim("as-good", space=LATER).checked(trials=40)
 def as_good(x: Instance) -> Slack:
     assume(x.m >= 4 and x.m % 2 == 0)
     law = Samples(x)
     seen, risk, rest = later(law)
     bound = seen + law.c * np.sqrt(math.log(x.m / x.delta) / (2.0 * rest))
+    losses, first = law.atoms(law.run().before[:, : x.m // 2]), law.samples[:, None, : x.m // 2 - 1]
+    at = first.astype(np.intp).repeat(x.m // 2, axis=1)
+    found = np.take_along_axis(losses, at, axis=2)
     rows = np.arange(len(bound))
-    found = on_first(law, law.atoms(law.run().before[:, : x.m // 2]))
-    ours, theirs = risk[rows, bound.argmin(axis=1)], risk[rows, found.argmin(axis=1)]
+    ours, theirs = (risk[rows, u.argmin(axis=1)] for u in (bound, found.mean(axis=2)))
     worse = float(law.chances[ours > theirs + 1e-9].sum())
     return at_most(worse, x.delta, "P(l(h̃; D) > l(h̃̃; D)), δ")
 
 
 @as_good.corrected()
 def as_good_corrected(x: Instance) -> Slack:
-    bounds, risk = _that_hold(x)
+    seen, risk, rest = later(Samples(x))
+    needed = (2.0 * rest * (risk - seen) ** 2).max(axis=1, keepdims=True)  # least that hold
+    bounds = seen + np.sqrt(needed / (2.0 * rest))
     chosen = np.take_along_axis(risk, bounds.argmin(axis=1)[:, None], axis=1)[:, 0]
     return at_most(float((chosen - bounds.min(axis=1)).max()), 0.0, "l(h̃; D) − least bound")
-
-
-@as_good_corrected.step()
-def _(x: Instance) -> Slack:
-    bounds, risk = _that_hold(x)
-    return at_most(float((risk - bounds).max()), 0.0, "l(h_{i−1}; D) − bound_i")
-
-
-def _that_hold(x: Instance) -> tuple[Array, Array]:
-    """Return losses on later examples with the least radii that hold, and risks, (S, m)."""
-    seen, risk, rest = later(Samples(x))
-    needed = (2.0 * rest * (risk - seen) ** 2).max(axis=1, keepdims=True)
-    return seen + np.sqrt(needed / (2.0 * rest)), risk
 
 
 COINS = Space(
@@ -121,9 +83,8 @@ COINS = Space(
     over=Real(1.0001, 1.3),
     delta=Real(0.01, 0.99),
 )
-"""m = 2h hypotheses that are fixed beforehand, each wrong where a coin of its own shows 1: one of
-the first half with probability q, and the others more often, by `over` times what is allowed.
-"""
+"""m = 2h fixed hypotheses, each wrong where a coin of its own shows 1: one of the first half with
+probability q, and the others more often, by `over` times what is allowed."""
 
 
 @SOURCE.claim("chosen", space=COINS).checked(trials=40)
@@ -143,7 +104,7 @@ def chosen_is_good(x: Instance) -> Slack:
 
 
 @chosen_is_good.step(space=LATER)
-def _(x: Instance) -> Slack:
+def at_most_any_bound(x: Instance) -> Slack:
     law = Samples(x)
     seen, risk, rest = later(law)
     radii = law.c * np.sqrt(math.log(x.m / x.delta) / (2.0 * rest))
@@ -152,6 +113,8 @@ def _(x: Instance) -> Slack:
     over = np.take_along_axis(risk, at, axis=1) - seen - radii - excess
     return at_most(float(over.max()), 0.0, "l(h̃; D), the bound of another and the excess")
 
+
+as_good_corrected.step()(at_most_any_bound.stated.check)
 
 TAILS = Space(m=Whole(2, 400), delta=Real(0.001, 0.999))
 
@@ -167,8 +130,78 @@ def _(x: Instance) -> Slacks:
 
 @chosen_is_good.step(space=TAILS)
 def _(x: Instance) -> Slacks:
-    L = math.log(2 * x.m / x.delta)
-    n = np.arange(x.m // 2 + 1.0, x.m + 1.0)
+    L, n = math.log(2 * x.m / x.delta), np.arange(x.m // 2 + 1.0, x.m + 1.0)
     total = float(np.exp(L - 2.0 * n * L / x.m).sum()) / (2.0 * x.m)
     yield at_most(total, 1.0 / (4.0 * L), "Σ exp(...)/δ, 1/(4L)")
     yield at_most(1.0 / (4.0 * L), 0.2, "1/(4L), 1/5")
+
+
+HALVES = Space(h=Whole(2, 500), bits=Whole(0, 27), q=Real(0.01, 0.5), delta=Real(0.01, 0.99))
+"""m = 2h examples: one of N = 2^bits atoms of equal weight, and the label −1 with probability q."""
+
+
+def within(successes: int, trials: int, p: float) -> float:
+    """Return P(X <= successes) for X binomial."""
+    return float(bdtr(min(successes, trials), trials, p)) if successes >= 0 else 0.0
+
+
+def half_radius(x: Instance) -> float:
+    """Return √(log(m/δ)/m), for more atoms than the first half has examples."""
+    assume(x.h < 2**x.bits)
+    return math.sqrt(math.log(2 * x.h / x.delta) / (2 * x.h))
+
+
+def memory(bits: int, m: int, seen: int, minus: int) -> tuple[float, float]:
+    """Return g and t: the experts predict g on new atoms and g + (1 − g)ty on `seen` ones.
+
+    These are distinct, and `minus` of them had the label y = −1. All who say 1 always have the
+    weight 2^N exp(η Σ y), and all others 2^N cosh(η)^seen.
+    """
+    eta = math.sqrt(2.0 * (2.0**bits + 1.0) * math.log(2.0) / m)
+    odds = seen * (math.log1p(math.exp(-2.0 * eta)) - math.log(2.0)) + 2.0 * eta * minus
+    return 1.0 / (1.0 + math.exp(min(odds, 700.0))), math.tanh(eta)
+
+
+def over(x: Instance, rise: float, best: bool) -> float:
+    """Return a lower bound of P(l(h̃̃; D) > l(h̃̃; S') + rise), or of l(h_0; D) + rise if `best`.
+
+    Only samples with distinct atoms in S' and some labels −1 count, of which h̃̃ is the last one;
+    all others meet less of S', by the first or the second kind of experts.
+    """
+    N, last, total = 2.0**x.bits, x.h - 1, 0.0
+    for k in range(1, last + 1):
+        g, t = memory(x.bits, 2 * x.h, last, k)
+        met = g * (1.0 - 2.0 * k / last) + (1.0 - g) * t
+        if met <= max(1.0 - 2.0 * k / last, t * (last - 1.0) / last):
+            continue
+        risk = 1.0 - (1.0 - 2.0 * x.q) * (g + (1.0 - g) * t * (last - 2.0 * k) / N)
+        if risk > (0.5 + x.q if best else 1.0 - met) + rise:
+            total += within(k, last, x.q) - within(k - 1, last, x.q)
+    return total * float(np.prod(1.0 - np.arange(last) / N))
+
+
+@SOURCE.claim("half", space=HALVES).checked(trials=30)
+def half(x: Instance) -> Slacks:
+    r = half_radius(x)
+    yield at_most(over(x, 2.0 * r, False), max(x.delta, 1.0 - x.delta), "P(not so), max {δ, 1 − δ}")
+    yield at_most(over(x, 4.0 * r, True), 2.0 * x.delta, "P(not so near to h*), 2δ")
+
+
+@half.corrected()
+def second_half(x: Instance) -> Slacks:
+    r, K, N = half_radius(x), x.h + 1, 2**x.bits
+    risks = [x.q, *(1.0 - d / N for d in range(1, x.h))]
+    bad = sum(within(math.ceil(K * (p - r)) - 1, K, p) for p in risks)
+    yield at_most(bad, x.delta, "P(not so), δ")
+    # A bad h_j knows at most d atoms. It is chosen if it errs no more often than h_0.
+    d = min(x.h - 1, math.ceil(N * (1.0 - x.q - 2.0 * r)) - 1)
+    if d >= 1 and x.q < 1.0 - (x.h - 1) / N:
+        errs = np.diff([within(k, K, x.q) for k in range(-1, K + 1)])
+        others = np.array([within(k, K, 1.0 - d / N) for k in range(K + 1)])
+        yield at_most(float(errs @ others), 2.0 * x.delta, "P(not so near to h*), 2δ")
+
+
+@second_half.step()
+def _(x: Instance) -> Slack:
+    r, K = half_radius(x), x.h + 1
+    return at_most(x.h * math.exp(-2.0 * K * r**2), x.delta, "(m/2) e^(−2Kr²), δ")

@@ -4,6 +4,5 @@ from relaxboost.claims.registry import gather
 
 SOURCE = gather(
     __name__,
-    "functions projections weak multiclass smooth example repeated convex residual "
-    "residual_proofs displays remarks leaves",
+    "functions projections weak multiclass smooth example repeated convex residual remarks leaves",
 )

@@ -1,7 +1,7 @@
 """Edges of finite hypothesis sets, by enumeration."""
 
 import math
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 
@@ -49,8 +49,3 @@ def _unbounded(U: Array, d: int) -> bool:
         if any((sign * (U @ V[-1]) <= _SMALL).all() for sign in (1.0, -1.0)):
             return True
     return False
-
-
-def labelings(size: int, classes: int) -> list[tuple[int, ...]]:
-    """Return every assignment of 0..classes−1 to `size` examples."""
-    return list(product(range(classes), repeat=size))

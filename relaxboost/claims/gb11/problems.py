@@ -3,11 +3,10 @@
 import math
 from collections.abc import Callable, Iterator
 from itertools import islice, pairwise
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
-from relaxboost.claims import Field
 from relaxboost.claims.fields import Rng, Sizes
 from relaxboost.claims.gb11.edges import edge
 from relaxboost.claims.language import *
@@ -18,7 +17,7 @@ from relaxboost.functional.rounds import BoostState, rounds
 
 
 class Hypotheses(Matrix):
-    """A finite class, the outputs of each hypothesis a column; ±e_i, or a regular polygon."""
+    """A finite class, the outputs of each hypothesis a column."""
 
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
         """Return the class of unit vectors, a regular polygon in the plane, or a sign matrix."""
@@ -56,46 +55,32 @@ class Kinks:
 
 
 class Bowl(Kinks):
-    """R[f] = Σ_k φ(<a_k, f − y>) + (λ/2)‖f − y‖², φ(s) = s²/2 or log cosh s; least at f* = y.
+    """R[f] = Σ_k log cosh <a_k, f − y> + (λ/2)‖f − y‖², least at f* = y.
 
-    φ'' is in [0, 1], so that R is λ-strongly convex, and Λ-smooth for Λ = λ + ‖Σ_k a_k ⊗ a_k‖.
+    It is λ-strongly convex, and Λ-smooth for Λ = λ + ‖Σ_k a_k ⊗ a_k‖, as log cosh'' is in [0, 1].
     """
 
-    def __init__(self, A: Array, y: Array, convexity: float, kind: str) -> None:
+    def __init__(self, A: Array, y: Array, convexity: float) -> None:
         super().__init__(A, y, convexity)
-        self.kind = kind
         self.smoothness = convexity + float(np.linalg.norm(A, 2)) ** 2 / y.size
 
     def _pieces(self, along: Array) -> tuple[Array, Array]:
-        if self.kind == "square":
-            return along**2 / 2.0, along
         return np.logaddexp(along, -along) - math.log(2.0), np.tanh(along)
 
 
-class Descent:
-    """A run of one of the three algorithms, and what the theorems say about it in terms of it.
+Step: TypeAlias = Callable[..., float]
+"""Returns η_t for t, f_{t−1} and h_t."""
 
-    Attributes
-    ----------
-    states : list of BoostState
-        f_0, f_1, ... of `relaxboost.functional.rounds`.
-    gaps : array
-        R[f_t] − R[f*] for t = 0, 1, ...
-    """
+
+class Descent:
+    """A run with its `states` f_0, f_1, ... and `gaps` R[f_t] − R[f*]; `step` returns η_t."""
 
     def __init__(
-        self,
-        risk: Kinks,
-        H: Array,
-        start: Array,
-        algorithm: Algorithm,
-        step: Callable[[int], float],
-        last: int,
-        schedule: Callable[[int, Array, Array], float] | None = None,
+        self, risk: Kinks, H: Array, start: Array, algorithm: Algorithm, step: Step, last: int
     ) -> None:
-        self.risk, self.H = risk, H
+        self.risk = risk
         pool = FiniteSet().prepare(H, risk.measure, None, "least-squares", np.random.default_rng(0))
-        trace = rounds(risk, pool, algorithm, schedule or (lambda t, F, h: step(t)), start)
+        trace = rounds(risk, pool, algorithm, step, start)
         self.states: list[BoostState] = list(islice(trace, last + 1))
         self.gaps = np.array([state.value for state in self.states])
 
@@ -121,9 +106,7 @@ class Descent:
     def gamma(self, upto: int) -> float:
         """Return the least edge at the vectors projected in rounds 1..upto.
 
-        All multiples of the hypotheses are in the class, so that signs do not matter. Vectors of
-        rounding errors, which are left of a residual that vanishes, are included: their edges are
-        no less than that of H.
+        Vectors of rounding errors are included: their edges are no less than that of H.
         """
         made = [direction.edges for _, _, direction in islice(self.moves(), upto)]
         return min([1.0, *(abs(e) for edges in made for e in edges)])
@@ -146,18 +129,13 @@ def spans(x: Instance) -> float:
     return gamma
 
 
-def space(**more: Field) -> Space:
-    """Return the data of a run: H, pieces A, the minimiser y, the start, and the rounds."""
-    fields: dict[str, Any] = {
-        "H": Hypotheses(),
-        "A": Matrix(-2.0, 2.0, axes=("k", "m")),
-        "y": Vector("m", -2.0, 2.0),
-        "f0": Vector("m", -2.0, 2.0),
-        **more,
-        "T": Whole(1, 25),
-    }
-    return Space(sizes={"m": (1, 3), "n": (1, 5), "k": (1, 3)}, **fields)
-
-
-RUNS = space()
-STRONG = space(lam=Real(0.05, 4.0, log=True))
+RUNS = Space(
+    sizes={"m": (1, 3), "n": (1, 5), "k": (1, 3)},
+    H=Hypotheses(),
+    A=Matrix(-2.0, 2.0, axes=("k", "m")),
+    y=Vector("m", -2.0, 2.0),
+    f0=Vector("m", -2.0, 2.0),
+    T=Whole(1, 25),
+)
+"""The data of a run: H, pieces A, the minimiser y, the start, and the rounds."""
+STRONG = RUNS.but(lam=Real(0.05, 4.0, log=True))

@@ -8,14 +8,12 @@ subgradient there. Factors of R, and of all lengths, make two constants 1 withou
 generality: λ and G, or Λ and the first gap, or, for steps that do not depend on R, G alone.
 """
 
-import math
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
 from relaxboost.claims.gb11 import convex, repeated, residual, smooth
-from relaxboost.claims.gb11.residual_proofs import lengths_of_residuals_corrected
 from relaxboost.claims.language import *
 from relaxboost.claims.worst_case import (
     ConvexFunctional,
@@ -30,7 +28,6 @@ from relaxboost.claims.worst_case import (
 
 GRID = Space(T=Whole(1, 6), gamma=Real(0.1, 1), lam=Real(0, 0.9), F=Real(0.5, 8))
 """Parameters; γ = 1 is a weak learner that returns gradients."""
-WORST = "the worst case over all instances"
 
 
 def over(words: str, **values: Iterable[Any]) -> WorstCases:
@@ -63,8 +60,10 @@ class Run:
     ----------
     points, values, gradients : list
         f_0, f_1, ..., and R and ∇R there; at f_T only if `end`.
-    parts, moves, rests : list
-        The projections of each round, their sums h_t, and what is left over of ∇_t or Δ_t + ∇_t.
+    moves, rests : list
+        The steps h_t, and what is left over of ∇_t or Δ_t + ∇_t.
+    parts : list of list
+        The projections of which each h_t is the sum.
     requirements : list
         What is required of projections.
     """
@@ -75,11 +74,10 @@ class Run:
         gamma: Fraction,
         steps: Iterable[Fraction | Bracket],
         R: ConvexFunctional,
-        start: Element | None = None,
         end: bool = True,
     ) -> None:
         self.R = R
-        self.points = [start or Element()]
+        self.points = [Element()]
         self.values: list[Expression] = []
         self.gradients: list[Element] = []
         self.parts: list[list[Element]] = []
@@ -90,13 +88,14 @@ class Run:
         for t, eta in enumerate(steps, 1):
             self._visit()
             rest = self.gradients[-1] + rest if algorithm == 3 else self.gradients[-1]
-            self.parts.append([])
+            parts = []
             for _ in range(t if algorithm == 2 else 1):
                 p, edge = projection(rest, gamma)
                 self.requirements += edge
-                self.parts[-1].append(p)
+                parts.append(p)
                 rest = rest - p
-            self.moves.append(total(self.parts[-1]))
+            self.parts.append(parts)
+            self.moves.append(total(parts))
             self.rests.append(rest)
             self.points.append(self.points[-1] - self.moves[-1] * eta)
         if end:
@@ -117,18 +116,22 @@ class Run:
         return total(self.values[:T] if proof else self.values[1:]) / T - least
 
 
-def after_one_round(x: Instance) -> tuple[Run, Expression]:
-    """Return a round of Algorithm 1 on a functional with Λ = 1, and R[f*]."""
-    R = ConvexFunctional(smooth=1, strong=fraction(x.lam))
-    _, least = R.minimum()
-    return Run(1, fraction(x.gamma), [Fraction(1)], R), least
-
-
 # Theorem 3
 
 CONDITIONS = "γ = 1/2 and 9/10, λ/Λ = 1/10 and 1/2"
-BOWLS = over(f"T ≤ 6, {CONDITIONS}", gamma=EDGES, lam=("1/10", "1/2"), T=range(1, 7))
 ROUND = over(CONDITIONS, gamma=EDGES, lam=("1/10", "1/2"))
+BOWLS = over(f"T ≤ 6, {CONDITIONS}", gamma=EDGES, lam=("1/10", "1/2"), T=range(1, 7))
+
+
+@smooth.theorem.step(
+    space=GRID, every=over("λ/Λ = 1/10, 1/2 and 9/10", lam=("1/10", "1/2", "9/10")), resolution=1e-5
+)
+def _(x: Instance) -> Slack:
+    lam = fraction(x.lam)
+    R = ConvexFunctional(smooth=1, strong=lam)
+    (_, least), (value, g) = R.minimum(), R.at(Element())
+    worst = worst_case(2 * lam * (value - least), [g @ g <= 1], [R])
+    return at_most(worst.bracket, 1, "2λ gap")
 
 
 @smooth.theorem.step(space=GRID, every=BOWLS, resolution=1e-5)
@@ -159,42 +162,14 @@ def _(x: Instance) -> Slack:
     return at_most(worst.bracket, (1 - gamma**2 * lam) ** x.T, "the ratio, its bound", x.T)
 
 
-@smooth.printed_rate_corrected.step(space=GRID, every=ROUND)
-def _(x: Instance) -> Slack:
-    gamma, lam = fraction(x.gamma), fraction(x.lam)
-    run, least = after_one_round(x)
-    before, after = (value - least for value in run.values)
-    worst = worst_case(after, [before <= 1, *run.requirements], [run.R])
-    return at_most(worst.bracket, 1 - gamma**2 * lam, "the ratio, its bound")
-
-
-@smooth.step.step(space=GRID, every=ROUND, resolution=1e-5)
-def _(x: Instance) -> Slack:
-    run, _ = after_one_round(x)
-    (before, after), (p,) = run.values, run.moves
-    requirements = [unit(run.gradients[:1]), *run.requirements]
-    worst = worst_case(after - before + p @ p / 2, requirements, [run.R])
-    return at_most(worst.bracket, 0, "R[f_1] − R[f_0] + ‖p‖²/2")
-
-
 @smooth.printed_edge_corrected.step(space=GRID, every=ROUND, resolution=1e-5)
 def _(x: Instance) -> Slack:
-    run, _ = after_one_round(x)
-    (before, after), gamma = run.values, fraction(x.gamma)
-    requirements = [unit(run.gradients[:1]), *run.requirements]
-    worst = worst_case(after - before + gamma**2 / 2, requirements, [run.R])
+    gamma, R = fraction(x.gamma), ConvexFunctional(smooth=1, strong=fraction(x.lam))
+    R.minimum()
+    run = Run(1, gamma, [Fraction(1)], R)
+    (before, after), requirements = run.values, [unit(run.gradients[:1]), *run.requirements]
+    worst = worst_case(after - before + gamma**2 / 2, requirements, [R])
     return at_most(worst.bracket, 0, "R[f_1] − R[f_0] + γ²‖∇‖²/2")
-
-
-@smooth.dominance.step(
-    space=GRID, every=over("λ/Λ = 1/10, 1/2 and 9/10", lam=("1/10", "1/2", "9/10")), resolution=1e-5
-)
-def _(x: Instance) -> Slack:
-    lam = fraction(x.lam)
-    R = ConvexFunctional(smooth=1, strong=lam)
-    (_, least), (value, g) = R.minimum(), R.at(Element())
-    worst = worst_case(2 * lam * (value - least), [g @ g <= 1], [R])
-    return at_most(worst.bracket, 1, "2λ gap")
 
 
 # Projections alone: ∇ and ∇_t are any elements with ‖∇‖ ≤ 1, for which more is proved
@@ -203,22 +178,23 @@ SMALL = over("t ≤ 6, γ = 1/2 and 9/10", gamma=EDGES, T=range(1, 7))
 
 
 @cache
-def _projected(t: int, gamma: Fraction, length: bool) -> WorstCase:
-    """Return the greatest ‖h‖² or ‖∇ − h‖² after t projections of ∇."""
-    g, parts = Element(), []
-    rest, requirements = g, [g @ g <= 1]
-    for _ in range(t):
+def _projected(t: int, gamma: Fraction, length: bool, algorithm: int = 2) -> WorstCase:
+    """Return the greatest ‖h‖², or square of what is left over, of round t for any gradients.
+
+    Algorithm 2 projects one gradient t times, and Algorithm 3 a new one in each round.
+    """
+    rest, parts, requirements = Element({}), [], []
+    for number in range(t):
+        if number == 0 or algorithm == 3:
+            g = Element()
+            rest = rest + g
+            requirements.append(g @ g <= 1)
         p, edge = projection(rest, gamma)
         requirements += edge
         parts.append(p)
         rest = rest - p
-    h = total(parts)
+    h = total(parts) if algorithm == 2 else p
     return worst_case(h @ h if length else rest @ rest, requirements)
-
-
-@repeated.lengths_double.step(space=GRID, every=SMALL)
-def _(x: Instance) -> Slack:
-    return at_most(_projected(x.T, fraction(x.gamma), True).bracket, 4, "‖h_t‖², ‖∇_t‖ = 1", x.T)
 
 
 @convex.lengths_corrected.step(space=GRID, every=SMALL, resolution=1e-5)
@@ -228,51 +204,20 @@ def _(x: Instance) -> Slack:
     return at_most(worst.bracket, right, "‖h_t‖², ‖∇_t‖ = 1", x.T)
 
 
-@repeated.error.step(space=GRID, every=SMALL, resolution=1e-5)
+@convex.lengths_corrected.step(space=GRID, every=SMALL, resolution=1e-5)
 def _(x: Instance) -> Slack:
     worst, gamma = _projected(x.T, fraction(x.gamma), False), fraction(x.gamma)
     return at_most(worst.bracket, (1 - gamma**2) ** x.T, "‖∇_t − h_t‖², ‖∇_t‖ = 1", x.T)
 
 
-@residual.shrinking_corrected.step(
-    space=GRID, every=over("γ = 1/10, 1/2 and 9/10", gamma=("1/10", *EDGES)), resolution=1e-5
-)
+@residual.lengths_corrected.step(space=GRID, every=SMALL, resolution=1e-4)
 def _(x: Instance) -> Slack:
-    gamma = fraction(x.gamma)
-    return at_most(_projected(1, gamma, False).bracket, 1 - gamma**2, "‖Δ_{t+1}‖², ‖Δ_t + ∇_t‖ = 1")
-
-
-@cache
-def _kept(T: int, gamma: Fraction, length: bool) -> WorstCase:
-    """Return the greatest ‖h_T‖² or ‖Δ_{T+1}‖² of Algorithm 3 for any ∇_t with ‖∇_t‖ <= 1."""
-    rest, requirements = Element({}), []
-    for _ in range(T):
-        g = Element()
-        p, edge = projection(rest + g, gamma)
-        requirements += [g @ g <= 1, *edge]
-        rest = rest + g - p
-    return worst_case(p @ p if length else rest @ rest, requirements)
-
-
-def kept(x: Instance, length: bool, power: float = math.inf) -> Slack:
-    """Compare the worst case with 1/(1 − q) or q(1 − q^power)/(1 − q), in squares."""
-    q = repeated.wasted(x.gamma)
-    right = ((1.0 if length else q) * (1.0 - q**power) / (1.0 - q)) ** 2
-    name = "‖h_T‖², G = 1" if length else "‖Δ_{T+1}‖², G = 1"
-    return at_most(_kept(x.T, fraction(x.gamma), length).bracket, right, name, x.T)
-
-
-@residual.residual_bound.step(space=GRID, every=SMALL, resolution=1e-4)
-def _(x: Instance) -> Slack:
-    return kept(x, False, x.T)
-
-
-@lengths_of_residuals_corrected.step(space=GRID, every=SMALL)
-def _(x: Instance) -> Slack:
-    worst = _kept(x.T, fraction(x.gamma), False)
-    return at_most(worst.bracket, 4.0 / x.gamma**4, "‖Δ_{T+1}‖², G = 1", x.T)
+    q, worst = repeated.wasted(x.gamma), _projected(x.T, fraction(x.gamma), False, 3)
+    right = (q * (1.0 - q**x.T) / (1.0 - q)) ** 2
+    return at_most(worst.bracket, right, "‖Δ_{T+1}‖², G = 1", x.T)
 
 
 @residual.lengths_corrected.step(space=GRID, every=SMALL, resolution=1e-4)
 def _(x: Instance) -> Slack:
-    return kept(x, True)
+    q, worst = repeated.wasted(x.gamma), _projected(x.T, fraction(x.gamma), True, 3)
+    return at_most(worst.bracket, 1.0 / (1.0 - q) ** 2, "‖h_T‖², G = 1", x.T)

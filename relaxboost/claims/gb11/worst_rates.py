@@ -2,12 +2,11 @@
 
 import itertools
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from relaxboost.claims.gb11 import convex, displays, remarks, repeated, residual
+from relaxboost.claims.gb11 import convex, remarks, repeated, residual
 from relaxboost.claims.gb11.worst import EDGES, GRID, Run, fraction, over
 from relaxboost.claims.language import *
 from relaxboost.claims.worst_case import (
@@ -45,24 +44,16 @@ def _strong_mean(algorithm: int, T: int, gamma: Fraction, proof: bool) -> WorstC
     return worst_case(run.mean(least, proof), run.bounded(), [run.R])
 
 
-def strong_means(x: Instance, algorithm: int, bound: Callable[[float], float]) -> Slacks:
-    """Compare the worst mean gaps of both averages with a bound, a function of γ."""
+def strong_means(x: Instance, algorithm: int, bound: float) -> Slacks:
+    """Compare the worst mean gaps of both averages with a bound."""
     for proof, points in AVERAGES.items():
         worst = _strong_mean(algorithm, x.T, fraction(x.gamma), proof)
-        yield at_most(worst.bracket, bound(x.gamma), f"mean gap of {points}", x.T)
+        yield at_most(worst.bracket, bound, f"mean gap of {points}", x.T)
 
 
 @repeated.strong.step(space=GRID, every=STRONG)
 def _(x: Instance) -> Slacks:
-    rest = 1.0 + math.log(x.T)
-    yield from strong_means(x, 2, lambda gamma: (rest + (1.0 - gamma**2) / gamma**2) / x.T)
-
-
-@repeated.strong_proof.step(space=GRID, every=STRONG)
-def _(x: Instance) -> Slack:
-    worst = _strong_mean(2, x.T, fraction(x.gamma), True)
-    right = 4.0 * (1.0 + math.log(x.T) + 1.0 / x.gamma**2 - 1.0) / x.T
-    return at_most(worst.bracket, right, "mean gap of f_0..f_{T−1}", x.T)
+    yield from strong_means(x, 2, (math.log(x.T) + 1.0 / x.gamma**2) / x.T)
 
 
 @repeated.strong_sharp.step(space=GRID, every=STRONG, resolution=1e-5)
@@ -80,18 +71,10 @@ def _(x: Instance) -> Slacks:
     yield at_most(mean, right, "mean gap of f_0..f_{T−1}", x.T)
 
 
-@displays.completed.step(space=GRID, every=STRONG)
-def _(x: Instance) -> Slack:
-    run, least = strongly(x, 2)
-    left = total(run.values) - x.T * least - total(r @ r for r in run.rests)
-    worst = worst_case(left, run.bounded(), [run.R])
-    return at_most(worst.bracket, 4.0 * (1.0 + math.log(x.T)), "Σ gaps − Σ ‖h_t − ∇_t‖²", x.T)
-
-
 @residual.strong.step(space=GRID, every=LONGER)
 def _(x: Instance) -> Slacks:
     rest = 2.0 * (1.0 + math.log(x.T) + 2.0 / x.T) / x.T
-    yield from strong_means(x, 3, lambda gamma: 4.0 * rest / gamma**4)
+    yield from strong_means(x, 3, 4.0 * rest / x.gamma**4)
 
 
 @residual.strong_sharp.step(space=GRID, every=LONGER, resolution=1e-5)
@@ -101,20 +84,12 @@ def _(x: Instance) -> Slacks:
     pairs = zip(before, run.gradients, strict=False)
     parts = [(g + 2 * rest) @ g / (2 * t) for t, (rest, g) in enumerate(pairs, 1)]
     gaps = total(run.values) - x.T * least
-    requirements = [unit(run.gradients), *run.requirements]
-    worst = worst_case(gaps - total(parts), requirements, [run.R])
+    worst = worst_case(gaps - total(parts), [unit(run.gradients), *run.requirements], [run.R])
     yield at_most(worst.bracket, 0, "Σ gaps less its bound", x.T)
     q = repeated.wasted(x.gamma)
     right = (1.0 + q) / (1.0 - q) * (1.0 + math.log(x.T)) / (2.0 * x.T)
     mean = _strong_mean(3, x.T, fraction(x.gamma), True).bracket
     yield at_most(mean, right, "mean gap of f_0..f_{T−1}", x.T)
-
-
-@residual.strong_end.step(space=GRID, every=LONGER)
-def _(x: Instance) -> Slack:
-    worst = x.T * _strong_mean(3, x.T, fraction(x.gamma), True).bracket
-    right = 8.0 / x.gamma**4 * (1.0 + math.log(x.T) + 1.0 / x.T)
-    return at_most(worst, right, "Σ gaps of f_0..f_{T−1}", x.T)
 
 
 # Theorems 5 and 7: G = 1
@@ -140,51 +115,36 @@ def _weak_mean(
     return worst_case(run.mean(least, proof), requirements, [R])
 
 
-def weak_means(x: Instance, algorithm: int, right: float, centred: bool = False) -> Slacks:
-    """Compare the worst mean gaps of both averages with a bound."""
-    gamma, F = fraction(x.gamma), fraction(x.F)
+def weak_means(x: Instance, algorithm: int, centred: bool = False) -> Slacks:
+    """Compare the worst mean gaps of both averages with the bounds of Theorems 5 and 7."""
+    gamma, q, D = fraction(x.gamma), repeated.wasted(x.gamma), x.F if centred else 2.0 * x.F
+    if algorithm == 2:
+        right = (D**2 / 2.0 + 1.0) / math.sqrt(x.T) + D * q / ((1.0 - q) * x.T)
+    else:
+        right = (D**2 / 2.0 + (1.0 + q) / (1.0 - q)) / math.sqrt(x.T)
     for proof, points in AVERAGES.items():
-        worst = _weak_mean(algorithm, x.T, gamma, F, proof, centred)
+        worst = _weak_mean(algorithm, x.T, gamma, fraction(x.F), proof, centred)
         yield at_most(worst.bracket, right, f"mean gap of {points}", x.T)
-
-
-def fifth(x: Instance, D: float) -> float:
-    """Return D²/(2√T) + 1/√T + Dq/((1 − q)T)."""
-    q = repeated.wasted(x.gamma)
-    return (D**2 / 2.0 + 1.0) / math.sqrt(x.T) + D * q / ((1.0 - q) * x.T)
-
-
-def seventh(x: Instance, D: float) -> float:
-    """Return D²/(2√T) + (1 + q)/((1 − q)√T)."""
-    q = repeated.wasted(x.gamma)
-    return (D**2 / 2.0 + (1.0 + q) / (1.0 - q)) / math.sqrt(x.T)
 
 
 @convex.convex_corrected.step(space=GRID, every=CONVEX)
 def _(x: Instance) -> Slacks:
-    yield from weak_means(x, 2, fifth(x, 2.0 * x.F))
-
-
-@convex.convex_looser.step(space=GRID, every=CONVEX)
-def _(x: Instance) -> Slacks:
-    q = repeated.wasted(x.gamma)
-    right = (2.0 * x.F**2 + 4.0) / math.sqrt(x.T) + 4.0 * x.F * q / (x.gamma**2 * x.T)
-    yield from weak_means(x, 2, right)
+    yield from weak_means(x, 2)
 
 
 @convex.convex_distance.step(space=GRID, every=CONVEX)
 def _(x: Instance) -> Slacks:
-    yield from weak_means(x, 2, fifth(x, x.F), True)
+    yield from weak_means(x, 2, True)
 
 
 @residual.convex_corrected.step(space=GRID, every=CONVEX)
 def _(x: Instance) -> Slacks:
-    yield from weak_means(x, 3, seventh(x, 2.0 * x.F))
+    yield from weak_means(x, 3)
 
 
 @residual.convex_distance.step(space=GRID, every=CONVEX)
 def _(x: Instance) -> Slacks:
-    yield from weak_means(x, 3, seventh(x, x.F), True)
+    yield from weak_means(x, 3, True)
 
 
 LAST = over("T ≤ 4, γ = 1/2, 9/10 and 1, D/G = 1 and 2", F=(1, 2), gamma=(*EDGES, 1), T=range(1, 5))

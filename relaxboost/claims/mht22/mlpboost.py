@@ -31,8 +31,8 @@ def theorem(x: Instance) -> Slacks:
     yield at_most(found.rounds, most, "rounds, 64 log(m/k)/ε²")
 
 
-@SOURCE.claim("gain", space=GAMES.but(step=Choice("short", "line-search"))).checked(trials=40)
-def gain(x: Instance) -> Slacks:
+@theorem.step(space=GAMES.but(step=Choice("short", "line-search")))
+def _(x: Instance) -> Slacks:
     game = Game(x.A, Capped(x.k))
     run = MLPBoost(step=x.step).start(game, Tolerance(x.eps), Clock())
     assert isinstance(run, MLPBoostRun)

@@ -13,7 +13,6 @@ from relaxboost.claims.votes import (
     RUNS,
     Cycle,
     Separable,
-    SignMatrix,
     adaboost,
     all_signs,
     cycle,
@@ -25,49 +24,25 @@ from relaxboost.game.game import Game
 
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
-EIGHT = [
-    [-1, 1, 1, 1, 1, -1, -1, 1],
-    [-1, 1, 1, -1, -1, 1, 1, 1],
-    [1, -1, 1, 1, 1, -1, 1, 1],
-    [1, -1, 1, 1, -1, 1, 1, 1],
-    [1, -1, 1, -1, 1, 1, 1, -1],
-    [1, 1, -1, 1, 1, 1, 1, -1],
-    [1, 1, -1, 1, 1, 1, -1, 1],
-    [1, 1, 1, 1, -1, -1, 1, -1],
-]
+
+def _signs(rows: str) -> list[list[int]]:
+    return [[1 if sign == "+" else -1 for sign in row] for row in rows.split()]
+
+
+EIGHT = _signs("-++++--+ -++--+++ +-+++-++ +-++-+++ +-+-+++- ++-++++- ++-+++-+ ++++--+-")
 """Their example: AdaBoost cycles and tends to the margin 1/3; the greatest one is 3/8."""
-
-SEVEN = [
-    [-1, 1, 1, 1, 1, -1, -1],
-    [1, -1, -1, 1, -1, 1, -1],
-    [1, -1, 1, 1, 1, 1, 1],
-    [-1, 1, -1, 1, 1, -1, 1],
-    [1, 1, 1, -1, -1, -1, 1],
-    [-1, 1, 1, -1, -1, 1, 1],
-    [1, 1, -1, 1, 1, 1, 1],
-]
+SEVEN = _signs("-++++-- +--+-+- +-+++++ -+-++-+ +++---+ -++--++ ++-++++")
 """A smaller one, which the attack found: d comes back after 58 rounds; margin .2341 for 1/4.
-
-Ties, of which the first column is taken, are met in rounds 1 and 9 only.
-"""
+Ties, of which the first column is taken, are met in rounds 1 and 9 only."""
 
 SIGNS = Space(sizes={"m": (4, 10), "n": (3, 8)}, A=Separable())
-LONG = Space(sizes={"m": (1, 8), "n": (1, 6)}, A=Matrix(), t=Whole(1, 60))
-STARTS = Space(sizes={"m": (3, 3)}, d=Distribution("m"))
-
-UNSEEN = "JMLR 5:1557-1595; only the abstract is at hand, numbers of theorems are not verified"
+EDGES = Space(gamma=Real(-0.999, 0.999))
+LOSSES = Space(sizes={"m": (1, 8)}, d=Distribution("m"), a=Vector("m"))
 
 
 @SOURCE.claim("map", space=Space(sizes={"m": (4, 10), "n": (2, 6)}, A=Separable(), t=Whole(1, 20)))
 def iterated_map(x: Instance) -> Slacks:
-    """The map is applied to the package's d_t, once each round.
-
-    Proof. For a = ±1 and η = artanh γ, e^(−ηa) = sqrt(1 − γ²)/(1 + aγ). And 1/(1 + aγ) is
-    (1 − aγ)/(1 − γ²), so that for γ = Σ a_i d_i the d_i/(1 + a_i γ) have sum 1, and those times a_i
-    sum 0.
-    """
-    votes = adaboost(x.A, x.t + 1, "classical")
-    for vote, following in pairwise(votes):
+    for vote, following in pairwise(adaboost(x.A, x.t + 1, "classical")):
         edge, a = float(x.A[:, vote.column] @ vote.d), x.A[:, vote.column]
         if abs(edge) > 0.999:
             return
@@ -80,39 +55,17 @@ def iterated_map(x: Instance) -> Slacks:
         yield equal(off, 0.0, "d_{t+1} of the map less AdaBoost's", vote.number)
 
 
-@iterated_map.step(
-    "the factor of a round",
-    "e^(−aη) = sqrt(1 − γ²)/(1 + aγ), η = artanh γ, a = ±1",
-    space=Space(gamma=Real(-0.999, 0.999)),
-)
-def _(x: Instance) -> Slacks:
+@iterated_map.step(space=EDGES)
+def factor(x: Instance) -> Slacks:
     for a in (1.0, -1.0):
         right = math.sqrt(1.0 - x.gamma**2) / (1.0 + a * x.gamma)
         yield equal(math.exp(-a * math.atanh(x.gamma)), right, "e^(−aη)")
 
 
-@iterated_map.step(
-    "it is normalised already, and the last column has edge 0",
-    "Σ d_i/(1 + a_i γ) = 1, Σ a_i d_i/(1 + a_i γ) = 0, γ = Σ a_i d_i",
-    space=Space(
-        sizes={"m": (2, 8), "one": (1, 1)}, a=SignMatrix(axes=("m", "one")), d=Distribution("m")
-    ),
+@SOURCE.claim("cycle-3x3", space=Space(sizes={"m": (3, 3)}, d=Distribution("m"))).checked(
+    trials=30, resolution=1e-6
 )
-def _(x: Instance) -> Slacks:
-    a = x.a[:, 0]
-    gamma = float(a @ x.d)
-    assume(abs(gamma) < 0.999)
-    after = x.d / (1.0 + a * gamma)
-    yield equal(float(after.sum()), 1.0, "Σ d_i/(1 + a_i γ)")
-    yield equal(float(a @ after), 0.0, "Σ a_i d_i/(1 + a_i γ)")
-
-
-@SOURCE.claim("cycle-3x3", space=STARTS).checked(trials=30, resolution=1e-6)
 def cycle_three(x: Instance) -> Slacks:
-    """The map is a contraction on where it takes the same columns again.
-
-    Then the edge r of the cycle has 1 − r = r², by the weights after a round.
-    """
     assume(float(x.d.min()) > 1e-6)
     A = 1.0 - 2.0 * np.eye(3)
     found = cycle(A, x.d)
@@ -121,9 +74,8 @@ def cycle_three(x: Instance) -> Slacks:
     weights = np.array([(3.0 - math.sqrt(5.0)) / 4.0, (math.sqrt(5.0) - 1.0) / 4.0, 0.5])
     for d, edge in zip(found.d, found.edges, strict=True):
         yield equal(_near(float(edge)), GOLDEN, "edge, (√5 − 1)/2")
-        yield equal(
-            _near(float(np.abs(np.sort(d) - weights).max())), 0.0, "sorted d, the three weights"
-        )
+        off = float(np.abs(np.sort(d) - weights).max())
+        yield equal(_near(off), 0.0, "sorted d, the three weights")
     rho = x.optimum(Game(A))
     yield equal(_margin(A, found.w), rho, "margin of the cycle, ρ")
     yield equal(rho, 1.0 / 3.0, "ρ, 1/3")
@@ -153,49 +105,19 @@ def _cycle(x: Instance) -> Cycle:
         lambda: [{"A": SEVEN}, {"A": EIGHT}],
     ),
 )
-def maximum_margin(x: Instance) -> Slacks:
-    """Edges in a cycle say what margin is reached (RDS04-cycle-margin), not what could be.
-
-    In the 8 x 8 game the cycle is the golden one, on three of the columns. The margin is
-    .25001, .32482, .33248, .333248 after 10, 100, 1000, 10 000 rounds.
-    """
-    yield at_most(_margin(x.A, _cycle(x).w) + 0.01, x.optimum(Game(x.A)), "margin + .01, ρ")
-
-
-@SOURCE.claim(
-    "between",
-    ("What a cycle reaches", UNSEEN),
-    "In a cycle the margin is at least a mean of Υ(γ_t), which exceed half the edges.",
-    formula="lim margin ≥ −Σ log(1 − γ_t²)/Σ log((1 + γ_t)/(1 − γ_t)) ≥ Υ(ρ) ≥ ρ/2, "
-    "Υ(r) = −log(1 − r²)/log((1 + r)/(1 − r))",
-    printed=ILLEGIBLE,
-    given="A in {−1, 1}^(m×n), d_t in a cycle",
-    space=SIGNS,
-).checked(trials=60, resolution=1e-6)
-def between(x: Instance) -> Slacks:
-    """m Π sqrt(1 − γ_t²) bounds each exp(−(A w_t)_i); RDS04-margin-bound is this round by round.
-
-    In a cycle the first inequality is an equality.
-    """
-    found, rho = _cycle(x), float(x.optimum(Game(x.A)).lower)
-    mean = float(np.log1p(-(found.edges**2)).sum() / -2.0 / np.arctanh(found.edges).sum())
-    share = float(np.abs(found.w).sum() / np.arctanh(found.edges).sum())
-    yield at_least(_margin(x.A, found.w) * share, mean, "lim min (A w_t)_i/Σ η_t, mean of Υ")
-    yield at_least(_near(mean), upsilon(rho), "mean of Υ(γ_t), Υ(ρ)")
-    yield at_least(upsilon(rho), rho / 2.0, "Υ(ρ), ρ/2")
+def maximum_margin(x: Instance) -> Slack:
+    return at_most(_margin(x.A, _cycle(x).w) + 0.01, x.optimum(Game(x.A)), "margin + .01, ρ")
 
 
 @SOURCE.claim("non-optimal", space=Space(m=Whole(4, 8))).checked(
     resolution=1e-6, every=Enumeration("m = 4, ..., 8", lambda: [{"m": m} for m in range(4, 9)])
 )
 def non_optimal(x: Instance) -> Slacks:
-    """On three columns it is the 3 x 3 case: all the other examples are right, and die out."""
     A = 1.0 - 2.0 * np.eye(x.m)
     rho = x.optimum(Game(A))
     yield equal(rho, Fraction(x.m - 2, x.m), "ρ, 1 − 2/m")
     best, some = (cycle(B, np.full(x.m, 1.0 / x.m)) for B in (A, A[:, :3]))
-    assert best is not None
-    assert some is not None
+    assert best is not None and some is not None  # noqa: PT018
     yield equal(_margin(A, best.w), rho, "margin of the best columns, ρ")
     yield equal(_margin(A[:, :3], some.w), 1.0 / 3.0, "margin of the first three, 1/3")
     yield at_least(float(some.edges.min()), 1.0 / 3.0, "edges of the first three, 1/3")
@@ -210,38 +132,26 @@ def upsilon(r: float) -> float:
 
 @SOURCE.claim("cycle-margin", space=SIGNS).checked(trials=80, resolution=1e-6)
 def cycle_margin(x: Instance) -> Slacks:
-    """d_i comes back to itself: exp(−(Aw)_i) = Π sqrt(1 − γ_t²). Where d_i = 0 it is less.
-
-    The cycle is known to 10⁻⁹ in d, hence the resolution.
-    """
-    found = _cycle(x)
+    found, rho = _cycle(x), float(x.optimum(Game(x.A)).lower)
     total = float(np.arctanh(found.edges).sum())
     mean = float(np.log1p(-(found.edges**2)).sum()) / -2.0 / total
-    margins = x.A @ found.w / total
     least = np.min(found.d, axis=0)
-    for i, margin in enumerate(margins.tolist()):
+    for i, margin in enumerate((x.A @ found.w / total).tolist()):
         if least[i] > 1e-2:
             yield equal(_near(margin), mean, f"example {i + 1} with d > 0: margin, mean of Υ")
         else:
             yield at_least(_near(margin), mean, f"example {i + 1}: margin, mean of Υ")
+    yield at_least(_near(mean), upsilon(rho), "mean of Υ(γ_t), Υ(ρ)")
+    yield at_least(upsilon(rho), rho / 2.0, "Υ(ρ), ρ/2")
+
+
+cycle_margin.step(space=EDGES)(factor.stated.check)
 
 
 @SOURCE.claim(
-    "margin-bound",
-    ("The bound of the margin by the edges", UNSEEN),
-    "After t rounds AdaBoost's margin is at least the mean of Υ(γ_s) less log(m)/Σ η_s.",
-    formula="min_i (A w_t)_i/‖w_t‖_1 ≥ (−½ Σ log(1 − γ_s²) − log m)/Σ η_s ≥ Υ(ρ) − log(m)/Σ η_s",
-    printed=ILLEGIBLE,
-    given="A in [−1, 1]^(m×n), η_s = artanh γ_s < ∞; the first where the right side is positive",
-    space=LONG,
+    "margin-bound", space=Space(sizes={"m": (1, 8), "n": (1, 6)}, A=Matrix(), t=Whole(1, 60))
 )
 def margin_bound(x: Instance) -> Slacks:
-    """‖w_t‖_1 may be less than Σ η_s, where a column was taken with both signs.
-
-    Proof. exp(−min (A w_t)_i) ≤ m L, and L ≤ Π sqrt(1 − γ_s²), as a round multiplies it by
-    sqrt(1 − γ_s²) at most. −½ log(1 − γ²) = Υ(γ) artanh γ by the definition of Υ, γ_s ≥ ρ, and Υ
-    increases: −log(1 − γ²) and 2 artanh γ are 0 at 0, and the quotient of their derivatives is γ.
-    """
     rho, spent, gained = float(x.optimum(Game(x.A)).lower), 0.0, 0.0
     for vote in short_of_one(adaboost(x.A, x.t, "classical")):
         spent += math.atanh(vote.edge)
@@ -254,13 +164,8 @@ def margin_bound(x: Instance) -> Slacks:
         yield at_least(gained, upsilon(rho) * spent, "−½ Σ log(1 − γ²), Υ(ρ) Σ η_s", vote.number)
 
 
-@margin_bound.step(
-    "a round multiplies the risk by sqrt(1 − γ²) at most",
-    "Σ d_i e^(−ηa_i) ≤ sqrt(1 − γ²), η = artanh γ, γ = Σ d_i a_i",
-    space=Space(sizes={"m": (1, 8)}, d=Distribution("m"), a=Vector("m")),
-)
-def _(x: Instance) -> Slacks:
-    """With entries ±1 it is an equality."""
+@margin_bound.step(space=LOSSES)
+def one_round(x: Instance) -> Slacks:
     for a in (x.a, np.where(x.a >= 0.0, 1.0, -1.0)):
         gamma = float(x.d @ a)
         if abs(gamma) <= 0.999:
@@ -268,27 +173,15 @@ def _(x: Instance) -> Slacks:
             yield at_most(left, math.sqrt(1.0 - gamma**2), "Σ d_i e^(−ηa_i)")
 
 
-@margin_bound.step(
-    "Υ increases", "Υ(r) ≤ Υ(s) for 0 ≤ r ≤ s < 1", space=Space(r=Real(0, 0.999), s=Real(0, 0.999))
-)
+@margin_bound.step(space=Space(r=Real(0, 0.999), s=Real(0, 0.999)))
 def _(x: Instance) -> Slack:
-    assume(x.r <= x.s)
-    return at_most(upsilon(x.r), upsilon(x.s), "Υ(r), Υ(s)")
+    return at_most(upsilon(min(x.r, x.s)), upsilon(max(x.r, x.s)), "Υ(r), Υ(s)")
 
 
 @SOURCE.claim(
     "half", space=Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), order=Whole(3, 400))
 ).checked(trials=60)
 def half(x: Instance) -> Slacks:
-    """Sharp: 11ᵀ − 2I of order 400 still has less than half at .63 of that Σ η_s.
-
-    As long as each column is taken once at most, its margin is 1 − 2 max η_s/Σ η_s, so that half
-    needs Σ η_s ≥ 2 max η_s/(1 − ρ/2) ≥ log(m − 1)/(1 − ρ/2); Υ(ρ) tends to 1 as m grows.
-
-    Proof. RDS04-margin-bound, as Υ(ρ) > ρ/2. η_s ≥ ρ, so that log(m)/(ρΥ(ρ) − ρ²/2) rounds do.
-    For small ρ that is many, nearly 12 log(m)/ρ⁴, and never more, as Υ(ρ) − ρ/2 = ρ³/12 +
-    7ρ⁵/180 + ... with terms > 0. Left out beyond 4000.
-    """
     rho = float(weak_learnability(x).lower)
     assume(0.05 < rho < 0.999)
     assume(math.log(len(x.A)) / (upsilon(rho) - rho / 2.0) / rho < 4000.0)
@@ -305,28 +198,23 @@ def half(x: Instance) -> Slacks:
                 break
 
 
-@half.step(
-    "how far Υ is above r/2", "Υ(r) − r/2 ≥ r³/12", space=Space(r=Real(0.01, 0.99, log=True))
-)
+@half.step(space=Space(r=Real(0.01, 0.99, log=True)))
 def _(x: Instance) -> Slack:
-    """In the limits 0 and 1 of r the quotients are 1/12 and 1/2."""
     return at_least((upsilon(x.r) - x.r / 2.0) / x.r**3 + 1e-9, 1.0 / 12.0, "(Υ(r) − r/2)/r³")
 
 
 @SOURCE.claim("training-error", space=RUNS)
 def training_error(x: Instance) -> Slacks:
-    """[u ≤ 0] ≤ e^−u; by convexity e^−ηa ≤ (1 + a)/2 e^−η + (1 − a)/2 e^η, equal at a = ±1.
-
-    Freund & Schapire: 2^T Π sqrt(ε_s(1 − ε_s)) with ε_s = (1 − γ_s)/2.
-    """
     product, total = 1.0, 0.0
     for vote in short_of_one(adaboost(x.A, x.t, "classical")):
-        product *= 2.0 * math.sqrt((1.0 - vote.edge) / 2.0 * (1.0 + vote.edge) / 2.0)
+        product *= math.sqrt(1.0 - vote.edge**2)
         total += vote.edge**2
-        found = risk(x.A, vote.w)
-        wrong = float(np.mean(x.A @ vote.w <= 0.0))
+        found, wrong = risk(x.A, vote.w), float(np.mean(x.A @ vote.w <= 0.0))
         yield at_most(wrong, found, "training error, L(−A w_t)", vote.number)
         yield at_most(found, product, "L(−A w_t), Π sqrt(1 − γ_s²)", vote.number)
         yield at_most(product, math.exp(-total / 2.0), "Π sqrt(1 − γ_s²), exp", vote.number)
         if all_signs(x.A):
             yield equal(found, product, "the same, entries ±1", vote.number)
+
+
+training_error.step(space=LOSSES)(one_round.stated.check)

@@ -2,4 +2,4 @@
 
 from relaxboost.claims.registry import gather
 
-SOURCE = gather(__name__, "adahedge descent")
+SOURCE = gather(__name__, "")

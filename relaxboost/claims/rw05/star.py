@@ -1,20 +1,17 @@
 """Rätsch & Warmuth (2005): AdaBoost*, which reaches the maximum margin."""
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
 from relaxboost.claims.language import *
 from relaxboost.claims.rw05.source import SOURCE
-from relaxboost.claims.votes import Vote, adaboost_star, all_signs
+from relaxboost.claims.votes import adaboost_star, all_signs
 from relaxboost.game.game import Game
 from relaxboost.solvers.boosters.adaboost_star import AdaBoostStar
 from relaxboost.solvers.solve import solve
 
-UNSEEN = "JMLR 6:2131-2152; only the abstract is at hand, numbers of theorems are not verified"
 GAMES = Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), nu=Real(0.05, 0.5, log=True))
-RUNS = GAMES.but(nu=Real(0.02, 0.5, log=True), t=Whole(1, 60))
 
 
 @SOURCE.claim("T", space=GAMES).checked(trials=40)
@@ -34,27 +31,6 @@ def theorem(x: Instance) -> Slacks:
     yield at_most(found.rounds, steps + 2, "rounds of `solve`, T + 2")
 
 
-@SOURCE.claim("step", space=RUNS)
-def step(x: Instance) -> Slacks:
-    for vote, edge, level in _rounds(x):
-        right = math.atanh(edge) - math.atanh(level)
-        yield equal(vote.step, right, "η_t, artanh γ_t − artanh ρ_t", vote.number)
-        yield at_least(vote.step, x.nu, "η_t, ν", vote.number)
-
-
-def _rounds(x: Instance) -> Iterator[tuple[Vote, float, float]]:
-    """Yield the rounds with γ_t, recomputed from w_{t−1}, and ρ_t, until an edge is 1."""
-    least = math.inf
-    for vote in adaboost_star(x.A, x.nu, x.t):
-        u = x.A @ vote.before
-        d = np.exp(u.min() - u)
-        edge = float(np.abs(x.A.T @ (d / d.sum())).max())
-        if edge > 0.999:
-            return
-        least = min(least, edge)
-        yield vote, edge, least - x.nu
-
-
 @SOURCE.claim("adaptive", space=GAMES).checked(trials=40)
 def adaptive(x: Instance) -> Slacks:
     rho, m = x.optimum(Game(x.A)), len(x.A)
@@ -70,23 +46,34 @@ def adaptive(x: Instance) -> Slacks:
     yield at_most(steps, most, "steps of the stages, 8 log(m)/(3ν²) + stages")
 
 
-@SOURCE.claim(
-    "invariant",
-    ("Theorem on AdaBoost*, proof", UNSEEN),
-    "After t rounds every margin is at least ρ_t Σ η_s + tν²/2 − log m.",
-    formula="(A w_t)_i ≥ ρ_t Σ_{s≤t} η_s + tν²/2 − log m for every i, ρ_t ≥ ρ − ν",
-    printed=ILLEGIBLE,
-    given="γ_s < 1",
-    space=RUNS,
-)
+@SOURCE.claim("invariant", space=GAMES.but(nu=Real(0.02, 0.5, log=True), t=Whole(1, 60)))
 def invariant(x: Instance) -> Slacks:
     rho, m = float(x.optimum(Game(x.A)).lower), len(x.A)
-    spent = 0.0
-    for vote, _, level in _rounds(x):
+    spent, lowest = 0.0, math.inf
+    for vote in adaboost_star(x.A, x.nu, x.t):
+        u = x.A @ vote.before
+        d = np.exp(u.min() - u)
+        edge = float(np.abs(x.A.T @ (d / d.sum())).max())
+        if edge > 0.999:
+            return
+        lowest = min(lowest, edge)
+        level, after = lowest - x.nu, x.A @ vote.w
+        eta = math.atanh(edge) - math.atanh(level)
+        yield equal(vote.step, eta, "η_t, artanh γ_t − artanh ρ_t", vote.number)
+        yield at_least(vote.step, x.nu, "η_t, ν", vote.number)
+        ratio = float(np.exp(u.min() - after).sum() / d.sum()) * math.exp(level * vote.step)
+        bound = math.exp(-divergence(level, edge))
+        yield at_most(ratio, bound, "L_t/L_{t−1} e^{ρη}, e^−KL", vote.number)
         spent += vote.step
         bound = level * spent + vote.number * x.nu**2 / 2.0 - math.log(m)
-        yield at_least(float((x.A @ vote.w).min()), bound, "least (A w_t)_i", vote.number)
+        yield at_least(float(after.min()), bound, "least (A w_t)_i", vote.number)
         yield at_least(level, rho - x.nu, "ρ_t, ρ − ν", vote.number)
+
+
+def divergence(rho: float, gamma: float) -> float:
+    """Return KL((1 + ρ)/2 ‖ (1 + γ)/2)."""
+    pairs = (((1.0 + s * rho) / 2.0, (1.0 + s * gamma) / 2.0) for s in (1.0, -1.0))
+    return sum(p * math.log(p / q) for p, q in pairs)
 
 
 PAIRS = Space(
@@ -94,50 +81,17 @@ PAIRS = Space(
 )
 
 
-def _levels(x: Instance, a: Array) -> tuple[float, float, float]:
-    """Return γ = Σ d_i a_i, ρ ≤ γ and KL((1 + ρ)/2 ‖ (1 + γ)/2)."""
-    gamma = float(x.d @ a)
+@invariant.step(space=PAIRS)
+def one_round(x: Instance) -> Slacks:
+    gamma = float(x.d @ x.a)
     rho = min(x.rho, gamma - x.nu)
     assume(gamma < 0.99 and rho > -0.99)
-    pairs = (((1.0 + s * rho) / 2.0, (1.0 + s * gamma) / 2.0) for s in (1.0, -1.0))
-    return gamma, rho, sum(p * math.log(p / q) for p, q in pairs)
-
-
-@invariant.step(space=PAIRS)
-def _(x: Instance) -> Slacks:
-    gamma, rho, kl = _levels(x, x.a)
-    eta = math.atanh(gamma) - math.atanh(rho)
+    kl, eta = divergence(rho, gamma), math.atanh(gamma) - math.atanh(rho)
     left = math.exp(rho * eta) * float(x.d @ np.exp(-eta * x.a))
     yield at_most(left, math.exp(-kl), "Z e^(ρη), e^−KL")
     if all_signs(x.a):
         yield equal(left, math.exp(-kl), "the same, entries ±1")
+    yield at_least(kl, (gamma - rho) ** 2 / 2.0, "KL, (γ − ρ)²/2")
 
 
-@invariant.step(space=PAIRS)
-def _(x: Instance) -> Slack:
-    gamma, rho, kl = _levels(x, x.a)
-    return at_least(kl, (gamma - rho) ** 2 / 2.0, "KL, (γ − ρ)²/2")
-
-
-@SOURCE.claim(
-    "one-round",
-    ("One round of AdaBoost*", UNSEEN),
-    "One round multiplies Σ exp(ρ_t s − (Aw)_i) by exp(−KL) at most.",
-    formula="L_t/L_{t−1} · e^{ρ_t η_t} ≤ exp(−KL((1 + ρ_t)/2 ‖ (1 + γ_t)/2)) "
-    "≤ exp(−(γ_t − ρ_t)²/2) ≤ exp(−ν²/2)",
-    printed=ILLEGIBLE,
-    given="γ_t < 1; equality in the first for entries ±1",
-    space=RUNS,
-)
-def one_round(x: Instance) -> Slacks:
-    for vote, edge, level in _rounds(x):
-        u, after = x.A @ vote.before, x.A @ vote.w
-        ratio = float(np.exp(u.min() - after).sum() / np.exp(u.min() - u).sum())
-        left = ratio * math.exp(level * vote.step)
-        pairs = (((1.0 + s * level) / 2.0, (1.0 + s * edge) / 2.0) for s in (1.0, -1.0))
-        kl = sum(p * math.log(p / q) for p, q in pairs)
-        yield at_most(left, math.exp(-kl), "L_t/L_{t−1} e^{ρη}, e^−KL", vote.number)
-        if all_signs(x.A):
-            yield equal(left, math.exp(-kl), "the same, entries ±1", vote.number)
-        yield at_least(kl, (edge - level) ** 2 / 2.0, "KL, (γ − ρ)²/2", vote.number)
-        yield at_least((edge - level) ** 2, x.nu**2, "(γ − ρ)², ν²", vote.number)
+theorem.step(space=PAIRS)(one_round.stated.check)

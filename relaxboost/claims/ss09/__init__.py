@@ -4,7 +4,6 @@ from relaxboost.claims.registry import gather
 
 SOURCE = gather(
     __name__,
-    "duality fenchel learnability choosing relaxing examples lemma figure algorithm softmax "
-    "progress totally sharper rates small convexity bregman projection figure2 discussion appendix "
-    "conjugates",
+    "fenchel learnability relaxing examples algorithm progress totally sharper "
+    "rates small projection figure2 appendix",
 )

@@ -1,78 +1,45 @@
-"""SS09, App. A: Lemmas 17 to 20 (15 and 16 are in `projection`)."""
+"""SS09, App. A: Lemmas 17 to 20 (15 and 16 are in `projection`); App. B: two conjugates."""
 
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
 from relaxboost.claims.arrays import normalised
 from relaxboost.claims.language import *
 from relaxboost.claims.ss09.exact import entropy, log_mean_exp, softmax
+from relaxboost.claims.ss09.projection import conjugate_of_entropy
 from relaxboost.claims.ss09.source import SOURCE
-from relaxboost.claims.ss09.strong import KINDS, dual
+from relaxboost.claims.ss09.strong import KINDS, dual, dual_vector, norm
+from relaxboost.relaxations import NormBall
+
+Subgradient: TypeAlias = tuple[Array, Array, float, float]
 
 
-def _norm_subgradient(w: Array, chosen: Array, p: float) -> Array:
-    """Return an element of the subdifferential of ‖w‖_p; `chosen` in [−1, 1] picks among them."""
-    size = float(np.linalg.norm(w, p))
-    if size == 0.0:  # the whole dual ball
-        dual_size = float(np.linalg.norm(chosen, dual(p)))
-        return chosen / max(1.0, dual_size)
-    if p == 1:
-        return np.where(w == 0.0, chosen, np.sign(w))
-    if p == math.inf:
-        return np.sign(w) * normalised(np.where(np.abs(w) == size, np.abs(chosen) + 1e-3, 0.0))
-    return np.sign(w) * (np.abs(w) / size) ** (p - 1.0)
+def _half_square(w: Array, chosen: Array) -> Subgradient:
+    size = float(np.abs(w).sum())
+    theta = size * np.where(w == 0.0, chosen, np.sign(w))
+    return w, theta, 0.5 * size**2, 0.5 * float(np.abs(theta).max()) ** 2
 
 
-def _half_square(p: float, w: Array, chosen: Array) -> tuple[Array, Array, float, float]:
-    size = float(np.linalg.norm(w, p))
-    theta = size * _norm_subgradient(w, chosen, p)
-    return w, theta, 0.5 * size**2, 0.5 * float(np.linalg.norm(theta, dual(p))) ** 2
-
-
-def _norm(p: float, w: Array, chosen: Array) -> tuple[Array, Array, float, float]:
-    theta = _norm_subgradient(w, chosen, p)
-    inside = float(np.linalg.norm(theta, dual(p))) <= 1.0 + 1e-12
-    return w, theta, float(np.linalg.norm(w, p)), 0.0 if inside else math.inf
-
-
-def _simplex(w: Array, chosen: Array) -> tuple[Array, Array, float, float]:
+def _simplex(w: Array, chosen: Array) -> Subgradient:
     d = normalised(w)
     theta = 0.5 + np.where(d > 0.0, 0.0, -np.abs(chosen))
     return d, theta, 0.0, float(theta.max())
 
 
-def _entropy(w: Array, chosen: Array) -> tuple[Array, Array, float, float]:
+def _entropy(w: Array, chosen: Array) -> Subgradient:
     d = softmax(2.0 * w)
     theta = np.log(len(d) * d) + chosen[0]  # plus a constant: normal to the simplex
     return d, theta, entropy(d), log_mean_exp(theta)
 
 
-def _largest(w: Array, chosen: Array) -> tuple[Array, Array, float, float]:
-    theta = normalised(np.where(w == w.max(), np.abs(chosen) + 1e-3, 0.0))
-    return w, theta, float(w.max()), 0.0
-
-
-def _log_mean_exp(w: Array, chosen: Array) -> tuple[Array, Array, float, float]:
-    theta = softmax(w)
-    return w, theta, log_mean_exp(w), entropy(theta)
-
-
-SUBGRADIENTS: dict[str, Callable[[Array, Array], tuple[Array, Array, float, float]]] = {
-    "half square of the 1-norm": partial(_half_square, 1),
-    "half square of the 2-norm": partial(_half_square, 2),
-    "half square of the 3-norm": partial(_half_square, 3),
-    "half square of the max-norm": partial(_half_square, math.inf),
-    "1-norm": partial(_norm, 1),
-    "1.5-norm": partial(_norm, 1.5),
-    "max-norm": partial(_norm, math.inf),
+SUBGRADIENTS: dict[str, Callable[[Array, Array], Subgradient]] = {
+    "half square of the 1-norm": _half_square,
     "simplex": _simplex,
     "relative entropy": _entropy,
-    "largest": _largest,
-    "log-mean-exp": _log_mean_exp,
 }
 """By name: the point w, a subgradient θ there, f(w), f*(θ) by App. B."""
 
@@ -103,65 +70,22 @@ STRONG = Space(
 )
 
 
-@SOURCE.claim("L18-gradient", space=STRONG).checked(trials=300)
-def differentiable(x: Instance) -> Slacks:
-    f, s = KINDS[x.f], x.step
-    w = f.argmax(x.theta)
-    here, ahead, behind = (f.conjugate(x.theta + t * x.v) for t in (0.0, s, -s))
-    slope = s * float(w @ x.v)
-    yield equal(near(here, 1e-11), near(float(w @ x.theta) - f.value(w), 1e-11), "maximum")
-    yield at_most(here - behind, near(slope, 1e-11), "difference quotient behind")
-    yield at_most(slope, near(ahead - here, 1e-11), "difference quotient ahead")
-    bend = s**2 * f.dual_size(x.v) ** 2 / f.sigma
-    yield at_most(ahead + behind - 2.0 * here, near(bend, 1e-11), "difference of the two")
-    d = f.point(x.raw)
-    short = here - f.sigma / 2.0 * f.size(d - w) ** 2
-    yield at_most(float(d @ x.theta) - f.value(d), near(short, 1e-11), "another point")
-
-
-@differentiable.step()
-def _(x: Instance) -> Slack:
-    f, s = KINDS[x.f], x.step
-    ahead, slope = f.conjugate(x.theta + s * x.v), s * float(f.argmax(x.theta) @ x.v)
-    return at_least(near(ahead, 1e-11), near(f.conjugate(x.theta) + slope, 1e-11), x.f)
-
-
-@differentiable.step()
-def _(x: Instance) -> Slack:
-    f, s = KINDS[x.f], x.step
-    ahead, slope = f.conjugate(x.theta + s * x.v), s * float(f.argmax(x.theta) @ x.v)
-    bend = s**2 * f.dual_size(x.v) ** 2 / (2.0 * f.sigma)
-    return at_most(near(ahead, 1e-11), near(f.conjugate(x.theta) + slope + bend, 1e-11), x.f)
-
-
 @SOURCE.claim("L18", space=STRONG).checked(trials=300)
-def smooth(x: Instance) -> Slack:
-    f = KINDS[x.f]
-    theta2 = x.step * x.v
-    left = f.conjugate(x.theta + theta2) - f.conjugate(x.theta)
-    right = float(f.argmax(x.theta) @ theta2) + f.dual_size(theta2) ** 2 / (2.0 * f.sigma)
-    return at_most(left, near(right, 1e-11), x.f)
+def smooth(x: Instance) -> Slacks:
+    f, w, theta2 = KINDS[x.f], KINDS[x.f].argmax(x.theta), x.step * x.v
+    here = f.conjugate(x.theta)
+    yield equal(near(here, 1e-11), near(float(w @ x.theta) - f.value(w), 1e-11), "maximum")
+    left, slope = f.conjugate(x.theta + theta2) - here, float(w @ theta2)
+    yield at_least(left, near(slope, 1e-11), "f* is above its tangent")
+    bend = norm(theta2, dual(f.p)) ** 2 / (2.0 * f.sigma)
+    yield at_most(left, near(slope + bend, 1e-11), x.f)
 
 
 @smooth.step()
 def _(x: Instance) -> Slack:
     f, d = KINDS[x.f], KINDS[x.f].point(x.raw)
-    short = f.sigma / 2.0 * f.size(d - f.argmax(x.theta)) ** 2
+    short = f.sigma / 2.0 * norm(d - f.argmax(x.theta), f.p) ** 2
     return at_most(float(d @ x.theta) - f.value(d) + short, near(f.conjugate(x.theta), 1e-11), x.f)
-
-
-@smooth.step()
-def _(x: Instance) -> Slack:
-    f = KINDS[x.f]
-    apart = f.point(x.raw) - f.argmax(x.theta)
-    return at_most(float(apart @ x.v), near(f.size(apart) * f.dual_size(x.v), 1e-11), x.f)
-
-
-@smooth.step(space=Space(a=Real(0.0, 4.0), b=Real(0.0, 4.0), sigma=Real(0.1, 4.0)))
-def _(x: Instance) -> Slacks:
-    b, sigma = Fraction(x.b), Fraction(x.sigma)
-    for a in (Fraction(x.a), b / sigma):
-        yield at_most(a * b - sigma * a**2 / 2, b**2 / (2 * sigma))
 
 
 BETWEEN = Space(
@@ -176,35 +100,22 @@ BETWEEN = Space(
 
 @SOURCE.claim("L19", space=BETWEEN)
 def sandwiched(x: Instance) -> Slacks:
-    linear, g, f, c = _between(x)
-    yield at_most(max(linear - g), max(linear - f), "g* ≤ f*")
-    yield at_most(max(linear - f), max(linear - g) + c, "f* ≤ g* + c")
+    g, f, c = _between(x)
+    yield at_most(max(g), max(f), "g* ≤ f*")
+    yield at_most(max(f), max(g) + c, "f* ≤ g* + c")
 
 
-def _between(x: Instance) -> tuple[Exact, Exact, Exact, Fraction]:
-    """Return <w, θ>, g and f on the rows, and c."""
-    c, g = Fraction(x.c), exactly(x.g)
-    return exactly(x.D) @ exactly(x.theta), g, g - c * exactly(x.share), c
+def _between(x: Instance) -> tuple[Exact, Exact, Fraction]:
+    """Return <w, θ> − g and <w, θ> − f on the rows, and c."""
+    c, short = Fraction(x.c), exactly(x.D) @ exactly(x.theta) - exactly(x.g)
+    return short, short + c * exactly(x.share), c
 
 
 @sandwiched.step()
 def _(x: Instance) -> Slacks:
-    linear, g, f, c = _between(x)
-    for value, above, below in zip(linear, g, f, strict=True):
-        yield at_most(value - above, value - below)
-        yield at_most(value - below, value - above + c)
-
-
-@SOURCE.claim("L19-attained", space=Space(w=Real(0.0, 1e6), error=Real(1e-6, 1.0, log=True)))
-def attained(x: Instance) -> Slack:
-    return equal(-1 / (1 + Fraction(x.w)), 0, "at the w drawn")
-
-
-@attained.corrected()
-def nearly_attained(x: Instance) -> Slacks:
-    error = Fraction(x.error)
-    yield at_least(-1 / (1 + 1 / error), -error, "w' = 1/ε")
-    yield at_most(-1 / (1 + Fraction(x.w)), 0, "the w drawn")
+    for above, below in zip(*_between(x)[:2], strict=True):
+        yield at_most(above, below)
+        yield at_most(below, above + Fraction(x.c))
 
 
 SEQUENCES = Space(
@@ -229,17 +140,14 @@ def sequence(x: Instance, rounds: int = 60) -> Iterator[Fraction]:
         if t < len(less):
             epsilon -= less[t] ** 4 * abs(epsilon)
         epsilon = Fraction(math.floor(epsilon * _UNIT), _UNIT)
+        if epsilon < 0:
+            return
 
 
 @SOURCE.claim("L20", space=SEQUENCES)
 def recursion(x: Instance) -> Slacks:
     for t, epsilon in enumerate(sequence(x), 1):
         yield at_most(epsilon, 1 / (Fraction(x.r) * (t + 1)), round=t)
-
-
-@recursion.step()
-def _(x: Instance) -> Slack:
-    return at_most(1, 1 / (2 * Fraction(x.r)))
 
 
 @recursion.step(space=Space(r=Real(0.01, 2.0, log=True), t=Whole(1, 100), share=Real(-1.0, 1.0)))
@@ -251,27 +159,14 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim(
     "L20-sharp",
-    space=SEQUENCES.but(r=Real(0.01, 10.0, log=True), first=Real(-1.0, 2.0)).including(
+    space=SEQUENCES.but(r=Real(0.01, 10.0, log=True), first=Real(0.0, 2.0)).including(
         {"first": "1/2", "r": 1, "less": [0]}
     ),
 )
 def later_terms(x: Instance) -> Slacks:
-    r = Fraction(x.r)
-    epsilon = Fraction(x.first) / r
-    for t in range(2, 20):
-        epsilon -= r * epsilon**2
-        if t <= len(x.less):
-            epsilon -= Fraction(x.less[t - 2]) * abs(epsilon)
-        epsilon = Fraction(math.floor(epsilon * _UNIT), _UNIT)
-        yield at_most(epsilon, 1 / (r * (t + 2)), round=t)
-        if epsilon < 0:
-            return
-
-
-@later_terms.step()
-def _(x: Instance) -> Slack:
-    r, s = Fraction(x.r), Fraction(x.first) / Fraction(x.r)
-    return equal(s - r * s**2, 1 / (4 * r) - r * (s - 1 / (2 * r)) ** 2)
+    for t, epsilon in enumerate(sequence(x, 20), 1):
+        if t > 1:
+            yield at_most(epsilon, 1 / (Fraction(x.r) * (t + 2)), round=t)
 
 
 @later_terms.step(space=Space(r=Real(0.01, 2.0, log=True), t=Whole(2, 100), share=Real(-1.0, 1.0)))
@@ -281,28 +176,41 @@ def _(x: Instance) -> Slack:
     return at_most(s - r * s**2, 1 / (r * (x.t + 3)))
 
 
-@SOURCE.claim(
-    "Eq15",
-    space=Space(r=Real(0.01, 2.0, log=True), t=Whole(1, 200), s=Real(0.0, 1.0), u=Real(0.0, 1.0)),
+ORDERS = {"1": 1.0, "1.5": 1.5, "2": 2.0, "3": 3.0, "inf": math.inf}
+NORMED = Space(
+    sizes={"m": (1, 5)},
+    p=Choice(*ORDERS),
+    theta=Vector("m", -3.0, 3.0),
+    d=Vector("m"),
+    nu=Real(0.05, 3.0, log=True),
 )
-def induction(x: Instance) -> Slacks:
-    r, t = Fraction(x.r), x.t
-    step = 1 / (r * (t + 1)) - 1 / (r * (t + 1) ** 2)
-    ratio = Fraction((t + 1) ** 2 - 1, (t + 1) ** 2)
-    yield equal(step, ratio / (r * (t + 2)), "rewriting")
-    yield at_most(step, 1 / (r * (t + 2)), "≤ 1/(r(t+2))")
-    low, high = sorted(Fraction(share) / (2 * r) for share in (x.s, x.u))
-    yield at_least(high - r * high**2, low - r * low**2, "s − r s² increases")
 
 
-@induction.step()
-def _(x: Instance) -> Slacks:
-    r, t = Fraction(x.r), x.t
-    yield equal(1 / (r * (t + 1)) - 1 / (r * (t + 1) ** 2), t / (r * (t + 1) ** 2))
-    yield equal(t * (t + 2), (t + 1) ** 2 - 1)
+@SOURCE.claim("AppB-1", space=NORMED).checked(trials=200)
+def ball(x: Instance) -> Slacks:
+    p, value = ORDERS[x.p], x.nu * norm(x.theta, dual(ORDERS[x.p]))
+    best = x.nu * dual_vector(x.theta, p)
+    yield at_most(norm(best, p), near(x.nu, 1e-11), "a point of the ball")
+    yield equal(near(float(best @ x.theta), 1e-11), near(value, 1e-11), "attained")
+    theirs = NormBall(p, x.nu).conjugate(x.theta) if p < math.inf else value
+    yield equal(near(theirs, 1e-11), near(value, 1e-11), "NormBall")
 
 
-@induction.step()
+@ball.step()
 def _(x: Instance) -> Slack:
-    r, s, u = (Fraction(v) for v in (x.r, x.s, x.u))
-    return equal(u - r * u**2 - s + r * s**2, (u - s) * (1 - r * (u + s)))
+    p = ORDERS[x.p]
+    return at_most(float(x.d @ x.theta), near(norm(x.d, p) * norm(x.theta, dual(p)), 1e-11), x.p)
+
+
+@SOURCE.claim(
+    "AppB-3", space=Space(sizes={"m": (1, 7)}, theta=Vector("m", -6.0, 6.0), d=Distribution())
+)
+def relative_entropy(x: Instance) -> Slacks:
+    value = math.log(math.fsum(np.exp(x.theta).tolist()) / len(x.theta))
+    best = softmax(x.theta)
+    yield equal(near(float(best @ x.theta) - entropy(best), 1e-11), near(value, 1e-11), "attained")
+    for d in (x.d, 0.99 * best + 0.01 * x.d):
+        yield at_most(float(d @ x.theta) - entropy(d), value, "another point")
+
+
+relative_entropy.step()(conjugate_of_entropy)

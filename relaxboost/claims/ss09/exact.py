@@ -65,17 +65,6 @@ def projected_softmax(theta: Array, nu: float) -> Array:
     return np.exp(np.minimum(math.log(nu), theta + level(theta, nu)))
 
 
-def least_divergence(theta: Array, nu: float) -> float:
-    """Return a lower bound of Eq. 14 for d0 proportional to e^θ, from its Lagrangian dual.
-
-    For every μ ≥ 0 it is −log Σ d0 e^{−μ} − ν Σ μ; μ comes from `level`, and any would do.
-    """
-    mu = np.maximum(theta + level(theta, nu) - math.log(nu), 0.0)
-    return float(
-        np.logaddexp.reduce(theta) - np.logaddexp.reduce(theta - mu) - nu * math.fsum(mu.tolist())
-    )
-
-
 def divergence(d: Iterable[Any], d0: Iterable[Any]) -> float:
     """Return Σ d log(d/d0), which is B_h on the simplex."""
     pairs = [(float(a), float(b)) for a, b in zip(d, d0, strict=True) if a > 0]

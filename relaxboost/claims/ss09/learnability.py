@@ -1,6 +1,7 @@
 """SS09, Sec. 3 and 4.1: margins are edges, and so are the means of the k smallest margins."""
 
 import itertools
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -21,157 +22,48 @@ from relaxboost.relaxations import Capped
 CAPPED = Space(A=Matrix(), k=Whole(1, "m"), d=Vector("m", 0.0, 1.0), w=Weights())
 
 
-POINTS = Space(A=Matrix(), d=Vector("m", 0.0, 1.0), w=Weights())
-
-
 @SOURCE.claim("T4", space=Space(A=Matrix()))
-def equivalence(x: Instance) -> Slacks:
-    A = exactly(x.A)
+def equivalence(x: Instance) -> Slack:
     _, d, w = optimum(x, Game(x.A))
-    yield equal(largest_edge(A, on_simplex(d)), min(A @ in_l1_ball(w)), "edge and margin")
-    yield at_least(min(A @ in_l1_ball(w)), 0, "w = 0 is no better")
-
-
-@equivalence.step(space=POINTS)
-def _(x: Instance) -> Slacks:
-    u, d = exactly(x.A) @ in_l1_ball(exactly(x.w)), on_simplex(exactly(x.d))
-    yield equal(max(np.eye(len(u), dtype=int) @ -u), -min(u), "vertices")
-    yield at_most(-d @ u, -min(u), "the d drawn")
-
-
-@equivalence.step(space=Space(v=Vector("n"), w=Vector("n", -3.0, 3.0)))
-def _(x: Instance) -> Slacks:
-    v, w = exactly(x.v), exactly(x.w)
-    size = sum(abs(one) for one in w)
-    yield at_most(sum(v * w), max(abs(one) for one in v) * size, "the v drawn")
-    yield equal(sum(exactly(np.sign(x.w)) * w), size, "v = sign w")
-
-
-@SOURCE.claim("T4-end", space=POINTS.but(v=Vector("n"), share=Real(0.0, 1.0))).checked(trials=60)
-def outside(x: Instance) -> Slacks:
     A = exactly(x.A)
-    gamma, best, _ = optimum(x, Game(x.A))
-    assume(gamma.lower > 0)
-    assert isinstance(gamma.lower, Fraction)
-    for d in (best, on_simplex(exactly(x.d))):
-        for v in (best @ A, exactly(x.v)):
-            size = max(abs(one) for one in v)
-            for share in (Fraction(1), Fraction(x.share)):
-                tau = share * gamma.lower / (2 * size) if size else share
-                yield at_least(max(abs(e) for e in tau * v - d @ A), gamma / 2, "distance")
+    return equal(largest_edge(A, on_simplex(d)), min(A @ in_l1_ball(w)), "edge and margin")
 
 
-@outside.step()
-def _(x: Instance) -> Slack:
-    v, edges, tau = exactly(x.v), on_simplex(exactly(x.d)) @ exactly(x.A), Fraction(x.share)
-    left = max(abs(e) for e in tau * v - edges)
-    return at_least(left, max(abs(e) for e in edges) - tau * max(abs(one) for one in v))
+@equivalence.step(space=Space(A=Matrix(), d=Vector("m", 0.0, 1.0), w=Weights()))
+def _(x: Instance) -> Slacks:
+    A, d, w = exactly(x.A), on_simplex(exactly(x.d)), in_l1_ball(exactly(x.w))
+    mean = sum(d * (A @ w))
+    yield at_most(min(A @ w), mean, "−f*(−Aw)")
+    yield at_most(mean, largest_edge(A, d), "g*(w) = 0")
 
 
-@outside.step()
-def _(x: Instance) -> Slack:
-    return at_least(largest_edge(exactly(x.A), on_simplex(exactly(x.d))), x.optimum(Game(x.A)))
+OPPOSED = Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), i=Whole(1, "m"))
 
 
-@SOURCE.claim(
-    "remark-opposite", space=Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), i=Whole(1, "m"))
-).checked(trials=60)
+@SOURCE.claim("remark-opposite", space=OPPOSED).checked(trials=60)
 def separable_with_zero(x: Instance) -> Slack:
-    A, _ = _opposed(x)
-    found = min(A @ exactly(np.zeros(A.shape[1]))) >= 0
+    found = min(_opposed(x) @ exactly(np.zeros(x.A.shape[1]))) >= 0
     return equal(int(found), 0, "w = 0 has min (Aw)_i ≥ 0, 1 for yes")
 
 
 @separable_with_zero.corrected()
 def opposite_rows(x: Instance) -> Slacks:
-    A, d = _opposed(x)
-    yield equal(largest_edge(A, d), 0, "edges of d")
+    A = _opposed(x)
+    yield equal(max(abs(A[x.i - 1] + A[x.i % len(A)])), 0, "edges of d")
     yield equal(x.optimum(Game(A.astype(np.float64))), 0, "ρ")
 
 
-def _opposed(x: Instance) -> tuple[Exact, Exact]:
-    """Return A with the negation of row i after it, and half and half on the two."""
-    A, i = exactly(x.A), x.i - 1
-    j = (i + 1) % len(A)
-    A[j] = -A[i]
-    d = exactly(np.zeros(len(A)))
-    d[i] = d[j] = Fraction(1, 2)
-    return A, d
-
-
-@opposite_rows.step()
-def _(x: Instance) -> Slack:
-    A, d = _opposed(x)
-    return equal(largest_edge(A, d), 0, "edges of d")
-
-
-@opposite_rows.step(
-    space=Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), i=Whole(1, "m"), w=Weights())
-)
-def _(x: Instance) -> Slack:
-    A, d = _opposed(x)
-    return at_most(min((A @ exactly(x.w))[d > 0]), 0, "the lesser margin")
-
-
-@SOURCE.claim("Eq2", space=CAPPED).checked(trials=60)
-def capped_learnability(x: Instance) -> Slacks:
+def _opposed(x: Instance) -> Exact:
+    """Return A with the row after row i, the first after the last, replaced by its negation."""
     A = exactly(x.A)
-    rho, best, _ = optimum(x, Game(x.A, Capped(x.k)))
-    yield equal(largest_edge(A, best), rho, "attained")
-    yield equal(sum(best), 1, "sum of d")
-    yield at_least(min(best), 0, "least weight")
-    yield at_most(max(best), Fraction(1, x.k), "largest weight")
-    yield at_least(largest_edge(A, under_cap(exactly(x.d), x.k)), rho, "the d drawn")
-    yield at_least(largest_edge(A, under_cap(exactly(np.ones(len(A))), x.k)), rho, "uniform d")
+    A[x.i % len(A)] = -A[x.i - 1]
+    return A
 
 
-@SOURCE.claim(
-    "remark-conjugate",
-    space=Space(sizes={"m": (1, 7)}, theta=Vector("m"), k=Whole(1, "m"), d=Vector("m", 0.0, 1.0)),
-).checked(trials=150)
-def conjugate_of_caps(x: Instance) -> Slacks:
-    theta, k = exactly(x.theta), x.k
-    formula = sum(sorted(theta, reverse=True)[:k]) / Fraction(k)
-    vertices = itertools.combinations(theta, k)
-    yield equal(max(sum(chosen) / Fraction(k) for chosen in vertices), formula, "vertices")
-    yield at_most(sum(under_cap(exactly(x.d), k) * theta), formula, "the d drawn")
-
-
-@conjugate_of_caps.step()
+@opposite_rows.step(space=OPPOSED.but(w=Weights()))
 def _(x: Instance) -> Slack:
-    theta, k = exactly(x.theta), x.k
-    s = sorted(theta, reverse=True)[k - 1]
-    above = sum(max(t - s, Fraction(0)) for t in theta)
-    return at_most(sum(under_cap(exactly(x.d), k) * theta), s + above / k)
-
-
-@conjugate_of_caps.step()
-def _(x: Instance) -> Slack:
-    theta, k = exactly(x.theta), x.k
-    greatest = sorted(theta, reverse=True)
-    above = sum(max(t - greatest[k - 1], Fraction(0)) for t in theta)
-    return equal(greatest[k - 1] + above / k, sum(greatest[:k]) / Fraction(k))
-
-
-@SOURCE.claim("Eq3", space=CAPPED).checked(trials=300)
-def dual_of_caps(x: Instance) -> Slack:
-    A = exactly(x.A)
-    margins = sorted(A @ in_l1_ball(exactly(x.w)), reverse=True)
-    m, k = len(margins), x.k
-    left = sum(margins[m - j - 1] for j in range(k)) / Fraction(k)
-    return at_most(left, largest_edge(A, under_cap(exactly(x.d), k)), "average and edge")
-
-
-@dual_of_caps.step()
-def _(x: Instance) -> Slack:
-    u = exactly(x.A) @ in_l1_ball(exactly(x.w))
-    return at_most(avg_min(u, x.k), sum(under_cap(exactly(x.d), x.k) * u))
-
-
-@dual_of_caps.step()
-def _(x: Instance) -> Slack:
-    A, d = exactly(x.A), under_cap(exactly(x.d), x.k)
-    return at_most(sum((d @ A) * in_l1_ball(exactly(x.w))), largest_edge(A, d))
+    margins = _opposed(x) @ exactly(x.w)
+    return at_most(min(margins[x.i - 1], margins[x.i % len(margins)]), 0, "the lesser margin")
 
 
 @SOURCE.claim("C5", space=CAPPED)
@@ -184,7 +76,105 @@ def averages(x: Instance) -> Slacks:
 
 
 @averages.step()
-def _(x: Instance) -> Slack:
+def _(x: Instance) -> Slacks:
     u = exactly(x.A) @ in_l1_ball(exactly(x.w))
     greatest = max(sum(chosen) / Fraction(x.k) for chosen in itertools.combinations(-u, x.k))
-    return equal(greatest, -avg_min(u, x.k), "vertices and AvgMin_k")
+    yield equal(greatest, -avg_min(u, x.k), "vertices and AvgMin_k")
+    yield at_most(-under_cap(exactly(x.d), x.k) @ u, greatest, "the d drawn")
+
+
+@SOURCE.claim("remark-k-m", space=Space(A=Matrix(), w=Weights())).checked(trials=60)
+def one_hypothesis(x: Instance, signed: bool = False) -> Slack:
+    A, m = exactly(x.A), len(x.A)
+    best = max(A.T, key=lambda column: abs(sum(column)))
+    sign = -1 if signed and sum(best) < 0 else 1
+    return equal(avg_min(sign * best, m), x.optimum(Game(x.A, Capped(m))), "hypothesis and ρ")
+
+
+@one_hypothesis.corrected()
+def one_signed_hypothesis(x: Instance) -> Slack:
+    return one_hypothesis(x, True)[0]
+
+
+@one_signed_hypothesis.step()
+def _(x: Instance) -> Slack:
+    A = exactly(x.A)
+    best = max(abs(sum(column)) for column in A.T) / len(A)
+    return at_most(avg_min(A @ in_l1_ball(exactly(x.w)), len(A)), best)
+
+
+@SOURCE.claim("remark-k-share", space=CAPPED)
+def share(x: Instance) -> Slacks:
+    rho, _, w = optimum(x, Game(x.A, Capped(x.k)))
+    m = len(x.A)
+    margins = exactly(x.A) @ in_l1_ball(w)
+    yield at_least(sum(u >= rho.lower for u in margins), m - x.k + 1, "examples")
+    column = np.array([[float(i >= x.k - 1)] for i in range(m)])
+    yield equal(x.optimum(Game(column, Capped(x.k))), Fraction(1, x.k), "ρ of the example")
+
+
+@share.step()
+def _(x: Instance) -> Slack:
+    u = exactly(x.A) @ in_l1_ball(exactly(x.w))
+    return at_most(avg_min(u, x.k), sorted(u)[x.k - 1], "the k-th smallest margin")
+
+
+NOISE = Space(
+    sizes={"m": (1, 12), "n": (1, 4)},
+    A=Matrix(),
+    gamma=Real(0.2, 1.0),
+    nu=Whole(0, 3),
+    k=Whole(1, "m"),
+)
+
+
+def _noisy(x: Instance) -> Exact:
+    """Return A, its first hypothesis raised to a margin of γ on all but the first ν examples."""
+    A = exactly(x.A)
+    A[x.nu :, 0] = [max(a, Fraction(x.gamma)) for a in A[x.nu :, 0]]
+    return A
+
+
+def _worst(x: Instance, k: int) -> Fraction:
+    """Return (−ν + (k − ν)γ)/k."""
+    return (-x.nu + (k - x.nu) * Fraction(x.gamma)) / Fraction(k)
+
+
+@SOURCE.claim("remark-noise", space=NOISE)
+def worst_average(x: Instance) -> Slack:
+    assume(x.nu <= len(x.A))
+    worst = exactly([-1] * x.nu + [x.gamma] * (len(x.A) - x.nu))
+    return equal(avg_min(worst, x.k), _worst(x, x.k), "worst margins and formula")
+
+
+@worst_average.corrected()
+def worst_average_of_many(x: Instance) -> Slack:
+    assume(x.nu <= x.k)
+    return worst_average(x)[0]
+
+
+@worst_average_of_many.step()
+def _(x: Instance) -> Slack:
+    assume(x.nu <= x.k)
+    return at_least(avg_min(_noisy(x)[:, 0], x.k), _worst(x, x.k))
+
+
+@SOURCE.claim("remark-noise-k", space=NOISE).checked(trials=200)
+def enough(x: Instance) -> Slacks:
+    gamma = Fraction(x.gamma)
+    k = max(1, math.ceil(2 * x.nu * (gamma + 1) / gamma))
+    assume(k <= len(x.A))
+    if k > 1:
+        yield at_most(_worst(x, k - 1), gamma / 2, "formula at k − 1")
+    A = _noisy(x)
+    _, _, w = optimum(x, Game(A.astype(np.float64), Capped(k)))
+    margins = A @ in_l1_ball(w)
+    yield at_least(avg_min(margins, k), gamma / 2, "AvgMin_k of the best w")
+    yield at_least(sum(u >= gamma / 2 for u in margins), len(margins) - k, "examples")
+
+
+@enough.step()
+def _(x: Instance) -> Slack:
+    gamma = Fraction(x.gamma)
+    least = 2 * x.nu * (gamma + 1) / gamma
+    return equal(_worst(x, x.k) - gamma / 2, gamma / (2 * x.k) * (x.k - least))

@@ -1,24 +1,145 @@
-"""SS09, Sec. 5.3 and App. A: Lemmas 15 and 16, and what is said between them and Fig. 2."""
+"""SS09, Sec. 5.1 and 5.3: the relative entropy, Lemmas 13, 15 and 16, and Eq. 14."""
 
 import math
-from collections.abc import Iterator
 from fractions import Fraction
-from itertools import combinations_with_replacement, pairwise
+from itertools import permutations
+from typing import Any
 
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.measure import Vacuous
 from relaxboost.claims.ss09.exact import (
     Fractions,
     distribution,
     divergence,
+    entropy,
     level,
+    log_mean_exp,
     projected,
     projected_softmax,
     softmax,
 )
 from relaxboost.claims.ss09.source import SOURCE
+from relaxboost.relaxations._projections import capped_distribution
+
+
+@SOURCE.claim(
+    "D10-entropy",
+    space=Space(
+        sizes={"m": (1, 8)}, v=Distribution(), u=Distribution(), alpha=Real(0.0, 1.0)
+    ).including({"v": ["51/100", "49/100"], "u": ["49/100", "51/100"], "alpha": "1/2"}),
+).checked(trials=300)
+def entropy_is_strongly_convex(x: Instance) -> Slack:
+    a = x.alpha
+    bend = 0.5 * a * (1.0 - a) * float(np.abs(x.v - x.u).sum()) ** 2
+    right = a * entropy(x.v) + (1.0 - a) * entropy(x.u)
+    return at_most(entropy(a * x.v + (1.0 - a) * x.u) + bend, right)
+
+
+@entropy_is_strongly_convex.step()
+def _(x: Instance) -> Slack:
+    assume(0.0 < x.alpha < 1.0)
+    a, z = x.alpha, x.alpha * x.v + (1.0 - x.alpha) * x.u
+    apart = a * divergence(x.v, z) + (1.0 - a) * divergence(x.u, z)
+    return equal(near(a * entropy(x.v) + (1.0 - a) * entropy(x.u)), near(entropy(z) + apart))
+
+
+def _clipped(values: Exact) -> Exact:
+    """Return the nearest point of [0, 1]^m, which maximises <d, θ> − ‖d‖²/2 there."""
+    return np.minimum(np.maximum(values, 0), 1)
+
+
+@SOURCE.claim("L13", space=Space(sizes={"m": (1, 3)}, theta=Vector("m"), slope=Vector("m")))
+def bregman(x: Instance) -> Slacks:
+    theta, slope = exactly(x.theta), exactly(x.slope)
+    for left, right in zip(_clipped(theta - slope), _clipped(_clipped(theta) - slope), strict=True):
+        yield equal(left, right, "∇f̂*(θ) and the argmin")
+
+
+@bregman.corrected()
+def bregman_inside(x: Instance) -> Slacks:
+    theta = exactly(x.theta)
+    assume(bool((_clipped(theta) == theta).all()))
+    yield from bregman(x)
+
+
+@SOURCE.claim(
+    "C14",
+    space=Space(
+        sizes={"m": (2, 3)}, theta=Vector("m"), p=Vector("m", 0.0, 1.0), q=Vector("m", 0.0, 1.0)
+    ),
+).checked(trials=300)
+def bregman_projection(x: Instance) -> Slack:
+    theta, p, q = exactly(x.theta), exactly(x.p), exactly(x.q)
+    right = _along(_clipped(theta), p, q)
+    return equal(_along(theta, p, q), right, "position between p and q")
+
+
+def _along(point: Exact, p: Exact, q: Exact) -> Fraction:
+    """Return the t in [0, 1] for which p + t(q − p) is nearest to a point."""
+    way = q - p
+    assume(bool(way.any()))
+    return min(max(way @ (point - p) / Fraction(way @ way), Fraction(0)), Fraction(1))
+
+
+@bregman_projection.corrected()
+def bregman_projection_inside(x: Instance) -> Slack:
+    theta = exactly(x.theta)
+    assume(bool((_clipped(theta) == theta).all()))
+    return bregman_projection(x)[0]
+
+
+INSIDE = Space(
+    sizes={"m": (1, 3)},
+    theta=Vector("m", -0.5, 1.5),
+    d=Vector("m", 0.0, 1.0),
+    e=Vector("m", 0.0, 1.0),
+).including({"theta": ["1/2"], "d": [0], "e": [1]}, {"theta": [-1], "d": [0], "e": [1]})
+
+
+def _shifted(x: Instance) -> Slack:
+    theta = exactly(x.theta)
+    d0 = _clipped(theta)
+    assume(bool((d0 == theta).all()))
+
+    def difference(d: Exact) -> Any:
+        return ((d - d0) @ (d - d0) - d @ d) / 2 + d @ theta
+
+    return equal(difference(exactly(x.d)), difference(exactly(x.e)), "at d and at e")
+
+
+bregman_inside.step(space=INSIDE)(_shifted)
+bregman_projection_inside.step(space=INSIDE)(_shifted)
+
+
+@SOURCE.claim(
+    "Eq14",
+    space=Space(
+        sizes={"m": (1, 7), "n": (1, 4)},
+        A=Matrix(),
+        w=Weights(),
+        beta=Real(0.01, 1.0, log=True),
+        k=Whole(1, "m"),
+    ),
+)
+def projection(x: Instance) -> Slacks:
+    u, nu = x.A @ x.w, 1.0 / x.k
+    d = capped_distribution(u, x.beta, x.k)
+    theta = -u / x.beta
+    for left, right in zip(d, projected_softmax(theta, nu), strict=True):
+        yield equal(near(left), near(right), "d_t and the projection")
+
+
+def conjugate_of_entropy(x: Instance) -> Slack:
+    """Measure <d, θ> − h(d) and log-mean-exp(θ) less the divergence of d from the softmax."""
+    short = divergence(x.d, softmax(x.theta))
+    return equal(near(float(x.d @ x.theta) - entropy(x.d)), near(log_mean_exp(x.theta) - short))
+
+
+projection.step(space=Space(sizes={"m": (1, 7)}, theta=Vector("m", -6.0, 6.0), d=Distribution()))(
+    conjugate_of_entropy
+)
+
 
 GIVEN = "d0 ∝ e^θ, hence positive; ν = 1/k, 1 ≤ k ≤ m"
 
@@ -27,39 +148,19 @@ def _space(spread: float = 3.0) -> Space:
     return Space(sizes={"m": (1, 7)}, theta=Vector("m", -spread, spread), k=Whole(1, "m"))
 
 
-def _sorted_d0(x: Instance) -> tuple[Fractions, Fraction]:
-    """Return d0 in non-increasing order, and ν."""
-    return sorted(distribution(softmax(x.theta)), reverse=True), Fraction(1, x.k)
-
-
 def _solution(d0: Fractions, nu: Fraction) -> Fractions:
     """Return the solution of Eq. 14, and leave the instance out if there is none."""
     d = projected(d0, nu)
-    if d is None:
-        raise Vacuous
+    assume(d is not None)
+    assert d is not None
     return d
 
 
-def _xi(d0: Fractions, nu: Fraction, i: int, j: int) -> Fraction:
-    """Return ξ of Lemma 16; i and j from 1."""
-    return (1 - nu * (i - 1)) / sum(d0[i - 1 : j])
-
-
-def _candidate(d0: Fractions, nu: Fraction, i: int, j: int) -> Fractions | None:
-    """Return (ν, ..., ν, ξ d0_i, ..., ξ d0_j, 0, ..., 0) if it is below the cap."""
-    if nu * (i - 1) > 1 or _xi(d0, nu, i, j) * d0[i - 1] > nu:
-        return None
-    xi = _xi(d0, nu, i, j)
-    kept = [xi * weight for weight in d0[i - 1 : j]]
-    return [nu] * (i - 1) + kept + [Fraction(0)] * (len(d0) - j)
-
-
-def _candidates(d0: Fractions, nu: Fraction) -> Iterator[tuple[int, int, Fractions]]:
-    """Yield i, j and the point they give, for all i and j whose point is below the cap."""
-    for i, j in combinations_with_replacement(range(1, len(d0) + 1), 2):
-        d = _candidate(d0, nu, i, j)
-        if d is not None:
-            yield i, j, d
+def _candidates(x: Instance) -> tuple[Fractions, Fraction, list[tuple[int, Fraction]]]:
+    """Return the sorted d0, ν, and i and ξ of all points of Lemma 16 with j = m below the cap."""
+    d0, nu = sorted(distribution(softmax(x.theta)), reverse=True), Fraction(1, x.k)
+    found = [(i, (1 - nu * (i - 1)) / sum(d0[i - 1 :])) for i in range(1, min(x.k, len(d0)) + 1)]
+    return d0, nu, [(i, xi) for i, xi in found if xi * d0[i - 1] <= nu]
 
 
 @SOURCE.claim("L15", space=Space(sizes={"m": (1, 7)}, d0=Distribution(), nu=Real(0.1, 1.0)))
@@ -72,31 +173,16 @@ def order(x: Instance) -> Slacks:
                 yield at_least(left, right, "d_{t,j} ≤ d_{t,i}")
 
 
-@SOURCE.claim("L15-form", space=Space(sizes={"m": (1, 7)}, d0=Distribution(), nu=Real(0.1, 1.0)))
-def form(x: Instance) -> Slacks:
-    d0, nu = sorted(distribution(x.d0), reverse=True), Fraction(x.nu)
-    d = _solution(d0, nu)
-    for r, (left, right) in enumerate(pairwise([nu, *d, Fraction(0)])):
-        yield at_least(left, right, f"entries {r} and {r + 1}")
-        if 0 < r < len(d0) and d0[r - 1] == d0[r]:
-            yield equal(left, right, f"ties {r} and {r + 1}")
-
-
-@SOURCE.claim(
-    "L15-proof", space=Space(sizes={"m": (2, 6)}, theta=Vector("m", -3.0, 3.0), d=Distribution())
-)
-def swapped(x: Instance) -> Slacks:
+@order.step(space=Space(sizes={"m": (2, 6)}, theta=Vector("m", -3.0, 3.0), d=Distribution()))
+def _(x: Instance) -> Slacks:
     d0, m = softmax(x.theta), len(x.d)
     before = divergence(x.d, d0)
-    for i in range(m):
-        for j in range(m):
-            if d0[i] > d0[j]:
-                other = x.d.copy()
-                other[i], other[j] = x.d[j], x.d[i]
-                change = (x.d[j] - x.d[i]) * math.log(d0[i] / d0[j])
-                yield equal(near(before - divergence(other, d0)), near(change), "change")
-                if x.d[i] < x.d[j]:
-                    yield at_least(Fraction(change), 0, "its sign")
+    for i, j in permutations(range(m), 2):
+        if d0[i] > d0[j]:
+            other = x.d.copy()
+            other[i], other[j] = x.d[j], x.d[i]
+            change = (x.d[j] - x.d[i]) * math.log(d0[i] / d0[j])
+            yield equal(near(before - divergence(other, d0)), near(change), "change")
 
 
 @SOURCE.claim("L16", given="d_t the solution of Eq. 14; " + GIVEN, space=_space(6.0))
@@ -126,85 +212,26 @@ def _(x: Instance) -> Slacks:
     yield at_most(change, tau * rates[1], "the change, τ g afterwards")
 
 
-@between.step()
-def _(x: Instance) -> Slacks:
-    d0, nu = _sorted_d0(x)
-    for i, j, d in _candidates(d0, nu):
-        yield equal(sum(d), 1, f"Σ d, i = {i}, j = {j}")
-
-
-@SOURCE.claim(
-    "L16-proof", space=Space(sizes={"m": (1, 5)}, d=Distribution(), d0=Distribution())
-).checked(trials=200, resolution=1e-3)
-def gradient(x: Instance, more: float = 1.0) -> Slacks:
-    assume(min(x.d.min(), x.d0.min()) >= 0.02)
-    step, error, m = 1e-6, 1e-8, len(x.d)
-
-    def b(i: int, t: float) -> float:
-        """Return B_h(d + t e_i ‖ d0) − B_h(d ‖ d0), from the definition of B_h."""
-        h = [s * math.log(m * s) for s in (x.d[i] + t, x.d[i])]
-        return h[0] - h[1] - t * (math.log(m * x.d0[i]) + 1.0)
-
-    for i in range(m):
-        below, above = -b(i, -step) / step, b(i, step) / step
-        # Rounded outwards to six digits, so that a gradient of 0 is shown as 0.
-        ends = math.floor((below - error) * 1e6) / 1e6, math.ceil((above + error) * 1e6) / 1e6
-        yield equal(Bracket(*ends), math.log(x.d[i]) + more - math.log(x.d0[i]), "∂B_h/∂d_i")
-
-
-@gradient.corrected()
-def gradient_without_one(x: Instance) -> Slacks:
-    yield from gradient(x, 0.0)
-
-
-@SOURCE.claim(
-    "L16-objective",
-    given="d_t = (ν, ..., ν, ξ d0_i, ..., ξ d0_j, 0, ..., 0) for any i, j; " + GIVEN,
-    space=_space(),
-)
-def objective(x: Instance) -> Slacks:
-    d0, nu = _sorted_d0(x)
-    for i, j, d in _candidates(d0, nu):
-        left = math.fsum(float(nu) * math.log(nu / weight) for weight in d0[: i - 1])
-        rest, xi = 1 - nu * (i - 1), _xi(d0, nu, i, j)
-        right = left + (float(rest) * math.log(xi) if rest else 0.0)
-        yield equal(near(divergence(d, d0)), near(right), f"i = {i}, j = {j}")
-
-
-@SOURCE.claim("L16-monotone", given=GIVEN, space=_space())
-def monotone(x: Instance) -> Slacks:
-    d0, nu = _sorted_d0(x)
-    for i in range(1, min(x.k, len(d0)) + 1):
-        rest = float(1 - nu * (i - 1))
-        for j in range(i, len(d0)):
-            more, less = _xi(d0, nu, i, j), _xi(d0, nu, i, j + 1)
-            yield at_least(more, less, f"ξ({i}, {j + 1}) ≤ ξ({i}, {j})")
-            yield at_most(rest * math.log(less), rest * math.log(more), "objective")
-
-
-@SOURCE.claim("L16-zeros", given=GIVEN, space=_space())
-def no_zeros(x: Instance) -> Slacks:
-    d0, nu = _sorted_d0(x)
-    values = [(j, divergence(d, d0)) for _, j, d in _candidates(d0, nu)]
-    best = min(value for j, value in values if j == len(d0))
-    for j, value in values:
-        if j < len(d0):
-            yield at_most(best, value, f"j = m and j = {j}")
-    solution = _solution(d0, nu)
-    yield at_least(int(solution[-1] > 0), 1, "d_{t,m} > 0")
-    yield equal(near(best), near(divergence(solution, d0)), "the best is the solution of Eq. 14")
-
-
 @SOURCE.claim(
     "L16-first",
     given=GIVEN + "; among all points of the form of Lemma 16 with j = m",
     space=_space(),
 )
 def fewest_capped(x: Instance) -> Slacks:
-    d0, nu = _sorted_d0(x)
-    points = [_candidate(d0, nu, i, len(d0)) for i in range(1, len(d0) + 1)]
-    values = [divergence(d, d0) for d in points if d is not None]
+    d0, nu, found = _candidates(x)
+    points = [[nu] * (i - 1) + [xi * weight for weight in d0[i - 1 :]] for i, xi in found]
+    values = [divergence(d, d0) for d in points]
     for value in values[1:]:
         yield at_most(values[0], value, "first and a later i")
     solution = _solution(d0, nu)
     yield equal(near(values[0]), near(divergence(solution, d0)), "and the solution of Eq. 14")
+    yield at_least(int(min(solution) > 0), 1, "d_{t,m} > 0")
+
+
+@fewest_capped.step()
+def _(x: Instance) -> Slacks:
+    d0, nu, found = _candidates(x)
+    first, xi = found[0]
+    yield at_most(xi * d0[first - 1], nu, "not capped")
+    if first > 1:
+        yield at_least(xi * d0[first - 2], nu, "capped")

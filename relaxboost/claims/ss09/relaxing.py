@@ -1,76 +1,128 @@
-"""SS09, Sec. 4.2: penalties on distributions in place of caps, and Theorem 7."""
+"""SS09, Sec. 4.2: penalties on distributions in place of caps, Theorem 7 and Lemma 8."""
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.sides import avg_min, in_l1_ball, largest_edge, on_simplex, optimum
-from relaxboost.claims.ss09.penalties import CLOSED, PENALTIES, STRENGTH, hinge_side, learnability
+from relaxboost.claims.sides import in_l1_ball, indicator, on_simplex, optimum
 from relaxboost.claims.ss09.source import SOURCE
+from relaxboost.claims.ss09.strong import dual
 from relaxboost.game.game import Game
-from relaxboost.relaxations import Capped, NormBall
+from relaxboost.relaxations import Capped, ChiSquarePenalty, NormBall, NormPenalty, Relaxation
+from relaxboost.relaxations.bounds import bounds_of
+
+_OUTSIDE = 1e-9
+"""Relative distance by which a d of a numerical solver may be outside of a ball."""
 
 
-@SOURCE.claim("Eq4", space=Space(A=Matrix(), k=Whole(1, "m"))).checked(trials=60)
-def ball_of_caps(x: Instance) -> Slacks:
-    rho, d, _ = optimum(x, Game(x.A, NormBall(math.inf, Fraction(1, x.k))))
-    capped, _, w = optimum(x, Game(x.A, Capped(x.k)))
-    yield equal(largest_edge(exactly(x.A), on_simplex(d)), rho, "edge of d and ρ")
-    yield equal(avg_min(exactly(x.A) @ in_l1_ball(w), x.k), rho, "average margin and ρ")
-    yield equal(capped, rho, "Eq. 2 and Eq. 4")
-    yield at_most(max(d), Fraction(1, x.k), "largest weight")
+@dataclass(frozen=True)
+class Penalty:
+    """f on R^m, its conjugate, and the relaxation that plays it on the simplex, less a constant."""
+
+    f: Callable[[Array, float], float]
+    f_star: Callable[[Array, float], float]
+    relaxation: Callable[[int, float], Relaxation]
+    constant: Callable[[int, float], float] = lambda m, s: 0.0
+    closed: bool = True
 
 
-@SOURCE.claim(
-    "D6", space=Space(A=Matrix(), f=Choice("jump", *CLOSED), s=STRENGTH, d=Vector("m", 0.0, 1.0))
-).checked(trials=40)
-def relaxed_learnability(x: Instance) -> Slacks:
-    if x.f == "jump":
-        yield _attained_across(*exactly(x.A)[[0, -1], 0])
-        return
-    f = PENALTIES[x.f]
-    rho, best, _ = learnability(x, f)
-    drawn = on_simplex(exactly(x.d)).astype(np.float64)
-    uniform = np.full(len(x.A), 1.0 / len(x.A))
-
-    def value(d: np.ndarray) -> float:
-        return float(np.abs(d @ x.A).max()) + f.f(d, x.s)
-
-    yield equal(solved(value(best)), rho, f"attained, {x.f}")
-    for name, d in (("the d drawn", drawn), ("uniform d", uniform)):
-        yield at_least(value(d), rho, f"{name}, {x.f}")
+def _k(m: int, s: float) -> int:
+    return 1 + round(s * (m - 1))
 
 
-def _attained_across(a: Fraction, b: Fraction) -> Slack:
-    """Measure, for one hypothesis, whether a d with d_1 > 0 has the infimum of the edge.
+def _radius(m: int, s: float) -> float:
+    return (1.05 + s) * m ** (-2.0 / 3.0)
 
-    The edge |d_1 a + (1 − d_1) b| is least at 1, at 0, or where it is zero; of several such d_1 the
-    greatest is taken.
+
+def _size(d: Array, p: float) -> float:
+    return float(np.linalg.norm(d, p))
+
+
+PENALTIES: dict[str, Penalty] = {
+    "caps": Penalty(
+        f=lambda d, s: indicator(_size(d, math.inf) <= 1.0 / _k(d.size, s)),
+        f_star=lambda t, s: _size(t, 1) / _k(t.size, s),
+        relaxation=lambda m, s: Capped(_k(m, s)),
+    ),
+    "max norm": Penalty(
+        f=lambda d, s: (0.1 + s) * _size(d, math.inf),
+        f_star=lambda t, s: indicator(_size(t, 1) <= 0.1 + s),
+        relaxation=lambda m, s: NormPenalty(math.inf, 0.1 + s),
+    ),
+    "3-norm ball": Penalty(
+        f=lambda d, s: indicator(_size(d, 3.0) <= _radius(d.size, s) * (1.0 + _OUTSIDE)),
+        f_star=lambda t, s: _radius(t.size, s) * _size(t, dual(3.0)),
+        relaxation=lambda m, s: NormBall(3.0, _radius(m, s)),
+    ),
+    "square": Penalty(
+        f=lambda d, s: (0.1 + s) * float(d @ d),
+        f_star=lambda t, s: float(t @ t) / (4.0 * (0.1 + s)),
+        relaxation=lambda m, s: ChiSquarePenalty((0.1 + s) / m),  # c (m Σ d² − 1)
+        constant=lambda m, s: (0.1 + s) / m,
+    ),
+    "open cube": Penalty(
+        f=lambda d, s: _cube(d),
+        f_star=lambda t, s: _size(t, 1) / t.size,
+        relaxation=lambda m, s: Capped(m),
+        constant=lambda m, s: 1.0,
+        closed=False,
+    ),
+}
+"""By name; s in [0, 1] is the strength. The open cube is 0 for ‖d‖_∞ < 1/m and 1 where that is
+1/m, so that it is convex, but its level sets are not closed."""
+
+
+CLOSED = tuple(name for name, f in PENALTIES.items() if f.closed)
+STRENGTH = Real(0.0, 1.0)
+
+
+def _cube(d: Array) -> float:
+    most = _size(d, math.inf) * d.size
+    return math.inf if most > 1.0 + 1e-12 else float(most >= 1.0 - 1e-12)
+
+
+def hinge_side(u: Array, f: Penalty, s: float) -> float:
+    """Return max over γ of γ − f*([γ − u]_+), by ternary search on the formula.
+
+    It is concave in γ, increasing up to min u, and −∞, if anywhere, to the right.
     """
-    shares = [Fraction(1), Fraction(0)] + ([b / (b - a)] if a * b < 0 else [])
-    found: list[tuple[Fraction, Fraction]] = [(abs(s * a + (1 - s) * b), -s) for s in shares]
-    edge, d = min(found)
-    return equal(edge + (d == 0), edge, "attained, jump")
+
+    def value(gamma: float) -> float:
+        return gamma - f.f_star(np.maximum(gamma - u, 0.0), s)
+
+    low, high = float(u.min()), float(u.min()) + 40.0
+    for _ in range(90):
+        third = (high - low) / 3.0
+        if value(low + third) < value(high - third):
+            low += third
+        else:
+            high -= third
+    return value(low)
 
 
-@relaxed_learnability.corrected()
-def closed_learnability(x: Instance) -> Slacks:
-    assume(x.f != "jump")
-    yield from relaxed_learnability(x)
+@SOURCE.claim("D6", space=Space(a=Real(-1.0, 1.0), d=Real(0.0, 1.0)))
+def attained(x: Instance) -> Slack:
+    return equal(_sum(x, Fraction(x.d) if x.a else Fraction(1)), 0, "at the d drawn and least")
 
 
-@relaxed_learnability.corrected()
+def _sum(x: Instance, d: Fraction) -> Fraction:
+    return d * abs(Fraction(x.a)) + (d == 0)
+
+
+@attained.corrected()
 def infimum(x: Instance) -> Slacks:
-    assume(x.f == "jump")
-    a, b = exactly(x.A)[[0, -1], 0]
-    least = 0 if a * b <= 0 else min(abs(a), abs(b))
-    shares = [Fraction(1, 1000), Fraction(1)] + ([b / (b - a)] if a * b < 0 else [])
-    nearest = min(abs(s * a + (1 - s) * b) for s in shares)
-    yield at_most(nearest, least + Fraction(2, 1000), "nearly attained by a d_1 > 0")
-    first = min(Fraction(1), Fraction(x.d[0]))
-    yield at_least(abs(first * a + (1 - first) * b) + (first == 0), least, "the d drawn")
+    yield at_least(_sum(x, Fraction(x.d)), 0, "the d drawn")
+    yield at_most(_sum(x, Fraction(1, 10**9)), Fraction(1, 10**9), "nearly attained")
+
+
+@infimum.step()
+def _(x: Instance) -> Slack:
+    assume(x.d > 0.0)
+    return at_most(_sum(x, Fraction(x.d)), Fraction(x.d), "d_1 > 0")
 
 
 GAMES = Space(
@@ -85,9 +137,10 @@ GAMES = Space(
 @SOURCE.claim("T7", space=GAMES).checked(trials=40, resolution=1e-6)
 def general_relaxation(x: Instance) -> Slacks:
     f = PENALTIES[x.f]
-    rho, _, w = learnability(x, f)
-    w /= max(1.0, float(np.abs(w).sum()))
-    yield equal(hinge_side(x.A @ w, f, x.s), rho, f"margin and edge, {x.f}")
+    m = len(x.A)
+    rho, _, w = optimum(x, Game(x.A, f.relaxation(m, x.s)))
+    rho, u = rho + f.constant(m, x.s), x.A @ in_l1_ball(w).astype(np.float64)
+    yield equal(hinge_side(u, f, x.s), rho, f"margin and edge, {x.f}")
     drawn = in_l1_ball(exactly(x.w)).astype(np.float64)
     yield at_most(hinge_side(x.A @ drawn, f, x.s), rho, f"the w drawn, {x.f}")
 
@@ -113,29 +166,23 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("T7-max", space=Space(u=Vector("m"), gamma=Real(1.0, 1e6, log=True)))
 def attained_threshold(x: Instance) -> Slack:
-    u, gamma = exactly(x.u), Fraction(x.gamma)
-    mean = sum(u) / len(u)
-    losses = sum((gamma - v) ** 2 for v in u) / len(u)
-    return at_most(losses, (gamma - mean) ** 2, "f*² and (γ − mean)²")
+    gap, variance = _moments(x)
+    return at_most(gap**2 + variance, gap**2, "f*² and (γ − mean)²")
 
 
 @attained_threshold.corrected()
 def least_threshold(x: Instance) -> Slacks:
-    u, gamma = exactly(x.u), Fraction(x.gamma)
-    mean = sum(u) / len(u)
-    gap, losses = gamma - mean, sum((gamma - v) ** 2 for v in u) / len(u)
-    variance = sum((v - mean) ** 2 for v in u) / len(u)
-    yield at_least(losses, gap**2, "never above mean u")
-    if gap > 0:
-        yield at_most(losses, (gap + variance / (2 * gap)) ** 2, "nearly attained")
+    gap, variance = _moments(x)
+    assume(gap > 0)
+    yield at_least(gap**2 + variance, gap**2, "never above mean u")
+    yield at_most(gap**2 + variance, (gap + variance / (2 * gap)) ** 2, "nearly attained")
 
 
-@least_threshold.step()
-def _(x: Instance) -> Slack:
+def _moments(x: Instance) -> tuple[Fraction, Fraction]:
+    """Return γ − mean u and the variance of u, whose sum of squares is f*([γ − u]_+)²."""
     u, gamma = exactly(x.u), Fraction(x.gamma)
-    mean = sum(u) / len(u)
-    variance = sum(v**2 for v in u) / len(u) - mean**2
-    return equal(sum((gamma - v) ** 2 for v in u) / len(u), (gamma - mean) ** 2 + variance)
+    gap = gamma - sum(u, Fraction(0)) / len(u)
+    return gap, sum(((gamma - v) ** 2 for v in u), Fraction(0)) / len(u) - gap**2
 
 
 @least_threshold.step(
@@ -147,57 +194,66 @@ def _(x: Instance) -> Slack:
     return at_least(losses, (gamma - sum(min(gamma, v) for v in u) / len(u)) ** 2)
 
 
-@SOURCE.claim("T7-zero", space=GAMES)
-def no_edge(x: Instance) -> Slacks:
-    f, m = PENALTIES[x.f], len(x.A)
-    yield equal(f.f_star(np.zeros(m), x.s), 0, f"f*(0), {x.f}")
-    both = np.vstack([x.A, -x.A])
-    if f.f(np.full(2 * m, 0.5 / m), x.s) == 0.0:
-        u = both @ in_l1_ball(exactly(x.w)).astype(np.float64)
-        yield at_most(hinge_side(u, f, x.s), solved(0.0), f"margins where ρ = 0, {x.f}")
-        yield equal(hinge_side(0.0 * u, f, x.s), solved(0.0), f"w = 0 attains ρ = 0, {x.f}")
+@SOURCE.claim(
+    "L8",
+    space=Space(
+        theta=Vector("m"), f=Choice("open cube", *CLOSED), s=STRENGTH, d=Vector("m", 0.0, 1.0)
+    ),
+).checked(trials=50, resolution=1e-6)
+def hinge_conjugate(x: Instance) -> Slacks:
+    f, theta = PENALTIES[x.f], x.theta
+    m = theta.size
+    relaxation = f.relaxation(m, x.s).resolve(m)
+    best = relaxation.relaxed_margin(-theta)[1]
+    value = float(theta @ best) - f.f(best, x.s)
+    proof = bounds_of(relaxation)
+    bound = proof.lower_bound(-theta, proof.witness(-theta)) + f.constant(m, x.s)
+    left = Bracket(value, max(value, -bound)) + solved(0.0)
+    right = -hinge_side(-theta, f, x.s)
+    yield equal(left, right, f"conjugate and thresholds, {x.f}")
+    drawn = on_simplex(exactly(x.d)).astype(np.float64)
+    yield at_most(float(theta @ drawn) - f.f(drawn, x.s), right, f"the d drawn, {x.f}")
 
 
-@no_edge.step(space=GAMES.but(d=Vector("m")))
-def _(x: Instance) -> Slacks:
-    f = PENALTIES[x.f]
-    yield equal(f.f_star(0.0 * x.d, x.s), 0, x.f)
-    yield at_least(0, -f.f(x.d, x.s), x.f)
+@hinge_conjugate.corrected()
+def hinge_conjugate_closed(x: Instance) -> Slacks:
+    assume(PENALTIES[x.f].closed)
+    yield from hinge_conjugate(x)
 
 
-@no_edge.step(space=GAMES.but(d=Vector("m", 0.0, 1.0), gamma=Real(-1.0, 1.0)), trials=80)
+@hinge_conjugate_closed.step(
+    space=Space(
+        theta=Vector("m"),
+        x=Vector("m", -2.0, 2.0),
+        f=Choice(*CLOSED),
+        s=STRENGTH,
+        share=Real(0.0, 1.0),
+    )
+)
 def _(x: Instance) -> Slack:
-    f, d = PENALTIES[x.f], on_simplex(exactly(x.d)).astype(np.float64)
-    u = x.A @ in_l1_ball(exactly(x.w)).astype(np.float64)
-    left = x.gamma - f.f_star(np.maximum(x.gamma - u, 0.0), x.s)
-    return at_most(left, float(d @ u) + f.f(d, x.s), x.f)
+    f, at = PENALTIES[x.f], x.share * x.x
+    gamma = float((at - x.theta).min())
+    left = -f.f_star(at, x.s) - float((x.theta - at).max())
+    return at_most(left, gamma - f.f_star(np.maximum(x.theta + gamma, 0.0), x.s), x.f)
 
 
 @SOURCE.claim(
-    "T7-positive",
-    space=Space(
-        sizes={"m": (1, 5), "n": (1, 4)},
-        A=Matrix(),
-        f=Choice("max norm", "caps", "nothing"),
-        s=STRENGTH,
-        d=Vector("m", 0.0, 1.0),
-    ),
-).checked(trials=40)
-def edges_stay_away(x: Instance) -> Slack:
-    edge, value, rho = _relaxed_edge(x)
-    assume(rho.lower > 0 and value < math.inf)
-    return at_least(edge, rho, x.f)
+    "remark-hard-margin", space=Space(theta=Vector("m"), i=Whole(1, "m"), alpha=Real(0.0, 1.0))
+)
+def hard_margin(x: Instance) -> Slack:
+    theta = exactly(x.theta)
+    less = theta.copy()
+    less[x.i - 1] *= 1 - Fraction(x.alpha)
+    return at_most(max(less), max(theta), "condition (iii)")
 
 
-@edges_stay_away.corrected()
-def sums_stay_away(x: Instance) -> Slack:
-    edge, value, rho = _relaxed_edge(x)
-    assume(rho.lower > 0)
-    return at_least(edge + value, rho, x.f)
+@hard_margin.corrected()
+def hard_margin_conclusion(x: Instance) -> Slack:
+    u = -exactly(x.theta)
+    return equal(max(g - max(max(g - v, 0) for v in u) for g in u), min(u), "soft and hard margin")
 
 
-def _relaxed_edge(x: Instance) -> tuple[float, float, Bracket]:
-    """Return the largest edge of the d drawn, f there, and ρ."""
-    f, d = PENALTIES[x.f], on_simplex(exactly(x.d)).astype(np.float64)
-    rho, _, _ = learnability(x, f)
-    return float(np.abs(d @ x.A).max()), f.f(d, x.s), rho
+@hard_margin_conclusion.step()
+def _(x: Instance) -> Slack:
+    u, gamma = -exactly(x.theta), 2 * Fraction(x.alpha) - 1
+    return equal(gamma - max(max(gamma - v, Fraction(0)) for v in u), min(gamma, *u))

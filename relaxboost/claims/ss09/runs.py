@@ -1,7 +1,6 @@
 """Runs of SS09 Fig. 1, round by round; those of AdaBoost are in `votes`."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,12 +22,6 @@ class Round:
     d: Array
     gap: float
     """<d_t, A(e_j − w_t)>, what the figure tests."""
-    lower: float
-    """The relaxed margin of w_t, F(A w_t)."""
-    upper: float
-    """f(d_t) + ‖Aᵀd_t‖_inf."""
-    step: float
-    """The step that led to w_t."""
     column: int
     """j_t."""
     sign: int
@@ -42,28 +35,23 @@ def fig1(
     max_rounds: int | None = None,
     to_gap: float | None = None,
     smoothing: float | None = None,
-    stop: Callable[[Round], bool] | None = None,
 ) -> list[Round]:
-    """Run SS09 Fig. 1 with β = ε/(2 log m) until its own test stops it.
+    """Run SS09 Fig. 1 with β = ε/(2 log m) until its own test stops it, or after `max_rounds`.
 
     The game is over the unit l1 ball, with entries in [−1, 1]. `smoothing` is β, if another. The
-    gap is tested against `to_gap`, if given, instead of ε; with `stop` the run ends where that is
-    true of a round instead, and at `max_rounds`, or where rounds change nothing, at the latest.
+    gap is tested against `to_gap`, if given, instead of ε.
     """
     threshold = epsilon if to_gap is None else to_gap
     trace: list[Round] = []
     smoothing = beta(game.m, epsilon) if smoothing is None else smoothing
-    update = CorrectiveRun(game, smoothing, "fig1")
-    for state in Rounds(game, update):
+    for state in Rounds(game, CorrectiveRun(game, smoothing, "fig1")):
         w, best = np.zeros(game.n or 0), state.best
         support, coefficients = state.active.coefficients(state.active.snapshot())
         w[support] = coefficients
         assert isinstance(best, Best)
-        ends = state.smoothed_gap, state.lower, state.upper, state.step
-        now = Round(state.round, w, state.d, *ends, best.id, best.sign)
-        trace.append(now)
-        passed = now.gap <= threshold if stop is None else stop(now)
-        if passed or now.number == max_rounds:
+        now = state.round, w, state.d, state.smoothed_gap, best.id, best.sign
+        trace.append(Round(*now))
+        if state.smoothed_gap <= threshold or state.round == max_rounds:
             break
     return trace
 

@@ -33,13 +33,10 @@ def sharper(x: Instance) -> Slacks:
 )
 def _(x: Instance) -> Slacks:
     log_d, m = x.theta - np.logaddexp.reduce(x.theta), len(x.theta)
-    deviation = _deviation(np.exp(log_d), log_d)
+    d = np.exp(log_d)
+    deviation = float(d @ (log_d - d @ log_d) ** 2) ** 0.5
     yield at_most(deviation**2, math.log(m - 1) ** 2 / 4.0 + 1.0, "variance of log d")
     yield at_most(deviation, SPREAD * math.log(m), "deviation of log d")
-
-
-def _deviation(d: Array, v: Array) -> float:
-    return float(d @ (v - d @ v) ** 2) ** 0.5
 
 
 @sharper.step(
@@ -63,10 +60,11 @@ def _(x: Instance) -> Slack:
     return at_least(float(ends[1] - ends[0]), gain, "gain")
 
 
-BENDS = Space(a=Real(0.05, 2.0), m=Whole(2, 50), epsilon=Real(0.01, 0.4))
-
-
-@sharper.step(space=BENDS.including({"a": 2, "m": 2, "epsilon": "2/5"}), trials=200)
+@sharper.step(
+    space=Space(a=Real(0.05, 2.0), m=Whole(2, 50), epsilon=Real(0.01, 0.4)).including(
+        {"a": 2, "m": 2, "epsilon": "2/5"}
+    )
+)
 def _(x: Instance) -> Slack:
     eta = beta(x.m, x.epsilon) / x.a
     assume(eta < 1.0)

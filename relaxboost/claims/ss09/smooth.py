@@ -5,8 +5,7 @@ one row a round. The f "caps" is the indicator of ‖d‖_∞ ≤ 1/k.
 """
 
 import itertools
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -63,23 +62,19 @@ class Fig1Run:
     def __init__(self, x: Instance, **options: Any) -> None:
         self.A: Array = x.A
         self.m, self.k, self.f = len(x.A), x.k, f_of(x)
-        self.epsilon: float = x.epsilon
         self.beta: float = options.get("smoothing") or beta(self.m, x.epsilon)
         self.rounds: list[Round] = (
             fig1(game(x), x.epsilon, **options)
             if self.f == "caps"
             else list(fig1_by_hand(x, **options))
         )
-        self.w: Array = np.array([now.w for now in self.rounds])
+        w = np.array([now.w for now in self.rounds])
         self.d: Array = np.array([now.d for now in self.rounds])
-        self.steps: Array = np.array([now.step for now in self.rounds[1:]])
-        """η_t, which led from w_t to w_{t+1}; one fewer than rounds."""
-        self.u: Array = self.w @ self.A.T
-        self.e: Array = np.zeros_like(self.w)
-        """e^{j_t}, with its sign."""
-        for row, now in zip(self.e, self.rounds, strict=True):
+        self.u: Array = w @ self.A.T
+        e = np.zeros_like(w)
+        for row, now in zip(e, self.rounds, strict=True):
             row[now.column] = now.sign
-        self.v: Array = (self.e - self.w) @ self.A.T
+        self.v: Array = (e - w) @ self.A.T
         """A(e^{j_t} − w_t)."""
         self.slope: Array = np.sum(self.d * self.v, axis=-1)
         """<d_t, A(e^{j_t} − w_t)>."""
@@ -88,14 +83,10 @@ class Fig1Run:
 
 
 def fig1_by_hand(
-    x: Instance,
-    *,
-    max_rounds: int | None = None,
-    to_gap: float | None = None,
-    stop: Callable[[Round], bool] | None = None,
+    x: Instance, *, max_rounds: int | None = None, to_gap: float | None = None
 ) -> Iterator[Round]:
     """Yield the rounds of Fig. 1 for an f of `family`, in NumPy; for the options see `fig1`."""
-    A, smoothing, w, eta = x.A, beta(len(x.A), x.epsilon), np.zeros(x.A.shape[1]), 0.0
+    A, smoothing, w = x.A, beta(len(x.A), x.epsilon), np.zeros(x.A.shape[1])
     threshold = x.epsilon if to_gap is None else to_gap
     for number in itertools.count(1):
         u = A @ w
@@ -105,18 +96,15 @@ def fig1_by_hand(
         sign = -1 if edges[j] < 0.0 else 1
         v = sign * A[:, j] - u
         gap, size = float(d @ v), float(np.max(np.abs(v)))
-        upper = float(REGULARISERS[x.f].f(d, x.k) + abs(edges[j]))
-        now = Round(number, w, d, gap, float(margin(u, x.k, x.f)), upper, eta, j, sign)
-        yield now
-        passed = gap <= threshold if stop is None else stop(now)
-        if passed or number == max_rounds:
+        yield Round(number, w, d, gap, j, sign)
+        if gap <= threshold or number == max_rounds:
             return
-        eta = max(0.0, min(1.0, smoothing * gap / size**2)) if size else 0.0
+        eta = min(1.0, smoothing * gap / size**2)
         w = (1.0 - eta) * w
         w[j] += eta * sign
 
 
-def distribution(u: Array, k: float, beta: float, f: str = "caps") -> Array:
+def distribution(u: Array, k: int, beta: float, f: str = "caps") -> Array:
     """Return argmin over d in the simplex of <u, d> + f(d) + βh(d), one row for each row of u.
 
     For caps the Lagrange conditions are d_i = min(1/k, ξ e^{−u_i/β}). Each number of capped
@@ -124,14 +112,12 @@ def distribution(u: Array, k: float, beta: float, f: str = "caps") -> Array:
     """
     u = np.atleast_2d(u)
     if f != "caps":
-        return REGULARISERS[f].distribution(u, int(k), beta)
+        return REGULARISERS[f].distribution(u, k, beta)
     order = np.argsort(u, axis=-1, kind="stable")
     logs = -(np.take_along_axis(u, order, -1) - np.min(u, axis=-1, keepdims=True)) / beta
     d, found = np.full_like(u, 1.0 / k), np.zeros(len(u), dtype=bool)
-    for capped in range(math.floor(k) + 1):
+    for capped in range(min(k, u.shape[-1] - 1) + 1):
         rest = logs[:, capped:]
-        if not rest.shape[1]:
-            break
         with np.errstate(under="ignore"):
             shares = np.exp(rest - rest[:, :1])
         free = (1.0 - capped / k) * shares / np.sum(shares, axis=-1, keepdims=True)
@@ -143,69 +129,28 @@ def distribution(u: Array, k: float, beta: float, f: str = "caps") -> Array:
     return back
 
 
-def smooth(u: Array, k: float, beta: float, f: str = "caps") -> Array:
+def smooth(u: Array, k: int, beta: float, f: str = "caps") -> Array:
     """Return −f̂*(−u) = min over d of <u, d> + f(d) + βh(d), which is D(w) for u = Aw."""
-    if k == 1 and f == "caps":
-        least = np.min(u, axis=-1, keepdims=True)
-        means = np.mean(np.exp(-(u - least) / beta), axis=-1)
-        found: Array = least[..., 0] - beta * np.log(means)
-        return found
     d = distribution(u, k, beta, f).reshape(np.shape(u))
-    found = np.sum(u * d, axis=-1) + hat(d, k, beta, f)
+    found: Array = np.sum(u * d, axis=-1) + hat(d, k, beta, f)
     return found
 
 
-def margin(u: Array, k: float, f: str = "caps") -> Array:
+def margin(u: Array, k: int, f: str = "caps") -> Array:
     """Return −f̃*(−u), which is the mean of the k smallest margins for caps."""
     if f != "caps":
-        return REGULARISERS[f].margin(u, int(k))
-    ranked = np.sort(u, axis=-1)
-    whole = math.floor(k)
-    total = np.sum(ranked[..., :whole], axis=-1)
-    if whole < k:
-        total = total + (k - whole) * ranked[..., whole]
-    found: Array = total / k
+        return REGULARISERS[f].margin(u, k)
+    found: Array = np.mean(np.sort(u, axis=-1)[..., :k], axis=-1)
     return found
 
 
-def hat(d: Array, k: float, beta: float, f: str = "caps") -> Array:
+def hat(d: Array, k: int, beta: float, f: str = "caps") -> Array:
     """Return f̂(d) = f(d) + βh(d) for d in the simplex, within the cap or the ball."""
     found = beta * entropy(d)
-    return found if f == "caps" else found + REGULARISERS[f].f(d, int(k))
-
-
-def primal(A: Array, d: Array, beta: float, k: int = 1, f: str = "caps") -> Array:
-    """Return P(d) = f̂(d) + ‖Aᵀd‖_∞."""
-    found: Array = hat(d, k, beta, f) + np.max(np.abs(d @ A), axis=-1)
-    return found
+    return found if f == "caps" else found + REGULARISERS[f].f(d, k)
 
 
 def least_gain(suboptimality: Bracket, beta: float) -> Bracket:
     """Return βε_t²/8 of Lemma 12 for an ε_t >= 0 that is known to lie in a bracket."""
     low, high = max(0.0, float(suboptimality.lower)), float(suboptimality.upper)
     return Bracket(low * low, high * high) * (beta / 8.0)
-
-
-def within(rng: np.random.Generator, m: int, k: float, count: int, f: str = "caps") -> Array:
-    """Return random distributions with entries of at most 1/k, vertices and mixtures of them.
-
-    They are in the ball of ‖d‖_2 ≤ 1/√k. Where f is finite everywhere k is 1 here.
-    """
-    if f not in ("caps", "Euclidean ball"):
-        k = 1
-    made = rng.dirichlet(np.full(m, 0.5), count)
-    corners = np.array([_corner(rng.permutation(m), k) for _ in range(count)])
-    share = rng.random((count, 1)) * (rng.random((count, 1)) < 0.7)
-    outside = np.max(made, axis=-1, keepdims=True) > 1.0 / k
-    made = np.where(outside, 1.0 / m, made)
-    found: Array = share * made + (1.0 - share) * corners
-    return found
-
-
-def _corner(order: Any, k: float) -> Array:
-    d = np.zeros(len(order))
-    whole = math.floor(k)
-    d[order[:whole]] = 1.0 / k
-    if whole < k:
-        d[order[whole]] = (k - whole) / k
-    return d

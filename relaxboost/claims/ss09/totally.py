@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.ss09.algorithm import rounds
+from relaxboost.claims.ss09.algorithm import VOTES, error, smoothing_costs
 from relaxboost.claims.ss09.runs import beta, smoothed
 from relaxboost.claims.ss09.smooth import (
     CAPPED_RUNS,
@@ -14,9 +14,7 @@ from relaxboost.claims.ss09.smooth import (
     FAMILY_RUNS,
     distribution,
     f_of,
-    game,
     least_gain,
-    margin,
     relaxation,
     smooth,
     smoothed_game,
@@ -84,21 +82,9 @@ def totally_corrective_run(x: Instance, to_gap: float | None = None) -> TotallyC
         w[np.array(seen)[support]] = coefficients
 
 
-@SOURCE.claim("Eq13", given=F_GIVEN + "; A in [−1, 1]^(m×n), m ≥ 2", space=FAMILY_RUNS).checked(
-    trials=20
-)
-def totally_corrective(x: Instance) -> Slacks:
-    trace = totally_corrective_run(x).trace
-    assume(bool(trace))
-    for t, now in enumerate(trace, 1):
-        unseen = np.delete(now.w, now.seen)
-        yield equal(float(np.abs(unseen).sum()), 0.0, "weight on columns not seen", t)
-        yield at_least(now.best, now.corrective, "D after the update", t)
-
-
 @SOURCE.claim(
     "Eq13-rounds", given=F_GIVEN + "; A in [−1, 1]^(m×n), m ≥ 2", space=FAMILY_RUNS
-).checked(trials=20)
+).checked(trials=12)
 def totally_corrective_rounds(x: Instance) -> Slacks:
     run = totally_corrective_run(x)
     yield at_most(run.rounds, 32.0 * math.log(len(x.A)) / x.epsilon**2, "rounds")
@@ -121,36 +107,10 @@ def _(x: Instance) -> Slacks:
         yield at_least(now.best, now.corrective, "D after the update", t)
 
 
-@totally_corrective_rounds.step(trials=20)
-def _(x: Instance) -> Slacks:
-    trace, smoothing = totally_corrective_run(x).trace, beta(len(x.A), x.epsilon)
-    assume(bool(trace))
-    for t, now in enumerate(trace, 1):
-        yield at_least(now.corrective - now.value, smoothing * now.slope**2 / 8.0, "gain", t)
-
-
-totally_corrective_rounds.step(space=rounds.stated.steps[2].space)(
-    rounds.stated.steps[2].stated.check
-)
-
-
-@SOURCE.claim(
-    "Eq13-accuracy",
-    space=CAPPED_RUNS,
-    counterexamples=[
-        {"A": [["3/10", "-3/10"], ["3/10", 1]], "k": 1, "epsilon": "31/100"},
-        {"A": [["3/10", -1], ["3/10", 1], ["3/10", 1]], "k": 1, "epsilon": "31/100"},
-        {"A": [["2/5", -1]] + [["2/5", 1]] * 7, "k": 1, "epsilon": "41/100"},
-    ],
-).checked(trials=10)
+@SOURCE.claim("Eq13-accuracy", space=CAPPED_RUNS).checked(trials=10)
 def totally_accurate(x: Instance) -> Slack:
     run = totally_corrective_run(x)
-    return at_most(_error(x, run.w), x.epsilon, "ρ − margin of w_t", run.rounds)
-
-
-def _error(x: Instance, w: Array) -> float:
-    """Return ρ − F(Aw)."""
-    return float(x.optimum(game(x)).middle - margin(x.A @ w, x.k))
+    return at_most(error(x, x.A @ run.w), x.epsilon, "ρ − margin of w_t", run.rounds)
 
 
 @totally_accurate.corrected()
@@ -158,21 +118,10 @@ def totally_accurate_half_more(x: Instance) -> Slacks:
     smoothing = beta(len(x.A), x.epsilon) * math.log(len(x.A) / x.k)
     for gap, most in ((x.epsilon, 1.5 * x.epsilon), (0.5 * x.epsilon, x.epsilon)):
         run = totally_corrective_run(x, gap)
-        error = _error(x, run.w)
-        yield at_most(error, run.gap + smoothing, "ρ − margin of w_t", run.rounds)
-        yield at_most(error, most, "ρ − margin of w_t", run.rounds)
+        short = error(x, x.A @ run.w)
+        yield at_most(short, run.gap + smoothing, "ρ − margin of w_t", run.rounds)
+        yield at_most(short, most, "ρ − margin of w_t", run.rounds)
         yield at_most(run.rounds, 64.0 * math.log(len(x.A)) / x.epsilon**2, "rounds")
 
 
-@totally_accurate_half_more.step(space=CAPPED_RUNS.but(w=Weights()))
-def _(x: Instance) -> Slack:
-    u, smoothing = x.A @ x.w, beta(len(x.A), x.epsilon)
-    d = distribution(u, x.k, smoothing)[0]
-    gap = float(np.max(np.abs(d @ x.A)) - d @ u)
-    return at_most(_error(x, x.w), gap + smoothing * math.log(len(u) / x.k), "ρ − F(Aw)")
-
-
-@totally_accurate.corrected()
-def totally_corrective_bound(x: Instance) -> Slack:
-    bound = 32.0 * math.log(len(x.A)) / x.epsilon**2
-    return at_most(totally_corrective_run(x).rounds, bound, "rounds")
+totally_accurate_half_more.step(space=VOTES)(smoothing_costs)

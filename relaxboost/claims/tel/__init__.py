@@ -2,4 +2,4 @@
 
 from relaxboost.claims.registry import gather
 
-SOURCE = gather(__name__, "algorithm classical weak theorem proof closing")
+SOURCE = gather(__name__, "algorithm classical weak theorem closing")

@@ -27,9 +27,8 @@ AT_A_POINT = Space(
 
 @SOURCE.claim("bad-set", space=Space(epsilon=Real(0.02, 2.0, log=True), loss=Choice(*LOSSES)))
 def bad_set(x: Instance, bounded: bool = False) -> Slacks:
-    if bounded:
-        assume(x.loss != "linear" or x.epsilon >= 0.5)
     if x.loss == "linear" and x.epsilon < 0.5:
+        assume(not bounded)
         yield at_least(x.epsilon, 1.0 - x.epsilon, "1 − ε, error of the best w, a minimiser")
         return
     loss, s = LOSSES[x.loss]

@@ -1,21 +1,37 @@
-"""TEL, the theorem, the remarks on its step size, and the condition number it stands for."""
+"""TEL, the theorem, the lemma on smoothness, and the step of plain steepest descent."""
 
 import math
 
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.tel.classical import TURNING, turning
+from relaxboost.claims.tel.algorithm import algorithm_corrected
 from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import RUNS, adaboost, gradient, reweighting, risk, weak_learnability
+
+TURNING = RUNS.but(k=Whole(1, 6), w=Vector("n", -2, 2))
+"""Games, the turning one of 2k + 1 rows besides, and a start."""
+
+
+def turning(k: int) -> Array:
+    """Return the matrix of 2k + 1 columns, each of k + 1 ones and k times −1, turned by one.
+
+    All edges of the uniform weights are 1/(2k + 1), which is γ. Its rounds are nearly as bad as
+    the theorem allows: 1 − γ²/2 − γ⁴/8 in the first, where exp(−γ²/2) is 1 − γ²/2 + γ⁴/8.
+    """
+    m = 2 * k + 1
+    at = np.arange(m)
+    return np.where((at[:, None] - at) % m <= k, 1.0, -1.0)
 
 
 @SOURCE.claim("T", space=TURNING)
 def theorem(x: Instance) -> Slacks:
     gamma = float(weak_learnability(x).lower)
     for vote in adaboost(turning(x.k), 1, "lecture"):
-        bound = -1.0 / (2.0 * (2.0 * x.k + 1.0) ** 2)
-        yield at_most(vote.log_risk, bound, "log L_1, −γ²/2, turning", 1)
+        least = 1.0 / (2.0 * x.k + 1.0)
+        yield at_most(vote.log_risk, -(least**2) / 2.0, "log L_1, −γ²/2, turning", 1)
+        kappa = 2.0 / least**2 * (1.0 - least**2)
+        yield at_least(-1.0 / vote.log_risk, kappa, "(2/γ²)(1 − γ²), κ needed", 1)
     for vote in adaboost(x.A, x.t, "lecture"):
         before, phi = vote.before, reweighting(x.A, vote.before)
         eta = float(np.abs(x.A.T @ phi).max() / phi.sum())
@@ -31,42 +47,25 @@ def theorem(x: Instance) -> Slacks:
 
 
 @theorem.step(space=Space(eta=Real(0.0, 3.0), a=Real(-1, 1)))
-def _(x: Instance) -> Slack:
-    chord = math.cosh(x.eta) - x.a * math.sinh(x.eta)
-    return at_most(math.exp(-x.eta * x.a), chord, "e^{−ηa}, cosh η − a sinh η")
+def chord(x: Instance) -> Slack:
+    right = math.cosh(x.eta) - x.a * math.sinh(x.eta)
+    return at_most(math.exp(-x.eta * x.a), right, "e^{−ηa}, cosh η − a sinh η")
 
 
-@theorem.step(trials=20)
-def _(x: Instance) -> Slacks:
-    for A, t in ((x.A, x.t), (turning(x.k), 1)):
-        before = 1.0
-        for vote in adaboost(A, t, "lecture"):
-            eta, found = vote.edge, risk(A, vote.w)
-            if before > 1e-9:
-                bound = math.cosh(eta) - eta * math.sinh(eta)
-                yield at_most(found / before, bound, "L_i/L_{i−1}", vote.number)
-                yield at_most(bound, 1.0 - eta**2 / 2.0, "the bound, 1 − η²/2", vote.number)
-                yield at_most(1.0 - eta**2 / 2.0, math.exp(-(eta**2) / 2.0), "1 − η²/2, exp")
-            before = found
+@theorem.step()
+def one_round(x: Instance) -> Slacks:
+    for A, w in ((x.A, x.w), (turning(x.k), np.zeros(2 * x.k + 1))):
+        g, before = gradient(A, w), risk(A, w)
+        j = int(np.argmax(np.abs(g)))
+        eta = float(abs(g[j])) / before
+        after = risk(A, w - g[j] / before * np.eye(g.size)[j])
+        bound = math.cosh(eta) - eta * math.sinh(eta)
+        yield at_most(after / before, bound, "L after/L before, cosh η − η sinh η")
+        yield at_most(bound, 1.0 - eta**2 / 2.0, "the bound, 1 − η²/2")
 
 
-@SOURCE.claim("step-larger", space=RUNS)
-def step_larger(x: Instance) -> Slacks:
-    gamma = float(weak_learnability(x).lower)
-    for vote in adaboost(x.A, x.t, "lecture"):
-        plain = float(np.abs(gradient(x.A, vote.before)).max())
-        yield at_least(vote.step, plain, "‖∇f‖_∞, η_i", vote.number)
-        bound = math.exp(-(vote.number - 1) * gamma**2 / 2.0)
-        yield at_most(plain, bound, "‖∇f‖_∞, exp(−(i−1)γ²/2)", vote.number)
-
-
-@step_larger.step()
-def _(x: Instance) -> Slacks:
-    for vote in adaboost(x.A, x.t, "lecture"):
-        level = risk(x.A, vote.before)
-        plain = float(np.abs(gradient(x.A, vote.before)).max())
-        yield equal(plain / level, vote.step, "‖∇f‖_∞/L, η_i", vote.number)
-        yield at_most(vote.step, 1.0, "η_i, 1", vote.number)
+algorithm_corrected.step(space=chord.space)(chord.stated.check)
+algorithm_corrected.step(space=TURNING)(one_round.stated.check)
 
 
 @SOURCE.claim("plain", space=RUNS.but(t=Whole(1, 60)))
@@ -86,65 +85,33 @@ def _(x: Instance) -> Slack:
     return at_most(math.expm1(level) / level, math.e - 1.0, "(e^L − 1)/L, e − 1")
 
 
-@SOURCE.claim(
-    "strongly-convex-rate",
-    space=Space(
-        sizes={"n": (1, 40)},
-        q=Vector("n", 0.1, 2),
-        w=Vector("n", -2, 2),
-        norm=Choice("l1", "l2"),
-        t=Whole(1, 30),
-    ),
+PAIRS = Space(
+    sizes={"m": (1, 6), "n": (1, 4)}, A=Matrix(), w=Vector("n", -2, 2), v=Vector("n", -2, 2)
 )
-def strongly_convex_rate(x: Instance) -> Slacks:
-    w, beta, modulus = x.w.copy(), float(x.q.max()), _modulus(x)
-    start = before = float(x.q @ w**2) / 2.0
-    for t in range(1, x.t + 1):
-        g = x.q * w
-        if x.norm == "l1":
-            g = np.where(np.arange(g.size) == int(np.argmax(np.abs(g))), g, 0.0)
-        w = w - g / beta
-        error = float(x.q @ w**2) / 2.0
-        yield at_most(error, before * (1.0 - modulus / beta), "error, (1 − λ/β) times before", t)
-        bound = start * math.exp(-t * modulus / beta)
-        yield at_most(error, bound, "f(w_t), f(w_0) exp(−tλ/β)", t)
-        before = error
 
 
-@strongly_convex_rate.step()
+@SOURCE.claim("L", space=PAIRS).checked(trials=200)
+def lemma(x: Instance) -> Slacks:
+    for v in (x.v, x.w + (x.v - x.w) / 100.0):
+        change = float(np.abs(gradient(x.A, x.w) - gradient(x.A, v)).max())
+        level = max(risk(x.A, x.w), risk(x.A, v))
+        rounding = 1e-14 * level  # of the two gradients, which may nearly cancel
+        left = Bracket(max(0.0, change - rounding), change + rounding)
+        yield at_most(left, level * np.abs(x.w - v).sum(), "‖∇f(w) − ∇f(w')‖_∞")
+
+
+@lemma.step(space=Space(a=Real(-3, 3), b=Real(-3, 3)))
+def _(x: Instance) -> Slacks:
+    for b in (x.b, x.a + (x.b - x.a) / 30.0):
+        assume(abs(x.a - b) > 1e-6)
+        steep = math.exp(b) * abs(math.expm1(x.a - b)) / abs(x.a - b)
+        yield at_most(steep, (math.exp(x.a) + math.exp(b)) / 2.0, "|e^a − e^b|/|a − b|")
+
+
+@lemma.step(space=PAIRS.but(times=Real(1, 4, log=True), s=Real(0, 1)))
 def _(x: Instance) -> Slack:
-    g, error = np.abs(x.q * x.w), float(x.q @ x.w**2) / 2.0
-    steep = float(g.max()) ** 2 if x.norm == "l1" else float(g @ g)
-    return at_least(steep, 2.0 * _modulus(x) * error, "2λ(f − f(w̄)), ‖∇f‖_*²")
-
-
-def _modulus(x: Instance) -> float:
-    """Return λ: the least of Σ q_j v_j² on the unit sphere of the norm."""
-    return float(1.0 / (1.0 / x.q).sum()) if x.norm == "l1" else float(x.q.min())
-
-
-@SOURCE.claim("condition-number", space=TURNING.but(w=Vector("n", -2, 2)))
-def condition_number(x: Instance) -> Slacks:
-    gamma, least = float(weak_learnability(x).lower), 1.0 / (2 * x.k + 1)
-    for A, start, rounds, kappa in (
-        (x.A, x.w, x.t, 2.0 / gamma**2),
-        (turning(x.k), np.zeros(2 * x.k + 1), 1, 2.0 / least**2),
-    ):
-        w, before = start.copy(), risk(A, start)
-        for t in range(1, rounds + 1):
-            g = gradient(A, w)
-            j = int(np.argmax(np.abs(g)))
-            w[j] -= g[j] / risk(A, w)
-            found = risk(A, w) / before
-            yield at_most(found, math.exp(-t / kappa), "L(−A w_t)/L(−A w_0), exp(−t/κ)", t)
-    needed = -1.0 / math.log(found)  # of the turning matrix
-    yield at_least(needed, 2.0 / least**2 * (1.0 - least**2), "(2/γ²)(1 − γ²), κ needed", 1)
-
-
-@condition_number.step()
-def _(x: Instance) -> Slack:
-    g, before = gradient(x.A, x.w), risk(x.A, x.w)
+    g, f = gradient(x.A, x.w), risk(x.A, x.w)
     j = int(np.argmax(np.abs(g)))
-    eta = float(abs(g[j])) / before
-    after = risk(x.A, x.w - g[j] / before * np.eye(g.size)[j])
-    return at_most(after / before, 1.0 - eta**2 / 2.0, "L after/L before, 1 − η²/2")
+    there = x.w - x.s * g[j] / (x.times * f) * np.eye(g.size)[j]
+    gain = x.s * (1.0 - x.s / 2.0) * float(g[j] / f) ** 2 / x.times
+    return at_most(risk(x.A, there) / f, 1.0 - gain, "f(w − sηv)/f(w)")

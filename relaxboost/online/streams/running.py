@@ -407,7 +407,9 @@ def progressive(
     checkpoint : path, optional
         A file that is written at most every half second, and at the end. If the file exists, the
         run resumes after the last row of the checkpoint, and the result has the same bits as that
-        of a run without interruption.
+        of a run without interruption. The method, the columns, the base functions, and the first
+        and the last learned row must be those of the checkpoint. Changes of other rows are not
+        noticed.
     time_limit : float, optional
         The time limit in seconds.
     callback : callable, optional
@@ -422,7 +424,8 @@ def progressive(
     InputError
         If the stream is empty, if the stream or the checkpoint does not fit the learner, or if a
         row is invalid. The learner does not learn the page of an invalid row. The error contains
-        the index of the row, counted from 0, and that of the first row of the page.
+        the index of the row, counted from 0, and that of the first row of the page. `Stream.after`
+        continues after the invalid row.
 
     References
     ----------

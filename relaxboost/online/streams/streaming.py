@@ -300,7 +300,8 @@ def stream(
         * An iterable of pairs (x, y) or of x, each for an example or a block. For an example, x may
           be a dict of features.
         * An iterable of pandas frames, where `y` is the name of a column.
-        * A function that returns a new iterable at each call.
+        * A function that returns a new iterable at each call. It can fill gaps in a large file:
+          ``lambda: (part.fillna({"price": 0.0}) for part in pd.read_csv(path, chunksize=1000))``.
         * A CSV file that is open in binary mode, such as ``sys.stdin.buffer``. It is read once, and
           pages do not wait for further rows.
         * An object with ``next(input_data)`` and ``reset()``, like the DataIter of xgboost.

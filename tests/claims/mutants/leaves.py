@@ -12,7 +12,6 @@ MUTANTS = (
         "minimisers(x.f, risk.y, x.p, leaf, 3)",
         "refitted(x.f, risk.y, x.p, leaf, 3)",
     ),
-    Mutant("GB11-leaves-rate", "constant", "(lengths[best] / length) ** 2", "1.0"),
     Mutant("GB11-leaves-damped", "constant", "(G + H) *", "1.1 * (G + H) *"),
     Mutant("GB11-leaves-stuck", "constant", "(2.0 * risk", "(1.8 * risk"),
 )

@@ -5,44 +5,17 @@ from __future__ import annotations
 from tests.claims.mutants.mutant import Mutant
 
 OF_GB11 = (
-    Mutant("GB11-T3-step", "constant", "p @ p / 2,", "p @ p / 1.8,", correction=1, step=2),
+    Mutant("GB11-T3", "constant", "bracket, 1,", "bracket, 0.95,", step=2),
     Mutant("GB11-T3-edge", "constant", "gamma**2 / 2,", "gamma**2 / 1.8,", correction=1, step=2),
-    Mutant("GB11-T3-dominance", "constant", "bracket, 1,", "bracket, 0.95,", step=2),
-    Mutant(
-        "GB11-T3-rate", "constant", "1 - gamma**2 *", "1 - 1.1 * gamma**2 *", correction=1, step=3
-    ),
-    Mutant("GB11-T4-error", "constant", "(1 - gamma**2)", "(1 - 1.1 * gamma**2)", step=2),
+    Mutant("GB11-T5-h", "constant", "(1 - gamma**2)", "(1 - 1.1 * gamma**2)", correction=1, step=3),
     Mutant("GB11-T5-h", "constant", "1.0 if x.T == 1", "0.9 if x.T == 1", correction=1, step=2),
-    Mutant("GB11-T6-sharp", "constant", "/ (2 * t)", "/ (2.2 * t)", step=7),
-    Mutant(
-        "GB11-T6-residual", "constant", "1 - gamma**2", "1 - 1.1 * gamma**2", correction=1, step=2
-    ),
-    Mutant("GB11-T6-c", "index", "x.T)", "x.T - 1)", step=2),
+    Mutant("GB11-T6-sharp", "constant", "/ (2 * t)", "/ (2.2 * t)", step=3),
+    Mutant("GB11-T6-h", "index", "q**x.T", "q ** (x.T - 1)", correction=1, step=2),
 )
 
 OF_DEK11 = (
-    Mutant("DEK11-T1", "constant", "math.sqrt(", "0.95 * math.sqrt(", correction=1, step=3),
-    Mutant("DEK11-T1-regret", "constant", "math.sqrt(", "0.95 * math.sqrt(", correction=1, step=3),
-    Mutant("DEK11-T1-rate", "constant", "1.0 / math.sqrt(", "0.95 / math.sqrt(", step=2),
-    Mutant(
-        "DEK11-T1-closer",
-        "constant",
-        "- (v - best) @ (v - best)",
-        "- 0.9 * ((v - best) @ (v - best))",
-        correction=1,
-        step=2,
-    ),
-    Mutant(
-        "DEK11-T1-alpha-1",
-        "constant",
-        "- moved @ moved)",
-        "- 0.9 * (moved @ moved))",
-        correction=1,
-        step=2,
-    ),
-    Mutant("DEK11-T1-alpha-2-4", "constant", "eta**2 / 2 ", "eta**2 / 2.2 ", step=3),
-    Mutant("DEK11-T1-sum", "constant", "eta**2 / 2", "eta**2 / 2.2", step=2),
-    Mutant("DEK11-T1-divided", "constant", "x.m / 2.0", "x.m / 2.2", correction=1, step=2),
+    Mutant("DEK11-T1", "constant", "math.sqrt(", "0.95 * math.sqrt(", correction=1, step=2),
+    Mutant("DEK11-T1", "constant", "x.m / 2.0", "x.m / 2.2", correction=1, step=3),
 )
 
 OF_JNTV05 = (

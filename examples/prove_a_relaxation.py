@@ -1,0 +1,123 @@
+"""A relaxation with closed forms and proved bounds: the soft cap, in full.
+
+`prototype_a_relaxation.py` defines f(d) = price/2 · Σ [|d_i| − 1/k]_+² in one method, and a cone
+solver does the rest. Here formulas replace the solver, and the bounds are rounded outwards, so that
+brackets are proved instead of numerical.
+
+Run it: python examples/prove_a_relaxation.py
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import wrightomega
+
+import relaxboost as rb
+from relaxboost._core.intervals import Interval
+from relaxboost._core.parameters import positive
+from relaxboost.relaxations.base import as_margins
+
+Vector = Any
+
+
+@dataclass(frozen=True)
+class FastSoftCap(rb.Relaxation):
+    """The soft cap with its closed forms."""
+
+    k: float
+    price: float
+
+    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
+        """Return f(d), and the constraints it needs: none."""
+        return self.price / 2 * cp.sum_squares(cp.pos(cp.abs(d) - 1 / self.k)), []
+
+    @property
+    def traits(self) -> Any:
+        """Properties of f that `check_conditions` reports as declared."""
+        return rb.relaxations.Traits(
+            monotone=True, symmetric=True, zero_minimum=True, zero_in_core=True
+        )
+
+    def penalty(self, d: Vector) -> float:
+        """Return f(d)."""
+        above = np.maximum(np.abs(d) - 1 / self.k, 0.0)
+        return self.price / 2 * float(above @ above)
+
+    def conjugate(self, theta: Vector) -> float:
+        """Return f*(θ) = Σ |θ_i|/k + θ_i²/(2 price)."""
+        size = np.abs(theta)
+        return float(np.sum(size / self.k + size**2 / (2 * self.price)))
+
+    def distribution(self, u: Vector, beta: float) -> Vector:
+        """Return the d in the simplex that minimises <d, u> + f(d) + β Σ d_i log d_i.
+
+        For a threshold γ, d_i solves u_i + price·[d_i − 1/k]_+ + β log(k d_i) = γ. Below 1/k this
+        is an exponential, and above it Wright's omega function. The weights sum to 1 at one γ.
+        """
+        u, beta = as_margins(u, self), positive("beta", beta)
+        if u.size == 1:
+            return np.ones(1)
+        ratio = self.price / beta
+        offset = ratio / self.k + math.log(ratio / self.k)
+
+        def weights(gamma: float) -> Vector:
+            z = (gamma - u) / beta
+            cheap = np.exp(np.minimum(z, 0.0)) / self.k
+            return np.where(z > 0.0, wrightomega(z + offset) / ratio, cheap)
+
+        share = beta * math.log(self.k / u.size)
+        price = self.price * max(1 / u.size - 1 / self.k, 0.0)
+        low, high = u.min() + share - beta, u.max() + share + price + beta
+        d = weights(brentq(lambda gamma: weights(gamma).sum() - 1.0, low, high, xtol=1e-15))
+        return d / d.sum()
+
+
+@dataclass(frozen=True)
+class ProvedSoftCap(FastSoftCap, rb.relaxations.Bounds):
+    """The soft cap with proved bounds: F(u) >= γ − f*([γ − u]_+) for every γ."""
+
+    def witness(self, u: Vector) -> Any:
+        """Return the γ at which the lower bound is largest: its slope is 0 there."""
+
+        def slope(gamma: float) -> float:
+            above = np.maximum(gamma - u, 0.0)
+            return 1 - float(np.sum(np.where(above > 0.0, 1 / self.k + above / self.price, 0.0)))
+
+        u = as_margins(u, self)
+        return rb.relaxations.Witness(brentq(slope, u.min(), u.max() + self.price))
+
+    def lower_bound(self, u: Vector, witness: Any) -> float:
+        """Return γ − f*([γ − u]_+), rounded down. Intervals enclose each intermediate result."""
+        if not math.isfinite(witness.gamma):
+            return -math.inf
+        x = (Interval(witness.gamma) - u).positive()
+        conjugate = (x / self.k + x.square() / (2 * self.price)).sum()
+        return float((Interval(witness.gamma) - conjugate).lower)
+
+    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
+        """Return f at d / total, rounded up, and 0: this point is in the simplex."""
+        above = (Interval(d) / Interval(*total) - Interval(1.0) / self.k).positive()
+        return float((above.square() * (self.price / 2)).sum().upper), 0.0
+
+
+def main() -> int:
+    """Solve a game of a booster and of a general solver, and check everything f promises."""
+    data = rb.matrices.datasets.breast_cancer()
+    stumps = rb.matrices.stumps(data.X[:60], data.y[:60], data.feature_names, max_cuts=10)
+    game = rb.Game(stumps, ProvedSoftCap(k=60, price=20))
+    booster, reference = rb.solve(game, tol=0.02), rb.reference(game)
+    print(f"{booster.lower:.4f} <= rho <= {booster.upper:.4f}, {game.level}")
+    print(f"the general solver agrees: {rb.compare(booster, reference).agree}")
+    report = rb.testing.check_relaxation(ProvedSoftCap(k=5, price=3), sizes=(1, 3))
+    print(f"{sum(row.status == 'passed' for row in report.rows)} checks passed, none failed")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
