@@ -1,7 +1,7 @@
 """Two proxies, and the number of base functions
 
-Three base functions decide the labels, and M − 3 do not matter. The loss of the entropy grows with
-log M and that of the squared norm with M, so that the entropy is the better one if M is large.
+Three base functions decide the labels, and M − 3 do not matter. The bound of the entropy
+grows like √log M and that of the squared norm like √M. The entropy loses less if M is large.
 """
 
 import matplotlib.pyplot as plt
