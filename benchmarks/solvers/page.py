@@ -103,12 +103,14 @@ def markdown(rows: list[Row]) -> str:
     first = rows[0]
     limit = max(float(row["limit_seconds"]) for row in rows)
     compared = ratios(rows)
+    general = dict.fromkeys(f"`{row['solver']}`" for row in rows if row["kind"] == "general")
     lines = [
         "# The suite",
         "",
         "How fast do solvers prove the optimum of a game? The suite has "
         f"{len({row['game'] for row in rows})} games, made and real, dense and sparse. Each solver "
-        f"has one thread and at most {short(limit)} seconds to prove a gap of {first['tol']}.",
+        f"has one thread and at most {short(limit)} seconds to prove a gap of {first['tol']}. "
+        f"The general solvers are {', '.join(general)}.",
         "",
         *(_comparison(rows, compared) if compared else []),
         f"The figures are of {first['date']}, measured with {first['version']} on one machine "
