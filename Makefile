@@ -115,7 +115,7 @@ site-check: docs $(READY)
 bench: $(READY)
 	@$(INSTALL) '.[bench]'
 	$(BIN)/python -m benchmarks.solvers --limit $(LIMIT) $(if $(DATA),--data $(DATA))
-	cp output/bench/suite.md docs/
+	cp -r output/bench/suite.md output/bench/suite.csv output/bench/images docs/
 
 figures: $(READY)
 	for script in $(filter-out benchmarks/ablation.py,$(wildcard benchmarks/[a-z]*.py)); do $(BIN)/python $$script || exit 1; done

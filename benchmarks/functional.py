@@ -4,7 +4,7 @@ Run: python benchmarks/functional.py [--data DIR], or with --trees N for fits of
 beside LightGBM's, in seconds of CPU time.
 
 DIR, or the environment variable RELAXBOOST_DATA, holds the sets letter and connect4, as for
-`python -m benchmarks.reproductions` (docs/reproductions.md). Without it, the script draws random
+`python -m benchmarks.reproductions`. Without it, the script draws random
 data of the same shapes.
 """
 

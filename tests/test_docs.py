@@ -11,16 +11,18 @@ import shlex
 import subprocess
 import sys
 import types
+import warnings
 from decimal import Decimal
 from pathlib import Path
 
 import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 import relaxboost as rb
 from docs import family_tables
-from docs.hooks import reference
+from docs.hooks import gallery, reference
 from relaxboost import solvers
 from relaxboost.claims.publishing.pages import details_of, file_of
 from relaxboost.commands.cli import main
@@ -121,20 +123,33 @@ def test_readme_commands_work(tmp_path):
         assert "<= rho <=" in result.stdout
 
 
-def test_the_gallery_draws_what_it_shows(monkeypatch, tmp_path):
+@pytest.mark.parametrize("name", gallery.NAMES)
+def test_the_gallery_draws_what_it_shows(name, monkeypatch, tmp_path):
     matplotlib.use("Agg")
     monkeypatch.chdir(tmp_path)
-    text = (ROOT / "docs" / "gallery.md").read_text()
-    _, *examples = sessions(ROOT / "docs" / "gallery.md")
-    assert len(examples) >= 20
-    assert all(len(code.splitlines()) <= 12 for code, _ in examples)
-    run_page(ROOT / "docs" / "gallery.md", types.ModuleType("a_page"))
-    shown = re.findall(r"\]\(images/gallery/(\w+\.png)\)", text)
-    assert sorted(shown) == sorted(path.name for path in tmp_path.iterdir())
-    kept = {path.name: path.stat().st_size for path in (ROOT / "docs/images/gallery").iterdir()}
-    assert sorted(kept) == sorted(shown)
+    title, sentences, code = gallery.parts(name)
+    assert title
+    assert sentences.endswith(".")
+    assert len(code.splitlines()) <= 40
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exec(compile(code, f"{name}.py", "exec", dont_inherit=True), vars(types.ModuleType(name)))
+    plt.close("all")
+    assert [path.name for path in tmp_path.iterdir()] == [f"{name}.png"]
+
+
+def test_the_gallery_shows_every_script_and_every_picture():
+    listed = sorted(gallery.NAMES)
+    assert listed == sorted(path.stem for path in gallery.SCRIPTS.glob("*.py"))
+    kept = {path.stem: path.stat().st_size for path in (ROOT / "docs/images/gallery").iterdir()}
+    assert sorted(kept) == listed
     assert max(kept.values()) <= 45_000
     assert sum(kept.values()) <= 500_000
+
+
+def test_the_pictures_of_the_pages_stay_small():
+    pictures = [path for path in (ROOT / "docs/images").rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in pictures) <= 1_100_000
 
 
 def test_all_pages_can_be_read():
@@ -215,7 +230,7 @@ PAGES = [
     *FRONT_DOORS, "boosters.md", "game.md", "large_data.md", "resume.md", "trace.md",
     "relaxations.md", "certificates.md", "instances.md", "ensembles.md", "scikit_learn.md",
     "checking-claims.md", "custom.md", "export.md",
-    "functional.md", "online.md", "planning.md", "portfolios.md",
+    "functional.md", "online.md", "planning.md", "portfolios.md", "questions.md",
 ]  # fmt: skip
 
 
@@ -366,7 +381,8 @@ def test_every_public_name_is_on_the_api_page():
 BUILT = {"claims/index.md"} | {
     f"claims/{page(source)}" for source in rb.claims.sources() for page in (file_of, details_of)
 }
-BUILT |= {*reference.pages(), "command_line.md", "certificate_format.md", "checker/example.json"}
+BUILT |= {*gallery.pages(), *reference.pages()}
+BUILT |= {"command_line.md", "certificate_format.md", "checker/example.json"}
 """The pages and files that mkdocs makes."""
 
 

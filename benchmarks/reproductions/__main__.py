@@ -16,7 +16,8 @@ The readers look for data in DIR/<set> and in DIR, each file gzipped or not:
   connect4     connect-4.data (UCI) or connect-4.tsv (PMLB)
   mq2008       S1.txt to S5.txt, or Fold1/train.txt, test.txt ... (LETOR 4.0)
   mslr-web10k  Fold1/train.txt and test.txt ... (Microsoft)
-  terrain      zion_srtm_nlcd.npz (elevation and land cover, see docs/reproductions.md)
+  terrain      zion_srtm_nlcd.npz (arrays elevation_m and nlcd2011 of one shape, 3 arc seconds
+               a cell: SRTM and NLCD 2011, Zion National Park)
   borlange     linkIncidence.txt and three more (trips; see readers/borlange.py)
 
 Exit status: 0 done, 2 bad input (if a file is missing, the message names it and its source),

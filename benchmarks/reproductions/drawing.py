@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import io
-import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.reproductions.curves import band
@@ -23,24 +22,19 @@ Curves = Mapping[str, Mapping[str, list[Result]]]
 """Results by set and algorithm, one for each seed."""
 
 
-def draw(
-    experiment: Experiment, curves: Curves, titles: Mapping[str, str], notes: Sequence[str]
-) -> Any:
+def draw(experiment: Experiment, curves: Curves, titles: Mapping[str, str]) -> Any:
     """Return a matplotlib figure: a column for each set, a row for each of loss and score.
 
-    The lines are medians over seeds, the bands lie between the quartiles; below are `notes`.
+    The lines are medians over seeds, and the bands lie between the quartiles.
     """
     check_drawing()
     from matplotlib.figure import Figure
 
     columns = list(COLUMNS[1:])
     names = dict(zip(columns, labels(experiment.score), strict=True))
-    width = 58 * max(len(curves), 2)
-    wrapped = (textwrap.wrap(note, width, subsequent_indent="   ") for note in notes)
-    text = "\n".join("\n".join(lines) for lines in wrapped)
     rows, across = (len(columns), len(curves)) if len(curves) > 1 else (2, 2)
-    height = 2.1 * rows + 0.145 * (text.count("\n") + 2) + 0.4
-    figure = Figure(figsize=(max(3.1 * across, 7.0), height), layout="constrained")
+    size = (max(3.1 * across, 7.0), 2.1 * rows + 0.4)
+    figure = Figure(figsize=size, layout="constrained")
     grid = figure.subplots(rows, across, squeeze=False)
     panels = [(name, column) for column in columns for name in curves]
     for axes, (name, column) in zip(grid.flat, panels, strict=True):
@@ -53,7 +47,6 @@ def draw(
         axes.set_xlabel("weak learners", fontsize="small")
     grid[0, 0].legend(fontsize="small")
     figure.suptitle(experiment.title, fontsize="medium")
-    figure.supxlabel(text, x=0.01, ha="left", fontsize=7.5)
     return figure
 
 

@@ -267,7 +267,7 @@ def _write(experiment: Experiment, effort: Effort, found: dict[str, _Set], targe
     titles = {name: title(name, data["sets"][name], experiment.score) for name in found}
     stem = target / experiment.name
     files = tuple(stem.with_name(f"{stem.name}{end}") for end in (".png", ".csv", ".txt", ".json"))
-    write_atomically(files[0], png(draw(experiment, curves, titles, notes)))
+    write_atomically(files[0], png(draw(experiment, curves, titles)))
     write_atomically(files[1], table(experiment, curves).encode())
     write_atomically(files[2], text.encode())
     write_atomically(files[3], (json.dumps(data, indent=2, allow_nan=False) + "\n").encode())

@@ -1,22 +1,20 @@
-"""Tables and figures of a benchmark: the time to a certified gap, of every solver."""
+"""The results of a benchmark: the time to a certified gap, of every solver on every game."""
 
 from __future__ import annotations
 
+import datetime
 import math
 import os
 import platform
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import relaxboost
+from benchmarks.solvers import page
+from benchmarks.solvers.page import AUTO, LARGEST_RATIO, Row, geometric_mean
 from benchmarks.solvers.running import BenchLimits, Cell
 from relaxboost._core.errors import InputError
-from relaxboost._core.files import write_atomically
-
-AUTO = "auto"
-"""The method that is compared with the general solvers."""
-LARGEST_RATIO = 1000.0
-"""A larger ratio of times counts as this one, so that no single game decides the mean."""
 
 
 class Report:
@@ -58,17 +56,9 @@ class Report:
         """Return the CPU seconds (2: wall clock) of the fastest run to the requested gap."""
         return min((g[clock] for g in self.gaps(cell) if g[0] <= self._limits.tol), default=None)
 
-    def text(self, cell: Cell, clock: int = 1) -> str:
-        """Return the seconds, or why the run ended and at which gap."""
-        seconds = self.seconds(cell, clock)
-        if seconds is not None:
-            return f"{seconds:.2f}"
-        gap = min((g[0] for g in self.gaps(cell)), default=math.inf)
-        ended: str = cell["outcome"]
-        if ended == "limit" and cell.get("limit", math.inf) < self._limits.seconds:
-            return f"> {cell['limit']:.2f}"
-        why = {"unfit": "–", "ended": "short"}.get(ended, ended)
-        return f"{why} ({gap:.0e})" if gap < math.inf else why
+    def text(self, cell: Cell) -> str:
+        """Return the CPU seconds, or why the run ended and at which gap."""
+        return page.text_of(self._row(cell, {}))
 
     def summary(self) -> dict[str, Any]:
         """Return the figures by which the solvers are judged."""
@@ -103,9 +93,9 @@ class Report:
             "tol": self._limits.tol,
             "limit": limit,
             "games": len(ratios),
-            "geometric_mean": _mean(ratios.values()),
+            "geometric_mean": geometric_mean(ratios.values()),
             "of_groups": {
-                group: _mean(r for game, r in ratios.items() if groups[game] == group)
+                group: geometric_mean(r for game, r in ratios.items() if groups[game] == group)
                 for group in dict.fromkeys(groups.values())
             },
             "slower_than_the_fastest_peer": slower,
@@ -114,23 +104,39 @@ class Report:
             "ratios": ratios,
         }
 
+    def rows(self) -> list[Row]:
+        """Return the results as rows of suite.csv."""
+        ratios = self.summary()["ratios"]
+        return [self._row(cell, ratios) for cell in self._cells.values()]
+
+    def _row(self, cell: Cell, ratios: dict[str, float]) -> Row:
+        cpu, wall = self.seconds(cell), self.seconds(cell, 2)
+        gap = min((g[0] for g in self.gaps(cell)), default=math.inf)
+        ratio = ratios.get(cell["game"]) if cell["peer"] == AUTO else None
+        limit = min(cell.get("limit", math.inf), self._limits.seconds)
+        outcome = cell["outcome"] if cpu is None else "solved"
+        if outcome == "limit" and limit < self._limits.seconds:
+            outcome = "stopped"
+        return {
+            "game": cell["game"],
+            "group": cell["group"],
+            "solver": cell["peer"],
+            "kind": cell["kind"],
+            "outcome": outcome,
+            "cpu_seconds": "" if cpu is None else f"{cpu:.3g}",
+            "wall_seconds": "" if wall is None else f"{wall:.3g}",
+            "gap": f"{gap:.0e}" if cpu is None and gap < math.inf else "",
+            "limit_seconds": f"{limit:.4g}",
+            "memory_mb": f"{cell['memory'] / 1e6:.0f}" if "memory" in cell else "",
+            "fastest_over_auto": "" if ratio is None else f"{ratio:.4g}",
+            "tol": f"{self._limits.tol:g}",
+            "version": f"relaxboost {relaxboost.__version__}",
+            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+            "machine": f"{platform.machine()}, Python {platform.python_version()}",
+        }
+
     def markdown(self) -> str:
-        """Return a page: the figures, the tables, and the solvers that did not run."""
-        s = self.summary()
-        limits = self._limits
-        compared: list[str] = []
-        if s["games"]:
-            groups = ", ".join(f"{group} {mean}" for group, mean in s["of_groups"].items())
-            compared = [
-                "",
-                f"* Time of the fastest general solver / time of `auto`, geometric mean of "
-                f"{s['games']} games: **{s['geometric_mean']}** ({groups}).",
-                f"* `auto` is slower than the fastest general solver on "
-                f"{_listed(s['slower_than_the_fastest_peer'])}.",
-                f"* `auto` does not reach the gap on {_listed(s['auto_fails'])}.",
-                f"* No general solver reaches the gap, so that the limit counts, on "
-                f"{_listed(s['every_peer_fails'])}.",
-            ]
+        """Return the page, and below it the solvers that did not run."""
         absent: set[str] = set()
         crashed: set[str] = set()
         for cell in self._cells.values():
@@ -138,56 +144,17 @@ class Report:
                 absent.add(f"{cell['peer']}: {cell['reason']}")
             if cell["outcome"] == "crashed":
                 crashed.add(f"{cell['peer']} on {cell['game']}: {cell['reason']}")
-
-        def memory(cell: Cell) -> str:
-            return f"{cell['memory'] / 1e6:.0f}" if "memory" in cell else ""
-
         lines = [
-            "# The suite",
-            "",
-            f"Certified gap {limits.tol:g}; at most {limits.seconds:g} s and "
-            f"{limits.memory / 1e9:g} GB for each run, one thread; {platform.machine()}, "
-            f"Python {platform.python_version()}.",
-            "[How it is measured](benchmarks.md#the-suite).",
-            *compared,
-            *self._table("CPU seconds", self.text, s["ratios"]),
-            *self._table("Seconds of wall clock", lambda cell: self.text(cell, 2), {}),
-            *self._table("Peak memory, MB", memory, {}),
             *_under("Solvers that are not installed, or do not take a game:", absent),
             *_under("Solvers that crashed; the same command runs them again:", crashed),
         ]
-        return "\n".join(lines) + "\n"
-
-    def _table(
-        self, title: str, show: Callable[[Cell], str], ratios: dict[str, float]
-    ) -> list[str]:
-        head = ["game", *self.peers, *(["fastest / auto"] if ratios else [])]
-        rows = [head, ["---"] * len(head)]
-        for game in self.games:
-            cells = [self._cells.get((game, peer)) for peer in self.peers]
-            row = [game, *("" if cell is None else show(cell) for cell in cells)]
-            if ratios:
-                row.append(f"{ratios[game]:.1f}" if game in ratios else "")
-            rows.append(row)
-        return ["", f"## {title}", "", *(f"| {' | '.join(row)} |" for row in rows)]
+        return "\n".join([page.markdown(self.rows()), *lines])
 
     def write(self, out: str | os.PathLike[str]) -> Path:
-        """Write OUT/suite.md and return its path."""
-        page = Path(out) / "suite.md"
-        write_atomically(page, self.markdown().encode())
-        return page
-
-
-def _mean(ratios: Iterable[float]) -> float | None:
-    """Return the geometric mean, or None if there are no ratios."""
-    logs = [math.log(max(ratio, 1e-9)) for ratio in ratios]
-    return round(math.exp(sum(logs) / len(logs)), 3) if logs else None
+        """Write OUT/suite.csv, OUT/suite.md and OUT/images; return the path of the page."""
+        return page.write(self.rows(), os.fspath(out))
 
 
 def _under(title: str, reasons: Iterable[str]) -> list[str]:
     listed = [f"* {reason}" for reason in sorted(reasons)]
-    return ["", title, "", *listed] if listed else []
-
-
-def _listed(names: list[str]) -> str:
-    return f"{len(names)}: {', '.join(names)}" if names else "none"
+    return [title, "", *listed, ""] if listed else []

@@ -14,6 +14,7 @@ import pytest
 from scipy.optimize import linprog
 
 import relaxboost as rb
+from benchmarks.solvers import page
 from benchmarks.solvers.__main__ import main
 from benchmarks.solvers.cell import score
 from benchmarks.solvers.linear import EDGES, TWICE, linear_program
@@ -63,6 +64,9 @@ def suite(tmp_path, monkeypatch):
     return path
 
 
+PICTURES = {"suite-profile.png", "suite-ratios.png"}
+
+
 def alive(pid: int) -> bool:
     state = Path(f"/proc/{pid}/stat")
     return state.exists() and state.read_text().rsplit(")", 1)[1].split()[0] != "Z"
@@ -91,8 +95,10 @@ def test_two_games_two_solvers_and_once_more(suite, tmp_path, capsys):
     main(command[:-1])
     again = [file.stat().st_mtime_ns for file in files]
     assert [a == b for a, b in zip(again, stamps, strict=True)] == [False] + [True] * 3
-    assert "fastest / auto" in capsys.readouterr().out
-    assert "CPU seconds" in (tmp_path / "out" / "suite.md").read_text()
+    assert "| ratio | `auto`, seconds |" in capsys.readouterr().out
+    out = tmp_path / "out"
+    assert (out / "suite.md").read_text() == page.markdown(page.read_csv(out / "suite.csv"))
+    assert {path.name for path in (out / "images").iterdir()} == PICTURES
 
 
 def test_what_solvers_do_to_it(suite, tmp_path):
@@ -155,7 +161,7 @@ def test_what_took_too_long_is_tried_again_with_more_time(suite, tmp_path):
     (cell,) = bench(games, tmp_path, peer, BenchLimits(seconds=5.0))
     report = Report([cell], BenchLimits())
     assert report.seconds(cell) is None
-    assert report.text(cell).startswith("short (")
+    assert report.text(cell).startswith("ended (")
     (file,) = (tmp_path / "cells").iterdir()
     for outcome, seconds, played in (("ended", 9.0, 0), ("limit", 4.0, 0), ("limit", 9.0, 1)):
         file.write_text(json.dumps({**cell, "outcome": outcome, "m": -1}))
@@ -198,7 +204,7 @@ def test_a_race_stops_general_solvers_that_are_behind(suite, tmp_path):
     assert 2.0 <= behind["limit"] <= stop
     assert (fast["limit"], auto["limit"]) == (250.0, 250.0)
     report = Report([fast, behind, auto], limits)
-    assert report.text(behind) == f"> {behind['limit']:.2f}"
+    assert report.text(behind) == f"> {behind['limit']:.4g}"
     assert report.summary()["ratios"]["dense"] > 0.0
     (file,) = (tmp_path / "cells").glob("*hangs*")
     stamp = file.stat().st_mtime_ns
@@ -296,10 +302,20 @@ def test_the_figures_of_the_summary():
 
 def test_a_page_without_auto_compares_nothing_with_it():
     cells = [cell("a", "fast", 1.0), cell("a", "pairwise", 2.0)]
-    page = Report(cells, BenchLimits()).markdown()
-    assert "| a | 1.00 | 2.00 |" in page
-    assert "`auto`" not in page
-    assert "`auto`" in Report([*cells, cell("a", "auto", 0.5)], BenchLimits()).markdown()
+    text = Report(cells, BenchLimits()).markdown()
+    assert "| a | 1.00 | 2.00 |" in text
+    assert "| ratio |" not in text
+    assert "| ratio | `auto`" in Report([*cells, cell("a", "auto", 0.5)], BenchLimits()).markdown()
+
+
+def test_the_page_of_the_suite_is_made_from_its_table():
+    rows = page.read_csv(ROOT / "docs" / "suite.csv")
+    written = (ROOT / "docs" / "suite.md").read_text()
+    assert page.markdown(rows) == written, "run `python -m benchmarks.solvers.page docs`"
+    assert page.to_csv(rows) == (ROOT / "docs" / "suite.csv").read_text()
+    assert {name for name in PICTURES if f"](images/{name})" in written} == PICTURES
+    prose = [line for line in written.splitlines() if not line.startswith("|")]
+    assert len(" ".join(prose).split()) <= 500
 
 
 def test_a_solver_without_d_is_held_against_the_best_upper_bound():
@@ -312,7 +328,7 @@ def test_a_solver_without_d_is_held_against_the_best_upper_bound():
     report = Report(cells, BenchLimits())
     assert report.gaps(cells[1])[0][0] == pytest.approx(0.1)
     assert report.gaps(cells[3])[0][0] == math.inf
-    assert report.text(cells[1]) == "short (1e-01)"
+    assert report.text(cells[1]) == "ended (1e-01)"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,232 @@
+"""The page of the suite, made from the table of results that stands next to it as a CSV file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+AUTO = "auto"
+"""The method that is compared with the general solvers."""
+LARGEST_RATIO = 1000.0
+"""A larger ratio of times counts as this one, so that no single game decides the mean."""
+COLUMNS = (
+    *("game", "group", "solver", "kind", "outcome", "cpu_seconds", "wall_seconds", "gap"),
+    *("limit_seconds", "memory_mb", "fastest_over_auto", "tol", "version", "date", "machine"),
+)
+"""The columns of suite.csv; an empty field was not measured."""
+Row = dict[str, str]
+"""The result of one solver on one game, as text."""
+
+HOW = """
+## How to read the figures
+
+* The **ratio** of a game is the time of the fastest general solver divided by the time of `auto`.
+  Times are CPU seconds.
+* If no general solver reaches the gap, the limit of {limit} seconds counts as its time. A ratio
+  above {largest:g} counts as {largest:g}.
+* The table shows the seconds until both bounds prove a gap of {tol}. A word says why a run ended
+  without this proof: `limit` (of seconds), `memory`, `ended` (the solver returned with a wider gap)
+  or `stopped` (it was so far behind another general solver that it was not continued).
+* In the profile, a solver that was not run on a game, or was stopped early, counts as one that does
+  not solve it. The curves of single general solvers are therefore lower bounds. The curve of the
+  fastest general solver is not.
+
+All results are in [suite.csv](suite.csv): CPU seconds, wall clock, peak memory and the gap of every
+run. [How it is measured](benchmarks.md#the-suite) has the command.
+"""
+
+
+def to_csv(rows: Iterable[Row]) -> str:
+    """Return the rows as the text of a CSV file."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def read_csv(path: str | Path) -> list[Row]:
+    """Return the rows of a CSV file that `to_csv` wrote."""
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def fastest(rows: list[Row]) -> dict[str, Row]:
+    """Return, for each game that a general solver solves, the row of the fastest one."""
+    found: dict[str, Row] = {}
+    for row in rows:
+        if row["kind"] == "general" and row["outcome"] == "solved":
+            best = found.get(row["game"])
+            if best is None or float(row["cpu_seconds"]) < float(best["cpu_seconds"]):
+                found[row["game"]] = row
+    return found
+
+
+def ratios(rows: list[Row]) -> dict[str, float]:
+    """Return the ratio of each game on which `auto` was compared with a general solver."""
+    return {
+        row["game"]: float(row["fastest_over_auto"]) for row in rows if row["fastest_over_auto"]
+    }
+
+
+def geometric_mean(values: Iterable[float]) -> float | None:
+    """Return the geometric mean, or None if there are no values."""
+    logs = [math.log(max(value, 1e-9)) for value in values]
+    return round(math.exp(sum(logs) / len(logs)), 3) if logs else None
+
+
+def short(number: float | None) -> str:
+    """Return a number with three digits."""
+    if number is None:
+        return "–"
+    return f"{number:.0f}" if number >= 99.95 else f"{number:.3g}"
+
+
+def text_of(row: Row | None) -> str:
+    """Return the seconds of a run, or why it ended."""
+    if row is None:
+        return ""
+    if row["outcome"] == "solved":
+        return f"{float(row['cpu_seconds']):.2f}"
+    if row["outcome"] == "stopped":
+        return f"> {row['limit_seconds']}"
+    why = "–" if row["outcome"] == "unfit" else row["outcome"]
+    return f"{why} ({row['gap']})" if row["gap"] else why
+
+
+def markdown(rows: list[Row]) -> str:
+    """Return the page: pictures, the means of groups, how to read them, and a row for each game."""
+    first = rows[0]
+    limit = max(float(row["limit_seconds"]) for row in rows)
+    compared = ratios(rows)
+    general = dict.fromkeys(f"`{row['solver']}`" for row in rows if row["kind"] == "general")
+    lines = [
+        "# The suite",
+        "",
+        "How fast do solvers prove the optimum of a game? The suite has "
+        f"{len({row['game'] for row in rows})} games, made and real, dense and sparse. Each solver "
+        f"has one thread and at most {short(limit)} seconds to prove a gap of {first['tol']}. "
+        f"The general solvers are {', '.join(general)}.",
+        "",
+        *(_comparison(rows, compared) if compared else []),
+        f"The figures are of {first['date']}, measured with {first['version']} on one machine "
+        f"({first['machine']}).",
+        HOW.format(limit=short(limit), tol=first["tol"], largest=LARGEST_RATIO),
+        "## All games",
+        "",
+        *(_games(rows, compared) if compared else _solvers(rows)),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _comparison(rows: list[Row], compared: dict[str, float]) -> list[str]:
+    """Return the pictures, the table of groups and the headline."""
+    best = fastest(rows)
+    groups: dict[str, list[str]] = {}
+    for row in rows:
+        if row["game"] in compared and row["game"] not in groups.setdefault(row["group"], []):
+            groups[row["group"]].append(row["game"])
+    listed = [(name, games) for name, games in groups.items() if games]
+    listed.append(("**all**", list(compared)))
+    slower = [game for game, row in best.items() if game in compared and compared[game] < 1.0]
+    failed = [
+        f"`{row['game']}`"
+        for row in rows
+        if row["solver"] == AUTO and row["game"] in compared and row["outcome"] != "solved"
+    ]
+    mean = short(geometric_mean(compared.values()))
+    solved = short(geometric_mean(r for game, r in compared.items() if game in best))
+    return [
+        f"**`auto` is {mean} times as fast as the fastest general solver**, in geometric mean of "
+        f"{len(compared)} games. On the {sum(game in best for game in compared)} games that a "
+        f"general solver solves within the limits, the mean is {solved}. "
+        f"`auto` is slower than the fastest general solver on {_listed(slower)}. "
+        f"It does not reach the gap on {_listed(failed)}.",
+        "",
+        "![Share of the games that each solver proves within a multiple of the fastest time: the "
+        "curve of auto is above all others](images/suite-profile.png)",
+        "",
+        "![One bar for each game: how many times as long as auto the fastest general solver "
+        "takes](images/suite-ratios.png)",
+        "",
+        "| group | fastest general solver / `auto` | games | games that no general solver solves |",
+        "|---|---|---|---|",
+        *(
+            f"| {name} | {short(geometric_mean(compared[game] for game in games))} | {len(games)} "
+            f"| {sum(game not in best for game in games)} |"
+            for name, games in listed
+        ),
+        "",
+    ]
+
+
+def _games(rows: list[Row], compared: dict[str, float]) -> list[str]:
+    """Return a table that compares `auto` with the fastest general solver of each game."""
+    best = fastest(rows)
+    own = {row["game"]: row for row in rows if row["solver"] == AUTO}
+    lines = [
+        "| game | ratio | `auto`, seconds | fastest general solver | its seconds |",
+        "|---|---|---|---|---|",
+    ]
+    for game in dict.fromkeys(row["game"] for row in rows):
+        rival = best.get(game)
+        name, seconds = (rival["solver"], text_of(rival)) if rival else ("none", "")
+        ratio = short(compared[game]) if game in compared else ""
+        lines.append(f"| {game} | {ratio} | {text_of(own.get(game))} | {name} | {seconds} |")
+    return lines
+
+
+def _solvers(rows: list[Row]) -> list[str]:
+    """Return a table with the CPU seconds of every solver."""
+    solvers = list(dict.fromkeys(row["solver"] for row in rows))
+    found = {(row["game"], row["solver"]): row for row in rows}
+    lines = [f"| game | {' | '.join(solvers)} |", "|---" * (len(solvers) + 1) + "|"]
+    for game in dict.fromkeys(row["game"] for row in rows):
+        cells = " | ".join(text_of(found.get((game, solver))) for solver in solvers)
+        lines.append(f"| {game} | {cells} |")
+    return lines
+
+
+def _listed(names: list[str]) -> str:
+    if not names:
+        return "none"
+    return f"{len(names)} ({', '.join(names)})" if len(names) > 1 else names[0]
+
+
+def draw(rows: list[Row], save: Callable[[Any, str], None]) -> None:
+    """Draw the performance profile and the ratios; `save` takes a figure and a name."""
+    from benchmarks.solvers.drawing import profile, ratio_bars
+
+    save(profile(rows), "suite-profile")
+    save(ratio_bars(rows), "suite-ratios")
+
+
+def write(rows: list[Row], out: str | Path) -> Path:
+    """Write suite.csv, suite.md and the pictures into a folder; return the path of the page."""
+    from relaxboost._core.files import write_atomically
+
+    folder = Path(out)
+    write_atomically(folder / "suite.csv", to_csv(rows).encode())
+    page = folder / "suite.md"
+    write_atomically(page, markdown(rows).encode())
+    if ratios(rows):
+        (folder / "images").mkdir(exist_ok=True)
+        try:
+            draw(
+                rows,
+                lambda figure, name: figure.savefig(folder / "images" / f"{name}.png", dpi=110),
+            )
+        except ImportError:
+            print("the pictures of the suite need matplotlib: pip install '.[plots]'")
+    return page
+
+
+if __name__ == "__main__":  # renew a page from its table: python -m benchmarks.solvers.page docs
+    import sys
+
+    write(read_csv(Path(sys.argv[1]) / "suite.csv"), sys.argv[1])
