@@ -8,13 +8,14 @@ subgradient there. Factors of R, and of all lengths, make two constants 1 withou
 generality: λ and G, or Λ and the first gap, or, for steps that do not depend on R, G alone.
 """
 
+import itertools
 import math
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from relaxboost.claims.gb11 import convex, repeated, residual, smooth
+from relaxboost.claims.gb11 import convex, remarks, repeated, residual, smooth
 from relaxboost.claims.language import *
 from relaxboost.claims.worst_case import (
     ConvexFunctional,
@@ -296,3 +297,22 @@ def _(x: Instance) -> Slacks:
 @residual.convex_corrected.step(space=GRID, every=CONVEX)
 def _(x: Instance) -> Slacks:
     yield from weak_means(x, 3)
+
+
+# The last gap, from the averages: G = 1
+
+LAST = over("T ≤ 4, γ = 1/2, 9/10 and 1, D/G = 1 and 2", F=(1, 2), gamma=(*EDGES, 1), T=range(1, 5))
+
+
+@remarks.average.step(space=GRID, every=LAST)
+def _(x: Instance) -> Slack:
+    R = ConvexFunctional()
+    best, least = R.minimum()
+    steps = [root(Fraction(1, t)) for t in range(1, x.T)]
+    run = Run(2, fraction(x.gamma), steps, R)
+    away = [f - g for f, g in itertools.combinations([*run.points, best], 2)]
+    requirements = [*run.bounded(), *(z @ z <= fraction(x.F) ** 2 for z in away)]
+    worst = worst_case(run.values[-1] - least, requirements, [R])
+    q, log = repeated.wasted(x.gamma), math.log(x.T)
+    most = x.F**2 / 2.0 + 2.0 * (3.0 + 2.0 * log) + x.F * q * (3.0 - 2.0 * q) / (1.0 - q) ** 2
+    return at_most(worst.bracket, most / math.sqrt(x.T), "gap of f_{T−1}", x.T)

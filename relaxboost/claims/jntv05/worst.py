@@ -7,6 +7,7 @@ is the point at which −ζ_i/β_i is a subgradient of V. Without loss of genera
 divided by α and all β_i multiplied by it.
 """
 
+import math
 from fractions import Fraction
 
 from relaxboost.claims.jntv05 import proofs, proxy
@@ -15,6 +16,7 @@ from relaxboost.claims.worst_case import (
     ConvexFunctional,
     Element,
     Expression,
+    root,
     total,
     worst_case,
 )
@@ -61,6 +63,23 @@ def _(x: Instance) -> Slack:
     scale = stream.rise + total(u @ u for u in stream.u) == 1
     worst = worst_case(left, [scale], [stream.V])
     return at_most(worst.bracket, 0, "regret less its bound", x.t)
+
+
+@proofs.proposition_3_corrected.step(
+    space=GRID,
+    every=WorstCases.grid(
+        "t ≤ 5, β_0 = 1/2, 1 and 2 times L/√(αV*)", growth=(0,), beta=("1/2", 1, 2), t=range(1, 6)
+    ),
+    resolution=1e-5,
+)
+def _(x: Instance) -> Slack:
+    """Take β_i = β_0 √(i + 1) and L = V* = 1."""
+    stream = AnyGradients([root(Fraction(1, i)) / Fraction(x.beta) for i in range(1, x.t + 1)])
+    requirements = [*(u @ u <= 1 for u in stream.u), stream.rise <= 1]
+    worst = worst_case(stream.regret, requirements, [stream.V])
+    beta = [x.beta * math.sqrt(i + 1.0) for i in range(x.t + 1)]
+    right = (beta[-1] + sum(1.0 / (2.0 * b) for b in beta[:-1])) / x.t
+    return at_most(worst.bracket / x.t, right, "regret/t", x.t)
 
 
 @proxy.assumption_l.step(

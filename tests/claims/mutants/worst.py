@@ -18,6 +18,7 @@ OF_DEK11 = (
 
 OF_JNTV05 = (
     Mutant("JNTV05-P2", "constant", "(2 * b)", "(2.2 * b)", correction=1, step=3),
+    Mutant("JNTV05-P3", "constant", "(2.0 * b)", "(2.5 * b)", correction=1, step=2),
     Mutant("JNTV05-L-assumption", "constant", "bracket, 1,", "bracket, 0.9,", step=2),
 )
 
