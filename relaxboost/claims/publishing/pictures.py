@@ -71,6 +71,16 @@ def picture(claim: Claim, verdict: ClaimVerdict, title: str | None = None) -> An
     return figure
 
 
+def sides(evidence: Evidence) -> Any:
+    """Return a matplotlib figure of the two sides on one instance, for a page that has its data."""
+    check_drawing()
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.5, 3.6), layout="constrained")
+    draw_sides(figure.subplots(), evidence)
+    return figure
+
+
 def svg(figure: Any, salt: str) -> bytes:
     """Return a matplotlib figure as SVG with text as text, the same bytes each time.
 
