@@ -30,6 +30,7 @@ from relaxboost.claims.record import (
     Enumeration,
     Statement,
     WorstCases,
+    stated_by,
 )
 from relaxboost.claims.searching import attack
 from relaxboost.claims.spaces import Space, Values
@@ -331,13 +332,11 @@ def statement_of(
     `before` are the statements that have the texts before it.
     """
     written = texts[len(before)] if len(before) < len(texts) else {}
-    steps = written.get("step", ())
     if words:
-        return partial(Statement, words, formula, step_texts=steps)
+        written = {"words": words, "formula": formula, "step": written.get("step", ())}
     if not written:
         raise InputError(f"{id}: a correction or a step needs words, here or in the source's texts")
-    words, formula = written["words"], written.get("formula", "")
-    return partial(Statement, words, formula, text=written.get("note", ""), step_texts=steps)
+    return stated_by(written)
 
 
 def certificate_folder(folder: Path | str) -> Path:
