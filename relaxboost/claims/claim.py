@@ -32,7 +32,7 @@ from relaxboost.claims.record import (
     WorstCases,
     stated_by,
 )
-from relaxboost.claims.searching import attack
+from relaxboost.claims.searching import search, shrink
 from relaxboost.claims.spaces import Space, Values
 from relaxboost.claims.verdict import Bound, ClaimVerdict, Evidence, StatementVerdict
 
@@ -292,7 +292,9 @@ class Claim:
 
         def work(parts: list[StatementVerdict]) -> None:
             for statement, part in zip(self.statements, parts, strict=True):
-                attack(partial(self.examine, statement), self.space, draw, budget, part)
+                examine = partial(self.examine, statement)
+                found = search(examine, self.space, draw, budget, part)
+                part.counterexample = found and shrink(examine, self.space, *found, budget)
 
         return replace(self._verdict(work, seed, repeat), effort="budget")
 

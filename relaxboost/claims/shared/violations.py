@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -57,7 +58,8 @@ def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation |
         (_known(f.conjugate), _from_theta, max(6, min(16, 300 // m)), 4),
     ):
         best: tuple[float, Vector, int] | None = None
-        for point in _points(f, function, m, size, rng):
+        directions = _directions(f, m, size, rng)
+        for point in chain.from_iterable(_scales(function, v) for v in directions):
             small = 0.02 * float(np.abs(point).max())
             used = np.flatnonzero(point)
             if used.size > coordinates:
@@ -81,17 +83,6 @@ def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation |
             if found is not None:
                 return found, tried
     return None, tried
-
-
-def _points(
-    f: Relaxation,
-    function: Callable[[Vector], float],
-    m: int,
-    size: int,
-    rng: np.random.Generator,
-) -> Iterator[Vector]:
-    for direction in _directions(f, m, size, rng):
-        yield from _scales(function, direction)
 
 
 def _clear(gain: float, low: float) -> bool:
