@@ -66,7 +66,8 @@ def _front(source: Source) -> Iterator[str]:
     )
     if details_of(source) != file_of(source):
         rows = (_row(claim) for claim in claims if not claim.part_of)
-        yield from _table("Results", ("result", "verdict", "statement"), rows)
+        head = "| result | verdict | statement |", "|---|---|---|"
+        yield from ("## Results", "", *head, *rows, "")
     for status in (FALSE, AMBIGUOUS):
         ids = [c.id for c in claims if c.part_of and c.status == status]
         if ids:
@@ -83,11 +84,9 @@ def _details(source: Source) -> Iterator[str]:
     proved: dict[str, str] = {}
     for claim in source.claims.values():
         if not claim.part_of:
-            yield from (
-                f"## {claim.id}",
-                "",
-                f"{_bold(verdict(claim))} {as_markdown(claim.stated.words)}",
-            )
+            found = verdict(claim)
+            found = f"**{found[:1].upper()}{found[1:]}.** {as_markdown(claim.stated.words)}"
+            yield from (f"## {claim.id}", "", found)
             yield from _markdown(claim, proved)
             yield from _folded(source, claim.id.partition("-")[2], proved)
     others = [*_folded(source, DISPLAYS, proved)]
@@ -100,21 +99,13 @@ def _details(source: Source) -> Iterator[str]:
         yield from ("## Line by line", "", *_lines(source), "")
 
 
-def _table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Yield a section with a table, or nothing if the table is empty."""
-    lines = [f"| {' | '.join(row)} |" for row in rows]
-    if lines:
-        yield from (f"## {title}", "", f"| {' | '.join(heads)} |", "|---" * len(heads) + "|")
-        yield from (*lines, "")
-
-
-def _row(claim: Claim) -> tuple[str, ...]:
+def _row(claim: Claim) -> str:
     """Return the row of a claim, with what is true instead unless the errata have it."""
-    text = _cell(f"{claim.location}: {claim.stated.words}")
+    text = as_markdown(f"{claim.location}: {claim.stated.words}", cell=True)
     if claim.corrections and claim.status != MISPRINT:
         title = "Another reading" if claim.status == AMBIGUOUS else "True instead"
-        text += f" *{title}:* {_cell(reading(claim.corrections[0].words))}"
-    return _link(claim.source, claim.id), verdict(claim), text
+        text += f" *{title}:* {as_markdown(reading(claim.corrections[0].words), cell=True)}"
+    return f"| {_link(claim.source, claim.id)} | {verdict(claim)} | {text} |"
 
 
 def _errata(source: Source) -> Iterator[str]:
@@ -153,14 +144,6 @@ def _link(source: Source, id: str, text: str = "") -> str:
     if id not in known:
         return text or id
     return f"[{text or id}]({details_of(source)}#{anchor(id)})"
-
-
-def _cell(text: str) -> str:
-    return as_markdown(text, cell=True)
-
-
-def _bold(text: str) -> str:
-    return f"**{text[:1].upper()}{text[1:]}.**"
 
 
 def _folded(source: Source, name: str, proved: dict[str, str]) -> Iterator[str]:
