@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -50,7 +51,8 @@ class _Printed(Algorithm):
         self.H = H
 
     def direction(self, gradient, project, t):  # type: ignore[no-untyped-def]
-        left, parts = gradient.copy(), []
+        left = gradient.copy()
+        parts: list[Any] = []
         while len(parts) < t and (found := project(left)) is not None:
             parts.append(found)
             left = left - self.H[:, found.hypothesis.index] * math.copysign(1.0, found.coefficient)
