@@ -30,8 +30,9 @@ from relaxboost.claims.record import (
     Enumeration,
     Statement,
     WorstCases,
+    stated_by,
 )
-from relaxboost.claims.searching import attack
+from relaxboost.claims.searching import search, shrink
 from relaxboost.claims.spaces import Space, Values
 from relaxboost.claims.verdict import Bound, ClaimVerdict, Evidence, StatementVerdict
 
@@ -301,7 +302,9 @@ class Claim:
 
         def work(parts: list[StatementVerdict]) -> None:
             for statement, part in zip(self.statements, parts, strict=True):
-                attack(partial(self.examine, statement), self.space, draw, budget, part)
+                examine = partial(self.examine, statement)
+                found = search(examine, self.space, draw, budget, part)
+                part.counterexample = found and shrink(examine, self.space, *found, budget)
 
         return replace(self._verdict(work, seed, repeat), effort="budget")
 
@@ -341,13 +344,11 @@ def statement_of(
     `before` are the statements that have the texts before it.
     """
     written = texts[len(before)] if len(before) < len(texts) else {}
-    steps = written.get("step", ())
     if words:
-        return partial(Statement, words, formula, step_texts=steps)
+        written = {"words": words, "formula": formula, "step": written.get("step", ())}
     if not written:
         raise InputError(f"{id}: a correction or a step needs words, here or in the source's texts")
-    words, formula = written["words"], written.get("formula", "")
-    return partial(Statement, words, formula, text=written.get("note", ""), step_texts=steps)
+    return stated_by(written)
 
 
 def certificate_folder(folder: Path | str) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -12,7 +13,6 @@ from typing import Any, TypeAlias
 from relaxboost._core.errors import InputError
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, Vacuous
-from relaxboost.claims.outline import Line as Line
 from relaxboost.claims.outline import Misprint as Misprint
 
 FALSE, MISPRINT, AMBIGUOUS, OPEN = "false as stated", "misprint", "ambiguous", "open"
@@ -107,6 +107,13 @@ class Statement:
                 f"assume() came after {slacks[0]} was measured; hypotheses come first"
             ) from None
         return tuple(slacks)
+
+
+def stated_by(texts: Mapping[str, Any]) -> Callable[[Check], Statement]:
+    """Return what makes a statement of its check, by its texts in the tables of a source."""
+    note, steps = texts.get("note", ""), texts.get("step", ())
+    formula = texts.get("formula", "")
+    return partial(Statement, texts["words"], formula, text=note, step_texts=steps)
 
 
 @dataclass(frozen=True)

@@ -139,16 +139,22 @@ def _lines(error: BaseException, path: Path) -> Iterator[int]:
     yield from (f.lineno for f in reversed(frames) if Path(f.filename) == file and f.lineno)
 
 
-def _moved(id: str) -> str:
-    """Return where to look for what once was a claim, or an empty text."""
-    key, _, name = id.partition("-")
-    where = next((s.moved.get(name, "") for s in sources() if s.key == key), "")
-    if not where:
+def _moved(pattern: str) -> str:
+    """Return where to look for what once were claims, or an empty text."""
+    old = [(f"{s.key}-{name}", s.key, to) for s in sources() for name, to in s.moved.items()]
+    found = [one for one in old if fnmatchcase(one[0], pattern)]
+    if not found:
         return ""
-    if where in ("errata", DISPLAYS):
-        place = "in the errata" if where == "errata" else "a line of the table"
-        return f"{id} is {place} of {key} now: `relaxboost claims show {key}` shows it"
-    return f"{id} is part of {key}-{where} now: `relaxboost claims show {key}-{where}` shows it"
+    id, key, where = found[0]
+    if where == DISPLAYS:
+        text = f"{id} is a line of the table on the page of {key} now"
+    else:
+        place, shown = f"part of {key}-{where}", f"{key}-{where}"
+        if where == "errata":
+            place, shown = f"in the errata of {key}", key
+        text = f"{id} is {place} now: `relaxboost claims show {shown}` shows it"
+    others = f"; {pattern!r} stands for {len(found) - 1} more that moved"
+    return text + others * (len(found) > 1)
 
 
 def _unknown(id: str, known: list[Claim]) -> str:

@@ -20,30 +20,18 @@ Examine: TypeAlias = Callable[[Values, str], "Evidence | None"]
 """Measures a statement on an instance; the text says where the instance comes from."""
 
 
-def attack(
-    examine: Examine,
-    space: Space,
-    draw: Callable[[int], np.random.Generator],
-    budget: int,
-    verdict: StatementVerdict,
-) -> None:
-    """Add what is tried to the verdict on a statement, and the smallest counterexample found.
-
-    `draw` returns the random numbers for the instance of a number. `budget` instances are tried;
-    shrinking may take as many again.
-    """
-    found = _search(examine, space, draw, budget, verdict)
-    verdict.counterexample = None if found is None else _shrink(examine, space, *found, budget)
-
-
-def _search(
+def search(
     examine: Examine,
     space: Space,
     draw: Callable[[int], np.random.Generator],
     budget: int,
     verdict: StatementVerdict,
 ) -> tuple[Values, Evidence] | None:
-    """Draw, then climb from the instances of least slack; return the first that refutes."""
+    """Draw, then climb from the instances of least slack; return the first that refutes.
+
+    `draw` returns the random numbers for the instance of a number. `budget` instances are tried,
+    and added to the verdict.
+    """
     pool: list[tuple[float, int, Values]] = []
     drawn = max(1, int(_DRAWN_SHARE * budget))
     for number in range(drawn):
@@ -73,10 +61,13 @@ def _search(
     return None
 
 
-def _shrink(
+def shrink(
     examine: Examine, space: Space, values: Values, evidence: Evidence, left: int
 ) -> Evidence:
-    """Return a smaller counterexample: rows and columns dropped, short fractions for entries."""
+    """Return a smaller counterexample: rows and columns dropped, short fractions for entries.
+
+    At most `left` instances are tried.
+    """
     origin = f"{evidence.origin}, shrunk"
     improved = True
     while improved:

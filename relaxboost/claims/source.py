@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from relaxboost.claims.record import (
     Enumeration,
     Statement,
     Unchecked,
+    stated_by,
 )
 from relaxboost.claims.spaces import Space
 
@@ -107,10 +107,7 @@ class Source:
         words: str | None = None,
         *,
         space: Space,
-        formula: str | None = None,
-        given: str | None = None,
-        counterexamples: Sequence[Mapping[str, Any]] | None = None,
-        **record: str,
+        **record: Any,
     ) -> Declaration:
         """Decorate the check of a claim: a function of an `Instance` that yields `Slack`.
 
@@ -123,17 +120,14 @@ class Source:
             The id is the key of the source, a dash, and this.
         location : str or (str, str)
             Where it is in the source, "Theorem 9"; or that, and the page or line it stands on.
-        words, formula : str
+        words : str
             What is stated.
         space : Space
             The data it is about.
-        given : str
-            The hypotheses.
-        counterexamples : sequence of mapping
-            Instances that refute it, the smallest first: ``[{"A": [["1/2", 1]], "k": 1}]``.
-        **record : str
-            `printed`, the formula or sentence as the source prints it, and a `ruling`, as in
-            `Claim`.
+        **record
+            `formula`, what is stated; `given`, the hypotheses; `counterexamples`, instances that
+            refute it, the smallest first: ``[{"A": [["1/2", 1]], "k": 1}]``; `printed`, the formula
+            or sentence as the source prints it; and a `ruling`, as in `Claim`.
 
         Raises
         ------
@@ -144,38 +138,24 @@ class Source:
         id = f"{self.key}-{name}"
         if id in self.claims:
             raise InputError(f"there is a claim {id} already")
-        here = {
-            "location": location,
-            "words": words,
-            "formula": formula,
-            "given": given,
-            "counterexamples": counterexamples,
-        }
-        fields: dict[str, Any] = {"given": "", "counterexamples": (), **self._texts.get(name, {})}
-        fields |= {**{key: x for key, x in here.items() if x is not None}, **record}
+        here = {key: x for key, x in (("location", location), ("words", words)) if x is not None}
+        fields: dict[str, Any] = {"given": "", **self._texts.get(name, {}), **record, **here}
         if missing := {"location", "words", "formula"} - set(fields):
             raise InputError(f"{id} needs {', '.join(sorted(missing))}")
-        stated = partial(
-            Statement,
-            fields.pop("words"),
-            fields.pop("formula"),
-            text=fields.pop("note", ""),
-            step_texts=fields.pop("step", ()),
-        )
-        location = fields.pop("location")
-        if not isinstance(location, str):
-            location, fields["page"] = location
-        fields.setdefault("page", location)
-        refuting = fields.pop("counterexamples")
-        corrected = fields.pop("corrected", ())
-        for number, instance in enumerate(refuting, 1):
+        stated = stated_by(fields)
+        for key in ("words", "formula", "note", "step"):
+            fields.pop(key, None)
+        if not isinstance(fields["location"], str):
+            fields["location"], fields["page"] = fields["location"]
+        fields.setdefault("page", fields["location"])
+        for number, instance in enumerate(fields.get("counterexamples", ()), 1):
             try:
                 space.from_json(instance)
             except InputError as error:
                 raise InputError(f"counterexample {number} of {id}: {error}") from None
-        _check_record(id, fields, bool(refuting))
-        fields |= {"id": id, "location": location, "space": space, "counterexamples": refuting}
-        return Declaration(self, stated, {**fields, "corrected_texts": corrected})
+        fields["corrected_texts"] = fields.pop("corrected", ())
+        _check_record(id, fields)
+        return Declaration(self, stated, {**fields, "id": id, "space": space})
 
     @property
     def misprints(self) -> list[Misprint]:
@@ -225,13 +205,12 @@ class Source:
         self.lines += lines_of(self.key, table, known)
 
 
-def _check_record(id: str, record: Mapping[str, str], refuted: bool) -> None:
+def _check_record(id: str, record: Mapping[str, Any]) -> None:
     """Refuse what is no part of a record, and a ruling without or against a counterexample."""
-    unknown = set(record) - {
-        "page", "given", "printed", "ruling", "part_of", "caused_by", "harm"
-    }  # fmt: skip
-    if unknown:
+    known = "location page given printed ruling part_of caused_by harm counterexamples"
+    if unknown := set(record) - {*known.split(), "corrected_texts"}:
         raise InputError(f"{id}: a claim has printed and ruling, not {', '.join(unknown)}")
+    refuted = bool(record.get("counterexamples"))
     ruling = record.get("ruling", "")
     if ruling not in ("", MISPRINT, AMBIGUOUS, OPEN):
         raise InputError(f"{id}: a ruling is {MISPRINT!r}, {AMBIGUOUS!r} or {OPEN!r}")

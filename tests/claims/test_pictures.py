@@ -63,7 +63,7 @@ def test_the_trace_of_a_counterexample_is_marked():
     figure = picture(made.trace, made.trace.check())
     sides = figure.axes[0]
     assert sides.get_title() == "loss & <bound>"
-    right, left, ring = sides.lines
+    left, right, ring = sides.lines
     np.testing.assert_allclose(left.get_ydata(), np.exp(-0.02 * np.arange(1, 61)))
     assert right.get_ydata()[-1] < left.get_ydata()[-1]
     assert legend(sides) == ["left side ≤", "right side", "too large"]

@@ -104,3 +104,7 @@ def test_what_moved_is_answered_with_where_it_went(capsys, monkeypatch):
         claims.get("SS09-old")
     moved = "SS09-slip is in the errata of SS09 now"
     refused(capsys, moved, "claims", "show", "SS09-slip")
+    monkeypatch.setitem(ss09.moved, "older", "displays")
+    moved = "show SS09-T9` shows it; 'SS09-ol*' stands for 1 more that moved"
+    refused(capsys, moved, "claims", "list", "SS09-ol*")
+    refused(capsys, "SS09-older is a line of the table on", "claims", "check", "SS09-older")

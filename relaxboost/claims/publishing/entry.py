@@ -10,6 +10,7 @@ from relaxboost.claims.claim import Claim
 from relaxboost.claims.measure import REFUTED
 from relaxboost.claims.publishing.prose import code, columns, measured, paragraphs, reading
 from relaxboost.claims.record import AMBIGUOUS, ILLEGIBLE, MISPRINT, Statement, WorstCases
+from relaxboost.claims.verdict import Evidence
 
 _RELATIONS = "=≤≥<>≪∈"
 """A printed text with one of these has a formula."""
@@ -45,7 +46,7 @@ def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
     Raises
     ------
     InputError
-        If the first counterexample on record does not refute the claim, and `brief`.
+        If no counterexample on record refutes the claim, and `brief`.
     """
     refuted, misprint = bool(claim.counterexamples), claim.status == MISPRINT
     quoted = brief and refuted and any(c in claim.printed for c in _RELATIONS)
@@ -59,18 +60,29 @@ def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
         yield EntryPart("printed", claim.printed)
     if claim.caused_by:
         yield EntryPart("text", f"{claim.source.key}-{claim.caused_by}.", "Caused by")
-    for number, written in enumerate(claim.counterexamples[: 1 if brief else None], 1):
-        evidence = claim.examine(claim.stated, claim.space.from_json(written), f"number {number}")
-        if evidence is not None and evidence.outcome == REFUTED:
-            yield EntryPart("text", code(measured(evidence.slack)), "Refuted:")
-            yield EntryPart("data", columns(evidence.instance))
-        elif brief:
-            raise InputError(f"counterexample {number} of {claim.id} does not refute it")
+    for evidence in [refutation(claim)] if brief and refuted else refutations(claim, claim.stated):
+        yield EntryPart("text", code(measured(evidence.slack)), "Refuted:")
+        yield EntryPart("data", columns(evidence.instance))
     yield from _proof(claim.stated)
     for correction in claim.corrections:
         text = "In the errata." if brief and misprint else said(correction)
         yield EntryPart("text", text, f"{_title(claim, correction)}:")
         yield from _proof(correction)
+
+
+def refutations(claim: Claim, statement: Statement) -> Iterator[Evidence]:
+    """Yield the evidence of each counterexample on record that refutes a statement."""
+    for written in claim.counterexamples:
+        evidence = claim.examine(statement, claim.space.from_json(written), "on record")
+        if evidence is not None and evidence.outcome == REFUTED:
+            yield evidence
+
+
+def refutation(claim: Claim) -> Evidence:
+    """Return the evidence of the first counterexample on record that refutes the claim."""
+    for evidence in refutations(claim, claim.stated):
+        return evidence
+    raise InputError(f"counterexample 1 of {claim.id} does not refute it")
 
 
 def said(statement: Statement) -> str:
@@ -83,11 +95,7 @@ def _title(claim: Claim, correction: Statement) -> str:
     if claim.status != AMBIGUOUS:
         verb = "Read" if claim.status == MISPRINT else "True"
         return f"{verb} instead ({evidence})"
-    found = (
-        claim.examine(correction, claim.space.from_json(written), "on record")
-        for written in claim.counterexamples
-    )
-    refuted = any(one is not None and one.outcome == REFUTED for one in found)
+    refuted = any(refutations(claim, correction))
     return f"Another reading, {'refuted as well' if refuted else f'which holds ({evidence})'}"
 
 

@@ -9,7 +9,8 @@ from typing import Any
 from relaxboost._core.errors import InputError
 from relaxboost.certificates.export.latex import matrix, number, vector
 from relaxboost.claims.claim import Claim
-from relaxboost.claims.measure import REFUTED, Slack
+from relaxboost.claims.measure import Slack
+from relaxboost.claims.publishing.entry import refutation
 from relaxboost.claims.publishing.prose import rows_of
 from relaxboost.claims.record import Statement
 from relaxboost.claims.source import Source
@@ -77,10 +78,7 @@ def in_a_paper(claim: Claim) -> str:
 
 
 def _refutation(claim: Claim) -> list[str]:
-    values = claim.space.from_json(claim.counterexamples[0])
-    found = claim.examine(claim.stated, values, "the counterexample on record")
-    if found is None or found.outcome != REFUTED:
-        raise InputError(f"the counterexample of {claim.id} on record does not refute it")
+    found = refutation(claim)
     data = ",\\quad ".join(f"{_name(name)}={_set(value)}" for name, value in found.instance.items())
     return ["It is false for", rf"\[ {data}. \]", _sides(found.slack)]
 

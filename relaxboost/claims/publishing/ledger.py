@@ -10,15 +10,16 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 
-from relaxboost._core.errors import InputError, check_drawing
+from relaxboost._core.errors import InputError
 from relaxboost._core.files import write_atomically
 from relaxboost.claims.claim import Claim
+from relaxboost.claims.publishing.entry import refutation
 from relaxboost.claims.publishing.pages import PICTURES, STATUSES, counts, file_of, pages
 from relaxboost.claims.record import COUNTEREXAMPLE, EXACT, FALSE, INSTANCES, PROOF, WORST
 from relaxboost.claims.registry import sources
-from relaxboost.claims.running import Failure, check_all
 from relaxboost.claims.source import Source
 
 FOLDER, FINDINGS = "claims", "findings.md"
@@ -26,8 +27,6 @@ FOLDER, FINDINGS = "claims", "findings.md"
 
 _NUMBERS = "<!-- numbers -->\n", "<!-- end -->"
 """What the numbers on the page of findings stand between."""
-
-INSTANCES_IN_PICTURE = 20
 
 OWN = "not in the paper"
 """In place of a page, of claims that this package adds."""
@@ -129,16 +128,11 @@ def built(pictures: bool = True) -> dict[str, bytes]:
     for source in sources():
         found |= pages(source)
     files = {f"{FOLDER}/{name}": text.encode() for name, text in found.items()}
-    claims = [claim for source in sources() for claim in source.claims.values()]
-    refuted = [claim for claim in claims if claim.counterexamples and pictures]
-    if refuted:
-        check_drawing()
-    for claim, verdict in check_all(refuted, INSTANCES_IN_PICTURE, seed=0):
-        from relaxboost.claims.publishing.pictures import picture, svg
+    for claim in chain.from_iterable(source.claims.values() for source in sources()):
+        if claim.counterexamples and pictures:
+            from relaxboost.claims.publishing.pictures import sides, svg
 
-        if isinstance(verdict, Failure) or verdict.interrupted:
-            raise InputError(f"no pages are built: {verdict}")
-        files[f"{PICTURES}/{claim.id}.svg"] = svg(picture(claim, verdict), claim.id)
+            files[f"{PICTURES}/{claim.id}.svg"] = svg(sides(refutation(claim)), claim.id)
     return files
 
 

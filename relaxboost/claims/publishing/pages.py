@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from relaxboost.claims.claim import Claim
@@ -21,10 +20,7 @@ STATUSES = (HOLDS, FALSE, MISPRINT, AMBIGUOUS, OPEN)
 CLAIMS_ON_ONE_PAGE = 10
 """A source with at most this many claims has no second page."""
 
-_HEAD = """\
-[What the verdicts mean](index.md). `relaxboost claims show ID` prints a claim with the place of \
-its code, and `relaxboost claims check ID` repeats its check.
-"""
+_HEAD = "[What the verdicts mean, and how to repeat a check](index.md).\n"
 
 
 def file_of(source: Source) -> str:
@@ -70,7 +66,8 @@ def _front(source: Source) -> Iterator[str]:
     )
     if details_of(source) != file_of(source):
         rows = (_row(claim) for claim in claims if not claim.part_of)
-        yield from _table("Results", ("result", "verdict", "statement"), rows)
+        head = "| result | verdict | statement |", "|---|---|---|"
+        yield from ("## Results", "", *head, *rows, "")
     for status in (FALSE, AMBIGUOUS):
         ids = [c.id for c in claims if c.part_of and c.status == status]
         if ids:
@@ -78,22 +75,21 @@ def _front(source: Source) -> Iterator[str]:
             yield from (f"In proofs, remarks and displays {status}: {links}.", "")
     if source.misprints:
         yield from ("## Errata", "", *_errata(source), "")
-    moved = ((f"{source.key}-{name}", _new_place(source, to)) for name, to in source.moved.items())
-    yield from _table("Names that moved", ("old id", "now"), moved)
+    if source.moved:
+        yield f"{len(source.moved)} ids moved; `relaxboost claims show OLD-ID` says where one went."
 
 
 def _details(source: Source) -> Iterator[str]:
     """Yield the lines of the second page: results with their parts, and the table of lines."""
+    proved: dict[str, str] = {}
     for claim in source.claims.values():
         if not claim.part_of:
-            yield from (
-                f"## {claim.id}",
-                "",
-                f"{_bold(verdict(claim))} {as_markdown(claim.stated.words)}",
-            )
-            yield from _markdown(claim)
-            yield from _folded(source, claim.id.partition("-")[2])
-    others = [*_folded(source, DISPLAYS)]
+            found = verdict(claim)
+            found = f"**{found[:1].upper()}{found[1:]}.** {as_markdown(claim.stated.words)}"
+            yield from (f"## {claim.id}", "", found)
+            yield from _markdown(claim, proved)
+            yield from _folded(source, claim.id.partition("-")[2], proved)
+    others = [*_folded(source, DISPLAYS, proved)]
     for one in source.not_checked:
         text = as_markdown(f"not decidable here. {one.location}: {one.words} {one.reason}")
         others += [f'<p id="{anchor(one.id)}" markdown="1">**{one.id}** {text}</p>', ""]
@@ -103,21 +99,13 @@ def _details(source: Source) -> Iterator[str]:
         yield from ("## Line by line", "", *_lines(source), "")
 
 
-def _table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Yield a section with a table, or nothing if the table is empty."""
-    lines = [f"| {' | '.join(row)} |" for row in rows]
-    if lines:
-        yield from (f"## {title}", "", f"| {' | '.join(heads)} |", "|---" * len(heads) + "|")
-        yield from (*lines, "")
-
-
-def _row(claim: Claim) -> tuple[str, ...]:
+def _row(claim: Claim) -> str:
     """Return the row of a claim, with what is true instead unless the errata have it."""
-    text = _cell(f"{claim.location}: {claim.stated.words}")
+    text = as_markdown(f"{claim.location}: {claim.stated.words}", cell=True)
     if claim.corrections and claim.status != MISPRINT:
         title = "Another reading" if claim.status == AMBIGUOUS else "True instead"
-        text += f" *{title}:* {_cell(reading(claim.corrections[0].words))}"
-    return _link(claim.source, claim.id), verdict(claim), text
+        text += f" *{title}:* {as_markdown(reading(claim.corrections[0].words), cell=True)}"
+    return f"| {_link(claim.source, claim.id)} | {verdict(claim)} | {text} |"
 
 
 def _errata(source: Source) -> Iterator[str]:
@@ -128,22 +116,26 @@ def _errata(source: Source) -> Iterator[str]:
         yield f"* {where}: {printed}<br>*Read:* {read}<br>*Harm:* {harm}"
 
 
-def _new_place(source: Source, name: str) -> str:
-    if name in ("errata", DISPLAYS):
-        return name
-    return _link(source, f"{source.key}-{name}")
-
-
 def _lines(source: Source) -> Iterator[str]:
-    """Yield a row for each place that has claims, and one for each reason why a place has none."""
-    with_claims = (line for line in source.lines if line.ids)
-    for where, lines in itertools.groupby(with_claims, key=lambda line: line.place):
-        ids = dict.fromkeys(id for line in lines for id in line.ids)
-        yield f"* {as_markdown(where)}: {', '.join(_link(source, id) for id in ids)}"
-    without = sorted((line for line in source.lines if not line.ids), key=lambda line: line.reason)
-    for reason, lines in itertools.groupby(without, key=lambda line: line.reason):
-        places = ", ".join(dict.fromkeys(line.place for line in lines))
-        yield f"* No claim ({as_markdown(reason)}): {as_markdown(places)}"
+    """Yield the places that have claims, and then those that have none with the reason."""
+    claims: dict[str, dict[str, None]] = {}
+    reasons: dict[str, dict[str, None]] = {}
+    for line in source.lines:
+        texts = [_link(source, id) for id in line.ids] or [as_markdown(line.reason)]
+        found = (claims if line.ids else reasons).setdefault(line.place, {})
+        found.update(dict.fromkeys(texts))
+    yield from _grouped(claims, ", ")
+    if reasons:
+        yield from ("", "Without a claim:", "", *_grouped(reasons, " "))
+
+
+def _grouped(found: dict[str, dict[str, None]], separator: str) -> Iterator[str]:
+    """Yield a line for each group of places about which the same is to be said."""
+    groups: dict[str, list[str]] = {}
+    for place, texts in found.items():
+        groups.setdefault(separator.join(texts), []).append(place)
+    for text, places in groups.items():
+        yield f"{as_markdown('; '.join(places))}: {text}<br>"
 
 
 def _link(source: Source, id: str, text: str = "") -> str:
@@ -154,38 +146,34 @@ def _link(source: Source, id: str, text: str = "") -> str:
     return f"[{text or id}]({details_of(source)}#{anchor(id)})"
 
 
-def _cell(text: str) -> str:
-    return as_markdown(text, cell=True)
-
-
-def _bold(text: str) -> str:
-    return f"**{text[:1].upper()}{text[1:]}.**"
-
-
-def _folded(source: Source, name: str) -> Iterator[str]:
+def _folded(source: Source, name: str, proved: dict[str, str]) -> Iterator[str]:
     """Yield the parts of a result, one line each that unfolds."""
     for claim in source.claims.values():
         if claim.part_of == name:
             summary = f"<b>{claim.id}</b> {verdict(claim)}. {as_html(claim.stated.words)}"
             yield f'<details id="{anchor(claim.id)}" markdown="1">'
-            yield from (f"<summary>{summary}</summary>", *_markdown(claim))
+            yield from (f"<summary>{summary}</summary>", *_markdown(claim, proved))
             yield from ("</details>", "")
 
 
-def _markdown(claim: Claim) -> Iterator[str]:
-    """Yield what is said of a claim after its words."""
+def _markdown(claim: Claim, proved: dict[str, str]) -> Iterator[str]:
+    """Yield what is said of a claim after its words.
+
+    `proved` has the steps on the page so far, each with the claim that proves it.
+    """
     step = 0
     for part in parts(claim, brief=True):
         step = step + 1 if part.kind == "step" else 0
-        if step > 1:
-            yield f"{step}. {as_markdown(part.text)}"
+        if step:
+            before = proved.setdefault(part.text, claim.id)
+            text = part.text if before == claim.id else f"As in the proof of {before}."
+            yield from [""] * (step == 1)
+            yield f"{step}. {as_markdown(text)}"
             continue
         yield ""
-        if part.kind == "step":
-            yield f"1. {as_markdown(part.text)}"
-        elif part.kind == "data":
+        if part.kind == "data":
             yield from ("```", part.text, "```", "")
-            yield f"![{claim.id}: counterexample](../{PICTURES}/{claim.id}.svg)"
+            yield f"![{claim.id}](../{PICTURES}/{claim.id}.svg)"
         elif part.kind == "printed":
             yield f"> {as_markdown(part.text)}"
         else:

@@ -71,6 +71,16 @@ def picture(claim: Claim, verdict: ClaimVerdict, title: str | None = None) -> An
     return figure
 
 
+def sides(evidence: Evidence) -> Any:
+    """Return a matplotlib figure of the two sides on one instance, for a page that has its data."""
+    check_drawing()
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.5, 3.6), layout="constrained")
+    draw_sides(figure.subplots(), evidence)
+    return figure
+
+
 def svg(figure: Any, salt: str) -> bytes:
     """Return a matplotlib figure as SVG with text as text, the same bytes each time.
 
@@ -105,8 +115,8 @@ def _draw_trace(axes: Any, trace: list[Slack], evidence: Evidence) -> None:
     left, right = np.array([(s.left, s.right) for s in trace]).T
     few = len(trace) <= 25
     style = {"linewidth": 1.8, "markersize": 4.5 if few else 0}
+    axes.plot(rounds, left, "o-", color=LEFT, label=_left_side(trace), zorder=3, **style)
     axes.plot(rounds, right, "s--", color=RIGHT, label="right side", **style)
-    axes.plot(rounds, left, "o-", color=LEFT, label=_left_side(trace), **style)
     wrong = np.array([s.high < 0.0 for s in trace])
     if wrong.any() and not evidence.slack.equality:
         shade: dict[str, Any] = {"color": WRONG, "alpha": 0.3, "linewidth": 0, "interpolate": True}
@@ -123,9 +133,7 @@ def _draw_trace(axes: Any, trace: list[Slack], evidence: Evidence) -> None:
         axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set(xlabel="round")
     axes.set_title(evidence.slack.where or "the two sides, by round", fontsize="medium")
-    lines, names = axes.get_legend_handles_labels()
-    order = [1, 0, *range(2, len(lines))]  # so that the legend reads: left side ≤ right side
-    axes.legend([lines[i] for i in order], [names[i] for i in order], fontsize="small", loc="best")
+    axes.legend(fontsize="small", loc="best")
 
 
 def _draw_bars(axes: Any, slacks: list[Slack]) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from importlib.metadata import version
 from os import PathLike
-from typing import Any
 
 from relaxboost._core.errors import InputError, install, number_of
 from relaxboost._core.files import check_output, write_atomically
@@ -36,8 +35,15 @@ img { max-width: 100%; height: auto; }
 """
 
 
-class _Markup(str):
-    """Text that is HTML already; all other text is escaped."""
+_PAGE = """\
+<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"/>
+<meta name="viewport" content="width=device-width, initial-scale=1"/>
+<title>Claims and verdicts</title><style>{style}</style></head>
+<body><h1>Claims and verdicts</h1>
+{body}
+</body></html>
+"""
 
 
 def write_report(
@@ -78,47 +84,28 @@ def write_report(
 
 def page(pairs: list[tuple[Claim, ClaimVerdict]], not_checked: list[Unchecked]) -> str:
     """Return the page of claims and their verdicts, well-formed as HTML and as XML."""
-    body = [_tag("h1", "Claims and verdicts"), *_head([verdict for _, verdict in pairs])]
-    body += [_summary(pairs), *(_section(claim, verdict) for claim, verdict in pairs)]
+    body = [_head([verdict for _, verdict in pairs]), _summary(pairs)]
+    body += [_section(claim, verdict) for claim, verdict in pairs]
     if not_checked:
         rows = [(one.id, one.location, one.words, one.reason) for one in not_checked]
-        table = _table(("id", "where", "statement", "reason"), [map(_prose, row) for row in rows])
-        body.append(_tag("section", _tag("h2", "Not decidable here"), table, id="not-checked"))
-    head = _tag(
-        "head",
-        _Markup('<meta charset="utf-8"/>'),
-        _Markup('<meta name="viewport" content="width=device-width, initial-scale=1"/>'),
-        _tag("title", "Claims and verdicts"),
-        _tag("style", _Markup(_STYLE)),
-    )
-    return "<!DOCTYPE html>\n" + _tag("html", head, _tag("body", *body), lang="en") + "\n"
+        table = _table(("id", "where", "statement", "reason"), [map(as_html, row) for row in rows])
+        body.append(f'<section id="not-checked"><h2>Not decidable here</h2>{table}</section>')
+    return _PAGE.format(style=_STYLE, body="\n".join(body))
 
 
-def _tag(name: str, *content: Any, **attributes: str) -> _Markup:
-    """Return an element; `cls` is its class, and content is escaped unless it is an element."""
-    given = {"class" if key == "cls" else key: value for key, value in attributes.items()}
-    start = "".join(f' {key}="{escaped(value)}"' for key, value in given.items())
-    inner = "".join(part if isinstance(part, _Markup) else escaped(part) for part in content)
-    ending = "\n" if name in ("p", "section", "div", "tr", "table", "pre", "details") else ""
-    return _Markup(f"<{name}{start}>{inner}</{name}>{ending}")
+def _chip(status: str) -> str:
+    return f'<span class="chip {status.replace(" ", "-")}">{status}</span>'
 
 
-def _chip(status: str) -> _Markup:
-    return _tag("span", status, cls=f"chip {status.replace(' ', '-')}")
+def _table(heads: tuple[str, ...], rows: Iterable[Iterable[str]]) -> str:
+    """Return a table, whose cells are HTML, that can be scrolled where it is too wide."""
+    lines = ["".join(f"<th>{head}</th>" for head in heads)]
+    lines += ["".join(f"<td>{cell}</td>" for cell in row) for row in rows]
+    text = "\n".join(f"<tr>{line}</tr>" for line in lines)
+    return f'<div class="wide"><table>{text}</table></div>'
 
 
-def _prose(text: str) -> _Markup:
-    return _Markup(as_html(text))
-
-
-def _table(heads: tuple[str, ...], rows: Iterable[Iterable[Any]]) -> _Markup:
-    """Return a table that can be scrolled where it is too wide."""
-    lines = [_tag("tr", *(_tag("th", head) for head in heads))]
-    lines += [_tag("tr", *(_tag("td", cell) for cell in row)) for row in rows]
-    return _tag("div", _tag("table", *lines), cls="wide")
-
-
-def _head(verdicts: list[ClaimVerdict]) -> list[_Markup]:
+def _head(verdicts: list[ClaimVerdict]) -> str:
     """Return how many claims have which verdict, and what is needed to repeat them."""
     statuses = sorted({v.status for v in verdicts})
     counts = ", ".join(f"{s}: {sum(v.status == s for v in verdicts)}" for s in statuses)
@@ -131,25 +118,22 @@ def _head(verdicts: list[ClaimVerdict]) -> list[_Markup]:
     libraries = ", ".join(f"{name} {version(name)}" for name in ("relaxboost", "numpy", "scipy"))
     seeds = ", ".join(map(str, sorted({v.seed for v in verdicts}))) or "none"
     optima = sum(v.optima for v in verdicts)
-    return [
-        _tag("p", f"{number_of(len(verdicts), 'claim')}: {counts or 'none'}. {record}"),
-        _tag(
-            "p",
-            f"Python {platform.python_version()}, {libraries}. Seed: {seeds}. "
-            f"{number_of(sum(v.stated.tried for v in verdicts), 'instance')}, {optima} "
-            f"{optima_of(optima)}. The same seed, instances and versions give the same verdicts.",
-        ),
-    ]
+    return (
+        f"<p>{number_of(len(verdicts), 'claim')}: {counts or 'none'}. {escaped(record)}</p>\n"
+        f"<p>Python {platform.python_version()}, {libraries}. Seed: {seeds}. "
+        f"{number_of(sum(v.stated.tried for v in verdicts), 'instance')}, {optima} "
+        f"{optima_of(optima)}. The same seed, instances and versions give the same verdicts.</p>"
+    )
 
 
-def _summary(pairs: list[tuple[Claim, ClaimVerdict]]) -> _Markup:
+def _summary(pairs: list[tuple[Claim, ClaimVerdict]]) -> str:
     rows = []
     for claim, verdict in pairs:
-        link = _tag("a", claim.id, href=f"#{_anchor(claim.id)}")
+        link = f'<a href="#{_anchor(claim.id)}">{escaped(claim.id)}</a>'
         slack = f"{verdict.decisive.slack.relative + 0.0:.2g}" if verdict.decisive else "–"
-        numbers = verdict.stated.tried, slack, f"{verdict.seconds:.1f}"
+        numbers = str(verdict.stated.tried), slack, f"{verdict.seconds:.1f}"
         evidence = claim.evidence(claim.stated)
-        rows.append((link, _chip(verdict.status), evidence, _prose(claim.stated.words), *numbers))
+        rows.append((link, _chip(verdict.status), evidence, as_html(claim.stated.words), *numbers))
     heads = ("claim", "verdict", "rests on", "statement", "instances", "least slack", "seconds")
     return _table(heads, rows)
 
@@ -158,54 +142,51 @@ def _anchor(id: str) -> str:
     return "".join(c if c.isalnum() or c in "-_." else "-" for c in id)
 
 
-def _section(claim: Claim, verdict: ClaimVerdict) -> _Markup:
-    recorded = [f" on record: {verdict.recorded}"] * (not verdict.agrees)
+def _section(claim: Claim, verdict: ClaimVerdict) -> str:
+    recorded = "" if verdict.agrees else f" on record: {verdict.recorded}"
     outcomes = [_outcome("As stated", verdict.stated)]
     outcomes += [_outcome(f"“{part.words}”", part) for part in verdict.corrections]
-    return _tag(
-        "section",
-        _tag("h2", f"{claim.id}: {claim.location} ", _chip(verdict.status), *recorded),
-        _tag("p", _prose(claim.stated.words)),
-        *_entry(claim),
-        _picture(claim, verdict),
-        *outcomes,
-        _tag("p", _prose(claim.source.reference), f". Check: {claim.stated.code}. Again:"),
-        _tag("pre", verdict.repeat),
-        id=_anchor(claim.id),
-    )
+    title = escaped(f"{claim.id}: {claim.location} ")
+    where = f"{as_html(claim.source.reference)}. Check: {escaped(claim.stated.code)}. Again:"
+    return f"""\
+<section id="{_anchor(claim.id)}"><h2>{title}{_chip(verdict.status)}{recorded}</h2>
+<p>{as_html(claim.stated.words)}</p>
+{"".join(_entry(claim))}{_picture(claim, verdict)}{"".join(outcomes)}
+<p>{where}</p><pre>{escaped(verdict.repeat)}</pre></section>"""
 
 
-def _entry(claim: Claim) -> Iterator[_Markup]:
+def _entry(claim: Claim) -> Iterator[str]:
     """Yield what is on record of a claim after its words."""
     for part in parts(claim):
         if part.kind == "data":
-            yield _tag("pre", part.text)
+            yield f"<pre>{escaped(part.text)}</pre>\n"
         else:
-            label = [_tag("strong", part.label), " "] * bool(part.label)
+            label = f"<strong>{escaped(part.label)}</strong> " * bool(part.label)
             tag = "blockquote" if part.kind == "printed" else "p"
-            yield _tag(tag, *label, _prose(part.text))
+            yield f"<{tag}>{label}{as_html(part.text)}</{tag}>\n"
 
 
-def _outcome(title: str, part: StatementVerdict) -> _Markup:
+def _outcome(title: str, part: StatementVerdict) -> str:
     """Return the verdict on a statement, with the instances that decide it."""
     counts = ", ".join(f"{number} {outcome}" for outcome, number in sorted(part.counts.items()))
     line = f" on {number_of(part.tried, 'instance')} ({counts or 'none'}), "
     line += f"{part.optima} {optima_of(part.optima)}"
-    content = [_tag("p", _tag("strong", title, ": "), _chip(part.status), line)]
-    steps = ", ".join(f"{step.id} {step.status}" for step in part.steps)
-    content += [_tag("p", "Steps of the proof: ", steps)] * bool(steps)
-    found = (("Refuted", part.counterexample), ("Least slack", part.least))
-    content += [_evidence(name, one) for name, one in found if one is not None]
-    return _tag("div", *content)
+    text = f"<p><strong>{escaped(title)}: </strong>{_chip(part.status)}{line}</p>"
+    if part.steps:
+        steps = ", ".join(f"{step.id} {step.status}" for step in part.steps)
+        text += f"<p>Steps of the proof: {escaped(steps)}</p>"
+    for name, found in (("Refuted", part.counterexample), ("Least slack", part.least)):
+        text += "" if found is None else _evidence(name, found)
+    return f"<div>{text}</div>\n"
 
 
-def _evidence(title: str, evidence: Evidence) -> _Markup:
+def _evidence(title: str, evidence: Evidence) -> str:
     """Return an instance, folded: its data, and the optima used."""
-    at = (title, ": ", _tag("code", measured(evidence.slack)), f", {evidence.origin}")
-    rows = [(bound.digest, *_ends(bound), bound.file) for bound in evidence.optima]
-    table = _table(("game, SHA-256", "at least", "at most", "certificate"), rows)
-    data = _tag("pre", columns(evidence.instance))
-    return _tag("details", _tag("summary", *at), data, *[table] * bool(rows))
+    sides = f"<code>{escaped(measured(evidence.slack))}</code>, {escaped(evidence.origin)}"
+    rows = [(one.digest, *_ends(one), escaped(one.file)) for one in evidence.optima]
+    table = _table(("game, SHA-256", "at least", "at most", "certificate"), rows) * bool(rows)
+    data = escaped(columns(evidence.instance))
+    return f"<details><summary>{title}: {sides}</summary><pre>{data}</pre>{table}</details>\n"
 
 
 def _ends(bound: Bound) -> tuple[str, str]:
@@ -215,14 +196,13 @@ def _ends(bound: Bound) -> tuple[str, str]:
     return show_bracket(float_down(Fraction(bound.lower)), float_up(Fraction(bound.upper)))
 
 
-def _picture(claim: Claim, verdict: ClaimVerdict) -> _Markup:
+def _picture(claim: Claim, verdict: ClaimVerdict) -> str:
     if verdict.decisive is None:
-        return _tag("p", "No instance met the hypotheses.")
+        return "<p>No instance met the hypotheses.</p>"
     if importlib.util.find_spec("matplotlib") is None:
-        return _tag("p", f"The picture needs matplotlib: {install('plots')}")
+        return f"<p>The picture needs matplotlib: {escaped(install('plots'))}</p>"
     from relaxboost.claims.publishing.pictures import picture, svg
 
     content = base64.b64encode(svg(picture(claim, verdict), claim.id)).decode()
     words = f"{claim.id}: the two sides, the slack of the instances, and the decisive instance"
-    source = f"data:image/svg+xml;base64,{content}"
-    return _Markup(f'<div><img src="{source}" alt="{escaped(words)}"/></div>\n')
+    return f'<p><img src="data:image/svg+xml;base64,{content}" alt="{escaped(words)}"/></p>'

@@ -96,10 +96,6 @@ class Law:
         found = losses_of(loss, np.atleast_2d(W), self.H, self.y) @ self._weights
         return float(found[0]) if W.ndim == 1 else found
 
-    def _errors(self, votes: Any) -> Any:
-        """Return the probability of y·vote <= 0 for votes on the atoms, shape (N, atoms)."""
-        return (votes * self.y <= 0.0) @ self._weights
-
     def least(self, method: OnlineMethod) -> Comparator:
         """Return the w of least risk over the domain of the method, with a bracket of the risk."""
         for loss, over, best in self._found:
@@ -296,7 +292,7 @@ class Law:
         learner.update(self.H, self.y)
         states, carried = _walk(self, method, samples, output, drawn)
         if output == "majority":
-            risk, least = self._errors(np.sign(carried)), (0.0, 0.0)
+            risk, least = (np.sign(carried) * self.y <= 0.0) @ self._weights, (0.0, 0.0)
         else:
             best = self.least(method)
             least = best.lower, best.upper

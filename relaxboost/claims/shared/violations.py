@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -57,7 +58,8 @@ def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation |
         (_known(f.conjugate), _from_theta, max(6, min(16, 300 // m)), 4),
     ):
         best: tuple[float, Vector, int] | None = None
-        for point in _points(f, function, m, size, rng):
+        directions = _directions(f, m, size, rng)
+        for point in chain.from_iterable(_scales(function, v) for v in directions):
             small = 0.02 * float(np.abs(point).max())
             used = np.flatnonzero(point)
             if used.size > coordinates:
@@ -67,9 +69,10 @@ def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation |
                 for entry in (point[i], small, -small):
                     tried += 1
                     near = _with(point, i, entry)
-                    gain = at_zero - function(near)
+                    value = function(near)
+                    gain = at_zero - value
                     if gain > 0.0:
-                        found = confirm(f, near, i) if _clear(gain, at_zero - gain) else None
+                        found = confirm(f, near, i) if _clear(at_zero, value) else None
                         if found is not None:
                             return found, tried
                     elif gain <= 0.0 and (best is None or gain > best[0] * abs(entry)):
@@ -83,20 +86,9 @@ def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation |
     return None, tried
 
 
-def _points(
-    f: Relaxation,
-    function: Callable[[Vector], float],
-    m: int,
-    size: int,
-    rng: np.random.Generator,
-) -> Iterator[Vector]:
-    for direction in _directions(f, m, size, rng):
-        yield from _scales(function, direction)
-
-
-def _clear(gain: float, low: float) -> bool:
-    """Return whether a gain over a finite value `low` is beyond all inaccuracy; inf is."""
-    return gain > _CLEARLY * (1.0 + abs(low)) if math.isfinite(low) else gain == math.inf
+def _clear(high: float, low: float) -> bool:
+    """Return whether a value is above a finite one, `low`, beyond all inaccuracy."""
+    return math.isfinite(low) and high - low > _CLEARLY * (1.0 + abs(low))
 
 
 def _directions(f: Relaxation, m: int, size: int, rng: np.random.Generator) -> Iterator[Vector]:
@@ -170,9 +162,10 @@ def _climb(
         value = function(near)
         if near[i] == 0.0 or not math.isfinite(value):
             continue
-        gain = function(_with(near, i, 0.0)) - value
-        if _clear(gain, value):
+        at_zero = function(_with(near, i, 0.0))
+        if _clear(at_zero, value):
             return (near, i), step + 1
+        gain = at_zero - value
         if gain > slope * abs(near[i]):
             slope, point = gain / abs(near[i]), near
         else:
@@ -180,13 +173,9 @@ def _climb(
     return None, steps
 
 
-def _clearly_above(high: float, low: float) -> bool:
-    return math.isfinite(low) and _clear(high - low, low)
-
-
 def _from_point(f: Relaxation, d: Vector, i: int) -> Violation | None:
     """Return the violation that a subgradient at d' gives, f(d') > f(d) being known."""
-    if not _clearly_above(f.penalty(_with(d, i, 0.0)), f.penalty(d)):
+    if not _clear(f.penalty(_with(d, i, 0.0)), f.penalty(d)):
         return None
     for bound in (10.0, 1e3):
         theta = _subgradient(f, _with(d, i, 0.0), bound)
@@ -204,7 +193,7 @@ def _from_theta(f: Relaxation, theta: Vector, i: int) -> Violation | None:
     """Return the violation at `theta` if the d that attains f*(θ') confirms it."""
     for bound in (10.0, 1e3):
         d = maximiser(f, _with(theta, i, 0.0), bound)
-        if d is not None and _clearly_above(f.penalty(_with(d, i, 0.0)), f.penalty(d)):
+        if d is not None and _clear(f.penalty(_with(d, i, 0.0)), f.penalty(d)):
             found = _evaluate(f, theta, i, d)
             if found is not None:
                 return found
@@ -214,7 +203,7 @@ def _from_theta(f: Relaxation, theta: Vector, i: int) -> Violation | None:
 def _evaluate(f: Relaxation, theta: Vector, i: int, d: Vector) -> Violation | None:
     conjugate = _known(f.conjugate)
     at_theta, at_shrunk = conjugate(theta), conjugate(_with(theta, i, 0.0))
-    if not _clearly_above(at_shrunk, at_theta):
+    if not _clear(at_shrunk, at_theta):
         return None
     return Violation(theta, i, 1.0, at_theta, at_shrunk, d)
 
