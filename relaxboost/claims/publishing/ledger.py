@@ -101,10 +101,12 @@ def numbers(all_sources: Sequence[Source]) -> str:
     also = " and" if mended == false else f", and {mended} of these with"
     own = sum(len(source.claims) for source in all_sources) - len(claims)
     lines = sum(len(source.lines) for source in all_sources)
+    rows = sum(len(source.misprints) for source in all_sources)
+    statements = len(claims) + left + rows - misprint
     return (
-        f"{len(all_sources)} papers and lectures, {len(claims) + left} statements: theorems, "
+        f"{len(all_sources)} papers and lectures, {statements} statements: theorems, "
         f"displays, steps of proofs, remarks. **{holds} hold**. As stated **{false} are false**, "
-        f"each with a counterexample{also} what is true instead. {misprint} "
+        f"each with a counterexample{also} what is true instead. {rows} "
         f"are misprints whose meaning is plain, {ambiguous} are ambiguous, {open_} are open, and "
         f"{left} cannot be decided by computing. The index counts {own} more, which this package "
         f"adds. “Line by line”, on their pages, has the claims about each of {lines} lines."
