@@ -29,16 +29,16 @@ QUESTIONS = {
     "verify cvxpy": "verify/",
     "regret": "online/",
     "AdaBoost": "boosters/",
-    "interior point": "guide/",
+    "interior point": "mathematics/",
     "conjugate": "relaxations/",
     "own relaxation": "my_relaxation/",
     "shortest path": "routes/",
     "portfolio": "portfolios/",
     "random forest": "ensembles/",
     "counterexample": "findings/",
-    "exit status": "command_line/",
-    "MarginBoostClassifier": "api/estimators.MarginBoostClassifier/",
-    "Capped": "api/relaxations.Capped/",
+    "exit status": "file_formats/",
+    "MarginBoostClassifier": "x_and_y/",
+    "Capped": "relaxations/",
     "HiGHS": "suite/",
 }
 """What a reader types, and the page that should be found first."""
@@ -102,7 +102,7 @@ def main(site: Path) -> int:
         for question, wanted in QUESTIONS.items():
             browser.open(f"{address}/choose/")
             links, seconds = found(browser, question)
-            first = links[0] if links else "nothing"
+            first = links[0] if links else "no page"
             if first != wanted or seconds > 0.5:
                 wrong += 1
                 print(f"{question!r} finds {first}, not {wanted}, in {seconds:.2f} s")
