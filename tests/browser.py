@@ -54,10 +54,11 @@ class Browser:
 
         words = ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe"]
         words += [f"--user-data-dir={folder}", "--hide-scrollbars", "about:blank"]
-        # The protocol is read from descriptor 3 and written to descriptor 4.
+        # The protocol is read from descriptor 3 and written to descriptor 4. Not every sh knows
+        # descriptors above 9.
         shell = f'exec "$0" "$@" 3<&{read} 4>&{write}'
         self._process = subprocess.Popen(
-            ["sh", "-c", shell, str(CHROMIUM), *words],
+            ["bash", "-c", shell, str(CHROMIUM), *words],
             pass_fds=(read, write),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -281,7 +281,7 @@ class TestRegistry:
     def test_unknown_ids_name_near_ones(self):
         with pytest.raises(InputError, match="no claim 'SS09-T9x'; did you mean SS09-T9"):
             claims.get("SS09-T9x")
-        with pytest.raises(InputError, match="no source 'SS9'; there are SS09"):
+        with pytest.raises(InputError, match="no source 'SS9'; did you mean SS09"):
             claims.all("SS9")
         assert claims.get("SS09-T9") in claims.all("SS09")
 

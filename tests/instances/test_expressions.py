@@ -42,7 +42,7 @@ def test_it_reads_what_python_would_make_of_it(text, meant):
 
 
 REFUSED = {
-    "Kapped(3)": "no relaxation is called Kapped; known: BinaryEntropy, CVaR, Capped",
+    "Kapped(3)": "no relaxation is called Kapped; did you mean Capped",
     "Custom(f=3)": "no relaxation is called Custom",
     "Capped": r"'Capped' .*write Capped\(\.\.\.\) with its parameters",
     "Capped(k=10": "was never closed",

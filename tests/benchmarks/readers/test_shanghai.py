@@ -100,7 +100,7 @@ def test_parts_of_the_trips_and_bad_ones(tmp_path):
 
 BAD = [
     ("node.txt", changed(NODES, "osmid,", "id,"), "node.txt has no column 'osmid', only id"),
-    ("edge.txt", changed(EDGES, "n_id", "n"), "edge.txt has no column 'n_id', only u, v"),
+    ("edge.txt", changed(EDGES, "n_id", "n"), "edge.txt has no column 'n_id'; did you mean id"),
     ("edge.txt", EDGES.replace(",159,2\n", ",159,1\n"), "n_id comes twice"),
     ("edge.txt", "", "edge.txt is empty"),
     ("path.csv", changed(PATHS, "0_3", "0-3"), "paths must be such as 8_73_186"),

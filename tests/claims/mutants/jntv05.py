@@ -45,7 +45,7 @@ OF_STEPS = (
     Mutant("JNTV05-T2", "constant", "2.0 * x.L", "2.1 * x.L", correction=1, step=1),
     Mutant("JNTV05-Eq38", "constant", "2.0 * x.most /", "2.2 * x.most /", step=1),
     Mutant("JNTV05-Eq38", "index", "t**-0.5", "(t + 1) ** -0.5", step=1),
-    Mutant("JNTV05-Eq38", "hypothesis", "np.append(0.0, ", "-0.5 * np.append(0.0, ", step=1),
+    Mutant("JNTV05-Eq38", "hypothesis", "np.append(0.0, ", "-0.05 * np.append(0.0, ", step=1),
     Mutant("JNTV05-Eq35", "constant", "x.s) / math", "x.s) * 1.5 / math", correction=1, step=1),
     Mutant("JNTV05-Eq36-strong", "constant", "least = mod", "least = 1.1 * mod", step=1),
     Mutant("JNTV05-Eq36-strong", "index", "size, 1.0)", "size - 1, 1.0)", step=1),
