@@ -32,9 +32,11 @@ class Automatic(Method):
     """The default method. A run consists of phases in a fixed order.
 
     A phase is another method, such as the interior point method. Each phase is used for some games
-    only, and some phases have a budget of work. `relaxboost.solvers.portfolio` lists the phases,
-    the games that each phase is for, and the budgets. `Solution.trace` says which phases ran and
-    why each of them ended. In the history, `RoundRecord.inner` is a word for the phase of a round.
+    only. Four phases have a budget of work: the walk from the start, the test for a value of zero,
+    the taut-string steps and the fully corrective steps. `relaxboost.solvers.portfolio` lists the
+    phases, the games that each phase is for, and the budgets. `Solution.trace` says which phases
+    ran and why each of them ended. In the history, `RoundRecord.inner` is a word for the phase of a
+    round.
     """
 
     name = "auto"

@@ -38,14 +38,18 @@ class Request(NamedTuple):
 
 
 class Phase(NamedTuple):
-    """A phase of "auto": a method, the games for which it is used, and a budget of work."""
+    """A phase of "auto": a method, the games for which it is used, and perhaps a budget of work."""
 
     name: str
     why_not: Callable[[Request], str]
     """A function that returns why the phase is not used for a request, or "" if it is used."""
     start: Callable[[Request], Booster]
     budget: Callable[[Game], float] = lambda game: math.inf
-    """A function that returns the largest work, in products of the margin matrix with a vector."""
+    """A function that returns the largest work, in products of the margin matrix with a vector.
+
+    By default the work is unlimited. The walk checks its budget itself, so its largest work is
+    unlimited here.
+    """
 
 
 def _why_no_strings(request: Request) -> str:
@@ -114,8 +118,9 @@ PHASES = (
         ).warmed(r.start),
         interior_point.predict_passes,
     ),
-    # Each phase above has the work that the interior point method is predicted to take as its
-    # budget. A phase that fails then at most doubles the work.
+    # The test for a value of zero and the taut-string steps may do the work that the interior point
+    # method is predicted to take. The walk may do it twice, for its first basis and for its pivots.
+    # A phase that fails is therefore not much more expensive than one or two runs of that method.
     Phase("pairwise steps", _why_no_steps, _start_steps),
     Phase(
         "interior point method",
