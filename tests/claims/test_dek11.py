@@ -155,6 +155,20 @@ def test_the_coin_that_sorts_itself_in_fractions():
     assert 2.0 * math.sqrt(math.log(1 / 0.7) / 2.0) < 1.0 < 2.0 * math.sqrt(math.log(2 / 0.7) / 2)
 
 
+def test_the_printed_radii_fail_for_two_examples():
+    """z = (a, b), P(b = 1) = .58; h_0 has the loss a, h_1 the loss 1 if a_2 ≠ a_1 and b_2 = 1."""
+    chance = {(a, b): Fraction(29 if b else 21, 100) for a, b in product((0, 1), repeat=2)}
+    radii = [math.sqrt(math.log(2 / 0.74) / (2 * n)) for n in (2, 1)]
+    assert radii == pytest.approx([0.49856, 0.70507], abs=1e-5)
+    fails = Fraction(0)
+    for first, second in product(chance, repeat=2):
+        losses = Fraction(first[0] + second[0], 2), int(second == (1 - first[0], 1))
+        risks = Fraction(1, 2), chance[1 - first[0], 1]
+        off = [abs(x - y) > r for x, y, r in zip(losses, risks, radii, strict=True)]
+        fails += any(off) * chance[first] * chance[second]
+    assert fails == Fraction(79, 100) > Fraction(74, 100)
+
+
 def test_experts_that_learn_by_heart():
     """Algorithm 2 on the 2^6 experts of DEK11-half, N = 4 atoms, example by example."""
     labelings = np.array(list(product([1.0, -1.0], repeat=4))).T

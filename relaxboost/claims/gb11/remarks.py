@@ -36,7 +36,7 @@ def _(x: Instance) -> Slack:
     for k in range(1, T):
         rises = eta[T - k - 1 :] @ (x.gaps[T - k - 1 :] - x.gaps[T - k - 1])
         right += float(rises) / (k * (k + 1.0))
-    return at_most(float(eta[-1] * x.gaps[-1]), right, "η_T q_T")
+    return at_most(float(eta[-1] * x.gaps[-1]), right, "η_T e_T")
 
 
 @average.step(
@@ -46,13 +46,13 @@ def _(x: Instance) -> Slack:
 )
 def _(x: Instance) -> Slack:
     eta = 0.125 / np.arange(1.0, x.rises.size + 2.0) ** x.power
-    q = [2.0]
+    e = [2.0]
     for rise, step in zip(x.rises, eta, strict=False):
-        q.append(max(2.0 + 1e-9, q[-1] + 2.0 * float(rise * step)))
-        if q[-1] > 3.0:
+        e.append(max(2.0 + 1e-9, e[-1] + 2.0 * float(rise * step)))
+        if e[-1] > 3.0:
             break
-    assume(q[-1] > 3.0)
-    return at_least(float(eta[: len(q)] @ (np.array(q) - 2.0)), 1.0 / 16.0, "Σ η_t (q_t − q_s)")
+    assume(e[-1] > 3.0)
+    return at_least(float(eta[: len(e)] @ (np.array(e) - 2.0)), 1.0 / 16.0, "Σ η_t (e_t − e_s)")
 
 
 @average.step(space=Space(T=Whole(1, 60), q=Real(0, 0.95)))

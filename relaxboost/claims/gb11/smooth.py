@@ -79,7 +79,7 @@ def example(a: float, b: float, algorithm: Algorithm, last: int, at_zero: float)
 def select(x: Instance, always: bool = True) -> Slacks:
     for before, after, direction in example(x.a, x.b, Naive(), x.T, x.g).moves():
         if always or abs(x.g) > 0.5 or before.F[0] != 0.0:
-            moved = abs(float(direction.values[1]))
+            moved = abs(float(direction.values[1])) / 2.0  # as for Σ f(x_n) g(x_n)
             yield equal(moved, 0, "step at x_2, subtracted over η", after.round)
 
 

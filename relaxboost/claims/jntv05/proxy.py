@@ -59,6 +59,18 @@ def conjugate_corrected(x: Instance) -> Slack:
     return conjugate(x, True)[0]
 
 
+@conjugate_corrected.step(space=SMOOTH)
+def _(x: Instance) -> Slacks:
+    mirror, value = mirror_of(x.proxy, x.radius), VALUES[x.proxy]
+    theta = x.radius * (0.9 * x.theta + 0.1 / x.theta.size)
+    slope = np.log(theta) if x.proxy == "entropy" else theta  # ∇V(θ), up to a constant
+    right = x.beta * value(theta, x.radius)
+    for z, compare in ((-x.beta * slope, equal), (x.z, at_most)):
+        best = mirror(z, x.beta)
+        dual = -float(z @ best) - x.beta * value(best, x.radius)
+        yield compare(-float(z @ theta) - dual, right, "−zᵀθ − W_β(z), βV(θ)")
+
+
 @SOURCE.claim("L-assumption", space=SMOOTH)
 def assumption_l(x: Instance) -> Slack:
     mirror = mirror_of(x.proxy, x.radius)

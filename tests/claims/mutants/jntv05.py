@@ -7,6 +7,8 @@ from tests.claims.mutants.mutant import Mutant
 OF_STEPS = (
     Mutant("JNTV05-L-assumption", "direction", "at_least(rise", "at_most(rise", step=1),
     Mutant("JNTV05-L-assumption", "constant", "alpha / 2.0", "alpha / 1.2", step=1),
+    Mutant("JNTV05-P1-1", "direction", "(-x.beta * slope", "(x.beta * slope", correction=1, step=1),
+    Mutant("JNTV05-P1-1", "direction", "(x.z, at_most)", "(x.z, at_least)", correction=1, step=1),
     Mutant("JNTV05-P1-2ii", "direction", "x.v - x.z", "x.z - x.v", correction=1, step=1),
     Mutant("JNTV05-P1-2ii", "direction", "at_most(", "at_least(", correction=1, step=1),
     Mutant("JNTV05-D1", "constant", "size**2 / x.radius", "1.1 * size**2 / x.radius", step=1),
@@ -45,7 +47,7 @@ OF_STEPS = (
     Mutant("JNTV05-T2", "constant", "2.0 * x.L", "2.1 * x.L", correction=1, step=1),
     Mutant("JNTV05-Eq38", "constant", "2.0 * x.most /", "2.2 * x.most /", step=1),
     Mutant("JNTV05-Eq38", "index", "t**-0.5", "(t + 1) ** -0.5", step=1),
-    Mutant("JNTV05-Eq38", "hypothesis", "np.append(0.0, ", "-0.05 * np.append(0.0, ", step=1),
+    Mutant("JNTV05-Eq38", "hypothesis", "np.append(0.0, ", "-0.47 * np.append(0.0, ", step=1),
     Mutant("JNTV05-Eq35", "constant", "x.s) / math", "x.s) * 1.5 / math", correction=1, step=1),
     Mutant("JNTV05-Eq36-strong", "constant", "least = mod", "least = 1.1 * mod", step=1),
     Mutant("JNTV05-Eq36-strong", "index", "size, 1.0)", "size - 1, 1.0)", step=1),
