@@ -62,23 +62,21 @@ Every claim has one of these statuses:
 * *holds*: the statement is true as printed, as far as its evidence goes.
 * *false as stated*: a recorded counterexample refutes the printed statement.
 * *misprint*: the printed statement is false, but its intended meaning is plain and holds.
-* *ambiguous*: the printed statement has several readings. One of them is refuted, and each other
-  reading has a verdict of its own.
+* *ambiguous*: the printed statement has several readings, and a counterexample refutes one.
 * *open*: no counterexample and no proof is known.
-* *not decidable here*: no computation can settle the statement. The page of the source says why.
+* *not decidable here*: no computation can settle the statement.
 
 After the status, the evidence stands in brackets:
 
-* *counterexample*: one instance in short numbers violates the statement. The page shows both sides
-  of the inequality.
+* *counterexample*: one instance in short numbers violates the statement.
 * *proof*: the page has a proof, and each of its steps was checked numerically on instances.
 * *exact*: the space of instances is finite, and all of them were checked.
 * *instances*: random and structured instances were checked. That is evidence, and not a proof.
 * *worst case*: for some values of the parameters, a semidefinite program gives the worst case over
   all instances of any dimension, and its dual solution proves it in exact numbers.
 
-Each source has a page with its results and its errors. A source with more than ten claims has a
-second page with the details: every claim with its proof and its counterexamples.
+Each source has a page with its results and its errors. Longer sources have a second page with every
+claim, its proof and its counterexamples.
 
 ```
 relaxboost claims show SS09-T9        # show a claim in full
@@ -133,15 +131,16 @@ def numbers(all_sources: Sequence[Source]) -> str:
     lines = sum(len(source.lines) for source in all_sources)
     rows = sum(len(source.misprints) for source in all_sources)
     statements = len(claims) + left + rows - misprint
-    instead = "each" if mended == false else f"{mended}"
+    each = "Each false statement has a counterexample"
+    instead = " and" if mended == false else f", and {mended} of them have"
     return (
         f"We checked {statements} statements of {len(all_sources)} papers and lectures: theorems, "
         f"formulas, steps of proofs and remarks. **{holds} hold**, and **{false} are false** as "
-        f"stated. Each false statement has a counterexample, and {instead} of them has a corrected "
-        f"statement that is true. {rows} more are misprints whose meaning is plain, and "
-        f"{ambiguous} are ambiguous. {open_} are open, and {left} cannot be decided by computing. "
-        f"Their pages also have {own} claims that this package adds. “Line by line” on these pages "
-        f"gives the claims about each of {lines} lines of the sources."
+        f"stated. {each}{instead} a corrected statement that is true. {rows} more are misprints "
+        f"whose meaning is plain, and {ambiguous} are ambiguous. {open_} are open, and {left} "
+        f"cannot be decided by computing. The pages of the sources also have {own} claims that "
+        "this package adds. “Line by line” on these pages gives the claims about each of "
+        f"{lines} lines of the sources."
     )
 
 

@@ -69,9 +69,8 @@ def pages(source: Source) -> dict[str, str]:
     if details_of(source) == file_of(source):
         return {file_of(source): f"{first}\n{details}"}
     title = (
-        f"# {source.key}: details\n\nThis page has every claim about this source, with its "
-        "proof or its counterexample, and the claims line by line. An overview is on the page "
-        f"[results and errata]({file_of(source)}).\n"
+        f"# {source.key}: details\n\nThis page has every claim about the source, with its "
+        f"proof or counterexample. [Results and errata]({file_of(source)}) is the overview.\n"
     )
     return {file_of(source): first, details_of(source): f"{title}\n{details}"}
 
@@ -83,7 +82,7 @@ def _front(source: Source) -> Iterator[str]:
     total = ", ".join(f"{status} ({number})" for number, status in found if number)
     number = len(claims) + len(source.not_checked)
     yield from (f"# {source.key}", "", f"{as_markdown(source.reference).rstrip('.')}.", "")
-    yield from (f"The verdicts on {number} statements of this source are: {total}.", _HEAD)
+    yield from (f"Verdicts on {number} statements: {total}.", _HEAD)
     if details_of(source) != file_of(source):
         rows = (_row(claim) for claim in claims if not claim.part_of)
         head = "| result | verdict | statement |", "|---|---|---|"
@@ -110,8 +109,8 @@ def _details(source: Source) -> Iterator[str]:
     proved: dict[str, str] = {}
     if source.notation:
         yield from ("## Notation", "")
-        yield from (f"* {as_markdown(text)}" for text in paragraphs(source.notation))
-        yield ""
+        for text in paragraphs(source.notation):
+            yield from (as_markdown(text), "")
     for claim in source.claims.values():
         if not claim.part_of:
             found = verdict(claim)
@@ -146,9 +145,8 @@ def _errata(source: Source) -> Iterator[str]:
     for one in source.misprints:
         printed, read, harm = map(as_markdown, (one.printed, one.read, one.harm))
         read, harm = _linked(source, read), _linked(source, harm)
-        where = _link(source, one.id, as_markdown(one.place))
-        if one.id not in source.claims:
-            where = f'<span id="{anchor(one.id)}"></span>{as_markdown(one.place)}'
+        where = as_markdown(one.place)
+        where = _link(source, one.id, where) if one.id in source.claims else where
         yield f"* {where}: {printed}<br>*Read:* {read}<br>*Harm:* {harm}"
 
 
@@ -176,13 +174,12 @@ def _grouped(found: dict[str, dict[str, None]], separator: str) -> Iterator[str]
 
 
 def _link(source: Source, id: str, text: str = "") -> str:
-    """Return a link to a claim or to its erratum, or the text alone if there is neither."""
-    page = details_of(source)
-    if id not in {*source.claims, *(one.id for one in source.not_checked)}:
-        page = file_of(source)
-        if id not in {one.id for one in source.misprints}:
-            return text or id
-    return f"[{text or id}]({page}#{anchor(id)})"
+    """Return a link to a claim or to the errata, or the text alone if there is neither."""
+    if id in {*source.claims, *(one.id for one in source.not_checked)}:
+        return f"[{text or id}]({details_of(source)}#{anchor(id)})"
+    if id in {one.id for one in source.misprints}:
+        return f"[{text or id}]({file_of(source)}#errata)"
+    return text or id
 
 
 def _linked(source: Source, markdown: str, here: str = "") -> str:
