@@ -28,7 +28,7 @@ _OTHERS = {
     MISPRINT: "Other statements with a misprint",
     AMBIGUOUS: "Other statements that are ambiguous",
     OPEN: "Open statements",
-    UNDECIDABLE: "Statements that are not decidable here",
+    UNDECIDABLE: "Not decidable here",
 }
 """What begins the lists of statements that are not among the results."""
 
@@ -86,6 +86,8 @@ def _front(source: Source) -> Iterator[str]:
     if details_of(source) != file_of(source):
         rows = (_row(claim) for claim in claims if not claim.part_of)
         head = "| result | verdict | statement |", "|---|---|---|"
+        if source.notation:
+            yield from (f"[Notation]({details_of(source)}#notation).", "")
         yield from ("## Results", "", *head, *rows, "")
     for status in (FALSE, MISPRINT, AMBIGUOUS, OPEN):
         ids = [c.id for c in claims if c.part_of and c.status == status]
@@ -94,8 +96,8 @@ def _front(source: Source) -> Iterator[str]:
     if source.misprints:
         yield from ("## Errata", "", *_errata(source), "")
     if source.moved:
-        number = len(source.moved)
-        yield f"{number} older ids moved: `relaxboost claims show OLD-ID` says where one is now."
+        ids = f"{len(source.moved)} older id{'s' * (len(source.moved) > 1)}"
+        yield from (f"{ids} moved: `relaxboost claims show OLD-ID` says where.", "")
 
 
 def _others(source: Source, words: str, ids: Sequence[str]) -> Iterator[str]:
