@@ -96,8 +96,8 @@ def _front(source: Source) -> Iterator[str]:
     if source.misprints:
         yield from ("## Errata", "", *_errata(source), "")
     if source.moved:
-        ids = f"{len(source.moved)} older id{'s' * (len(source.moved) > 1)}"
-        yield from (f"{ids} moved: `relaxboost claims show OLD-ID` says where.", "")
+        moved = f"{len(source.moved)} older id{'s' * (len(source.moved) > 1)}"
+        yield from (f"{moved} moved: `relaxboost claims show OLD-ID` says where.", "")
 
 
 def _others(source: Source, words: str, ids: Sequence[str]) -> Iterator[str]:
