@@ -106,7 +106,7 @@ def test_the_overview_counts():
     text = ledger.index([made.MADE])
     assert "| [MADE](made.md) | 4 | 2 | 0 | 0 | 0 | 1 |\n| all | 4 | 2 | 0 | 0 | 0 | 1 |" in text
     assert "Of all 7 verdicts, 2 rest on a counterexample, 0 on a proof, 0 on an exact" in text
-    assert "5 on instances and 0 on a worst case alone. Worst cases are 0 of the steps" in text
+    assert "5 on instances. None rests on a worst case alone, but 0 steps of proofs do." in text
 
 
 def test_the_page_says_what_is_on_record():

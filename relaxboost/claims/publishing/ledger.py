@@ -112,11 +112,12 @@ def _evidence(claims: Sequence[Claim]) -> str:
     first, proof, worst, exact, rest = map(
         kinds.count, (COUNTEREXAMPLE, PROOF, WORST, EXACT, INSTANCES)
     )
+    alone = f"{worst} rest" if worst else "None rests"
     return (
         "Corrections and other readings of claims have verdicts of their own. Of all "
         f"{len(kinds)} verdicts, {first} rest on a counterexample, {proof} on a proof, {exact} on "
-        f"an exact enumeration, {rest} on instances and {worst} on a worst case alone. Worst cases "
-        f"are {steps} of the steps of proofs."
+        f"an exact enumeration and {rest} on instances. {alone} on a worst case alone, but {steps} "
+        "steps of proofs do."
     )
 
 
