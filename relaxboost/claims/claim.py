@@ -341,9 +341,10 @@ def statement_of(
 ) -> Callable[[Check], Statement]:
     """Return what makes a statement of its check, by the words given or the next of the texts.
 
-    `before` are the statements that have the texts before it.
+    `before` are the statements that have the texts before it. A text without a note has none: the
+    docstring of the check, which says what is measured, is not printed in its place.
     """
-    written = texts[len(before)] if len(before) < len(texts) else {}
+    written = {"note": "", **texts[len(before)]} if len(before) < len(texts) else {}
     if words:
         written = {"words": words, "formula": formula, "step": written.get("step", ())}
     if not written:

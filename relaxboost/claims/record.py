@@ -59,14 +59,15 @@ class Statement:
     check: Check
     steps: list[Any] = field(default_factory=list)
     """Of the proof in the note: claims; none where no proof is given."""
-    text: str = ""
+    text: str | None = None
+    """The note, if the texts of its source say what it is; None leaves it to the docstring."""
     step_texts: Sequence[Mapping[str, Any]] = ()
     """The texts of the steps in the tables of its source, in order."""
 
     @property
     def note(self) -> str:
         """How it is derived, what is wrong, where it is tight: by default the check's docstring."""
-        return self.text or inspect.getdoc(self.check) or ""
+        return (inspect.getdoc(self.check) or "") if self.text is None else self.text
 
     @property
     def code(self) -> str:
@@ -111,7 +112,7 @@ class Statement:
 
 def stated_by(texts: Mapping[str, Any]) -> Callable[[Check], Statement]:
     """Return what makes a statement of its check, by its texts in the tables of a source."""
-    note, steps = texts.get("note", ""), texts.get("step", ())
+    note, steps = texts.get("note"), texts.get("step", ())
     formula = texts.get("formula", "")
     return partial(Statement, texts["words"], formula, text=note, step_texts=steps)
 

@@ -79,6 +79,8 @@ class Source:
         self.key, self.reference, self.place = key, reference, place
         self.moved: dict[str, str] = {}
         """Where to look for what once had a name of its own: the name of a claim, or "errata"."""
+        self.notation = ""
+        """The symbols that its pages use: a paragraph for each group of them."""
         self.claims: dict[str, Claim] = {}
         self.not_checked: list[Unchecked] = []
         self.lines: list[Line] = []
@@ -92,6 +94,7 @@ class Source:
         written = tomllib.loads(path.read_text(encoding="utf-8"))
         source = cls(written["key"], written["reference"], place=written.get("place", math.inf))
         source.moved = written.get("moved", {})
+        source.notation = written.get("notation", "")
         source._texts = written.get("claim", {})
         source._table = written.get("lines", "")
         for name, one in written.get("unchecked", {}).items():

@@ -25,7 +25,7 @@ def one_line(text):
 def parts(finding):
     """Return the claim, the quote, the prose, the command and what is shown of its output."""
     id, quote, prose, block = re.search(
-        r"^\[([\w.-]+)\]\(claims/\S+\)\.\n\n> (.*?)\n\n(.*?)```\n(.*?)\n```$",
+        r"^[^\n]*\[([\w.-]+)\]\(claims/\S+\)\):\n\n> (.*?)\n\n(.*?)```\n(.*?)\n```$",
         finding,
         re.MULTILINE | re.DOTALL,
     ).groups()
@@ -33,11 +33,11 @@ def parts(finding):
     return claims.get(id), quote, prose, command.removeprefix("$ relaxboost ").split(), shown
 
 
-def test_there_are_ten_and_they_are_read_in_five_minutes():
+def test_there_are_ten_short_sections():
     assert [int(re.match(r"## (\d+)", finding)[1]) for finding in FINDINGS] == list(range(1, 11))
     prose = re.sub(r"```.*?```|\]\(\S+\)", "", PAGE, flags=re.DOTALL)
-    assert len(prose.split()) < 1250
-    assert "in five minutes" in (Path(__file__).parents[2] / "docs" / "index.md").read_text()
+    assert len(prose.split()) < 1800
+    assert "in ten short sections" in (Path(__file__).parents[2] / "docs" / "index.md").read_text()
 
 
 @pytest.mark.parametrize("finding", FINDINGS, ids=lambda text: text.splitlines()[0][3:])
@@ -66,11 +66,16 @@ def test_the_numbers_and_quotes_are_those_of_the_registry():
 def test_numbers_are_counted(monkeypatch):
     text = "a\n<!-- numbers -->\nold\n<!-- end -->\nb\n"
     found = ledger.renewed(text, [made.MADE])
-    assert found.startswith("a\n<!-- numbers -->\n1 papers and lectures, 7 statements: ")
+    assert found.startswith(
+        "a\n<!-- numbers -->\nWe checked 7 statements of 1 papers and lectures: "
+    )
     assert found.endswith("\n<!-- end -->\nb\n")
     words = one_line(found)
-    assert "**4 hold**. As stated **2 are false**, each with a counterexample, and 1 of" in words
-    assert "0 are open, and 1 cannot be decided by computing. The index counts 0 more" in words
+    assert "**4 hold**, and **2 are false** as stated. Each false statement has a" in words
+    assert "has a counterexample, and 1 of them have a corrected statement that is true." in words
+    assert (
+        "0 are open, and 1 cannot be decided by computing. The pages of the sources also" in words
+    )
     assert ledger.renewed(found, [made.MADE]) == found
     monkeypatch.setattr(made.few, "page", "not in the paper")
-    assert "6 statements" in ledger.numbers([made.MADE])
+    assert "checked 6 statements" in ledger.numbers([made.MADE])

@@ -73,14 +73,18 @@ def test_the_first_page_has_results_errata_and_moved_names(two_pages, monkeypatc
     found = pages.pages(made.MADE)
     assert [*found] == ["made.md", "made-details.md"]
     first, details = found.values()
-    assert "Statements: 7. Holds: 4, false as stated: 1, ambiguous: 1, not decidable" in first
+    assert (
+        "Verdicts on 7 statements: holds (4), false as stated (1), ambiguous (1), not dec" in first
+    )
     assert (
         r"| [MADE-trace](made-details.md#made-trace) | false as stated (counterexample) | "
         r"Theorem 1 \| rate: The loss is &lt;at most> its bound & `falls`. *True instead:* It is "
         "at most 1. |"
     ) in first
-    assert "displays ambiguous: [MADE-few](made-details.md#made-few)." in first
-    assert "\n2 ids moved; `relaxboost claims show OLD-ID` says where one went." in first
+    assert "\nOther statements that are ambiguous: [MADE-few](made-details.md#made-few).\n" in first
+    assert "\nNot decidable here: [MADE-U1](made-details.md#made-u1).\n" in first
+    assert "\n2 older ids moved: `relaxboost claims show OLD-ID` says where." in first
+    assert details.startswith("# MADE: details\n\nThis page has every claim about the source, with")
     assert '<details id="made-many" markdown="1">\n<summary><b>MADE-many</b> holds' in details
 
 
@@ -101,12 +105,16 @@ def test_misprints_are_in_the_errata_alone():
 def test_the_overview_counts():
     text = ledger.index([made.MADE])
     assert "| [MADE](made.md) | 4 | 2 | 0 | 0 | 0 | 1 |\n| all | 4 | 2 | 0 | 0 | 0 | 1 |" in text
-    assert "there are 7 verdicts. They rest on: 2 counterexample, 5 instances." in text
+    assert "Of all 7 verdicts, 2 rest on a counterexample, 0 on a proof, 0 on an exact" in text
+    assert "5 on instances. None rests on a worst case alone, but 0 steps of proofs do." in text
 
 
 def test_the_page_says_what_is_on_record():
     page = page_of(made.MADE)
-    assert r"**MADE-U1** not decidable here. Sec. 9: It is &lt;nice> | `good`. a matter" in page
+    assert (
+        r"**MADE-U1** not decidable here. Sec. 9: It is &lt;nice> | `good`. Reason: A matter"
+        in page
+    )
     assert "## MADE-trace\n\n**False as stated (counterexample).** The loss" in page
     assert "\n\nTheorem 1 | rate. `L_t ≤ e^{−t/30} [1](2) < ‖d‖_1` Given: ε > 0" in page
     assert "**Refuted:** `0.25 <= -0.5 (square)`\n\n```\nt = -1/2, k = 1, loss = hin" in page
@@ -149,6 +157,30 @@ def test_readings_proofs_enumerations_and_what_is_illegible():
     assert "**Holds (exact).** x ≤ 1\n\nEq. 2. `f`\n\nIllegible in our copy." in text
     steps = "\n\n1. A worst case. for x = 1\n2. A step. `x² ≤ x` Since x ≤ 1, x² ≤ x.\n"
     assert f"**Holds (proof).** x ≤ 1\n\nNot in the paper. `f`{steps}" in text
+
+
+def test_names_of_claims_in_notes_are_links(two_pages):
+    source, space = Source("S", "a source"), Space(x=Real(0, 1))
+    source.notation = "x is a number.\n\nf* is the conjugate."
+
+    def claim(name):
+        options = {"space": space, "formula": "E1 ≤ 1"}
+        return source.claim(name, "Eq. 1", f"It is S-{name}.", **options)
+
+    claim("plain")(lambda x: at_most(x.x, 1))
+
+    @claim("E1")
+    def _(x):
+        """By `plain`, S-plain and SS09-T9; E1 is plain, E12 and `x` are no claims."""
+        return at_most(x.x, 1)
+
+    first, details = pages.pages(source).values()
+    assert "\n[Notation](s-details.md#notation).\n" in first
+    assert "## Notation\n\nx is a number.\n\nf\\* is the conjugate.\n\n## S-plain\n" in details
+    link = "[S-plain](s-details.md#s-plain)"
+    nine = "[SS09-T9](ss09-details.md#ss09-t9)"
+    assert f"By {link}, {link} and {nine}; S-E1 is plain, E12 and `x` are no claims." in details
+    assert "`E1 ≤ 1`" in details
 
 
 def test_lines_of_a_source_lead_to_claims_or_give_a_reason(monkeypatch):

@@ -55,7 +55,12 @@ def declare(source, step=True):
     claim = source.claim("L1", space=Space(x=Real(0, 1)))(lambda x: at_most(x.x, 0.5))
     corrected = claim.corrected()(lambda x: at_most(x.x, 1.0))
     if step:
-        corrected.step()(lambda x: at_most(x.x, 1.0))
+
+        @corrected.step()
+        def _(x):
+            """Measure x, which is no note."""
+            return at_most(x.x, 1.0)
+
     return claim
 
 
@@ -66,6 +71,7 @@ def test_texts_of_corrections_and_steps_come_from_the_file(source):
     assert (claim.stated.note, correction.words) == ("Nothing holds it down.", "It is at most 1.")
     assert (correction.formula, correction.note) == ("x ≤ 1", "Proof. By its range (1).")
     assert [step.stated.words for step in correction.steps] == ["The range ends at 1."]
+    assert correction.steps[0].stated.note == ""
     assert claim.check(trials=5).agrees
 
 

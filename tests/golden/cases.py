@@ -340,6 +340,7 @@ JUDGED_AGAIN: set[str] = {
     "SS09-D6",
     "SS09-remark-adaboost-loss",
     "SS09-remark-opposite",  # w = 0 has the margin 0
+    "SS09-F2-doubles",  # the paper says nothing of floating point
     "RDS04-maximum-margin",  # the paper denies what was charged to it
     "GB11-subgradients-emp",  # examples may coincide
 }

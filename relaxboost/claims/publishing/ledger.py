@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -17,8 +17,23 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.files import write_atomically
 from relaxboost.claims.claim import Claim
 from relaxboost.claims.publishing.entry import refutation
-from relaxboost.claims.publishing.pages import PICTURES, STATUSES, counts, file_of, pages
-from relaxboost.claims.record import COUNTEREXAMPLE, EXACT, FALSE, INSTANCES, PROOF, WORST
+from relaxboost.claims.publishing.pages import (
+    PICTURES,
+    STATUSES,
+    UNDECIDABLE,
+    counts,
+    file_of,
+    pages,
+)
+from relaxboost.claims.record import (
+    COUNTEREXAMPLE,
+    EXACT,
+    FALSE,
+    INSTANCES,
+    PROOF,
+    WORST,
+    WorstCases,
+)
 from relaxboost.claims.registry import sources
 from relaxboost.claims.source import Source
 
@@ -34,39 +49,43 @@ OWN = "not in the paper"
 _HEAD = """\
 # Claims
 
-What the literature states, each statement with a check that anyone can run, and its verdict.
-In a hurry: [what we found in the papers](../findings.md), in five minutes.
+A *claim* is a statement of a paper or lecture, together with a check that anyone can run. This page
+counts the claims of each source by their verdict. The most important errors are described in
+[what we found in the papers](../findings.md), which has ten short sections.
 """
 
 _MEANING = """\
 ## How to read a verdict
 
-* *holds*: nothing refutes it.
-* *false as stated*: a counterexample on record refutes what is printed.
-* *misprint*: false as printed, but the meaning is plain, and holds.
-* *ambiguous*: it has several readings; each has its verdict.
-* *open*: nothing refutes it, and neither we nor the paper know a proof.
-* *not decidable here*: no computation settles it; the reason is given.
+Every claim has one of these statuses:
 
-In brackets follows what the verdict rests on:
+* *holds*: the statement is true as printed, as far as its evidence goes.
+* *false as stated*: a recorded counterexample refutes the printed statement.
+* *misprint*: the printed statement is false, but its intended meaning is plain and holds.
+* *ambiguous*: the printed statement has several readings, and a counterexample refutes one.
+* *open*: no counterexample and no proof is known.
+* *not decidable here*: no computation can settle the statement.
 
-* *counterexample*: one instance in short numbers, with both sides of the inequality.
-* *proof*: each step stands on the page and is checked on instances of its own.
-* *worst case*: for some parameters, a semidefinite program gives the worst case over all
-  instances of any dimension, and its dual proves it in exact numbers.
-* *exact*: all instances of a finite space were tried.
-* *instances*: random and structured instances were tried, which is evidence and no proof.
+After the status, the evidence stands in brackets:
 
-Each source has a page with its results and errors. Longer sources have a second page with every
+* *counterexample*: one instance in short numbers violates the statement.
+* *proof*: the page has a proof, and each of its steps was checked numerically on instances.
+* *exact*: the space of instances is finite, and all of them were checked.
+* *instances*: random and structured instances were checked. That is evidence, and not a proof.
+* *worst case*: for some values of the parameters, a semidefinite program gives the worst case over
+  all instances of any dimension, and its dual solution proves it in exact numbers.
+
+Each source has a page with its results and its errors. Longer sources have a second page with every
 claim, its proof and its counterexamples.
 
 ```
-relaxboost claims show SS09-T9        # a claim in full
+relaxboost claims show SS09-T9        # show a claim in full
 relaxboost claims check 'SS09-*'      # repeat the checks of a source
-relaxboost claims attack SS09-T9      # search for a counterexample, and shrink it
+relaxboost claims attack SS09-T9      # search for a small counterexample
 ```
 
-[Checking a claim](../checking-claims.md) has the details, and claims of your own.
+[Checking a claim](../checking-claims.md) explains how a check decides, and how to write a claim of
+your own.
 """
 
 
@@ -74,21 +93,32 @@ def index(all_sources: Sequence[Source]) -> str:
     """Return the overview: how the statements of each source fare, and what verdicts mean."""
     claims = [claim for source in all_sources for claim in source.claims.values()]
     unchecked = [one for source in all_sources for one in source.not_checked]
-    heads = ("source", *STATUSES, "not decidable here")
+    heads = ("source", *STATUSES, UNDECIDABLE)
     lines = [_HEAD, f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for source in all_sources:
         numbers = counts(source.claims.values(), source.not_checked)
         lines.append(f"| [{source.key}]({file_of(source)}) | {' | '.join(map(str, numbers))} |")
     lines.append(f"| all | {' | '.join(map(str, counts(claims, unchecked)))} |")
-    return "\n".join([*lines, "", _evidence(claims), "", _MEANING])
+    more = sum(len(source.misprints) for source in all_sources) - counts(claims, unchecked)[2]
+    errata = f"The errata on the pages of the sources list {more} more misprints without a check."
+    return "\n".join([*lines, "", errata, _evidence(claims), "", _MEANING])
 
 
-def _evidence(claims: Iterable[Claim]) -> str:
+def _evidence(claims: Sequence[Claim]) -> str:
     """Return how many verdicts rest on what; corrections count as verdicts of their own."""
-    kinds = [claim.evidence(statement) for claim in claims for statement in claim.statements]
-    names = (COUNTEREXAMPLE, PROOF, WORST, EXACT, INSTANCES)
-    rests = ", ".join(f"{kinds.count(kind)} {kind}" for kind in names if kind in kinds)
-    return f"With the corrections there are {len(kinds)} verdicts. They rest on: {rests}."
+    statements = [statement for claim in claims for statement in claim.statements]
+    kinds = [claim.evidence(one) for claim in claims for one in claim.statements]
+    steps = sum(isinstance(step.every, WorstCases) for one in statements for step in one.steps)
+    first, proof, worst, exact, rest = map(
+        kinds.count, (COUNTEREXAMPLE, PROOF, WORST, EXACT, INSTANCES)
+    )
+    alone = f"{worst} rest" if worst else "None rests"
+    return (
+        "Corrections and other readings of claims have verdicts of their own. Of all "
+        f"{len(kinds)} verdicts, {first} rest on a counterexample, {proof} on a proof, {exact} on "
+        f"an exact enumeration and {rest} on instances. {alone} on a worst case alone, but {steps} "
+        "steps of proofs do."
+    )
 
 
 def numbers(all_sources: Sequence[Source]) -> str:
@@ -98,18 +128,20 @@ def numbers(all_sources: Sequence[Source]) -> str:
         claims, [one for source in all_sources for one in source.not_checked]
     )
     mended = sum(claim.status == FALSE and bool(claim.corrections) for claim in claims)
-    also = " and" if mended == false else f", and {mended} of these with"
     own = sum(len(source.claims) for source in all_sources) - len(claims)
     lines = sum(len(source.lines) for source in all_sources)
     rows = sum(len(source.misprints) for source in all_sources)
     statements = len(claims) + left + rows - misprint
+    each = "Each false statement has a counterexample"
+    instead = " and" if mended == false else f", and {mended} of them have"
     return (
-        f"{len(all_sources)} papers and lectures, {statements} statements: theorems, "
-        f"displays, steps of proofs, remarks. **{holds} hold**. As stated **{false} are false**, "
-        f"each with a counterexample{also} what is true instead. {rows} "
-        f"are misprints whose meaning is plain, {ambiguous} are ambiguous, {open_} are open, and "
-        f"{left} cannot be decided by computing. The index counts {own} more, which this package "
-        f"adds. “Line by line”, on their pages, has the claims about each of {lines} lines."
+        f"We checked {statements} statements of {len(all_sources)} papers and lectures: theorems, "
+        f"formulas, steps of proofs and remarks. **{holds} hold**, and **{false} are false** as "
+        f"stated. {each}{instead} a corrected statement that is true. {rows} more are misprints "
+        f"whose meaning is plain, and {ambiguous} are ambiguous. {open_} are open, and {left} "
+        f"cannot be decided by computing. The pages of the sources also have {own} claims that "
+        "this package adds. “Line by line” on these pages gives the claims about each of "
+        f"{lines} lines of the sources."
     )
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 from relaxboost.claims.claim import Claim
 from relaxboost.claims.measure import HOLDS
 from relaxboost.claims.publishing.entry import parts, verdict
-from relaxboost.claims.publishing.prose import as_html, as_markdown, reading
+from relaxboost.claims.publishing.prose import as_html, as_markdown, paragraphs, reading
 from relaxboost.claims.record import AMBIGUOUS, FALSE, MISPRINT, OPEN, Unchecked
+from relaxboost.claims.registry import sources
 from relaxboost.claims.source import DISPLAYS, Source
 
 PICTURES = "images/claims"
@@ -17,10 +20,25 @@ PICTURES = "images/claims"
 STATUSES = (HOLDS, FALSE, MISPRINT, AMBIGUOUS, OPEN)
 """Statuses on record, in the order of tables."""
 
+UNDECIDABLE = "not decidable here"
+"""What is said of statements that no computation settles."""
+
+_OTHERS = {
+    FALSE: "Other statements that are false as stated (in proofs, remarks and formulas)",
+    MISPRINT: "Other statements with a misprint",
+    AMBIGUOUS: "Other statements that are ambiguous",
+    OPEN: "Open statements",
+    UNDECIDABLE: "Not decidable here",
+}
+"""What begins the lists of statements that are not among the results."""
+
 CLAIMS_ON_ONE_PAGE = 10
 """A source with at most this many claims has no second page."""
 
 _HEAD = "[What the verdicts mean, and how to repeat a check](index.md).\n"
+
+_NAME = re.compile(r"(`+)(.+?)\1|(?<![\w/-])[A-Z][\w.]*(?:-\w[\w.]*)*(?:-\w+|\d\w*|\w)(?![\w-])")
+"""What may be the name of a claim in a note: code, or a word with a capital."""
 
 
 def file_of(source: Source) -> str:
@@ -50,38 +68,51 @@ def pages(source: Source) -> dict[str, str]:
     first, details = "\n".join(_front(source)), "\n".join(_details(source))
     if details_of(source) == file_of(source):
         return {file_of(source): f"{first}\n{details}"}
-    title = f"# {source.key}: details\n\n[Results and errata]({file_of(source)}).\n"
+    title = (
+        f"# {source.key}: details\n\nThis page has every claim about the source, with its "
+        f"proof or counterexample. [Results and errata]({file_of(source)}) is the overview.\n"
+    )
     return {file_of(source): first, details_of(source): f"{title}\n{details}"}
 
 
 def _front(source: Source) -> Iterator[str]:
     """Yield the lines of the first page: results, errors and names that moved."""
     claims = [*source.claims.values()]
-    found = zip(counts(claims, source.not_checked), (*STATUSES, "not decidable here"), strict=True)
-    total = ", ".join(f"{status}: {number}" for number, status in found if number)
+    found = zip(counts(claims, source.not_checked), (*STATUSES, UNDECIDABLE), strict=True)
+    total = ", ".join(f"{status} ({number})" for number, status in found if number)
+    number = len(claims) + len(source.not_checked)
     yield from (f"# {source.key}", "", f"{as_markdown(source.reference).rstrip('.')}.", "")
-    yield from (
-        f"Statements: {len(claims) + len(source.not_checked)}. {total.capitalize()}.",
-        _HEAD,
-    )
+    yield from (f"Verdicts on {number} statements: {total}.", _HEAD)
     if details_of(source) != file_of(source):
         rows = (_row(claim) for claim in claims if not claim.part_of)
         head = "| result | verdict | statement |", "|---|---|---|"
+        if source.notation:
+            yield from (f"[Notation]({details_of(source)}#notation).", "")
         yield from ("## Results", "", *head, *rows, "")
-    for status in (FALSE, AMBIGUOUS):
+    for status in (FALSE, MISPRINT, AMBIGUOUS, OPEN):
         ids = [c.id for c in claims if c.part_of and c.status == status]
-        if ids:
-            links = ", ".join(_link(source, id) for id in ids)
-            yield from (f"In proofs, remarks and displays {status}: {links}.", "")
+        yield from _others(source, _OTHERS[status], ids)
+    yield from _others(source, _OTHERS[UNDECIDABLE], [one.id for one in source.not_checked])
     if source.misprints:
         yield from ("## Errata", "", *_errata(source), "")
     if source.moved:
-        yield f"{len(source.moved)} ids moved; `relaxboost claims show OLD-ID` says where one went."
+        moved = f"{len(source.moved)} older id{'s' * (len(source.moved) > 1)}"
+        yield from (f"{moved} moved: `relaxboost claims show OLD-ID` says where.", "")
+
+
+def _others(source: Source, words: str, ids: Sequence[str]) -> Iterator[str]:
+    """Yield the line that lists statements which are not among the results."""
+    if ids:
+        yield from (f"{words}: {', '.join(_link(source, id) for id in ids)}.", "")
 
 
 def _details(source: Source) -> Iterator[str]:
     """Yield the lines of the second page: results with their parts, and the table of lines."""
     proved: dict[str, str] = {}
+    if source.notation:
+        yield from ("## Notation", "")
+        for text in paragraphs(source.notation):
+            yield from (as_markdown(text), "")
     for claim in source.claims.values():
         if not claim.part_of:
             found = verdict(claim)
@@ -91,10 +122,12 @@ def _details(source: Source) -> Iterator[str]:
             yield from _folded(source, claim.id.partition("-")[2], proved)
     others = [*_folded(source, DISPLAYS, proved)]
     for one in source.not_checked:
-        text = as_markdown(f"not decidable here. {one.location}: {one.words} {one.reason}")
+        reason = f"{one.reason[:1].upper()}{one.reason[1:].rstrip('.')}."
+        text = f"{UNDECIDABLE}. {one.location}: {one.words} Reason: {reason}"
+        text = _linked(source, as_markdown(text))
         others += [f'<p id="{anchor(one.id)}" markdown="1">**{one.id}** {text}</p>', ""]
     if others:
-        yield from ("## Displays and remarks", "", *others)
+        yield from ("## Formulas and remarks", "", *others)
     if source.lines:
         yield from ("## Line by line", "", *_lines(source), "")
 
@@ -105,6 +138,7 @@ def _row(claim: Claim) -> str:
     if claim.corrections and claim.status != MISPRINT:
         title = "Another reading" if claim.status == AMBIGUOUS else "True instead"
         text += f" *{title}:* {as_markdown(reading(claim.corrections[0].words), cell=True)}"
+    text = _linked(claim.source, text)
     return f"| {_link(claim.source, claim.id)} | {verdict(claim)} | {text} |"
 
 
@@ -112,7 +146,9 @@ def _errata(source: Source) -> Iterator[str]:
     """Yield a row for each misprint; a list, since a table of four columns fits no phone."""
     for one in source.misprints:
         printed, read, harm = map(as_markdown, (one.printed, one.read, one.harm))
-        where = _link(source, one.id, as_markdown(one.place))
+        read, harm = _linked(source, read), _linked(source, harm)
+        where = as_markdown(one.place)
+        where = _link(source, one.id, where) if one.id in source.claims else where
         yield f"* {where}: {printed}<br>*Read:* {read}<br>*Harm:* {harm}"
 
 
@@ -121,7 +157,8 @@ def _lines(source: Source) -> Iterator[str]:
     claims: dict[str, dict[str, None]] = {}
     reasons: dict[str, dict[str, None]] = {}
     for line in source.lines:
-        texts = [_link(source, id) for id in line.ids] or [as_markdown(line.reason)]
+        reason = _linked(source, as_markdown(line.reason))
+        texts = [_link(source, id) for id in line.ids] or [reason]
         found = (claims if line.ids else reasons).setdefault(line.place, {})
         found.update(dict.fromkeys(texts))
     yield from _grouped(claims, ", ")
@@ -139,11 +176,32 @@ def _grouped(found: dict[str, dict[str, None]], separator: str) -> Iterator[str]
 
 
 def _link(source: Source, id: str, text: str = "") -> str:
-    """Return a link to the section of a claim, or the text alone if there is none."""
-    known = {*source.claims, *(one.id for one in source.not_checked)}
-    if id not in known:
-        return text or id
-    return f"[{text or id}]({details_of(source)}#{anchor(id)})"
+    """Return a link to a claim or to the errata, or the text alone if there is neither."""
+    if id in {*source.claims, *(one.id for one in source.not_checked)}:
+        return f"[{text or id}]({details_of(source)}#{anchor(id)})"
+    if id in {one.id for one in source.misprints}:
+        return f"[{text or id}]({file_of(source)}#errata)"
+    return text or id
+
+
+def _linked(source: Source, markdown: str, here: str = "") -> str:
+    """Return a text in which the names of claims are links, but for that of the claim `here`."""
+    return _NAME.sub(partial(_as_link, source, here), markdown)
+
+
+def _as_link(source: Source, here: str, found: re.Match[str]) -> str:
+    """Return the link for a match of `_NAME`, or the match where it names no claim."""
+    name = found[2] or found[0]
+    key = name.partition("-")[0]
+    full = next((one for one in (source, *sources()) if "-" in name and one.key == key), None)
+    if full is None and (found[2] or re.search(r"\d|-", name)):
+        full, name = source, f"{source.key}-{name}"
+    if full is None:
+        return found[0]
+    link = _link(full, name)
+    if link == name:
+        return found[0]
+    return name if name == here else link
 
 
 def _folded(source: Source, name: str, proved: dict[str, str]) -> Iterator[str]:
@@ -168,7 +226,7 @@ def _markdown(claim: Claim, proved: dict[str, str]) -> Iterator[str]:
             before = proved.setdefault(part.text, claim.id)
             text = part.text if before == claim.id else f"As in the proof of {before}."
             yield from [""] * (step == 1)
-            yield f"{step}. {as_markdown(text)}"
+            yield f"{step}. {_linked(claim.source, as_markdown(text), claim.id)}"
             continue
         yield ""
         if part.kind == "data":
@@ -178,5 +236,5 @@ def _markdown(claim: Claim, proved: dict[str, str]) -> Iterator[str]:
             yield f"> {as_markdown(part.text)}"
         else:
             label = f"**{part.label}** " if part.label else ""
-            yield label + as_markdown(part.text)
+            yield label + _linked(claim.source, as_markdown(part.text), claim.id)
     yield ""

@@ -99,7 +99,6 @@ accuracy_half_gap.step(space=VOTES)(smoothing_costs)
 
 @SOURCE.claim(
     "T9-family",
-    printed=accuracy.printed,
     given="A in [−1, 1]^(m×n), m ≥ 2, 0 < ε ≤ 1; " + F_GIVEN,
     space=GAMES.but(f=F),
 ).checked(trials=12)

@@ -66,11 +66,8 @@ def _(x: Instance) -> Slack:
 )
 def doubles(x: Instance) -> Slacks:
     with np.errstate(all="ignore"):
-        yield from _accurate(fig2(list(softmax(x.theta)), 1.0 / x.k), x)
-
-
-@doubles.corrected()
-def log_domain(x: Instance) -> Slacks:
+        lost = fig2(list(softmax(np.array([0.0, -40.0, -41.0]))), 0.5)
+    yield equal(math.fsum(lost), near(0.0), "mass of Fig. 2 for θ = (0, −40, −41)")
     yield from _accurate(by_sorting(-x.theta, 1.0, x.k), x)
 
 

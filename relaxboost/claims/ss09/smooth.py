@@ -29,10 +29,7 @@ F = Choice(*FORMS)
 FAMILY_RUNS = CAPPED_RUNS.but(f=F)
 """The same for the other f, too."""
 
-F_GIVEN = (
-    "f the indicator of ‖d‖_∞ ≤ 1/k (k = 1 is the hard margin), s‖d‖_∞, sh, or s|d_1| as a user's "
-    "own f; s = 3k/(10m)"
-)
+F_GIVEN = "f the indicator of ‖d‖_∞ ≤ 1/k, s‖d‖_∞, sh or s|d_1|, s = 3k/(10m)"
 
 
 def f_of(x: Instance) -> str:
