@@ -1,12 +1,11 @@
-"""The claims of the literature, each with a check, and a verdict on every one.
+"""The claims of the literature. Each claim has a check, and a verdict that the check reproduces.
 
 ::
 
     import relaxboost as rb
 
-    rb.claims.all()
-    print(rb.claims.get("SS09-T9").check(trials=20, seed=0))
-    print(rb.claims.get("SS09-T9").attack(budget=2000))
+Python imports each name when it is first used, so that the pytest plugin does not slow down the
+start of pytest.
 
 Names are loaded when they are first used, so that the pytest plugin costs nothing.
 """
