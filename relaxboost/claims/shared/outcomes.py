@@ -89,7 +89,7 @@ class Outcomes:
         return sure / size, min(1.0, maybe * size)
 
     def quantile(self, delta: float) -> float:
-        """Return a b, rounded up, that the excess risk exceeds with probability at most δ."""
+        """Return a bound b, rounded up, with P(excess risk > b) ≤ δ."""
         self._enumerated()
         order = np.argsort(-self.risk, kind="stable")
         above = np.cumsum(self.probability[order]) * (1.0 + roundoff(sum(self.samples.shape) + 2))
@@ -121,7 +121,7 @@ class Outcomes:
         return Excess(lower, high - self.least[0] + radius, self.bound, how)
 
     def _band(self, delta: float) -> float:
-        """Return a distance of mean and expectation that is exceeded with probability at most δ."""
+        """Return the half-width of a confidence band for the expected risk, at confidence 1 − δ."""
         runs = len(self.risk)
         if runs < 2:
             raise InputError("the band of Bernstein needs at least two samples")
