@@ -201,7 +201,7 @@ class Choice(Field):
 
 
 def short(x: float) -> str:
-    """Return a double as the nearest short fraction, or else as the shortest exact decimal."""
+    """Return the text of a double: a short fraction if it equals one, or else the decimal."""
     if not math.isfinite(x):
         return repr(float(x))
     fraction = Fraction(x).limit_denominator(1000)

@@ -113,8 +113,8 @@ def bracket(value: Quantity) -> Bracket:
 
     The interval is a point for integers and fractions, and wider for floats.
 
-    A float is taken as the result of a short computation, with a relative error of 1e-12 and an
-    absolute error of at least 1e-12. Write ``Fraction(x)`` for a float that is exact.
+    A float x is taken as the result of a short computation, with an error of at most
+    1e-12 · max(1, |x|). Write ``Fraction(x)`` for a float that is exact.
     """
     if isinstance(value, Bracket):
         return value
@@ -124,9 +124,9 @@ def bracket(value: Quantity) -> Bracket:
         value = float(value)
     except TypeError:
         kind = type(value).__name__
-        raise InputError(f"a quantity of a claim is one number, got {kind}") from None
+        raise InputError(f"a quantity of a claim must be one number, got {kind}") from None
     if math.isnan(value):
-        raise InputError("a quantity of a claim came out as nan")
+        raise InputError("a quantity of a claim is nan")
     if math.isinf(value):
         return Bracket(value, value)
     error = _ROUNDING * max(1.0, abs(value))

@@ -46,9 +46,9 @@ class Space:
                 )
 
     def but(self, sizes: Mapping[str, tuple[int, int]] | None = None, **fields: Field) -> Space:
-        """Return the space with other sizes.
+        """Return a copy of the space with other sizes or fields.
 
-        Given fields replace those of the same name, or are added.
+        A given field replaces the field of the same name, or is added as a new field.
         """
         return Space(self.sizes if sizes is None else sizes, **{**self.fields, **fields})
 

@@ -117,17 +117,17 @@ def weak_learnability(x: Instance) -> Bracket:
 
 
 def risk(A: Array, w: Array) -> float:
-    """Return L(−Aw) = (1/m) Σ exp(−(Aw)_i)."""
+    """Return the risk L(−Aw) = (1/m) Σ exp(−(Aw)_i)."""
     return float(np.mean(np.exp(-(A @ w))))
 
 
 def reweighting(A: Array, w: Array) -> Array:
-    """Return ∇L(−Aw), whose entries are exp(−(Aw)_i)/m."""
+    """Return the vector ∇L(−Aw), whose entries are exp(−(Aw)_i)/m."""
     return np.exp(-(A @ w)) / len(A)
 
 
 def gradient(A: Array, w: Array) -> Array:
-    """Return ∇(L∘(−A))(w) = −Aᵀ∇L(−Aw)."""
+    """Return the gradient ∇(L∘(−A))(w) = −Aᵀ∇L(−Aw)."""
     return -A.T @ reweighting(A, w)
 
 

@@ -115,7 +115,7 @@ class Expression(_Linear):
 
 @dataclass(frozen=True)
 class Requirement:
-    """An expression that is at most 0, or equal to 0."""
+    """The requirement that an expression is at most 0, or equal to 0."""
 
     expression: Expression
     equality: bool = False

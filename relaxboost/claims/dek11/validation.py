@@ -10,7 +10,7 @@ from relaxboost.claims.dek11.source import SOURCE
 from relaxboost.claims.language import *
 
 RUNS = LAWS.but(learner=Choice("GD", "EG"))
-"""Laws, each with the name of the algorithm that learns."""
+"""The data of a law and the name of the learning algorithm."""
 
 LATER = RUNS.but(delta=Real(0.01, 0.99))
 

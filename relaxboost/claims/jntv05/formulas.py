@@ -30,7 +30,7 @@ def gibbs(Z: Array, beta: float, radius: float) -> Array:
 
 
 def free_energy(z: Array, beta: float, radius: float) -> float:
-    """Return W_β(z) for the entropy, Eq. 9."""
+    """Return the β-conjugate W_β(z) of the entropy (Eq. 9)."""
     low = float(z.min())
     return radius * (beta * math.log(float(np.exp((low - z) / beta).mean())) - low)
 

@@ -33,7 +33,7 @@ min V."""
 
 
 def temperatures(x: Instance) -> Array:
-    """Return β_0 ≤ β_1 ≤ ... ≤ β_t."""
+    """Return the temperatures β_0 ≤ β_1 ≤ ... ≤ β_t of a stream."""
     return x.beta + np.append(0.0, np.cumsum(x.growth))
 
 

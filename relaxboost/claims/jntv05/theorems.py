@@ -197,7 +197,7 @@ theorem_2_corrected.step(space=RATES)(rate.stated.check)
 
 
 CHAIN = Space(steep=Real(0.25, 4), flat=Real(0.25, 4), scale=Real(0.2, 5, log=True))
-"""Two slopes R of the loss Q(θ, Z) = R[±(θ_1 − 1/2)]_+ for M = 2 and λ = 1, and β_0."""
+"""The data of the chain: two slopes R of Q(θ, Z) = R[±(θ_1 − 1/2)]_+, and β_0, for M = 2, λ = 1."""
 
 
 @SOURCE.claim("R5", space=CHAIN)

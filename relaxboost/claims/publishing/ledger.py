@@ -72,7 +72,7 @@ relaxboost claims attack SS09-T9      # search for a counterexample, and shrink 
 
 
 def index(all_sources: Sequence[Source]) -> str:
-    """Return the overview page: the number of statements of each status by source, and legends."""
+    """Return the overview page: a table of statements by status, and the meaning of a verdict."""
     claims = [claim for source in all_sources for claim in source.claims.values()]
     unchecked = [one for source in all_sources for one in source.not_checked]
     heads = ("source", *STATUSES, "not decidable here")

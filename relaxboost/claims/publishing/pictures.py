@@ -54,7 +54,7 @@ def picture(claim: Claim, verdict: ClaimVerdict, title: str | None = None) -> An
         If the verdict is on another claim, or if no instance satisfies the hypotheses.
     """
     if verdict.id != claim.id:
-        raise InputError(f"a verdict on {verdict.id} is no verdict on {claim.id}")
+        raise InputError(f"the verdict is on the claim {verdict.id}, not on {claim.id}")
     evidence = verdict.decisive
     if evidence is None:
         raise InputError(f"no instance met the hypotheses of {claim.id}; there is nothing to draw")
@@ -269,7 +269,7 @@ def _relation(slack: Slack) -> str:
 
 
 def _left_side(slacks: list[Slack]) -> str:
-    """Return the legend of the left side, with the relation to the right side if it is unique."""
+    """Return the legend of the left side. It ends with ≤ or = if all relations are the same."""
     relations = {_relation(slack) for slack in slacks}
     return f"left side {relations.pop()}" if len(relations) == 1 else "left side"
 

@@ -70,7 +70,10 @@ def minkowski(x: Instance) -> Slack:
 
 
 def _touching(s: float, r: float) -> tuple[float, float]:
-    """Return max over w of −f*(−w) − g*(w), where w_2 = 0 ≤ w_1, and inf f + g."""
+    """Return both sides of duality: max over w of −f*(−w) − g*(w), and inf f + g.
+
+    The maximum is over w with w_2 = 0 ≤ w_1.
+    """
     if s > r:  # w_1 (s − r) has no bound, and no d_1 lies in [s, r]
         return math.inf, math.inf
 

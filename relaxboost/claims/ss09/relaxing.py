@@ -16,7 +16,7 @@ from relaxboost.relaxations.bounds import bounds_of
 
 @dataclass(frozen=True)
 class Penalty:
-    """A function f on R^m, its conjugate, and a relaxation, which is f − constant on the simplex."""
+    """A function f on R^m, its conjugate, and a relaxation equal to f − constant on the simplex."""
 
     f: Callable[[Array, float], float]
     f_star: Callable[[Array, float], float]
