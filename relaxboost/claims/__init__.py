@@ -4,10 +4,12 @@
 
     import relaxboost as rb
 
+    rb.claims.all()
+    print(rb.claims.get("SS09-T9").check(trials=20, seed=0))
+    print(rb.claims.get("SS09-T9").attack(budget=2000))
+
 Python imports each name when it is first used, so that the pytest plugin does not slow down the
 start of pytest.
-
-Names are loaded when they are first used, so that the pytest plugin costs nothing.
 """
 
 import lazy_loader

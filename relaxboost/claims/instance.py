@@ -107,7 +107,10 @@ def _numerically(game: Game) -> CertifiedOptimum:
     crossing = lower - upper
     if crossing > 0.0:  # numerical bounds may cross by a little: the truth is about there
         if crossing > _CROSSING * (1.0 + abs(lower)):
-            raise ArithmeticError(f"the bounds of {game!r} cross by {crossing:g}; {found.message}")
+            raise ArithmeticError(
+                f"the lower bound of {game!r} exceeds its upper bound by {crossing:g}; "
+                f"{found.message}"
+            )
         lower, upper = upper - crossing, lower + crossing
     return CertifiedOptimum(
         game, found.d, (found.support, found.coefficients), Bracket(lower, upper)

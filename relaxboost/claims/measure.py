@@ -60,7 +60,7 @@ class Bracket:
         return bracket(other) + -self
 
     def __mul__(self, other: Quantity) -> Bracket:
-        """Multiply the interval by another one, or by a number, which is taken as exact."""
+        """Multiply the interval by another interval, or by a number, which is taken as exact."""
         other = exact_bracket(other)
         ends = (self.lower, self.upper), (other.lower, other.upper)
         products = [_product(a, b) for a in ends[0] for b in ends[1]]
@@ -69,7 +69,7 @@ class Bracket:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Quantity) -> Bracket:
-        """Divide the interval by another one without zero, or by a number, which is taken as exact.
+        """Divide the interval by an interval without zero, or by a number, which is taken as exact.
 
         Raises
         ------
@@ -126,7 +126,7 @@ def bracket(value: Quantity) -> Bracket:
         kind = type(value).__name__
         raise InputError(f"a quantity of a claim must be one number, got {kind}") from None
     if math.isnan(value):
-        raise InputError("a quantity of a claim is nan")
+        raise InputError("a quantity of a claim came out as nan")
     if math.isinf(value):
         return Bracket(value, value)
     error = _ROUNDING * max(1.0, abs(value))

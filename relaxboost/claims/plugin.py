@@ -5,18 +5,16 @@
     # test_my_claims.py
     from relaxboost.claims import Matrix, Source, Space, at_most
 
-``pytest`` then runs the test ``test_my_claims.py::MINE-L1``. The test fails if the verdict of the
-check differs from the recorded status. The option ``--relaxboost-claims-trials N`` sets the number
-of instances, and ``--relaxboost-claims-seed S`` sets the seed. The plugin imports the package only
-when a test module defines a claim.
+    MINE = Source("MINE", "my thesis, chapter 3")
 
     @MINE.claim("L1", "Lemma 1", "The margin ...", formula="ρ ≤ ...", space=Space(A=Matrix()))
     def margin(x):
         return at_most(...)
 
-``pytest`` then runs ``test_my_claims.py::MINE-L1``, which fails where the verdict of a check is not
-the status on record. How many instances are drawn is said by ``--relaxboost-claims-trials N``, and
-which by ``--relaxboost-claims-seed S``. Nothing is imported before a test module has a claim.
+``pytest`` then runs the test ``test_my_claims.py::MINE-L1``. The test fails if the verdict of the
+check differs from the recorded status. The option ``--relaxboost-claims-trials N`` sets the number
+of instances, and ``--relaxboost-claims-seed S`` sets the seed. The plugin imports the package only
+when a test module defines a claim.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The registry of claims: those of the built-in sources, and those in the files of users."""
+"""The registry of claims: the claims of built-in sources, and the claims in files of users."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def gather(package: str, order: str) -> Source:
 
 
 def all(source: str | None = None) -> list[Claim]:
-    """Return the built-in claims, or those of one source, e.g. "SS09", in the order of the text."""
+    """Return all built-in claims, or the claims of one source, e.g. "SS09", in order."""
     known = {s.key: s for s in sources()}
     if source is not None and not (is_given(source, str) and source in known):
         raise InputError(f"no source {source!r}{known_names(source, known, 'there are')}")
@@ -140,7 +140,7 @@ def _lines(error: BaseException, path: Path) -> Iterator[int]:
 
 
 def _moved(pattern: str) -> str:
-    """Return a hint where claims that were renamed or merged are now, or an empty text."""
+    """Return a hint if a pattern matches former ids of claims, or else an empty text."""
     old = [(f"{s.key}-{name}", s.key, to) for s in sources() for name, to in s.moved.items()]
     found = [one for one in old if fnmatchcase(one[0], pattern)]
     if not found:

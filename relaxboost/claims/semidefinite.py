@@ -37,7 +37,7 @@ class Program:
         self.matrix, self.slope, self.constant = target
 
     def _floats(self, terms: Terms) -> tuple[Array, Array, float]:
-        """Return the coefficients of inner products, of values, and the constant, as floats."""
+        """Return the coefficients of the inner products and values in `terms`, and the constant."""
         matrix = np.array([[middle(x) for x in row] for row in self._matrix(terms)])
         slopes = np.array([middle(terms.get(key, 0)) for key in self.values])
         return matrix.ravel(), slopes, middle(terms.get((), 0))

@@ -1,4 +1,4 @@
-"""The sides of equations at given points, computed in fractions if the data are exact."""
+"""Functions for the sides of equations and inequalities. They use fractions for exact data."""
 
 from __future__ import annotations
 

@@ -215,7 +215,7 @@ def _check_record(id: str, record: Mapping[str, Any]) -> None:
     """Raise `InputError` for an unknown key, or a ruling that contradicts the counterexamples."""
     known = "location page given printed ruling part_of caused_by harm counterexamples"
     if unknown := set(record) - {*known.split(), "corrected_texts"}:
-        raise InputError(f"{id}: the record of a claim has no entry {', '.join(unknown)}")
+        raise InputError(f"{id}: a record has entries such as printed, not {', '.join(unknown)}")
     refuted = bool(record.get("counterexamples"))
     ruling = record.get("ruling", "")
     if ruling not in ("", MISPRINT, AMBIGUOUS, OPEN):
@@ -224,4 +224,6 @@ def _check_record(id: str, record: Mapping[str, Any]) -> None:
         needs = "no counterexample" if refuted else "a counterexample"
         raise InputError(f"{id}: the ruling {ruling!r} goes with {needs}")
     if refuted and record.get("printed") == ILLEGIBLE:
-        raise InputError(f"{id}: an illegible formula has no counterexamples; leave them out")
+        raise InputError(
+            f"{id}: illegible text is not charged with errors; leave out the counterexamples"
+        )

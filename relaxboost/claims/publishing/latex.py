@@ -118,7 +118,7 @@ def _sides(slack: Slack) -> str:
 
 
 def _value(x: float, other: float | None = None) -> str:
-    """Return a number in LaTeX, with enough digits to differ from the other side."""
+    """Return a number in LaTeX, with enough digits to distinguish it from the number `other`."""
     if x in (float("inf"), float("-inf")):
         return r"\infty" if x > 0 else r"-\infty"
     short = Fraction(x).limit_denominator(_SHORT)

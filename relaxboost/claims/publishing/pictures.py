@@ -54,7 +54,7 @@ def picture(claim: Claim, verdict: ClaimVerdict, title: str | None = None) -> An
         If the verdict is on another claim, or if no instance satisfies the hypotheses.
     """
     if verdict.id != claim.id:
-        raise InputError(f"the verdict is on the claim {verdict.id}, not on {claim.id}")
+        raise InputError(f"a verdict on {verdict.id} is no verdict on {claim.id}")
     evidence = verdict.decisive
     if evidence is None:
         raise InputError(f"no instance met the hypotheses of {claim.id}; there is nothing to draw")

@@ -76,7 +76,7 @@ def write_report(
     for verdict in verdicts:
         if verdict.id not in known:
             raise InputError(
-                f"a verdict on {verdict.id}, but no such claim is known; pass it as one of `claims`"
+                f"a verdict on {verdict.id} needs this claim; pass it as one of `claims`"
             )
         pairs.append((known[verdict.id], verdict))
     write_atomically(target, page(pairs, list(not_checked)).encode())

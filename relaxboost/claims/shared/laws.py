@@ -97,7 +97,7 @@ class Law:
         return float(found[0]) if W.ndim == 1 else found
 
     def least(self, method: OnlineMethod) -> Comparator:
-        """Return the w of least risk over the domain of the method, with a bracket of the risk."""
+        """Return the w of least risk in the domain of the method, and an interval for its risk."""
         for loss, over, best in self._found:
             if loss == method.loss and over == method.over:
                 return best
@@ -106,7 +106,7 @@ class Law:
         return best
 
     def regrets(self, outcomes: Outcomes) -> tuple[Vector, Vector]:
-        """Return a bracket of the regret of each sample against the best w in hindsight.
+        """Return an interval for the regret of each sample against the best w in hindsight.
 
         Returns
         -------

@@ -124,7 +124,7 @@ class Outcomes:
         """Return the half-width of a confidence band for the expected risk, at confidence 1 − δ."""
         runs = len(self.risk)
         if runs < 2:
-            raise InputError("a confidence band needs at least two random samples")
+            raise InputError("a confidence band needs at least two samples")
         # Each of the two sides has half of δ.
         log = math.log(4.0 / delta)
         spread = math.sqrt(2.0 * float(self.risk.var(ddof=1)) * log / runs)

@@ -121,7 +121,7 @@ def sandwiched(x: Instance) -> Slacks:
 
 
 def _between(x: Instance) -> tuple[Exact, Exact, Fraction]:
-    """Return the values <w, θ> − g and <w, θ> − f for each row w, and the constant c."""
+    """Return the lists of <w, θ> − g(w) and <w, θ> − f(w) over the points w, and the constant c."""
     c, short = Fraction(x.c), exactly(x.D) @ exactly(x.theta) - exactly(x.g)
     return short, short + c * exactly(x.share), c
 
