@@ -67,7 +67,7 @@ class Claim:
     given: str
     """The hypotheses of the statement."""
     space: Space
-    """The data of an instance, from which instances are drawn."""
+    """The space of instances: the fields of an instance, and how they are drawn."""
     printed: str = ""
     """The formula or sentence as the source prints it, errors included."""
     page: str = ""

@@ -45,7 +45,7 @@ class Field(ABC):
         return self.random(rng, sizes)
 
     def doubled(self, value: Any, axis: str, at: int) -> Any:
-        """Return the value with its entry `at` along `axis` duplicated."""
+        """Return the value with a second copy of its entry `at` along `axis`."""
         return value
 
     def fewer(self, value: Any, axis: str, at: int) -> Any:

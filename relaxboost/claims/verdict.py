@@ -253,7 +253,7 @@ class ClaimVerdict:
         return "\n".join(lines)
 
     def _stated(self, title: str, part: StatementVerdict) -> Iterator[str]:
-        """Yield the lines of text on the verdict on one statement."""
+        """Yield the lines of text about the verdict on one statement."""
         if self.interrupted and not part.counts:
             yield f"  {title}: not reached"
             return

@@ -201,7 +201,7 @@ class SignMatrix(Matrix):
 
 
 class Separable(SignMatrix):
-    """A separable matrix of ±1: its labels are those of a convex combination of the columns."""
+    """A matrix of ±1, drawn so that some weights v >= 0 have no negative margin."""
 
     def random(self, rng: Rng, sizes: Sizes) -> Array:
         """Return a random sign matrix H.

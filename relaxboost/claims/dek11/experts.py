@@ -83,7 +83,10 @@ def theorem_3_corrected(x: Instance) -> Slacks:
 
 
 def one_round(x: Instance) -> tuple[Array, Array, Array, Array]:
-    """Return α_i, η<∇l_i, w_{i−1} − w*>, Z and its probabilities w_{i−1}, for all rounds."""
+    """Return arrays of all rounds: α_i, η<∇l_i, w_{i−1} − w*>, Z, and w_{i−1}.
+
+    The weights w_{i−1} are the probabilities of the random variable Z.
+    """
     eta = step(x)[1]
     run = one(x).exponentiated(eta)
     divergence = rel_entr(x.w, run.w[0]).sum(axis=1)

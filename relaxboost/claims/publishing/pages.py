@@ -117,7 +117,7 @@ def _errata(source: Source) -> Iterator[str]:
 
 
 def _lines(source: Source) -> Iterator[str]:
-    """Yield the lines of the source that have claims, then those without a claim, with reasons."""
+    """Yield the places that have claims, and then the places without a claim, with reasons."""
     claims: dict[str, dict[str, None]] = {}
     reasons: dict[str, dict[str, None]] = {}
     for line in source.lines:

@@ -352,7 +352,7 @@ def _walk(
 def _branched(
     learner: Learner, law: Law, states: tuple[Array, ...], tree: tuple[Any, Any]
 ) -> tuple[Array, ...]:
-    """Return the arrays of new learners, which are copies of their parents that learned an atom."""
+    """Return the arrays of new learners. Each is a copy of its parent and then learns an atom."""
     new = tuple(np.ascontiguousarray(array[tree[0]]) for array in states)
     codes = learner.compiled()
     if codes is not None:

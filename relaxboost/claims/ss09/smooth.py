@@ -62,7 +62,7 @@ class Round:
     gap: float
     """The gap <d_t, A(e_j − w_t)>, which the stopping test of Fig. 1 uses."""
     column: int
-    """The column j_t."""
+    """The column j_t that the weak learner chose."""
     sign: int
     """The sign of the edge of the column. Fig. 1 assumes that it is 1."""
 
