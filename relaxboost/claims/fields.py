@@ -80,7 +80,7 @@ class Field(ABC):
 class Real(Field):
     """A number in [low, high].
 
-    With `log` its logarithm is drawn uniformly, otherwise the number is.
+    The number is drawn uniformly. With `log`, its logarithm is drawn uniformly instead.
 
     The ends may be fractions as text, as in files: ``Real("1/10", "9/10")``.
     """

@@ -155,10 +155,11 @@ def reweighted(A: Array, d: Array) -> tuple[Array, int, float]:
 
 
 def cycle(A: Array, d: Array) -> Cycle | None:
-    """Return the cycle in which the map is after `BURN_IN` rounds, or None if it is in none.
+    """Return the cycle that the map has reached after `BURN_IN` rounds, or None.
 
-    None is also returned if a weight grows from one period to the next. Even a weight near zero
-    would then end the cycle, which happens if rounding has broken ties between columns.
+    The result is None if the map does not return to the same distribution. It is also None if some
+    weight grows from one period to the next, because this weight, even if it is near zero, would
+    end the cycle later. This occurs if rounding errors have broken a tie between columns.
     """
     for _ in range(BURN_IN):
         d, _, edge = reweighted(A, d)

@@ -104,7 +104,7 @@ MIRRORS = {"entropy": gibbs, "squared": nearest}
 
 
 def mirror_of(proxy: str, radius: float) -> Mirror:
-    """Return the function −∇W_β of a proxy function for which it has a closed form."""
+    """Return the function −∇W_β of the proxy function "entropy" or "squared"."""
     return lambda Z, beta: MIRRORS[proxy](Z, beta, radius)
 
 
@@ -194,7 +194,7 @@ LAWS = Space(
     radius=Real(0.25, 2.0),
     loss=Choice("hinge", "exponential", "logit"),
 )
-"""The data of a law: H(X) at the atoms, labels by signs, probabilities, λ and φ."""
+"""The data of a law: H(X) at the atoms, y with the labels as its signs, p, λ and φ."""
 RUNS = LAWS.but(t=Whole(1, 5))
 
 

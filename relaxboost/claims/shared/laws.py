@@ -285,7 +285,7 @@ class Law:
         if output not in get_args(Output):
             raise InputError(f"output must be {', '.join(get_args(Output))}, got {output!r}")
         if output == "majority" and not np.isin(self.y, (-1.0, 1.0)).all():
-            raise InputError("a majority vote needs a law with the labels -1 and +1 only")
+            raise InputError("a majority votes on labels -1 and +1, but this law has other targets")
         (atoms, M), t = self.H.shape, samples.shape[1]
         learner = method.start(M)
         # This raises an error if the method does not accept an atom.

@@ -81,7 +81,7 @@ def _margin_side(x: Instance, penalty: bool, losing: Array) -> float:
 
 
 def edge_side(x: Instance, penalty: bool) -> float:
-    """Return min over d in the simplex of ‖dᵀA‖_∞ + ν‖d‖, or subject to ‖d‖ ≤ ν."""
+    """Return the edge side: min of ‖dᵀA‖_∞ + ν‖d‖ over the simplex, or subject to ‖d‖ ≤ ν."""
     if penalty and x.nu < 0.0:  # f is concave: an upper bound, the least value at a vertex
         vertices = np.eye(len(x.A))
         return min(float(np.abs(x.A.T @ d).max()) + x.nu * norm(x).size(d) for d in vertices)

@@ -1,4 +1,4 @@
-"""SS09, Secs. 5.1 and 5.2, a sharper result: why a factor 3/2 in Lemma 12 is not an error."""
+"""SS09, Secs. 5.1 and 5.2: a sharper form of Lemma 12, whose gain is 3/2 times as large."""
 
 import math
 
