@@ -94,7 +94,11 @@ def _clear(high: float, low: float) -> bool:
 
 
 def _directions(f: Relaxation, m: int, size: int, rng: np.random.Generator) -> Iterator[Vector]:
-    """Yield starting points: the center, then vectors with two entries, sparse, sign, Gaussian."""
+    """Yield starting points for the search.
+
+    The first is the center. The others are random: vectors with two nonzero entries, sparse
+    vectors, vectors of signs, and Gaussian vectors.
+    """
     yield f.center(m)
     for n in range(size):
         v = rng.normal(size=m)

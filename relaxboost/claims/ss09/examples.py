@@ -1,8 +1,8 @@
 """SS09, Sec. 4.2: Examples 1 and 2, for norms ‖Qd‖_p with or without orthant-monotonicity.
 
-For an arbitrary norm, the margin side is not concave: the dual norm can decrease if an entry of [γ
-− Aw]_+ increases. It is concave if the set of examples with a positive loss is fixed. All such sets
-are tried, each with a convex program, and the best solution is the global maximum.
+For an arbitrary norm, the margin side is not concave: the dual norm can decrease if an entry of
+[γ − Aw]_+ increases. It is concave if the set of examples with a positive loss is fixed. All such
+sets are tried, each with a convex program, and the best solution is the global maximum.
 """
 
 import itertools
