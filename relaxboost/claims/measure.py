@@ -194,7 +194,10 @@ class Slack:
 
     @property
     def relative(self) -> float:
-        """The midpoint of the slack divided by |left| + |right|, or 1 if both are 0. In [−1, 1]."""
+        """The midpoint of the slack divided by |left| + |right|, or 1 if both sides are 0.
+
+        The result is in [−1, 1].
+        """
         if self.low <= 0.0 <= self.high:  # whatever the middle, which is noise
             return 0.0 if self.left or self.right else 1.0
         size = abs(self.left) + abs(self.right)
