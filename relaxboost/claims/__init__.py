@@ -1,4 +1,4 @@
-"""The claims of the literature, each with a check, and a verdict on every one.
+"""The claims of the literature. Each claim has a check, and a verdict that the check reproduces.
 
 ::
 
@@ -8,7 +8,8 @@
     print(rb.claims.get("SS09-T9").check(trials=20, seed=0))
     print(rb.claims.get("SS09-T9").attack(budget=2000))
 
-Names are loaded when they are first used, so that the pytest plugin costs nothing.
+Python imports each name when it is first used, so that the pytest plugin does not slow down the
+start of pytest.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""Fields that are arrays: matrices, vectors, distributions and weights."""
+"""Fields of instances that are arrays: matrices, vectors, distributions and weights."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from relaxboost.claims.fields import (
 
 
 class _Entries(Field):
-    """Arrays of doubles in [low, high]."""
+    """The base class of fields whose values are arrays of doubles in [low, high]."""
 
     def __init__(self, low: float = -1.0, high: float = 1.0, axes: tuple[str, ...] = ()) -> None:
         self.low, self.high, self.axes = float(low), float(high), axes
@@ -34,7 +34,7 @@ class _Entries(Field):
         return tuple(int(sizes[axis]) for axis in self.axes)
 
     def random(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return uniform entries, ends only, short fractions, or many zeros."""
+        """Return uniform entries, entries at the two ends, short fractions, or many zeros."""
         shape, kind = self._shape(sizes), rng.integers(4)
         if kind == 0:
             return self._clipped(rng.choice([self.low, self.high], shape))
@@ -46,7 +46,10 @@ class _Entries(Field):
         return self._clipped(value)
 
     def changed(self, rng: Rng, value: Array, sizes: Sizes) -> Array:
-        """Return the array with one entry changed, or all of them a little."""
+        """Return a copy of the array.
+
+        One entry is replaced, or all entries are perturbed slightly.
+        """
         kind = rng.integers(5)
         width = self.high - self.low
         changed = value.copy()
@@ -74,7 +77,7 @@ class _Entries(Field):
         return value
 
     def simpler(self, value: Array) -> Iterator[Array]:
-        """Yield arrays of short fractions, all entries at once and then one by one."""
+        """Yield arrays with short fractions as entries: all at once, then one at a time."""
         for denominator in DENOMINATORS:
             rounded = self._clipped(np.round(value * denominator) / denominator)
             if not np.array_equal(rounded, value):
@@ -125,7 +128,7 @@ class Matrix(_Entries):
         super().__init__(low, high, axes)
 
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return a matrix of a kind that is extremal for some inequality."""
+        """Return a matrix of a type at which some inequalities are tight, such as a sign matrix."""
         m, n = self._shape(sizes)
         kind = int(rng.integers(8))
         small = float(rng.choice([0.05, 0.1, 0.25, 0.5]))
@@ -159,7 +162,7 @@ class Vector(_Entries):
         super().__init__(low, high, (axis,))
 
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return ties, a unit vector, or steps."""
+        """Return a vector of equal entries, a unit vector, or equally spaced entries."""
         (size,) = self._shape(sizes)
         kind = rng.integers(3)
         if kind == 0:
@@ -170,7 +173,7 @@ class Vector(_Entries):
 
 
 class Distribution(Vector):
-    """Non-negative weights of sum 1 along an axis."""
+    """A vector of non-negative weights with sum 1 along an axis."""
 
     strict = True
 
@@ -178,12 +181,12 @@ class Distribution(Vector):
         super().__init__(axis, 0.0, 1.0)
 
     def random(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return weights, some of them zero or nearly."""
+        """Return a draw from a symmetric Dirichlet distribution, sparse or nearly uniform."""
         (size,) = self._shape(sizes)
         return self._clipped(rng.dirichlet(np.full(size, rng.choice([0.3, 1.0, 5.0]))))
 
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return the uniform distribution, a vertex, or half and half."""
+        """Return the uniform distribution, a vertex, or weights 1/2 on two entries."""
         (size,) = self._shape(sizes)
         pair = np.eye(size)[rng.integers(size)] + np.eye(size)[rng.integers(size)]
         return self._clipped(pair if rng.random() < 0.5 else np.ones(size))
@@ -193,7 +196,7 @@ class Distribution(Vector):
 
 
 class Weights(Vector):
-    """Signed weights in the unit l1 ball along an axis."""
+    """A vector of signed weights in the unit ℓ1 ball along an axis."""
 
     strict = True
 
@@ -202,7 +205,7 @@ class Weights(Vector):
         super().__init__(axis, -radius, radius)
 
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return zero, a vertex, or weights on the sphere."""
+        """Return the zero vector, a vertex of the ℓ1 ball, or weights with ℓ1 norm 1."""
         (size,) = self._shape(sizes)
         kind = rng.integers(3)
         if kind == 0:
@@ -219,14 +222,14 @@ class Weights(Vector):
 
 
 def normalised(raw: Array) -> Array:
-    """Return the positive part, scaled to sum 1; uniform where there is none."""
+    """Return the positive part of an array, scaled to sum 1, or uniform weights if it is zero."""
     positive = np.maximum(raw, 0.0)
     total = float(positive.sum())
     return positive / total if total > 0.0 else np.full(raw.shape, 1.0 / raw.size)
 
 
 def _each(written: Any) -> Any:
-    """Return nested lists with every written number as a float."""
+    """Return nested lists in which each number of the file is converted to a float."""
     if isinstance(written, (list, tuple)):
         return [_each(entry) for entry in written]
     return as_number(written)

@@ -1,4 +1,7 @@
-"""Sources and their claims, declared by decorators, to check and to attack."""
+"""Sources (papers) and their claims, which decorators declare.
+
+A claim can be checked, or attacked, that is, searched for counterexamples.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,9 @@ _GRAVITY = {REFUTED: 0, UNDECIDED: 1, TIGHT: 2, HOLDS: 3}
 
 @dataclass(repr=False, kw_only=True)
 class Claim:
-    """A claim of a source, to check and to attack. `Source.claim` makes it.
+    """A claim of a source.
+
+    It can be checked, and attacked. The decorator `Source.claim` creates it.
 
     Examples
     --------
@@ -53,64 +58,66 @@ class Claim:
     """
 
     id: str
-    """The source and the statement, e.g. "SS09-T9"."""
+    """The key of the source and the name of the statement, e.g. "SS09-T9"."""
     source: Any
-    """The `Source` it belongs to."""
+    """The `Source` of the claim."""
     location: str
-    """Where it is in the source."""
+    """The place of the statement in the source, e.g. "Theorem 9"."""
     stated: Statement
     given: str
-    """The hypotheses."""
+    """The hypotheses of the statement."""
     space: Space
-    """The data it is about, and where instances come from."""
+    """The space of instances: the fields of an instance, and how they are drawn."""
     printed: str = ""
     """The formula or sentence as the source prints it, errors included."""
     page: str = ""
-    """Where it stands there: a page, or a line of the text."""
+    """The position of the statement in the source: a page, or a line of the text."""
     counterexamples: Sequence[Mapping[str, Any]] = ()
-    """Instances that refute it as stated, the smallest first, as in files; a check begins with
-    them."""
+    """The recorded instances that refute the claim as stated, in the format of files, the smallest
+    first. A check starts with them."""
     ruling: str = ""
-    """The status on record if it is "misprint", "ambiguous" or "open"."""
+    """The recorded status if it is "misprint", "ambiguous" or "open"."""
     part_of: str = ""
-    """The name of the result of its source that it belongs to, as a line of the proof or a remark;
-    "displays" if it belongs to none, and "" if it is a result."""
+    """The name of the result to which this claim belongs, if it is a line of a proof or a remark.
+    It is "displays" for a claim that belongs to no result, and "" for a claim that is a result."""
     caused_by: str = ""
-    """The name of the claim whose error is the cause of this one."""
+    """The name of the claim whose error causes the error of this claim."""
     harm: str = ""
-    """What a misprint does to a reader."""
+    """The consequence of a misprint for a reader."""
     every: Enumeration | None = None
-    """All instances there are, if the space is finite; a check takes them all."""
+    """All instances, if the space is finite. A check then examines all of them."""
     corrections: list[Statement] = field(default_factory=list)
-    """What is true instead; of an ambiguous claim, its other readings."""
+    """The corrected statements. For an ambiguous claim they are its other readings."""
     resolution: float = 1e-7
-    """How far below zero an interval of the slack that contains zero may reach for the two sides to
-    count as equal. Beyond, the instance is undecided."""
+    """The tolerance for equality of the two sides. If the interval of the slack contains zero and
+    reaches at most this far below zero, the sides count as equal; if it reaches further, the
+    instance is undecided."""
     trials: int = 100
-    """Instances that a check draws by default."""
+    """The default number of instances that a check draws."""
     file: Path | None = None
-    """The reader's file, if it is from one."""
+    """The Python file of the user that defines the claim, or None."""
     corrected_texts: Sequence[Mapping[str, Any]] = ()
-    """The texts of its corrections in the tables of its source."""
+    """The texts of the corrections, from the TOML file of the source."""
 
     def __repr__(self) -> str:
         return f"<Claim {self.id}: {self.status}>"
 
     @property
     def status(self) -> str:
-        """On record: "holds", "false as stated", "misprint", "ambiguous" or "open"."""
+        """The recorded status: "holds", "false as stated", "misprint", "ambiguous" or "open"."""
         return self.ruling or (FALSE if self.counterexamples else HOLDS)
 
     @property
     def statements(self) -> tuple[Statement, ...]:
-        """The claim as stated, then its corrections."""
+        """The claim as stated, followed by its corrections."""
         return self.stated, *self.corrections
 
     def evidence(self, statement: Statement) -> str:
-        """Return what the verdict on a statement rests on.
+        """Return the type of evidence for the verdict on a statement.
 
-        It is "counterexample", "proof" (its steps are checked), "worst case" (over all instances
-        for some parameters), "exact" (all instances of a finite space) or "instances".
+        The type is "counterexample", "proof" (the steps of the proof are checked), "worst
+        case" (all instances for some parameters), "exact" (all instances of a finite space)
+        or "instances".
         """
         if statement is self.stated and self.counterexamples:
             return COUNTEREXAMPLE
@@ -120,17 +127,21 @@ class Claim:
         return INSTANCES if self.every is None else EXACT
 
     def instance(self, written: Mapping[str, Any]) -> Instance:
-        """Return an instance written as in files, e.g. a counterexample."""
+        """Return the instance with the data `written` in the format of files."""
         return self.make(self.space.from_json(written))
 
     def make(self, values: Mapping[str, Any]) -> Instance:
-        """Return an instance from values."""
+        """Return the instance with the given values."""
         return Instance(values, self.space.to_json(dict(values)))
 
     def instances(self, trials: int, seed: int) -> Iterator[tuple[str, Values]]:
-        """Yield the recorded counterexamples, then all instances there are, or `trials` drawn.
+        """Yield the origin and the values of each instance.
 
-        An instance depends on its number only, not on how many there are.
+        Recorded counterexamples come first, then all instances of a finite space, or else
+        `trials` drawn instances.
+
+        Each instance depends on the seed and its own number only, not on the number of
+        trials.
         """
         for number, written in enumerate(self.counterexamples, 1):
             yield f"recorded counterexample {number}", self.space.from_json(written)
@@ -140,7 +151,7 @@ class Claim:
             yield f"instance {number}", self.space.draw(self.generator(seed, number), number)
 
     def generator(self, seed: int, number: int) -> np.random.Generator:
-        """Return the random numbers for an instance."""
+        """Return the random generator for the instance with this number."""
         return np.random.default_rng([seed, zlib.crc32(self.id.encode()), number])
 
     def examine(
@@ -148,8 +159,8 @@ class Claim:
     ) -> Evidence | None:
         """Measure a statement on an instance; return None if the hypotheses are not met.
 
-        `origin` says where the instance comes from. With `certificates`, a certificate of each
-        optimum is written to a file whose name begins with it.
+        `origin` describes where the instance comes from. If `certificates` is given, the
+        certificate of each optimum is saved to a file whose name starts with that path.
         """
         x = self.make(values)
         try:
@@ -172,20 +183,27 @@ class Claim:
         )
 
     def command(self, action: str, options: str) -> str:
-        """Return the command that repeats a check or an attack; of a step, that of its claim."""
+        """Return the command that repeats a check or an attack.
+
+        For a step, it repeats the whole claim.
+        """
         if not self.stated.check.__module__.startswith("relaxboost."):  # it is not built in
             options = f" --file {shlex.quote(str(self.file or 'FILE'))}{options}"
         return f"relaxboost claims {action} {self.id.partition('/')[0]}{options}"
 
     def __call__(self, x: Instance, *options: Any) -> tuple[Slack, ...]:
-        """Return the slacks of the check as stated, with options that a correction asks for."""
+        """Return the slacks of the claim as stated.
+
+        A correction that reuses the check passes `options`.
+        """
         return self.stated.measure(x, *options)
 
     def corrected(self, words: str = "", formula: str = "") -> Callable[[Check], Correction]:
-        """Decorate the check of a corrected statement, on the same data.
+        """Return a decorator that declares the check of a corrected statement on the same data.
 
-        Its proof goes under ``@name.step(...)``, as that of a claim does. Without words it is the
-        next correction in the texts of the source.
+        The decorated function has a method `step`, with which the steps of the proof of the
+        correction are declared. If `words` is empty, the next correction in the texts of
+        the source is used.
         """
 
         def add(check: Check) -> Correction:
@@ -206,20 +224,22 @@ class Claim:
         every: Enumeration | None = None,
         resolution: float | None = None,
     ) -> Callable[[Check], Claim]:
-        """Decorate the check of a step of the proof of the claim, which is a claim of its own.
+        """Return a decorator that declares the check of a step of the proof.
+
+        The step is itself a claim.
 
         Parameters
         ----------
         words, formula : str
-            By default those of the next step in the texts of the source.
+            The statement of the step. By default it is the next step in the texts of the source.
         correction : int
-            0 for the proof of the claim as stated, 1 for that of the first correction.
+            0 for the proof of the claim as stated, 1 for the proof of the first correction.
         space, resolution : optional
             By default those of the claim.
         trials : int
-            Instances to draw.
+            The number of instances to draw.
         every : Enumeration, optional
-            All instances there are. `WorstCases` are parameters of a check by `worst_case`.
+            All instances of a finite space, or `WorstCases` for a check that uses `worst_case`.
         """
 
         def add(check: Check) -> Claim:
@@ -255,17 +275,19 @@ class Claim:
     ) -> ClaimVerdict:
         """Check the claim on its counterexamples and on random and structured instances.
 
-        Ctrl-C ends it with what was checked; `interrupted` says so.
+        If Ctrl-C interrupts the check, the verdict covers the instances checked so far, and
+        its attribute `interrupted` is True.
 
         Parameters
         ----------
         trials : int, optional
-            Instances to draw, >= 1; by default the claim's own `trials`.
+            The number of instances to draw, >= 1. By default it is `self.trials`.
         seed : int
-            The same seed gives the same instances, whatever else is checked. It is an integer and
-            not a generator, because the seed and the number of an instance make its generator.
+            The same seed gives the same instances, whatever other claims are checked. It is an
+            integer and not a generator, because the generator of each instance is made from this
+            seed and the number of the instance.
         certificates : path, optional
-            A folder for the certificate of every optimum used.
+            A folder in which the certificate of every optimum is saved.
         """
         trials = self.trials if trials is None else count("trials", trials)
         seed = natural("seed", seed)
@@ -291,10 +313,10 @@ class Claim:
         return self._verdict(work, seed, repeat)
 
     def attack(self, budget: int = 2000, seed: int = 0) -> ClaimVerdict:
-        """Search for an instance that refutes the claim as stated, and shrink what is found.
+        """Search for an instance that refutes the claim as stated, and shrink the instance found.
 
-        `budget` instances, at least one, are tried, and as many to shrink. Ctrl-C ends it as it
-        does a check.
+        The search tries `budget` >= 1 instances, and shrinking tries at most `budget` more.
+        If Ctrl-C interrupts the attack, the verdict covers the instances tried so far.
         """
         budget = count("budget", budget)
         draw = partial(self.generator, natural("seed", seed))
@@ -311,9 +333,10 @@ class Claim:
     def _verdict(
         self, work: Callable[[list[StatementVerdict]], None], seed: int, repeat: str
     ) -> ClaimVerdict:
-        """Return what comes of work that adds to the verdicts on the statements.
+        """Return the verdict after `work` has added its evidence to the verdicts on the statements.
 
-        Ctrl-C before any instance was tried is raised: then there is nothing to report.
+        If Ctrl-C comes before the first instance has been tried, KeyboardInterrupt is
+        raised, because there is nothing to report.
         """
         parts = [StatementVerdict(statement.words) for statement in self.statements]
         start = time.perf_counter()
@@ -339,7 +362,7 @@ class Claim:
 def statement_of(
     id: str, texts: Sequence[Mapping[str, Any]], before: Sequence[Any], words: str, formula: str
 ) -> Callable[[Check], Statement]:
-    """Return what makes a statement of its check, by the words given or the next of the texts.
+    """Return a function that makes a `Statement` from a check.
 
     `before` are the statements that have the texts before it. A text without a note has none: the
     docstring of the check, which says what is measured, is not printed in its place.
@@ -353,7 +376,10 @@ def statement_of(
 
 
 def certificate_folder(folder: Path | str) -> Path:
-    """Return a folder for certificates, which is made if there is none."""
+    """Return the path of the folder for certificates.
+
+    The folder is created if it does not exist.
+    """
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The kinds of data a claim is about: each can be drawn, changed, shrunk, written and read."""
+"""The types of data of an instance. Each can be drawn, perturbed, shrunk, written and read."""
 
 from __future__ import annotations
 
@@ -16,33 +16,36 @@ Rng: TypeAlias = np.random.Generator
 Sizes: TypeAlias = Mapping[str, Any]
 
 DENOMINATORS = (1, 2, 3, 4, 5, 8, 10, 20, 100, 1000)
-"""Of the fractions tried when an instance is shrunk."""
+"""The denominators of the fractions that are tried when an instance is shrunk."""
 
 
 class Field(ABC):
-    """One named piece of data. Subclasses say how it is drawn, changed and made simpler."""
+    """A named datum of an instance. Subclasses define how it is drawn, perturbed and simplified."""
 
     axes: tuple[str, ...] = ()
-    """The sizes it shares with other fields, e.g. ``("m", "n")``."""
+    """The names of the sizes that the field shares with other fields, e.g. ``("m", "n")``."""
     varies = True
-    """Whether there is anything to change."""
+    """Whether the field has more than one value, so that a search can change it."""
     strict = False
-    """Whether what lies outside is no instance at all; else it is only not drawn."""
+    """Whether values outside of the range are invalid. If False, they are valid but never drawn."""
 
     @abstractmethod
     def random(self, rng: Rng, sizes: Sizes) -> Any:
-        """Return a random value."""
+        """Return a random value of the field."""
 
     def structured(self, rng: Rng, sizes: Sizes) -> Any:
-        """Return a value at which inequalities tend to be tight; random by default."""
+        """Return a value at which inequalities tend to be tight.
+
+        By default it is a random value.
+        """
         return self.random(rng, sizes)
 
     def changed(self, rng: Rng, value: Any, sizes: Sizes) -> Any:
-        """Return a value near another."""
+        """Return a value near the given value."""
         return self.random(rng, sizes)
 
     def doubled(self, value: Any, axis: str, at: int) -> Any:
-        """Return the value with entry `at` along `axis` twice."""
+        """Return the value with a second copy of its entry `at` along `axis`."""
         return value
 
     def fewer(self, value: Any, axis: str, at: int) -> Any:
@@ -50,34 +53,36 @@ class Field(ABC):
         return value
 
     def simpler(self, value: Any) -> Iterator[Any]:
-        """Yield simpler values."""
+        """Yield simpler values than the given one."""
         yield from ()
 
     def length(self, value: Any) -> float:
-        """Return how much there is to read."""
+        """Return the size of the value: the number of digits that a reader has to read."""
         return 1.0
 
     def repaired(self, value: Any, sizes: Sizes) -> Any:
-        """Return the nearest value within range."""
+        """Return the value in the range of the field that is nearest to the given value."""
         return value
 
     def extents(self, value: Any) -> dict[str, int]:
-        """Return the size along each axis."""
+        """Return the size of the value along each axis."""
         return {}
 
     def to_json(self, value: Any) -> Any:
-        """Return the value as JSON has it."""
+        """Return the value in a form that JSON can store."""
         return value
 
     def from_json(self, written: Any) -> Any:
-        """Return the value that was written."""
+        """Return the value that `to_json` wrote, or that a user wrote in the same form."""
         return written
 
 
 class Real(Field):
-    """A number in [low, high], drawn uniformly, or so that its logarithm is uniform.
+    """A number in [low, high].
 
-    The ends may be fractions in words, as in files: ``Real("1/10", "9/10")``.
+    The number is drawn uniformly. With `log`, its logarithm is drawn uniformly instead.
+
+    The ends may be fractions as text, as in files: ``Real("1/10", "9/10")``.
     """
 
     def __init__(self, low: float | str, high: float | str, log: bool = False) -> None:
@@ -99,7 +104,7 @@ class Real(Field):
         return float(rng.uniform(self.low, self.high))
 
     def structured(self, rng: Rng, sizes: Sizes) -> float:
-        """Return one of the ends, or a simple number between them."""
+        """Return one of the two ends, or a number between them with one decimal."""
         simple = round(self.random(rng, sizes), 1)
         return float(rng.choice([self.low, self.high, min(max(simple, self.low), self.high)]))
 
@@ -124,7 +129,10 @@ class Real(Field):
 
 
 class Whole(Field):
-    """A whole number between two others; an end may be an axis, ``Whole(1, "m")``."""
+    """An integer between two bounds.
+
+    A bound may be the name of an axis, as in ``Whole(1, "m")``.
+    """
 
     strict = True
 
@@ -155,7 +163,7 @@ class Whole(Field):
             )
 
     def length(self, value: int) -> float:
-        """Return more for larger numbers: a run of so many rounds has to be followed."""
+        """Return a size that grows with the number, because longer runs are harder to follow."""
         return 1.0 + math.log1p(abs(value))
 
     def repaired(self, value: int, sizes: Sizes) -> int:
@@ -169,7 +177,7 @@ class Whole(Field):
 
 
 class Choice(Field):
-    """One of several names, e.g. of losses; a check looks up what it stands for."""
+    """One of several names, e.g. of losses. The check looks up the object with this name."""
 
     def __init__(self, *names: str) -> None:
         if not names:
@@ -193,7 +201,7 @@ class Choice(Field):
 
 
 def short(x: float) -> str:
-    """Return a double as the short fraction it is nearest to, else as the shortest decimal."""
+    """Return the text of a double: a short fraction if it equals one, or else the decimal."""
     if not math.isfinite(x):
         return repr(float(x))
     fraction = Fraction(x).limit_denominator(1000)
@@ -203,12 +211,12 @@ def short(x: float) -> str:
 
 
 def as_number(written: Any) -> float:
-    """Return a number that JSON has, or the fraction that a text such as "1/10" is."""
+    """Return the float of a number from a JSON file, or of a fraction as text such as "1/10"."""
     return float(Fraction(written) if isinstance(written, str) else written)
 
 
 def json_number(x: float) -> Any:
-    """Return a double as JSON has it: an integer, a short fraction "1/10", or itself."""
+    """Return a double as an integer, a short fraction such as "1/10", or the double, for JSON."""
     if math.isfinite(x) and x == int(x):
         return int(x)
     text = short(x)
@@ -216,7 +224,7 @@ def json_number(x: float) -> Any:
 
 
 def simpler_numbers(x: float, low: float, high: float) -> Iterator[float]:
-    """Yield shorter numbers near x, the shortest first."""
+    """Yield numbers near x that have a shorter text, the shortest first."""
     length = len(short(x))
     for simple in (0.0, 1.0, -1.0, *(round(x * d) / d for d in DENOMINATORS)):
         if low <= simple <= high and simple != x and len(short(simple)) <= length:

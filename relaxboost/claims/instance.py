@@ -1,4 +1,4 @@
-"""One instance of a claim: its data, and the certified optima that its check asked for."""
+"""An instance of a claim: its data, and the certified optima that its check has requested."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from relaxboost.game.game import Game
 
 _CROSSING = 1e-6
-"""Relative crossing of numerical bounds beyond which they say nothing."""
+"""The largest accepted relative amount by which a numerical lower bound may exceed an upper
+bound."""
 
 _EXACT_ENTRIES = 20_000
-"""Largest game, in entries, whose optimum is computed in fractions."""
+"""The largest number of entries of a game whose optimum is computed in fractions."""
 
 
 @dataclass(frozen=True)
@@ -31,30 +32,30 @@ class CertifiedOptimum:
     game: Game
     d: Any
     w: Any
-    """(support, coefficients)."""
+    """The proof of the optimum as a pair (support, coefficients)."""
     bracket: Bracket
 
     def certificate(self) -> Certificate:
-        """Return the certificate, complete with the matrix, for ``relaxboost check``."""
+        """Return the certificate with the matrix, which ``relaxboost check`` can verify."""
         from relaxboost.certificates import certify
 
         return certify(self.game, d=self.d, w=self.w, inline=True)
 
 
 class Instance:
-    """The data of a claim as attributes: ``x.A`` is an array, ``x.epsilon`` a number.
+    """The data of an instance as attributes: ``x.A`` is an array, ``x.epsilon`` a number.
 
     Parameters
     ----------
     values : mapping
-        From name to value, as the claim's `Space` draws and reads it.
+        The value of each field by its name, as the `Space` of the claim draws or reads it.
     """
 
     def __init__(self, values: Mapping[str, Any], written: Mapping[str, Any]) -> None:
         self._values = dict(values)
         self._written = written
         self.optima: list[CertifiedOptimum] = []
-        """The optima asked for so far."""
+        """The optima that the check has requested so far."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -66,14 +67,16 @@ class Instance:
 
     @property
     def rng(self) -> np.random.Generator:
-        """A generator that depends on the data alone, for checks that try points of their own."""
+        """A random generator seeded by the data, for checks that draw their own points."""
         return np.random.default_rng(zlib.crc32(json.dumps(self._written).encode()))
 
     def optimum(self, game: Game) -> Bracket:
-        """Return a certified bracket of the optimum of a game, and keep the proof.
+        """Return an interval that contains the optimum of a game.
 
-        Polyhedral games over the l1 ball or the simplex are solved in fractions, so that the
-        bracket is a point; others by `relaxboost.reference`.
+        The certificate is kept in `optima`.
+
+        Polyhedral games over the ℓ1 ball or the simplex are solved in fractions, so that
+        the interval is a point. `relaxboost.reference` solves all other games.
         """
         found = _exactly(game) or _numerically(game)
         self.optima.append(found)
@@ -104,7 +107,10 @@ def _numerically(game: Game) -> CertifiedOptimum:
     crossing = lower - upper
     if crossing > 0.0:  # numerical bounds may cross by a little: the truth is about there
         if crossing > _CROSSING * (1.0 + abs(lower)):
-            raise ArithmeticError(f"the bounds of {game!r} cross by {crossing:g}; {found.message}")
+            raise ArithmeticError(
+                f"the lower bound of {game!r} exceeds its upper bound by {crossing:g}; "
+                f"{found.message}"
+            )
         lower, upper = upper - crossing, lower + crossing
     return CertifiedOptimum(
         game, found.d, (found.support, found.coefficients), Bracket(lower, upper)

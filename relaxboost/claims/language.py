@@ -1,4 +1,4 @@
-"""The words that claims are written in: each file of claims takes all of them."""
+"""The names that a file of claims uses. Each such file imports all of them."""
 
 from collections.abc import Iterator
 from typing import TypeAlias
@@ -19,4 +19,4 @@ __all__ += ["Exact", "exactly", "near", "solved"]
 __all__ += ["AMBIGUOUS", "ILLEGIBLE", "MISPRINT", "OPEN"]
 
 Slacks: TypeAlias = Iterator[Slack]
-"""What a check yields that measures several inequalities."""
+"""The type that a check yields if it measures several inequalities."""

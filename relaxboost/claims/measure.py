@@ -1,4 +1,4 @@
-"""What an instance says about an inequality: an interval that contains its slack."""
+"""The measurement of an inequality on an instance: an interval that contains its slack."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.rounding import float_down, float_up
 
 _ROUNDING = 1e-12
-"""Relative error granted to a float that a check computed; brackets and fractions have none."""
+"""The relative error that is assumed for a float. Intervals and fractions have no such error."""
 
 HOLDS, TIGHT, UNDECIDED, REFUTED = "holds", "tight", "undecided", "refuted"
 
 
 class Vacuous(Exception):
-    """An instance does not meet the hypotheses of a claim."""
+    """Raised when an instance does not satisfy the hypotheses of a claim."""
 
 
 def assume(hypothesis: bool) -> None:
-    """Leave the instance out unless `hypothesis` is true: the claim says nothing about it."""
+    """Skip the instance unless `hypothesis` is true, since the claim then does not apply to it."""
     if not hypothesis:
         raise Vacuous
 
 
 @dataclass(frozen=True)
 class Bracket:
-    """A number known to lie in [lower, upper].
+    """A real number that is known to lie in the interval [lower, upper].
 
-    Both ends are taken to be exact, be they floats or fractions, and sums, products and quotients
-    of brackets are computed in fractions.
+    Both ends are taken as exact numbers, whether they are floats or fractions. Sums, products
+    and quotients of intervals are computed in fractions.
     """
 
     lower: Number
@@ -60,7 +60,7 @@ class Bracket:
         return bracket(other) + -self
 
     def __mul__(self, other: Quantity) -> Bracket:
-        """Multiply by a bracket, or by a number, which is taken to be exact."""
+        """Multiply the interval by another interval, or by a number, which is taken as exact."""
         other = exact_bracket(other)
         ends = (self.lower, self.upper), (other.lower, other.upper)
         products = [_product(a, b) for a in ends[0] for b in ends[1]]
@@ -69,7 +69,7 @@ class Bracket:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Quantity) -> Bracket:
-        """Divide by a bracket that does not contain zero, or by a number, taken to be exact.
+        """Divide the interval by an interval without zero, or by a number, which is taken as exact.
 
         Raises
         ------
@@ -97,7 +97,7 @@ class Bracket:
 
     @property
     def middle(self) -> float:
-        """A float within the bracket."""
+        """A float within the interval."""
         lower, upper = float(self.lower), float(self.upper)
         if math.isinf(upper - lower):  # the finite end, or 0 where there is none
             return next((end for end in (lower, upper) if math.isfinite(end)), 0.0)
@@ -109,10 +109,12 @@ Quantity: TypeAlias = Number | Bracket
 
 
 def bracket(value: Quantity) -> Bracket:
-    """Return a bracket of a quantity: exact for integers and fractions, wider for floats.
+    """Return an interval that contains a quantity.
 
-    A float counts as the result of a short computation: it is known to 1e-12 of its size, and to
-    1e-12 at best. A float that is meant exactly is written ``Fraction(x)``.
+    The interval is a point for integers and fractions, and wider for floats.
+
+    A float x is taken as the result of a short computation, with an error of at most
+    1e-12 · max(1, |x|). Write ``Fraction(x)`` for a float that is exact.
     """
     if isinstance(value, Bracket):
         return value
@@ -122,7 +124,7 @@ def bracket(value: Quantity) -> Bracket:
         value = float(value)
     except TypeError:
         kind = type(value).__name__
-        raise InputError(f"a quantity of a claim is one number, got {kind}") from None
+        raise InputError(f"a quantity of a claim must be one number, got {kind}") from None
     if math.isnan(value):
         raise InputError("a quantity of a claim came out as nan")
     if math.isinf(value):
@@ -132,17 +134,17 @@ def bracket(value: Quantity) -> Bracket:
 
 
 def exact_bracket(value: Quantity) -> Bracket:
-    """Return a bracket of a quantity that is exact, a float too."""
+    """Return the interval that consists of one exact number, which may be a float."""
     return value if isinstance(value, Bracket) else Bracket(value, value)
 
 
 def _inverse(a: Number) -> Number:
-    """Return 1/a, exactly."""
+    """Return 1/a as an exact fraction."""
     return 1 / Fraction(a) if math.isfinite(a) else 0
 
 
 def _product(a: Number, b: Number) -> Number:
-    """Return ab, exactly; an infinite end stands for numbers without bound, so that 0·∞ = 0."""
+    """Return the exact product ab. An infinite end stands for unbounded numbers, so 0·∞ = 0."""
     if not (a and b):
         return 0
     if not (math.isfinite(a) and math.isfinite(b)):
@@ -151,7 +153,7 @@ def _product(a: Number, b: Number) -> Number:
 
 
 def _sum(a: Number, b: Number, unknown: float) -> Number:
-    """Return a + b, exactly; `unknown` for ∞ − ∞."""
+    """Return the exact sum a + b, or `unknown` for ∞ − ∞."""
     if not (math.isfinite(a) and math.isfinite(b)):
         total = float(a) + float(b)
         return unknown if math.isnan(total) else total
@@ -160,27 +162,29 @@ def _sum(a: Number, b: Number, unknown: float) -> Number:
 
 @dataclass(frozen=True)
 class Slack:
-    """right − left of an inequality left <= right: negative where it is violated.
+    """The slack right − left of an inequality left <= right.
 
-    Of an equality it is −|left − right|, which is 0 where the equality holds.
+    It is negative if the inequality fails.
+
+    The slack of an equality is −|left − right|, which is 0 if the equality holds.
     """
 
     low: float
     high: float
-    """The slack lies in [low, high]; the ends are rounded outwards."""
+    """The ends of an interval that contains the slack, rounded outwards."""
     left: float
     right: float
     where: str = ""
-    """Which of the inequalities of an instance this is."""
+    """A text that names this inequality among the inequalities of an instance."""
     round: int | None = None
-    """The round of a run it belongs to."""
+    """The round of a run to which the inequality belongs."""
     equality: bool = False
 
     def outcome(self, resolution: float) -> str:
         """Return "holds", "tight", "undecided" or "refuted".
 
-        "tight": the interval contains 0 and reaches at most `resolution` below it, so that the two
-        sides are equal as far as can be told.
+        The outcome is "tight" if the interval contains 0 and reaches at most `resolution`
+        below 0, so that the two sides are equal as far as can be decided.
         """
         if self.high < 0.0:
             return REFUTED
@@ -190,7 +194,10 @@ class Slack:
 
     @property
     def relative(self) -> float:
-        """The middle of the slack over |left| + |right|, in [−1, 1]; 1 where both are 0."""
+        """The midpoint of the slack divided by |left| + |right|, or 1 if both sides are 0.
+
+        The result is in [−1, 1].
+        """
         if self.low <= 0.0 <= self.high:  # whatever the middle, which is noise
             return 0.0 if self.left or self.right else 1.0
         size = abs(self.left) + abs(self.right)
@@ -215,19 +222,19 @@ class Slack:
 
 
 def at_most(left: Quantity, right: Quantity, where: str = "", round: int | None = None) -> Slack:
-    """Measure left <= right."""
+    """Return the slack of the inequality left <= right."""
     a, b = bracket(left), bracket(right)
     low, high = _end(b.lower, a.upper, float_down), _end(b.upper, a.lower, float_up)
     return Slack(low, high, a.middle, b.middle, where, round)
 
 
 def at_least(left: Quantity, right: Quantity, where: str = "", round: int | None = None) -> Slack:
-    """Measure left >= right."""
+    """Return the slack of the inequality left >= right."""
     return at_most(right, left, where, round)
 
 
 def equal(left: Quantity, right: Quantity, where: str = "", round: int | None = None) -> Slack:
-    """Measure left = right."""
+    """Return the slack of the equality left = right."""
     a, b = bracket(left), bracket(right)
     if a == b and (math.isinf(a.middle) or a.lower == a.upper):
         return Slack(0.0, 0.0, a.middle, b.middle, where, round, True)
@@ -237,7 +244,7 @@ def equal(left: Quantity, right: Quantity, where: str = "", round: int | None = 
 
 
 def _end(a: Number, b: Number, rounding: Callable[[Fraction], float]) -> float:
-    """Return a − b, rounded; infinities of the same sign are equal."""
+    """Return a − b as a float, which is 0 for two infinities of the same sign."""
     if not (math.isfinite(a) and math.isfinite(b)):
         return 0.0 if a == b else float(a) - float(b)
     return rounding(Fraction(a) - Fraction(b))

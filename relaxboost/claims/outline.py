@@ -1,4 +1,4 @@
-"""The lines of a source, each with the claims about it; and its errata."""
+"""The lines of a source, each with the claims about it, and the errata of a source."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from relaxboost._core.errors import InputError
 
 @dataclass(frozen=True)
 class Misprint:
-    """A line of the table of errata of a source."""
+    """A row of the table of errata of a source."""
 
     id: str
-    """Of the claim that refutes what is printed, if there is one; else a name in the source."""
+    """The id of the claim that refutes the printed text, or else a name within the source."""
     place: str
     printed: str
     read: str
     harm: str
-    """What it does to a reader."""
+    """The consequence of the misprint for a reader."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A display, definition, statement or remark of a source, and what became of it."""
+    """A display, definition, statement or remark of a source, with the claims about it."""
 
     place: str
-    """Its number, e.g. "Eq. 5"."""
+    """The number or name of the line in the source, e.g. "Eq. 5"."""
     words: str
     ids: tuple[str, ...]
-    """Of the claims about it, and of what is listed as not checked."""
+    """The ids of the claims about the line, and of its statements that are not checked."""
     reason: str
-    """Why there is no claim, where there is none."""
+    """The reason why the line has no claim, if it has none."""
 
 
 def lines_of(key: str, table: str, known: Set[str]) -> Iterator[Line]:
@@ -43,16 +43,16 @@ def lines_of(key: str, table: str, known: Set[str]) -> Iterator[Line]:
     key : str
         The key of the source.
     table : str
-        A row each: ``place | what it says | names of claims | why there are none``, with ``-``
-        for no names and the last cell where it is needed. A row that begins with ``|`` is
-        about the place of the row above. Lines that are indented continue their row.
+        Rows ``place | content of the line | names of claims | reason for no claim``. A row without
+        claims has ``-`` as its third cell; the last cell is needed in such rows only. A row that
+        starts with ``|`` has the same place as the row above. Indented lines continue a row.
     known : set of str
         The ids that rows may name.
 
     Raises
     ------
     InputError
-        If a row has neither claims nor a reason, or names one that is not declared so far.
+        If a row has neither claims nor a reason, or names an id that is not in `known`.
     """
     place = ""
     for row in re.split(r"\n(?! )", table.strip()):

@@ -11,9 +11,10 @@
     def margin(x):
         return at_most(...)
 
-``pytest`` then runs ``test_my_claims.py::MINE-L1``, which fails where the verdict of a check is not
-the status on record. How many instances are drawn is said by ``--relaxboost-claims-trials N``, and
-which by ``--relaxboost-claims-seed S``. Nothing is imported before a test module has a claim.
+``pytest`` then runs the test ``test_my_claims.py::MINE-L1``. The test fails if the verdict of the
+check differs from the recorded status. The option ``--relaxboost-claims-trials N`` sets the number
+of instances, and ``--relaxboost-claims-seed S`` sets the seed. The plugin imports the package only
+when a test module defines a claim.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options."""
+    """Add the options ``--relaxboost-claims-trials`` and ``--relaxboost-claims-seed`` to pytest."""
     group = parser.getgroup("relaxboost")
     group.addoption(
         "--relaxboost-claims-trials",
@@ -50,7 +51,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def _from(least: int) -> Callable[[str], int]:
-    """Return what reads an option that is a whole number, named as pytest reports what is none."""
+    """Return a parser of integers >= `least`. Its name is part of the error messages of pytest."""
 
     def whole_number(text: str) -> int:
         if int(text) < least:
@@ -63,7 +64,7 @@ def _from(least: int) -> Callable[[str], int]:
 def pytest_pycollect_makeitem(
     collector: pytest.Module | pytest.Class, name: str, obj: Any
 ) -> ClaimItem | None:
-    """Return a test for a claim at the top of a module."""
+    """Return a test item for a claim that is defined at the top level of a test module."""
     module = sys.modules.get("relaxboost.claims.claim")
     if module is None or not issubclass(type(obj), module.Claim):
         return None
@@ -73,7 +74,7 @@ def pytest_pycollect_makeitem(
 
 
 class ClaimItem(pytest.Item):
-    """A claim as a test."""
+    """The pytest item that checks one claim."""
 
     def __init__(self, *, variable: str, claim: Claim, **others: Any) -> None:
         super().__init__(**others)
@@ -85,7 +86,7 @@ class ClaimItem(pytest.Item):
             claim.file = Path(os.path.relpath(file))  # for the command that repeats it
 
     def runtest(self) -> None:
-        """Check the claim."""
+        """Check the claim, and fail if the verdict differs from the record."""
         trials = self.config.getoption("relaxboost_claims_trials")
         verdict = self.claim.check(trials, self.config.getoption("relaxboost_claims_seed"))
         if verdict.interrupted:
@@ -94,5 +95,5 @@ class ClaimItem(pytest.Item):
             pytest.fail(str(verdict), pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Return where the check is."""
+        """Return the file, line and id of the check, for the report of pytest."""
         return self.path, self.claim.stated.line - 1, self.name

@@ -1,7 +1,7 @@
-"""Processes that do tasks for this one: each has a pipe for its tasks and one for its answers.
+"""Worker processes. Each has one pipe for its tasks and one pipe for its answers.
 
-A process imports the function that does the tasks. It does not run the caller's own script again,
-so that the script needs no ``if __name__ == "__main__"``.
+A worker process imports the function that does the tasks. It does not run the script of the caller
+again, so that the script needs no ``if __name__ == "__main__"``.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from threading import Lock, Thread
 from typing import Any, BinaryIO
 
 _INTERRUPT = getattr(signal, "SIGUSR1", None)
-"""The signal that makes a process end its task and answer; Windows has none."""
+"""The signal that makes a worker interrupt its task and answer. Windows has no such signal."""
 _ANSWER_SECONDS = 5.0
-"""How long an interrupted process may take to answer; in compiled code it does not answer."""
-# Modules are looked for where the parent looks, never in the folder it was started in.
+"""The time in which an interrupted worker must answer. Compiled code cannot be interrupted."""
+# The worker imports modules from the paths of the parent, never from its working directory.
 _START = """
 import os, pickle, sys
 tasks = open(os.dup(0), "rb")
@@ -33,13 +33,13 @@ serve(pickle.load(tasks), tasks)
 
 
 class Died(Exception):
-    """The process of a task has ended without an answer."""
+    """Raised when the worker process of a task has ended without an answer."""
 
 
 class Processes:
-    """Let `function`, one at the top of a module, do tasks in `jobs` processes.
+    """A pool of `jobs` worker processes that apply `function`, which is at the top of a module.
 
-    A process that dies takes no other task along.
+    If a worker process dies, only its current task is lost.
     """
 
     def __init__(self, function: Callable[[Any], Any], tasks: Sequence[Any], jobs: int) -> None:
@@ -47,24 +47,26 @@ class Processes:
         self._lock, self._closed = Lock(), False
         self._all: list[subprocess.Popen[bytes]] = []
         self._idle: list[subprocess.Popen[bytes]] = []
-        # A thread waits for the answers of each process, which inherits its blocked signals.
+        # One thread waits for the answers of each worker. A worker inherits the blocked signals of
+        # its thread.
         self._threads = ThreadPoolExecutor(jobs, initializer=_block, initargs=(True,))
         self._numbers = {
             self._threads.submit(self._do, task): number for number, task in enumerate(tasks)
         }
 
     def answers(self) -> Iterator[tuple[int, Future[Any]]]:
-        """Yield the number of each task and its future, in the order in which they are done.
+        """Yield the number and the future of each task, in the order in which the tasks finish.
 
-        The future raises `Died` if the process has died, and what the function has raised.
+        The future raises `Died` if the worker has died, or the exception that the function
+        raised.
         """
         for future in as_completed(self._numbers):
             yield self._numbers[future], future
 
     def interrupt(self) -> Iterator[tuple[int, Any]]:
-        """Raise KeyboardInterrupt in all processes; yield the number and the answer of each task.
+        """Raise KeyboardInterrupt in all workers, and yield the number and the answer of each task.
 
-        A task that returns no answer in time is left out.
+        A task whose worker does not answer in time is left out.
         """
         self._stop()
         with suppress(KeyboardInterrupt):  # a second Ctrl-C ends the wait
@@ -77,7 +79,7 @@ class Processes:
                 yield number, future.result()
 
     def close(self) -> None:
-        """End the processes, with what they do."""
+        """Kill all worker processes and the tasks that they run."""
         self._stop()
         for process in self._all:
             process.kill()
@@ -121,14 +123,14 @@ def _started(function: Callable[[Any], Any]) -> subprocess.Popen[bytes]:
 
 
 def _block(blocked: bool) -> None:
-    """Hold back, or let through, Ctrl-C and the signal to end, in this thread."""
+    """Block or unblock Ctrl-C and the signal for interrupts in this thread."""
     if _INTERRUPT is not None:
         how = signal.SIG_BLOCK if blocked else signal.SIG_UNBLOCK
         signal.pthread_sigmask(how, {signal.SIGINT, _INTERRUPT})
 
 
 def serve(function: Callable[[Any], Any], tasks: BinaryIO) -> None:
-    """Do tasks in this process until the one that sends them ends."""
+    """Run tasks in this worker process until the parent process ends."""
     answers = os.dup(1)
     os.dup2(2, 1)  # what a task prints is no answer
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -137,7 +139,8 @@ def serve(function: Callable[[Any], Any], tasks: BinaryIO) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if _INTERRUPT is not None:
         signal.signal(_INTERRUPT, signal.default_int_handler)
-    # The signal to end is held back, except during a task: a task that is about to begin gets it.
+    # The interrupt signal is blocked except during a task. So a task that is about to start
+    # receives it.
     with suppress(KeyboardInterrupt):
         while True:
             task = waiting.get()
@@ -152,7 +155,7 @@ def serve(function: Callable[[Any], Any], tasks: BinaryIO) -> None:
 
 
 def _receive(tasks: BinaryIO, waiting: SimpleQueue[Any]) -> None:
-    """Take tasks; end this process, in the middle of one too, when nobody is left to ask."""
+    """Read tasks from the parent. If the parent has ended, end this process, even during a task."""
     try:
         while True:
             waiting.put(pickle.load(tasks))

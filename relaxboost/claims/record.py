@@ -1,4 +1,4 @@
-"""What is on record of a claim: statements, the functions that measure them, what they rest on."""
+"""The record of a claim: its statements, the functions that check them, and the evidence."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from relaxboost.claims.measure import Slack, Vacuous
 from relaxboost.claims.outline import Misprint as Misprint
 
 FALSE, MISPRINT, AMBIGUOUS, OPEN = "false as stated", "misprint", "ambiguous", "open"
-"""Statuses on record, beside "holds"."""
+"""The recorded statuses other than "holds"."""
 
 COUNTEREXAMPLE, PROOF, WORST = "counterexample", "proof", "worst case"
 EXACT, INSTANCES = "exact", "instances"
-"""What a verdict rests on."""
+"""The types of evidence for a verdict."""
 
 ILLEGIBLE = "illegible in our copy"
-"""In place of a printed formula that the text at hand does not show."""
+"""The text that replaces a printed formula if our copy of the source does not show it."""
 
 Check: TypeAlias = Callable[..., "Iterable[Slack] | Slack"]
 
@@ -33,18 +33,24 @@ class Enumeration:
     """All instances of a finite space."""
 
     words: str
-    """Which they are, e.g. "all 81 matrices 2 x 2 with entries −1, 0, 1"."""
+    """A description of the instances, e.g. "all 81 matrices 2 x 2 with entries −1, 0, 1"."""
     instances: Callable[[], Iterable[Mapping[str, Any]]]
-    """Each as in files."""
+    """A function that returns the instances in the format of files."""
 
 
 @dataclass(frozen=True)
 class WorstCases(Enumeration):
-    """Parameters whose check is about all instances at once, by `worst_case`."""
+    """A grid of parameters.
+
+    For each, the check uses `worst_case` to cover all instances at once.
+    """
 
     @classmethod
     def grid(cls, words: str, **values: Iterable[Any]) -> WorstCases:
-        """Return all combinations of the values of parameters, the last name varying first."""
+        """Return the grid of all combinations of the parameters.
+
+        The last parameter varies fastest.
+        """
         names, given = [*values], [[*one] for one in values.values()]
         rows = [dict(zip(names, row, strict=True)) for row in product(*given)]
         return cls(words, lambda: rows)
@@ -52,7 +58,7 @@ class WorstCases(Enumeration):
 
 @dataclass(frozen=True)
 class Statement:
-    """What is stated, in words and as a formula, and the function that measures it."""
+    """A statement in words and as a formula, with the function that checks it."""
 
     words: str
     formula: str
@@ -62,7 +68,7 @@ class Statement:
     text: str | None = None
     """The note, if the texts of its source say what it is; None leaves it to the docstring."""
     step_texts: Sequence[Mapping[str, Any]] = ()
-    """The texts of the steps in the tables of its source, in order."""
+    """The texts of the steps in order, from the TOML file of the source."""
 
     @property
     def note(self) -> str:
@@ -71,26 +77,29 @@ class Statement:
 
     @property
     def code(self) -> str:
-        """The file, from the folder of the package on, and the line of the check."""
+        """The file of the check, relative to the folder of the package, and its line."""
         parts = Path(inspect.unwrap(self.check).__code__.co_filename).parts
         start = len(parts) - 1 - parts[::-1].index("relaxboost") if "relaxboost" in parts else -1
         return f"{'/'.join(parts[start:])}:{self.line}"
 
     @property
     def line(self) -> int:
-        """The line of the check in its file."""
+        """The line number of the check in its file."""
         return inspect.unwrap(self.check).__code__.co_firstlineno
 
     def measure(self, x: Instance, *options: Any) -> tuple[Slack, ...]:
-        """Return the slack of each inequality of an instance, in order; `Vacuous` if none is.
+        """Return the slack of each inequality on an instance, in order.
 
-        `options` are those of the check, where a correction shares it.
+        Raise `Vacuous` if there is none.
+
+        `options` are further arguments of the check. A correction that reuses the check
+        passes them.
 
         Raises
         ------
         InputError
-            For a check that gives something else, or finds the hypotheses not met after it has
-            measured an inequality, which would be lost.
+            If the check yields an object that is not a `Slack`, or if `assume` fails after the
+            check has measured an inequality. This inequality would otherwise be lost.
         """
         found = self.check(x, *options)
         slacks: list[Slack] = []
@@ -119,11 +128,11 @@ def stated_by(texts: Mapping[str, Any]) -> Callable[[Check], Statement]:
 
 @dataclass(frozen=True)
 class Correction:
-    """What `Claim.corrected` makes of a check: to be called like it, and to be proved in steps."""
+    """The check of a correction. It can be called like the check, and `step` declares its proof."""
 
     check: Check
     step: Callable[..., Callable[[Check], Any]]
-    """`Claim.step`, for the proof of this correction."""
+    """The method `Claim.step`, bound to the proof of this correction."""
 
     def __call__(self, x: Instance, *options: Any) -> Any:
         return self.check(x, *options)
@@ -131,7 +140,7 @@ class Correction:
 
 @dataclass(frozen=True)
 class Unchecked:
-    """A statement that cannot be checked numerically, and why."""
+    """A statement that cannot be checked numerically, with the reason."""
 
     id: str
     location: str

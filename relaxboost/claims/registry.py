@@ -1,4 +1,4 @@
-"""Which claims there are: those of the sources built in, and those of a reader's own files."""
+"""The registry of claims: the claims of built-in sources, and the claims in files of users."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _SOURCE = re.compile(r"relaxboost\.claims\.\w+\.source$")
 
 @cache
 def sources() -> tuple[Source, ...]:
-    """Return the sources built in: one for each folder here that has a file source.py."""
+    """Return the built-in sources. Each is a folder of this package that has a file source.py."""
     folders = sorted(file.parent.name for file in _FOLDER.glob("*/source.py"))
     found = [importlib.import_module(f"relaxboost.claims.{name}").SOURCE for name in folders]
     return tuple(sorted(found, key=lambda source: source.place))
 
 
 def gather(package: str, order: str) -> Source:
-    """Import the files of a source, which declare its claims; return SOURCE of its source.py.
+    """Import the files of a source, which declare its claims, and return the SOURCE of source.py.
 
-    `package` is ``__name__`` of its ``__init__``; `order` has the files in the order of the text,
-    with spaces between them. All others come after, by name.
+    `package` is the ``__name__`` of the package of the source. `order` lists the names of files
+    in the order of the text, separated by spaces. All other files follow in alphabetical order.
     """
     folder = _FOLDER / package.rpartition(".")[2]
     others = sorted(file.stem for file in folder.glob("[!_]*.py"))
@@ -48,7 +48,7 @@ def gather(package: str, order: str) -> Source:
 
 
 def all(source: str | None = None) -> list[Claim]:
-    """Return the claims built in, or those of one source, e.g. "SS09", in the order of the text."""
+    """Return all built-in claims, or the claims of one source, e.g. "SS09", in order."""
     known = {s.key: s for s in sources()}
     if source is not None and not (is_given(source, str) and source in known):
         raise InputError(f"no source {source!r}{known_names(source, known, 'there are')}")
@@ -57,7 +57,7 @@ def all(source: str | None = None) -> list[Claim]:
 
 
 def get(id: str) -> Claim:
-    """Return the claim of an id, e.g. "SS09-T9", or the step of its proof "SS09-T9/1.1"."""
+    """Return the claim with an id, e.g. "SS09-T9", or a step of its proof, e.g. "SS09-T9/1.1"."""
     if not isinstance(id, str):
         raise InputError(f"a claim is named by its id, such as 'SS09-T9', got {id!r:.60}")
     known = {claim.id: claim for claim in _with_steps(all(), id)}
@@ -67,7 +67,7 @@ def get(id: str) -> Claim:
 
 
 def _with_steps(claims: list[Claim], pattern: str) -> list[Claim]:
-    """Return claims, and the steps of their proofs where a pattern has a /."""
+    """Return the claims, and also the steps of their proofs if a pattern contains a slash."""
     parts = [part for claim in claims for part in claim.statements] if "/" in pattern else []
     return [*claims, *(step for part in parts for step in part.steps)]
 
@@ -75,7 +75,7 @@ def _with_steps(claims: list[Claim], pattern: str) -> list[Claim]:
 def select(patterns: list[str], among: list[Claim]) -> list[Claim]:
     """Return the claims whose ids match any of the patterns, e.g. "SS09-T*", in order.
 
-    Those of steps of proofs have a /, "SS09-T9/*".
+    A pattern with a slash, such as "SS09-T9/*", selects steps of proofs.
     """
     listed = isinstance(patterns, list | tuple)
     if not listed or any(not isinstance(pattern, str) for pattern in patterns):
@@ -92,14 +92,14 @@ def select(patterns: list[str], among: list[Claim]) -> list[Claim]:
 
 
 def load(path: Path | str) -> list[Claim]:
-    """Return the claims of a Python file: those of every `Source` it defines.
+    """Return the claims of all `Source` objects that a Python file defines.
 
-    The file is run, as an import would; what it prints goes to standard error.
+    The file is executed as in an import. Its output goes to standard error.
 
     Raises
     ------
     InputError
-        If there is no such file, it cannot be run, or it defines no claims.
+        If the file does not exist, raises an error when it is run, or defines no claims.
     """
     path = as_path(path)
     if not path.is_file():
@@ -118,7 +118,7 @@ def load(path: Path | str) -> list[Claim]:
         line = next((f":{n}" for n in _lines(error, path)), "")
         raise InputError(f"{path}{line}: {type(error).__name__}: {error}") from error
     own = {id(value): value for value in vars(module).values() if isinstance(value, Source)}
-    # A source of the package can only be among them if its module has been imported.
+    # A source of the package can be in the list only if its module has been imported.
     builtin = {id(module.SOURCE) for name, module in sys.modules.items() if _SOURCE.match(name)}
     claims = [c for key, s in own.items() if key not in builtin for c in s.claims.values()]
     if not claims:
@@ -131,7 +131,7 @@ def load(path: Path | str) -> list[Claim]:
 
 
 def _lines(error: BaseException, path: Path) -> Iterator[int]:
-    """Yield the lines of a file that led to an error, the innermost first."""
+    """Yield the lines of the user's file in a traceback, the innermost first."""
     if isinstance(error, SyntaxError) and error.lineno:
         yield error.lineno
     frames = traceback.extract_tb(error.__traceback__)
@@ -140,7 +140,7 @@ def _lines(error: BaseException, path: Path) -> Iterator[int]:
 
 
 def _moved(pattern: str) -> str:
-    """Return where to look for what once were claims, or an empty text."""
+    """Return a hint if a pattern matches former ids of claims, or else an empty text."""
     old = [(f"{s.key}-{name}", s.key, to) for s in sources() for name, to in s.moved.items()]
     found = [one for one in old if fnmatchcase(one[0], pattern)]
     if not found:

@@ -1,6 +1,7 @@
-"""Many claims, checked or attacked in several processes; the results do not depend on how many.
+"""Check or attack many claims in several processes. The results do not depend on their number.
 
-A process gets the id of a claim, and the reader's file it comes from, and loads it itself.
+A worker process receives the id of a claim and the path of the file that defines it, and loads the
+claim itself.
 """
 
 from __future__ import annotations
@@ -24,25 +25,26 @@ from relaxboost.claims.processes import Processes
 from relaxboost.claims.verdict import ClaimVerdict
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-"""Called with how many claims are finished, how many there are, and the id of the last."""
+"""A function of the number of finished claims, the number of all claims, and the id of the last
+finished claim."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """The error that a check of a claim ended in, in place of a verdict."""
+    """The error that ended the check of a claim. It takes the place of a verdict."""
 
     id: str
     error: str
-    """The error in one line, with the instance at which it came."""
+    """The error message in one line, with the instance on which the error occurred."""
     trace: str = ""
-    """The traceback."""
+    """The traceback of the error."""
 
     status = "error"
     agrees = interrupted = False
     optima = 0
 
     def data(self) -> dict[str, Any]:
-        """Return the failure as JSON has it."""
+        """Return the failure in a form that JSON can store."""
         return {"id": self.id, "status": self.status, "agrees": self.agrees, "error": self.error}
 
     def __str__(self) -> str:
@@ -52,7 +54,8 @@ class Failure:
 Outcome: TypeAlias = ClaimVerdict | Failure
 Results: TypeAlias = Generator[tuple[Claim, Outcome], None, None]
 Task: TypeAlias = tuple[str, str, str, dict[str, Any]]
-"""File ("" for the claims built in), id, "check" or "attack", options."""
+"""A tuple (file, id, action, options). The file is "" for built-in claims; the action is "check" or
+"attack"."""
 
 
 def check_all(
@@ -64,34 +67,36 @@ def check_all(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Results:
-    """Check claims, and yield each with its verdict as soon as those before it are done.
+    """Check claims, and yield each with its verdict, in the order of the claims.
 
-    After Ctrl-C it yields what else is finished, and what those that run have found, and ends.
+    A verdict is yielded as soon as those of all earlier claims are known. After Ctrl-C the
+    generator yields the other finished verdicts and the partial verdicts of running checks, and
+    ends.
 
     Parameters
     ----------
     claims : iterable of Claim
     trials : int, optional
-        Instances for each; by default as many as each claim says.
+        The number of instances of each claim. By default each claim defines its own number.
     seed : int
-        An integer as in `Claim.check`.
+        An integer, as in `Claim.check`.
     certificates : path, optional
-        A folder for the certificate of every optimum used.
+        A folder in which the certificate of every optimum is saved.
     jobs : int, optional
-        Processes; by default 2, or 1 where there is one core only. The results do not depend on
-        it. Claims that are neither built in nor from a file are checked in this process.
+        The number of processes: by default 2, or 1 on a machine with one core. The results do not
+        depend on it. Claims that are neither built in nor from a file are checked in this process.
     progress : callable, optional
-        Called with (finished, all, id of the last one finished).
+        A function of (number of finished claims, number of all claims, id of the last finished).
 
     Yields
     ------
     (Claim, ClaimVerdict or Failure)
-        A failure where the check raised an error or took its process down.
+        A `Failure` if the check raised an error or its process died.
 
     Raises
     ------
     MissingDependencyError
-        Where a check needs a library that is not installed.
+        If a check needs a library that is not installed.
     """
     if trials is not None:
         count("trials", trials)
@@ -109,9 +114,11 @@ def attack_all(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Results:
-    """Attack claims with `budget` instances for each statement, and yield them as `check_all` does.
+    """Attack claims, and yield each with its verdict.
 
-    Other parameters and what is yielded are those of `check_all`.
+    `budget` is the number of instances a statement.
+
+    The other parameters and the yielded values are those of `check_all`.
     """
     options = {"budget": count("budget", budget), "seed": natural("seed", seed)}
     return _run(list(claims), "attack", options, jobs, progress)
@@ -171,7 +178,7 @@ def _elsewhere(claims: list[Claim], tasks: list[Task], jobs: int, tell: Progress
 
 
 def attempt(claim: Claim, action: str, options: dict[str, Any]) -> Outcome:
-    """Return the verdict of a claim, or the failure that came in its place."""
+    """Return the verdict on a claim, or a `Failure` if the check raised an error."""
     try:
         with redirect_stdout(sys.stderr):  # what a check prints is no outcome
             return claim.check(**options) if action == "check" else claim.attack(**options)

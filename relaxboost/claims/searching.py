@@ -1,4 +1,7 @@
-"""The search for a counterexample: draw, climb from the least slack, shrink the instance found."""
+"""The search for a counterexample, and the shrinking of the counterexample that it finds.
+
+The search draws instances and then improves those of least slack by local search.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,14 @@ from relaxboost.claims.spaces import Space, Values
 from relaxboost.claims.verdict import Evidence, StatementVerdict
 
 _DRAWN_SHARE = 0.4
-"""The share of the budget for instances drawn; the rest climbs from the best of them."""
+"""The share of the budget that is used for drawn instances. The rest is used for local search."""
 _STEPS_WITHOUT_SUCCESS = 60
-"""After so many steps a climb starts again from the next best instance."""
+"""After this number of steps without success, the local search restarts from the next best
+instance."""
 
 Examine: TypeAlias = Callable[[Values, str], "Evidence | None"]
-"""Measures a statement on an instance; the text says where the instance comes from."""
+"""A function that measures a statement on an instance. Its second argument describes where the
+instance comes from."""
 
 
 def search(
@@ -27,10 +32,11 @@ def search(
     budget: int,
     verdict: StatementVerdict,
 ) -> tuple[Values, Evidence] | None:
-    """Draw, then climb from the instances of least slack; return the first that refutes.
+    """Return an instance that refutes a statement, or None. Draw first, then use local search.
 
-    `draw` returns the random numbers for the instance of a number. `budget` instances are tried,
-    and added to the verdict.
+    The local search starts from the drawn instances of least slack. `draw` returns the random
+    generator for the instance with a given number. The search tries `budget` instances and adds
+    each to the verdict.
     """
     pool: list[tuple[float, int, Values]] = []
     drawn = max(1, int(_DRAWN_SHARE * budget))
@@ -64,9 +70,9 @@ def search(
 def shrink(
     examine: Examine, space: Space, values: Values, evidence: Evidence, left: int
 ) -> Evidence:
-    """Return a smaller counterexample: rows and columns dropped, short fractions for entries.
+    """Return a smaller counterexample, with fewer rows and columns and with shorter fractions.
 
-    At most `left` instances are tried.
+    The search tries at most `left` instances.
     """
     origin = f"{evidence.origin}, shrunk"
     improved = True

@@ -16,15 +16,16 @@ from relaxboost.certificates.exact.equations import Equations
 from relaxboost.claims.measure import exact_bracket
 
 Terms: TypeAlias = dict[tuple[int, ...], Any]
-"""Coefficients by key: () is the constant, (i,) a value, and (i, j) with i <= j an inner product.
-An `Element` has only keys (i,), one for each element that an instance chooses."""
+"""The coefficients of a combination by key. The key () stands for the constant, (i,) for a value,
+and (i, j) with i <= j for an inner product. An `Element` has only keys (i,), one for each element
+that an instance chooses."""
 
 _SCALE = 1 << 60
-"""Multipliers are rounded to multiples of its inverse."""
+"""Multipliers are rounded to multiples of the inverse of this number."""
 
 
 class Program:
-    """The semidefinite program: in floats to solve it, in fractions to prove its bound."""
+    """A semidefinite program. Floats are used to solve it, and fractions to prove its bound."""
 
     def __init__(self, objective: Terms, rows: Sequence[Terms], free: Sequence[bool]) -> None:
         self.objective, self.rows, self.free = objective, rows, np.array(free)
@@ -36,7 +37,7 @@ class Program:
         self.matrix, self.slope, self.constant = target
 
     def _floats(self, terms: Terms) -> tuple[Array, Array, float]:
-        """Return the matrix of the inner products, the coefficients of values, the constant."""
+        """Return the coefficients of the inner products and values in `terms`, and the constant."""
         matrix = np.array([[middle(x) for x in row] for row in self._matrix(terms)])
         slopes = np.array([middle(terms.get(key, 0)) for key in self.values])
         return matrix.ravel(), slopes, middle(terms.get((), 0))
@@ -49,7 +50,7 @@ class Program:
         ]
 
     def instance(self) -> tuple[float, dict[int, Array]]:
-        """Return the value of a worst instance and its elements."""
+        """Return the optimal value and the elements of a worst instance."""
         import cvxpy as cp
 
         n = len(self.elements)
@@ -72,7 +73,7 @@ class Program:
         return float(problem.value), found
 
     def multipliers(self, limit: float) -> list[Fraction]:
-        """Return multipliers that prove about this limit, with the largest margin."""
+        """Return multipliers that prove a bound near this limit, with the largest margin."""
         import cvxpy as cp
 
         n = len(self.elements)
@@ -98,7 +99,7 @@ class Program:
         return exact
 
     def proof(self, multipliers: list[Fraction]) -> Fraction:
-        """Return the bound that multipliers prove, in exact arithmetic."""
+        """Return the bound that the multipliers prove, computed in exact arithmetic."""
         left = {key: -x for key, x in self.objective.items()}
         for x, row in zip(multipliers, self.rows, strict=True):
             for key, number in row.items():
@@ -117,13 +118,13 @@ def _solve(problem: Any) -> None:
     import cvxpy as cp
 
     with warnings.catch_warnings():
-        # The proof decides whether an answer is accurate enough.
+        # The exact proof decides whether the answer of a solver is accurate enough.
         warnings.filterwarnings("ignore", "Solution may be inaccurate")
         problem.solve(cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
 
 
 def _positive_definite(matrix: list[list[Any]]) -> bool:
-    """Tell whether all symmetric matrices with entries in brackets have positive pivots."""
+    """Return True if all symmetric matrices in the intervals are proved positive definite."""
     ends = [
         [(Fraction(x.lower), Fraction(x.upper)) for x in map(exact_bracket, row)] for row in matrix
     ]
@@ -142,5 +143,5 @@ def _positive_definite(matrix: list[list[Any]]) -> bool:
 
 
 def middle(number: Any) -> float:
-    """Return a float within a number, which may be a bracket."""
+    """Return a float near a number. If the number is an interval, the float lies within it."""
     return exact_bracket(number).middle

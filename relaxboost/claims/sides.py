@@ -1,4 +1,4 @@
-"""The sides of equations at given points, in fractions where the data are exact."""
+"""Functions for the sides of equations and inequalities. They use fractions for exact data."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from relaxboost.game.game import Game
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 
 Exact: TypeAlias = NDArray[Any]
-"""An array of fractions, so that +, *, @ and max make no rounding errors."""
+"""An array of fractions, on which +, *, @ and max cause no rounding errors."""
 
 _SOLVED = 1e-8
-"""Error granted to the value of a linear or cone program, ten times what the solvers show."""
+"""The error that is assumed for the value of a linear or cone program: ten times the error that
+solvers have in practice."""
 
 
 def exactly(values: Any) -> Exact:
-    """Return an array of the fractions that the entries are."""
+    """Return the array with its entries converted to fractions."""
     array = np.asarray(values, dtype=object)
     result = np.empty(array.size, dtype=object)
     result[:] = [Fraction(entry) for entry in array.ravel().tolist()]
@@ -32,7 +33,7 @@ def exactly(values: Any) -> Exact:
 
 
 def root(x: int | Fraction) -> Fraction | Bracket:
-    """Return the square root of a nonnegative number: a fraction, or a bracket of width 2^−120.
+    """Return the square root of a nonnegative number: a fraction, or an interval of width 2^−120.
 
     Examples
     --------
@@ -48,24 +49,24 @@ def root(x: int | Fraction) -> Fraction | Bracket:
 
 
 def near(value: float, tolerance: float = 1e-9) -> Bracket:
-    """Return the bracket value ± tolerance · max(1, |value|)."""
+    """Return the interval value ± tolerance · max(1, |value|)."""
     error = tolerance * max(1.0, abs(value))
     return Bracket(value - error, value + error)
 
 
 def solved(value: float) -> Bracket:
-    """Return a bracket of what a numerical solver computed; it may be infinite."""
+    """Return an interval around the result of a numerical solver. The result may be infinite."""
     value = float(value)
     return near(value, _SOLVED) if math.isfinite(value) else Bracket(value, value)
 
 
 def indicator(inside: Any) -> float:
-    """Return 0 where all of a condition holds, and ∞ elsewhere."""
+    """Return 0 if all entries of a condition are true, and ∞ otherwise."""
     return 0.0 if bool(np.all(inside)) else math.inf
 
 
 def optimal_value(problem: Any, linear: bool, otherwise: float = math.nan) -> float:
-    """Return the optimum of a cvxpy problem, or `otherwise` where there is no feasible point."""
+    """Return the optimal value of a cvxpy problem, or `otherwise` if the problem is infeasible."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # cvxpy's interval arithmetic meets inf − inf
         if linear:
@@ -76,7 +77,7 @@ def optimal_value(problem: Any, linear: bool, otherwise: float = math.nan) -> fl
 
 
 def optimum(x: Instance, game: Game) -> tuple[Bracket, Exact, Exact]:
-    """Return the certified optimum of a game, with its d and its w as fractions."""
+    """Return the certified optimum of a game, with the optimal d and w as fractions."""
     bracket = x.optimum(game)
     found = x.optima[-1]
     support, coefficients = found.w
@@ -97,14 +98,17 @@ def avg_min(u: Iterable[Any], k: int) -> Fraction:
 
 
 def on_simplex(weights: Exact) -> Exact:
-    """Return |weights| scaled to sum exactly to one; uniform where all are zero."""
+    """Return |weights| scaled to sum exactly 1, or uniform weights if all are zero."""
     size = exactly([abs(v) for v in weights])
     total = sum(size)
     return size / total if total else exactly([Fraction(1, len(size))] * len(size))
 
 
 def under_cap(weights: Exact, k: int) -> Exact:
-    """Return a distribution with no weight above 1/k, as near to the given one as mixing allows."""
+    """Return a mixture of a distribution with the uniform one that has no weight above 1/k.
+
+    The share of the uniform distribution is as small as possible.
+    """
     d = on_simplex(weights)
     m = len(d)
     cap, uniform, most = Fraction(1, k), Fraction(1, m), max(d)
@@ -115,6 +119,6 @@ def under_cap(weights: Exact, k: int) -> Exact:
 
 
 def in_l1_ball(w: Exact) -> Exact:
-    """Return w, divided by its ℓ1 norm if that exceeds one."""
+    """Return w, divided by its ℓ1 norm if that norm exceeds 1."""
     size = sum(abs(v) for v in w)
     return w / size if size > 1 else w

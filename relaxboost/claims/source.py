@@ -1,4 +1,4 @@
-"""Sources and the claims in them, declared by decorators and by tables of texts."""
+"""Sources (papers) and their claims, which decorators and TOML files declare."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ from relaxboost.claims.record import (
 from relaxboost.claims.spaces import Space
 
 DISPLAYS = "displays"
-"""What statements belong to that belong to no result."""
+"""The entry `part_of` of statements that belong to no result."""
 
 
 @dataclass(frozen=True)
 class Declaration:
-    """A claim that waits for its check: the decorator that `Source.claim` returns."""
+    """A claim without its check yet. It is the decorator that `Source.claim` returns."""
 
     source: Source
     stated: Callable[[Check], Statement]
-    """Makes the statement of its check."""
+    """A function that makes the statement from the check."""
     fields: Mapping[str, Any]
-    """The other attributes of the claim."""
+    """The other attributes of the claim, by name."""
 
     def checked(
         self, *, trials: int = 100, resolution: float = 1e-7, every: Enumeration | None = None
     ) -> Declaration:
-        """Return the decorator with other defaults for a check.
+        """Return the decorator with other default options of the check.
 
         Parameters
         ----------
         trials : int
-            Instances to draw.
+            The number of instances to draw.
         resolution : float
-            See `Claim`; larger where a check compares numerical optima.
+            See `Claim`. Use a larger value if a check compares numerical optima.
         every : Enumeration, optional
-            All instances there are; a check takes them all and draws none.
+            All instances of a finite space. The check then examines all of them and draws none.
         """
         more = {"trials": trials, "resolution": resolution, "every": every}
         return replace(self, fields={**self.fields, **more})
@@ -68,11 +68,11 @@ class Source:
     Parameters
     ----------
     key : str
-        What its ids begin with, e.g. "SS09".
+        The prefix of the ids of its claims, e.g. "SS09".
     reference : str
         Authors, year, title and place.
     place : float
-        Where it is listed among the sources of the package; by default at the end.
+        The position among the sources of the package. By default the source comes last.
     """
 
     def __init__(self, key: str, reference: str, *, place: float = math.inf) -> None:
@@ -90,7 +90,7 @@ class Source:
 
     @classmethod
     def read(cls, path: Path) -> Source:
-        """Return the source of a TOML file, which has the texts of its claims and its lines."""
+        """Return the source that a TOML file describes, with the texts of its claims and lines."""
         written = tomllib.loads(path.read_text(encoding="utf-8"))
         source = cls(written["key"], written["reference"], place=written.get("place", math.inf))
         source.moved = written.get("moved", {})
@@ -112,31 +112,36 @@ class Source:
         space: Space,
         **record: Any,
     ) -> Declaration:
-        """Decorate the check of a claim: a function of an `Instance` that yields `Slack`.
+        """Return a decorator that declares the check of a claim.
 
-        ``@SOURCE.claim(...).checked(trials=30)`` makes a check draw 30 instances by default. What
-        is left out is taken from the texts of the source, if they have this name.
+        The check is a function of an `Instance` that returns or yields objects of type
+        `Slack`.
+
+        ``@SOURCE.claim(...).checked(trials=30)`` sets the default number of instances to
+        30. Arguments that are not given are read from the texts of the source, if they
+        contain this name.
 
         Parameters
         ----------
         name : str
-            The id is the key of the source, a dash, and this.
+            The name of the claim. Its id is the key of the source, a dash, and this name.
         location : str or (str, str)
-            Where it is in the source, "Theorem 9"; or that, and the page or line it stands on.
+            The place in the source, "Theorem 9"; or a pair of the place and its page or line.
         words : str
-            What is stated.
+            The statement in words.
         space : Space
-            The data it is about.
+            The data of an instance.
         **record
-            `formula`, what is stated; `given`, the hypotheses; `counterexamples`, instances that
-            refute it, the smallest first: ``[{"A": [["1/2", 1]], "k": 1}]``; `printed`, the formula
-            or sentence as the source prints it; and a `ruling`, as in `Claim`.
+            `formula`, the statement as a formula; `given`, the hypotheses; `counterexamples`,
+            instances that refute it, the smallest first: ``[{"A": [["1/2", 1]], "k": 1}]``;
+            `printed`, the formula or sentence as the source prints it; and a `ruling`, as in
+            `Claim`.
 
         Raises
         ------
         InputError
-            If the source has this name already, a counterexample is not in the space, or a ruling
-            does not go with it.
+            If the source already has a claim of this name, a counterexample is not in the space, or
+            the ruling contradicts the counterexamples.
         """
         id = f"{self.key}-{name}"
         if id in self.claims:
@@ -162,7 +167,7 @@ class Source:
 
     @property
     def misprints(self) -> list[Misprint]:
-        """What is printed wrong though its meaning is plain, in the order of the text."""
+        """The misprints of the source whose meaning is plain, in the order of the text."""
         found = [*self._misprints]
         for claim in self.claims.values():
             if claim.status == MISPRINT:
@@ -175,16 +180,16 @@ class Source:
         return sorted(found, key=lambda one: order.get(one.id, len(ids)))
 
     def unchecked(self, name: str, location: str, words: str, reason: str) -> None:
-        """List a statement that cannot be checked numerically."""
+        """Add a statement that cannot be checked numerically to the list `not_checked`."""
         self.not_checked.append(Unchecked(f"{self.key}-{name}", location, words, reason))
 
     def complete(self) -> None:
-        """Read the table of lines, after all claims are declared.
+        """Read the table of lines. All claims must have been declared.
 
         Raises
         ------
         InputError
-            If a text has no claim, or as `outline` does.
+            If a text has no claim, or if `outline` raises it.
         """
         if idle := [name for name in self._texts if f"{self.key}-{name}" not in self.claims]:
             raise InputError(f"{self.key} has texts without a check: {', '.join(idle)}")
@@ -202,17 +207,17 @@ class Source:
             self.outline(self._table)
 
     def outline(self, table: str) -> None:
-        """Add the lines of a table; `lines_of` says how it is written, and what it refuses."""
+        """Add the lines of a table. `lines_of` describes the format and the errors."""
         known = {*self.claims, *(one.id for one in self.not_checked)}
         known |= {one.id for one in self._misprints}
         self.lines += lines_of(self.key, table, known)
 
 
 def _check_record(id: str, record: Mapping[str, Any]) -> None:
-    """Refuse what is no part of a record, and a ruling without or against a counterexample."""
+    """Raise `InputError` for an unknown key, or a ruling that contradicts the counterexamples."""
     known = "location page given printed ruling part_of caused_by harm counterexamples"
     if unknown := set(record) - {*known.split(), "corrected_texts"}:
-        raise InputError(f"{id}: a claim has printed and ruling, not {', '.join(unknown)}")
+        raise InputError(f"{id}: a record has entries such as printed, not {', '.join(unknown)}")
     refuted = bool(record.get("counterexamples"))
     ruling = record.get("ruling", "")
     if ruling not in ("", MISPRINT, AMBIGUOUS, OPEN):
@@ -221,4 +226,6 @@ def _check_record(id: str, record: Mapping[str, Any]) -> None:
         needs = "no counterexample" if refuted else "a counterexample"
         raise InputError(f"{id}: the ruling {ruling!r} goes with {needs}")
     if refuted and record.get("printed") == ILLEGIBLE:
-        raise InputError(f"{id}: what is illegible is not charged; leave out the counterexamples")
+        raise InputError(
+            f"{id}: illegible text is not charged with errors; leave out the counterexamples"
+        )

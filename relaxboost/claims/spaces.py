@@ -1,8 +1,8 @@
-"""Where the instances of a claim come from: fields that can be drawn, changed, shrunk and written.
+"""Spaces of instances. A space names the fields of an instance, each with its type.
 
-A claim names its data once, ``Space(A=Matrix(), k=Whole(1, "m"))``; random and structured
-instances, the steps of the attack, the shrinking of what it finds and the spelling in files all
-follow from that.
+A claim names its data once, as in ``Space(A=Matrix(), k=Whole(1, "m"))``. The space then defines
+how to draw random and structured instances, how to change and shrink them, and how to write them to
+files.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ Values: TypeAlias = dict[str, Any]
 
 
 class Space:
-    """The data of a claim: named fields, and the ranges of the sizes they share.
+    """The data of a claim: named fields, and the ranges of the sizes that they share.
 
     Parameters
     ----------
     sizes : mapping, optional
-        The least and the largest number of rows, columns, or whatever an axis is called, of the
-        instances drawn. By default m in 1..8 and n in 1..6.
+        The range of each size, as a pair (least, largest), for drawn instances. The keys are names
+        of axes. By default m is in 1..8 and n in 1..6.
     **fields : Field
         `Matrix`, `Vector`, `Distribution`, `Weights`, `Real`, `Whole`, `Choice`.
     """
@@ -46,17 +46,23 @@ class Space:
                 )
 
     def but(self, sizes: Mapping[str, tuple[int, int]] | None = None, **fields: Field) -> Space:
-        """Return the space with other sizes, and with other fields or more of them at the end."""
+        """Return a copy of the space with other sizes or fields.
+
+        A given field replaces the field of the same name, or is added as a new field.
+        """
         return Space(self.sizes if sizes is None else sizes, **{**self.fields, **fields})
 
     def including(self, *instances: Mapping[str, Any]) -> Space:
-        """Return the space with instances, as in files, that are drawn first: tight ones."""
+        """Return the space with given instances, in the format of files, that are drawn first."""
         found = self.but()
         found.first = [self.from_json(written) for written in instances]
         return found
 
     def draw(self, rng: Rng, number: int = 0) -> Values:
-        """Return a random instance; every third one is structured, the first ones are small."""
+        """Return a random instance.
+
+        Every third instance is structured, and the first ones are small.
+        """
         if number < len(self.first):
             return dict(self.first[number])
         sizes = {}
@@ -71,7 +77,10 @@ class Space:
         return values
 
     def neighbour(self, rng: Rng, values: Values) -> Values:
-        """Return an instance near another: one field changed, or a row or column more or less."""
+        """Return an instance near the given one.
+
+        One field is changed, or one row or column is duplicated or dropped.
+        """
         axes = sorted(self.sizes)
         changed = dict(values)
         if axes and rng.random() < 0.2:
@@ -95,7 +104,7 @@ class Space:
         return self._repaired(changed)
 
     def smaller(self, values: Values) -> Iterator[Values]:
-        """Yield simpler instances, the simplest first: fewer rows and columns, shorter numbers."""
+        """Yield simpler instances: first with fewer rows or columns, then with shorter numbers."""
         for axis in sorted(self.sizes):
             size = self.size(values, axis)
             if size > self.sizes[axis][0]:
@@ -109,7 +118,7 @@ class Space:
                 yield self._repaired({**values, name: simpler})
 
     def without(self, values: Values, axis: str, at: int) -> Values:
-        """Return an instance with one row (column, ...) less."""
+        """Return the instance without one entry along an axis, such as one row or column."""
         fewer = {
             name: field.fewer(values[name], axis, at) if axis in field.axes else values[name]
             for name, field in self.fields.items()
@@ -117,19 +126,19 @@ class Space:
         return self._repaired(fewer)
 
     def size(self, values: Values, axis: str) -> int:
-        """Return how many rows (columns, ...) an instance has."""
+        """Return the size of an instance along an axis, e.g. its number of rows."""
         return self._sizes(values)[axis]
 
     def complexity(self, values: Values) -> float:
-        """Return how much there is to read: the digits of all its numbers."""
+        """Return the size of an instance: the total number of digits of its numbers."""
         return sum(field.length(values[name]) for name, field in self.fields.items())
 
     def to_json(self, values: Values) -> dict[str, Any]:
-        """Return an instance as JSON has it: short fractions as "1/10", else doubles."""
+        """Return an instance in a form for JSON: short fractions as "1/10", and else doubles."""
         return {name: field.to_json(values[name]) for name, field in self.fields.items()}
 
     def from_json(self, written: Mapping[str, Any]) -> Values:
-        """Return the instance that `to_json` wrote, or a person did."""
+        """Return the instance that `to_json` wrote, or that a user wrote in the same form."""
         if not isinstance(written, Mapping):
             raise InputError(f"an instance maps names to values, got {written!r}")
         missing = set(self.fields) ^ set(written)
@@ -159,7 +168,7 @@ class Space:
         return sizes
 
     def _lowered(self, values: Values) -> list[str]:
-        """Return the names of the whole numbers that can be one less."""
+        """Return the names of the integer fields whose value can be decreased by one."""
         sizes = {**self._sizes(values), **_numbers(values)}
         return [
             name
@@ -168,7 +177,7 @@ class Space:
         ]
 
     def _repaired(self, values: Values) -> Values:
-        """Return the instance with numbers that depend on sizes brought back into range."""
+        """Return the instance with each value moved into its range. Ranges may depend on sizes."""
         sizes = self._sizes(values)
         repaired: Values = {}
         for name, field in self.fields.items():
@@ -177,7 +186,7 @@ class Space:
 
 
 def _read(name: str, field: Field, written: Any) -> Any:
-    """Return a value that was written; errors name it."""
+    """Return the value of a field as read from a file. Error messages name the field."""
     try:
         value = field.from_json(written)
     except (InputError, ValueError, TypeError, ArithmeticError) as error:

@@ -1,4 +1,4 @@
-"""What a check of a claim found: evidence, from which the status follows."""
+"""The verdict of a check: the evidence, and the status that follows from it."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack
 from relaxboost.claims.record import AMBIGUOUS, FALSE, MISPRINT, OPEN
 
 _ENOUGH = 0.05
-"""Share of the instances that must meet the hypotheses for a statement to count as checked."""
+"""The share of instances that must satisfy the hypotheses for a statement to count as checked."""
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A certified optimum as a verdict keeps it."""
+    """The bounds of a certified optimum, as a verdict stores them."""
 
     digest: str
     lower: str
     upper: str
-    """Fractions or doubles, as text."""
+    """The bounds as text: fractions or doubles."""
     file: str = ""
-    """The certificate, where certificates were asked for."""
+    """The path of the certificate, if certificates were requested."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """An instance and what was measured on it."""
+    """An instance and the slacks that were measured on it."""
 
     origin: str
-    """Where it comes from, e.g. "recorded counterexample 1" or "instance 17"."""
+    """The origin of the instance, e.g. "recorded counterexample 1" or "instance 17"."""
     instance: dict[str, Any]
-    """Its data, as `Space.to_json` writes them."""
+    """The data of the instance, as `Space.to_json` writes them."""
     slack: Slack
-    """The one that decides."""
+    """The slack that decides the outcome of the instance."""
     outcome: str
     slacks: tuple[Slack, ...]
-    """All of them, in order: for an algorithm, the trace of left and right sides."""
+    """All slacks, in order. For an algorithm they are the trace of the left and right sides."""
     optima: tuple[Bound, ...]
 
     def data(self) -> dict[str, Any]:
-        """Return the evidence as JSON has it."""
+        """Return the evidence in a form that JSON can store."""
         return {
             "origin": self.origin,
             "instance": self.instance,
@@ -60,32 +60,33 @@ class Evidence:
 
 @dataclass
 class StatementVerdict:
-    """What the instances say about one statement: a claim as stated, or a correction of it."""
+    """The result of all instances for one statement, which is a claim as stated or a correction."""
 
     words: str
     counts: Counter[str] = field(default_factory=Counter)
-    """How many instances held, were tight, undecided, refuted; and "vacuous" ones."""
+    """The number of instances of each outcome: holds, tight, undecided, refuted and "vacuous"."""
     slacks: list[float] = field(default_factory=list)
     """The least relative slack of each instance."""
     outcomes: list[str] = field(default_factory=list)
-    """What each of them came to."""
+    """The outcome of each instance."""
     inequalities: int = 0
     least: Evidence | None = None
-    """The instance of least relative slack among those not refuted."""
+    """The instance of least relative slack among those that do not refute the statement."""
     counterexample: Evidence | None = None
-    """The first that refutes the statement; after an attack, the smallest."""
+    """The first instance that refutes the statement. After an attack it is the shrunk instance."""
     optima: int = 0
-    """Certified optima used."""
+    """The number of certified optima that the check used."""
     known: list[Evidence | None] = field(default_factory=list)
-    """The evidence at each counterexample on record; None where the hypotheses are not met."""
+    """The evidence at each recorded counterexample, or None if it does not satisfy the
+    hypotheses."""
     steps: list[ClaimVerdict] = field(default_factory=list)
-    """Of the steps of its proof, where there is one."""
+    """The verdicts on the steps of the proof, if the statement has one."""
 
     @property
     def status(self) -> str:
-        """What the instances, and those of the steps of a proof, come to.
+        """The status that follows from the instances and from the steps of the proof.
 
-        "refuted", "undecided" or "holds".
+        The status is "refuted", "undecided" or "holds".
         """
         if self.counts[REFUTED]:
             return REFUTED
@@ -96,18 +97,21 @@ class StatementVerdict:
 
     @property
     def is_rare(self) -> bool:
-        """Whether it is undecided only because too few instances meet the hypotheses."""
+        """Whether the status is undecided only because too few instances satisfy the hypotheses."""
         if self.status != UNDECIDED or self.counts[UNDECIDED]:
             return False
         return all(step.status == HOLDS or step.stated.is_rare for step in self.steps)
 
     @property
     def tried(self) -> int:
-        """Instances that meet the hypotheses."""
+        """The number of instances that satisfy the hypotheses."""
         return sum(self.counts[outcome] for outcome in (HOLDS, TIGHT, UNDECIDED, REFUTED))
 
     def add(self, evidence: Evidence | None) -> None:
-        """Count an instance; None is one that does not meet the hypotheses."""
+        """Add an instance to the counts.
+
+        None stands for an instance that violates the hypotheses.
+        """
         if evidence is None:
             self.counts["vacuous"] += 1
             return
@@ -123,7 +127,7 @@ class StatementVerdict:
             self.least = evidence
 
     def data(self) -> dict[str, Any]:
-        """Return the verdict as JSON has it."""
+        """Return the verdict in a form that JSON can store."""
         return {
             "statement": self.words,
             "status": self.status,
@@ -142,23 +146,23 @@ class StatementVerdict:
 class ClaimVerdict:
     """The evidence for and against a claim, and the status that follows from it.
 
-    ``status`` is "holds", "undecided", or, where it is refuted as stated, "false as stated", or
-    "misprint" or "ambiguous" where that is on record.
+    ``status`` is "holds" or "undecided" if no instance refutes the claim as stated. Otherwise
+    it is "misprint" or "ambiguous" if this is the recorded status, and else "false as stated".
     """
 
     id: str
     recorded: str
-    """The status that the claim is on record with."""
+    """The recorded status of the claim."""
     stated: StatementVerdict
     corrections: tuple[StatementVerdict, ...]
     seed: int
     repeat: str
-    """The command that repeats it."""
+    """The command that repeats the check or the attack."""
     seconds: float
     interrupted: bool = False
-    """Whether Ctrl-C has ended it, with less tried than was asked."""
+    """Whether Ctrl-C has interrupted the work before all requested instances were tried."""
     effort: str = "trials"
-    """The option that makes it try more instances, "trials" or "budget"."""
+    """The option that sets the number of instances: "trials" or "budget"."""
 
     @property
     def status(self) -> str:
@@ -169,23 +173,24 @@ class ClaimVerdict:
 
     @property
     def agrees(self) -> bool:
-        """Whether this is what is on record, and all that was asked.
+        """Whether the verdict agrees with the record, and the work was not interrupted.
 
-        The status is, every counterexample on record refutes, and every correction holds; the
-        other readings of an ambiguous claim are decided, one way or the other.
+        The verdict agrees if its status is the recorded one, every recorded counterexample
+        refutes the claim, and every correction holds. The other readings of an ambiguous
+        claim may hold or be refuted, but must not be undecided.
         """
         return not (self.unsettled or self.idle or self.interrupted)
 
     @property
     def unsettled(self) -> list[StatementVerdict]:
-        """The verdicts on statements that are not as recorded."""
+        """The verdicts on those statements whose status differs from the record."""
         settled = (HOLDS, REFUTED) if self.recorded == AMBIGUOUS else (HOLDS,)
         wrong = [part for part in self.corrections if part.status not in settled]
         return wrong if self.status == self.recorded else [self.stated, *wrong]
 
     @property
     def remedy(self) -> str:
-        """What to do if only a want of instances differs from the record, else ""."""
+        """The advice to try more instances, if too few were tried, or else ""."""
         if self.idle or self.interrupted or not self.unsettled:
             return ""
         if not all(part.is_rare for part in self.unsettled):
@@ -194,28 +199,28 @@ class ClaimVerdict:
 
     @property
     def idle(self) -> list[int]:
-        """The counterexamples on record, from 1 on, that do not refute the claim as stated."""
+        """The numbers, from 1 on, of the recorded counterexamples that do not refute the claim."""
         refuted = (known is not None and known.outcome == REFUTED for known in self.stated.known)
         return [number for number, refutes in enumerate(refuted, 1) if not refutes]
 
     @property
     def optima(self) -> int:
-        """Certified optima used."""
+        """The number of certified optima that the check used."""
         parts = (self.stated, *self.corrections)
         return sum(part.optima + sum(step.optima for step in part.steps) for part in parts)
 
     @property
     def counterexample(self) -> Evidence | None:
-        """What refutes the claim as stated, if anything does."""
+        """The instance that refutes the claim as stated, or None."""
         return self.stated.counterexample
 
     @property
     def decisive(self) -> Evidence | None:
-        """The instance to look at first: the counterexample, or the one of least slack."""
+        """The most important instance: the counterexample, or else the instance of least slack."""
         return self.stated.counterexample or self.stated.least
 
     def data(self) -> dict[str, Any]:
-        """Return the verdict as JSON has it."""
+        """Return the verdict in a form that JSON can store."""
         return {
             "id": self.id,
             "status": self.status,
@@ -248,7 +253,7 @@ class ClaimVerdict:
         return "\n".join(lines)
 
     def _stated(self, title: str, part: StatementVerdict) -> Iterator[str]:
-        """Yield the lines of the verdict on a statement."""
+        """Yield the lines of text about the verdict on one statement."""
         if self.interrupted and not part.counts:
             yield f"  {title}: not reached"
             return
@@ -266,7 +271,7 @@ class ClaimVerdict:
 
 
 def _proved(part: StatementVerdict) -> str:
-    """Return how the steps of a proof fared: ``3 steps, each checked``."""
+    """Return the result of the steps of a proof as text, e.g. ``3 steps, each checked``."""
     wrong = []
     for step in part.steps:
         if step.status != HOLDS:
@@ -284,7 +289,7 @@ def in_one_line(instance: dict[str, Any]) -> str:
 
 
 def _finite(x: float) -> float | str:
-    """Return a number as JSON has it, which knows no infinity."""
+    """Return a number in a form for JSON. Infinity and nan become text."""
     return x if math.isfinite(x) else str(x)
 
 
@@ -301,5 +306,5 @@ def _counted(part: StatementVerdict) -> str:
 
 
 def optima_of(count: int) -> str:
-    """Return what so many of them are called."""
+    """Return the word "optimum" or "optima" for a number of them."""
     return "certified optimum" if count == 1 else "certified optima"

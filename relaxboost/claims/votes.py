@@ -1,4 +1,4 @@
-"""Runs of AdaBoost and AdaBoost*, round by round, and slow twins of what the claims need."""
+"""Runs of AdaBoost and AdaBoost*, round by round, and independent simple implementations."""
 
 from __future__ import annotations
 
@@ -20,40 +20,40 @@ from relaxboost.solvers.boosters.votes import Votes
 from relaxboost.solvers.rounds import Rounds
 
 RUNS = Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=Whole(1, 12))
-"""Games, and how many rounds are played."""
+"""Games, each with a number of rounds t."""
 
 BURN_IN = 600
-"""Rounds after which a cycle is looked for."""
+"""The number of rounds before the search for a cycle starts."""
 
 _LONGEST_CYCLE = 60
 _RETURNS = 1e-9
-"""How near d must come to itself again, for its votes to be those of a cycle."""
+"""The largest distance between two distributions d that count as the same point of a cycle."""
 
 
 @dataclass(frozen=True)
 class Vote:
-    """Round t of a run: what the weak learner was shown, its answer, and w_t after the step."""
+    """Round t of a run: the distribution, the answer of the weak learner, and w_t."""
 
     number: int
     d: Array
-    """The distribution it was shown, proportional to exp(−A w_{t−1})."""
+    """The distribution that the weak learner receives, proportional to exp(−A w_{t−1})."""
     column: int
     sign: int
     edge: float
-    """γ_t = sign (Aᵀd)_column."""
+    """The edge γ_t = sign (Aᵀd)_column."""
     step: float
     before: Array
-    """w_{t−1}, not scaled."""
+    """The weights w_{t−1}, not normalised."""
     w: Array
-    """w_t, not scaled."""
+    """The weights w_t, not normalised."""
     margins: Array
-    """A w_t, as the package carries it along."""
+    """The margins A w_t, as the package updates them."""
     log_risk: float
-    """log L(−A w_t), from these."""
+    """The value log L(−A w_t), computed from these margins."""
 
 
 def adaboost(A: Array, steps: int, step: str = "classical") -> list[Vote]:
-    """Return at most so many rounds of the package's AdaBoost; fewer if an edge is zero.
+    """Return at most `steps` rounds of the AdaBoost of the package, fewer if an edge is zero.
 
     A has entries in [−1, 1]; `step` is "lecture", "classical" or "line-search", as for
     `relaxboost.solve`.
@@ -63,13 +63,13 @@ def adaboost(A: Array, steps: int, step: str = "classical") -> list[Vote]:
 
 
 def adaboost_star(A: Array, accuracy: float, steps: int) -> list[Vote]:
-    """Return at most so many rounds of the package's AdaBoost* with ν = `accuracy`."""
+    """Return at most `steps` rounds of the AdaBoost* of the package with ν = `accuracy`."""
     game = Game(A)
     return list(_votes(game, AdaBoostStarRun(game, accuracy), steps))
 
 
 def short_of_one(votes: Iterable[Vote]) -> Iterator[Vote]:
-    """Yield rounds until an edge is 1 or nearly, where the step artanh γ_t grows beyond bounds."""
+    """Yield the rounds until an edge exceeds 0.999, where the step artanh γ_t becomes unbounded."""
     return takewhile(lambda vote: vote.edge <= 0.999, votes)
 
 
@@ -91,10 +91,10 @@ def _votes(game: Game, update: AdaBoostRun, steps: int) -> Iterator[Vote]:
 
 
 def adaboost_by_hand(A: Array, steps: int) -> list[Array]:
-    """Return w_1, w_2, ... of AdaBoost with artanh γ_t, in NumPy: nothing of the package is in it.
+    """Return w_1, w_2, ... of AdaBoost with steps artanh γ_t. The package is not used.
 
-    Of several columns with the largest edge it takes the first, to rounding. It ends before a
-    column of edge 1, and goes on, without moving, where all edges are zero.
+    If several columns have the largest edge up to rounding, the first one is taken. The run
+    ends before a column of edge 1. If all edges are zero, w stays the same.
     """
     w, found = np.zeros(A.shape[1]), []
     for _ in range(steps):
@@ -110,41 +110,42 @@ def adaboost_by_hand(A: Array, steps: int) -> list[Array]:
 
 
 def weak_learnability(x: Instance) -> Bracket:
-    """Return γ = inf over φ >= 0 of ‖Aᵀφ‖_inf/‖φ‖_1, and leave x out unless it is positive."""
+    """Return γ = inf over φ >= 0 of ‖Aᵀφ‖_inf/‖φ‖_1. Skip the instance unless γ is positive."""
     gamma = x.optimum(Game(x.A))
     assume(gamma.lower > 0)
     return gamma
 
 
 def risk(A: Array, w: Array) -> float:
-    """Return L(−Aw) = (1/m) Σ exp(−(Aw)_i)."""
+    """Return the risk L(−Aw) = (1/m) Σ exp(−(Aw)_i)."""
     return float(np.mean(np.exp(-(A @ w))))
 
 
 def reweighting(A: Array, w: Array) -> Array:
-    """Return ∇L(−Aw), whose entries are exp(−(Aw)_i)/m."""
+    """Return the vector ∇L(−Aw), whose entries are exp(−(Aw)_i)/m."""
     return np.exp(-(A @ w)) / len(A)
 
 
 def gradient(A: Array, w: Array) -> Array:
-    """Return ∇(L∘(−A))(w) = −Aᵀ∇L(−Aw)."""
+    """Return the gradient ∇(L∘(−A))(w) = −Aᵀ∇L(−Aw)."""
     return -A.T @ reweighting(A, w)
 
 
 @dataclass(frozen=True)
 class Cycle:
-    """Distributions that AdaBoost comes back to, with the votes cast on the way round."""
+    """A cycle of AdaBoost: the distributions that recur, and the votes of one period."""
 
     d: list[Array]
     edges: Array
     w: Array
-    """Σ artanh(γ_t) r_t e_{j_t} over the cycle: w_t/‖w_t‖_1 tends to w/‖w‖_1."""
+    """The sum Σ artanh(γ_t) r_t e_{j_t} over the cycle. w_t/‖w_t‖_1 converges to w/‖w‖_1."""
 
 
 def reweighted(A: Array, d: Array) -> tuple[Array, int, float]:
-    """Return the next distribution for entries ±1, d_i/(1 + a_i γ), the column and its edge.
+    """Return the next distribution for a matrix of ±1, the column that was chosen, and its edge.
 
-    The iterated map of Rudin, Daubechies & Schapire (2004); nothing of the package is in it.
+    The next distribution is d_i/(1 + a_i γ), which is the iterated map of Rudin, Daubechies &
+    Schapire (2004). It is computed without the package.
     """
     edges = A.T @ d
     j = int(np.argmax(np.abs(edges)))
@@ -154,10 +155,11 @@ def reweighted(A: Array, d: Array) -> tuple[Array, int, float]:
 
 
 def cycle(A: Array, d: Array) -> Cycle | None:
-    """Return the cycle that the map has fallen into after `BURN_IN` rounds; None if in none.
+    """Return the cycle that the map has reached after `BURN_IN` rounds, or None.
 
-    Weights that are nearly zero must not grow either: they would break the cycle in the end, as
-    they do where rounding has told ties apart.
+    The result is None if the map does not return to the same distribution. It is also None if some
+    weight grows from one period to the next, because this weight, even if it is near zero, would
+    end the cycle later. This occurs if rounding errors have broken a tie between columns.
     """
     for _ in range(BURN_IN):
         d, _, edge = reweighted(A, d)
@@ -177,12 +179,12 @@ def cycle(A: Array, d: Array) -> Cycle | None:
 
 
 def all_signs(A: Array) -> bool:
-    """Return whether every entry is 1 or −1."""
+    """Return whether every entry of A is 1 or −1."""
     return bool((np.abs(A) == 1.0).all())
 
 
 class SignMatrix(Matrix):
-    """A matrix of ±1, as weak hypotheses that predict labels give it."""
+    """A matrix of ±1, which arises from weak hypotheses that predict labels."""
 
     def _clipped(self, value: Array) -> Array:
         return np.where(value >= 0.0, 1.0, -1.0)
@@ -200,10 +202,13 @@ class SignMatrix(Matrix):
 
 
 class Separable(SignMatrix):
-    """A matrix of ±1 drawn so that it is separable: labels are those of some v."""
+    """A matrix of ±1, drawn so that some weights v >= 0 have no negative margin."""
 
     def random(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return H with each row multiplied by the sign of its product with a random v > 0."""
+        """Return a random sign matrix H.
+
+        Each row is multiplied by the sign of its margin for a random v > 0.
+        """
         H = rng.choice([-1.0, 1.0], self._shape(sizes))
         margins = H @ rng.dirichlet(np.ones(H.shape[1]))
         return self._clipped(H * np.where(margins >= 0.0, 1.0, -1.0)[:, None])

@@ -31,9 +31,9 @@ _fresh = itertools.count()
 
 
 class _Linear(ABC):
-    """A linear combination. Coefficients are fractions or brackets; floats count as exact.
+    """A linear combination. Coefficients are fractions or intervals; floats count as exact.
 
-    A multiple by a bracket is written ``f * root(2)``, with the bracket on the right.
+    Write ``f * root(2)`` for a multiple by an interval, with the interval on the right.
     """
 
     __array_ufunc__ = None  # so that numpy's numbers leave products to this class
@@ -43,7 +43,7 @@ class _Linear(ABC):
 
     @abstractmethod
     def _terms_of(self, other: Any) -> Terms:
-        """Return the terms of what is added."""
+        """Return the terms of the argument of a sum."""
 
     def __add__(self, other: Any) -> Any:
         terms = dict(self.terms)
@@ -70,9 +70,9 @@ class _Linear(ABC):
 
 
 class Element(_Linear):
-    """An element of the space that an instance chooses, or a combination ``f - g / 2`` of such.
+    """An element of the Hilbert space that an instance chooses, or a combination ``f - g / 2``.
 
-    ``f @ g`` is an inner product, and ``Element({})`` the origin.
+    ``f @ g`` is the inner product, and ``Element({})`` is the origin.
     """
 
     def __init__(self, terms: Terms | None = None) -> None:
@@ -93,7 +93,10 @@ class Element(_Linear):
 
 
 class Expression(_Linear):
-    """A combination of inner products, values and numbers; a comparison is a `Requirement`."""
+    """A combination of inner products, values and numbers.
+
+    A comparison of two is a `Requirement`.
+    """
 
     def _terms_of(self, other: Any) -> Terms:
         return other.terms if isinstance(other, Expression) else {(): _exact(other)}
@@ -112,36 +115,37 @@ class Expression(_Linear):
 
 @dataclass(frozen=True)
 class Requirement:
-    """An expression that is at most 0, or equal to 0."""
+    """The requirement that an expression is at most 0, or equal to 0."""
 
     expression: Expression
     equality: bool = False
 
 
 def total(parts: Iterable[Any]) -> Any:
-    """Return a sum of elements or of expressions."""
+    """Return the sum of elements or of expressions."""
     first, *others = parts
     return sum(others, first)
 
 
 def unit(elements: Iterable[Element]) -> Requirement:
-    """Require that the squares add up to 1: no loss of generality if all is quadratic in a scale.
+    """Return the requirement that the sum of squares is 1, which excludes the trivial instance 0.
 
-    The worst case is then 0 just if the inequality is tight, and not at the origin alone.
+    It is no loss of generality if all expressions are quadratic in a scale. The worst case is
+    then 0 if and only if the inequality is tight at an instance other than the origin.
     """
     required: Requirement = total(f @ f for f in elements) == 1
     return required
 
 
 class ConvexFunctional:
-    """A convex functional, known by its values and subgradients at the elements it is asked at.
+    """A convex functional, represented by its values and subgradients at finitely many elements.
 
     Parameters
     ----------
     smooth : number, optional
-        Λ, so that gradients are Λ-Lipschitz. By default there are only subgradients.
+        The constant Λ if gradients are Λ-Lipschitz. By default there are only subgradients.
     strong : number
-        λ, with 0 <= λ < Λ, so that the functional is λ-strongly convex.
+        The constant λ, with 0 <= λ < Λ, if the functional is λ-strongly convex.
     """
 
     def __init__(self, smooth: Number | None = None, strong: Number = 0) -> None:
@@ -151,13 +155,13 @@ class ConvexFunctional:
         self.known: list[tuple[Element, Expression, Element | None]] = []
 
     def at(self, f: Element, gradient: Element | None = None) -> tuple[Expression, Element]:
-        """Return the value at f and a subgradient there, which is new unless it is given."""
+        """Return the value and a subgradient at f. The subgradient is new unless it is given."""
         value, gradient = Expression({(next(_fresh),): Fraction(1)}), gradient or Element()
         self.known.append((f, value, gradient))
         return value, gradient
 
     def value(self, f: Element) -> Expression:
-        """Return the value at f, where a functional that is not smooth needs no subgradient."""
+        """Return the value at f of a functional that is not smooth, without a subgradient."""
         if self.smooth is not None:
             raise InputError("a smooth functional has a gradient everywhere; use at(f)")
         value = Expression({(next(_fresh),): Fraction(1)})
@@ -165,13 +169,14 @@ class ConvexFunctional:
         return value
 
     def minimum(self) -> tuple[Element, Expression]:
-        """Return a minimiser, for which the origin is taken, and the least value."""
+        """Return a minimiser and the least value. The origin is taken as the minimiser."""
         return Element({}), self.at(Element({}), Element({}))[0]
 
     def requirements(self) -> list[Requirement]:
-        """Return what is necessary for such a functional to exist.
+        """Return conditions that are necessary for the existence of such a functional.
 
-        It is sufficient without `value` (Taylor, Hendrickx & Glineur 2017, Theorem 4).
+        They are sufficient if `value` has not been used (Taylor, Hendrickx & Glineur 2017,
+        Thm 4).
         """
         share, strong = 0 if self.smooth is None else 1 / self.smooth, self.strong
         found = []
@@ -191,14 +196,14 @@ class WorstCase:
     Attributes
     ----------
     upper : Fraction
-        No instance exceeds it, which is proved.
+        A proved upper bound on the objective over all instances.
     value : float
-        The value of the worst instance, by the solver and to its accuracy.
+        The objective of the worst instance, to the accuracy of the solver.
     multipliers : list of Fraction
         The proof: the objective minus the sum of these numbers times the left sides of
         `requirements` is at most `upper`, and the sum is at most 0.
     requirements : list of Requirement
-        Those given, and then those of the functionals.
+        The given requirements, followed by those of the functionals.
     """
 
     upper: Fraction
@@ -209,11 +214,11 @@ class WorstCase:
 
     @property
     def bracket(self) -> Bracket:
-        """`value` and the tolerance below and above it; only the upper end is proved."""
+        """The interval `value` ± tolerance. Only its upper end is proved."""
         return Bracket(min(2 * Fraction(self.value) - self.upper, self.upper), self.upper)
 
     def coordinates(self, f: Element) -> Array:
-        """Return an element of the worst instance in coordinates of a Euclidean space."""
+        """Return an element of the worst instance as coordinates in a Euclidean space."""
         origin = np.zeros(len(self._elements))
         return sum((middle(x) * self._elements[i] for (i,), x in f.terms.items()), origin)
 
@@ -231,12 +236,12 @@ def worst_case(
     ----------
     objective : Expression
     requirements : iterable of Requirement
-        Together with the functionals they must bound all elements, and some instance must meet
-        the inequalities among them with room to spare.
+        Together with the functionals, they must bound the norms of all elements, and some instance
+        must satisfy all inequalities among them strictly.
     functionals : sequence of ConvexFunctional
         All functionals of the statement.
     tolerance : float
-        The proved bound may exceed the worst case by so much, times max(1, |worst case|).
+        The proved bound may exceed the worst case by at most tolerance · max(1, |worst case|).
 
     Raises
     ------
@@ -247,8 +252,8 @@ def worst_case(
 
     Examples
     --------
-    A step of gradient descent on a 1-smooth convex functional, from a distance of at most 1.
-    The worst case is 1/6 (Drori & Teboulle 2014).
+    One step of gradient descent on a 1-smooth convex functional, from a distance of at most 1 to
+    the minimiser. The worst case is 1/6 (Drori & Teboulle 2014).
 
     >>> R, f = ConvexFunctional(smooth=1), Element()
     >>> best, least = R.minimum()

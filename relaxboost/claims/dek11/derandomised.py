@@ -1,4 +1,4 @@
-"""DEK11, Sec. 2.3: one hypothesis in place of a random one: mean and majority vote."""
+"""DEK11, Sec. 2.3: the mean and the majority vote, which replace a random hypothesis."""
 
 import numpy as np
 
@@ -46,17 +46,23 @@ def _(x: Instance) -> Slack:
 
 
 def cost(margins: Array, at_zero: float) -> Array:
-    """Return the 0-1 loss at margins: 0 costs `at_zero`."""
+    """Return the 0-1 loss of an array of margins. A margin of 0 has the loss `at_zero`."""
     return np.where(margins < 0.0, 1.0, np.where(margins > 0.0, 0.0, at_zero))
 
 
 def errors(law: Samples, w: Array, at_zero: float) -> Array:
-    """Return Exp_Q of the 0-1 risk of w, shape (S, m, n): a prediction of 0 costs `at_zero`."""
+    """Return the mean 0-1 risk over w of shape (S, m, n).
+
+    A prediction of 0 has the loss `at_zero`.
+    """
     return np.asarray((cost((w @ law.A.T) * law.y, at_zero) @ law.p).mean(axis=1))
 
 
 def vote_errors(law: Samples, w: Array, at_zero: float) -> Array:
-    """Return the 0-1 risk of the majority vote of w, shape (S, m, n); a tie costs `at_zero`."""
+    """Return the 0-1 risk of the majority vote of w, shape (S, m, n).
+
+    A tie has the loss `at_zero`.
+    """
     return np.asarray(cost(np.sign(w @ law.A.T).sum(axis=1) * law.y, at_zero) @ law.p)
 
 

@@ -1,4 +1,4 @@
-"""DEK11, Eq. 1 and Theorem 1: constrained gradient descent, its projection and its regret."""
+"""DEK11, Eq. 1 and Theorem 1: the projection and the regret of constrained gradient descent."""
 
 import math
 from collections.abc import Callable
@@ -27,7 +27,10 @@ from relaxboost.online import GradientDescent, Horizon
 
 
 def deviations(law: Samples, run: Passed) -> Array:
-    """Return l(Q; D) − (1/m) Σ l(w_{i−1}; z_i) of each sample, Q uniform on w_0, ..., w_{m−1}."""
+    """Return l(Q; D) − (1/m) Σ l(w_{i−1}; z_i) of each sample.
+
+    Q is the uniform distribution on w_0, ..., w_{m−1}.
+    """
     return np.asarray(law.risk(run.before).mean(axis=1) - run.losses.mean(axis=1))
 
 
@@ -45,7 +48,8 @@ def _(x: Instance) -> Slacks:
     run, k = law.run(), len(law.p)
     change = law.risk(run.before) - run.losses
     for i in range(law.m):
-        # The past comes first in the order of the samples, so that each is a block of rows.
+        # Samples are ordered by their first examples, so samples with the same past are a block of
+        # rows.
         w = run.before[:, i].reshape(k**i, -1, run.before.shape[2])
         yield equal(float(np.ptp(w, axis=1).max()), 0.0, "range of h_{i−1} given the past", i + 1)
         parts = (law.chances * change[:, i]).reshape(k**i, -1).sum(axis=1)
@@ -67,7 +71,7 @@ def learned(x: Instance) -> Passed:
 
 
 def step(x: Instance) -> tuple[float, float]:
-    """Return λX and η = B/(λX√m)."""
+    """Return λX and the step η = B/(λX√m) of Theorem 1."""
     X = longest(x.A)
     steep = lipschitz(x.loss, x.B * X)[0] * X
     return steep, x.B / (steep * math.sqrt(len(x.A)))

@@ -17,11 +17,11 @@ STREAMS = Space(
     w=Distribution("n"),
     loss=Choice(*LOSSES),
 )
-"""A stream: the rows of A and the signs of y; a comparator in the simplex."""
+"""A stream, with the rows of A and the labels sign(y), and a comparator w in the simplex."""
 
 
 def step(x: Instance) -> tuple[float, float]:
-    """Return λX, X the largest entry of A in size, and η = √(2 log(n)/m)/(λX)."""
+    """Return λX, where X is the largest |entry| of A, and the step η = √(2 log(n)/m)/(λX)."""
     X, (m, n) = longest(x.A, math.inf), x.A.shape
     steep = lipschitz(x.loss, X)[0] * X
     return steep, math.sqrt(2.0 * math.log(n) / m) / steep
@@ -44,9 +44,11 @@ def algorithm(x: Instance) -> Slacks:
 
 
 def turned() -> tuple[float, float]:
-    """Return the regret for two experts of costs ±1 by turns, at last the same; and √(2m log 2).
+    """Return the regret on a stream of alternating costs, and the bound √(2m log 2).
 
-    After the sum S of the costs of the first, w_1 − w_2 = tanh(−ηS): 0 and tanh η by turns.
+    There are two experts with costs ±1. The costs change sign in each round, except in the last
+    240 rounds, in which they stay the same. If S is the sum of the costs of the first expert,
+    w_1 − w_2 = tanh(−ηS), so its absolute value alternates between 0 and tanh η.
     """
     m, last = 10_000, 240
     eta = math.sqrt(2.0 * math.log(2.0) / m)
@@ -81,7 +83,10 @@ def theorem_3_corrected(x: Instance) -> Slacks:
 
 
 def one_round(x: Instance) -> tuple[Array, Array, Array, Array]:
-    """Return α_i, η<∇l_i, w_{i−1} − w*>, and Z with its probabilities w_{i−1}, of each round."""
+    """Return arrays of all rounds: α_i, η<∇l_i, w_{i−1} − w*>, Z, and w_{i−1}.
+
+    The weights w_{i−1} are the probabilities of the random variable Z.
+    """
     eta = step(x)[1]
     run = one(x).exponentiated(eta)
     divergence = rel_entr(x.w, run.w[0]).sum(axis=1)

@@ -12,13 +12,13 @@ from relaxboost.claims.language import *
 
 
 def excess(law: Samples, samples: Array | None = None) -> Array:
-    """Return l(Q; D) − min l(w; D) − λXB/√m of each sample, in the order given."""
+    """Return the excess risk l(Q; D) − min l(w; D) − λXB/√m of each sample, in the given order."""
     mean = law.risk(law.run(samples).before).mean(axis=1)
     return np.asarray(mean - float(law.risk(law.best())) - law.regret / law.m)
 
 
 def rarely(law: Samples, off: Array, chances: Array) -> Slack:
-    """Measure P(excess ≥ ε) ≤ δ, ε = 2c √(log(2/δ)/(2m)), where it is worst."""
+    """Return the slack of P(excess ≥ ε) ≤ δ, where ε = 2c √(log(2/δ)/(2m)), at the worst δ."""
     allowed = azuma(2.0 * law.c, law.m)
     return never_more(off, chances, lambda e: 2.0 * allowed(e), "P(excess ≥ ε), δ")
 
@@ -39,7 +39,7 @@ def _(x: Instance) -> Slack:
 
 
 COINS = Space(p=Real(0.5, 0.95), a=Real(0.1, 1.0), m=Whole(1, 500))
-"""(1, +1) with probability p, else (a, −1)."""
+"""A law of two examples: (1, +1) with probability p, and (a, −1) with probability 1 − p."""
 
 
 def tossed_coins(x: Instance, most: int = 500) -> Samples:

@@ -1,4 +1,4 @@
-"""Runs of the lecture's two algorithms on many streams at once, and on all samples of a law."""
+"""Runs of the two algorithms of the lecture, on many streams at once or on all samples of a law."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ LOSSES: dict[str, Any] = {
     "logistic": Logistic(),
     "exponential": Exponential(),
 }
-"""Convex losses φ(<w, x>, y) of predictions, Lipschitz and bounded where |<w, x>| is."""
+"""Convex losses φ(<w, x>, y) of predictions. They are Lipschitz and bounded if |<w, x>| is
+bounded."""
 
 STREAMS = Space(
     sizes={"m": (1, 9), "n": (1, 3)},
@@ -30,7 +31,8 @@ STREAMS = Space(
     B=Real(0.25, 4.0, log=True),
     loss=Choice(*LOSSES),
 )
-"""A stream: the rows of A and the signs of y; a comparator, brought into the class."""
+"""A stream, with the rows of A and the labels sign(y), and a comparator, projected onto the
+class."""
 
 LAWS = Space(
     sizes={"k": (1, 3), "n": (1, 2)},
@@ -41,58 +43,58 @@ LAWS = Space(
     B=Real(0.25, 2.0, log=True),
     loss=Choice(*LOSSES),
 )
-"""A law of k examples, of which m are drawn."""
+"""A law with k atoms, and the number m of drawn examples."""
 
 LINES = LAWS.but(sizes={"k": (1, 3), "n": (1, 1)})
-"""Laws on the line, where the least risk has a closed form."""
+"""One-dimensional laws, for which the minimiser of the risk has a closed form."""
 
 
 def signs(y: Array) -> Array:
-    """Return labels: −1 where y < 0, else +1."""
+    """Return the labels: −1 if y < 0, and else +1."""
     return np.where(y < 0.0, -1.0, 1.0)
 
 
 def longest(A: Array, norm: float = 2) -> float:
-    """Return X, the largest norm of a row; no instance if it is next to nothing."""
+    """Return X, the largest norm of a row of A. Skip the instance if X is below 1e-6."""
     size = float(np.linalg.norm(A, norm, axis=1).max())
     assume(size > 1e-6)
     return size
 
 
 def project(v: Array, B: float) -> Array:
-    """Return the nearest points of the ball: v/max(1, ‖v‖/B)."""
+    """Return the projections v/max(1, ‖v‖/B) onto the ball of radius B."""
     size = np.linalg.norm(v, axis=-1, keepdims=True)
     return v / np.maximum(1.0, size / B)
 
 
 def rescale(v: Array, B: float) -> Array:
-    """Return B v/‖v‖, the projection as printed; 0 for 0, of which it says nothing."""
+    """Return B v/‖v‖, the projection as printed in the lecture, and 0 for v = 0."""
     size = np.linalg.norm(v, axis=-1, keepdims=True)
     return B * v / np.where(size > 0.0, size, 1.0)
 
 
 def lipschitz(loss: str, reach: float) -> tuple[float, float]:
-    """Return λ and c: φ is λ-Lipschitz and in [0, c] for predictions up to `reach`."""
+    """Return λ and c: φ is λ-Lipschitz with values in [0, c] for predictions up to `reach`."""
     values, slopes = LOSSES[loss].pointwise(np.array([-reach, reach]), np.ones(2))
     return float(np.abs(slopes).max()), float(values[0])
 
 
 @dataclass(frozen=True)
 class Sequences:
-    """S streams of m examples each: x of shape (S, m, n), y of shape (S, m)."""
+    """A batch of S streams of m examples each: x of shape (S, m, n), y of shape (S, m)."""
 
     x: Array
     y: Array
     loss: str
 
     def of(self, w: Array) -> tuple[Array, Array]:
-        """Return l_i and ∇l_i, (S, m) and (S, m, n), at weights of shape (n,) or (S, m, n)."""
+        """Return losses l_i (S, m) and gradients ∇l_i (S, m, n) at weights (n,) or (S, m, n)."""
         u = (self.x * w).sum(axis=-1)
         value, slope = LOSSES[self.loss].pointwise(u.ravel(), self.y.ravel())
         return value.reshape(u.shape), slope.reshape(u.shape)[..., None] * self.x
 
     def run(self, start: Array, step: Callable[[Array, Array], Array]) -> Passed:
-        """Return the weights w_0, ..., w_m where `step` makes w_i of w_{i−1} and ∇l_i(w_{i−1})."""
+        """Return w_0, ..., w_m, where `step` computes w_i from w_{i−1} and ∇l_i(w_{i−1})."""
         S, m, n = self.x.shape
         w = np.empty((S, m + 1, n))
         w[:, 0] = start
@@ -102,11 +104,11 @@ class Sequences:
         return Passed(w, *self.of(w[:, :-1]))
 
     def descended(self, B: float, eta: float, onto: Callable[..., Array] = project) -> Passed:
-        """Return a run of Algorithm 1."""
+        """Return the run of Algorithm 1 (gradient descent) on all streams."""
         return self.run(np.zeros(self.x.shape[2]), lambda w, g: onto(w - eta * g, B))
 
     def exponentiated(self, eta: float) -> Passed:
-        """Return a run of Algorithm 2."""
+        """Return the run of Algorithm 2 (exponentiated gradient) on all streams."""
 
         def step(w: Array, g: Array) -> Array:
             v = w * np.exp(eta * (g.min(axis=-1, keepdims=True) - g))
@@ -117,7 +119,7 @@ class Sequences:
 
 @dataclass(frozen=True)
 class Passed:
-    """The weights w_0, ..., w_m of S streams, (S, m + 1, n), with l_i and ∇l_i at w_{i−1}."""
+    """The weights w_0, ..., w_m of S streams, shape (S, m + 1, n), with l_i and ∇l_i at w_{i−1}."""
 
     w: Array
     losses: Array
@@ -125,16 +127,16 @@ class Passed:
 
     @property
     def before(self) -> Array:
-        """w_0, ..., w_{m−1}, which predict."""
+        """The weights w_0, ..., w_{m−1}, with which the learner predicts."""
         return self.w[:, :-1]
 
     def linear(self) -> Array:
-        """Return Σ <∇l_i, w_{i−1}>, shape (S,)."""
+        """Return the sums Σ <∇l_i, w_{i−1}> over the rounds, shape (S,)."""
         return np.asarray((self.slopes * self.before).sum(axis=(1, 2)))
 
 
 def one(x: Instance) -> Sequences:
-    """Return the stream of an instance."""
+    """Return the stream of an instance as a batch of one stream."""
     return Sequences(x.A[None], signs(x.y)[None], x.loss)
 
 
@@ -150,7 +152,7 @@ def online(x: Instance, method: Any) -> Passed:
 
 
 class Samples:
-    """A finite law of examples, and all samples of m of them; "EG" learns by Algorithm 2."""
+    """A law with finitely many atoms, and all its samples of m examples. "EG" means Algorithm 2."""
 
     def __init__(self, x: Any) -> None:
         self.A, self.y, self.p, self.loss = x.A, signs(x.y), x.p, x.loss
@@ -164,38 +166,42 @@ class Samples:
 
     @cached_property
     def samples(self) -> Array:
-        """The atoms of each sample, in its order, shape (k^m, m)."""
+        """The numbers of the atoms of each sample, in order of arrival, shape (k^m, m)."""
         k = len(self.p)
         assume(k**self.m <= 5000)  # more are not enumerated
         return np.indices((k,) * self.m).reshape(self.m, -1).T
 
     @cached_property
     def chances(self) -> Array:
-        """The probability of each sample."""
+        """The probability of each sample, shape (k^m,)."""
         return np.asarray(self.p[self.samples].prod(axis=1))
 
     def drawn(self, samples: Array | None = None) -> Sequences:
-        """Return the streams of samples, by default all in their order."""
+        """Return the given samples, by default all samples in order, as streams."""
         at = self.samples if samples is None else samples
         return Sequences(self.A[at], self.y[at], self.loss)
 
     def run(self, samples: Array | None = None) -> Passed:
-        """Return the run of the law's algorithm on samples, by default all in their order."""
+        """Return the run of the algorithm on the given samples, by default all samples in order."""
         of = self.drawn(samples)
         return of.exponentiated(self.eta) if self.experts else of.descended(self.B, self.eta)
 
     def atoms(self, w: Array) -> Array:
-        """Return φ(<w, x_a>, y_a) of each atom, for w of shape (..., n)."""
+        """Return the loss φ(<w, x_a>, y_a) of each atom a, for w of shape (..., n)."""
         u = w @ self.A.T
         y = np.broadcast_to(self.y, u.shape)
         return np.asarray(LOSSES[self.loss].pointwise(u.ravel(), y.ravel())[0].reshape(u.shape))
 
     def risk(self, w: Array) -> Array:
-        """Return l(w; D)."""
+        """Return the risk l(w; D)."""
         return np.asarray(self.atoms(w) @ self.p)
 
     def best(self) -> Array:
-        """Return the weight of least risk on the line: an end, a kink, or where the slope is 0."""
+        """Return the minimiser of the risk of a one-dimensional law.
+
+        The minimiser is an end of [−B, B], a kink of the risk, or a point at which the
+        slope is 0.
+        """
         assume(self.A.shape[1] == 1)
         points = self.A[:, 0]
         kinks = [y / a for y, a in zip(self.y, points, strict=True) if abs(a) * self.B > 1.0]
@@ -211,7 +217,7 @@ class Samples:
 def never_more(
     deviation: Array, chances: Array, allowed: Callable[[Array], Array], where: str
 ) -> Slack:
-    """Measure P(deviation >= ε) <= allowed(ε) = δ at the ε > 0, and so the δ, where it is worst."""
+    """Return the slack of P(deviation >= ε) <= allowed(ε) = δ at the worst ε > 0."""
     order = np.argsort(-deviation, kind="stable")
     order = order[deviation[order] > 1e-9]
     if not order.size:
@@ -223,12 +229,15 @@ def never_more(
 
 
 def azuma(c: float, m: float) -> Callable[[Array], Array]:
-    """Return ε -> δ with ε = c √(log(1/δ)/(2m))."""
+    """Return the function ε -> δ that solves ε = c √(log(1/δ)/(2m)) for δ."""
     return lambda epsilon: np.exp(-2.0 * m * (epsilon / c) ** 2)
 
 
 def tossed(m: int) -> Slack:
-    """Measure `azuma`, nearly tight, for 200 m fair coins and ε = c/5, in logarithms."""
+    """Return the slack of the bound `azuma` for 200 m fair coins and ε = c/5, in logarithms.
+
+    The bound is nearly tight for these coins.
+    """
     N = 200 * m
     left = math.log(float(bdtrc(N * 7 // 10 - 1, N, 0.5)))
     right = float(np.log(azuma(1.0, N)(np.array([0.2])))[0])

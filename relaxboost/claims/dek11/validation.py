@@ -1,4 +1,4 @@
-"""DEK11, Sec. 2.3, 3: dynamic validation, which picks the iterate that later examples favour."""
+"""DEK11, Secs. 2.3 and 3: dynamic validation, which selects an iterate by later examples."""
 
 import math
 
@@ -10,13 +10,13 @@ from relaxboost.claims.dek11.source import SOURCE
 from relaxboost.claims.language import *
 
 RUNS = LAWS.but(learner=Choice("GD", "EG"))
-"""Laws, and the algorithm that learns."""
+"""The data of a law and the name of the learning algorithm."""
 
 LATER = RUNS.but(delta=Real(0.01, 0.99))
 
 
 def later(law: Samples) -> tuple[Array, Array, Array]:
-    """Return l(w_{i−1}; z_i, ..., z_m) and l(w_{i−1}; D) of each sample, (S, m), and m − i + 1."""
+    """Return l(w_{i−1}; z_i, ..., z_m) and l(w_{i−1}; D), of shape (S, m), and m − i + 1."""
     before = law.run().before
     streams = law.drawn()
     u = np.einsum("sin,skn->sik", before, streams.x)
@@ -83,8 +83,9 @@ COINS = Space(
     over=Real(1.0001, 1.3),
     delta=Real(0.01, 0.99),
 )
-"""m = 2h fixed hypotheses, each wrong where a coin of its own shows 1: one of the first half with
-probability q, and the others more often, by `over` times what is allowed."""
+"""Families of m = 2h fixed hypotheses with independent errors. One hypothesis of the first half
+errs with probability q. The others err more often, by `over` times the amount that the statement
+allows."""
 
 
 @SOURCE.claim("chosen", space=COINS).checked(trials=40)
@@ -137,25 +138,27 @@ def _(x: Instance) -> Slacks:
 
 
 HALVES = Space(h=Whole(2, 500), bits=Whole(0, 27), q=Real(0.01, 0.5), delta=Real(0.01, 0.99))
-"""m = 2h examples: one of N = 2^bits atoms of equal weight, and the label −1 with probability q."""
+"""Samples of m = 2h examples. Each is one of N = 2^bits atoms of equal weight, and its label is −1
+with probability q."""
 
 
 def within(successes: int, trials: int, p: float) -> float:
-    """Return P(X <= successes) for X binomial."""
+    """Return P(X <= successes) for a binomial variable X."""
     return float(bdtr(min(successes, trials), trials, p)) if successes >= 0 else 0.0
 
 
 def half_radius(x: Instance) -> float:
-    """Return √(log(m/δ)/m), for more atoms than the first half has examples."""
+    """Return √(log(m/δ)/m). Skip the instance unless there are more than h atoms."""
     assume(x.h < 2**x.bits)
     return math.sqrt(math.log(2 * x.h / x.delta) / (2 * x.h))
 
 
 def memory(bits: int, m: int, seen: int, minus: int) -> tuple[float, float]:
-    """Return g and t: the experts predict g on new atoms and g + (1 − g)ty on `seen` ones.
+    """Return g and t. The experts predict g on new atoms, and g + (1 − g)ty on the `seen` atoms.
 
-    These are distinct, and `minus` of them had the label y = −1. All who say 1 always have the
-    weight 2^N exp(η Σ y), and all others 2^N cosh(η)^seen.
+    The seen atoms are distinct, and `minus` of them had the label y = −1. The weight of the
+    experts that always predict 1 is 2^N exp(η Σ y), and the weight of all other experts is 2^N
+    cosh(η)^seen.
     """
     eta = math.sqrt(2.0 * (2.0**bits + 1.0) * math.log(2.0) / m)
     odds = seen * (math.log1p(math.exp(-2.0 * eta)) - math.log(2.0)) + 2.0 * eta * minus
@@ -163,10 +166,13 @@ def memory(bits: int, m: int, seen: int, minus: int) -> tuple[float, float]:
 
 
 def over(x: Instance, rise: float, best: bool) -> float:
-    """Return a lower bound of P(l(h̃̃; D) > l(h̃̃; S') + rise), or of l(h_0; D) + rise if `best`.
+    """Return a lower bound on P(l(h̃̃; D) > l(h̃̃; S') + rise).
 
-    Only samples with distinct atoms in S' and some labels −1 count, of which h̃̃ is the last one;
-    all others meet less of S', by the first or the second kind of experts.
+    With `best`, the risk l(h_0; D) replaces l(h̃̃; S').
+
+    The bound counts only samples whose atoms in S' are distinct and whose labels contain a −1.
+    In these samples h̃̃ is the last hypothesis. All other hypotheses have seen less of S',
+    because of the first or the second type of experts.
     """
     N, last, total = 2.0**x.bits, x.h - 1, 0.0
     for k in range(1, last + 1):
@@ -193,7 +199,7 @@ def second_half(x: Instance) -> Slacks:
     risks = [x.q, *(1.0 - d / N for d in range(1, x.h))]
     bad = sum(within(math.ceil(K * (p - r)) - 1, K, p) for p in risks)
     yield at_most(bad, x.delta, "P(not so), δ")
-    # A bad h_j knows at most d atoms. It is chosen if it errs no more often than h_0.
+    # A bad h_j knows at most d atoms. It is selected if its error rate is at most that of h_0.
     d = min(x.h - 1, math.ceil(N * (1.0 - x.q - 2.0 * r)) - 1)
     if d >= 1 and x.q < 1.0 - (x.h - 1) / N:
         errs = np.diff([within(k, K, x.q) for k in range(-1, K + 1)])

@@ -1,8 +1,9 @@
-"""DEK11, Theorem 1: what constrained gradient descent does at worst, over all streams.
+"""DEK11, Theorem 1: the worst case of constrained gradient descent over all streams.
 
-B = λX = 1 without loss of generality. H may be any closed convex set in the unit ball that contains
-0, and Π[v] is the point with <v − Π[v], z − Π[v]> ≤ 0 for all z in H. The regret is at most the
-linearised one, which linear losses attain, so that the ∇l_i are any vectors of length 1 at most.
+Without loss of generality B = λX = 1. H may be any closed convex set that contains 0 and is
+contained in the unit ball. The projection Π[v] is the point with <v − Π[v], z − Π[v]> ≤ 0 for all z
+in H. The regret is at most the linearised regret, and linear losses attain it. So the gradients
+∇l_i are arbitrary vectors of length at most 1.
 """
 
 import math
@@ -19,7 +20,7 @@ STEPS = WorstCases.grid("m ≤ 5, η = 1/2, 1 and 2", eta=("1/2", "1", "2"), m=r
 
 
 class AnyStream:
-    """A stream of m examples: ∇l_1, ..., ∇l_m, the weights w_0, ..., w_m, and w* in H."""
+    """A stream of m examples: gradients ∇l_1, ..., ∇l_m, weights w_0, ..., w_m, and w* in H."""
 
     def __init__(self, m: int, eta: Fraction | Bracket) -> None:
         self.slopes, self.best = [Element() for _ in range(m)], Element()
@@ -35,7 +36,7 @@ class AnyStream:
 
 @cache
 def _regret(m: int, eta: Fraction | None = None) -> WorstCase:
-    """Return the greatest regret for a step η, or for η = B/(λX√m)."""
+    """Return the largest possible regret for a step η, by default η = B/(λX√m)."""
     stream = AnyStream(m, root(Fraction(1, m)) if eta is None else eta)
     return worst_case(stream.regret, stream.requirements)
 

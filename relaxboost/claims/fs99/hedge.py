@@ -1,4 +1,4 @@
-"""Hedge in a game: its regret, and the number of rounds to a gap."""
+"""Hedge in a game: its regret, and the number of rounds until a given gap."""
 
 import math
 

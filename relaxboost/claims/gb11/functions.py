@@ -1,4 +1,4 @@
-"""GB11, Sec. 2: the subgradients on the training set."""
+"""GB11, Sec. 2: the subgradients of the risk on the training set."""
 
 from typing import Any
 
@@ -9,12 +9,12 @@ from relaxboost.claims.language import *
 
 
 def loss(name: str, f: Array, y: Array) -> Array:
-    """Return l(f, y) of each entry."""
+    """Return the loss l(f, y) of each entry."""
     return (f - y) ** 2 / 2.0 if name == "square" else np.abs(f - y)
 
 
 def slopes(name: str, f: Array, y: Array) -> tuple[Array, Array]:
-    """Return the least and the largest subgradient in f of each entry."""
+    """Return the smallest and the largest subgradient of l(f, y) in f, for each entry."""
     if name == "square":
         return f - y, f - y
     kink = np.where(f == y, 1.0, 0.0)
@@ -67,12 +67,15 @@ def _(x: Instance) -> Slacks:
 
 
 def _points(x: Instance) -> Any:
-    """Return the numbers of the points at which the examples are: all at one, or no two at one."""
+    """Return the number of the point of each example: all the same, or all different."""
     return np.arange(x.y.size) * (x.at == "apart")
 
 
 def _at_points(x: Instance) -> Array:
-    """Return g(x_n): the mean over the examples at x_n of subgradients of l, `share` of the way."""
+    """Return g(x_n) for each example, the mean of the subgradients of l over the examples at x_n.
+
+    Each subgradient is the smallest one plus `share` times the difference to the largest one.
+    """
     points = _points(x)
     low, high = slopes(x.loss, x.f[points], x.y)
     v = low + x.share * (high - low)
@@ -80,6 +83,9 @@ def _at_points(x: Instance) -> Array:
 
 
 def _reach(name: str, f: float, y: float, sign: float) -> float:
-    """Return how far |f − y| is linear from f on in a direction; 1 for the square."""
+    """Return the length of the segment from f, in a direction, on which |f − y| is linear.
+
+    The result is at most 1, and it is 1 for the square loss.
+    """
     ahead = sign * (y - f)
     return min(1.0, ahead) if name == "absolute" and ahead > 0.0 else 1.0

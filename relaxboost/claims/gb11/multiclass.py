@@ -1,4 +1,4 @@
-"""GB11, Theorem 2 and Appendix A: edges and multiclass weak learning, K = 3."""
+"""GB11, Theorem 2 and Appendix A: edges and multiclass weak learning for K = 3 classes."""
 
 import math
 from itertools import product
@@ -14,17 +14,17 @@ from relaxboost.game.domains import Simplex
 from relaxboost.game.game import Game
 
 K = 3
-"""Classes."""
+"""The number of classes."""
 
 
 class Classes(Matrix):
-    """Classifiers as columns, with outputs 1, 2, 3."""
+    """A matrix whose columns are classifiers with outputs 1, 2, 3."""
 
     def _clipped(self, value: Array) -> Array:
         return np.clip(np.round(value), 1.0, float(K)) + 0.0
 
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return the first classifiers of all."""
+        """Return the first n of all classifiers on m examples."""
         m, n = self._shape(sizes)
         every = np.array(list(product(range(K), repeat=m)), dtype=np.float64).T + 1.0
         return every[:, np.arange(n) % every.shape[1]]
@@ -34,17 +34,17 @@ SETS = Space(sizes={"m": (1, 2), "n": (1, 9)}, C=Classes(1, K))
 ROWS = Space(sizes={"k": (K, K)}, w=Vector("k", -3, 3))
 
 _BASIS = np.array([[1.0, -1.0, 0.0], [1.0, 1.0, -2.0]]) / np.sqrt([[2.0], [6.0]])
-"""Orthonormal, of the vectors in R^3 of sum 0."""
+"""An orthonormal basis of the vectors in R^3 with sum 0."""
 
 
 def outputs(C: Array) -> Array:
-    """Return h'(x_n)_k, 1 for the class of h(x_n) and −1/(K−1) for others, of shape (N, K, n)."""
+    """Return h'(x_n)_k, shape (N, K, n): 1 if h(x_n) is class k, and −1/(K−1) otherwise."""
     hit = C[:, None, :] == np.arange(1.0, K + 1.0)[None, :, None]
     return np.where(hit, 1.0, -1.0 / (K - 1.0))
 
 
 def centred_edge(C: Array) -> float:
-    """Return the edge of H' at gradients with Σ_k ∇(x_n)_k = 0."""
+    """Return the edge of H' at gradients with Σ_k ∇(x_n)_k = 0 for every n."""
     H = np.einsum("jk,nkh->njh", _BASIS, outputs(C))
     return edge(H.reshape(-1, C.shape[1]), False)
 
@@ -52,9 +52,10 @@ def centred_edge(C: Array) -> float:
 def advantage(x: Instance) -> Number:
     """Return the largest δ with Σ w_{n,h(n)} >= (1/K − δ/K) Σ w + δ Σ w_{n,y_n} for every w, y.
 
-    Rows of w may be centred, so that w_{n,y} >= w_{nk} is w_{n,y} = Σ u_k/K, w_{nk} = w_{n,y} −
-    u_k with u >= 0. With Σ w_{n,y_n} = 1 and d = u/K it is a game: an example and a class k ≠ y
-    gain 1 from h unless h says k, and then 1 − K.
+    A constant may be added to each row of w. So the condition w_{n,y} >= w_{nk} becomes w_{n,y}
+    = Σ u_k/K and w_{nk} = w_{n,y} − u_k with u >= 0. With the normalisation Σ w_{n,y_n} = 1 and
+    d = u/K this is a game. The adversary chooses an example and a class k ≠ y. The payoff of h
+    is 1 − K if h predicts k, and else 1.
     """
     size, least = len(x.C), []
     for y in product(range(K), repeat=size):

@@ -1,4 +1,4 @@
-"""Small problems with a known minimiser, on which the bounds can be checked in every round."""
+"""Small problems with a known minimiser, for which the bounds can be checked in every round."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ from relaxboost.functional.rounds import BoostState, rounds
 
 
 class Hypotheses(Matrix):
-    """A finite class, the outputs of each hypothesis a column."""
+    """A finite class of hypotheses. Each column has the outputs of a hypothesis."""
 
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
         """Return the class of unit vectors, a regular polygon in the plane, or a sign matrix."""
@@ -31,10 +31,10 @@ class Hypotheses(Matrix):
 
 
 class Kinks:
-    """R[f] = Σ_k |<a_k, f − y>| + (λ/2)‖f − y‖², least at f* = y, where it is 0.
+    """The functional R[f] = Σ_k |<a_k, f − y>| + (λ/2)‖f − y‖², with the minimum R[y] = 0.
 
-    The a_k are the rows of A, λ >= 0 is `convexity`, and `at_zero` in [−1, 1] is the subgradient of
-    |·| that is taken at 0.
+    The a_k are the rows of A, and λ >= 0 is `convexity`. The number `at_zero` in [−1, 1] is the
+    subgradient of |·| that is used at 0.
     """
 
     def __init__(self, A: Array, y: Array, convexity: float = 0.0, at_zero: float = 0.0) -> None:
@@ -42,21 +42,22 @@ class Kinks:
         self.measure = Empirical(y.size)
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return R[f] and a subgradient, both in L²(P̂)."""
+        """Return R[f] and a subgradient of R at f, as an element of L²(P̂)."""
         z = F - self.y
         values, slopes = self._pieces(self.A @ z / z.size)
         value = float(values.sum()) + self.convexity * self.measure.inner(z, z) / 2.0
         return value, slopes @ self.A + self.convexity * z
 
     def _pieces(self, along: Array) -> tuple[Array, Array]:
-        """Return the terms of Σ_k for <a_k, f − y>, and their derivatives."""
+        """Return the summands for given values <a_k, f − y>, and their derivatives."""
         return np.abs(along), np.where(along == 0.0, self.at_zero, np.sign(along))
 
 
 class Bowl(Kinks):
-    """R[f] = Σ_k log cosh <a_k, f − y> + (λ/2)‖f − y‖², least at f* = y.
+    """The functional R[f] = Σ_k log cosh <a_k, f − y> + (λ/2)‖f − y‖², minimal at f* = y.
 
-    It is λ-strongly convex, and Λ-smooth for Λ = λ + ‖Σ_k a_k ⊗ a_k‖, as log cosh'' is in [0, 1].
+    It is λ-strongly convex. It is Λ-smooth for Λ = λ + ‖Σ_k a_k ⊗ a_k‖, because the second
+    derivative of log cosh is in [0, 1].
     """
 
     def __init__(self, A: Array, y: Array, convexity: float) -> None:
@@ -68,11 +69,11 @@ class Bowl(Kinks):
 
 
 Step: TypeAlias = Callable[..., float]
-"""Returns η_t for t, f_{t−1} and h_t."""
+"""A function of t, f_{t−1} and h_t that returns the step η_t."""
 
 
 class Descent:
-    """A run with its `states` f_0, f_1, ... and `gaps` R[f_t] − R[f*]; `step` returns η_t."""
+    """A run of an algorithm, with its `states` f_0, f_1, ... and its `gaps` R[f_t] − R[f*]."""
 
     def __init__(
         self, risk: Kinks, H: Array, start: Array, algorithm: Algorithm, step: Step, last: int
@@ -84,44 +85,45 @@ class Descent:
         self.gaps = np.array([state.value for state in self.states])
 
     def moves(self) -> Iterator[tuple[BoostState, BoostState, Direction]]:
-        """Yield the states before and after each round, and the direction taken."""
+        """Yield for each round the state before it, the state after it, and the direction."""
         for before, after in pairwise(self.states):
             assert after.direction is not None
             yield before, after, after.direction
 
     @property
     def last(self) -> int:
-        """The number of rounds, less than asked for where a gradient vanished."""
+        """The number of rounds. It is smaller than requested if a gradient is 0."""
         return len(self.states) - 1
 
     def norm(self, f: Array) -> float:
-        """Return ‖f‖."""
+        """Return the norm ‖f‖ in L²(P̂)."""
         return self.risk.measure.norm(f)
 
     def gradients(self, upto: int) -> float:
-        """Return G, the largest gradient norm at f_0..f_upto."""
+        """Return G, the largest norm of the gradients at f_0, ..., f_upto."""
         return max(self.norm(state.gradient) for state in self.states[: upto + 1])
 
     def gamma(self, upto: int) -> float:
-        """Return the least edge at the vectors projected in rounds 1..upto.
+        """Return the smallest edge over all vectors that were projected in rounds 1, ..., upto.
 
-        Vectors of rounding errors are included: their edges are no less than that of H.
+        This includes vectors that consist of rounding errors. Their edges are at least the
+        edge of H.
         """
         made = [direction.edges for _, _, direction in islice(self.moves(), upto)]
         return min([1.0, *(abs(e) for edges in made for e in edges)])
 
     def radius(self, upto: int) -> float:
-        """Return F, the largest norm of f_0..f_upto and f*."""
+        """Return F, the largest norm of f_0, ..., f_upto and f*."""
         points = [state.F for state in self.states[: upto + 1]]
         return max(self.norm(f) for f in [*points, self.risk.y])
 
     def mean(self, upto: int, proof: bool) -> float:
-        """Return the average gap of f_0..f_{upto−1} ("proof index") or f_1..f_upto."""
+        """Return the mean gap of f_0, ..., f_{upto−1} (`proof`) or of f_1, ..., f_upto."""
         return float(self.gaps[:upto].mean() if proof else self.gaps[1 : upto + 1].mean())
 
 
 def spans(x: Instance) -> float:
-    """Return the edge of x.H with all multiples, and leave x out unless it is above 0.05."""
+    """Return the edge of x.H with all multiples. Skip the instance unless it is above 0.05."""
     gamma = edge(x.H)
     assume(gamma > 0.05)
     return gamma
@@ -135,7 +137,7 @@ RUNS = Space(
     f0=Vector("m", -2.0, 2.0),
     T=Whole(1, 25),
 )
-"""The data of a run: H, pieces A, the minimiser y, the start, and the rounds."""
+"""The data of a run: the class H, the rows A, the minimiser y, the start f_0, and T rounds."""
 STRONG = RUNS.but(lam=Real(0.05, 4.0, log=True))
 
 
@@ -143,12 +145,13 @@ _SMALL = 1e-9
 
 
 def edge(H: Array, scaled: bool = True) -> float:
-    """Return the largest γ with max_h <v, h> >= γ‖v‖‖h‖ for every v, or 0 where there is none > 0.
+    """Return the largest γ with max_h <v, h> >= γ‖v‖‖h‖ for every v, or 0 if no γ > 0 exists.
 
-    The polar {v: <v, h> <= ‖h‖ for every h} is largest at a vertex, where d independent constraints
-    are tight; γ is 1 over that norm. It is unbounded if some v ≠ 0 has no <v, h> > 0, for which a
-    linear program searches. The h are the columns of H; for functions the inner product must be
-    proportional to this one. `scaled`: multiples of the h count as well, so that −h does.
+    The h are the columns of H. With `scaled`, multiples of h count as well, in particular −h.
+    For functions, the inner product must be a multiple of the Euclidean one. The polar set {v:
+    <v, h> <= ‖h‖ for every h} attains its largest norm at a vertex, at which d independent
+    constraints are tight, and γ is the inverse of this norm. The polar set is unbounded if some
+    v ≠ 0 has <v, h> <= 0 for every h. A linear program searches for such a v.
     """
     from scipy.optimize import linprog
 

@@ -1,4 +1,4 @@
-"""GB11, Sec. 3: the two projections, Definition 1, and what they are for classifiers."""
+"""GB11, Sec. 3: the two projections, Definition 1, and their meaning for classifiers."""
 
 import math
 from fractions import Fraction
@@ -16,17 +16,17 @@ CLASSES = Space(sizes={"m": (1, 4), "n": (1, 5)}, H=Hypotheses(), v=Vector("m", 
 
 
 def mean(f: Array, g: Array) -> Fraction:
-    """Return <f, g> = (1/N) Σ f(x_n) g(x_n), exactly."""
+    """Return the inner product <f, g> = (1/N) Σ f(x_n) g(x_n) as a fraction."""
     return sum(exactly(f) * exactly(g), Fraction(0)) / f.size
 
 
 def left_over(v: Array, h: Array) -> Fraction:
-    """Return min over α of ‖v − αh‖² = ‖v‖² − <v, h>²/‖h‖², exactly."""
+    """Return min over α of ‖v − αh‖² = ‖v‖² − <v, h>²/‖h‖² as a fraction."""
     return mean(v, v) - mean(v, h) ** 2 / mean(h, h)
 
 
 def at_best(x: Instance) -> Slacks:
-    """Measure Pythagoras' theorem for the best multiple of h."""
+    """Check the theorem of Pythagoras for the best multiple of h."""
     assume(bool(x.h.any()))
     best = mean(x.v, x.h) / mean(x.h, x.h)
     taken = best**2 * mean(x.h, x.h)
@@ -36,7 +36,7 @@ def at_best(x: Instance) -> Slacks:
 
 
 def _chosen(H: Array, v: Array, projection: str) -> Array:
-    """Return the h that the package's learner takes."""
+    """Return the hypothesis h that the weak learner of the package selects."""
     pool = FiniteSet().prepare(H, Empirical(v.size), None, projection, np.random.default_rng(0))
     return pool.nearest(v)[1]
 
@@ -48,7 +48,7 @@ def _columns(x: Instance) -> list[Array]:
 
 
 def _length(v: Array, h: Array) -> float:
-    """Return <v, h>/‖h‖."""
+    """Return the length <v, h>/‖h‖ of the projection of v onto h."""
     return float(mean(v, h)) / math.sqrt(float(mean(h, h)))
 
 

@@ -1,4 +1,4 @@
-"""GB11, Theorem 4: Algorithm 2, which projects the gradient t times in round t."""
+"""GB11, Theorem 4: Algorithm 2, which makes t projections of the gradient in round t."""
 
 import math
 from collections.abc import Callable
@@ -14,14 +14,17 @@ from relaxboost.functional.algorithms import Algorithm, Direction, Repeated
 
 
 def strongly(x: Instance, algorithm: Algorithm | None = None, factor: float = 2.0) -> Descent:
-    """Run Algorithm 2, or another, with η_t = 2/(λt), or another factor."""
+    """Run `algorithm` with the steps η_t = factor/(λt). By default it is Algorithm 2."""
     return _run(x, x.lam, algorithm, lambda t, *_: factor / (x.lam * t))
 
 
 def weakly(
     x: Instance, algorithm: Algorithm | None = None, first: float = 1.0, power: float = 0.5
 ) -> Descent:
-    """Run Algorithm 2, or another, with η_t = first/t^power, without strong convexity."""
+    """Run `algorithm` with the steps η_t = first/t^power, for λ = 0.
+
+    By default it is Algorithm 2.
+    """
     return _run(x, 0.0, algorithm, lambda t, *_: first / t**power)
 
 
@@ -33,14 +36,15 @@ def _run(x: Instance, lam: float, algorithm: Algorithm | None, step: Step) -> De
 
 
 def wasted(gamma: float) -> float:
-    """Return q = sqrt(1 − γ²), what a projection leaves over."""
+    """Return q = sqrt(1 − γ²), a bound on the relative norm of the residual of a projection."""
     return math.sqrt(max(0.0, 1.0 - gamma * gamma))
 
 
 def means(run: Descent, bound: Callable[[int, float, float], float]) -> Slacks:
-    """Compare both mean gaps with a bound in every round t, a function of t, γ and G.
+    """Yield slacks of an upper bound, a function of t, γ and G, on both mean gaps in every round t.
 
-    G is over f_0..f_t, or, for the average of f_0..f_{t−1}, without the last of them.
+    G is the largest gradient norm over f_0, ..., f_t. For the mean gap of f_0, ..., f_{t−1} it
+    is the largest one over these points.
     """
     for t in range(1, run.last + 1):
         for proof, points in ((True, "f_0..f_{T−1}"), (False, "f_1..f_T")):
@@ -49,7 +53,7 @@ def means(run: Descent, bound: Callable[[int, float, float], float]) -> Slacks:
 
 
 class _Printed(Algorithm):
-    """Algorithm 2 as printed: the residual loses h_k, whatever multiple of it is taken."""
+    """Algorithm 2 as printed: h_k is subtracted from the residual, without its coefficient."""
 
     def __init__(self, H: Array) -> None:
         self.H = H

@@ -1,4 +1,4 @@
-"""GB11, Theorems 6 and 7: Algorithm 3, which keeps what a projection leaves over."""
+"""GB11, Theorems 6 and 7: Algorithm 3, which adds the residual of a round to the next gradient."""
 
 import math
 
@@ -11,7 +11,7 @@ from relaxboost.functional.algorithms import Residual
 
 
 def residuals(run: Descent) -> list[tuple[int, Array, Array, Array]]:
-    """Return t, Δ_t + ∇_t, h_t and Δ_{t+1} for every round, recomputed from the trace."""
+    """Return t, Δ_t + ∇_t, h_t and Δ_{t+1} for every round, recomputed from the states."""
     found, left = [], 0.0 * run.risk.y
     for before, after, direction in run.moves():
         total = left + before.gradient
@@ -37,7 +37,7 @@ def _(x: Instance) -> Slack:
 
 
 _ONE = {"H": [[1]], "A": [[0]], "y": [0], "f0": [1], "lam": 1, "T": 1}
-"""f²/2 from 1, where the sharp form is an equality."""
+"""The functional f²/2 with the start f_0 = 1, for which the sharp bound is an equality."""
 
 
 @SOURCE.claim("T6-sharp", space=STRONG.including(_ONE))

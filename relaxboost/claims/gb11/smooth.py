@@ -1,4 +1,4 @@
-"""GB11, Sec. 4.1 and Appendix B: Algorithm 1, on smooth functionals and on one with corners."""
+"""GB11, Sec. 4.1 and Appendix B: Algorithm 1 on smooth functionals and on a non-smooth one."""
 
 import math
 
@@ -10,7 +10,7 @@ from relaxboost.claims.language import *
 from relaxboost.functional.algorithms import Algorithm, Naive
 
 _CROSS = {"H": [[1, 0], [0, 1]], "A": [[0, 0]], "y": [0, 0], "f0": [1, 1], "lam": 1, "T": 1}
-"""‖f‖²/2 in the plane, along the axes: γ = 1/sqrt(2), and λ = Λ = 1."""
+"""The functional ‖f‖²/2 in the plane, with steps along the axes: γ = 1/sqrt(2) and λ = Λ = 1."""
 BOWLS = STRONG.including(_CROSS)
 
 
@@ -63,14 +63,18 @@ def smooth(x: Instance) -> Slacks:
 
 
 _A = np.array([[4.0, 0.0], [0.0, 2.0]])
-"""R[f] = |<a_1, f>| + |<a_2, f>| with <., .> a mean, so that gradients in L²(P̂) are ±(4, 2)."""
+"""The rows of R[f] = |<a_1, f>| + |<a_2, f>|. The inner product is a mean, so that gradients in
+L²(P̂) are (±4, ±2)."""
 H = np.array([[1.0, -1.0, 0.0, 0.0], [0.0, 0.0, 1.0, -1.0]])
 
 STARTS = Space(a=Real(-3, 3), b=Real(-6, 6), T=Whole(1, 60))
 
 
 def example(a: float, b: float, algorithm: Algorithm, last: int, at_zero: float) -> Descent:
-    """Run with η_t = 1/(2 sqrt(t)), which is 1/sqrt(t) for the inner product Σ f(x_n) g(x_n)."""
+    """Return the run of an algorithm with the steps η_t = 1/(2 sqrt(t)).
+
+    For the inner product Σ f(x_n) g(x_n) of the paper these are the steps 1/sqrt(t).
+    """
     risk = Kinks(_A, np.zeros(2), at_zero=at_zero)
     return Descent(risk, H, np.array([a, b]), algorithm, lambda t, *_: 0.5 / math.sqrt(t), last)
 

@@ -1,11 +1,11 @@
-"""GB11: what the algorithms do at worst, over all functionals, spaces and weak learners.
+"""GB11: the worst case of the algorithms over all functionals, spaces and weak learners.
 
-A projection p of g onto the nearest direction is known by two conditions: p is orthogonal to
-g − p, and ‖p‖² ≥ γ²‖g‖² says that the edge is at least γ. Each run of an algorithm meets them. The
-direction need not be the nearest one, which is more than the statements are about, and so are
-weak learners that change from round to round. A convex functional is least at f* just if 0 is a
-subgradient there. Factors of R, and of all lengths, make two constants 1 without loss of
-generality: λ and G, or Λ and the first gap, or, for steps that do not depend on R, G alone.
+The projection p of g onto the nearest direction satisfies two conditions: p is orthogonal to g − p,
+and ‖p‖² ≥ γ²‖g‖², because the edge is at least γ. Every run of an algorithm satisfies them. They
+also allow directions that are not the nearest ones, and weak learners that change between rounds,
+which is more general than the statements. A convex functional is minimal at f* if and only if 0 is
+a subgradient there. By scaling R and all lengths, two constants become 1 without loss of
+generality: λ and G, or Λ and the first gap. If the steps do not depend on R, only G becomes 1.
 """
 
 import itertools
@@ -30,11 +30,11 @@ from relaxboost.claims.worst_case import (
 )
 
 GRID = Space(T=Whole(1, 6), gamma=Real(0.1, 1), lam=Real(0, 0.9), F=Real(0.5, 8))
-"""Parameters; γ = 1 is a weak learner that returns gradients."""
+"""The parameters of the worst cases. With γ = 1 the weak learner returns the gradient."""
 
 
 def over(words: str, **values: Iterable[Any]) -> WorstCases:
-    """Return all combinations of parameters; F, γ and λ are 1, 1/2 and 0 if they are not given."""
+    """Return all combinations of parameters. By default F = 1, γ = 1/2 and λ = 0."""
     usual = {name: (x,) for name, x in _USUAL.items() if name not in values}
     return WorstCases.grid(words, **usual, **values)
 
@@ -44,12 +44,12 @@ EDGES = ("1/2", "9/10")
 
 
 def fraction(x: float) -> Fraction:
-    """Return the short fraction that a number of an instance stands for."""
+    """Return the short fraction for a number of an instance, which is stored as a float."""
     return Fraction(x).limit_denominator(1000)
 
 
 def projection(g: Element, gamma: Fraction) -> tuple[Element, list[Requirement]]:
-    """Return the projection of g onto a direction with an edge of at least γ."""
+    """Return a projection of g with an edge of at least γ, and the requirements that define it."""
     if gamma == 1:
         return g, []
     p = Element()
@@ -57,10 +57,11 @@ def projection(g: Element, gamma: Fraction) -> tuple[Element, list[Requirement]]
 
 
 class Run:
-    """A run of Algorithm 1, 2 or 3 with given steps η_t, from any f_0.
+    """A run of Algorithm 1, 2 or 3 with given steps η_t from an arbitrary f_0.
 
-    `points`, `values` and `gradients` are f_0, f_1, ..., and R and ∇R there; at f_T only if `end`.
-    `parts` are the projections of each round, `moves` their sums h_t; `rests` is what is left over.
+    `points`, `values` and `gradients` are f_0, f_1, ..., with R and ∇R at these points. The
+    values at f_T are included only if `end`. `parts` are the projections of each round, `moves`
+    their sums h_t, and `rests` the residuals.
     """
 
     def __init__(
@@ -102,11 +103,11 @@ class Run:
         self.gradients.append(gradient)
 
     def bounded(self) -> list[Requirement]:
-        """Return the requirements, and ‖∇R‖ <= 1 at the points that were visited."""
+        """Return the requirements of the run, with ‖∇R‖ <= 1 at all visited points."""
         return [*self.requirements, *(g @ g <= 1 for g in self.gradients)]
 
     def mean(self, least: Expression, proof: bool) -> Expression:
-        """Return the mean gap of f_0..f_{T−1} ("proof index") or f_1..f_T."""
+        """Return the mean gap of f_0, ..., f_{T−1} (`proof`) or of f_1, ..., f_T."""
         T = len(self.moves)
         return total(self.values[:T] if proof else self.values[1:]) / T - least
 
@@ -150,16 +151,17 @@ def _(x: Instance) -> Slack:
     return at_most(worst.bracket, 0, "R[f_1] − R[f_0] + γ²‖∇‖²/2")
 
 
-# Projections alone: ∇ and ∇_t are any elements with ‖∇‖ ≤ 1, for which more is proved
+# Projections without a functional: ∇ and ∇_t are arbitrary elements with ‖∇‖ ≤ 1
 
 SMALL = over("t ≤ 6, γ = 1/2 and 9/10", gamma=EDGES, T=range(1, 7))
 
 
 @cache
 def _longest(t: int, gamma: Fraction, algorithm: int) -> WorstCase:
-    """Return the greatest ‖h‖² of round t for any gradients.
+    """Return the largest possible ‖h‖² in round t over all gradients.
 
-    Algorithm 2 projects one gradient t times, and Algorithm 3 a new one in each round.
+    Algorithm 2 makes t projections of one gradient. Algorithm 3 has a new gradient in each
+    round.
     """
     rest, parts, requirements = Element({}), [], []
     for number in range(t):
@@ -197,7 +199,7 @@ LONGER = over("T ≤ 6, γ = 1/2, 9/10 and 1", gamma=(*EDGES, 1), T=range(1, 7))
 
 
 def strongly(x: Instance, algorithm: int, end: bool = False) -> tuple[Run, Expression]:
-    """Return a run on a 1-strongly convex functional, and R[f*]."""
+    """Return a run on a 1-strongly convex functional, and the minimum R[f*]."""
     R = ConvexFunctional(strong=1)
     _, least = R.minimum()
     steps = [Fraction(2 if algorithm == 2 else 1, t) for t in range(1, x.T + 1)]
@@ -212,7 +214,7 @@ def _strong_mean(algorithm: int, T: int, gamma: Fraction, proof: bool) -> WorstC
 
 
 def strong_means(x: Instance, algorithm: int, bound: float) -> Slacks:
-    """Compare the worst mean gaps of both averages with a bound."""
+    """Yield the slacks of a bound on the worst mean gaps, for both ways to take the mean."""
     for proof, points in AVERAGES.items():
         worst = _strong_mean(algorithm, x.T, fraction(x.gamma), proof)
         yield at_most(worst.bracket, bound, f"mean gap of {points}", x.T)
@@ -268,7 +270,7 @@ CONVEX = over(
 
 @cache
 def _weak_mean(algorithm: int, T: int, gamma: Fraction, F: Fraction, proof: bool) -> WorstCase:
-    """Return the worst mean gap where norms are F at most."""
+    """Return the worst mean gap if all norms are at most F."""
     R, best = ConvexFunctional(), Element()
     least, _ = R.at(best, Element({}))
     steps = [root(Fraction(1, t)) for t in range(1, T + 1)]
@@ -278,7 +280,7 @@ def _weak_mean(algorithm: int, T: int, gamma: Fraction, F: Fraction, proof: bool
 
 
 def weak_means(x: Instance, algorithm: int) -> Slacks:
-    """Compare the worst mean gaps of both averages with the bounds of Theorems 5 and 7."""
+    """Yield the slacks of the bounds of Theorems 5 and 7 on the worst mean gaps, for both means."""
     gamma, q, D = fraction(x.gamma), repeated.wasted(x.gamma), 2.0 * x.F
     if algorithm == 2:
         right = (D**2 / 2.0 + 1.0) / math.sqrt(x.T) + D * q / ((1.0 - q) * x.T)
@@ -299,7 +301,7 @@ def _(x: Instance) -> Slacks:
     yield from weak_means(x, 3)
 
 
-# The last gap, from the averages: G = 1
+# The gap of the last iterate, derived from the averages: G = 1
 
 LAST = over("T ≤ 4, γ = 1/2, 9/10 and 1, D/G = 1 and 2", F=(1, 2), gamma=(*EDGES, 1), T=range(1, 5))
 

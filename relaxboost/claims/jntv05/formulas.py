@@ -1,4 +1,4 @@
-"""The paper's formulas on the λ-simplex, and finite laws all of whose samples are enumerated."""
+"""The formulas of the paper on the λ-simplex, and laws for which all samples are enumerated."""
 
 import math
 from collections.abc import Callable
@@ -13,35 +13,35 @@ from relaxboost.game.domains import Simplex
 from relaxboost.online import hindsight
 
 Mirror = Callable[[Array, float], Array]
-"""From rows z and β to rows −∇W_β(z)."""
+"""A function of the rows z and of β that returns the rows −∇W_β(z)."""
 
 
 def entropy(theta: Array, radius: float) -> float:
-    """Return Eq. 8."""
+    """Return the entropy V(θ) of Eq. 8."""
     theta = np.maximum(theta, 0.0)
     return radius * math.log(theta.size / radius) + float(xlogy(theta, theta).sum())
 
 
 def gibbs(Z: Array, beta: float, radius: float) -> Array:
-    """Return −∇W_β of each row for the entropy, Eq. 10."""
+    """Return −∇W_β for the entropy (Eq. 10), one row for each row of Z."""
     heights: Array = np.exp((Z.min(axis=-1, keepdims=True) - Z) / beta)
     result: Array = radius * heights / heights.sum(axis=-1, keepdims=True)
     return result
 
 
 def free_energy(z: Array, beta: float, radius: float) -> float:
-    """Return W_β(z) for the entropy, Eq. 9."""
+    """Return the β-conjugate W_β(z) of the entropy (Eq. 9)."""
     low = float(z.min())
     return radius * (beta * math.log(float(np.exp((low - z) / beta).mean())) - low)
 
 
 def half_square(theta: Array, radius: float) -> float:
-    """Return ‖θ‖_2²/2 less its minimum on the simplex."""
+    """Return ‖θ‖_2²/2 minus its minimum on the simplex."""
     return float(theta @ theta) / 2.0 - radius**2 / (2.0 * theta.size)
 
 
 def nearest(Z: Array, beta: float, radius: float) -> Array:
-    """Return the point of the simplex nearest to −z/β, for each row: −∇W_β for ‖θ‖²/2."""
+    """Return the point of the simplex nearest to −z/β for each row z, which is −∇W_β for ‖θ‖²/2."""
     X = np.atleast_2d(-Z / beta)
     steps = np.arange(1, X.shape[1] + 1)
     falling = -np.sort(-X, axis=1)
@@ -52,13 +52,13 @@ def nearest(Z: Array, beta: float, radius: float) -> Array:
 
 
 def p_norm(theta: Array, radius: float) -> float:
-    """Return Eq. 35; M >= 2 entries."""
+    """Return the proxy function of Eq. 35 at θ, which has M >= 2 entries."""
     p = 1.0 + 1.0 / math.log(theta.size)
     return float((np.abs(theta) ** p).sum()) ** (2.0 / p) / 2.0
 
 
 def powers(theta: Array, radius: float) -> float:
-    """Return Eq. 36, with s = 1/ln M."""
+    """Return the proxy function of Eq. 36 at θ, with s = 1/ln M."""
     s = 1.0 / math.log(theta.size)
     below = -(radius**2) / (math.e * s * (s + 1.0))
     total = float((np.maximum(theta, 0.0) ** (s + 1.0)).sum())
@@ -66,7 +66,10 @@ def powers(theta: Array, radius: float) -> float:
 
 
 def tilted(theta: Array, radius: float) -> float:
-    """Return λ²(1 − c)⁻² KL(g ‖ u), g = (1 − c)θ/λ + cu, c = 1/(M − 1); ‖θ‖² − λ²/2 for M = 2."""
+    """Return λ²(1 − c)⁻² KL(g ‖ u) with g = (1 − c)θ/λ + cu and c = 1/(M − 1).
+
+    For M = 2 it is ‖θ‖² − λ²/2.
+    """
     size = theta.size
     if size == 2:
         return 2.0 * half_square(theta, radius)
@@ -76,7 +79,7 @@ def tilted(theta: Array, radius: float) -> float:
 
 
 def modulus(proxy: str, size: int, radius: float) -> float:
-    """Return a modulus of strong convexity in ℓ1 on the simplex; see the claims of Sec. 6.1."""
+    """Return a modulus of strong convexity in ℓ1 on the simplex, from the claims of Sec. 6.1."""
     if proxy == "entropy":
         return 1.0 / radius
     if proxy == "squared":
@@ -96,17 +99,17 @@ VALUES: dict[str, Callable[[Array, float], float]] = {
     "power": powers,
     "tilted": tilted,
 }
-"""V(θ) at a point of the simplex of total λ."""
+"""The values V(θ) of each proxy function, at a point θ of the simplex with sum λ."""
 MIRRORS = {"entropy": gibbs, "squared": nearest}
 
 
 def mirror_of(proxy: str, radius: float) -> Mirror:
-    """Return −∇W_β of a proxy with a closed form."""
+    """Return the function −∇W_β of the proxy function "entropy" or "squared"."""
     return lambda Z, beta: MIRRORS[proxy](Z, beta, radius)
 
 
 def iterates(U: Array, gamma: Array, beta: Array, mirror: Mirror) -> Array:
-    """Return θ_0, ..., θ_t of Eq. 11 for gradients that do not depend on θ, rows of U."""
+    """Return θ_0, ..., θ_t of Eq. 11. The gradients are the rows of U and do not depend on θ."""
     Z = np.vstack([np.zeros(U.shape[1]), np.cumsum(gamma[:, None] * U, axis=0)])
     return np.array([mirror(z, b) for z, b in zip(Z, beta, strict=True)])
 
@@ -120,14 +123,15 @@ LOSSES: dict[str, tuple[Callable[[Array], Any], Callable[[Array], Any]]] = {
     ),
     "squared": (np.square, lambda v: 2.0 * v),
 }
-"""φ, and its right continuous derivative."""
+"""The losses φ, each with its right derivative."""
 
 
 @dataclass(frozen=True)
 class FiniteLaw:
-    """A law of few atoms, of probabilities `p`, with the loss φ(θᵀS − y) over the λ-simplex.
+    """A law with few atoms of probabilities `p`, with the loss φ(θᵀS − y) on the λ-simplex.
 
-    In classification the rows of `S` are the vectors Y H and y = 0; the squared loss has H and Y.
+    In classification the rows of `S` are the vectors Y H, and y = 0. The squared loss uses H
+    and Y.
     """
 
     p: Array
@@ -137,18 +141,18 @@ class FiniteLaw:
     y: Array | float = 0.0
 
     def risk(self, theta: Array) -> Array:
-        """Return A(θ) for each row θ."""
+        """Return the risk A(θ) for each row θ."""
         risks: Array = LOSSES[self.loss][0](theta @ self.S.T - self.y) @ self.p
         return risks
 
     def slopes(self, theta: Array) -> Array:
-        """Return u(θ), Eq. 4, for each row θ and each atom, shape (rows, k, M)."""
+        """Return the gradients u(θ) of Eq. 4, shape (rows, k, M), for each row θ and each atom."""
         found: Array = LOSSES[self.loss][1](theta @ self.S.T - self.y)[..., None] * self.S
         return found
 
     @property
     def lipschitz(self) -> float:
-        """L: K sup |φ'| over [−Kλ, Kλ], or by Eq. 32 for the squared loss."""
+        """The constant L = K sup |φ'| over [−Kλ, Kλ]; for the squared loss it is that of Eq. 32."""
         if self.loss == "squared":  # a sum of convex functions of θ is largest at a vertex
             sizes = np.abs(self.slopes(self.radius * np.eye(self.S.shape[1]))).max(axis=2)
             return math.sqrt(float((sizes**2 @ self.p).max()))
@@ -157,7 +161,7 @@ class FiniteLaw:
         return K * float(np.abs(ends).max())  # φ' is monotone
 
     def least(self) -> tuple[Array, float]:
-        """Return the θ of a certified bracket of min A, and its lower end."""
+        """Return a point θ that nearly minimises A, and a certified lower bound on min A."""
         name, unit = ("logistic", math.log(2.0)) if self.loss == "logit" else (self.loss, 1.0)
         examples = self.S, np.ones(len(self.p)), self.p
         found = hindsight(name, Simplex(self.radius), examples, 1e-9)
@@ -166,9 +170,10 @@ class FiniteLaw:
     def samples(
         self, gamma: Array, beta: Array, mirror: Mirror, start: Array | None = None
     ) -> tuple[Array, Array]:
-        """Return the probabilities of all samples of t − 1 examples, and θ̂_t for each (Eq. 12).
+        """Return the probabilities of all samples of t − 1 examples, and θ̂_t of Eq. 12 for each.
 
-        In the order of the atoms, the first example slowest; t is the number of gammas.
+        Samples are in lexicographic order of their atoms. t is the number of entries of
+        gamma.
         """
         Z, P = np.zeros((1, self.S.shape[1])), np.ones(1)
         W = mirror(Z, beta[0]) if start is None else start[None, :]
@@ -189,7 +194,7 @@ LAWS = Space(
     radius=Real(0.25, 2.0),
     loss=Choice("hinge", "exponential", "logit"),
 )
-"""H(X) at the atoms, labels by their signs, probabilities, λ and φ."""
+"""The data of a law: H(X) at the atoms, y with the labels as its signs, p, λ and φ."""
 RUNS = LAWS.but(t=Whole(1, 5))
 
 
@@ -200,7 +205,7 @@ STREAMS = Space(
     radius=Real(0.25, 2),
     beta=Real(0.1, 3),
 )
-"""Gradients of linear losses, steps γ_i, λ and β_0."""
+"""The data of a stream: gradients of linear losses, steps γ_i, λ and β_0."""
 
 
 def law(x: Instance) -> FiniteLaw:
@@ -210,5 +215,5 @@ def law(x: Instance) -> FiniteLaw:
 
 
 def growing(first: float, t: int) -> Array:
-    """Return β_0, ..., β_t of Eq. 17."""
+    """Return β_0, ..., β_t as in Eq. 17."""
     return first * np.sqrt(np.arange(1.0, t + 2.0))

@@ -28,18 +28,22 @@ TRACES = STREAMS.but(
     proxy=Choice("entropy", "squared"),
     shift=Real(-1, 1),
 )
-"""β_i − β_{i−1} in `growth`; `shift` is added to V, so that it is min V."""
+"""The data of a stream. `growth` has the differences β_i − β_{i−1}. `shift` is added to V, so it is
+min V."""
 
 
 def temperatures(x: Instance) -> Array:
-    """Return β_0 ≤ β_1 ≤ ... ≤ β_t."""
+    """Return the temperatures β_0 ≤ β_1 ≤ ... ≤ β_t of a stream."""
     return x.beta + np.append(0.0, np.cumsum(x.growth))
 
 
 def _regret(
     x: Instance, shift: float, least: float, first: Array | None = None, last: bool = False
 ) -> Slack:
-    """Measure Prop. 2 with V + `shift`, V(θ_*) = `least`, θ_0 = `first` or θ_*; at θ or at θ_t."""
+    """Return the slack of Proposition 2 for V + `shift`, at the point θ, or at θ_t with `last`.
+
+    The value V(θ_*) is `least`, and θ_0 is `first`, by default θ_*.
+    """
     beta = temperatures(x)
     found = iterates(x.U, x.gamma, beta, mirror_of(x.proxy, x.radius))
     theta = found[-1] if last else x.radius * x.theta
@@ -107,11 +111,11 @@ EXPECTED = LAWS.but(
     theta=Distribution("n"),
     sizes={"k": (1, 3), "n": (2, 4), "t": (1, 5)},
 )
-"""Laws, γ_i and β_i, and what is added to V."""
+"""The data of a law, γ_i and β_i, and a constant `shift` that is added to V."""
 
 
 def _excess(x: Instance, shift: float) -> Slacks:
-    """Measure (25) at a θ and (26) at the minimiser, with V + `shift`."""
+    """Yield the slacks of (25) at a point θ and of (26) at the minimiser, for V + `shift`."""
     found, beta = law(x), temperatures(x)
     P, means = found.samples(x.gamma, beta, mirror_of(x.proxy, x.radius))
     risk = float(P @ found.risk(means))
@@ -172,7 +176,7 @@ def _(x: Instance) -> Slacks:
 
 
 def _changes(x: Instance) -> Array:
-    """Return by how much each estimate changes."""
+    """Return the largest change of an entry of each estimate."""
     beta = growing(x.beta, len(x.U))
     found = []
     for c in (1.0, x.factor):

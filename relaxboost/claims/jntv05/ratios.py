@@ -19,7 +19,7 @@ ANYWHERE = Space(sizes={"n": (2, 6)}, x=Vector("n", -2, 2), y=Vector("n", -2, 2)
 
 
 def _bend(x: Instance, proxy: str, radius: float = 1.0) -> Slack:
-    """Measure (7) at λx and λy with the α of a proxy."""
+    """Return the slack of (7) at λx and λy, with the constant α of a proxy function."""
     a, b = radius * x.x, radius * x.y
     value, alpha = VALUES[proxy], modulus(proxy, x.x.size, radius)
     less = x.s * (1.0 - x.s) / 2.0 * alpha * float(np.abs(a - b).sum()) ** 2
@@ -67,7 +67,7 @@ def _(x: Instance) -> Slacks:
 
 
 def _ratio(proxy: str, size: int, radius: float = 1.0) -> float:
-    """Return (max V − min V)/α over the simplex of M = `size`."""
+    """Return the ratio (max V − min V)/α on the simplex of M = `size`."""
     ends = (np.eye(size)[0], np.full(size, 1.0 / size))
     most, least = (VALUES[proxy](radius * w, radius) for w in ends)
     return (most - least) / modulus(proxy, size, radius)
@@ -137,7 +137,7 @@ def _(x: Instance) -> Slack:
 
 
 def _largest_normal(count: int) -> float:
-    """Return the mean of the largest of so many independent normal numbers."""
+    """Return the expected maximum of independent standard normal variables."""
     s = np.linspace(0.0, 9.0, 1801)
     tails = 1.0 - ndtr(s) ** count - ndtr(-s) ** count
     return float((tails[1:] + tails[:-1]).sum()) * (s[1] - s[0]) / 2.0

@@ -21,20 +21,20 @@ from relaxboost.online import Horizon, MirrorDescent
 
 
 def _risk(x: Instance, found: FiniteLaw, beta: Array, start: Array | None = None) -> float:
-    """Return E A(θ̂_t) of the entropy with γ_i = 1."""
+    """Return the expected risk E A(θ̂_t) for the entropy with γ_i = 1."""
     P, means = found.samples(np.ones(x.t), beta, mirror_of("entropy", x.radius), start)
     return float(P @ found.risk(means))
 
 
 def _bounded(x: Instance) -> tuple[FiniteLaw, float, float, float]:
-    """Return the law, L, ln M and a certified lower bound of min A; leave empty laws out."""
+    """Return the law, L, ln M and a certified lower bound of min A. Skip laws with L near 0."""
     found = law(x)
     assume(found.lipschitz > 1e-6)
     return found, found.lipschitz, math.log(found.S.shape[1]), found.least()[1]
 
 
 def _theorem_1(x: Instance, start: Array | None = None) -> Slack:
-    """Measure (5) from a θ_0."""
+    """Return the slack of (5) for a run that starts at θ_0."""
     found, L, log, best = _bounded(x)
     excess = _risk(x, found, growing(L / math.sqrt(log), x.t), start) - best
     bound = 2.0 * x.radius * L * math.sqrt(log * (x.t + 1)) / x.t
@@ -53,7 +53,7 @@ RATES = Space(
     scale=Real(0.2, 5, log=True),
     t=Whole(1, 60),
 )
-"""α, V*, L, β_0 over its best value, and t."""
+"""The constants α, V*, L, the ratio of β_0 to its best value, and t."""
 
 
 @theorem_1.step(space=RATES)
@@ -74,10 +74,11 @@ def theorem_1_start(x: Instance) -> Slack:
 
 
 def bayes(experts: float, t: int, shift: float) -> float:
-    """Return the least expected excess risk over all estimators, the best expert being random.
+    """Return the least expected excess risk over all estimators, if the best expert is random.
 
-    One of M = exp(experts) independent experts is right with probability 1/2 + shift, the others
-    with 1/2, in t rounds; the best choice is the one most often right, ties shared.
+    There are M = exp(experts) independent experts and t rounds. One expert is right with
+    probability 1/2 + shift, and the others with probability 1/2. The best estimator chooses the
+    expert that was right most often, and breaks ties at random.
     """
     counts = np.arange(t + 1)
     logs = np.array(
@@ -145,11 +146,12 @@ GENERAL = Space(
     roof=Real(0.001, 2, log=True),
     t=Whole(1, 4),
 )
-"""Regression with squared loss, β_0 in `scale`, a constant added to V, and the least V̄."""
+"""The data of regression with squared loss: a factor `scale` of β_0, a constant `shift` added to V,
+and a lower bound `roof` of V̄."""
 
 
 def _minimiser(x: Instance) -> tuple[FiniteLaw, Array, bool]:
-    """Return the law, the best of the M vertices and the centre, and whether it is a θ*."""
+    """Return the law, the best θ among the vertices and the centre, and whether θ minimises A."""
     found, size = FiniteLaw(x.p, x.radius, x.H, "squared", x.y), x.H.shape[1]
     points = x.radius * np.vstack([np.full(size, 1.0 / size), np.eye(size)])
     theta = points[int(np.argmin(found.risk(points)))]
@@ -159,13 +161,13 @@ def _minimiser(x: Instance) -> tuple[FiniteLaw, Array, bool]:
 
 
 def _above(x: Instance, found: FiniteLaw, theta: Array, first: float) -> float:
-    """Return E A(θ̂_t) − A(θ) for this β_0."""
+    """Return E A(θ̂_t) − A(θ) if β_0 is `first`."""
     P, means = found.samples(np.ones(x.t), growing(first, x.t), mirror_of(x.proxy, x.radius))
     return float(P @ found.risk(means) - found.risk(theta))
 
 
 def _below_roof(x: Instance, found: FiniteLaw, theta: Array, shift: float) -> Slack:
-    """Measure (34) with V + shift and a V̄ ≥ V(θ*)."""
+    """Return the slack of (34) for V + `shift` and a bound V̄ ≥ V(θ*)."""
     alpha, L = modulus(x.proxy, theta.size, x.radius), found.lipschitz
     roof = max(x.roof, VALUES[x.proxy](theta, x.radius) + shift)
     bound = 2.0 * L * math.sqrt(roof / alpha) * math.sqrt(x.t + 1) / x.t
@@ -195,7 +197,7 @@ theorem_2_corrected.step(space=RATES)(rate.stated.check)
 
 
 CHAIN = Space(steep=Real(0.25, 4), flat=Real(0.25, 4), scale=Real(0.2, 5, log=True))
-"""Two slopes R of Q(θ, Z) = R[±(θ_1 − 1/2)]_+, M = 2, λ = 1, and β_0."""
+"""The data of the chain: two slopes R of Q(θ, Z) = R[±(θ_1 − 1/2)]_+, and β_0, for M = 2, λ = 1."""
 
 
 @SOURCE.claim("R5", space=CHAIN)
@@ -211,11 +213,12 @@ def second_moment(x: Instance) -> Slack:
 
 
 def _chain(x: Instance) -> tuple[Fraction, Fraction]:
-    """Return E ‖u_2(θ_1)‖² and L², after the conditions of the remark have been asserted.
+    """Return E ‖u_2(θ_1)‖² and L², after asserting the conditions of the remark.
 
-    For each sign, Z is steep with probability p and flat with q, p + q = 1/2. If Z_1 was of sign +,
-    then θ_1 < 1/2, where sign − acts with slope −R: Z_2 is steep of sign − with probability 2p, and
-    else flat of sign +. The same holds with signs exchanged.
+    For each sign, Z is steep with probability p and flat with probability q, where p + q = 1/2.
+    If Z_1 has the sign +, then θ_1 < 1/2, where losses of the sign − have the slope −R. Then
+    Z_2 is steep with the sign − with probability 2p, and otherwise flat with the sign +. The
+    case of Z_1 with the sign − is symmetric.
     """
     steep, flat = Fraction(x.steep), Fraction(x.flat)
     p, q = flat / (steep + flat) / 2, steep / (steep + flat) / 2
@@ -234,7 +237,7 @@ def second_moment_corrected(x: Instance) -> Slacks:
 
 
 def _after_two(x: Instance) -> float:
-    """Return E A(θ̂_3) − min A for the chain."""
+    """Return E A(θ̂_3) − min A for the Markov chain."""
     p, q = x.flat / (x.steep + x.flat) / 2.0, x.steep / (x.steep + x.flat) / 2.0
     beta, total = growing(x.scale, 3), 0.0
     for share, first in ((p, x.steep), (q, x.flat)):  # of sign +; sign − is its mirror image

@@ -1,10 +1,10 @@
-"""JNTV05: what mirror descent does at worst, over all proxies and gradients, for Euclidean norms.
+"""JNTV05: the worst case of mirror descent over all proxies and gradients, in Euclidean norms.
 
-V is any function that is strongly convex in ‖·‖_2 on a closed convex Θ of any Hilbert space, where
-it is +∞ outside of Θ, and ‖u‖_2 stands for ‖u‖_∞. For V = ‖θ‖_2²/2 on a set of R^M, where α = 1/M,
-this implies the statements in ‖·‖_1: ‖u‖_2² ≤ M‖u‖_∞². It says nothing of the entropy. θ_i of (11)
-is the point at which −ζ_i/β_i is a subgradient of V. Without loss of generality α = 1, as V may be
-divided by α and all β_i multiplied by it.
+V is any function that is strongly convex in ‖·‖_2 on a closed convex set Θ of a Hilbert space, and
++∞ outside of Θ. The norm ‖u‖_2 replaces ‖u‖_∞. For V = ‖θ‖_2²/2 on a subset of R^M, where α = 1/M,
+the result implies the statements in ‖·‖_1, because ‖u‖_2² ≤ M‖u‖_∞². It implies nothing for the
+entropy. The point θ_i of (11) is the one at which −ζ_i/β_i is a subgradient of V. Without loss of
+generality α = 1, because V can be divided by α and all β_i multiplied by α.
 """
 
 import math
@@ -25,13 +25,14 @@ GRID = Space(t=Whole(1, 6), beta=Real(0.25, 4), growth=Whole(0, 2))
 
 
 class AnyGradients:
-    """Gradients u_1, ..., u_t that may depend on all before, θ_0, ..., θ_{t−1}, and a θ in Θ.
+    """A stream of gradients u_1, ..., u_t, the iterates θ_0, ..., θ_{t−1}, and a point θ in Θ.
 
-    θ_0 = θ_* is the origin, and `rise` is V(θ) − V(θ_*).
+    Each gradient may depend on all earlier ones. θ_0 = θ_* is the origin, and `rise` is V(θ) −
+    V(θ_*).
     """
 
     def __init__(self, inverses: list[Fraction | Bracket]) -> None:
-        """Take 1/β_0, ..., 1/β_{t−1}."""
+        """Create the stream for the given list of 1/β_0, ..., 1/β_{t−1}."""
         self.V, self.u = ConvexFunctional(strong=1), [Element() for _ in inverses]
         first, self.least = self.V.minimum()
         self.points, past = [first], Element({})
@@ -44,7 +45,7 @@ class AnyGradients:
 
     @property
     def regret(self) -> Expression:
-        """Σ (θ_{i−1} − θ)ᵀu_i."""
+        """The linearised regret Σ (θ_{i−1} − θ)ᵀu_i."""
         return total((f - self.theta) @ u for f, u in zip(self.points, self.u, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""MLPBoost: the number of its rounds, and what a round gains."""
+"""MLPBoost: its number of rounds, and the progress of a round."""
 
 import math
 from itertools import islice

@@ -1,4 +1,4 @@
-"""The source that the claims of this folder belong to."""
+"""The `Source` object that contains the claims of this folder."""
 
 from pathlib import Path
 

@@ -1,1 +1,1 @@
-"""Claims for readers: reports, the page of the documentation, pictures."""
+"""Publication of claims: HTML reports, pages of the documentation, LaTeX and pictures."""

@@ -1,4 +1,4 @@
-"""What a reader sees of a claim, in order; pages set it in Markdown, and reports in HTML."""
+"""The parts of the text about a claim, in order. Pages print them in Markdown, reports in HTML."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from relaxboost.claims.record import AMBIGUOUS, ILLEGIBLE, MISPRINT, Statement, 
 from relaxboost.claims.verdict import Evidence
 
 _RELATIONS = "=≤≥<>≪∈"
-"""A printed text with one of these has a formula."""
+"""A printed text that contains one of these characters contains a formula."""
 
 
 @dataclass(frozen=True)
 class EntryPart:
-    """A paragraph, a quotation, the data of an instance, or a step of a proof."""
+    """A part of the text: a paragraph, a quotation, data of an instance, or a step of a proof."""
 
     kind: str
-    """One of text, printed, data and step."""
+    """The type of the part: "text", "printed", "data" or "step"."""
     text: str
     label: str = ""
-    """Words in bold before the text."""
+    """The label of the part, which is printed in bold before the text."""
 
 
 def verdict(claim: Claim) -> str:
-    """Return the status of a claim on record, and what this rests on."""
+    """Return the recorded status of a claim and the type of its evidence, as text."""
     return f"{claim.status} ({claim.evidence(claim.stated)})"
 
 
@@ -39,14 +39,14 @@ def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
     ----------
     claim : Claim
     brief : bool
-        Whether a table of errata stands beside. Then misprints are not quoted again, and a printed
-        formula that is refuted stands for the formula as checked. The printed text of what holds
-        and all counterexamples but the first are left out.
+        Whether the page also has a table of errata. Then misprints are not quoted again, and for a
+        refuted formula the printed text is quoted instead of the checked formula. The printed
+        text of claims that hold is left out, and so are all counterexamples except the first.
 
     Raises
     ------
     InputError
-        If no counterexample on record refutes the claim, and `brief`.
+        If `brief`, and no recorded counterexample refutes a claim that is recorded as refuted.
     """
     refuted, misprint = bool(claim.counterexamples), claim.status == MISPRINT
     quoted = brief and refuted and any(c in claim.printed for c in _RELATIONS)
@@ -71,7 +71,7 @@ def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
 
 
 def refutations(claim: Claim, statement: Statement) -> Iterator[Evidence]:
-    """Yield the evidence of each counterexample on record that refutes a statement."""
+    """Yield the evidence of each recorded counterexample that refutes a statement."""
     for written in claim.counterexamples:
         evidence = claim.examine(statement, claim.space.from_json(written), "on record")
         if evidence is not None and evidence.outcome == REFUTED:
@@ -79,14 +79,14 @@ def refutations(claim: Claim, statement: Statement) -> Iterator[Evidence]:
 
 
 def refutation(claim: Claim) -> Evidence:
-    """Return the evidence of the first counterexample on record that refutes the claim."""
+    """Return the evidence of the first recorded counterexample that refutes the claim."""
     for evidence in refutations(claim, claim.stated):
         return evidence
     raise InputError(f"counterexample 1 of {claim.id} does not refute it")
 
 
 def said(statement: Statement) -> str:
-    """Return the words and the formula of a statement."""
+    """Return the words and the formula of a statement as one text."""
     return f"{reading(statement.words)} {code(statement.formula)}".strip()
 
 
@@ -100,7 +100,7 @@ def _title(claim: Claim, correction: Statement) -> str:
 
 
 def _proof(statement: Statement) -> Iterator[EntryPart]:
-    """Yield the note on a statement and the steps of its proof."""
+    """Yield the note on a statement, followed by the steps of its proof."""
     for text in paragraphs(statement.note):
         yield EntryPart("text", text)
     for step in statement.steps:

@@ -1,4 +1,4 @@
-"""A claim as LaTeX for a paper: statement, counterexample, both sides; and tables of errata."""
+"""Claims in LaTeX for a paper: statement, counterexample and both sides; and tables of errata."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from relaxboost.claims.record import Statement
 from relaxboost.claims.source import Source
 
 _SHORT = 1000
-"""Largest denominator of a side that is set as a fraction, if it is one to the last bit."""
+"""The largest denominator of a value that is printed as a fraction. The fraction must equal the
+value exactly."""
 
 _GREEK = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "ζ": "zeta",
@@ -50,14 +51,15 @@ _MARK = re.compile(f"(.)([{_MARKS}]+)")
 
 
 def in_a_paper(claim: Claim) -> str:
-    """Return a claim and the smallest instance on record that refutes it, as text for a paper.
+    """Return a claim and its smallest recorded counterexample as LaTeX text for a paper.
 
-    It needs amsmath. Sides are fractions where they are such, else rounded.
+    The text needs the package amsmath. Sides that equal short fractions are printed as
+    fractions, and other sides are rounded.
 
     Raises
     ------
     InputError
-        For a claim with a counterexample that no longer refutes it.
+        If the claim has a counterexample that does not refute it.
     """
     lines = [
         f"% relaxboost claims check {claim.id}",
@@ -84,7 +86,7 @@ def _refutation(claim: Claim) -> list[str]:
 
 
 def errata(source: Source) -> str:
-    """Return the misprints of a source as a table for a paper, which needs booktabs."""
+    """Return the misprints of a source as a LaTeX table, which needs the package booktabs."""
     rows = []
     for one in source.misprints:
         cells = one.place, one.printed, one.read
@@ -107,7 +109,7 @@ def _statement(statement: Statement) -> list[str]:
 
 
 def _sides(slack: Slack) -> str:
-    """Return what was found: both sides, which are not as stated."""
+    """Return a sentence with the values of both sides, which violate the statement."""
     where = f" ({as_latex(slack.where)})" if slack.where else ""
     at = f" in round {slack.round}" if slack.round else ""
     which = "one side is" if slack.equality else "the side that should be at most the other is"
@@ -116,7 +118,7 @@ def _sides(slack: Slack) -> str:
 
 
 def _value(x: float, other: float | None = None) -> str:
-    """Return a number; of two sides, in digits enough to tell it from the other one."""
+    """Return a number in LaTeX, with enough digits to distinguish it from the number `other`."""
     if x in (float("inf"), float("-inf")):
         return r"\infty" if x > 0 else r"-\infty"
     short = Fraction(x).limit_denominator(_SHORT)
@@ -130,7 +132,7 @@ def _value(x: float, other: float | None = None) -> str:
 
 
 def _name(name: str) -> str:
-    """Return the name of a datum as mathematics has it."""
+    """Return the name of a field of an instance in LaTeX, e.g. as a Greek letter."""
     letters = {latex: latex for latex in _GREEK.values()}
     letters |= {"epsilon": "varepsilon", "phi": "varphi", "lam": "lambda", "Lam": "Lambda"}
     stem, digits = re.fullmatch(r"(.*?)(\d*)", name).groups()  # type: ignore[union-attr]
@@ -141,7 +143,7 @@ def _name(name: str) -> str:
 
 
 def _set(value: Any) -> str:
-    """Return a datum: a number, a vector, a matrix, or a word."""
+    """Return the value of a field in LaTeX: a number, a vector, a matrix, or a text."""
     if isinstance(value, (list, tuple)):
         rows = [[_fraction(x) for x in row] for row in rows_of(value)]
         if any(x is None for row in rows for x in row):
@@ -155,7 +157,7 @@ def _set(value: Any) -> str:
 
 
 def _fraction(value: Any) -> Fraction | None:
-    """Return a number as it is written, None for another value."""
+    """Return the exact value of an integer or of a fraction as text, or None for other values."""
     if isinstance(value, int):
         return Fraction(value)
     if isinstance(value, str) and re.fullmatch(r"-?\d+(/\d+)?", value):
@@ -164,14 +166,15 @@ def _fraction(value: Any) -> Fraction | None:
 
 
 def as_latex(text: str, formula: bool = False) -> str:
-    """Return a text, with formulas in plain characters, as LaTeX has it.
+    """Return a text, whose formulas are in plain characters, in LaTeX.
 
-    Single letters are set as mathematics, in what is no formula all but those that are words.
+    Single letters are set in mathematics. Outside of formulas, this excludes letters that are
+    words, such as “a”.
 
     Raises
     ------
     InputError
-        For a character that has no place in the table.
+        If a character is not in the table of characters.
     """
     parts, at = [], 0
     for script in _SCRIPT.finditer(text):
@@ -184,14 +187,14 @@ def as_latex(text: str, formula: bool = False) -> str:
 
 
 def _math(text: str) -> str:
-    """Return a subscript or an exponent, within mathematics."""
+    """Return the LaTeX of a subscript or an exponent in mathematics mode."""
     parts = re.split(r"_(\w)", text.replace(" in ", "∈"))  # a subscript of it is one letter
     spelled = [_characters(part).replace("$", " ").replace(", ", r",\,") for part in parts]
     return "".join(f"_{{{part}}}" if k % 2 else part for k, part in enumerate(spelled))
 
 
 def _lettered(text: str, formula: bool) -> str:
-    """Return a text with its variables as mathematics."""
+    """Return the LaTeX of a text, with its variables in mathematics mode."""
     parts, at = [], 0
     for found in (_VARIABLE if formula else _LETTER).finditer(text):
         parts += [_characters(text[at : found.start()]), f"${found[0]}$"]

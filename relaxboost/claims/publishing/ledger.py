@@ -1,8 +1,8 @@
-"""The pages that the documentation makes from the registry of claims.
+"""The pages of the documentation that are generated from the registry of claims.
 
-`built` returns the pages and the pictures for ``make docs``; none of them is kept in the
-repository. ``python -m relaxboost.claims.publishing.ledger docs``, which ``make claims`` runs,
-renews the numbers on the page of findings.
+``make docs`` calls `built`, which returns the pages and the pictures. They are not stored in the
+repository. ``make claims`` runs ``python -m relaxboost.claims.publishing.ledger docs``, which
+updates the numbers on the page of findings.
 """
 
 from __future__ import annotations
@@ -38,13 +38,14 @@ from relaxboost.claims.registry import sources
 from relaxboost.claims.source import Source
 
 FOLDER, FINDINGS = "claims", "findings.md"
-"""Where the pages are, and the page whose numbers are renewed, below the documentation."""
+"""The folder of the generated pages, and the page with updated numbers, within the
+documentation."""
 
 _NUMBERS = "<!-- numbers -->\n", "<!-- end -->"
-"""What the numbers on the page of findings stand between."""
+"""The two lines that enclose the numbers on the page of findings."""
 
 OWN = "not in the paper"
-"""In place of a page, of claims that this package adds."""
+"""The entry `page` of claims that this package adds to a paper."""
 
 _HEAD = """\
 # Claims
@@ -90,7 +91,7 @@ your own.
 
 
 def index(all_sources: Sequence[Source]) -> str:
-    """Return the overview: how the statements of each source fare, and what verdicts mean."""
+    """Return the overview page: a table of statements by status, and the meaning of a verdict."""
     claims = [claim for source in all_sources for claim in source.claims.values()]
     unchecked = [one for source in all_sources for one in source.not_checked]
     heads = ("source", *STATUSES, UNDECIDABLE)
@@ -122,7 +123,7 @@ def _evidence(claims: Sequence[Claim]) -> str:
 
 
 def numbers(all_sources: Sequence[Source]) -> str:
-    """Return the truth in numbers, in a paragraph, for the page of findings."""
+    """Return a paragraph with the numbers of statements by status, for the page of findings."""
     claims = [c for source in all_sources for c in source.claims.values() if c.page != OWN]
     holds, false, misprint, ambiguous, open_, left = counts(
         claims, [one for source in all_sources for one in source.not_checked]
@@ -146,7 +147,7 @@ def numbers(all_sources: Sequence[Source]) -> str:
 
 
 def renewed(text: str, all_sources: Sequence[Source]) -> str:
-    """Return the page of findings with the numbers of the registry."""
+    """Return the text of the page of findings, with updated numbers."""
     start, end = _NUMBERS
     if text.count(start) != 1 or text.count(end) != 1:
         raise InputError(f"the page of findings needs the lines {start.strip()} and {end.strip()}")
@@ -157,7 +158,7 @@ def renewed(text: str, all_sources: Sequence[Source]) -> str:
 
 
 def built(pictures: bool = True) -> dict[str, bytes]:
-    """Return the pages and the pictures of all claims, by their paths in the documentation."""
+    """Return the contents of all generated pages and pictures, by their paths."""
     found = {"index.md": index(sources())}
     for source in sources():
         found |= pages(source)
@@ -171,7 +172,7 @@ def built(pictures: bool = True) -> dict[str, bytes]:
 
 
 def main() -> None:
-    """Renew the numbers on the page of findings in the folder given."""
+    """Update the numbers on the page of findings in the given folder."""
     if len(sys.argv) < 2 or not Path(sys.argv[1]).is_dir():
         sys.exit("usage: python -m relaxboost.claims.publishing.ledger FOLDER, e.g. docs")
     findings = Path(sys.argv[1]) / FINDINGS

@@ -1,4 +1,4 @@
-"""Pages of a source: its results and errata first, then every claim with its proof."""
+"""The pages of a source: first its results and errata, then each claim with its proof."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from relaxboost.claims.registry import sources
 from relaxboost.claims.source import DISPLAYS, Source
 
 PICTURES = "images/claims"
-"""Where the pictures are, below the folder of the documentation; pages are one folder down."""
+"""The folder of the pictures, relative to the documentation. Pages are in another subfolder."""
 
 STATUSES = (HOLDS, FALSE, MISPRINT, AMBIGUOUS, OPEN)
-"""Statuses on record, in the order of tables."""
+"""The recorded statuses, in the order of the columns of tables."""
 
 UNDECIDABLE = "not decidable here"
 """What is said of statements that no computation settles."""
@@ -42,29 +42,29 @@ _NAME = re.compile(r"(`+)(.+?)\1|(?<![\w/-])[A-Z][\w.]*(?:-\w[\w.]*)*(?:-\w+|\d\
 
 
 def file_of(source: Source) -> str:
-    """Return the name of the page of a source."""
+    """Return the file name of the page of a source."""
     return f"{source.key.lower()}.md"
 
 
 def details_of(source: Source) -> str:
-    """Return the name of the page that has the claims of a source one by one."""
+    """Return the file name of the page on which each claim of a source has a section."""
     few = len(source.claims) <= CLAIMS_ON_ONE_PAGE
     return file_of(source) if few else f"{source.key.lower()}-details.md"
 
 
 def anchor(id: str) -> str:
-    """Return the anchor of the section of a claim."""
+    """Return the HTML anchor of the section of a claim."""
     return "".join(c for c in id.lower() if c.isalnum() or c in "-_")
 
 
 def counts(claims: Iterable[Claim], unchecked: Sequence[Unchecked]) -> list[int]:
-    """Return how many claims have each status, and how many statements are not decidable here."""
+    """Return the number of claims of each status, and the number of undecidable statements."""
     statuses = [claim.status for claim in claims]
     return [*map(statuses.count, STATUSES), len(unchecked)]
 
 
 def pages(source: Source) -> dict[str, str]:
-    """Return the pages of a source by their names."""
+    """Return the pages of a source as a mapping from file name to text."""
     first, details = "\n".join(_front(source)), "\n".join(_details(source))
     if details_of(source) == file_of(source):
         return {file_of(source): f"{first}\n{details}"}
@@ -76,7 +76,7 @@ def pages(source: Source) -> dict[str, str]:
 
 
 def _front(source: Source) -> Iterator[str]:
-    """Yield the lines of the first page: results, errors and names that moved."""
+    """Yield the lines of the first page: results, errata and a note on ids that were renamed."""
     claims = [*source.claims.values()]
     found = zip(counts(claims, source.not_checked), (*STATUSES, UNDECIDABLE), strict=True)
     total = ", ".join(f"{status} ({number})" for number, status in found if number)
@@ -107,7 +107,7 @@ def _others(source: Source, words: str, ids: Sequence[str]) -> Iterator[str]:
 
 
 def _details(source: Source) -> Iterator[str]:
-    """Yield the lines of the second page: results with their parts, and the table of lines."""
+    """Yield the lines of the second page: each result with its parts, and the table of lines."""
     proved: dict[str, str] = {}
     if source.notation:
         yield from ("## Notation", "")
@@ -133,7 +133,7 @@ def _details(source: Source) -> Iterator[str]:
 
 
 def _row(claim: Claim) -> str:
-    """Return the row of a claim, with what is true instead unless the errata have it."""
+    """Return the table row of a claim. It includes the correction, unless the errata contain it."""
     text = as_markdown(f"{claim.location}: {claim.stated.words}", cell=True)
     if claim.corrections and claim.status != MISPRINT:
         title = "Another reading" if claim.status == AMBIGUOUS else "True instead"
@@ -143,7 +143,7 @@ def _row(claim: Claim) -> str:
 
 
 def _errata(source: Source) -> Iterator[str]:
-    """Yield a row for each misprint; a list, since a table of four columns fits no phone."""
+    """Yield a list item for each misprint. A table of four columns would not fit on a phone."""
     for one in source.misprints:
         printed, read, harm = map(as_markdown, (one.printed, one.read, one.harm))
         read, harm = _linked(source, read), _linked(source, harm)
@@ -153,7 +153,7 @@ def _errata(source: Source) -> Iterator[str]:
 
 
 def _lines(source: Source) -> Iterator[str]:
-    """Yield the places that have claims, and then those that have none with the reason."""
+    """Yield the places that have claims, and then the places without a claim, with reasons."""
     claims: dict[str, dict[str, None]] = {}
     reasons: dict[str, dict[str, None]] = {}
     for line in source.lines:
@@ -167,7 +167,7 @@ def _lines(source: Source) -> Iterator[str]:
 
 
 def _grouped(found: dict[str, dict[str, None]], separator: str) -> Iterator[str]:
-    """Yield a line for each group of places about which the same is to be said."""
+    """Yield one line for each group of places that have the same text."""
     groups: dict[str, list[str]] = {}
     for place, texts in found.items():
         groups.setdefault(separator.join(texts), []).append(place)
@@ -205,7 +205,7 @@ def _as_link(source: Source, here: str, found: re.Match[str]) -> str:
 
 
 def _folded(source: Source, name: str, proved: dict[str, str]) -> Iterator[str]:
-    """Yield the parts of a result, one line each that unfolds."""
+    """Yield each part of a result as a line that can be expanded."""
     for claim in source.claims.values():
         if claim.part_of == name:
             summary = f"<b>{claim.id}</b> {verdict(claim)}. {as_html(claim.stated.words)}"
@@ -215,9 +215,10 @@ def _folded(source: Source, name: str, proved: dict[str, str]) -> Iterator[str]:
 
 
 def _markdown(claim: Claim, proved: dict[str, str]) -> Iterator[str]:
-    """Yield what is said of a claim after its words.
+    """Yield the lines in Markdown that follow the words of a claim.
 
-    `proved` has the steps on the page so far, each with the claim that proves it.
+    `proved` maps the text of each step that is already on the page to the id of the claim whose
+    proof contains it.
     """
     step = 0
     for part in parts(claim, brief=True):

@@ -1,4 +1,5 @@
-"""Pictures of verdicts (need the `plots` extra): the two sides, the slacks, and the instance."""
+"""Pictures of verdicts: the two sides, the slacks, and the instance. They need the extra
+`plots`."""
 
 from __future__ import annotations
 
@@ -18,37 +19,39 @@ from relaxboost.claims.record import AMBIGUOUS
 from relaxboost.claims.verdict import ClaimVerdict, Evidence, StatementVerdict
 
 LEFT, RIGHT = "#1b4f8a", "#f5b265"
-"""Colours of the two sides: dark and light, which a print in grey keeps apart."""
+"""The colours of the left and the right side, dark and light, so that they differ in grey
+prints."""
 HELD, OPEN, WRONG, MENDED = "#a8cbe8", "0.6", "#a50f15", "black"
-"""Colours of instances on which a statement holds, is undecided and refuted, from light to dark,
-and of the outline of those of a correction."""
+"""The colours of instances on which a statement holds, is undecided or is refuted, and the colour
+of the outline of instances of a correction."""
 
 _BARS = 6
-"""Largest number of inequalities that are drawn; they are the nearest to failing."""
+"""The largest number of inequalities that a picture shows. It shows those of least slack."""
 CHARACTERS_OF_TITLE = 130
 _NOISE = 1e-9
-"""Relative slacks below this are drawn as none."""
+"""Relative slacks below this count as zero."""
 
 
 def picture(claim: Claim, verdict: ClaimVerdict, title: str | None = None) -> Any:
-    """Return a matplotlib figure of what a check or an attack of a claim found.
+    """Return a matplotlib figure of the result of a check or an attack of a claim.
 
-    Its panels are the two sides of the decisive instance, by round if they belong to rounds; the
-    relative slack of every instance; and the data of the decisive instance, which is the
-    counterexample if there is one.
+    The figure has three panels: the two sides of the decisive instance, by round if there are
+    rounds; the relative slack of every instance; and the data of the decisive instance. The
+    decisive instance is the counterexample if there is one, and else the instance of least
+    slack.
 
     Parameters
     ----------
     claim : Claim
     verdict : ClaimVerdict
-        Of this claim.
+        A verdict on this claim.
     title : str, optional
         By default the id and the words of the claim.
 
     Raises
     ------
     InputError
-        If the verdict is that of another claim, or no instance met the hypotheses.
+        If the verdict is on another claim, or if no instance satisfies the hypotheses.
     """
     if verdict.id != claim.id:
         raise InputError(f"a verdict on {verdict.id} is no verdict on {claim.id}")
@@ -64,7 +67,7 @@ def picture(claim: Claim, verdict: ClaimVerdict, title: str | None = None) -> An
     draw_slacks(slacks, verdict)
     _write_instance(data, evidence)
     title = f"{claim.id}: {claim.stated.words}" if title is None else title
-    # A dollar would begin a formula.
+    # Matplotlib would read a dollar sign as the start of a formula.
     figure.suptitle(
         textwrap.fill(title, CHARACTERS_OF_TITLE).replace("$", r"\$"), fontsize="medium"
     )
@@ -72,7 +75,7 @@ def picture(claim: Claim, verdict: ClaimVerdict, title: str | None = None) -> An
 
 
 def sides(evidence: Evidence) -> Any:
-    """Return a matplotlib figure of the two sides on one instance, for a page that has its data."""
+    """Return a matplotlib figure of the two sides on one instance, without the data."""
     check_drawing()
     from matplotlib.figure import Figure
 
@@ -82,9 +85,9 @@ def sides(evidence: Evidence) -> Any:
 
 
 def svg(figure: Any, salt: str) -> bytes:
-    """Return a matplotlib figure as SVG with text as text, the same bytes each time.
+    """Return a matplotlib figure as SVG. Its texts stay texts, and its bytes are reproducible.
 
-    The salt goes into the names within.
+    `salt` is the seed of the names of elements within the SVG file.
     """
     import matplotlib
 
@@ -92,12 +95,12 @@ def svg(figure: Any, salt: str) -> bytes:
     with matplotlib.rc_context({"svg.hashsalt": salt, "svg.fonttype": "none"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     content = re.sub(rb"<!--.*?-->|(?<=>)\s+(?=<)", b"", buffer.getvalue())
-    # A hundredth of a point is finer than any screen; only the scale of the letters needs more.
+    # Coordinates are rounded to 1/100 of a point. Only the scale of letters needs more digits.
     return re.sub(rb"(?<!scale\()(\b\d+\.\d\d)\d{4}\b", rb"\1", content)
 
 
 def draw_sides(axes: Any, evidence: Evidence) -> None:
-    """Draw the left and right side of an instance's inequalities, by round if they have rounds."""
+    """Draw the left and right sides of the inequalities of an instance, by round if possible."""
     finite = [s for s in evidence.slacks if math.isfinite(s.left) and math.isfinite(s.right)]
     trace = [s for s in finite if s.round is not None and s.where == evidence.slack.where]
     if len({s.round for s in trace}) > 1:
@@ -137,8 +140,8 @@ def _draw_trace(axes: Any, trace: list[Slack], evidence: Evidence) -> None:
 
 
 def _draw_bars(axes: Any, slacks: list[Slack]) -> None:
-    """Draw a pair of bars with their values for each of a few inequalities, from the top."""
-    # The larger of the two sides in size, 1 where there is none.
+    """Draw a pair of bars with their values for each of a few inequalities, from top to bottom."""
+    # The size of a pair is the larger absolute value of its sides, or 1 if both are 0 or infinite.
     finite = ([abs(v) for v in (s.left, s.right) if math.isfinite(v)] for s in slacks)
     sizes = [max(found, default=1.0) or 1.0 for found in finite]
     own = max(sizes) > 20.0 * min(sizes)  # too different for one scale
@@ -190,7 +193,7 @@ def _draw_bars(axes: Any, slacks: list[Slack]) -> None:
 
 
 def draw_slacks(axes: Any, verdict: ClaimVerdict) -> None:
-    """Draw a histogram of the least relative slack of every instance, as stated and corrected."""
+    """Draw a histogram of the relative slacks of all instances, stated and corrected."""
     part = verdict.stated
     slacks = _least(part)
     mended = np.concatenate([np.zeros(0), *map(_least, verdict.corrections)])
@@ -230,12 +233,12 @@ def draw_slacks(axes: Any, verdict: ClaimVerdict) -> None:
 
 
 def _least(part: StatementVerdict) -> Any:
-    """Return the slack of each instance, with none where the two sides are equal but for noise."""
+    """Return the relative slack of each instance, or 0 if both sides are equal up to rounding."""
     return np.where(np.array(part.outcomes) == TIGHT, 0.0, part.slacks)
 
 
 def _edges(drawn: Any) -> Any:
-    """Return bins of which 0 is an edge."""
+    """Return equally wide bins of a histogram, with 0 as one of their edges."""
     low, high = min(0.0, float(drawn.min())), max(0.0, float(drawn.max()))
     width = (high - low) / 24
     first, last = math.floor(low / width + 1e-6), math.ceil(high / width - 1e-6)
@@ -243,7 +246,7 @@ def _edges(drawn: Any) -> Any:
 
 
 def _write_instance(axes: Any, evidence: Evidence) -> None:
-    """Write the data of an instance, in letters so small that they fit."""
+    """Write the data of an instance in a font size that fits into the panel."""
     found = "counterexample" if evidence.outcome == REFUTED else "instance of least slack"
     axes.set_title(found, fontsize="medium", loc="left")
     axes.axis("off")
@@ -266,7 +269,7 @@ def _relation(slack: Slack) -> str:
 
 
 def _left_side(slacks: list[Slack]) -> str:
-    """Return the legend of the left side, which ends with how it is to compare with the right."""
+    """Return the legend of the left side. It ends with ≤ or = if all relations are the same."""
     relations = {_relation(slack) for slack in slacks}
     return f"left side {relations.pop()}" if len(relations) == 1 else "left side"
 

@@ -1,4 +1,4 @@
-"""Statements, notes and instances as they are set on a page: in Markdown, in HTML, in columns."""
+"""The conversion of statements, notes and instances to Markdown, HTML and columns of text."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from relaxboost.claims.measure import Slack
 _MARKED = re.compile(
     r"``(.+?)``|`([^`]+)`|(?<![\w*])\*(?=\w)([^*]+?)(?<=\w)\*(?![\w*(])", re.DOTALL
 )
-"""Code, and emphasis; a star that is part of a formula, as in f*(u), is neither."""
+"""Code and emphasis in a text. A star within a formula such as f*(u) matches neither."""
 _SPECIAL = re.compile(r"[\\*`]|(?<!\w)_|_(?!\w)|(?<=\])[(\[]")
-"""What Markdown would take for its own; not the underscore within x_t, nor brackets alone."""
+"""Characters that have a meaning in Markdown. The underscore in x_t and lone parentheses do not
+match."""
 _WORD = re.compile(r"(?:a )?[^\W\d_]{2,}(?![\w(])")
-"""A word that may be capitalised; a symbol, as in ρ_k, f(x) or max_γ, keeps its letters."""
+"""A first word that may be capitalised. Symbols such as ρ_k, f(x) or max_γ do not match."""
 _INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
-"""Characters that no page may contain."""
+"""Control characters and others that a page must not contain."""
 _WIDE, _HIGH = 14, 14
-"""Largest matrix that is set in full."""
+"""The largest number of columns and rows of a matrix that is printed in full."""
 _NOISE = 1e-12
-"""Numbers below this differ from machine to machine, and are written as 0."""
+"""Numbers below this size are rounding errors, which differ by machine. They are printed as 0."""
 
 
 def pieces(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the parts of a text, each with "text", "code" or "emphasis"."""
+    """Yield the parts of a text as pairs of a type, "text", "code" or "emphasis", and a text."""
     at = 0
     for found in _MARKED.finditer(text):
         if found.start() > at:
@@ -40,23 +41,23 @@ def pieces(text: str) -> Iterator[tuple[str, str]]:
 
 
 def paragraphs(text: str) -> list[str]:
-    """Return the paragraphs of a docstring, each in one line."""
+    """Return the paragraphs of a docstring, each as one line."""
     return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip()) if part.strip()]
 
 
 def reading(words: str) -> str:
-    """Return the words of a reading of an ambiguous claim, without saying that it is one."""
+    """Return the words of a reading of an ambiguous claim, without the prefix "reading: "."""
     words = words.removeprefix("reading: ")
     return words[:1].upper() + words[1:] if _WORD.match(words) else words
 
 
 def escaped(text: Any) -> str:
-    """Return a text as HTML and XML have it."""
+    """Return a text with its special characters escaped for HTML and XML."""
     return html.escape(_INVALID.sub("\ufffd", str(text)))
 
 
 def as_html(text: str) -> str:
-    """Return a text with its code and emphasis as HTML."""
+    """Return a text in HTML, with its code and emphasis as elements."""
     tags = {"code": "code", "emphasis": "em"}
     return "".join(
         f"<{tags[kind]}>{escaped(part)}</{tags[kind]}>" if kind in tags else escaped(part)
@@ -65,7 +66,7 @@ def as_html(text: str) -> str:
 
 
 def as_markdown(text: str, cell: bool = False) -> str:
-    """Return a text as Markdown, on one line; `cell` for one in a table."""
+    """Return a text in Markdown, on one line. With `cell`, it is escaped for a cell of a table."""
     parts = []
     for kind, part in pieces(" ".join(text.split())):
         if kind == "text":
@@ -77,25 +78,25 @@ def as_markdown(text: str, cell: bool = False) -> str:
 
 
 def formula(text: str) -> str:
-    """Return a formula as Markdown has code, with a fence longer than any in it."""
+    """Return a formula as code in Markdown, with more backticks than any run in the formula."""
     fence = "`" * (1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
     pad = " " if "`" in text else ""
     return f"{fence}{pad}{text}{pad}{fence}"
 
 
 def code(text: str) -> str:
-    """Return a formula as code within a text, for `pieces`."""
+    """Return a formula between double backticks, which `pieces` recognises as code."""
     return f"``{text}``" if text else ""
 
 
 def measured(slack: Slack) -> str:
-    """Return a slack in one line; sides below 1e-12, which are rounding, as 0."""
+    """Return a slack in one line. Sides below 1e-12 are rounding errors and are printed as 0."""
     clean = [0.0 if abs(value) < _NOISE else value for value in (slack.left, slack.right)]
     return str(replace(slack, left=clean[0], right=clean[1]))
 
 
 def columns(instance: Mapping[str, Any]) -> str:
-    """Return an instance as text: matrices with their entries below one another, then the rest."""
+    """Return an instance as text: matrices with one row per line, followed by the numbers."""
     lines: list[str] = []
     scalars = []
     for name, value in instance.items():
@@ -107,12 +108,12 @@ def columns(instance: Mapping[str, Any]) -> str:
 
 
 def rows_of(value: Any) -> Any:
-    """Return the rows of a matrix, or the one row that a vector is."""
+    """Return the rows of a matrix. A vector counts as a matrix with one row."""
     return value if value and isinstance(value[0], (list, tuple)) else [value]
 
 
 def entry(value: Any) -> str:
-    """Return an entry of an instance as it is written, doubles to six digits."""
+    """Return an entry of an instance as text. Floats are rounded to six digits."""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

@@ -1,4 +1,4 @@
-"""Verdicts on one page: HTML that needs nothing else, no script and no network."""
+"""Reports of verdicts on one HTML page that needs no other files, scripts or network."""
 
 from __future__ import annotations
 
@@ -52,22 +52,22 @@ def write_report(
     claims: Mapping[str, Claim] | Iterable[Claim] | None = None,
     not_checked: Iterable[Unchecked] = (),
 ) -> None:
-    """Write verdicts, with the claims they are on, as one HTML page.
+    """Write verdicts, with the texts of their claims, to one HTML file.
 
     Parameters
     ----------
     verdicts : iterable of ClaimVerdict
     path : path
-        Ends in .html; written whole or not at all.
+        The path of the file, which ends in .html. The file is written atomically.
     claims : mapping from id to Claim, or iterable of Claim, optional
-        The claims of the verdicts; by default those built in.
+        The claims of the verdicts. By default these are the built-in claims.
     not_checked : iterable of Unchecked
-        Listed at the end, with the reasons.
+        Statements without a check, which the end of the page lists with the reasons.
 
     Raises
     ------
     InputError
-        If `path` cannot be written, or there is a verdict on a claim that is not in `claims`.
+        If `path` cannot be written, or if `claims` lacks the claim of a verdict.
     """
     target = check_output(path, (".html", ".htm"))
     listed = built_in() if claims is None else claims
@@ -76,14 +76,14 @@ def write_report(
     for verdict in verdicts:
         if verdict.id not in known:
             raise InputError(
-                f"a verdict on {verdict.id}, but no such claim is known; pass it as one of `claims`"
+                f"a verdict on {verdict.id} needs this claim; pass it as one of `claims`"
             )
         pairs.append((known[verdict.id], verdict))
     write_atomically(target, page(pairs, list(not_checked)).encode())
 
 
 def page(pairs: list[tuple[Claim, ClaimVerdict]], not_checked: list[Unchecked]) -> str:
-    """Return the page of claims and their verdicts, well-formed as HTML and as XML."""
+    """Return the page of claims with their verdicts. It is well-formed as HTML and as XML."""
     body = [_head([verdict for _, verdict in pairs]), _summary(pairs)]
     body += [_section(claim, verdict) for claim, verdict in pairs]
     if not_checked:
@@ -98,7 +98,7 @@ def _chip(status: str) -> str:
 
 
 def _table(heads: tuple[str, ...], rows: Iterable[Iterable[str]]) -> str:
-    """Return a table, whose cells are HTML, that can be scrolled where it is too wide."""
+    """Return a table, whose cells are HTML, that can be scrolled if it is too wide."""
     lines = ["".join(f"<th>{head}</th>" for head in heads)]
     lines += ["".join(f"<td>{cell}</td>" for cell in row) for row in rows]
     text = "\n".join(f"<tr>{line}</tr>" for line in lines)
@@ -106,7 +106,7 @@ def _table(heads: tuple[str, ...], rows: Iterable[Iterable[str]]) -> str:
 
 
 def _head(verdicts: list[ClaimVerdict]) -> str:
-    """Return how many claims have which verdict, and what is needed to repeat them."""
+    """Return the number of verdicts of each status, and the versions and seeds that repeat them."""
     statuses = sorted({v.status for v in verdicts})
     counts = ", ".join(f"{s}: {sum(v.status == s for v in verdicts)}" for s in statuses)
     lists = {
@@ -156,7 +156,7 @@ def _section(claim: Claim, verdict: ClaimVerdict) -> str:
 
 
 def _entry(claim: Claim) -> Iterator[str]:
-    """Yield what is on record of a claim after its words."""
+    """Yield the HTML of the record of a claim: text, counterexamples, corrections and proofs."""
     for part in parts(claim):
         if part.kind == "data":
             yield f"<pre>{escaped(part.text)}</pre>\n"
@@ -167,7 +167,7 @@ def _entry(claim: Claim) -> Iterator[str]:
 
 
 def _outcome(title: str, part: StatementVerdict) -> str:
-    """Return the verdict on a statement, with the instances that decide it."""
+    """Return the HTML of the verdict on a statement, with its decisive instances."""
     counts = ", ".join(f"{number} {outcome}" for outcome, number in sorted(part.counts.items()))
     line = f" on {number_of(part.tried, 'instance')} ({counts or 'none'}), "
     line += f"{part.optima} {optima_of(part.optima)}"
@@ -181,7 +181,7 @@ def _outcome(title: str, part: StatementVerdict) -> str:
 
 
 def _evidence(title: str, evidence: Evidence) -> str:
-    """Return an instance, folded: its data, and the optima used."""
+    """Return the data of an instance and its certified optima, as HTML that can be expanded."""
     sides = f"<code>{escaped(measured(evidence.slack))}</code>, {escaped(evidence.origin)}"
     rows = [(one.digest, *_ends(one), escaped(one.file)) for one in evidence.optima]
     table = _table(("game, SHA-256", "at least", "at most", "certificate"), rows) * bool(rows)
@@ -190,7 +190,7 @@ def _evidence(title: str, evidence: Evidence) -> str:
 
 
 def _ends(bound: Bound) -> tuple[str, str]:
-    """Return both ends as they are, or as decimals that enclose them where they are long."""
+    """Return both ends of a bound as text. Long fractions become decimals that enclose them."""
     if max(len(bound.lower), len(bound.upper)) <= 24:
         return bound.lower, bound.upper
     return show_bracket(float_down(Fraction(bound.lower)), float_up(Fraction(bound.upper)))

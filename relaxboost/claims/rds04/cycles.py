@@ -1,4 +1,4 @@
-"""Rudin, Daubechies & Schapire (2004): AdaBoost's cycles, and the margin it tends to."""
+"""Rudin, Daubechies & Schapire (2004): the cycles of AdaBoost, and the limit of its margin."""
 
 import math
 from fractions import Fraction
@@ -30,10 +30,12 @@ def _signs(rows: str) -> list[list[int]]:
 
 
 EIGHT = _signs("-++++--+ -++--+++ +-+++-++ +-++-+++ +-+-+++- ++-++++- ++-+++-+ ++++--+-")
-"""Their example: AdaBoost cycles and tends to the margin 1/3; the greatest one is 3/8."""
+"""The example of the paper. AdaBoost cycles and its margin converges to 1/3, but the largest margin
+is 3/8."""
 SEVEN = _signs("-++++-- +--+-+- +-+++++ -+-++-+ +++---+ -++--++ ++-++++")
-"""A smaller one, which the attack found: d comes back after 58 rounds; margin .2341 for 1/4.
-Ties, of which the first column is taken, are met in rounds 1 and 9 only."""
+"""A smaller example that an attack found. The distribution d recurs after 58 rounds, and the margin
+converges to 0.2341, but the largest margin is 1/4. Ties occur only in rounds 1 and 9; the first
+column is taken."""
 
 SIGNS = Space(sizes={"m": (4, 10), "n": (3, 8)}, A=Separable())
 EDGES = Space(gamma=Real(-0.999, 0.999))
@@ -86,12 +88,15 @@ def _margin(A: Array, w: Array) -> Bracket:
 
 
 def _near(value: float) -> Bracket:
-    """Return a number computed from a cycle, which is known to 10⁻⁹ in d."""
+    """Return an interval around a number computed from a cycle, whose d is known to 10⁻⁹."""
     return Bracket(value - 1e-7, value + 1e-7)
 
 
 def _cycle(x: Instance) -> Cycle:
-    """Return the cycle that AdaBoost has fallen into from equal weights; else leave x out."""
+    """Return the cycle of AdaBoost started from equal weights.
+
+    Skip the instance if there is none.
+    """
     found = cycle(x.A, np.full(len(x.A), 1.0 / len(x.A)))
     if found is None:
         raise Vacuous
@@ -124,7 +129,7 @@ def non_optimal(x: Instance) -> Slacks:
 
 
 def upsilon(r: float) -> float:
-    """Return −log(1 − r²)/log((1 + r)/(1 − r)), and its limits 0 and 1 at the ends."""
+    """Return −log(1 − r²)/log((1 + r)/(1 − r)), or its limit 0 or 1 at the ends."""
     if not 0.0 < r < 1.0:
         return min(max(r, 0.0), 1.0)
     return -math.log1p(-r * r) / (2.0 * math.atanh(r))

@@ -1,4 +1,4 @@
-"""AdaHedge, and `HedgedDescent`, which weighs gradient descent with many steps by its shares."""
+"""AdaHedge, and `HedgedDescent`, which combines runs of gradient descent by its weights."""
 
 import math
 from collections.abc import Iterator
@@ -16,12 +16,13 @@ from relaxboost.online.kernels import shares
 from relaxboost.online.kernels.shares import AVERAGED, CONSTANT, FADING
 
 TURNS = 1000
-"""The rounds of `turned`: more bring the regret nearer to its bound, and take longer."""
+"""The number of alternating rounds of `turned`. With more rounds, the regret is nearer to its
+bound."""
 
 
 @dataclass
 class Shares:
-    """AdaHedge after some rounds: its loss, those of the K experts, its gap Δ, and V and S."""
+    """The state of AdaHedge: its loss, the losses of the K experts, its gap Δ, and V and S."""
 
     loss: float
     losses: Array
@@ -31,20 +32,20 @@ class Shares:
 
     @property
     def logarithm(self) -> float:
-        """The logarithm of K."""
+        """The logarithm of the number K of experts."""
         return math.log(self.losses.size)
 
     @property
     def regret(self) -> float:
-        """The loss minus that of the best expert."""
+        """The loss of AdaHedge minus the loss of the best expert."""
         return self.loss - float(self.losses.min())
 
     def learn(self, cost: Array) -> Array:
-        """Pay the mean of the costs, and return its shares p."""
+        """Update the state by the costs of a round, and return the weights p before the update."""
         best = self.losses - self.losses.min()
         after = best + cost
         mixed = float(after.min())
-        # Without a gap the rate is infinite, and the leaders share all.
+        # If the gap is 0, the rate is infinite, and the best experts have equal weights.
         before = (best == 0.0).astype(float)
         if self.gap:
             rate = self.logarithm / self.gap
@@ -61,13 +62,13 @@ class Shares:
 
 
 def bound(now: Shares) -> float:
-    """Return the bound 2√(V log K) + S (4/3 log K + 2) of the regret."""
+    """Return the bound 2√(V log K) + S (4/3 log K + 2) on the regret."""
     leading = 2.0 * math.sqrt(now.variance * now.logarithm)
     return leading + now.size * (4.0 / 3.0 * now.logarithm + 2.0)
 
 
 def adahedge(costs: Array) -> Shares:
-    """Return AdaHedge after all rows of costs, from its displays."""
+    """Return the state of AdaHedge after all rows of costs, by the formulas of the paper."""
     now = Shares(0.0, np.zeros(costs.shape[1]))
     for cost in costs:
         now.learn(cost)
@@ -75,7 +76,7 @@ def adahedge(costs: Array) -> Shares:
 
 
 def packaged(costs: Array) -> tuple[float, float]:
-    """Return the loss and the gap of the AdaHedge of `HedgedDescent`."""
+    """Return the loss and the gap of the implementation of AdaHedge in `HedgedDescent`."""
     K, loss = costs.shape[1], 0.0
     p, sums = np.empty(K), np.zeros(shares.MIXABILITY + 1 + 2 * K)
     state, steps = (np.zeros(1), np.zeros((1, K)), np.zeros(1), sums), (np.ones(K), np.zeros(K))
@@ -87,9 +88,10 @@ def packaged(costs: Array) -> tuple[float, float]:
 
 
 def turned(K: int) -> Array:
-    """Return costs of 0 and 1: either half of the experts by turns, at last all but one expert.
+    """Return a matrix of costs 0 and 1 on which AdaHedge has nearly the largest regret.
 
-    The turns bring Δ near √(V log K), and the end brings the regret near 2Δ.
+    First, the two halves of the experts have the cost 1 alternately, which makes Δ nearly √(V
+    log K). Then all experts except one have the cost 1, which makes the regret nearly 2Δ.
     """
     half = np.arange(K) < K // 2
     costs = np.where(np.arange(TURNS)[:, None] % 2 == 0, half, ~half)
@@ -98,12 +100,16 @@ def turned(K: int) -> Array:
 
 @cache
 def by_turns(K: int) -> Shares:
-    """Return AdaHedge after the costs of `turned`."""
+    """Return the state of AdaHedge after the costs of `turned`."""
     return adahedge(turned(K))
 
 
 def runs(x: Instance) -> Iterator[Shares]:
-    """Yield AdaHedge on the costs of an instance, by turns, and where one expert pays nothing."""
+    """Yield the final states of AdaHedge on three matrices of costs.
+
+    They are the costs of the instance, the costs of `turned`, and one round in which one expert
+    has no cost.
+    """
     K = x.A.shape[1]
     yield from (adahedge(x.A), by_turns(K), adahedge(1.0 - np.eye(1, K)))
 
@@ -142,13 +148,15 @@ STREAMS = Space(
     loss=Choice(*LOSSES),
     labels=Choice("given", "against"),
 )
-"""A stream: rows of A over √n, and y or its sign, or what is against the prediction; a w."""
+"""A stream and a comparator w. The features are the rows of A divided by √n. The targets are y,
+their signs, or the labels opposite to the prediction."""
 
 
 class Descents:
-    """The 16 learners on a stream, from the displays, and the package's learner.
+    """The 16 learners on a stream by the formulas of the paper, and the learner of the package.
 
-    Each of the 16 has its own weights. `excess` is the loss ε of a correct prediction of R.
+    Each of the 16 learners has its own weights. `excess` is the loss ε of a correct prediction
+    of R.
     """
 
     def __init__(self, x: Instance) -> None:
@@ -162,7 +170,7 @@ class Descents:
         self.eta = MULTIPLES / steep
         correct = loss.pointwise(np.array([self.limit]), np.array([1.0]))[0]
         self.excess = float(correct[0]) if is_label else 0.0
-        # Rounding must not bring a norm above 1.
+        # Without this factor, rounding could make a norm larger than 1.
         self.H = x.A / (math.sqrt(x.A.shape[1]) * (1.0 + 1e-12))
         self.targets = np.empty(len(x.A))
         self.hedge = Shares(0.0, np.zeros(16))
@@ -187,11 +195,14 @@ class Descents:
             greedy = W - now[:, None] * u
             averaged = -self.eta[:, None] / math.sqrt(t + 1) * sums
             W = np.where((KINDS == AVERAGED)[:, None], averaged, greedy)
-        # The first term divides by the last step of dual averaging.
+        # The first term of the bound divides by the last step of dual averaging.
         self.steps = self.eta / np.where(KINDS == AVERAGED, math.sqrt(len(x.A)), 1.0)
 
     def of(self, w: Array) -> tuple[float, Array]:
-        """Return the loss of w, and ‖w‖²/(2η_k) + Σ η_ki ‖u_ki‖²/2 + tε; inf if steps fade."""
+        """Return the loss of w, and the bounds ‖w‖²/(2η_k) + Σ η_ki ‖u_ki‖²/2 + tε of all learners.
+
+        The bound of a learner with decreasing steps is inf.
+        """
         loss = self.method.loss.loss
         paid = float(loss.pointwise(self.H @ w, self.targets)[0].sum())
         each = float(w @ w) / (2.0 * self.steps) + self.spent + len(self.targets) * self.excess
@@ -204,7 +215,7 @@ def descent(x: Instance) -> Slacks:
     yield at_most(run.loss, run.hedge.loss, "loss of the mean prediction, mean loss")
     yield at_most(run.hedge.regret, bound(run.hedge), "regret of AdaHedge, bound")
     slope = run.method.loss.loss.pointwise(np.zeros(1), run.targets[:1])[1]
-    # Against −η_k Σ u_ki, which it has learned, a learner with a constant step regrets most.
+    # A learner with a constant step has the largest regret against −η_k Σ u_ki, its own weights.
     for w in (x.length * x.w, *-np.outer(run.eta[:8], float(slope[0]) * run.H[0])):
         least, each = run.of(w)
         own = run.hedge.losses - least

@@ -71,7 +71,7 @@ def invariant(x: Instance) -> Slacks:
 
 
 def divergence(rho: float, gamma: float) -> float:
-    """Return KL((1 + ρ)/2 ‖ (1 + γ)/2)."""
+    """Return the relative entropy KL((1 + ρ)/2 ‖ (1 + γ)/2)."""
     pairs = (((1.0 + s * rho) / 2.0, (1.0 + s * gamma) / 2.0) for s in (1.0, -1.0))
     return sum(p * math.log(p / q) for p, q in pairs)
 

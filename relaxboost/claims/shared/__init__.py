@@ -1,1 +1,1 @@
-"""The mathematics that several sources share; the engine of claims does not use it."""
+"""The mathematics that several sources share. The engine that checks claims does not use it."""

@@ -1,4 +1,4 @@
-"""The three conditions of SS09 Thm 7, checked; and the hinge form that rests on them.
+"""A check of the three conditions of SS09 Thm 7, and the hinge form that depends on them.
 
 For a closed convex f the theorem asks for
 
@@ -6,15 +6,16 @@ For a closed convex f the theorem asks for
 (ii)  0 in the core of dom f;
 (iii) f*(θ − α θ_i e_i) <= f*(θ) for every θ, i and α in [0, 1].
 
-Condition (iii) is one on f itself: it says f(Dd) <= f(d) for every diagonal D with entries in
-[0, 1]. If f has it, f*(Dθ) = sup <d, Dθ> − f(d) = sup <Dd, θ> − f(d) <= sup <Dd, θ> − f(Dd) <=
-f*(θ). If f* has it the same lines give it to f**, and f** = f since f is closed. Moreover α = 1
-is enough on both sides: α -> f*(θ − α θ_i e_i) is convex, so it stays below the larger of its
-values at 0 and 1. So the search tries to set single coordinates to zero.
+Condition (iii) is equivalent to a condition on f itself: f(Dd) <= f(d) for every diagonal matrix D
+with entries in [0, 1]. If f satisfies it, then f*(Dθ) = sup <d, Dθ> − f(d) = sup <Dd, θ> − f(d) <=
+sup <Dd, θ> − f(Dd) <= f*(θ). If f* satisfies it, the same argument proves it for f**, and f** = f
+because f is closed. Moreover it suffices to consider α = 1 on both sides: α -> f*(θ − α θ_i e_i) is
+convex, so it does not exceed the larger of its values at 0 and 1. Therefore the search sets single
+coordinates to zero.
 
-For an f that is *not* closed the theorem fails even with (i)–(iii): m = 2, f = 0 on ‖d‖_inf < 1/2
-and 1 at the corners, A = [[1], [1]]: the edge side is 2, the margin side 1. A `Relaxation` is
-closed by definition, and what cvxpy accepts is closed.
+If f is *not* closed, the theorem can fail even under (i)–(iii). An example with m = 2 is f = 0 on
+‖d‖_inf < 1/2 and f = 1 at the corners, with A = [[1], [1]]: the edge side is 2 and the margin side
+is 1. A `Relaxation` is closed by definition, and so is every function that cvxpy accepts.
 """
 
 from __future__ import annotations
@@ -40,22 +41,23 @@ from relaxboost.relaxations.own import resolved
 Verdict = Literal["holds", "declared", "fails", "undecided"]
 
 _TOLERANCE = 1e-6
-"""How far from zero a minimum must be to count; solvers are asked for 1e-10."""
+"""A computed minimum below this distance from zero counts as zero. Solvers run with 1e-10."""
 
 
 class Condition(NamedTuple):
-    """One condition, whether it holds, and why."""
+    """The verdict on one of the three conditions, with the reason."""
 
     name: str
     verdict: Verdict
     reason: str
     witness: Any = None
-    """Where it fails: (i) the minimum, or a d with f(d) < 0; (ii) a direction v with f(τv) = inf
-    for small τ > 0, or the zero vector if f(0) = inf; (iii) a `Violation`."""
+    """The witness of a condition that fails. For (i) it is the minimum, or a d with f(d) < 0. For
+    (ii) it is a direction v with f(τv) = inf for small τ > 0, or the zero vector if f(0) = inf. For
+    (iii) it is a `Violation`."""
 
 
 class Conditions(NamedTuple):
-    """The three conditions of SS09 Thm 7, for one relaxation and one m."""
+    """The verdicts on the three conditions of SS09 Thm 7 for a relaxation on m examples."""
 
     minimum: Condition
     core: Condition
@@ -63,7 +65,7 @@ class Conditions(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether each condition holds or is declared, so that Thm 7 and Lemma 8 apply."""
+        """Whether each condition holds or is declared. Then Thm 7 and Lemma 8 apply."""
         return all(c.verdict in ("holds", "declared") for c in self)
 
     def __str__(self) -> str:
@@ -77,13 +79,13 @@ def check_conditions(relaxation: Relaxation, m: int, rng: Rng = 0) -> Conditions
 
     Each verdict is one of
 
-    * ``holds``: a theorem about one of the package's own families (its `Traits`, and what they
-      imply for multiples, sums, shifts and dilations), or an argument from convexity and a few
-      evaluations, which the reason gives;
-    * ``fails``: with a witness, for (iii) one that violates the condition on f and on f* by far
-      more than the accuracy of the solvers;
-    * ``declared``: the user's own trait, attacked without success;
-    * ``undecided``: searched, neither proved nor refuted.
+    * ``holds``: the condition is a theorem about a family of this package (by its `Traits`, also
+      for multiples, sums, shifts and dilations), or it follows from convexity and a few
+      evaluations of f, which the reason describes;
+    * ``fails``: there is a witness. For (iii) it violates the condition on f and on f* by far more
+      than the accuracy of the solvers;
+    * ``declared``: the user has declared the trait, and the search found no violation;
+    * ``undecided``: the search found no violation, and there is no proof.
 
     Parameters
     ----------
@@ -124,7 +126,7 @@ def check_conditions(relaxation: Relaxation, m: int, rng: Rng = 0) -> Conditions
 
 
 def _is_ours(f: Relaxation) -> bool:
-    """Return whether the traits of `f` are theorems of the package, not claims of its user."""
+    """Return whether the traits of `f` are theorems of the package, not declarations of a user."""
     ours = type(f).__module__.split(".")[0] == "relaxboost" and not isinstance(f, Custom)
     return ours and all(_is_ours(part) for part in operands_of(f))
 
@@ -158,24 +160,29 @@ def _minimum(f: Relaxation, m: int, proved: bool) -> Condition:
 
 
 def _scale(f: Relaxation, m: int) -> float:
-    """Return the size of f where it is played, at least 1: a solver's errors are relative to it."""
+    """Return the magnitude of f on the simplex, at least 1.
+
+    Errors of solvers are relative to it.
+    """
     values = [abs(f.penalty(d)) for d in (f.center(m), np.eye(m)[0], np.eye(m)[-1])]
     return max(1.0, *(v for v in values if math.isfinite(v)), 1.0)
 
 
 def _signed(f: Relaxation, m: int) -> bool:
-    """Return whether cvxpy's sign rules give f >= 0, and f(0) = 0 exactly: then min f = 0."""
+    """Return whether cvxpy's sign rules prove f >= 0, and f(0) = 0 exactly. Then min f = 0."""
     value, _ = f.cvxpy_penalty(cp.Variable(m))
     nonnegative = value.is_nonneg() if hasattr(value, "is_nonneg") else value >= 0
     return bool(nonnegative) and f.penalty(np.zeros(m)) == 0.0
 
 
 def _core(f: Relaxation, m: int, proved: bool) -> Condition:
-    """0 is inside the simplex with corners τ e_i and −τ 1; if f is finite there, so it is around 0.
+    """Return the verdict on condition (ii), that 0 is in the core of dom f.
 
-    The largest τ for each corner is searched down to 1e-300, or to 3e-9 where constraints are
-    cvxpy's: there one that is violated by less than 1e-9 goes unnoticed, so that only τ >= 1e-3
-    counts in favour.
+    The point 0 is inside the simplex with the corners τ e_i and −τ 1. If f is finite at all
+    corners, it is finite around 0, because dom f is convex. For each corner the search finds
+    the largest τ at which f is finite, down to 1e-300, or down to 3e-9 if cvxpy evaluates the
+    constraints. A violation of less than 1e-9 of such a constraint is not noticed, so only τ >=
+    1e-3 counts as proof.
     """
     name = "(ii)  0 in core(dom f)"
     if proved and f.traits.zero_in_core:
@@ -216,10 +223,10 @@ def _monotone(f: Relaxation, m: int, proved: bool, rng: np.random.Generator) -> 
 def hinge_form(relaxation: Relaxation, u: Vector) -> float:
     """Return the margin side of SS09 Thm 7 at given margins, max over γ of γ − f*([γ − u]_+).
 
-    By Lemma 8 this is F(u) under conditions (i)–(iii). It is never above F(u), and may be below
-    it where (iii) fails: there the right form is the supremum over x >= γ − u of γ − f*(x).
+    By Lemma 8 this is F(u) under conditions (i)–(iii). It never exceeds F(u), but it may be
+    less if (iii) fails. In that case F(u) is the supremum of γ − f*(x) over all x >= γ − u.
     Between two neighbouring margins [γ − u]_+ is affine in γ, so that each piece is a concave
-    program; all are solved, through cvxpy and to its accuracy.
+    program. All these programs are solved with cvxpy.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ class Law:
         return float(found[0]) if W.ndim == 1 else found
 
     def least(self, method: OnlineMethod) -> Comparator:
-        """Return the w of least risk over the domain of the method, with a bracket of the risk."""
+        """Return the w of least risk in the domain of the method, and an interval for its risk."""
         for loss, over, best in self._found:
             if loss == method.loss and over == method.over:
                 return best
@@ -106,7 +106,7 @@ class Law:
         return best
 
     def regrets(self, outcomes: Outcomes) -> tuple[Vector, Vector]:
-        """Return a bracket of the regret of each sample against the best w in hindsight.
+        """Return an interval for the regret of each sample against the best w in hindsight.
 
         Returns
         -------
@@ -285,7 +285,7 @@ class Law:
         if output not in get_args(Output):
             raise InputError(f"output must be {', '.join(get_args(Output))}, got {output!r}")
         if output == "majority" and not np.isin(self.y, (-1.0, 1.0)).all():
-            raise InputError("a majority votes on labels -1 and +1, and this law has others")
+            raise InputError("a majority votes on labels -1 and +1, but this law has other targets")
         (atoms, M), t = self.H.shape, samples.shape[1]
         learner = method.start(M)
         # This raises an error if the method does not accept an atom.
@@ -352,7 +352,7 @@ def _walk(
 def _branched(
     learner: Learner, law: Law, states: tuple[Array, ...], tree: tuple[Any, Any]
 ) -> tuple[Array, ...]:
-    """Return the arrays of new learners, which are copies of their parents that learned an atom."""
+    """Return the arrays of new learners. Each is a copy of its parent and then learns an atom."""
     new = tuple(np.ascontiguousarray(array[tree[0]]) for array in states)
     codes = learner.compiled()
     if codes is not None:

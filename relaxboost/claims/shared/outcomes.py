@@ -1,4 +1,4 @@
-"""The excess risk of an online method over samples: expectation, probabilities and quantiles."""
+"""The excess risk of an online method over samples: mean, probabilities and quantiles."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ Output = Literal["average", "last", "uniform", "majority"]
 
 @dataclass(frozen=True)
 class Excess:
-    """An enclosure of an expected excess risk, and the bound of the theorem."""
+    """An interval that contains an expected excess risk, and the theorem's bound on this risk."""
 
     lower: float
     upper: float
     bound: float
-    """The bound of the theorem for independent examples, or inf if there is no theorem."""
+    """The theorem's bound for independent examples, or inf if no theorem applies."""
     how: str
-    """How the enclosure was computed, and its confidence."""
+    """How the interval was computed, and its confidence."""
 
     @property
     def ratio(self) -> float:
-        """The upper end divided by the bound of the theorem."""
+        """The upper end of the interval divided by the bound of the theorem."""
         return self.upper / self.bound
 
     def __str__(self) -> str:
@@ -62,11 +62,11 @@ class Outcomes:
     promise: Vector
     """The bound `Learner.regret_bound` after each sample."""
     least: tuple[float, float]
-    """A bracket of the minimum of the risk over the domain, or 0 for "majority"."""
+    """An interval that contains the minimum of the risk over the domain, or 0 for "majority"."""
     bound: float
-    """The bound of the theorem, `promised`."""
+    """The bound that the function `promised` returns."""
     rounding: float
-    """A bound on the rounding error of a risk, and of a mean of risks."""
+    """A bound on the rounding error of a risk, which also holds for means of risks."""
     width: float
     """A bound on the difference of two risks over the domain."""
     drawn: bool
@@ -77,10 +77,10 @@ class Outcomes:
         return math.fsum(self.probability[np.asarray(event, dtype=bool)])
 
     def exceeds(self, b: float) -> tuple[float, float]:
-        """Return a bracket of the probability of an excess risk above b.
+        """Return an interval that contains the probability of an excess risk above b.
 
-        The width of the bracket is the probability of the samples whose excess risk is so near to b
-        that rounding, or the bracket of the least risk, leaves the comparison open.
+        The width of the interval is the probability of the samples whose excess risk is so near to
+        b that the comparison is undecided, because of rounding or of the interval of `least`.
         """
         self._enumerated()
         size = 1.0 + roundoff(2 * self.samples.shape[1] + 2)
@@ -89,7 +89,7 @@ class Outcomes:
         return sure / size, min(1.0, maybe * size)
 
     def quantile(self, delta: float) -> float:
-        """Return a b, rounded up, that the excess risk exceeds with probability at most δ."""
+        """Return a bound b, rounded up, with P(excess risk > b) ≤ δ."""
         self._enumerated()
         order = np.argsort(-self.risk, kind="stable")
         above = np.cumsum(self.probability[order]) * (1.0 + roundoff(sum(self.samples.shape) + 2))
@@ -98,7 +98,7 @@ class Outcomes:
         return float(self.risk[worst]) - self.least[0] + self.rounding
 
     def excess(self, confidence: float = 0.99) -> Excess:
-        """Return the expected excess risk as a bracket, or as a confidence band for random samples.
+        """Return an interval for the expected excess risk, or a confidence band for random samples.
 
         Parameters
         ----------
@@ -121,10 +121,10 @@ class Outcomes:
         return Excess(lower, high - self.least[0] + radius, self.bound, how)
 
     def _band(self, delta: float) -> float:
-        """Return a distance of mean and expectation that is exceeded with probability at most δ."""
+        """Return the half-width of a confidence band for the expected risk, at confidence 1 − δ."""
         runs = len(self.risk)
         if runs < 2:
-            raise InputError("the band of Bernstein needs at least two samples")
+            raise InputError("a confidence band needs at least two samples")
         # Each of the two sides has half of δ.
         log = math.log(4.0 / delta)
         spread = math.sqrt(2.0 * float(self.risk.var(ddof=1)) * log / runs)

@@ -1,10 +1,11 @@
-"""The search for a violation of condition (iii) of SS09 Thm 7, on f and on f*.
+"""The search for violations of condition (iii) of SS09 Thm 7, on f and on f*.
 
-What is found on one side is turned into a witness on the other and evaluated there again, so
-that neither an inaccurate solver nor a tolerance can pass for a counterexample. Write d' for d
-with d_i set to 0, θ' likewise. If f(d') > f(d), a subgradient θ of f at d' violates (iii):
-f*(θ') >= <d, θ'> − f(d) = <d', θ> − f(d) > <d', θ> − f(d') = f*(θ). If f*(θ') > f*(θ), the same
-lines with the roles exchanged show f(d') > f(d) for the d that attains f*(θ').
+Each violation found on one side is converted to a witness on the other side and evaluated there
+again. So neither an inaccurate solver nor a tolerance can produce a false counterexample. Write d'
+for d with d_i set to 0, and θ' for θ with θ_i set to 0. If f(d') > f(d), a subgradient θ of f at d'
+violates (iii): f*(θ') >= <d, θ'> − f(d) = <d', θ> − f(d) > <d', θ> − f(d') = f*(θ). If f*(θ') >
+f*(θ), the same argument with the roles of f and f* exchanged shows f(d') > f(d) for the d that
+attains f*(θ').
 """
 
 from __future__ import annotations
@@ -23,19 +24,19 @@ from relaxboost.relaxations.base import Relaxation
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 
 _CLEARLY = 1e-6
-"""Relative violation that counts: four orders of magnitude above the accuracy of the solvers."""
+"""The least relative violation that counts, four orders of magnitude above solver accuracy."""
 
 
 class Violation(NamedTuple):
-    """f*(θ − α θ_i e_i) > f*(θ); and on the other side f(d − d_i e_i) > f(d)."""
+    """A violation f*(θ − α θ_i e_i) > f*(θ), with a point at which f(d − d_i e_i) > f(d)."""
 
     theta: Vector
     i: int
     alpha: float
     at_theta: float
-    """f*(θ)"""
+    """The value f*(θ)."""
     at_shrunk: float
-    """f*(θ − α θ_i e_i)"""
+    """The value f*(θ − α θ_i e_i)."""
     d: Vector
     """A point with f(d − d_i e_i) > f(d)."""
 
@@ -47,10 +48,11 @@ class Violation(NamedTuple):
 
 
 def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation | None, int]:
-    """Return a violation confirmed on both sides, or None, and the number of points tried.
+    """Return a violation that both sides confirm, or None, and the number of points tried.
 
-    At each point some coordinates are set to zero in turn, and zero must then be their best value:
-    it is compared with the value they had and with two small ones.
+    At each point, one coordinate after the other is set to zero. Condition (iii) says that zero
+    is the best value of a coordinate. The search compares it with the original value and with
+    two small values.
     """
     tried = 0
     for function, confirm, size, coordinates in (
@@ -87,12 +89,16 @@ def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation |
 
 
 def _clear(high: float, low: float) -> bool:
-    """Return whether a value is above a finite one, `low`, beyond all inaccuracy."""
+    """Return whether `high` exceeds the finite value `low` by more than numerical errors."""
     return math.isfinite(low) and high - low > _CLEARLY * (1.0 + abs(low))
 
 
 def _directions(f: Relaxation, m: int, size: int, rng: np.random.Generator) -> Iterator[Vector]:
-    """Yield points to start from: the center, pairs of coordinates, sparse, signs, Gaussian."""
+    """Yield starting points for the search.
+
+    The first is the center. The others are random: vectors with two nonzero entries, sparse
+    vectors, vectors of signs, and Gaussian vectors.
+    """
     yield f.center(m)
     for n in range(size):
         v = rng.normal(size=m)
@@ -109,7 +115,7 @@ def _directions(f: Relaxation, m: int, size: int, rng: np.random.Generator) -> I
 
 
 def _scales(function: Callable[[Vector], float], v: Vector) -> list[Vector]:
-    """Return multiples of `v` where the function is finite: just inside its domain, and smaller."""
+    """Return multiples of `v` at which the function is finite: near the boundary, and smaller."""
     if not math.isfinite(function(np.zeros(v.size))):
         return [v] if math.isfinite(function(v)) else []
     inside, outside = 0.0, 0.0
@@ -127,13 +133,17 @@ def _scales(function: Callable[[Vector], float], v: Vector) -> list[Vector]:
             inside = middle
         else:
             outside = middle
-    # Away from the boundary, where it is for the tolerances to say what is inside.
+    # Near the boundary of the domain, tolerances decide whether a point is inside. So keep a
+    # distance.
     scales = (0.999 * inside, 0.5 * inside) if outside else (1.0, 0.1, 10.0)
     return [scale * v for scale in scales]
 
 
 def _known(conjugate: Callable[[Vector], float]) -> Callable[[Vector], float]:
-    """Return f*, with nan where the solver fails: nan is neither finite nor above anything."""
+    """Return the function f*, with the value nan if the solver fails.
+
+    No comparison with nan is true.
+    """
 
     def value(theta: Vector) -> float:
         try:
@@ -153,7 +163,7 @@ def _with(x: Vector, i: int, entry: float) -> Vector:
 def _climb(
     function: Callable[[Vector], float], best: tuple[float, Vector, int], rng: np.random.Generator
 ) -> tuple[tuple[Vector, int] | None, int]:
-    """Perturb the point that came closest; return the first that violates, and the steps taken."""
+    """Perturb the point nearest to a violation. Return the first violation, and the steps taken."""
     slope, point, i = best
     radius = 0.5 * float(np.abs(point).max())
     steps = 60
@@ -174,14 +184,15 @@ def _climb(
 
 
 def _from_point(f: Relaxation, d: Vector, i: int) -> Violation | None:
-    """Return the violation that a subgradient at d' gives, f(d') > f(d) being known."""
+    """Return the violation at a subgradient of f at d', if f(d') > f(d), or None."""
     if not _clear(f.penalty(_with(d, i, 0.0)), f.penalty(d)):
         return None
     for bound in (10.0, 1e3):
         theta = _subgradient(f, _with(d, i, 0.0), bound)
         if theta is None:
             continue
-        # A subgradient may lie on the boundary of dom f*; then a little less than it will do.
+        # If the subgradient is on the boundary of dom f*, a slightly smaller multiple of it is
+        # used.
         for factor in (1.0, 1.0 - 1e-6, 1.0 - 1e-4, 0.99, 0.9):
             found = _evaluate(f, factor * theta, i, d)
             if found is not None:
@@ -190,7 +201,7 @@ def _from_point(f: Relaxation, d: Vector, i: int) -> Violation | None:
 
 
 def _from_theta(f: Relaxation, theta: Vector, i: int) -> Violation | None:
-    """Return the violation at `theta` if the d that attains f*(θ') confirms it."""
+    """Return the violation at `theta` if the point d that attains f*(θ') confirms it, or None."""
     for bound in (10.0, 1e3):
         d = maximiser(f, _with(theta, i, 0.0), bound)
         if d is not None and _clear(f.penalty(_with(d, i, 0.0)), f.penalty(d)):
@@ -209,9 +220,10 @@ def _evaluate(f: Relaxation, theta: Vector, i: int, d: Vector) -> Violation | No
 
 
 def maximiser(f: Relaxation, theta: Vector, bound: float) -> Vector | None:
-    """Return a d with |d_i| <= bound that attains sup <d, θ> − f(d) there, None if cvxpy fails.
+    """Return a d with |d_i| <= bound that maximises <d, θ> − f(d), or None if cvxpy fails.
 
-    It is drawn towards 0 by 1e-6, so that f is finite at it where f(0) is.
+    If f is infinite at the solution of cvxpy, the solution is multiplied by 1 − 1e-6. Then f is
+    finite at it if f(0) is finite.
     """
     d = cp.Variable(theta.size)
     value, constraints = f.cvxpy_penalty(d)
@@ -223,9 +235,10 @@ def maximiser(f: Relaxation, theta: Vector, bound: float) -> Vector | None:
 
 
 def _subgradient(f: Relaxation, point: Vector, bound: float) -> Vector | None:
-    """Return θ, |θ_i| <= bound, that maximises <point, θ> − f*(θ): a subgradient of f there.
+    """Return a θ with |θ_i| <= bound that maximises <point, θ> − f*(θ), or None if cvxpy fails.
 
-    It is the multiplier of y + s = point in min f(y) + bound ‖s‖_1.
+    This θ is a subgradient of f at the point. It is the multiplier of the constraint y + s =
+    point in the program min f(y) + bound ‖s‖_1.
     """
     y, s = cp.Variable(point.size), cp.Variable(point.size)
     value, constraints = f.cvxpy_penalty(y)

@@ -1,4 +1,4 @@
-"""SS09, Sec. 5: Fig. 1, what it returns and after how many rounds."""
+"""SS09, Sec. 5: the result of the algorithm of Fig. 1 and its number of rounds."""
 
 import math
 
@@ -33,12 +33,12 @@ _ERROR = "ρ − margin of w_t"
 
 
 def _bound(x: Instance) -> float:
-    """Return 32 log(m)/ε²."""
+    """Return the bound 32 log(m)/ε² on the number of rounds."""
     return 32.0 * math.log(len(x.A)) / x.epsilon**2
 
 
 def smoothing_costs(x: Instance) -> Slack:
-    """Measure the mean margin under the d that answers w, for steps of several proofs."""
+    """Compare the mean margin under the distribution that is the best response to w with F(Aw)."""
     u, smoothing = x.A @ x.w, beta(len(x.A), x.epsilon)
     mean = float(distribution(u, x.k, smoothing)[0] @ u)
     most = smoothing * math.log(len(u) / x.k)
@@ -83,7 +83,7 @@ def accuracy_half_gap(x: Instance) -> Slacks:
 
 
 def error(x: Instance, u: Array) -> float:
-    """Return ρ − F(u), u = Aw."""
+    """Return the error ρ − F(u) at the margins u = Aw."""
     return float(x.optimum(game(x)).middle - margin(u, x.k, f_of(x)))
 
 
@@ -127,7 +127,7 @@ def _(x: Instance) -> Slacks:
 
 
 def lambert(y: float) -> float:
-    """Return W(y), the W with W e^W = y, for y ≥ 0."""
+    """Return Lambert's W(y), the solution W of W e^W = y, for y ≥ 0."""
     return float(lambertw(y).real)
 
 
@@ -215,7 +215,7 @@ def rounds_worst(x: Instance) -> Slacks:
 
 
 def slowest(m: int, epsilon: float) -> int:
-    """Return the rounds of Fig. 1 on A = 2I − 1, whose columns all enter with the sign −1."""
+    """Return the number of rounds of Fig. 1 on A = 2I − 1. All columns enter with the sign −1."""
     smoothing, t = beta(m, epsilon), 0
     w = np.zeros(m)  # of −A, which is 1 − 2I
     while True:

@@ -1,4 +1,4 @@
-"""SS09, App. A: Lemmas 17 to 20 (15 and 16 are in `projection`); App. B: two conjugates."""
+"""SS09, App. A, Lemmas 17 to 20, and App. B, two conjugates. Lemmas 15 and 16: `projection`."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -18,29 +18,29 @@ _P = 1.5
 
 @dataclass(frozen=True)
 class Strong:
-    """A function σ-strongly convex on S in the norm ‖·‖_p."""
+    """A function that is σ-strongly convex on a set S in the norm ‖·‖_p."""
 
     sigma: float
     p: float
     point: Callable[[Array], Array]
-    """Turn a vector of numbers in [−1, 1] into a point of S."""
+    """A function that maps a vector of numbers in [−1, 1] to a point of S."""
     value: Callable[[Array], float]
     conjugate: Callable[[Array], float]
     argmax: Callable[[Array], Array]
 
 
 def dual(p: float) -> float:
-    """Return q with 1/p + 1/q = 1."""
+    """Return the dual exponent q with 1/p + 1/q = 1."""
     return math.inf if p == 1 else 1.0 if p == math.inf else p / (p - 1.0)
 
 
 def norm(d: Array, p: float) -> float:
-    """Return ‖d‖_p."""
+    """Return the norm ‖d‖_p."""
     return float(np.linalg.norm(d, p))
 
 
 def dual_vector(theta: Array, p: float) -> Array:
-    """Return d with ‖d‖_p = 1 and <d, θ> = ‖θ‖_q."""
+    """Return a vector d with ‖d‖_p = 1 and <d, θ> = ‖θ‖_q."""
     if not np.any(theta):
         return np.eye(len(theta))[0]
     if p == 1:
@@ -63,7 +63,7 @@ KINDS: dict[str, Strong] = {
         lambda t: dual_vector(t, _P) * norm(t, dual(_P)),
     ),
 }
-"""By the name that instances give."""
+"""The strongly convex functions, by the names that instances use."""
 
 
 STRONG = Space(
@@ -121,7 +121,7 @@ def sandwiched(x: Instance) -> Slacks:
 
 
 def _between(x: Instance) -> tuple[Exact, Exact, Fraction]:
-    """Return <w, θ> − g and <w, θ> − f on the rows, and c."""
+    """Return the lists of <w, θ> − g(w) and <w, θ> − f(w) over the points w, and the constant c."""
     c, short = Fraction(x.c), exactly(x.D) @ exactly(x.theta) - exactly(x.g)
     return short, short + c * exactly(x.share), c
 
@@ -143,9 +143,11 @@ _UNIT = 2**60
 
 
 def sequence(x: Instance, rounds: int = 60) -> Iterator[Fraction]:
-    """Yield ε_1, ε_2, ...: each the largest allowed, less a share of it for the first few.
+    """Yield a sequence ε_1, ε_2, ... that satisfies the hypothesis of Lemma 20.
 
-    Rounded down to multiples of 2^−60, which the hypothesis allows and which keeps them short.
+    Each term is the largest one allowed. The first few terms are reduced further by a factor.
+    All terms are rounded down to multiples of 2^−60, which the hypothesis allows, to keep the
+    fractions short.
     """
     epsilon, r = Fraction(x.first), Fraction(x.r)
     less = exactly(x.less)

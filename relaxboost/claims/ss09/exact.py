@@ -1,4 +1,4 @@
-"""Vectors of fractions, and the entropic projection of SS09, Eq. 14, without Fig. 2."""
+"""Vectors of fractions, and the entropic projection of SS09 Eq. 14 without the use of Fig. 2."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -12,12 +12,12 @@ from relaxboost.claims.sides import on_simplex
 
 
 def distribution(values: Any) -> list[Fraction]:
-    """Return non-negative doubles as fractions of sum 1."""
+    """Return a vector of non-negative doubles as fractions, scaled to sum 1."""
     return list(on_simplex(exactly(values)))
 
 
 def softmax(theta: Array) -> Array:
-    """Return the distribution proportional to e^θ."""
+    """Return the softmax of θ, the distribution proportional to e^θ."""
     weights = np.exp(theta - np.max(theta))
     return weights / weights.sum()
 
@@ -28,10 +28,11 @@ def log_mean_exp(theta: Array) -> float:
 
 
 def projected(d0: Sequence[Fraction], nu: Fraction) -> list[Fraction] | None:
-    """Return the solution of Eq. 14 in fractions; None if none has a finite divergence.
+    """Return the solution of Eq. 14 as fractions, or None if no solution has a finite divergence.
 
-    Of d = min(ν, ξ d0) all numbers of capped entries are tried, for the one that satisfies the
-    optimality conditions of Eq. 14: its sum is 1, what is capped has ξ d0 ≥ ν, the rest ≤ ν.
+    The solution is d = min(ν, ξ d0). All numbers of capped entries are tried, until the
+    optimality conditions of Eq. 14 hold: the sum is 1, ξ d0 ≥ ν for the capped entries, and ξ
+    d0 ≤ ν for the others.
     """
     order = sorted((r for r in range(len(d0)) if d0[r] > 0), key=lambda r: -d0[r])
     for capped in range(len(order)):
@@ -45,9 +46,10 @@ def projected(d0: Sequence[Fraction], nu: Fraction) -> list[Fraction] | None:
 
 
 def projected_softmax(theta: Array, nu: float) -> Array:
-    """Return the solution of Eq. 14 for d0 proportional to e^θ, in doubles and for any spread.
+    """Return the solution of Eq. 14 as doubles, for d0 proportional to e^θ with any range of θ.
 
-    It is min(ν, e^{θ_i + s}) for the s that gives it the sum 1, by bisection; ν ≥ 1/m.
+    The solution is min(ν, e^{θ_i + s}), where bisection finds the s for which its sum is 1.
+    This requires ν ≥ 1/m.
     """
     low, high = math.log(nu) - np.max(theta) - 50.0, math.log(nu) - np.min(theta)
     for _ in range(200):
@@ -60,7 +62,7 @@ def projected_softmax(theta: Array, nu: float) -> Array:
 
 
 def divergence(d: Iterable[Any], d0: Iterable[Any]) -> float:
-    """Return Σ d log(d/d0), which is B_h on the simplex."""
+    """Return Σ d log(d/d0), the Bregman divergence B_h on the simplex."""
     pairs = [(float(a), float(b)) for a, b in zip(d, d0, strict=True) if a > 0]
     if any(b == 0.0 for _, b in pairs):
         return math.inf
@@ -68,5 +70,5 @@ def divergence(d: Iterable[Any], d0: Iterable[Any]) -> float:
 
 
 def entropy(d: Array) -> float:
-    """Return h(d) = Σ d log(m d)."""
+    """Return the relative entropy h(d) = Σ d log(m d)."""
     return divergence(d, np.full(len(d), 1.0 / len(d)))

@@ -1,7 +1,7 @@
-"""Functions f of SS09's Theorem 7, for Sec. 5.1: d_t and −f̃*(−u) by hand.
+"""Functions f of SS09's Theorem 7 for Sec. 5.1, with closed forms of d_t and −f̃*(−u).
 
-Nothing here uses the projections of the package. Arguments u are margins Aw along the last axis,
-one row a round. The number k in [m] sets how strong f is; s = 3k/(10m).
+This module does not use the projections of the package. The margins u = Aw are along the last axis,
+with one row for each round. The number k in [m] sets the strength s = 3k/(10m) of f.
 """
 
 import math
@@ -17,17 +17,20 @@ from relaxboost.relaxations import Capped, Custom, KLPenalty, NormPenalty, Relax
 
 @dataclass(frozen=True)
 class ClosedForms:
-    """f, the argmin of <u, d> + f(d) + βh(d) over the simplex, and the minimum without βh."""
+    """The closed forms of f, of argmin <u, d> + f(d) + βh(d), and of the margin side.
+
+    The margin side is the minimum of <u, d> + f(d), without βh.
+    """
 
     relaxation: Callable[[int, int], Relaxation]
-    """From m and k, for the certified optima."""
+    """A function of m and k that returns the relaxation, for the certified optima."""
     f: Callable[[Array, int], Array]
     distribution: Callable[[Array, int, float], Array]
     margin: Callable[[Array, int], Array]
 
 
 def entropy(d: Array) -> Array:
-    """Return h(d) = Σ d log d + log m."""
+    """Return the relative entropy h(d) = Σ d log d + log m."""
     logs = np.log(d, out=np.zeros_like(d), where=d > 0.0)
     found: Array = np.sum(d * logs, axis=-1) + math.log(d.shape[-1])
     return found
@@ -45,36 +48,44 @@ def _softmax(u: Array, beta: float) -> Array:
 
 
 def _soft_min(u: Array, beta: float) -> Array:
-    """Return −β log((1/m) Σ e^{−u_i/β})."""
+    """Return the soft minimum −β log((1/m) Σ e^{−u_i/β})."""
     least = np.min(u, axis=-1, keepdims=True)
     found: Array = least[..., 0] - beta * np.log(np.mean(np.exp((least - u) / beta), axis=-1))
     return found
 
 
 def _level(u: Array, total: Array | float) -> Array:
-    """Return the q with Σ [q − u_i]_+ = total: the least of (total + Σ_{i ≤ c} u_(i))/c."""
+    """Return the q with Σ [q − u_i]_+ = total.
+
+    It is the minimum of (total + Σ_{i ≤ c} u_(i))/c over c.
+    """
     ranked = np.cumsum(np.sort(u, axis=-1), axis=-1) + total
     found: Array = np.min(ranked / np.arange(1, u.shape[-1] + 1), axis=-1, keepdims=True)
     return found
 
 
 def _max_norm(u: Array, k: int, beta: float) -> Array:
-    """Lagrange: d_i = min(t, ξ e^{−u_i/β}), where Σ β [log(ξ e^{−u_i/β}/t)]_+ is the strength."""
+    """Return the distribution for the penalty s‖d‖_∞.
+
+    By Lagrange multipliers, d_i = min(t, ξ e^{−u_i/β}), where Σ β [log(ξ e^{−u_i/β}/t)]_+ = s.
+    """
     q = _level(u / beta, _strength(u.shape[-1], k) / beta)
     return _softmax(np.maximum(u, beta * q), beta)
 
 
 def _priced(u: Array, k: int) -> Array:
-    """Return u with the price of d_1 added to u_1."""
+    """Return u with the coefficient s of |d_1| added to u_1."""
     found = np.array(u, dtype=np.float64)
     found[..., 0] += _strength(u.shape[-1], k)
     return found
 
 
 def _capped(u: Array, k: int, beta: float) -> Array:
-    """Lagrange: d_i = min(1/k, ξ e^{−u_i/β}).
+    """Return the distribution for the caps d_i <= 1/k.
 
-    Each number of capped entries, these being those of least margin, is tried in turn.
+    By Lagrange multipliers, d_i = min(1/k, ξ e^{−u_i/β}).
+
+    The capped entries are those of least margin. All numbers of capped entries are tried.
     """
     order = np.argsort(u, axis=-1, kind="stable")
     logs = -(np.take_along_axis(u, order, -1) - np.min(u, axis=-1, keepdims=True)) / beta
@@ -115,4 +126,5 @@ FORMS: dict[str, ClosedForms] = {
         lambda u, k: np.min(_priced(u, k), axis=-1),
     ),
 }
-"""By name: the indicator of ‖d‖_∞ ≤ 1/k, s h, s‖d‖_∞, and s|d_1| as a user's own f."""
+"""The functions f by name: the indicator of ‖d‖_∞ ≤ 1/k, s h, s‖d‖_∞, and s|d_1| as a user-defined
+f."""

@@ -1,4 +1,4 @@
-"""SS09, Fig. 2: the procedure as printed, in fractions and in doubles."""
+"""SS09, Fig. 2: the printed procedure, in fractions and in doubles."""
 
 import math
 from fractions import Fraction
@@ -13,9 +13,10 @@ from relaxboost.relaxations._projections import by_sorting
 
 
 def fig2(d0: Any, nu: Any) -> list[Any]:
-    """Return d_t by the pseudo-code of Fig. 2, in the arithmetic of its arguments.
+    """Return the d_t of the pseudo-code of Fig. 2, in the arithmetic of its arguments.
 
-    Its first ENDFOR is read as the ENDIF that is missing. A division by zero is ZeroDivisionError.
+    The first ENDFOR of the pseudo-code is read as an ENDIF, which is missing. Division by zero
+    raises ZeroDivisionError.
     """
     u = sorted(d0, reverse=True)
     z, xi = sum(u), None

@@ -1,4 +1,5 @@
-"""SS09, Sec. 2 to 4.1: Theorem 3; margins are edges, and so are means of the k smallest margins."""
+"""SS09, Sec. 2 to 4.1: Theorem 3, and the equality of margins and edges, also for the soft
+margin."""
 
 import itertools
 import math
@@ -69,7 +70,10 @@ def minkowski(x: Instance) -> Slack:
 
 
 def _touching(s: float, r: float) -> tuple[float, float]:
-    """Return max over w of −f*(−w) − g*(w), where w_2 = 0 ≤ w_1, and inf f + g."""
+    """Return both sides of duality: max over w of −f*(−w) − g*(w), and inf f + g.
+
+    The maximum is over w with w_2 = 0 ≤ w_1.
+    """
     if s > r:  # w_1 (s − r) has no bound, and no d_1 lies in [s, r]
         return math.inf, math.inf
 
@@ -81,7 +85,7 @@ def _touching(s: float, r: float) -> tuple[float, float]:
 
 @minkowski.step(space=SQUARES.but(v=Vector("n")))
 def _(x: Instance) -> Slack:
-    # The gradients, which are linear, vanish at the best d and the best w.
+    # The gradients are linear functions, which vanish at the optimal d and the optimal w.
     best = np.linalg.solve(np.eye(len(x.b)) + x.A @ x.A.T, x.b + x.A @ x.c)
     w = np.linalg.solve(np.eye(len(x.c)) + x.A.T @ x.A, x.A.T @ x.b - x.c)
     least = _square(best, x.b) + _square(best @ x.A, x.c)
@@ -134,14 +138,14 @@ NOISE = Space(
 
 
 def _noisy(x: Instance) -> Exact:
-    """Return A, its first hypothesis raised to a margin of γ on all but the first ν examples."""
+    """Return A after its first column is raised to at least γ, except on the first ν examples."""
     A = exactly(x.A)
     A[x.nu :, 0] = [max(a, Fraction(x.gamma)) for a in A[x.nu :, 0]]
     return A
 
 
 def _worst(x: Instance, k: int) -> Fraction:
-    """Return (−ν + (k − ν)γ)/k."""
+    """Return the bound (−ν + (k − ν)γ)/k on the mean margin."""
     return (-x.nu + (k - x.nu) * Fraction(x.gamma)) / Fraction(k)
 
 

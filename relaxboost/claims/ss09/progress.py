@@ -1,4 +1,4 @@
-"""SS09, Sec. 5.1: the soft-max of AdaBoost as a relaxation, and the proof of Theorem 9."""
+"""SS09, Sec. 5.1: the soft maximum of AdaBoost as a relaxation, and the proof of Theorem 9."""
 
 import math
 

@@ -22,7 +22,7 @@ from relaxboost.relaxations._projections import capped_distribution
 
 
 def _clipped(values: Exact) -> Exact:
-    """Return the nearest point of [0, 1]^m, which maximises <d, θ> − ‖d‖²/2 there."""
+    """Return the projection onto [0, 1]^m, which maximises <d, θ> − ‖d‖²/2 there."""
     return np.minimum(np.maximum(values, 0), 1)
 
 
@@ -53,7 +53,7 @@ def bregman_projection(x: Instance) -> Slack:
 
 
 def _along(point: Exact, p: Exact, q: Exact) -> Fraction:
-    """Return the t in [0, 1] for which p + t(q − p) is nearest to a point."""
+    """Return the t in [0, 1] for which p + t(q − p) is nearest to the given point."""
     way = q - p
     assume(bool(way.any()))
     return min(max(way @ (point - p) / Fraction(way @ way), Fraction(0)), Fraction(1))
@@ -108,7 +108,7 @@ def projection(x: Instance) -> Slacks:
 
 
 def conjugate_of_entropy(x: Instance) -> Slack:
-    """Measure <d, θ> − h(d) and log-mean-exp(θ) less the divergence of d from the softmax."""
+    """Compare <d, θ> − h(d) with log-mean-exp(θ) minus the divergence of d from the softmax."""
     short = divergence(x.d, softmax(x.theta))
     return equal(near(float(x.d @ x.theta) - entropy(x.d)), near(log_mean_exp(x.theta) - short))
 

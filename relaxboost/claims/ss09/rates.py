@@ -12,7 +12,7 @@ from relaxboost.game.game import Game
 
 
 def _eight(entry: int | str) -> dict[str, object]:
-    """Return two columns of edge 1/2 each, the second on the weights that the first leaves."""
+    """Return a game of two columns of edge 1/2. The second has it for the weights after round 1."""
     rows = [[1, 1, "49/100"]] * 3 + [[entry, -1, "49/100"]] * 3 + [[-1, 1, "49/100"]] * 2
     return {"A": rows, "rounds": 2}
 
@@ -34,7 +34,7 @@ def adaboost_error(x: Instance, rate: float = 1.0) -> Slacks:
 
 
 def error(A: Array, w: Array) -> float:
-    """Return the share of examples with a margin <= 0."""
+    """Return the fraction of examples with a margin of at most 0."""
     return float(np.mean(A @ w <= 1e-12))
 
 

@@ -1,4 +1,4 @@
-"""SS09, Sec. 4.2: penalties on distributions in place of caps, Theorem 7 and Lemma 8."""
+"""SS09, Sec. 4.2: penalties on distributions instead of caps, Theorem 7 and Lemma 8."""
 
 import math
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from relaxboost.relaxations.bounds import bounds_of
 
 @dataclass(frozen=True)
 class Penalty:
-    """f on R^m, its conjugate, and the relaxation that plays it on the simplex, less a constant."""
+    """A function f on R^m, its conjugate, and a relaxation equal to f − constant on the simplex."""
 
     f: Callable[[Array, float], float]
     f_star: Callable[[Array, float], float]
@@ -56,8 +56,8 @@ PENALTIES: dict[str, Penalty] = {
         constant=lambda m, s: 1.0,
     ),
 }
-"""By name; s in [0, 1] is the strength. The open cube is 0 for ‖d‖_∞ < 1/m and 1 where that is
-1/m, so that it is convex, but its level sets are not closed."""
+"""The penalties by name, with the strength s in [0, 1]. The "open cube" is 0 if ‖d‖_∞ < 1/m and 1
+if ‖d‖_∞ = 1/m. It is convex, but its level sets are not closed."""
 
 
 CLOSED = tuple(name for name in PENALTIES if name != "open cube")
@@ -70,9 +70,10 @@ def _cube(d: Array) -> float:
 
 
 def hinge_side(u: Array, f: Penalty, s: float) -> float:
-    """Return max over γ of γ − f*([γ − u]_+), by ternary search on the formula.
+    """Return max over γ of γ − f*([γ − u]_+), by ternary search.
 
-    It is concave in γ, increasing up to min u, and −∞, if anywhere, to the right.
+    The objective is concave in γ and increases up to min u. If it is −∞ anywhere, it is so for
+    large γ.
     """
 
     def value(gamma: float) -> float:

@@ -1,4 +1,4 @@
-"""SS09, Sec. 5.1 and 5.2, sharper than stated: why Lemma 12 times 3/2 is no error."""
+"""SS09, Secs. 5.1 and 5.2: a sharper form of Lemma 12, whose gain is 3/2 times as large."""
 
 import math
 
@@ -9,7 +9,7 @@ from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Fig1Run, beta, distributi
 from relaxboost.claims.ss09.source import SOURCE
 
 SPREAD = 0.964
-"""Bounds the standard deviation of log d, in units of log m."""
+"""An upper bound on the standard deviation of log d, in units of log m."""
 
 
 @SOURCE.claim("L12-sharper", space=CAPPED_RUNS.but(epsilon=Real(0.1, 0.4, log=True))).checked(

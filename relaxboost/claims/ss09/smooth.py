@@ -1,7 +1,8 @@
-"""D, P and d_t of SS09, Sec. 5.1, from their definitions, for caps and the f of `family`.
+"""The quantities D, P and d_t of SS09, Sec. 5.1, computed from their definitions.
 
-Nothing here uses the projections of the package. Arguments u are margins Aw along the last axis,
-one row a round. The f "caps" is the indicator of ‖d‖_∞ ≤ 1/k.
+This module covers caps and the other f of `family`. It does not use the projections of the package.
+The margins u = Aw are along the last axis, with one row for each round. The f "caps" is the
+indicator of ‖d‖_∞ ≤ 1/k.
 """
 
 import itertools
@@ -23,43 +24,44 @@ from relaxboost.solvers.rounds import Rounds
 CAPPED_RUNS = Space(
     sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), k=Whole(1, "m"), epsilon=Real(0.1, 1.0, log=True)
 )
-"""Games for Fig. 1: k = 1 is the hard margin, k > 1 the soft margin of Eq. 6 with ν = 1/k."""
+"""The data of runs of Fig. 1. k = 1 is the hard margin, and k > 1 is the soft margin of Eq. 6 with
+ν = 1/k."""
 
 F = Choice(*FORMS)
 FAMILY_RUNS = CAPPED_RUNS.but(f=F)
-"""The same for the other f, too."""
+"""The data of runs of Fig. 1, for all functions f."""
 
 F_GIVEN = "f the indicator of ‖d‖_∞ ≤ 1/k, s‖d‖_∞, sh or s|d_1|, s = 3k/(10m)"
 
 
 def f_of(x: Instance) -> str:
-    """Return the f of an instance, which is that of caps where its space has no other."""
+    """Return the name of the f of an instance, which is "caps" if its space has no field f."""
     return str(getattr(x, "f", "caps"))
 
 
 def game(x: Instance) -> Game:
-    """Return the game of an instance with A and k, and f if it has one."""
+    """Return the game of an instance with A and k, and with f if the instance has one."""
     return Game(x.A, FORMS[f_of(x)].relaxation(len(x.A), x.k))
 
 
 def smoothed_game(x: Instance) -> Game:
-    """Return the game of the same instance with f + βh for f, whose value is max D."""
+    """Return the game of an instance with f + βh instead of f. The value of this game is max D."""
     return smoothed(game(x), x.epsilon)
 
 
 @dataclass(frozen=True)
 class Round:
-    """w_t and d_t of SS09 Fig. 1, as they stand when the weak learner has answered."""
+    """Round t of SS09 Fig. 1: w_t and d_t, and the answer of the weak learner."""
 
     number: int
     w: Array
     d: Array
     gap: float
-    """<d_t, A(e_j − w_t)>, what the figure tests."""
+    """The gap <d_t, A(e_j − w_t)>, which the stopping test of Fig. 1 uses."""
     column: int
-    """j_t."""
+    """The column j_t that the weak learner chose."""
     sign: int
-    """The sign of its edge, which the figure takes to be 1."""
+    """The sign of the edge of the column. Fig. 1 assumes that it is 1."""
 
 
 def fig1(
@@ -70,10 +72,11 @@ def fig1(
     to_gap: float | None = None,
     smoothing: float | None = None,
 ) -> list[Round]:
-    """Run SS09 Fig. 1 with β = ε/(2 log m) until its own test stops it, or after `max_rounds`.
+    """Return the rounds of SS09 Fig. 1, until its stopping test succeeds or after `max_rounds`.
 
-    The game is over the unit l1 ball, with entries in [−1, 1]. `smoothing` is β, if another. The
-    gap is tested against `to_gap`, if given, instead of ε.
+    The game has weights in the unit ℓ1 ball and entries in [−1, 1]. The smoothing β is
+    `smoothing`, by default ε/(2 log m). The stopping test compares the gap with `to_gap`, by
+    default ε.
     """
     threshold = epsilon if to_gap is None else to_gap
     trace: list[Round] = []
@@ -90,20 +93,20 @@ def fig1(
 
 
 def beta(m: int, epsilon: float) -> float:
-    """Return ε/(2 log m), and a β that smooths nothing away where m = 1."""
+    """Return β = ε/(2 log m), or 1 if m = 1, where β has no effect."""
     return epsilon / (2.0 * math.log(m)) if m > 1 else 1.0
 
 
 def smoothed(game: Game, epsilon: float) -> Game:
-    """Return the game that Fig. 1 solves: f + βh in place of f, with h = Σ d log(m d)."""
+    """Return the game that Fig. 1 solves, with f + βh instead of f, where h = Σ d log(m d)."""
     return Game(game.matrix, game.relaxation + KLPenalty(beta(game.m, epsilon)))
 
 
 class Fig1Run:
-    """A run of Fig. 1 on an instance with A, k and epsilon, and what the proof looks at.
+    """A run of the algorithm of Fig. 1 on an instance (A, k, ε), with the quantities of the proof.
 
-    The options are those of `fig1`. For caps the package runs it; for another f, or if weak
-    learners are within `delta` of the best, `fig1_by_hand` does.
+    The options are those of `fig1`, which runs the code of the package for caps. For another f,
+    or if the weak learner is only within `delta` of the best edge, `fig1_by_hand` is used.
     """
 
     def __init__(self, x: Instance, **options: Any) -> None:
@@ -122,19 +125,20 @@ class Fig1Run:
         for row, now in zip(e, self.rounds, strict=True):
             row[now.column] = now.sign
         self.v: Array = (e - w) @ self.A.T
-        """A(e^{j_t} − w_t)."""
+        """The vectors A(e^{j_t} − w_t), one row for each round."""
         self.slope: Array = np.sum(self.d * self.v, axis=-1)
-        """<d_t, A(e^{j_t} − w_t)>."""
+        """The gaps <d_t, A(e^{j_t} − w_t)>."""
         self.D: Array = smooth(self.u, self.k, self.beta, self.f)
-        """D(w_t)."""
+        """The values D(w_t)."""
 
 
 def fig1_by_hand(
     x: Instance, *, max_rounds: int | None = None, to_gap: float | None = None, delta: float = 0.0
 ) -> Iterator[Round]:
-    """Yield the rounds of Fig. 1 in NumPy; for the options see `fig1`.
+    """Yield the rounds of Fig. 1, computed in NumPy. The options are those of `fig1`.
 
-    Each round takes the worst of the columns whose edges are within `delta` of the best.
+    In each round the weak learner returns the worst column whose edge is within `delta` of the
+    best edge.
     """
     A, smoothing, w = x.A, beta(len(x.A), x.epsilon), np.zeros(x.A.shape[1])
     threshold = x.epsilon if to_gap is None else to_gap
@@ -156,28 +160,28 @@ def fig1_by_hand(
 
 
 def distribution(u: Array, k: int, beta: float, f: str = "caps") -> Array:
-    """Return argmin over d in the simplex of <u, d> + f(d) + βh(d), one row for each row of u."""
+    """Return argmin over d in the simplex of <u, d> + f(d) + βh(d), for each row of u."""
     return FORMS[f].distribution(np.atleast_2d(u), k, beta)
 
 
 def smooth(u: Array, k: int, beta: float, f: str = "caps") -> Array:
-    """Return −f̂*(−u) = min over d of <u, d> + f(d) + βh(d), which is D(w) for u = Aw."""
+    """Return D(w) = −f̂*(−u) = min over d of <u, d> + f(d) + βh(d), where u = Aw."""
     d = distribution(u, k, beta, f).reshape(np.shape(u))
     found: Array = np.sum(u * d, axis=-1) + hat(d, k, beta, f)
     return found
 
 
 def margin(u: Array, k: int, f: str = "caps") -> Array:
-    """Return −f̃*(−u), which is the mean of the k smallest margins for caps."""
+    """Return −f̃*(−u). For caps it is the mean of the k smallest margins."""
     return FORMS[f].margin(u, k)
 
 
 def hat(d: Array, k: int, beta: float, f: str = "caps") -> Array:
-    """Return f̂(d) = f(d) + βh(d) for d in the simplex, within the cap."""
+    """Return f̂(d) = f(d) + βh(d) for a distribution d that satisfies the cap."""
     return beta * entropy(d) + FORMS[f].f(d, k)
 
 
 def least_gain(suboptimality: Bracket, beta: float) -> Bracket:
-    """Return βε_t²/8 of Lemma 12 for an ε_t >= 0 that is known to lie in a bracket."""
+    """Return the gain βε_t²/8 of Lemma 12, for an ε_t >= 0 that is known to lie in an interval."""
     low, high = max(0.0, float(suboptimality.lower)), float(suboptimality.upper)
     return Bracket(low * low, high * high) * (beta / 8.0)

@@ -25,9 +25,9 @@ from relaxboost.game.game import Game
 
 
 class _Round(NamedTuple):
-    """w_t before the update, D(w_t), the gap, and D after the step of Fig. 1; columns seen so far.
+    """A round of the run: w_t, D(w_t), the gap, D after a step of Fig. 1, and the columns so far.
 
-    `best` is the maximum of D over these columns, which is D after the update.
+    `best` is the maximum of D over the weights on these columns, which is D after the update.
     """
 
     w: Array
@@ -41,9 +41,10 @@ class _Round(NamedTuple):
 def totally_corrective_run(
     x: Instance, to_gap: float | None = None
 ) -> tuple[list[_Round], Array, float]:
-    """Run Eq. 13 until the gap of Fig. 1 is at most ε, or `to_gap`.
+    """Return the run of Eq. 13 until the gap of Fig. 1 is at most ε, or at most `to_gap`.
 
-    Return the rounds that made an update, which are all but the last, and the w and its gap.
+    The result has the rounds that made an update, which are all except the last one, and then
+    the final w and its gap.
     """
     (m, n), f = x.A.shape, f_of(x)
     smoothing, enough = beta(m, x.epsilon), x.epsilon if to_gap is None else to_gap

@@ -1,4 +1,4 @@
-"""TEL, line 18: how the rate, the steps and the iterates compare with the classical ones."""
+"""TEL, line 18: a comparison of the rate, the steps and the iterates with classical AdaBoost."""
 
 import math
 
@@ -31,7 +31,7 @@ def rate_exponential(x: Instance) -> Slacks:
 
 @rate_exponential.step(space=Space(gamma=Real(0.0, 1.0)))
 def _(x: Instance) -> Slacks:
-    # Near γ = 0 in units of γ², so that the constants count.
+    # Near γ = 0, both sides are compared in units of γ², so that their constants matter.
     gamma, size = max(x.gamma, 1e-3), max(x.gamma, 1e-3) ** 2
     bound = -math.expm1(-size / 2.0) / size
     drop = gamma * math.sinh(gamma) - 2.0 * math.sinh(gamma / 2.0) ** 2

@@ -1,4 +1,4 @@
-"""TEL, the two facts announced at the end: convex risks and classification error."""
+"""TEL, the two facts at the end of the lecture: convex risks and classification error."""
 
 import math
 from collections.abc import Callable
@@ -18,7 +18,8 @@ LOSSES: dict[str, tuple[Callable[[float], float], float]] = {
     "skew": (lambda z: abs(1.0 + z) + 2.0 * max(0.0, z), 2.0),
     "linear": (lambda z: z, 1.0),
 }
-"""Convex losses of −y f(x) with a positive subgradient at zero; all but the last bounded below."""
+"""Convex losses of −y f(x) with a positive subgradient at zero. All except the last are bounded
+below."""
 
 AT_A_POINT = Space(
     epsilon=Real(0.02, 2.0, log=True), loss=Choice(*LOSSES), w=Real(1e-3, 10, log=True)
@@ -71,7 +72,7 @@ def _(x: Instance) -> Slack:
 
 
 def _products(epsilon: float) -> Array:
-    """Return y_i x_i of the training set for ε."""
+    """Return the products y_i x_i of the training set for a given ε."""
     if epsilon >= 0.5:
         return np.array([1.0, -1.0])
     k = math.ceil(1.0 / epsilon)
@@ -79,7 +80,7 @@ def _products(epsilon: float) -> Array:
 
 
 def _minimiser(risk: Callable[[float], float]) -> float:
-    """Return a minimiser on [−50, 50] by sections; an exact 0 if that is as good."""
+    """Return a minimiser on [−50, 50] by ternary search, or exactly 0 if 0 has no larger risk."""
     low, high = -50.0, 50.0
     for _ in range(200):
         left, right = low + (high - low) / 3.0, high - (high - low) / 3.0

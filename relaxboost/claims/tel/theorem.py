@@ -10,14 +10,15 @@ from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import RUNS, adaboost, gradient, reweighting, risk, weak_learnability
 
 TURNING = RUNS.but(k=Whole(1, 6), w=Vector("n", -2, 2))
-"""Games, the turning one of 2k + 1 rows besides, and a start."""
+"""The data of games and starting points w, with the parameter k of the cyclic game `turning`."""
 
 
 def turning(k: int) -> Array:
-    """Return the matrix of 2k + 1 columns, each of k + 1 ones and k times −1, turned by one.
+    """Return a cyclic matrix of 2k + 1 columns. Each has k + 1 entries 1 and k entries −1.
 
-    All edges of the uniform weights are 1/(2k + 1), which is γ. Its rounds are nearly as bad as
-    the theorem allows: 1 − γ²/2 − γ⁴/8 in the first, where exp(−γ²/2) is 1 − γ²/2 + γ⁴/8.
+    Each column is the previous one, shifted by one row. For uniform weights all edges are γ =
+    1/(2k + 1). The run is nearly as slow as the theorem allows: the first round has the factor
+    1 − γ²/2 − γ⁴/8, compared with exp(−γ²/2) = 1 − γ²/2 + γ⁴/8 − ....
     """
     m = 2 * k + 1
     at = np.arange(m)

@@ -1,4 +1,4 @@
-"""TEL, the weak learning assumption (WLA): what it is equivalent to and what it gives."""
+"""TEL, the weak learning assumption (WLA): equivalent conditions and consequences."""
 
 import math
 
@@ -75,7 +75,7 @@ def _(x: Instance) -> Slacks:
 
 
 def _best(A: Array, phi: Array) -> float:
-    """Return the largest weight of the examples on which a column or its negative is right."""
+    """Return the largest total weight of examples on which a column or its negative is right."""
     return max(float(phi @ (r * a > 0.0)) for a in A.T for r in (1.0, -1.0))
 
 
@@ -102,7 +102,7 @@ def infimum(x: Instance) -> Slacks:
     yield at_most(risk(x.A, there), most, "f(w + sv), e^(−sγ) f(w)")
     bend = float((x.A @ v) ** 2 @ reweighting(x.A, there))
     yield at_most(bend, most, "vᵀ∇²f(w + sv)v, e^(−sγ) f(w)")
-    # In logarithms, as both sides are below all that a float is granted.
+    # The sides are compared in logarithms, because both are smaller than the assumed float error.
     steep = -(x.A @ (40.0 / gamma * v))
     log_risk = steep.max() + math.log(np.mean(np.exp(steep - steep.max())))
     yield at_most(log_risk, -40.0, "log f(sv) at s = 40/γ, −40")

@@ -1,4 +1,4 @@
-"""SoftBoost: its rounds, why projections need not be exact, and a game on which LPBoost is slow."""
+"""SoftBoost: its number of rounds, inexact projections, and a game on which LPBoost is slow."""
 
 import math
 
@@ -18,12 +18,12 @@ from relaxboost.solvers.solve import solve
 def slow_for_lpboost(m: int, eps: float | None = None) -> Array:
     """Return margins of shape (m, m/2 + 1) on which LPBoost needs more than m/2 rounds.
 
-    For every d that the linear program of LPBoost gives, one example has all weight: the next of
-    the second half. The column that is right on it is wrong on the example after it, and nearly
-    wrong on all others. The first column and the last, with half of the weight each, have a
-    positive margin, but LPBoost takes the last column last.
+    For each d that the linear program of LPBoost returns, all weight is on one example, the
+    next example of the second half. The column that is right on this example is wrong on the
+    following example, and nearly wrong on all others. The first and the last column, with
+    weight 1/2 each, have a positive margin, but LPBoost adds the last column last.
 
-    m is even and at least 4; the distance eps of the entries is in (0, 1/(m + 1)).
+    m must be even and at least 4. The distance eps between entries must be in (0, 1/(m + 1)).
     """
     half, eps = m // 2, 1.0 / (10 * m) if eps is None else eps
     A = np.empty((m, half + 1))
@@ -82,7 +82,7 @@ def _(x: Instance) -> Slacks:
     step[j] = x.nu
     after, _ = one.evaluate(x.w + step)
     yield at_least(after, before + x.nu**2 / 2.0, "D(w + ν e_j), D(w) + ν²/2")
-    # At this level d(w) itself has the edges, so that no more than Δ(d(w), u) bounds D below it.
+    # At this level, d(w) itself satisfies the edge constraints. So D is at most Δ(d(w), u).
     feasible = ProjectionDual(x.A, float(edges[j]), project)
     value, _ = feasible.evaluate(x.w)
     yield at_most(value, math.log(m / x.k), "D(w), log(m/k)")

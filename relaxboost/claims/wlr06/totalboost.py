@@ -1,4 +1,4 @@
-"""TotalBoost: the number of its rounds, and what a round gains."""
+"""TotalBoost: its number of rounds, and the progress of a round."""
 
 import math
 from itertools import islice
@@ -34,7 +34,8 @@ def _(x: Instance) -> Slacks:
     game, before = Game(x.A), 0.0
     run = SoftBoostRun(game, x.nu, Clock())
     for state in islice(Rounds(game, run), 30):
-        # The run has taken the answers before this round; this one comes next.
+        # The program of the run contains the answers before this round. The answer of this round
+        # follows.
         slots = run.program.slots
         if not slots or run.infeasible:
             continue
