@@ -1,4 +1,4 @@
-"""The loop of every run: rounds, time, Ctrl-C, callbacks. Games, losses and planning share it."""
+"""The loop of every run: rounds, time, Ctrl-C and callbacks, for games, losses and planning."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ S = TypeVar("S")
 
 
 class TimeUp(Exception):
-    """Raised within a round that looks at the clock itself; the loop ends with "time_limit"."""
+    """Raised within a round that checks the clock; the loop then ends with "time_limit"."""
 
 
 _DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
@@ -26,7 +26,7 @@ _DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
 @contextmanager
 def until(deadline: float) -> Iterator[None]:
-    """Let everything that waits for a solver within end at this time, of `time.perf_counter`."""
+    """Set the deadline, in seconds of `time.perf_counter`, of all solvers within the context."""
     token = _DEADLINE.set(min(deadline, _DEADLINE.get()))
     try:
         yield
@@ -35,7 +35,7 @@ def until(deadline: float) -> Iterator[None]:
 
 
 def seconds_left() -> float:
-    """Return the seconds that a solver may take, inf without a deadline.
+    """Return the seconds that a solver may take, or inf without a deadline.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def seconds_left() -> float:
 
 
 class Clock:
-    """The seconds since a run began, and how many are left.
+    """The seconds since the start of a run, and the seconds left.
 
     Parameters
     ----------
@@ -63,27 +63,27 @@ class Clock:
         now = time.perf_counter()
         self._start = now - spent
         self.deadline = math.inf if limit is None else now + limit
-        """When time is up, as `time.perf_counter` counts; inf without a limit."""
+        """The deadline in seconds of `time.perf_counter`; inf without a limit."""
 
     @property
     def seconds(self) -> float:
-        """Seconds so far, those of earlier runs included."""
+        """The seconds so far, including those of earlier runs."""
         return time.perf_counter() - self._start
 
     @property
     def left(self) -> float:
-        """Seconds left, inf without a limit, never negative."""
+        """The seconds left, at least 0; inf without a limit."""
         return max(0.0, self.deadline - time.perf_counter())
 
     def check(self) -> None:
-        """Raise `TimeUp` where no time is left."""
+        """Raise `TimeUp` if no time is left."""
         if time.perf_counter() >= self.deadline:
             raise TimeUp
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When a run ends, besides reaching what it was for.
+    """The limits of a run, which end it even if its goal is not reached.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class Limits:
 
     @property
     def bounded(self) -> bool:
-        """Whether a run that never reaches its goal would end all the same."""
+        """Whether a run ends even if it never reaches its goal."""
         return self.max_rounds is not None or self.time_limit is not None
 
 

@@ -51,7 +51,7 @@ def decreasing_root(
         elif bounded:
             following, slow = 0.5 * (lower + upper), 0
         else:
-            reach = max(reach, 1e-15 * abs(x))  # else x + reach may be x
+            reach = max(reach, 1e-15 * abs(x))  # else x + reach may round to x
             following = x + reach if value > 0.0 else x - reach
             reach *= 2.0
         if following == x or not lower <= following <= upper:
@@ -61,8 +61,11 @@ def decreasing_root(
 
 
 def falling_root(function: Callable[[float], float], tolerance: float) -> float:
-    """Return x in [0, 1] with |h(x)| <= tolerance for a decreasing h, the last at which it was
-    called; an end where h has no root. Regula falsi with the Illinois rule."""
+    """Return x in [0, 1] with |h(x)| <= tolerance for a decreasing h.
+
+    x is the last point at which h was called. If h has no root, it is an end of [0, 1]. The method
+    is regula falsi with the Illinois rule.
+    """
     low, high = 0.0, 1.0
     at_low, at_high = function(low), function(high)
     if at_low <= 0.0 or at_high >= 0.0:

@@ -473,9 +473,7 @@ def combine(H: NDArray[Any], used: int, weights: Array) -> Array:
     """Return H[:, :used] @ weights; adds four columns of non-zero weight at a time."""
     u, kept = np.zeros(H.shape[0]), np.flatnonzero(weights[:used])
     if kept.size:
-        four = np.append(
-            kept, np.full(-kept.size % 4, kept[-1])
-        )  # beyond the last column, repeat it
+        four = np.append(kept, np.full(-kept.size % 4, kept[-1]))  # repeats the last column
         shares = weights[four]
         shares[kept.size :] = 0.0
         _combine(_read_only(H), four, shares, u)

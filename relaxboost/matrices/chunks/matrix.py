@@ -98,7 +98,7 @@ class ChunkedMatrix(StumpMatrix):
         return Best(j, -1 if edge < 0 else 1, abs(edge) * unit, 0.0)
 
     def pricing(self) -> Pricing:
-        """Return products that take edges from passes over the pages, with some stumps in memory."""
+        """Return products that take edges from passes over the pages, and hold some stumps."""
         return StumpBulk(self._codes, self._offsets, self._y, self.edges)
 
     def data(self) -> Array:
