@@ -73,6 +73,6 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def threads_for(m: int, n: int | None) -> AbstractContextManager[None]:
-    """Limit BLAS to one thread within the context, unless an m x n matrix is large. n may be None."""
+    """Limit BLAS to one thread in the context, unless an m x n matrix is large; n may be None."""
     small = m * min(_ORDER if n is None else n, _ORDER) <= _ORDER**2
     return one_blas_thread() if small else nullcontext()

@@ -49,8 +49,7 @@ def check_output(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -
     Raises
     ------
     InputError
-        If the folder does not exist or is not writable, or the suffix is another.
-    """
+        If the folder does not exist or is not writable, or the path has none of the `suffixes`."""
     target = as_path(path)
     if suffixes and target.suffix.lower() not in suffixes:
         raise InputError(f"cannot write {target}: use a name that ends in {', '.join(suffixes)}")

@@ -73,7 +73,7 @@ class Interval:
         return enclose(other) + (-self)
 
     def __mul__(self, other: Any) -> Interval:
-        """Multiply; zero times infinity is zero, as infinity stands for arbitrarily large numbers."""
+        """Multiply. Zero times infinity is zero, since infinity stands for any large number."""
         other = enclose(other)
         a, b, c, d = self.lower, self.upper, other.lower, other.upper
         try:

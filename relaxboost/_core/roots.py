@@ -18,8 +18,9 @@ def decreasing_root(
 ) -> float:
     """Return x with |h(x)| <= tolerance for a decreasing h, or as near to it as doubles allow.
 
-    Newton's step is taken where it stays within what is known of the root; else the interval is
-    halved or, while it is open, left in the direction of the root by `reach`, doubled each time.
+    A Newton step is used if it stays within the interval known to contain the root. Otherwise the
+    interval is halved. While one side is unbounded, the step goes `reach` towards it, doubled each
+    time.
 
     Parameters
     ----------

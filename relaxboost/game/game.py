@@ -132,8 +132,7 @@ class Game:
 
     @property
     def level(self) -> Level:
-        """The level of proof of the game's brackets: the weaker of the levels of f and of the
-        domain.
+        """The level of proof of the game's brackets: the weaker one of the levels of f and g.
 
         If f is polyhedral, the level of a certificate may be stronger.
         """

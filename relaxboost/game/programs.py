@@ -65,8 +65,7 @@ class Model:
 
 
 def primal(A: Any, relaxation: Relaxation, over: Domain) -> Model:
-    """Return the problem min f(d) + g(Aᵀd) over the simplex, for an array or sparse A, shape (m,
-    n).
+    """Return the problem min f(d) + g(Aᵀd) over the simplex, for a dense or sparse A (m, n).
 
     g is in epigraph form or applied to a copy v of the edges, so that the multipliers are w.
     """

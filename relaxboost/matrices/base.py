@@ -37,15 +37,12 @@ class Best(NamedTuple):
 
 
 def best_of(j: int, edge: float) -> Best:
-    """Return column `j` as the exact answer of a weak learner that compared the edges of all
-    columns.
-    """
+    """Return column `j` as the answer of an exact weak learner, with slack 0."""
     return Best(j, -1 if edge < 0 else 1, abs(edge), 0.0)
 
 
 class MarginMatrix(ABC):
-    """A margin matrix A with entries A[i, j] = y_i h_j(x_i) in [−1, 1] and columns in canonical
-    order.
+    """A margin matrix A: A[i, j] = y_i h_j(x_i) in [−1, 1], with columns in canonical order.
 
     A subclass sets `m`, `n` and `edge_roundings`, and implements `_column`, `_edges` and `digest`.
     `best` compares all edges; ties go to the lowest index. A weak learner that does not enumerate
@@ -130,9 +127,7 @@ class MarginMatrix(ABC):
         return self._priced(d, _NONE)[0]
 
     def priced(self, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:
-        """Return `best(d)` and the edges of `columns`, or None for the edges if `best` is
-        overridden.
-        """
+        """Return `best(d)` and the edges of `columns`, or None if `best` is overridden."""
         if type(self).best is not MarginMatrix.best:
             return self.best(d), None
         return self._priced(d, columns)
@@ -144,9 +139,7 @@ class MarginMatrix(ABC):
         return best_of(j, edge), edges[columns]
 
     def margins(self, support: Iterable[int], coefficients: Vector) -> Vector:
-        """Return the margins A w, shape (m,), for the w with `coefficients` on the columns
-        `support`.
-        """
+        """Return the margins A w, shape (m,), of the w with `coefficients` on `support`."""
         ids = np.fromiter(support, dtype=np.int64)
         if not ids.size:
             return np.zeros(self.m)
@@ -206,9 +199,7 @@ class MarginMatrix(ABC):
         return _Stored(self)
 
     def tocvxpy(self) -> Any:
-        """Return A as the constant (array or sparse matrix) for cvxpy models. Raises like
-        `toarray`.
-        """
+        """Return A as an array or sparse matrix for cvxpy models, or raise like `toarray`."""
         return self.toarray()
 
     def data(self) -> Vector:
@@ -225,9 +216,7 @@ class MarginMatrix(ABC):
 
 
 class _Stored(Pricing):
-    """The products of a matrix with all columns as they are stored, or with some in double
-    precision.
-    """
+    """The products of a matrix with all stored columns, or with some in double precision."""
 
     def __init__(self, matrix: MarginMatrix) -> None:
         assert matrix.n is not None

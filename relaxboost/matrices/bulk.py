@@ -37,9 +37,7 @@ class Pricing(ABC):
 
 
 class CutLevels(NamedTuple):
-    """Columns that are cuts of features: an entry is y if the level is above the cut, and −y if
-    not.
-    """
+    """Columns that are cuts of features: an entry is y above the cut, and −y up to the cut."""
 
     codes: NDArray[Any]
     """The number of cuts of each feature that lie below the value of each example, (features, m).
@@ -79,9 +77,7 @@ class Bulk(Pricing):
 
     @abstractmethod
     def cross(self, weights: Vector, out: Array) -> None:
-        """Write the lower triangle of Aᵀ diag(weights) A to `out`, for positive weights of the
-        examples.
-        """
+        """Write the lower triangle of Aᵀ diag(weights) A to `out`, for positive `weights`."""
 
     def edges_of(self, D: Array) -> Array:
         """Return the edges Aᵀd of each row d of D."""
@@ -135,8 +131,7 @@ def spread(start: int, stop: int, count: int) -> Whole:
 
 
 def varied(ranked: Whole, size: int) -> Whole:
-    """Return `size` columns of `ranked`: a third from its beginning, the rest evenly spread over
-    it.
+    """Return `size` columns of `ranked`: a third from its beginning, the rest evenly spread.
 
     Columns with nearly equal edges are often nearly equal columns. An even spread adds different
     ones.

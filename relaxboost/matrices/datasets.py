@@ -55,8 +55,7 @@ class SignedLabels(NamedTuple):
     """The original labels that −1 and +1 stand for."""
 
     def decided(self, scores: ArrayLike) -> NDArray[Any]:
-        """Return the label of each score: ``classes[1]`` if it is positive, and ``classes[0]`` if
-        not.
+        """Return the label of each score: ``classes[1]`` if it is positive, else ``classes[0]``.
 
         Parameters
         ----------

@@ -73,8 +73,7 @@ def _squared(A: Any, transposed: Any, weights: Vector, out: Array) -> None:
 
 
 class SparseMatrix(MarginMatrix):
-    """A margin matrix in compressed columns. A hypothesis that abstains has the margin 0, not
-    stored.
+    """A margin matrix in compressed columns. Zeros, from hypotheses that abstain, are not stored.
 
     Parameters
     ----------

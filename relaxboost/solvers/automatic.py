@@ -29,12 +29,12 @@ GIVES_UP = (ProgramError, SolverError, MemoryError, np.linalg.LinAlgError)
 
 @dataclass(frozen=True)
 class Automatic(Method):
-    """The default method. A run consists of phases in a fixed order.
+    """The default method "auto", which runs several other methods, called phases, in a fixed order.
 
-    A phase is another method, such as the interior point method. Each phase is used for some games
-    only, and some phases have a budget of work. `relaxboost.solvers.portfolio` lists the phases,
-    the games that each phase is for, and the budgets. `Solution.trace` says which phases ran and
-    why each of them ended. In the history, `RoundRecord.inner` is a word for the phase of a round.
+    A phase runs only for the games that it is meant for, and may have a budget of work.
+    `relaxboost.solvers.portfolio` lists the phases with their games and budgets. `Solution.trace`
+    says which phases ran and why each of them ended. `RoundRecord.inner` names the phase of a
+    round.
     """
 
     name = "auto"

@@ -135,7 +135,7 @@ def _names(letter: str, count: int) -> list[str]:
 
 
 def _prices(costs: Sparse, rows: list[Row], size: int) -> list[Fraction]:
-    """Return the cost of each variable minus what the multipliers of the rows make of it."""
+    """Return the reduced cost of each variable, c − Aᵀy for costs c and row multipliers y."""
     prices = [costs.get(j, check.ZERO) for j in range(size)]
     for row in rows:
         if row.multiplier:

@@ -32,8 +32,7 @@ class Dense(NamedTuple):
 
 
 class Domain(ABC):
-    """The domain of the w player: g is convex, finite everywhere and zero at zero; g* is its
-    conjugate.
+    """The domain of the w player: a convex g, finite and with g(0) = 0, and its conjugate g*.
 
     The game is ρ = min over d in the simplex of f(d) + g(Aᵀd) = max over w of F(A w) − g*(w). For a
     compact convex W, g is the support function of W, and g* its indicator. For a superlinear

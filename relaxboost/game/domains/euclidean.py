@@ -35,8 +35,7 @@ class EuclideanSet(Domain):
 
     @abstractmethod
     def smoothed_answer(self, tol: float) -> tuple[float, float, float]:
-        """Return (a, b, c), c > 0, for the smoothed best answer v · a / sqrt(b ‖v‖_2² + c) to edges
-        v.
+        """Return (a, b, c), c > 0, of the smoothed best answer v · a / sqrt(b ‖v‖_2² + c).
 
         This is the gradient of a smooth function between g and g + tol/2.
         """

@@ -94,9 +94,7 @@ class Pages:
             raise InputError(f"the pages in {self.folder} have changed since they were written")
 
     def codes(self, first: int = 0, last: int | None = None) -> NDArray[Any]:
-        """Return the codes of features first..last as a memory-mapped array, one feature after
-        another.
-        """
+        """Return codes number first..last of the file, feature after feature, memory-mapped."""
         last = len(self.bins) * self.m if last is None else last
         start = np.dtype(self.kind).itemsize * first
         path = self.folder / "codes"
