@@ -85,7 +85,7 @@ class OutputFile(click.Path):
         self.suffix = suffix
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the path."""
+        """Return the path of the file to write."""
         if str(value) != "-":
             return super().convert(value, param, ctx)
         return _beside(ctx, _OUTPUT + self.suffix)
@@ -151,7 +151,7 @@ def spoken_input(message: str) -> str:
 
 
 def show(as_json: bool, data: Any, text: str) -> None:
-    """Print data for machines, or else lines."""
+    """Print `data` as JSON if `as_json` is true, and `text` if not."""
     if as_json:  # bounds are fractions, which are printed as strings
         # JSON has no nan, and other programs would not read it.
         said = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=_as_text)
@@ -257,7 +257,7 @@ def quietly(command: click.Command) -> click.Command:
 
 
 def _strict(parser: Any) -> Any:
-    """Return a parser of click that refuses a second value of an option that takes one."""
+    """Return a click parser that rejects a second value of an option that takes one value."""
     parse = parser.parse_args
 
     def parse_args(args: list[str]) -> Any:
@@ -322,7 +322,7 @@ HUGE = (
 
 
 def huge_columns(names: Iterable[str], numbers: Any) -> list[str]:
-    """Return the columns of an array that have a number for the note `HUGE`."""
+    """Return the names of columns that have a number to which the note `HUGE` applies."""
     import numpy as np  # --help does not load it
 
     with np.errstate(over="ignore"):

@@ -9,7 +9,7 @@ from relaxboost._core.errors import missing
 from relaxboost.matrices import MarginMatrix
 
 Integer = Any
-"""A Python integer or one of python-flint; they mix in arithmetic."""
+"""A Python integer or an integer of python-flint; arithmetic may combine the two types."""
 
 
 class Columns(NamedTuple):

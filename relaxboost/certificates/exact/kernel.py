@@ -16,11 +16,11 @@ class Singular(ArithmeticError):
 
 
 class Kernel:
-    """The tight rows of a program at its basic variables, a square matrix K.
+    """The square matrix K of a basis: the tight rows of a program at the basic variables.
 
     Rows of f are often nearly empty, such as a_i d_i <= z. A row with a variable that no other such
-    row has is eliminated first. With D diagonal, K = [[D, F], [G, E]], and python-flint solves the
-    Schur complement S = E − G D⁻¹ F, whose size is about the number of columns of A in use.
+    row contains is eliminated first. With D diagonal, K = [[D, F], [G, E]], and python-flint solves
+    the Schur complement S = E − G D⁻¹ F. Its size is about the number of columns of A in use.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def _solved(matrix: Any, right: list[Integer]) -> tuple[list[Integer], Integer]:
 def independent(
     program: ExactProgram, tight: list[int], basic: list[int]
 ) -> tuple[set[int], set[int]]:
-    """Return a largest set of rows and of variables whose matrix is not singular."""
+    """Return a maximal set of rows and a set of variables whose square matrix is not singular."""
     if not tight or not basic:
         return set(), set()
     table = [program.coefficients(t, basic) for t in tight]
