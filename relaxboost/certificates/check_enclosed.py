@@ -38,7 +38,7 @@ def _power_sum(values, p, real):
 
 
 def p_norm(spec, m, real, check):
-    """Return f and f* for f = c |d|, or 0 where |d| <= r; |d| sums f_g |(a d)_g|_p over groups g."""
+    """Return f and f* for f = c |d|, or 0 where |d| <= r; |d| sums f_g |(a d)_g|_p over groups."""
     p = spec.number("p", 1)
     *members, free = spec.groups(m) if "groups" in spec.left else (range(m), [])
     check.need(not free, "an example is in no group")
