@@ -38,7 +38,7 @@ def doubles(name: str, given: Any) -> Array:
     Raises
     ------
     InputError
-        For what is no array of numbers, with its name.
+        If the value is not an array of numbers; the message has `name`.
     """
     try:
         return np.asarray(given, dtype=np.float64)

@@ -31,11 +31,11 @@ class RowError(InputError):
     Parameters
     ----------
     before : str
-        What is said before "row 3".
+        The text of the message before "row 3".
     row : int
         Counted from the beginning of the block.
     after : str
-        What is said after it.
+        The text of the message after "row 3".
     """
 
     def __str__(self) -> str:

@@ -1,9 +1,9 @@
-"""HiGHS in threads of its own: its scheduler belongs to a thread, and the caller's stays as it is.
+"""Calls of HiGHS in separate threads, so that the scheduler in the caller's thread is unchanged.
 
 The first program that HiGHS solves in a thread fixes for that thread how many workers there are; a
 later program that asks for another number ends as 'Not Set', unsolved. So every program of this
-package is solved in a thread that nothing else uses. Whatever ran before, it works, and whatever
-comes later, ``threads=2`` included, sees a HiGHS that this package has not touched.
+package is solved in a thread that nothing else uses. Therefore a call works whatever ran before it,
+and later calls of the user, also with ``threads=2``, find HiGHS as if this package had not used it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The history of a run, with every second record dropped whenever it is full."""
+"""The history of a run, which drops every second record when it is full."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Interval arithmetic on arrays of doubles: what a formula is worth when every step is rounded.
+"""Interval arithmetic on arrays of doubles: enclosures of a formula in which each step is rounded.
 
-A bound that is proved by a formula is evaluated here, so that no error analysis has to be done by
-hand. The four operations and the square root are correctly rounded (IEEE 754). NumPy's exp, log,
-log1p and expm1 are assumed to be wrong by at most four units in the last place, which its own
-tests check; the ball arithmetic of a certificate does not rest on that.
+Bounds that a formula proves are evaluated in intervals, which replaces error analysis by hand. The
+four operations and the square root are correctly rounded (IEEE 754). NumPy's exp, log, log1p and
+expm1 are assumed to be wrong by at most four units in the last place, which its own tests check;
+the ball arithmetic of certificates does not depend on this assumption.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class Clock:
     limit : float, optional
         Seconds, > 0, from now on.
     spent : float
-        Seconds of earlier runs that this one goes on with; they do not count towards `limit`.
+        The seconds of the earlier runs that this run continues; they do not count towards `limit`.
     """
 
     def __init__(self, limit: float | None = None, spent: float = 0.0) -> None:
@@ -90,11 +90,11 @@ class Limits:
     max_rounds : int, optional
         At least 1.
     time_limit : float, optional
-        Seconds from the start of the run, > 0; looked at after each round, and within rounds that
-        may take long.
+        Seconds from the start of the run, > 0. The limit is checked after each round, and within
+        rounds that may take long.
     callback : callable, optional
-        Called with the state of each round, the last included; the run ends when what it returns
-        is true.
+        Called with the state of each round, including the last. The run ends if it returns a true
+        value.
 
     Raises
     ------
@@ -136,24 +136,24 @@ def run(
     Parameters
     ----------
     states : iterable
-        A state per round; where it ends, nothing more can be done.
+        The states of the rounds, one each. The end of the iterable ends the run.
     keep : callable
-        Takes a state, keeps what is worth it, and returns why to stop, or "". It should change
-        what it keeps at once, so that Ctrl-C finds something whole.
+        A function that takes a state, stores its results, and returns the reason to stop, or "". It
+        should store all results in one assignment, so that Ctrl-C leaves no half-stored results.
     limits : Limits
     clock : Clock
         Started with ``limits.time_limit``.
     first : int
-        The number of the first state's round.
+        The number of the first round.
     empty : bool
-        Whether an interrupted run without any round has something to return; else Ctrl-C is
-        raised again.
+        Whether a run that is interrupted before its first round has a result. If not,
+        KeyboardInterrupt is raised again.
 
     Returns
     -------
     str
-        What `keep` said, "callback", "max_rounds", "time_limit", "interrupted", or "" where the
-        rounds ended by themselves.
+        The reason that `keep` returned, "callback", "max_rounds", "time_limit", "interrupted", or
+        "" if the states ended.
     """
     kept = empty
     try:

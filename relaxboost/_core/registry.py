@@ -18,7 +18,7 @@ class Registry(dict[str, type[T]], Generic[T]):
     Parameters
     ----------
     what : str
-        What the classes are, for messages: "algorithm".
+        The noun for the classes in messages, such as "algorithm".
     """
 
     def __init__(self, what: str) -> None:

@@ -25,13 +25,14 @@ def decreasing_root(
     Parameters
     ----------
     function : callable
-        Maps x to (h(x), h'(x)); h decreases, h' may be zero or not finite where it is not known.
+        A function from x to (h(x), h'(x)). h decreases. h' may be zero or not finite if it is
+        unknown.
     start, reach : float
-        Where to begin, and the first length of a step into the open.
+        The first x, and the first step length towards an unbounded side.
     tolerance : float
-        The |h| at which to stop, >= 0.
+        The value of |h| at which the iteration stops, >= 0.
     lower, upper : float
-        What is known of the root: h(lower) >= 0 >= h(upper).
+        Known bounds of the root: h(lower) >= 0 >= h(upper).
     """
     x = min(max(start, lower), upper)
     last, slow = math.inf, 0

@@ -488,7 +488,7 @@ def main(arguments):
 
 
 def shown(x, side):
-    """Return a short number as it is, and any other number as a double on this side of it."""
+    """Return a short number unchanged, and a long one as a double, rounded to this side."""
     if max(abs(x.numerator), x.denominator) < 10**15:
         return str(x)
     nearest = float(x) if abs(x) <= sys.float_info.max else math.inf * (1 if x > 0 else -1)

@@ -27,7 +27,7 @@ Penalty = Callable[[list[Fraction], list[Fraction] | None], tuple[dict[str, Any]
 
 
 class GivenPair(NamedTuple):
-    """The pair to be certified, and the bounds that are known for it."""
+    """The pair (d, w) to certify, and the bounds that the certificate must reach."""
 
     d: Any
     w: Any

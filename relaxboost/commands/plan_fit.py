@@ -144,7 +144,7 @@ def loss_of(name: str, reach: float | None) -> Any:
 
 
 def _words(options: PlanOptions) -> dict[str, str]:
-    """Return how messages name options; remedies that the user has applied are left out."""
+    """Return the words for options in messages, without remedies that the user has applied."""
     # A larger radius allows larger weights, a larger penalty smaller ones.
     strength = f"a {'larger' if options.regulariser == 'radius' else 'smaller'} --strength"
     if options.strength is not None:

@@ -111,7 +111,7 @@ class PlanOptions(SimpleNamespace):
     """The options of a verb, with one attribute for each option."""
 
     def show(self, text: str, data: dict[str, Any]) -> None:
-        """Print the result."""
+        """Print the result as text, or `data` as JSON for --json."""
         show(self.as_json, data, text)
 
     def saved(self, costs: Any, text: str) -> str:

@@ -290,7 +290,7 @@ def _redirect(
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    """Print a warning as a line of this program, without the place in the code."""
+    """Print a warning as one line, without its place in the code."""
     note(str(message))
 
 

@@ -20,7 +20,7 @@ class Bracketed:
     lower: Any
     upper: Any
     game_digest: str
-    """`Game.digest` of the game; empty for a number, which belongs to no game."""
+    """The digest of the game, `Game.digest`; empty for a number, which belongs to no game."""
     label: str
     """The source of the bracket in a word or two, for messages."""
     verb: ClassVar[str] = "proves"

@@ -38,9 +38,9 @@ class Game:
     relaxation : Relaxation
         By default the hard margin, f = 0.
     over : Domain
-        What w is chosen from: `L1Ball(radius)`, `Simplex(radius)`, `FullSimplex(radius)`,
-        `L2Ball(radius)`, or a penalty in place of a set, `SquaredNorm(weight)`. By default the unit
-        l1 ball.
+        The domain of w: `L1Ball(radius)`, `Simplex(radius)`, `FullSimplex(radius)`,
+        `L2Ball(radius)`, or the penalty `SquaredNorm(weight)` instead of a set. The default is the
+        unit l1 ball.
 
     Raises
     ------

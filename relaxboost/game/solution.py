@@ -62,12 +62,11 @@ class RoundRecord(NamedTuple):
     step: float
     """The step size that led to this round (for AdaBoost, η); nan if all weights changed."""
     inner: str
-    """How d_t was made. Of "auto": "start" (the first round), "walk", "lost" (a walk that did not
-    end), "balance" (the test for a value of zero), "strings", "interior", "smoothed" (pairwise
+    """How d_t was computed. For "auto": "start" (the first round), "walk", "lost" (a walk that did
+    not end), "balance" (the test for a value of zero), "strings", "interior", "smoothed" (pairwise
     steps), "lp" or "conic" (column generation), "cuts" (cutting planes), "hull" (fully corrective
-    steps) and "general". AdaBoost: "exponential"; TotalBoost and SoftBoost: "projection";
-    SmoothBoost: "measure"; Hedge: "hedge". A run is "lost", too, if no solver lets its method
-    begin."""
+    steps) and "general". For AdaBoost: "exponential"; TotalBoost and SoftBoost: "projection";
+    SmoothBoost: "measure"; Hedge: "hedge". A run is also "lost" if solvers fail at its start."""
 
 
 OPTIMAL_GAP = 1e-6
@@ -170,7 +169,7 @@ class Solution(Bracketed):
 
     @property
     def game_digest(self) -> str:  # type: ignore[override]
-        """`Game.digest` of the game."""
+        """The digest of the game, `Game.digest`."""
         return self.game.digest
 
     @property

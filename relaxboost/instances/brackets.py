@@ -18,18 +18,17 @@ def assert_bracketed(value: Any, certified: Any, tol: Any = 0) -> None:
     Parameters
     ----------
     value : int, float, Fraction, or an array with one entry
-        What is claimed to be the optimum. A float is the rational it is, and is compared with the
-        bracket rounded outwards to doubles, so that the double nearest to an optimum of 1/3 is
-        accepted.
+        The value that a solver claims to be the optimum. A float is compared with the bracket
+        rounded outwards to doubles, so that the double nearest to an optimum of 1/3 is accepted.
     certified : CertifiedGame or Certificate
-        Or any object with numbers `lower` and `upper`.
+        The bracket; any object with numbers `lower` and `upper` is accepted.
     tol : int, float or Fraction
-        What the value may be off by, >= 0.
+        The largest accepted distance of the value from the bracket, >= 0.
 
     Raises
     ------
     AssertionError
-        With the value, the bracket, the side it is on and by how much.
+        If the value is outside. The message has the value, the bracket, the side and the distance.
     InputError
         If `tol` is negative or no number.
     """

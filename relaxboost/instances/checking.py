@@ -1,4 +1,4 @@
-"""The check of a set of certified games: every certificate, and the agreement of the index."""
+"""The check of a set of certified games: each certificate, and the entries of the index."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ def check(directory: str | os.PathLike[str], progress: Progress | None = None) -
     Parameters
     ----------
     directory : path
-        What `make` made.
+        A directory that `make` wrote.
     progress : callable, optional
         Called as ``progress(done, total, name)`` after each game, and first with 0 and "".
 
     Returns
     -------
     Summary
-        True where all is well.
+        A summary that is true if everything is accepted.
 
     Raises
     ------

@@ -55,7 +55,7 @@ class Entry:
         Raises
         ------
         InputError
-            Naming the game, if the relaxation does not fit or the level is out of reach.
+            If the relaxation does not fit or the level is impossible; the message names the game.
         """
         try:
             return _resolved(self.relaxation, self.over, self.level, m)

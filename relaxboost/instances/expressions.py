@@ -46,7 +46,7 @@ def read_relaxation(text: str) -> Relaxation:
     Raises
     ------
     InputError
-        For anything else, naming what is not understood, and for parameters out of range.
+        If the text has another form (the message names the part), or a parameter is out of range.
     """
     if len(text) > _LONGEST:
         raise InputError(f"a relaxation takes at most {_LONGEST} characters, got {len(text)}")

@@ -153,7 +153,7 @@ def generate(kind: str, m: int, n: int, seed: int, **options: Any) -> Any:
         A key of `OPTIONS`.
     m, n, seed : int
     **options
-        What `OPTIONS` names for the kind.
+        The options of the generator, listed in `OPTIONS`.
 
     Returns
     -------

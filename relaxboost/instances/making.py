@@ -42,7 +42,7 @@ class Made(NamedTuple):
     made: tuple[str, ...]
     """The names of the certificates that were written."""
     kept: tuple[str, ...]
-    """The names of existing certificates that are about the same game and prove it."""
+    """The names of existing certificates that were kept, because they prove the same game."""
     wide: tuple[str, ...]
     """The names of the games whose gap is above the requested one; their brackets are valid."""
     log: Path
@@ -52,7 +52,7 @@ class Made(NamedTuple):
 def make(
     spec: str | os.PathLike[str], out: str | os.PathLike[str], progress: Progress | None = None
 ) -> Made:
-    """Make the set of certified games that a specification describes, or what is missing of it.
+    """Make the set of certified games that a specification describes, or its missing part.
 
     Writes NAME.json for each game and relaxation, a certificate, and at the end index.json. The
     same specification gives the same bytes; times and solvers go to OUT.log, beside the directory.

@@ -110,7 +110,7 @@ def plant(m: int, n: int, k: Any = None, rng: Rng = 0, entries: str = "signs") -
     m, n : int
         At least 10 and 5.
     k : int, float or Fraction, optional
-        For `Capped(k)`; by default the hard margin. There is room for k up to about m − 10.
+        The k of `Capped(k)`; by default the hard margin. k can be at most about m − 10.
     rng : int, numpy.random.Generator or None
         A seed >= 0, a generator, or None for a new seed. Equal seeds give equal games.
     entries : {"signs", "floats"}
@@ -119,8 +119,8 @@ def plant(m: int, n: int, k: Any = None, rng: Rng = 0, entries: str = "signs") -
     Returns
     -------
     Plant
-        With the game over the unit l1 ball, ``.game()``, and its optimum, ``.value``, evaluated
-        from both sides in integers before it is returned.
+        The matrix with its game over the unit l1 ball, ``.game()``, and its optimum, ``.value``.
+        Both bounds are verified in integers before `plant` returns.
 
     Raises
     ------
@@ -234,7 +234,7 @@ def _classes(n: int, b: int, rng: np.random.Generator) -> list[_Class]:
 
 
 def _fill_used(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> None:
-    """Fill the used columns: each row has its number of +1 in each class, as has each column."""
+    """Fill the used columns: each row of a group has the same number of +1 in each class."""
     for group, used in product(plan.groups, plan.classes):
         size = used.columns.size
         pattern = (np.arange(size) % plan.b)[None, :] + np.arange(group.rows.size)[:, None]

@@ -21,7 +21,7 @@ from relaxboost.relaxations import Relaxation
 CORNER_CASES = Path(__file__).parent / "corner-cases"
 """The folder of small games, each extreme in one respect."""
 LARGER_GAMES = Path(__file__).parent / "larger-games"
-"""The folder of games of 40 x 30 and 200 x 100, on which a solver that stops early is wrong."""
+"""The folder of games of 40 x 30 and 200 x 100, on which solvers that stop early fail."""
 
 FORMAT = "relaxboost references"
 """The name of the file format, a fixed text; the key "references" of such a file lists the games.
@@ -58,8 +58,8 @@ class CertifiedGames(Mapping[str, CertifiedGame]):
         Raises
         ------
         InputError
-            For a name that is not there, with the nearest ones, and if its file is not the one that
-            the index names.
+            If no game has this name (the message has similar names), or if its file does not have
+            the digest in the index.
         """
         if name not in self._games:
             hint = did_you_mean(name, self._games)
@@ -86,16 +86,16 @@ class CertifiedGames(Mapping[str, CertifiedGame]):
         relaxation : class of relaxations, Relaxation, or a tuple of them, optional
             ``rb.Capped`` for any cap, ``rb.Capped(k=2)`` for this one.
         over : class of domains, domain, or a tuple of them, optional
-            As ``rb.Simplex`` or ``rb.L1Ball(1)``.
+            The domain of w, such as ``rb.Simplex`` or ``rb.L1Ball(1)``.
         m, n : int, or what ``in`` understands, optional
-            As ``40`` or ``range(2, 50)``.
+            The number of examples or hypotheses, such as ``40`` or ``range(2, 50)``.
         level : {"exact", "enclosed"}, optional
 
         Raises
         ------
         InputError
-            If no game meets the conditions, or one is of another kind, such as the name of a
-            relaxation in place of the relaxation.
+            If no game meets the conditions, or a condition has a wrong type, such as the name of a
+            relaxation instead of the relaxation.
         """
         _check_kinds("relaxation", relaxation, Relaxation, "rb.Capped or rb.Capped(k=2)")
         _check_kinds("over", over, Domain, "rb.Simplex or rb.L1Ball(1)")
@@ -165,9 +165,9 @@ def load(*directories: str | os.PathLike[str], **conditions: Any) -> CertifiedGa
     Parameters
     ----------
     *directories : path
-        What `make` made. Names that occur twice are those of the first.
+        Directories that `make` wrote. If a name occurs twice, the first directory counts.
     **conditions
-        Which games, as `CertifiedGames.select` takes them: ``relaxation=rb.Capped, m=40``.
+        The conditions of `CertifiedGames.select`, such as ``relaxation=rb.Capped, m=40``.
 
     Returns
     -------
@@ -177,8 +177,7 @@ def load(*directories: str | os.PathLike[str], **conditions: Any) -> CertifiedGa
     Raises
     ------
     InputError
-        If a directory has no index, or one that is not as `make` writes it, or if no game meets
-        the conditions.
+        If a directory has no valid index, or if no game meets the conditions.
     """
     chosen = [Path(d) for d in directories] or [CORNER_CASES, LARGER_GAMES]
     games = [game for directory in reversed(chosen) for game in read_index(directory)]

@@ -110,7 +110,7 @@ def read_over(text: str) -> domains.Domain:
     Raises
     ------
     InputError
-        For anything but a domain of `relaxboost.game.domains` with one number at most.
+        If the text is not a domain of `relaxboost.game.domains` with at most one number.
     """
     found = re.fullmatch(rf"\s*(\w+)\(\s*({_NUMBER})?\s*\)\s*", text)
     name, number = found.groups() if found else ("", None)

@@ -37,9 +37,8 @@ def read_spec(path: str | os.PathLike[str]) -> tuple[list[Entry], Sources]:
     Raises
     ------
     InputError
-        For everything that would fail later: a file that is missing, a generator, relaxation or key
-        that is unknown, sizes out of range, a relaxation that does not fit a game, names given
-        twice.
+        If the specification would fail later: a missing file, an unknown generator, relaxation or
+        key, sizes out of range, a relaxation that does not fit a game, or a repeated name.
     """
     path = check_input(path, folder=True)
     try:

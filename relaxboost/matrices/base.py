@@ -32,7 +32,7 @@ class Best(NamedTuple):
     edge: float
     """The absolute edge of the column, |(Aᵀd)_id| >= 0, as computed."""
     slack: float
-    """No hypothesis has an edge above edge + slack, up to `edge_roundings`; inf if it is not known.
+    """The slack: every hypothesis has an edge of at most edge + slack, up to `edge_roundings`.
     """
 
 
@@ -112,7 +112,7 @@ class MarginMatrix(ABC):
 
     @abstractmethod
     def _column(self, j: int) -> NDArray[Any]:
-        """Return column `j`, a column that exists, shape (m,)."""
+        """Return column `j`, shape (m,); the caller has checked that `j` exists."""
 
     @abstractmethod
     def _edges(self, d: Vector) -> Vector:

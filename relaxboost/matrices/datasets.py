@@ -64,7 +64,7 @@ class SignedLabels(NamedTuple):
         Returns
         -------
         array of shape (m,)
-            Of the kind of the labels, so that it can be compared with them.
+            Labels of the same type as the original labels, so that both can be compared.
         """
         return np.asarray(self.classes)[(np.asarray(scores) > 0.0).astype(np.intp)]
 
@@ -181,7 +181,7 @@ def read_csv(path: str | os.PathLike[str], label: str, sep: str = ",") -> Datase
     label : str
         The name of the label column; any two values will do.
     sep : str
-        What separates columns: one character, or ``\\t``.
+        The separator of columns: one character, or ``\\t``.
 
     Returns
     -------

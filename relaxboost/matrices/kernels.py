@@ -85,8 +85,8 @@ def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
 def _four_sums(codes: NDArray[Any], offsets: Whole, first: int, yd: Array, levels: Array) -> None:
     """Write the sums of yd up to each level of four features to the rows of `levels`.
 
-    An addition to a level waits for the previous addition to that level. With four features at a
-    time, the CPU works meanwhile. Each feature is summed in the order of the examples.
+    An addition to a level waits for the previous addition to that level. Meanwhile the CPU adds
+    to the levels of the other three features. Each feature is summed in the order of the examples.
     """
     last = codes.shape[0] - 1
     levels[:] = 0.0
@@ -437,7 +437,7 @@ def within(d: Array, most: float) -> bool:
 
 
 def largest(v: Array) -> float:
-    """Return max |v|."""
+    """Return the largest absolute entry of v."""
     return max(float(v.max()), -float(v.min()))
 
 
@@ -463,7 +463,7 @@ def dot(a: Array, b: Array) -> float:
 
 
 def along(u: Array, v: Array, eta: float) -> Array:
-    """Return u + ηv."""
+    """Return the vector u + ηv."""
     out = eta * v
     out += u
     return out

@@ -138,12 +138,12 @@ def oracle(
     y : array of shape (m,)
         Labels −1 and +1.
     slack : float, optional
-        How much the edge of the returned hypothesis may fall short of the largest absolute edge
-        of the class: 0 for an exact learner. It is added to the upper bound (SS09, the remark
-        under Fig. 1). None: nothing is known, and the upper bound is infinite.
+        The largest amount by which the edge of the returned hypothesis may be below the largest
+        absolute edge of the class: 0 for an exact learner. It is added to the upper bound (SS09,
+        the remark under Fig. 1). With None the slack is unknown, and the upper bound is infinite.
     name : str, optional
-        What the digest of the game knows the learner by; by default the name of the function,
-        or the representation of the estimator.
+        The name of the learner in the digest of the game; by default the name of the function, or
+        the representation of the estimator.
 
     Raises
     ------

@@ -21,7 +21,7 @@ class PairMatrix(DenseMatrix):
     Parameters
     ----------
     H : array of shape (N, n)
-        What hypotheses say of the documents, in [−1, 1].
+        The predictions of the hypotheses for the documents, in [−1, 1].
     better, worse : arrays of shape (m,)
         The two documents of each pair.
     """

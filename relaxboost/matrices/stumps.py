@@ -35,7 +35,7 @@ class StumpColumn:
     threshold: float
     name: str
     shown: str
-    """The threshold, a decimal with as few digits as separate the same values."""
+    """The threshold as a decimal text, with the fewest digits that give the same cut."""
 
     def __call__(self, X: ArrayLike) -> Array:
         """Return the predictions in {−1, 0, +1} for the rows of `X`, shape (rows,)."""
@@ -221,9 +221,9 @@ class StumpMatrix(MarginMatrix):
     def _margins(self, support: Whole, coefficients: Vector) -> Vector:
         """Return A w, shape (m,). If there are many columns, the weights are summed by level.
 
-        A weight takes part in the additions of its feature, and in one addition for each other
-        feature with weights. That is at most one addition for each column, so the rounding bound
-        for columns added one by one also holds here.
+        The weights of a feature are added to each other, and the features' sums to each other.
+        Each weight is rounded at most once for each column, so the rounding bound for columns
+        added one by one also holds here.
         """
         if support.size > _FEW * len(self._codes):
             w = np.zeros(int(self._offsets[-1]))

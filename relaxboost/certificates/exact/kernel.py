@@ -28,7 +28,7 @@ class Kernel:
     tight : list of int
         Rows.
     basic : list of int
-        As many variables as there are rows.
+        The basic variables, as many as there are rows.
     """
 
     def __init__(self, program: ExactProgram, tight: list[int], basic: list[int]) -> None:
@@ -36,7 +36,7 @@ class Kernel:
         self._basic = basic
         # python-flint has dense matrices only, so sparse rows are eliminated before they get there.
         self._pivots = _diagonal(program, tight, basic)
-        """The variables of D by its rows."""
+        """The basic variable of each row of D."""
         eliminated = set(self._pivots.values())
         self._rows = [t for t in tight if t not in self._pivots]
         self._variables = [j for j in basic if j not in eliminated]

@@ -124,7 +124,7 @@ def exact_optimum(
     Returns
     -------
     ExactOptimum
-        With ``lower == value == upper``, or with the value None if a limit was reached first.
+        The optimum with ``lower == value == upper``, or with the value None at a limit.
 
     Raises
     ------

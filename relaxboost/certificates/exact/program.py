@@ -17,7 +17,7 @@ from relaxboost.relaxations.linear import Bound, ExactForm
 
 
 class ExactProgram:
-    """min f(d) + r v over the simplex with ± <a_j, d> <= v for the columns added, in integers.
+    """The integer program min f(d) + r v over the simplex with ± <a_j, d> <= v for added columns.
 
     The variables are (d, z, v) times `unit`, the common denominator of all bounds, and every row is
     multiplied by a factor that makes it integral. The rows are the row of the simplex, the rows of

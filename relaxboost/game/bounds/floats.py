@@ -1,4 +1,4 @@
-"""Outward-rounded bounds: lower <= ρ <= upper holds for the numbers as they are stored.
+"""Outward-rounded bounds: lower <= ρ <= upper holds for the stored doubles.
 
 Both bounds survive a d or w that is feasible only up to rounding. Entries of A are at most 1 in
 absolute value, so ‖A w‖_inf <= ‖w‖_1 and ‖Aᵀx‖_inf <= ‖x‖_1. With F the relaxed margin,

@@ -83,7 +83,7 @@ class Domain(ABC):
         Raises
         ------
         InputError
-            If there is nothing near to move them to.
+            If no such weights are near.
         """
 
     @abstractmethod

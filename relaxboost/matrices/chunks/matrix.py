@@ -159,19 +159,21 @@ def chunked(
         Two values, mapped as by `datasets.labels`, or −1 and +1. For Parquet the name of a
         column; for an iterator None.
     directory : path, optional
-        Where the pages go, in a folder of their own which is deleted with the matrix; by default
-        that for temporary files. A cluster's workers must see it under the same path.
+        The directory for the pages. They are in a subfolder that is deleted with the matrix. The
+        default is the directory for temporary files. A cluster's workers must see it under the same
+        path.
     max_cuts : int, optional
-        As in `stumps`: at most this many thresholds a feature. This is another game, with another
-        digest and another optimum, and its codes take a byte each up to 255.
+        The largest number of thresholds for a feature, as in `stumps`. The game with fewer
+        thresholds has a different digest and optimum. Up to 255 thresholds, a code takes one byte.
     feature_names : sequence of str, optional
-        By default those of the source, else x0, x1, ...
+        The names of the features. By default they are those of the source, or x0, x1, ...
     page : int
-        Rows read and written at once; it changes no result.
+        The number of rows that are read and written at a time. It does not change results.
     client : dask.distributed.Client, optional
-        Who makes the passes, from threads to a cluster (``pip install '.[dask]'`` in a checkout).
-        Pages are read where they are used; vectors of length m stay with the caller, and go to
-        the workers as a file in `directory`. If workers die their work is done again.
+        The client whose workers compute the passes, from threads to a cluster. It needs
+        ``pip install '.[dask]'`` in a checkout. Workers read the pages from `directory`. Vectors of
+        length m go to the workers as a file in the same directory. If a worker dies, another worker
+        repeats its tasks.
 
     Returns
     -------

@@ -16,7 +16,7 @@ from relaxboost._core.errors import InputError
 
 
 def fixed_point(signs: Vector, d: Vector) -> tuple[Whole, int, float]:
-    """Return integers q, their sum, and a power of two s such that s·q rounds `signs` · `d`.
+    """Return integers q, their sum, and a power of two s with s·q equal to `signs` · `d`, rounded.
 
     With Σ|d| in [2^(e−1), 2^e), s is 2^(e−61) and each entry is rounded by at most s/2. So Σ|q| is
     below 2^61 + m/2, and every signed sum of the q, and twice such a sum, fits into 64 bits. The

@@ -178,7 +178,7 @@ class Header:
     Parameters
     ----------
     names : sequence of str, optional
-        By default those of the first block, else x0, x1, ...
+        The names of the features. By default they are those of the first block, or x0, x1, ...
     """
 
     def __init__(self, names: Any = None) -> None:
