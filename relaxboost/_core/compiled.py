@@ -120,7 +120,7 @@ if hasattr(os, "register_at_fork"):
 def is_interrupt(error: BaseException) -> bool:
     """Return whether Ctrl-C raised this error. Inside numba's dispatcher it becomes a SystemError.
 
-    That SystemError may be the cause of another one.
+    A SystemError may have another SystemError as its cause.
     """
     cause: BaseException | None = error
     while isinstance(cause, SystemError):

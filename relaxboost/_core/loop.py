@@ -40,7 +40,7 @@ def seconds_left() -> float:
     Raises
     ------
     TimeUp
-        If there are none.
+        If no seconds are left.
     """
     left = _DEADLINE.get() - time.perf_counter()
     if left <= 0.0:

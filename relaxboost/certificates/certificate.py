@@ -267,7 +267,7 @@ class Certificate:
 
 
 MATRIX_ARGUMENT = "use the argument A, a matrix or a Game"
-"""The words for "--matrix FILE" in messages of the checker if Python code calls it."""
+"""The text that replaces "--matrix FILE" in messages of the checker after a call from Python."""
 
 
 def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:

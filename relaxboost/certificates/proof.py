@@ -52,7 +52,7 @@ def certify(
     w: Any = None,
     inline: bool | None = None,
 ) -> Certificate:
-    """Return a certificate of the bracket that a pair (d, w) proves, for anyone to re-check.
+    """Return a certificate of the bracket that a pair (d, w) proves, which anyone can check.
 
     The points are made exact: d consists of non-negative integers over one denominator, and w of
     signed integers over one, so that the margins A w and the edges Aᵀd are exact. The lower bound

@@ -301,7 +301,7 @@ def _print(path: Path) -> None:
 
 
 DOMAINS = {"l1": "L1Ball", "simplex": "Simplex", "full-simplex": "FullSimplex", "l2": "L2Ball"}
-"""The names of sets of weights for --over, and their classes."""
+"""The domains of the weights: the names for --over, and the classes."""
 
 
 def added(*options: Callable[..., Any]) -> Callable[..., Any]:

@@ -124,7 +124,7 @@ def _wrong(certified: CertifiedGame, sources: Sources) -> str:
 
 
 def _elsewhere(certified: CertifiedGame, certificate: Certificate, sources: Sources) -> str:
-    """Return the difference between the certificate's game and the game in the index, or ""."""
+    """Return how the certificate's game differs from the game in the index, or ""."""
     game = certified.game()
     if (game.m, game.n) != (certified.m, certified.n):
         return "the index gives it another size"

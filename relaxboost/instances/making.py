@@ -1,4 +1,4 @@
-"""Creation of a set of certified games: one file after another, each written completely or not."""
+"""Creation of a set of certified games, file by file, each written completely or not at all."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _NUMBER = r"(?:\d+/[1-9]\d*|\d+\.?\d*(?:e[-+]?\d+)?)"
 
 
 class Sources:
-    """Matrices by their descriptions. The last matrix is cached, as relaxations share it."""
+    """Matrices by their descriptions. The last matrix is cached for further relaxations."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

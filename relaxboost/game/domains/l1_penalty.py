@@ -17,7 +17,7 @@ class L1Penalty:
     Raises
     ------
     InputError
-        Always, naming the remedies.
+        Always. The message names the remedies.
     """
 
     def __new__(cls, weight: Any = None) -> NoReturn:
