@@ -31,7 +31,7 @@ def number(value: Any) -> str:
 
 
 def vector(values: Sequence[Any] | None) -> dict[str, Any] | str:
-    """Return integers over a common denominator, or one number if all are equal; None is ones."""
+    """Return integers over a common denominator, or one number if all are equal. None gives 1."""
     exact = [Fraction(v) for v in ([1] if values is None else values)]
     if exact and all(v == exact[0] for v in exact):
         return number(exact[0])

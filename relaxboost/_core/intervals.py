@@ -73,7 +73,7 @@ class Interval:
         return enclose(other) + (-self)
 
     def __mul__(self, other: Any) -> Interval:
-        """Multiply. Zero times infinity is zero, since infinity stands for any large number."""
+        """Multiply. Zero times infinity is zero, since infinite ends are limits of finite ones."""
         other = enclose(other)
         a, b, c, d = self.lower, self.upper, other.lower, other.upper
         try:

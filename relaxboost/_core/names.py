@@ -44,7 +44,7 @@ def did_you_mean(name: str, known: Iterable[str], alike: float = 0.4) -> str:
 
 
 def known_names(name: object, known: Iterable[str], otherwise: str = "choose one of") -> str:
-    """Return the one remedy for an unknown name: names that are similar, or else all known ones."""
+    """Return the remedy for an unknown name: similar names if there are any, else all names."""
     names = list(known)
     near = did_you_mean(name, names, 0.6) if isinstance(name, str) else ""
     return near or f"; {otherwise} {', '.join(names)}"

@@ -244,7 +244,7 @@ def _fill_used(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> 
 
 
 def _fill_others(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> None:
-    """Fill the other columns like used ones, then change some +1 to −1: few or many by halves."""
+    """Fill the other columns like used ones, then change some +1 to −1 to make edges smaller."""
     others, b = plan.others, plan.b
     turned = np.where(
         rng.random(others.size) < 0.5, 3.0 / A.shape[0], rng.uniform(0.0, 0.5, others.size)

@@ -27,7 +27,7 @@ class Best(NamedTuple):
     id: int
     """The canonical number of the column."""
     sign: int
-    """The sign of the edge, +1 or −1. 0 stands for w = 0, if w = 0 is the best point of the domain.
+    """The sign of the edge, +1 or −1, or 0 if w = 0 is the best point of the domain.
     """
     edge: float
     """The absolute edge of the column, |(Aᵀd)_id| >= 0, as computed."""
@@ -144,7 +144,7 @@ class MarginMatrix(ABC):
         if not ids.size:
             return np.zeros(self.m)
         for j in ids[(ids < 0) | (ids >= self.known)].tolist():
-            self.column(j)  # which says what is wrong
+            self.column(j)  # raises the error
         weights = np.ascontiguousarray(coefficients, dtype=np.float64)
         if weights.shape != ids.shape:
             raise ValueError(f"there are {ids.size} columns and {weights.size} coefficients")

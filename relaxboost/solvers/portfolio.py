@@ -45,7 +45,7 @@ class Phase(NamedTuple):
     """A function that returns why the phase is not used for a request, or "" if it is used."""
     start: Callable[[Request], Booster]
     budget: Callable[[Game], float] = lambda game: math.inf
-    """A function that returns the largest work, in products of the margin matrix with a vector."""
+    """A function that returns the budget of work: a number of products of A with a vector."""
 
 
 def _why_no_strings(request: Request) -> str:

@@ -37,7 +37,7 @@ def flint() -> Any:
 
 
 def integer_columns(matrix: MarginMatrix, columns: Sequence[int]) -> Columns:
-    """Return columns of A in integers."""
+    """Return columns of A as integers over a power of two for each column."""
     found = Columns([], [])
     for column in matrix.columns(columns).T.tolist():
         # A double is an integer over a power of two, so this conversion is exact.
