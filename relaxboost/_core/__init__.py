@@ -1,4 +1,4 @@
-"""What every room needs: errors, directed rounding, intervals, files, compiled kernels."""
+"""Shared parts of all rooms: errors, directed rounding, intervals, files, compiled kernels."""
 
 from relaxboost._core.errors import InputError, MissingDependencyError
 

@@ -1,4 +1,4 @@
-"""The types of arrays, named once, and what is given made one."""
+"""The types of arrays, and the conversion of a caller's values to arrays."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 from relaxboost._core.errors import InputError
 
 Array = NDArray[np.float64]
-"""Doubles."""
+"""An array of doubles."""
 Vector = Array
-"""Doubles in one row."""
+"""A vector of doubles."""
 Matrix = Array
-"""Doubles in rows and columns."""
+"""A matrix of doubles."""
 Whole = NDArray[np.int64]
-"""Whole numbers: indices and counts."""
+"""An array of integers: indices and counts."""
 Flags = NDArray[np.bool_]
-"""True or False."""
+"""An array of booleans."""
 
 
 def no_number(given: NDArray[Any]) -> tuple[int, ...] | None:
-    """Return where the first entry is that no double is made of, None where all can be."""
+    """Return the index of the first entry that is not a number, or None without one."""
     for at in np.ndindex(given.shape):
         try:
             float(given[at])
@@ -33,18 +33,18 @@ def no_number(given: NDArray[Any]) -> tuple[int, ...] | None:
 
 
 def doubles(name: str, given: Any) -> Array:
-    """Return what is given as an array of doubles, without a copy where it is one.
+    """Return a caller's value as an array of doubles, without a copy if it is one already.
 
     Raises
     ------
     InputError
-        For what is no array of numbers, with its name.
+        If the value is not an array of numbers; the message has `name`.
     """
     try:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         where = str(error)
-        with suppress(ValueError):  # of some ragged lists there is none of objects
+        with suppress(ValueError):  # some ragged lists cannot become arrays of objects
             array = np.asarray(given, dtype=object)
             at = no_number(array)
             where = where if at is None else f"at {list(at)} it has {array[at]!r:.60}"

@@ -1,4 +1,4 @@
-"""The threads of BLAS: they wait busily, and on a busy machine small work takes one far less."""
+"""Limits on the threads of BLAS: on a busy machine its waiting threads slow down small problems."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 _ORDER = 1000
-"""Of matrices whose factors several threads win little at: milliseconds."""
+"""The order of matrices that BLAS factorises in milliseconds, so that threads gain little."""
 
 
 @cache
@@ -23,7 +23,7 @@ def _libraries() -> ThreadpoolController:
 
 
 class _Limit:
-    """One thread for BLAS as long as anyone asks for it, since the setting is the process's."""
+    """The limit of one BLAS thread, kept while any thread of the process needs it."""
 
     def __init__(self) -> None:
         self.renew()
@@ -31,24 +31,24 @@ class _Limit:
         self._before: Any = None
 
     def renew(self) -> None:
-        """Take a new lock, in a fork, where the thread that held it is gone."""
+        """Make a new lock in a forked process, which lacks the thread that held the old lock."""
         self._lock = Lock()
 
     def enter(self) -> None:
-        """Set it, where it is not set yet."""
+        """Set the limit, unless it is set already."""
         with self._lock:
             if self._inside == 0:
                 self._before = _libraries().limit(limits=1, user_api="blas")
             self._inside += 1
 
     def leave(self) -> None:
-        """Let the last of those who asked restore what was before."""
+        """Restore the previous number of threads when the last caller has left."""
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
                 self._before.restore_original_limits()
             for library in _libraries().lib_controllers:
-                # Since 3.8 one thread only can set limits until it says that it is done.
+                # Since threadpoolctl 3.8 a thread that sets limits locks out all others.
                 getattr(library, "clear_controlling_thread", lambda: None)()
 
 
@@ -59,7 +59,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Let BLAS use one thread within."""
+    """Limit BLAS to one thread within the context."""
     if getattr(_here, "inside", False):
         yield
         return
@@ -73,6 +73,6 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def threads_for(m: int, n: int | None) -> AbstractContextManager[None]:
-    """Let BLAS use one thread within, unless there are many rows and columns; None for any."""
+    """Limit BLAS to one thread in the context, unless an m x n matrix is large; n may be None."""
     small = m * min(_ORDER if n is None else n, _ORDER) <= _ORDER**2
     return one_blas_thread() if small else nullcontext()

@@ -1,4 +1,4 @@
-"""Compilation of kernels, cached on disk where there is somewhere to cache, and their threads."""
+"""Compilation of kernels with a disk cache, and the threads that run them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from relaxboost._core.progress import quiet
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return numba's `njit` with a disk cache; without one where no folder can be written.
+    """Return numba's `njit` with a disk cache, or without one if no folder is writable.
 
-    A read-only installation of a user without a home folder has nowhere to cache; there the
-    kernels are compiled anew in each process.
+    A read-only installation of a user without a home folder has no place for a cache; each process
+    then compiles the kernels again.
     """
 
-    options["no_cfunc_wrapper"] = True  # for callers in C, who are none: a tenth of the time
+    options["no_cfunc_wrapper"] = True  # unused wrappers for C: 10% of the time
 
     def decorate(function: Callable[..., Any]) -> Any:
         try:
@@ -38,12 +38,12 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 class _Saying(TimingListener):
-    """Says once on standard error that kernels are compiled, where it takes over a second."""
+    """Prints once on standard error that kernels are compiled, if that takes over a second."""
 
     def on_end(self, event: Any) -> None:
-        """Add the seconds of a kernel to those before."""
+        """Add the compile time of a kernel to the total."""
         super().on_end(event)
-        if self.done and self.duration > 1.0:  # kernels compile kernels that they call
+        if self.done and self.duration > 1.0:  # a kernel's time includes the kernels that it calls
             unregister("numba:compile", self)
             if not quiet.get():
                 sys.stderr.write("\rrelaxboost: compiles its kernels; later starts are faster\n")
@@ -54,10 +54,10 @@ if sys.stderr is not None and sys.stderr.isatty():
 
 
 def ready(*calls: Callable[[], object]) -> None:
-    """Make these calls, so that the kernels that they use are compiled or loaded from the cache.
+    """Make these calls, so that their kernels are compiled or loaded from the cache.
 
-    A run makes one call of each kind before its clock starts, with its own matrix and relaxation:
-    those have the signatures that the run needs.
+    Before its clock starts, a run makes one call of each kind with its own matrix and relaxation,
+    because those have the signatures that the run needs.
 
     Raises
     ------
@@ -88,15 +88,16 @@ _most: ContextVar[int | None] = ContextVar("most", default=None)
 @cache
 def _threads() -> tuple[ThreadPoolExecutor, int]:
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
-    asked = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]  # "4,2": nested ones after it
+    asked = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]  # "4,2": 2 is for nested loops
     threads = min(8, cpus, int(asked) or 1 if asked.isdecimal() else 8)
     return ThreadPoolExecutor(threads, thread_name_prefix="relaxboost"), threads
 
 
 def thread_pool() -> tuple[ThreadPoolExecutor, int]:
-    """Return the threads that kernels compiled with `nogil` share, and how many may be used.
+    """Return the threads that share kernels compiled with `nogil`, and the number of them to use.
 
-    Plain threads, since OpenMP's neither survive a fork nor may be entered from two of them.
+    These are plain threads, because OpenMP's threads do not survive a fork, and two threads must
+    not enter them at once.
     """
     pool, threads = _threads()
     return pool, min(threads, _most.get() or threads)
@@ -104,7 +105,7 @@ def thread_pool() -> tuple[ThreadPoolExecutor, int]:
 
 @contextmanager
 def at_most(threads: int | None) -> Iterator[None]:
-    """Let kernels that are called within use so many threads at most; None for all."""
+    """Limit kernels within the context to at most `threads` threads; None for all."""
     token = _most.set(threads)
     try:
         yield
@@ -113,13 +114,13 @@ def at_most(threads: int | None) -> Iterator[None]:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_threads.cache_clear)  # threads stay behind in a fork
+    os.register_at_fork(after_in_child=_threads.cache_clear)  # threads do not survive a fork
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """Return whether Ctrl-C raised this: inside numba's dispatcher it comes as a SystemError.
+    """Return whether Ctrl-C raised this error. Inside numba's dispatcher it becomes a SystemError.
 
-    It may come as one that another one caused.
+    A SystemError may have another SystemError as its cause.
     """
     cause: BaseException | None = error
     while isinstance(cause, SystemError):

@@ -1,4 +1,4 @@
-"""Numbers as files have them: exact ones as text of any length, as certificates write them."""
+"""Numbers in files: exact numbers as text of any length, in the notation of certificates."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-_CHUNK = 10**4000  # Python limits how many digits str() writes at once
+_CHUNK = 10**4000  # Python limits the number of digits that str() writes at once
 
 
 def finite(value: float) -> float | None:
-    """Return a number for JSON, None for infinities and nan, which it has not."""
+    """Return a number for JSON, or None for infinities and nan, which JSON does not have."""
     return float(value) if math.isfinite(value) else None
 
 
@@ -25,13 +25,13 @@ def integer(value: int) -> str:
 
 
 def number(value: Any) -> str:
-    """Return an exact rational as ``"-3/7"``."""
+    """Return an exact rational as text such as ``"-3/7"``."""
     q = Fraction(value)
     return integer(q.numerator) + (f"/{integer(q.denominator)}" if q.denominator != 1 else "")
 
 
 def vector(values: Sequence[Any] | None) -> dict[str, Any] | str:
-    """Return integers over one denominator, or one number where all are equal; None is ones."""
+    """Return integers over a common denominator, or one number if all are equal. None gives 1."""
     exact = [Fraction(v) for v in ([1] if values is None else values)]
     if exact and all(v == exact[0] for v in exact):
         return number(exact[0])
@@ -41,7 +41,7 @@ def vector(values: Sequence[Any] | None) -> dict[str, Any] | str:
 
 
 def bounds(values: Sequence[Fraction | None]) -> dict[str, Any] | str | None:
-    """Return a vector in which null stands for no bound; null alone, where there is none at all."""
+    """Return a vector in which null stands for no bound, or null alone without any bound."""
     known = [v for v in values if v is not None]
     if not known:
         return None

@@ -1,4 +1,4 @@
-"""The errors a user meets. Each names the thing, the rule and the remedy."""
+"""The errors that users see. Each message names the thing, the rule and the remedy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class InputError(ValueError):
-    """An input cannot be used. It is raised before work starts, if that is possible.
+    """An input that cannot be used. The error is raised before work starts if possible.
 
     Examples
     --------
@@ -22,20 +22,20 @@ class InputError(ValueError):
 
 
 class SolverError(InputError):
-    """A solver gives no answer, most often since entries are of too different sizes for it."""
+    """A solver returned no answer, most often because entries differ too much in size."""
 
 
 class RowError(InputError):
-    """A row of a block cannot be used. Who knows where the block begins can say which it is.
+    """A row of a block that cannot be used; `moved` gives the row its number in the whole file.
 
     Parameters
     ----------
     before : str
-        What is said before "row 3".
+        The text of the message before "row 3".
     row : int
         Counted from the beginning of the block.
     after : str
-        What is said after it.
+        The text of the message after "row 3".
     """
 
     def __str__(self) -> str:
@@ -43,53 +43,53 @@ class RowError(InputError):
         return f"{before}row {row}{after}"
 
     def moved(self, by: int) -> RowError:
-        """Return the error of a row counted from so many rows before."""
+        """Return the error with the row number increased by `by`."""
         before, row, after = self.args
         return RowError(before, row + by, after)
 
 
 def few(values: Sequence[Any], most: int, said: Callable[[Any], str] = str) -> str:
-    """Return "a, b, ...", with so many values at the most."""
+    """Return "a, b, ...", with at most `most` values."""
     return ", ".join(map(said, values[:most])) + ", ..." * (len(values) > most)
 
 
 def number_of(count: int, what: str) -> str:
-    """Return "1 task", "2 tasks"."""
+    """Return a count with its noun, such as "1 task" or "2 tasks"."""
     return f"{count} {what}{'s' * (count != 1)}"
 
 
 class MissingDependencyError(ImportError):
-    """An optional library is needed; the message says which extra brings it."""
+    """A missing optional library; the message names the extra that installs it."""
 
 
 def requirements(extra: str | None) -> list[str]:
-    """Return what an extra requires, or with None relaxboost itself, as pip takes it."""
+    """Return the requirements of an extra, or of relaxboost itself for None, in pip's notation."""
     from importlib import metadata
 
     try:
         given = metadata.requires("relaxboost") or []
-    except metadata.PackageNotFoundError:  # a folder on the path that was never installed
+    except metadata.PackageNotFoundError:  # relaxboost was never installed
         return []
     asked = [re.split(r"\s*;\s*extra == |['\"]", line) for line in given]
     return [one[0] for one in asked if one[2:3] == ([] if extra is None else [extra])]
 
 
 def install(extra: str, only: str = "") -> str:
-    """Return how to get what an extra brings, also where there is no checkout.
+    """Return the command that installs an extra, also outside of a checkout.
 
-    With `only`, the beginning of a name, no more of it than that.
+    With `only`, the command installs the requirements whose names begin with this text.
     """
     required = " ".join(f"'{one}'" for one in requirements(extra) if one.startswith(only))
     return f"pip install {required}" if required else f"pip install '.[{extra}]' in a checkout"
 
 
 def missing(said: str, extra: str, only: str = "") -> MissingDependencyError:
-    """Return the error for an optional library that is not there, with what `install` says."""
+    """Return the error for a missing optional library, with the command of `install`."""
     return MissingDependencyError(f"{said} (extra {extra}): {install(extra, only)}")
 
 
 def check_drawing() -> None:
-    """Raise if a picture cannot be drawn."""
+    """Raise a MissingDependencyError if matplotlib, which draws pictures, is missing."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -97,4 +97,4 @@ def check_drawing() -> None:
 
 
 class ClusterError(RuntimeError):
-    """A cluster that computes for a run has gone away, or cannot see the run's files."""
+    """A cluster that computes for a run is gone, or cannot read the run's files."""

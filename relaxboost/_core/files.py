@@ -1,4 +1,4 @@
-"""Files: checked before work starts, written whole or not at all."""
+"""Files: paths are checked before work starts, and a file is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from pathlib import Path
 from relaxboost._core.errors import InputError
 
 _PAUSE, _SHARE = 0.5, 20.0
-"""Seconds between two writes at least, and how many times the seconds that the last one took."""
+"""The least time between two writes: in seconds, and as a multiple of the time of the last write.
+"""
 
 
 def as_path(path: str | os.PathLike[str]) -> Path:
-    """Return `path` as a Path; what names no file is an InputError."""
+    """Return `path` as a Path, or raise an InputError if it is no path."""
     if isinstance(path, str | os.PathLike):
         return Path(path)
     raise InputError(
@@ -25,7 +26,7 @@ def as_path(path: str | os.PathLike[str]) -> Path:
 
 
 def check_input(path: str | os.PathLike[str], folder: bool = False) -> Path:
-    """Return `path` if a file is there, or with `folder` anything; else raise an InputError."""
+    """Return `path` if it is a file (with `folder`, also a folder), or raise an InputError."""
     given = as_path(path)
     if given.is_file() or (folder and given.exists()):
         return given
@@ -43,13 +44,12 @@ def shallow() -> Iterator[None]:
 
 
 def check_output(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> Path:
-    """Return `path` if a file can be written there, with one of the `suffixes`.
+    """Return `path` if a file with one of the `suffixes` can be written there.
 
     Raises
     ------
     InputError
-        If the folder does not exist or is not writable, or the suffix is another.
-    """
+        If the folder does not exist or is not writable, or the path has none of the `suffixes`."""
     target = as_path(path)
     if suffixes and target.suffix.lower() not in suffixes:
         raise InputError(f"cannot write {target}: use a name that ends in {', '.join(suffixes)}")
@@ -64,7 +64,7 @@ def check_output(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Name a file in the errors of the system, which have no name if a write fails."""
+    """Add the name of a file to operating system errors, which lack it if a write fails."""
     try:
         yield
     except OSError as error:
@@ -73,7 +73,7 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write `content` to `path` through a temporary file beside it."""
+    """Write `content` to a temporary file in the same folder, then rename that file to `path`."""
     temporary = ""
     with naming(path):
         try:
@@ -93,7 +93,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 class Pace:
-    """When to write a file again: every half second at most, and for a twentieth of the time."""
+    """The times at which to rewrite a file: at most every half second and 5% of the time."""
 
     def __init__(self) -> None:
         self._next = time.perf_counter() + _PAUSE
@@ -104,6 +104,6 @@ class Pace:
         return time.perf_counter() >= self._next
 
     def wrote(self, begun: float) -> None:
-        """Say that a write has ended, and when it began, as `time.perf_counter` counts."""
+        """Record that a write has ended; it began at the time `begun` of `time.perf_counter`."""
         ended = time.perf_counter()
         self._next = ended + max(_PAUSE, _SHARE * (ended - begun))

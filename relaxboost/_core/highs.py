@@ -1,9 +1,9 @@
-"""HiGHS in threads of its own: its scheduler belongs to a thread, and the caller's stays as it is.
+"""Calls of HiGHS in separate threads, so that the scheduler in the caller's thread is unchanged.
 
 The first program that HiGHS solves in a thread fixes for that thread how many workers there are; a
 later program that asks for another number ends as 'Not Set', unsolved. So every program of this
-package is solved in a thread that nothing else uses. Whatever ran before, it works, and whatever
-comes later, ``threads=2`` included, sees a HiGHS that this package has not touched.
+package is solved in a thread that nothing else uses. Therefore a call works whatever ran before it,
+and later calls of the user, also with ``threads=2``, find HiGHS as if this package had not used it.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 SIDES = "LBUZN"
-"""At the lower bound, basic, at the upper, free at zero, nonbasic, in the order of HiGHS."""
+"""At the lower bound, basic, at the upper bound, free at zero, nonbasic, in HiGHS's order."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class OwnThread:
-    """Runs calls, one at a time, in a thread that ends with this object."""
+    """A thread that runs calls one at a time and ends with this object."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="relaxboost-highs")
 
     def __call__(self, call: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
-        """Return what the call returns, or raise what it raises; Ctrl-C ends the wait."""
+        """Return the result of the call, or raise its error; Ctrl-C ends the wait."""
         todo = partial(call, *args, **options)
         return self._pool.submit(copy_context().run, todo).result()
 
 
 class WarmProgram:
-    """A linear program kept warm in HiGHS's simplex method, to which rows are added.
+    """A linear program that HiGHS's simplex method solves again from the last basis after new rows.
 
     min <cost, x> subject to lower <= x <= upper and row_lower <= rows x <= row_upper.
 
@@ -66,7 +66,7 @@ class WarmProgram:
 
         self._highspy = highspy
         self.fixed = rows.shape[0]
-        """How many rows there were before any was added."""
+        """The number of rows before any was added."""
         model = highspy.HighsLp()
         model.num_row_, model.num_col_ = rows.shape
         model.col_cost_ = cost
@@ -86,14 +86,14 @@ class WarmProgram:
             "solver": "simplex",
             "primal_feasibility_tolerance": tolerance,
             "dual_feasibility_tolerance": tolerance,
-            "small_matrix_value": 1e-12,  # by default entries below 1e-9 are dropped
+            "small_matrix_value": 1e-12,  # the default drops entries below 1e-9
         }
         for name, value in options.items():
             self.highs.setOptionValue(name, value)
         self.highs.passModel(model)
 
     def add(self, columns: NDArray[Any], last: int) -> bool:
-        """Add the row <column, x> <= x[last] for each column; False where HiGHS refuses them."""
+        """Add the row <column, x> <= x[last] for each column; False if HiGHS rejects the rows."""
         rows, index = np.nonzero(columns.T)
         count = columns.shape[1]
         ends = np.searchsorted(rows, np.arange(1, count + 1))
@@ -106,8 +106,8 @@ class WarmProgram:
         return bool(status != self._highspy.HighsStatus.kError)
 
     def sides(self) -> str:
-        """Return a letter of `SIDES` for each variable, then each row; "" without a basis."""
-        if self._running:  # Ctrl-C ended the wait, not the work
+        """Return a letter of `SIDES` for each variable, then for each row; "" without a basis."""
+        if self._running:  # Ctrl-C ended the wait, but HiGHS still runs
             return ""
         basis = self.highs.getBasis()
         if not basis.valid:
@@ -115,7 +115,7 @@ class WarmProgram:
         return "".join([SIDES[int(s)] for s in (*basis.col_status, *basis.row_status)])
 
     def go_on(self, sides: str) -> None:
-        """Start from this basis; HiGHS mends one that is none."""
+        """Start from this basis; HiGHS repairs a singular one."""
         kinds = self._highspy.HighsBasisStatus
         known = dict(zip(SIDES, map(kinds, range(len(SIDES))), strict=True))
         basis = self._highspy.HighsBasis()
@@ -126,14 +126,14 @@ class WarmProgram:
         self.highs.setBasis(basis)
 
     def run(self, seconds: float = math.inf, pivots: float = math.inf) -> str:
-        """Solve from the last basis, and again without it where that fails; return the status.
+        """Solve from the last basis and, if that fails, without a basis; return the status.
 
-        It is "Optimal", "Time limit reached", "Iteration limit reached" after so many `pivots`,
-        "Infeasible" or another of HiGHS's.
+        The status is "Optimal", "Time limit reached", "Iteration limit reached" after `pivots`
+        pivots, "Infeasible" or another status of HiGHS.
         """
         known = self._highspy.HighsModelStatus
         self.highs.setOptionValue("simplex_iteration_limit", int(min(pivots, 2**31 - 1)))
-        ends = self.highs.getRunTime() + seconds  # HiGHS counts from its first run
+        ends = self.highs.getRunTime() + seconds  # HiGHS counts from its first run on
         self.highs.setOptionValue("time_limit", ends)
         self._run()
         ended = (known.kOptimal, known.kTimeLimit, known.kIterationLimit)

@@ -1,4 +1,4 @@
-"""The history of a run, thinned by doubling so that it stays small."""
+"""The history of a run, which drops every second record when it is full."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from typing import Generic, TypeVar
 R = TypeVar("R")
 
 MOST_RECORDS = 10_000
-"""How many records a history keeps."""
+"""The largest number of records in a history."""
 
 
 class History(Generic[R]):
-    """Keeps at most 10 000 records, a record for each round.
+    """At most 10 000 records, one for each stored round.
 
-    When it is full every second one goes, and from then on only every second round is kept. The
-    first and the last round always stay.
+    When the history is full, every second record is dropped, and from then on half as many rounds
+    are stored. The first and the last round always stay.
     """
 
     def __init__(self) -> None:
         self._kept: list[R] = []
         self._stride = 1
         self.rounds = 0
-        """How many records were added."""
+        """The number of records that were added."""
         self.last: R | None = None
-        """The record added last."""
+        """The last record that was added."""
 
     def add(self, record: R) -> None:
-        """Take the record of the next round."""
+        """Add the record of the next round, which may be dropped."""
         skipped = self.rounds % self._stride
         self.rounds += 1
         self.last = record
@@ -40,7 +40,7 @@ class History(Generic[R]):
         self._kept.append(record)
 
     def records(self, last: R | None = None) -> tuple[R, ...]:
-        """Return the records kept, the last round's among them, or `last` in its place."""
+        """Return the stored records, the last one replaced by `last` if that is given."""
         if self.last is None:
             return ()
         kept = self._kept[:-1] if self._kept[-1] is self.last else self._kept

@@ -1,4 +1,4 @@
-"""HTML for notebooks and reports. Text may come from users, and is escaped here."""
+"""HTML for notebooks and reports. Text may come from users, so this module escapes it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from relaxboost._core.names import printable
 
 
 def shown(value: Any) -> str:
-    """Return a value as text without markup; floats have four digits, other values are `str`."""
+    """Return a value as text without markup: floats with four digits, other values as `str`."""
     return escape(printable(_text(value)))
 
 
@@ -19,7 +19,7 @@ def _text(value: Any) -> str:
 
 
 def table(rows: Iterable[Sequence[Any]], head: Sequence[Any] = ()) -> str:
-    """Return a table with numbers aligned to the right."""
+    """Return an HTML table with numbers aligned to the right."""
     lines = ["<table>"]
     if head:
         lines.append("<tr>" + "".join(f"<th>{shown(cell)}</th>" for cell in head) + "</tr>")
@@ -29,17 +29,17 @@ def table(rows: Iterable[Sequence[Any]], head: Sequence[Any] = ()) -> str:
 
 
 DIGEST_CHARACTERS = 12
-"""The number of characters of a digest in a card, which tell the games of a session apart."""
+"""The number of characters of a digest in a card, enough to distinguish the games of a session."""
 
 
 def card(title: str, facts: Mapping[str, Any], more: str = "") -> str:
-    """Return the display of an object in a notebook: a title, facts by name, and more HTML."""
+    """Return the HTML of an object in a notebook: a title, named facts, and more HTML."""
     rows = [(name, _text(value)) for name, value in facts.items()]
     return f"<div><strong>{shown(title)}</strong>\n{table(rows)}\n{more}</div>"
 
 
 def curve(x: Sequence[float], y: Sequence[float], caption: str) -> str:
-    """Return a small picture of a line through points (x, y), and a caption below it."""
+    """Return a small picture of a line through points (x, y), with a caption below it."""
     return _picture("M" + "L".join(_points(x, y)), "none", caption)
 
 
@@ -57,7 +57,7 @@ def stems(values: Sequence[float], caption: str) -> str:
 
 
 def _points(x: Sequence[float], y: Sequence[float]) -> list[str]:
-    """Return points in the units of a picture of 256 by 64 pixels with a frame of 8 pixels."""
+    """Return points in pixels of a picture of 256 x 64 pixels with margins of 8 pixels."""
 
     def scaled(values: Sequence[float], size: float) -> list[float]:
         low, high = min(values), max(values)

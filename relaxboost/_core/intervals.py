@@ -1,9 +1,9 @@
-"""Interval arithmetic on arrays of doubles: what a formula is worth when every step is rounded.
+"""Interval arithmetic on arrays of doubles: enclosures of a formula in which each step is rounded.
 
-A bound that is proved by a formula is evaluated here, so that no error analysis has to be done by
-hand. The four operations and the square root are correctly rounded (IEEE 754). NumPy's exp, log,
-log1p and expm1 are assumed to be wrong by at most four units in the last place, which its own
-tests check; the ball arithmetic of a certificate does not rest on that.
+Bounds that a formula proves are evaluated in intervals, which replaces error analysis by hand. The
+four operations and the square root are correctly rounded (IEEE 754). NumPy's exp, log, log1p and
+expm1 are assumed to be wrong by at most four units in the last place, which its own tests check;
+the ball arithmetic of certificates does not depend on this assumption.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Interval:
         Doubles; `upper` is `lower` if omitted. A Fraction is enclosed by its two neighbours.
     """
 
-    __array_ufunc__ = None  # so that array * Interval comes here
+    __array_ufunc__ = None  # makes array * Interval call __rmul__
 
     def __init__(self, lower: Any, upper: Any = None) -> None:
         if isinstance(lower, Fraction):
@@ -73,7 +73,7 @@ class Interval:
         return enclose(other) + (-self)
 
     def __mul__(self, other: Any) -> Interval:
-        """Multiply; zero times infinity is zero, as infinity stands for numbers without bound."""
+        """Multiply. Zero times infinity is zero, since infinite ends are limits of finite ones."""
         other = enclose(other)
         a, b, c, d = self.lower, self.upper, other.lower, other.upper
         try:
@@ -88,8 +88,8 @@ class Interval:
     def __truediv__(self, other: Any) -> Interval:
         """Divide by the non-zero numbers of an interval.
 
-        The result is extended where the divisor contains zero: a half line where zero is one of
-        its ends, e.g. [1, 2]/[0, 1] = [1, ∞], else the whole line.
+        If the divisor contains zero, the result is a half line if zero is one of its ends, e.g. [1,
+        2]/[0, 1] = [1, ∞], and the whole line if not.
         """
         other = enclose(other)
         low, high = other.lower, other.upper
@@ -133,12 +133,12 @@ class Interval:
         with np.errstate(over="ignore", under="ignore"):
             low, high = np.exp(self.lower), np.exp(self.upper)
             return Interval(
-                np.maximum(_below(low * (1.0 - _SLOPPY)) - _TINIEST, 0.0),  # never inf
+                np.maximum(_below(low * (1.0 - _SLOPPY)) - _TINIEST, 0.0),  # not inf
                 _above(high * (1.0 + _SLOPPY)) + _TINIEST,
             )
 
     def log(self) -> Interval:
-        """Return the natural logarithm of [x]_+; that of 0 is −inf."""
+        """Return the natural logarithm of [x]_+; log 0 is −inf."""
         x = self.positive()
         with np.errstate(divide="ignore"):
             low, high = np.log(x.lower), np.log(x.upper)
@@ -152,12 +152,12 @@ class Interval:
         return self._near(np.expm1)
 
     def log1p(self) -> Interval:
-        """Return log(1 + x) for x > −1, −inf where x is not above that."""
+        """Return log(1 + x) for x > −1, and −inf for x <= −1."""
         above = Interval(np.maximum(self.lower, -1.0), np.maximum(self.upper, -1.0))
         return above._near(np.log1p)
 
     def _near(self, function: Any) -> Interval:
-        """Return a non-decreasing function that is zero at zero, by NumPy."""
+        """Return the enclosure of a non-decreasing NumPy function that is zero at zero."""
         with np.errstate(over="ignore", divide="ignore"):
             low, high = function(self.lower), function(self.upper)
         off = [_SLOPPY * np.where(np.isfinite(x), np.abs(x), 0.0) for x in (low, high)]
@@ -166,7 +166,7 @@ class Interval:
     def softplus(self) -> Interval:
         """Return log(1 + e^x) without overflow."""
         low, high = np.logaddexp(0.0, self.lower), np.logaddexp(0.0, self.upper)
-        slack = 4.0 * _SLOPPY  # an exp, a log1p and a sum
+        slack = 4.0 * _SLOPPY  # the errors of an exp, a log1p and a sum
         return Interval(np.maximum(low * (1.0 - slack), 0.0), high * (1.0 + slack) + _TINIEST)
 
     def power(self, exponent: Fraction | float) -> Interval:
@@ -187,7 +187,7 @@ class Interval:
         )
 
     def sum(self) -> Interval:
-        """Return the sum of the elements, rounded once."""
+        """Return the sum of the elements, an interval with ends rounded once."""
         if not (np.isfinite(self.lower).all() and np.isfinite(self.upper).all()):
             return Interval(-np.inf, np.inf) if self.lower.min() < 0 else Interval(0.0, np.inf)
         try:
@@ -206,23 +206,23 @@ class Interval:
 
     @property
     def middle(self) -> Any:
-        """The middle, in doubles."""
+        """The midpoint in doubles."""
         with np.errstate(over="ignore"):
             return 0.5 * (self.lower + self.upper)
 
     @property
     def down(self) -> float:
-        """The lower end of a scalar; −inf in place of nan."""
+        """The lower end of a scalar; −inf instead of nan."""
         value = float(self.lower)
         return value if not math.isnan(value) else -math.inf
 
     @property
     def up(self) -> float:
-        """The upper end of a scalar; inf in place of nan."""
+        """The upper end of a scalar; inf instead of nan."""
         value = float(self.upper)
         return value if not math.isnan(value) else math.inf
 
 
 def enclose(x: Any) -> Interval:
-    """Return `x` as an interval; doubles and arrays stand for themselves."""
+    """Return `x` as an interval; doubles and arrays become intervals of width zero."""
     return x if isinstance(x, Interval) else Interval(x)

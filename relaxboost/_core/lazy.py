@@ -1,4 +1,4 @@
-"""Libraries that take long to load, under names that load them at their first use."""
+"""Lazy imports of libraries that load slowly: the first use of a name loads the library."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 
 class _Lazy(ModuleType):
-    """Stands for the module of its name, which is imported when something of it is asked for."""
+    """A stand-in for a module that is imported at the first access to one of its attributes."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # those who look at every name of a module do not ask for it
+        if name.startswith("__"):  # tools that inspect all names of a module must not load it
             raise AttributeError(name)
         return getattr(import_module(self.__name__), name)
 

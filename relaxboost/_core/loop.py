@@ -1,4 +1,4 @@
-"""The loop of every run: rounds, time, Ctrl-C, callbacks. Games, losses and planning share it."""
+"""The loop of every run: rounds, time, Ctrl-C and callbacks, for games, losses and planning."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ S = TypeVar("S")
 
 
 class TimeUp(Exception):
-    """Raised within a round that looks at the clock itself; the loop ends with "time_limit"."""
+    """Raised within a round that checks the clock; the loop then ends with "time_limit"."""
 
 
 _DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
@@ -26,7 +26,7 @@ _DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
 @contextmanager
 def until(deadline: float) -> Iterator[None]:
-    """Let everything that waits for a solver within end at this time, of `time.perf_counter`."""
+    """Set the deadline, in seconds of `time.perf_counter`, of all solvers within the context."""
     token = _DEADLINE.set(min(deadline, _DEADLINE.get()))
     try:
         yield
@@ -35,12 +35,12 @@ def until(deadline: float) -> Iterator[None]:
 
 
 def seconds_left() -> float:
-    """Return the seconds that a solver may take, inf without a deadline.
+    """Return the seconds that a solver may take, or inf without a deadline.
 
     Raises
     ------
     TimeUp
-        If there are none.
+        If no seconds are left.
     """
     left = _DEADLINE.get() - time.perf_counter()
     if left <= 0.0:
@@ -49,52 +49,52 @@ def seconds_left() -> float:
 
 
 class Clock:
-    """The seconds since a run began, and how many are left.
+    """The seconds since the start of a run, and the seconds left.
 
     Parameters
     ----------
     limit : float, optional
         Seconds, > 0, from now on.
     spent : float
-        Seconds of earlier runs that this one goes on with; they do not count towards `limit`.
+        The seconds of the earlier runs that this run continues; they do not count towards `limit`.
     """
 
     def __init__(self, limit: float | None = None, spent: float = 0.0) -> None:
         now = time.perf_counter()
         self._start = now - spent
         self.deadline = math.inf if limit is None else now + limit
-        """When time is up, as `time.perf_counter` counts; inf without a limit."""
+        """The deadline in seconds of `time.perf_counter`; inf without a limit."""
 
     @property
     def seconds(self) -> float:
-        """Seconds so far, those of earlier runs included."""
+        """The seconds so far, including those of earlier runs."""
         return time.perf_counter() - self._start
 
     @property
     def left(self) -> float:
-        """Seconds left, inf without a limit, never negative."""
+        """The seconds left, at least 0; inf without a limit."""
         return max(0.0, self.deadline - time.perf_counter())
 
     def check(self) -> None:
-        """Raise `TimeUp` where no time is left."""
+        """Raise `TimeUp` if no time is left."""
         if time.perf_counter() >= self.deadline:
             raise TimeUp
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When a run ends, besides reaching what it was for.
+    """The limits of a run, which end it even if its goal is not reached.
 
     Parameters
     ----------
     max_rounds : int, optional
         At least 1.
     time_limit : float, optional
-        Seconds from the start of the run, > 0; looked at after each round, and within rounds that
-        may take long.
+        Seconds from the start of the run, > 0. The limit is checked after each round, and within
+        rounds that may take long.
     callback : callable, optional
-        Called with the state of each round, the last included; the run ends when what it returns
-        is true.
+        Called with the state of each round, including the last. The run ends if it returns a true
+        value.
 
     Raises
     ------
@@ -118,7 +118,7 @@ class Limits:
 
     @property
     def bounded(self) -> bool:
-        """Whether a run that never reaches its goal would end all the same."""
+        """Whether a run ends even if it never reaches its goal."""
         return self.max_rounds is not None or self.time_limit is not None
 
 
@@ -136,24 +136,24 @@ def run(
     Parameters
     ----------
     states : iterable
-        A state per round; where it ends, nothing more can be done.
+        The states of the rounds, one each. The end of the iterable ends the run.
     keep : callable
-        Takes a state, keeps what is worth it, and returns why to stop, or "". It should change
-        what it keeps at once, so that Ctrl-C finds something whole.
+        A function that takes a state, stores its results, and returns the reason to stop, or "". It
+        should store all results in one assignment, so that Ctrl-C leaves no half-stored results.
     limits : Limits
     clock : Clock
         Started with ``limits.time_limit``.
     first : int
-        The number of the first state's round.
+        The number of the first round.
     empty : bool
-        Whether an interrupted run without any round has something to return; else Ctrl-C is
-        raised again.
+        Whether a run that is interrupted before its first round has a result. If not,
+        KeyboardInterrupt is raised again.
 
     Returns
     -------
     str
-        What `keep` said, "callback", "max_rounds", "time_limit", "interrupted", or "" where the
-        rounds ended by themselves.
+        The reason that `keep` returned, "callback", "max_rounds", "time_limit", "interrupted", or
+        "" if the states ended.
     """
     kept = empty
     try:

@@ -1,4 +1,4 @@
-"""Names: messages for unknown ones, and names from users as text that is safe to print."""
+"""Unknown names in messages, and users' names as text that is safe to print."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _JOINERS = "\u200c\u200d"
 
 
 def printable(text: str) -> str:
-    r"""Return text in which nothing controls a terminal: \x1b stands for the escape character.
+    r"""Return text in which no character controls a terminal; \x1b stands for the escape character.
 
-    Names of columns and files come from others, and may hold sequences that change the colour,
-    the title or the clipboard of a terminal, or the direction in which text is written.
+    The names of columns and files come from other people. They may hold sequences that change the
+    colour, the title or the clipboard of a terminal, or the direction of text.
     """
     if text.isprintable():
         return text
@@ -37,14 +37,14 @@ def did_you_mean(name: str, known: Iterable[str], alike: float = 0.4) -> str:
     Names of claims and games are codes: T9 and ss09-t9 are less than 0.6 similar to SS09-T9.
     """
     names = list(known)
-    # A name that differs in capitals only is surely the one that is meant.
+    # A name that differs only in capitals is surely the intended one.
     near = [x for x in names if x.casefold() == name.casefold()]
     near = near or get_close_matches(name, names, 3, alike)
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 def known_names(name: object, known: Iterable[str], otherwise: str = "choose one of") -> str:
-    """Return the one remedy for an unknown name: names that are similar, or else all known ones."""
+    """Return the remedy for an unknown name: similar names if there are any, else all names."""
     names = list(known)
     near = did_you_mean(name, names, 0.6) if isinstance(name, str) else ""
     return near or f"; {otherwise} {', '.join(names)}"

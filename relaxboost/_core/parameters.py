@@ -1,4 +1,4 @@
-"""Parameters: int, float or Fraction in, the exact rational kept."""
+"""Parameters of users: int, float or Fraction, converted to an exact rational."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from relaxboost._core.errors import InputError
 
 
 def exact(owner: str, name: str, value: object) -> Fraction:
-    """Return `value` as the rational it is.
+    """Return `value` as a rational of exactly the same value.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def is_given(value: object, kind: type | UnionType) -> bool:
 def positive_size(
     owner: str, name: str, value: object, least: Fraction = Fraction(1, 10**100)
 ) -> Fraction:
-    """Return a radius or a weight as the rational it is, in [`least`, 1e100].
+    """Return a radius or a weight as an exact rational in [`least`, 1e100].
 
     Raises
     ------
@@ -68,7 +68,7 @@ def spell(q: Fraction) -> str:
 
 
 def _double(value: Real) -> float:
-    """Return a number as a double; integers and fractions may be too large for one."""
+    """Return a number as a double; ±inf if an integer or a fraction is too large."""
     try:
         return float(value)
     except OverflowError:

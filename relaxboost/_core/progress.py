@@ -1,4 +1,4 @@
-"""Progress on a terminal: how many of a known number are done, or how a gap closes."""
+"""Progress bars on a terminal: for a known number of items, or for a gap that closes."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 _PAUSE = 0.1
-"""Seconds between two looks of a gap, which changes with every round."""
+"""The seconds between two updates for a gap, which changes in every round."""
 
 quiet: ContextVar[bool] = ContextVar("quiet", default=False)
-"""Whether nothing is shown anywhere."""
+"""Whether all progress bars are switched off."""
 
 
 def _shown(wanted: bool) -> bool:
@@ -25,29 +25,29 @@ def _shown(wanted: bool) -> bool:
 
 
 class Bar:
-    """Shows how many are done, and of which name; here, off a terminal, nothing."""
+    """A progress bar with the number and name of finished items; this base class shows nothing."""
 
     def __call__(self, done: int, total: int | None, name: str) -> None:
-        """Say how far it is."""
+        """Show that `done` of `total` items are finished, with the name of the current item."""
 
     def aside(self) -> AbstractContextManager[None]:
-        """Clear the way for lines on standard output."""
+        """Hide the bar within the context, for lines on standard output."""
         return nullcontext()
 
 
 class _TerminalBar(Bar):
-    """A bar of rich's on standard error."""
+    """A progress bar of the library rich on standard error."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress, self._task = progress, progress.add_task("", total=None)
 
     def __call__(self, done: int, total: int | None, name: str) -> None:
-        """Move the bar on."""
+        """Update the bar."""
         self._progress.update(self._task, completed=done, total=total, description=name)
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Take the bar away for a while."""
+        """Remove the bar while the context is open."""
         self._progress.stop()
         yield
         self._progress.start()
@@ -71,7 +71,7 @@ def _on_terminal(label: str, counted: bool) -> Iterator[Progress]:
 
 @contextmanager
 def bar(label: str, wanted: bool = True) -> Iterator[Bar]:
-    """Give a bar on a terminal (standard error), and nothing elsewhere or if it is not wanted."""
+    """Return a progress bar on a terminal (standard error); it shows nothing elsewhere."""
     if not _shown(wanted):
         yield Bar()
         return
@@ -81,10 +81,10 @@ def bar(label: str, wanted: bool = True) -> Iterator[Bar]:
 
 @contextmanager
 def closing(label: str, tol: float, wanted: bool = True) -> Iterator[Callable[[float, int], None]]:
-    """Give a function of (gap, round) that shows how a gap closes on a terminal.
+    """Return a function of (gap, round) that shows on a terminal how far the gap has closed.
 
-    A gap falls by factors, so the bar shows how many digits of those between 1 and `tol`
-    are done. Elsewhere than on a terminal, and if it is not `wanted`, nothing is shown.
+    A gap falls by factors, so the bar shows the share of the digits between 1 and `tol` that are
+    reached. It shows nothing if standard error is no terminal, or if `wanted` is false.
     """
     if not _shown(wanted):
         yield lambda gap, round: None

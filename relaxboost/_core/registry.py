@@ -1,4 +1,4 @@
-"""Classes by the names that stand for them: what a room offers is never listed by hand."""
+"""Registries of classes by name, so that no list of classes is maintained by hand."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ T = TypeVar("T")
 class Registry(dict[str, type[T]], Generic[T]):
     """The named classes of one kind, in the order of their definition.
 
-    A base class adds every subclass from ``__init_subclass__``. A class enters by a class attribute
-    `name` of its own; one without stays out.
+    A base class adds every subclass from ``__init_subclass__``. Only a class with its own class
+    attribute `name` is added.
 
     Parameters
     ----------
     what : str
-        What the classes are, for messages: "algorithm".
+        The noun for the classes in messages, such as "algorithm".
     """
 
     def __init__(self, what: str) -> None:
@@ -26,7 +26,7 @@ class Registry(dict[str, type[T]], Generic[T]):
         self.what = what
 
     def add(self, kind: type[T]) -> None:
-        """Add a class, or put it in the place of one that was defined in the same place.
+        """Add a class. It replaces an earlier class with the same module and qualified name.
 
         Raises
         ------

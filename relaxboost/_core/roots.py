@@ -18,19 +18,21 @@ def decreasing_root(
 ) -> float:
     """Return x with |h(x)| <= tolerance for a decreasing h, or as near to it as doubles allow.
 
-    Newton's step is taken where it stays within what is known of the root; else the interval is
-    halved or, while it is open, left in the direction of the root by `reach`, doubled each time.
+    A Newton step is used if it stays within the interval known to contain the root. Otherwise the
+    interval is halved. While one side is unbounded, the step goes `reach` towards it, doubled each
+    time.
 
     Parameters
     ----------
     function : callable
-        Maps x to (h(x), h'(x)); h decreases, h' may be zero or not finite where it is not known.
+        A function from x to (h(x), h'(x)). h decreases. h' may be zero or not finite if it is
+        unknown.
     start, reach : float
-        Where to begin, and the first length of a step into the open.
+        The first x, and the first step length towards an unbounded side.
     tolerance : float
-        The |h| at which to stop, >= 0.
+        The value of |h| at which the iteration stops, >= 0.
     lower, upper : float
-        What is known of the root: h(lower) >= 0 >= h(upper).
+        Known bounds of the root: h(lower) >= 0 >= h(upper).
     """
     x = min(max(start, lower), upper)
     last, slow = math.inf, 0
@@ -51,7 +53,7 @@ def decreasing_root(
         elif bounded:
             following, slow = 0.5 * (lower + upper), 0
         else:
-            reach = max(reach, 1e-15 * abs(x))  # else x + reach may be x
+            reach = max(reach, 1e-15 * abs(x))  # else x + reach may round to x
             following = x + reach if value > 0.0 else x - reach
             reach *= 2.0
         if following == x or not lower <= following <= upper:
@@ -61,8 +63,11 @@ def decreasing_root(
 
 
 def falling_root(function: Callable[[float], float], tolerance: float) -> float:
-    """Return x in [0, 1] with |h(x)| <= tolerance for a decreasing h, the last at which it was
-    called; an end where h has no root. Regula falsi with the Illinois rule."""
+    """Return x in [0, 1] with |h(x)| <= tolerance for a decreasing h.
+
+    x is the last point at which h was called. If h has no root, it is an end of [0, 1]. The method
+    is regula falsi with the Illinois rule.
+    """
     low, high = 0.0, 1.0
     at_low, at_high = function(low), function(high)
     if at_low <= 0.0 or at_high >= 0.0:

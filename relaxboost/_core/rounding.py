@@ -1,7 +1,7 @@
-"""Directed rounding: the few floating-point facts every bound in the package rests on.
+"""Directed rounding: the facts about floating point on which every bound of the package rests.
 
-All bounds hold for IEEE double precision with rounding to nearest, for sums taken in any
-order and with or without fused multiply-add (Higham 2002, Sec. 3.1).
+All bounds hold for IEEE double precision with rounding to nearest, for sums taken in any order and
+with or without fused multiply-add (Higham 2002, Sec. 3.1).
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from numpy.typing import NDArray
 
 from relaxboost._core.compiled import njit
 
-_EXACT = Context(prec=400)  # more digits than any double of reasonable size; not the caller's
+_EXACT = Context(prec=400)  # for doubles of usual size; not the caller's context
 
 UNIT = 2.0**-53
 """Unit roundoff of double precision."""
 _HUGE = 13
-"""The binary digits of values that solvers are left with; they scale by themselves so far."""
+"""The magnitude, in binary digits, up to which values go to a solver unscaled."""
 _MANY = 100
-"""Numbers for which a sum is worth a kernel."""
+"""The number of terms from which a compiled kernel sums faster."""
 
 
 def price(size: float) -> float:
-    """Return what values of such a size are divided by for a solver: 1 but for huge ones.
+    """Return the divisor for values of magnitude `size` in a solver: 1, except for huge values.
 
-    It is a power of two, so that no bit is lost.
+    It is a power of two, so division is exact.
     """
     return 2.0 ** max(math.frexp(size)[1] - _HUGE, 0) if math.isfinite(size) else 1.0
 
@@ -46,8 +46,8 @@ def down(x: float) -> float:
 def roundoff(n: int) -> float:
     """Return an upper bound of n·u / (1 − n·u), Higham's γ_n.
 
-    A sum of products with at most `n` roundings on the way of each term is wrong by at most
-    γ_n times the sum of the absolute values of its terms.
+    If each term of a sum of products undergoes at most `n` roundings, the error of the sum is at
+    most γ_n times the sum of the absolute values of its terms.
     """
     if n <= 0:
         return 0.0
@@ -72,7 +72,7 @@ def float_down(q: Fraction) -> float:
 
 
 def _nearest(q: Fraction) -> float:
-    """Return float(q), infinite where no double is near."""
+    """Return float(q), or an infinity if q is beyond the range of doubles."""
     try:
         return float(q)
     except OverflowError:
@@ -90,7 +90,7 @@ def sum_bounds(x: NDArray[np.float64]) -> tuple[float, float]:
 
 @njit()
 def _sum_twice(x: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Return Σ x, what that loses in all, and Σ |x|; what an addition loses is Knuth's TwoSum."""
+    """Return Σ x, the sum of its rounding errors (by Knuth's TwoSum), and Σ |x|."""
     total = lost = size = 0.0
     for i in range(x.shape[0]):
         new = total + x[i]
@@ -102,12 +102,12 @@ def _sum_twice(x: NDArray[np.float64]) -> tuple[float, float, float]:
 
 
 def rounded_sum(x: NDArray[np.float64]) -> float:
-    """Return a double between whose neighbours the exact sum of `x` lies.
+    """Return a double whose two neighbours enclose the exact sum of `x`.
 
-    `math.fsum` gives the nearest one, forty times as slowly where numbers are many. What sums in
-    doubles lose is known exactly, term by term; the sum of that is wrong by at most γ_n² Σ|x|
-    (Ogita, Rump & Oishi 2005, Sec. 4). Where this is below 2^-55 of the result, it is at most half
-    of the distance to a neighbour, as is the last rounding.
+    `math.fsum` returns the nearest double, but takes forty times as long for many numbers. The
+    rounding error of each addition of doubles is known exactly; the error of their sum is at most
+    γ_n² Σ|x| (Ogita, Rump & Oishi 2005, Sec. 4). If this is below 2^-55 of the result, it is at
+    most half of the distance to a neighbour, and so is the last rounding error.
     """
     if x.size >= _MANY:
         result, lost, size = _sum_twice(np.ascontiguousarray(x, dtype=np.float64))
@@ -118,11 +118,11 @@ def rounded_sum(x: NDArray[np.float64]) -> float:
 
 
 def norm_above(x: NDArray[np.float64]) -> float:
-    """Return a double not below the Euclidean norm of `x`, a few units in the last place above.
+    """Return an upper bound on the Euclidean norm of `x`, a few units in the last place above it.
 
-    The entries are scaled by a power of two, which is exact, so that no square overflows and
-    what underflows is below 2^-1072 of the largest; the factor covers that and the rounding of
-    the squares.
+    The entries are scaled by a power of two, which is exact. So no square overflows, and
+    underflowing squares are below 2^-1072 of the largest. The factor covers them and the rounding
+    of the squares.
     """
     largest = float(np.abs(x).max(initial=0.0))
     if largest == 0.0:
@@ -134,9 +134,9 @@ def norm_above(x: NDArray[np.float64]) -> float:
 
 
 def show_bracket(lower: float, upper: float) -> tuple[str, str]:
-    """Return decimals for a bracket, the lower rounded down and the upper up, so that they hold.
+    """Return a bracket as decimals, the lower rounded down and the upper up, so it stays valid.
 
-    As many decimals are given as the width of the bracket deserves, from 4 to 12.
+    The number of decimals, from 4 to 12, depends on the width of the bracket.
     """
     gap = upper - lower
     places = 6

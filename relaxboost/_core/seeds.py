@@ -44,5 +44,5 @@ def generator(rng: Rng) -> np.random.Generator:
 
 
 def seed_of(rng: Rng) -> int:
-    """Return a seed itself, or one that is drawn, for work that starts from it several times."""
+    """Return a seed itself, or draw one from a generator, for work that uses it several times."""
     return natural("rng", rng) if _is_seed(rng) else int(generator(rng).integers(2**63))

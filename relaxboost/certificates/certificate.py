@@ -50,7 +50,7 @@ class Verdict(NamedTuple):
 
 @contextmanager
 def precisely(level: str, precision: int) -> Iterator[Any]:
-    """Yield the numbers of a level, and restore the settings of python-flint afterwards."""
+    """Yield the number type of a level, and restore the settings of python-flint at the end."""
     with _settings_kept() as known:
         # The message names the extra of this package, while the checker names the library.
         if level == "enclosed" and not known:
@@ -60,7 +60,7 @@ def precisely(level: str, precision: int) -> Iterator[Any]:
 
 @contextmanager
 def _settings_kept() -> Iterator[bool]:
-    """Yield whether python-flint is installed, and restore its precision afterwards."""
+    """Yield whether python-flint is installed, and restore its precision at the end."""
     try:
         import flint
     except ImportError:
@@ -76,7 +76,7 @@ def _settings_kept() -> Iterator[bool]:
 
 @contextmanager
 def _long_numbers() -> Iterator[None]:
-    """Let str() write numbers of any length; those of certificates have at most 20 000 digits."""
+    """Let str() write numbers of any length; numbers of certificates have at most 20 000 digits."""
     before = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(0)
     try:
@@ -139,12 +139,12 @@ class Certificate:
 
     @property
     def lower(self) -> Fraction:
-        """The lower bound that is claimed."""
+        """The lower bound that the certificate claims."""
         return self._bound("lower")
 
     @property
     def upper(self) -> Fraction:
-        """The upper bound that is claimed."""
+        """The upper bound that the certificate claims."""
         return self._bound("upper")
 
     @property
@@ -154,12 +154,12 @@ class Certificate:
 
     @property
     def d(self) -> list[Fraction]:
-        """The distribution, length m."""
+        """The distribution d over the examples, length m."""
         return self._vector("d", self.document["game"]["m"])
 
     @property
     def w(self) -> dict[int, Fraction]:
-        """The non-zero weights by column."""
+        """The non-zero weights w, by the index of the column."""
         columns = self.document["columns"]
         return dict(zip(columns, self._vector("w", len(columns)), strict=True))
 
@@ -267,7 +267,7 @@ class Certificate:
 
 
 MATRIX_ARGUMENT = "use the argument A, a matrix or a Game"
-"""What `check_certificate` says in messages of the checker in place of "--matrix FILE"."""
+"""The text that replaces "--matrix FILE" in messages of the checker after a call from Python."""
 
 
 def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:

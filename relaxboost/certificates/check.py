@@ -30,11 +30,11 @@ ONE = Fraction(1)
 
 
 class Rejected(Exception):
-    """The reason why a certificate is not accepted."""
+    """The reason why a certificate is rejected."""
 
 
 def need(condition, reason):
-    """Raise unless the condition is True. A comparison of balls is True only if it is certain."""
+    """Raise Rejected unless the condition is True. Comparing balls gives True only if certain."""
     if condition is not True:
         raise Rejected(reason)
 
@@ -66,31 +66,31 @@ class Fields:
         self.limits = limits or SimpleNamespace(digits=DIGITS, left=math.inf, each=1)
 
     def spend(self, entries, units=0):
-        """Count the work: `each` units for every entry, and some more units."""
+        """Add the work of the entries, `each` units for every entry, and of `units` more units."""
         self.limits.left -= entries * self.limits.each + units
         need(self.limits.left >= 0, "this file needs more work than FORMAT.md allows for its size")
 
     def take(self, name, kind=str):
-        """Return a field, which must be of this type."""
+        """Return the field `name`; reject it if it does not have the type `kind`."""
         need(name in self.left, f"{self.where} has no {name!r}")
         need(type(self.left[name]) is kind, f"{name!r} in {self.where} is no {kind.__name__}")
         value = self.left.pop(name)
         return Fields(value, name, self.limits, self.depth + 1) if kind is dict else value
 
     def number(self, name, above=None):
-        """Return a field as a rational number."""
+        """Return the field `name` as a rational number; reject one that is not above `above`."""
         value = fraction(self.take(name), name, self.limits.digits)
         need(above is None or value > above, f"{name!r} in {self.where} is not above {above}")
         return value
 
     def whole(self, name, low, high):
-        """Return an integer, which must be in this range."""
+        """Return the field `name` as an integer; reject an integer outside of low..high."""
         value = self.take(name, int)
         need(low <= value <= high, f"{name!r} in {self.where} is not in {low}..{high}")
         return value
 
     def vector(self, name, length, above=None, gap=None):
-        """Return numbers, or one number repeated. Null stands for the number `gap`, if given."""
+        """Return a vector, or one number repeated. Null stands for the number `gap`, if given."""
         self.spend(length)
         if isinstance(self.left.get(name), str):
             return [self.number(name, above)] * length
@@ -129,7 +129,7 @@ class Fields:
         return members
 
     def done(self):
-        """Reject fields that were not taken."""
+        """Reject the object if fields are left that no call has taken."""
         need(not self.left, f"{self.where} has unknown fields: {sorted(self.left)[:3]}")
 
 
@@ -204,7 +204,7 @@ def stumps(recipe, data, n):
 
 
 def cuts(x, most):
-    """Return the levels of a feature but the last, or `most` of them, evenly spread."""
+    """Return all levels of a feature except the last, or `most` of them, evenly spread."""
     levels = sorted(set(x))[:-1]
     if most is None or len(levels) <= most:
         return levels
@@ -231,12 +231,12 @@ def products(rows, d, w):
 
 
 def hard_margin(spec, m, real):
-    """Return f = 0."""
+    """Return f and f* for f = 0."""
     return lambda d: real(ZERO), lambda x, w: need(not any(x), "x is not 0") or real(ZERO)
 
 
 def caps(spec, m, real):
-    """Return f = 0 where the sum of |d| over each group g is at most c_g."""
+    """Return f and f* for f = 0 where the sum of |d| over each group g is at most c_g."""
     *members, free = spec.groups(m)
     pairs = list(zip(members, spec.vector("caps", len(members)), strict=True))
     inside = lambda d: all(sum(abs(d[i]) for i in g) <= c for g, c in pairs)  # noqa: E731
@@ -249,7 +249,7 @@ def caps(spec, m, real):
 
 
 def spectral(spec, m, real):
-    """Return f = 0 where the j largest |d| have at most the sum s_1 + ... + s_j, for every j."""
+    """Return f and f* for f = 0 where the j largest |d| sum to at most s_1 + ... + s_j."""
     s = spec.vector("spectrum", m)
     need(min(s) >= 0 and all(map(ge, s, s[1:])), "the spectrum is negative or increases")
     ranked = lambda x: sorted(map(abs, x), reverse=True)  # noqa: E731
@@ -259,7 +259,7 @@ def spectral(spec, m, real):
 
 
 def norm(spec, m, real):
-    """Return f = c |d|, or f = 0 where |d| <= r. The norm is the sum or the maximum of a |d|."""
+    """Return f and f* for f = c |d|, or 0 where |d| <= r, in a weighted l1 or maximum norm."""
     p, a = spec.take("p"), spec.vector("weights", m, 0)
     need(p in ("1", "inf"), "p is neither 1 nor inf")
     size, dual = (sum, max)[:: 1 if p == "1" else -1]
@@ -284,7 +284,7 @@ exactly.kinds = {"hard-margin": hard_margin, "caps": caps, "norm": norm, "spectr
 
 
 def atom(kind, spec, m, real):
-    """Return f and f* of a kind that is no sum and no multiple."""
+    """Return f and f* of a relaxation that is neither a sum nor a multiple."""
     need(kind in real.kinds, f"{kind[:40]!r} is no relaxation that this level knows")
     found = real.kinds[kind](spec, m, real)
     spec.done()
@@ -345,7 +345,7 @@ def part(given, name):
 
 
 def relaxation(spec, m, real):
-    """Return f, a function of d and auxiliaries, and one of u and a witness, nowhere above F(u)."""
+    """Return f(d, auxiliaries) and a function of (u, witness) that is at most F(u)."""
     spec.spend(m + 20, min(50_000, 5_000 * spec.limits.each))  # all sums have longer numbers
     kind = spec.take("kind")
     if kind == "polyhedral":
@@ -409,7 +409,7 @@ def over_domain(spec, w, v, real):
 
 
 def check(document, path=None, known=None):
-    """Return (level, lower, upper). `known` is (bytes of A, its SHA-256, Aw, A'd), to replace A."""
+    """Return (level, lower, upper). `known` is (bytes of A, its SHA-256, Aw, A'd), instead of A."""
     doc = Fields(document, "the document")
     doc.left.pop("comments", None)
     digest = doc.take("digest")
@@ -451,7 +451,7 @@ def check(document, path=None, known=None):
 
 
 def enclosed(precision):
-    """Return the function that makes balls of this many bits, with the kinds that need them."""
+    """Return the function that makes balls of this many bits, and the kinds of f that need them."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_enclosed.py")
     need(os.path.exists(path), "the level needs check_enclosed.py in the folder of check.py")
     spec = importlib.util.spec_from_file_location("check_enclosed", path)
@@ -488,7 +488,7 @@ def main(arguments):
 
 
 def shown(x, side):
-    """Return a short number as it is, and any other number as a double on this side of it."""
+    """Return a short number unchanged, and a long one as a double, rounded to this side."""
     if max(abs(x.numerator), x.denominator) < 10**15:
         return str(x)
     nearest = float(x) if abs(x) <= sys.float_info.max else math.inf * (1 if x > 0 else -1)

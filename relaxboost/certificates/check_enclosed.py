@@ -38,7 +38,7 @@ def _power_sum(values, p, real):
 
 
 def p_norm(spec, m, real, check):
-    """Return f = c |d|, or 0 where |d| <= r: |d| sums f_g (sum (a |d|)^p)^(1/p) over groups g."""
+    """Return f and f* for f = c |d|, or 0 where |d| <= r; |d| sums f_g |(a d)_g|_p over groups."""
     p = spec.number("p", 1)
     *members, free = spec.groups(m) if "groups" in spec.left else (range(m), [])
     check.need(not free, "an example is in no group")
@@ -57,7 +57,7 @@ def p_norm(spec, m, real, check):
 
 
 def ellipsoid(spec, m, real, check):
-    """Return f = c |Q d|, or f = 0 where |Q d| <= r, in the Euclidean norm; x must be Q'v."""
+    """Return f and f* for f = c |Q d|, or 0 where |Q d| <= r (Euclidean norm); x must be Q'v."""
     lines = spec.take("matrix", list)
     check.need(len(lines) > 0, "'matrix' is empty")
     belows = {check.fraction(line["denominator"], "matrix") for line in lines
@@ -80,10 +80,11 @@ def ellipsoid(spec, m, real, check):
 
 
 def divergence(spec, m, real, check):
-    """Return f = c D(d), or f = 0 where D(d) <= r, for a divergence D of order alpha and scale s.
+    """Return f and f* for f = c D(d), or 0 where D(d) <= r, for a divergence D.
 
-    D(d) = sum pi phi(d/pi), and phi(t) = s (t^alpha - alpha t + alpha - 1) / (alpha (alpha - 1))
-    for t >= 0, for alpha = 2 everywhere; phi(t) = s (t log t - t + 1) for alpha = 1.
+    D of order alpha and scale s is D(d) = sum pi phi(d/pi) for t >= 0 (any t for alpha = 2), where
+    phi(t) = s (t^alpha - alpha t + alpha - 1) / (alpha (alpha - 1)), and for alpha = 1
+    phi(t) = s (t log t - t + 1).
     """
     need = check.need
     alpha = spec.number("order", 0)
@@ -96,7 +97,7 @@ def divergence(spec, m, real, check):
         return real(s) * sum(real(p) * _phi(d[i] / p, alpha, real) for i, p in used)
 
     def conjugate(x, c):
-        """Return c sum pi phi*(x/c)."""
+        """Return the conjugate of c D at x, which is c sum pi phi*(x/c)."""
         powers = ((p, _conjugate_power(x[i] / (c * s), alpha, real, need)) for i, p in used)
         return real(c * s / alpha) * sum(real(p) * (power - 1) for p, power in powers)
 
@@ -147,7 +148,7 @@ def _conjugate_power(y, alpha, real, need):
 
 
 def binary_entropy(spec, m, real, check):
-    """Return f = (c/k) sum x log x + (1 - x) log(1 - x) + log 2, for x = k d in [0, 1]."""
+    """Return f and f* for f = (c/k) sum (x log x + (1 - x) log(1 - x) + log 2), with x = k d."""
     k = spec.number("k", 0)
     c = spec.number("weight", 0)
 
@@ -165,7 +166,7 @@ def binary_entropy(spec, m, real, check):
 
 
 def shifted(spec, m, real, check):
-    """Return f(d + by)."""
+    """Return f(d + by) and its conjugate, as functions."""
     by = spec.vector("by", m)
     of = spec.take("of", dict)
     f, conjugate = check.atom(of.take("kind"), of, m, real)
@@ -177,7 +178,7 @@ def shifted(spec, m, real, check):
 
 
 def dilated(spec, m, real, check):
-    """Return f(factor d)."""
+    """Return f(factor d) and its conjugate, as functions."""
     c = spec.number("factor")
     of = spec.take("of", dict)
     f, conjugate = check.atom(of.take("kind"), of, m, real)

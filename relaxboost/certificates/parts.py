@@ -32,7 +32,8 @@ def has_program(f: Relaxation, described: Described, d: Sequence[Fraction]) -> b
 def describe_auxiliaries(
     f: Relaxation, described: Described, d: Sequence[Fraction], evaluation: ExactEvaluation
 ) -> dict[str, Any]:
-    """Return the z of every polyhedral part at the exact d. It is empty if there is no such part.
+    """Return the auxiliaries z of every polyhedral part of f at the exact d, or {} without such
+    parts.
 
     Raises
     ------
@@ -94,7 +95,8 @@ def optimal_witness(
 ) -> dict[str, Any]:
     """Return the witness of F(u) at the margins u of an exact optimum.
 
-    It has the γ and the x of the optimum, or multipliers if f is written as a linear program.
+    The witness consists of the γ and the x of the optimum, or of multipliers if f is given as a
+    linear program.
     """
     if described["kind"] == "polyhedral":
         form = description_of(f).exact_form(len(u))

@@ -27,7 +27,7 @@ Penalty = Callable[[list[Fraction], list[Fraction] | None], tuple[dict[str, Any]
 
 
 class GivenPair(NamedTuple):
-    """The pair to be certified, and the bounds that are known for it."""
+    """The pair (d, w) to certify, and the bounds that the certificate must reach."""
 
     d: Any
     w: Any
@@ -40,7 +40,7 @@ class GivenPair(NamedTuple):
     exact: bool = True
     """Whether f(d) and F(u) are needed to the last digit if points are given as fractions."""
     digits: int = check.DIGITS
-    """The largest number of digits of a bound."""
+    """The largest number of digits of a bound in the certificate."""
 
     @classmethod
     def of(cls, given: Solution | ExactOptimum | Game, d: Any, w: Any) -> GivenPair:
@@ -149,7 +149,7 @@ def exact_d(
 def _moved_inside(
     point: list[Fraction], game: Game, penalty: Penalty
 ) -> tuple[list[Fraction], dict[str, Any], Any]:
-    """Return the point after the shortest move to the center that f allows; see `exact_d`."""
+    """Return the point after the shortest move to the center that makes f finite (`exact_d`)."""
     f = game.relaxation
     center: list[Fraction] = []
     reason = ""
@@ -174,7 +174,7 @@ def _moved_inside(
 
 
 def _steepness(source: GivenPair, game: Game) -> float:
-    """Return a Lipschitz constant of g(Aᵀd) in d that holds near this pair."""
+    """Return a Lipschitz constant of g(Aᵀd) as a function of d, valid near this pair."""
     if isinstance(game.over, AtomicSet):
         return float(game.over.size)
     # The slope of g at these edges is w. Twice its norm holds nearby.

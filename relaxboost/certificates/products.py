@@ -14,7 +14,7 @@ LIMB_BITS = 20
 
 
 def integer_limbs(values: Sequence[int], width: int) -> Matrix:
-    """Return limbs L below 2^width in size, with values = Σ_k L_k · 2^(width · k)."""
+    """Return limbs L_k with |L_k| < 2^width and values = Σ_k L_k · 2^(width · k)."""
     # Limbs of signed integers have the sign of the integer, so that all limbs are below 2^width in
     # size.
     sizes = [abs(v) for v in values]
@@ -27,7 +27,7 @@ def integer_limbs(values: Sequence[int], width: int) -> Matrix:
 
 
 def matrix_limbs(A: Matrix) -> Iterator[tuple[int, Matrix]]:
-    """Yield (shift, L) with A = Σ L · 2^-shift, entries of L integers below 2^20 in size."""
+    """Yield (shift, L) with A = Σ L · 2^-shift, where L has integer entries with |L| < 2^20."""
     rest = A
     shift = 0
     while True:
@@ -51,7 +51,7 @@ def dot(A: Matrix, values: Sequence[int]) -> tuple[list[int], int]:
     A : array of shape (m, n)
         Finite doubles of size at most 1.
     values : sequence of m integers
-        Of any size and sign.
+        Integers of any size and sign.
     """
     rows_at_once = 2**13
     is_integral = np.array_equal(A, np.trunc(A))  # its entries are -1, 0 and 1

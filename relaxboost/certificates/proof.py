@@ -38,7 +38,7 @@ class _Refused(Exception):
 
 
 PRECISION = 192
-"""Bits of the balls of an enclosed certificate whose weights are at most 2^64."""
+"""The bits of precision of the balls in an enclosed certificate with weights of at most 2^64."""
 
 INLINE = 200_000
 """The largest number of entries of A that a certificate contains by default."""
@@ -52,7 +52,7 @@ def certify(
     w: Any = None,
     inline: bool | None = None,
 ) -> Certificate:
-    """Return a certificate of the bracket that a pair (d, w) proves, for anyone to re-check.
+    """Return a certificate of the bracket that a pair (d, w) proves, which anyone can check.
 
     The points are made exact: d consists of non-negative integers over one denominator, and w of
     signed integers over one, so that the margins A w and the edges Aᵀd are exact. The lower bound
@@ -152,7 +152,7 @@ def _proved(document: dict[str, Any], game: Game, source: GivenPair) -> Certific
 def _optimal_in_short(
     document: dict[str, Any], game: Game, source: GivenPair
 ) -> Certificate | None:
-    """Return the certificate of short fractions near the pair if these prove the optimum."""
+    """Return a certificate of short fractions near the pair if they prove the optimum, or None."""
     short = source.simple()
     if short is None:
         return None
@@ -169,7 +169,7 @@ def _optimal_in_short(
 def _certificate(document: dict[str, Any], game: Game, source: GivenPair, real: Any) -> Certificate:
     """Return the certificate of the pair (d, w).
 
-    InputError is raised if the checker would refuse the certificate, or if it proves no bracket.
+    An InputError is raised if the checker would reject the certificate, or if it proves no bracket.
     """
     try:
         try:
@@ -466,7 +466,7 @@ def _lowered(
 
 
 def _below(x: Any) -> Fraction:
-    """Return a rational that is not above x. A rational is returned as it is."""
+    """Return a rational that is not above x; x itself if it is rational."""
     if isinstance(x, Fraction):
         return x
     check.need(x.is_finite(), "the bound is not finite")

@@ -40,9 +40,9 @@ Examples:
 def check(file: Path, matrix: Path | None, as_json: bool) -> None:
     """Check whether a certificate proves its bracket, recomputing everything.
 
-    Nothing that the file says of itself is believed, and nothing is optimised: d, w and the witness
-    are evaluated in rational arithmetic or in balls. The checker also runs alone, without
-    relaxboost: see certificates/FORMAT.md.
+    The checker trusts no statement of the file, and it optimises nothing: it evaluates d, w and the
+    witness in rational arithmetic or in balls. It also runs alone, without relaxboost: see
+    certificates/FORMAT.md.
     """
     if file.is_dir():
         one = "check its files one by one, or a set of games by relaxboost instances check"

@@ -48,7 +48,7 @@ REMOVED = {
 
 
 class _Verbs(click.Group):
-    """Loads a verb when it is used, and no verb for --help, which must be fast."""
+    """The group of all verbs. It loads a verb at its use; --help must be fast and loads none."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the verbs."""
@@ -61,17 +61,17 @@ class _Verbs(click.Group):
         return quietly(getattr(import_module(f"relaxboost.commands.{name}"), name))
 
     def make_context(self, *given: Any, **options: Any) -> click.Context:
-        """Read the words; --help and --version are printed here."""
+        """Parse the arguments; --help and --version are printed here."""
         with _status_of_unread_output():
             return super().make_context(*given, **options)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the verb."""
+        """Run the verb that the arguments name."""
         with _status_of_unread_output():
             return super().invoke(ctx)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Find the verb, or raise InputError that lists the verbs."""
+        """Return the verb, or raise an InputError that lists all verbs."""
         name = args[0]
         if name not in VERBS and not ctx.resilient_parsing and not name.startswith("-"):
             unknown = f"there is no verb {name!r}{known_names(name, VERBS)}"
@@ -87,12 +87,12 @@ class _Verbs(click.Group):
 @click.group(cls=_Verbs)
 @click.version_option(__version__, prog_name="relaxboost")
 def cli() -> None:
-    """Certified convex optimisation behind boosting.
+    """Solve the convex problems behind boosting, with certified bounds.
 
     \b
-    Exit status of every verb, besides its own: 2 bad input, 70 an error in
-    relaxboost, 74 the output cannot be written, 130 interrupted before there
-    was anything to report.
+    Every verb exits with 2 for bad input, 70 for an error in relaxboost, 74 if
+    the output cannot be written, and 130 if it is interrupted before there is
+    anything to report. A verb may have further statuses; its --help lists them.
     """
 
 
@@ -146,7 +146,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _check_empty(words: list[str]) -> None:
-    """Raise InputError if a word is empty, which an unset variable of the shell makes."""
+    """Raise an InputError if an argument is empty, as after an unset variable of the shell."""
     for before, word in zip(["relaxboost", *words], words, strict=False):
         if not word or re.fullmatch("--[a-z-]+=", word):
             option = word.removesuffix("=") or before
@@ -156,7 +156,7 @@ def _check_empty(words: list[str]) -> None:
 
 
 def _usage(error: click.ClickException) -> str:
-    """Return the message for words that click refuses."""
+    """Return the message for arguments that click rejects."""
     if isinstance(error, click.NoSuchOption) and error.option_name in REMOVED:
         return REMOVED[error.option_name]
     message = error.format_message()
@@ -175,7 +175,7 @@ def _usage(error: click.ClickException) -> str:
 
 
 def _fail_at_file(error: OSError) -> None:
-    """End with the name of the file that the system refused, and the reason."""
+    """Exit with a message that names the file that the system rejected, and the reason."""
     _drop_output()
     if isinstance(error, BrokenPipeError):
         sys.exit(74)
@@ -198,7 +198,7 @@ def _open_outputs() -> None:
 
 
 def _drop_output() -> None:
-    """Drop the output in the buffer, or Python fails a second time when it ends."""
+    """Discard the buffered output, because Python fails a second time when it writes it at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     with contextlib.suppress(OSError, ValueError):  # in tests the stream has no file
         os.dup2(nowhere, sys.stdout.fileno())
@@ -206,6 +206,6 @@ def _drop_output() -> None:
 
 
 def _fail(message: str, status: int = 2) -> None:
-    with contextlib.suppress(OSError):  # if standard error is full, the status must do
+    with contextlib.suppress(OSError):  # if standard error is full, only the status remains
         complain(message)
     sys.exit(status)

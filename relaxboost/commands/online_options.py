@@ -61,7 +61,7 @@ def _note_wild(names: Sequence[str], numbers: Any) -> None:
 
 
 class StreamOptions(SimpleNamespace):
-    """The options of a verb, an attribute for each."""
+    """The options of a verb, with one attribute for each option."""
 
     def opened(self) -> Any:
         """Return the stream of examples, mapped by the base functions of --base."""

@@ -61,7 +61,7 @@ class PredictionsFile:
         self._file: BinaryIO | None = None
 
     def _end_of(self, rows: int) -> int:
-        """Return the position after this number of rows."""
+        """Return the position in the file, in bytes, after this number of rows."""
         has = "does not exist"
         if self.path.exists():
             with naming(self.path), self.path.open("rb") as file:
@@ -106,7 +106,7 @@ class PredictionsFile:
 
 
 def _lines(rows: Any) -> bytes:
-    """Return rows as CSV."""
+    """Return the CSV text of the rows."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue().encode()

@@ -14,12 +14,12 @@ from relaxboost.commands.online_options import WITH_RADIUS
 from relaxboost.commands.style import DOMAINS, MOST
 
 ALMOST = 0.9
-"""The part of a ball from which a note recommends a larger radius."""
+"""The share of the radius of a ball beyond which a note recommends a larger radius."""
 _REMEDY = "--horizon, the number of examples, gives steps with a bound"
 
 
 def run_data(found: Any, stream: Any) -> dict[str, Any]:
-    """Return the result of a run, for machines."""
+    """Return the result of a run as data for --json."""
     from relaxboost.online.hedged import HedgedLearner
 
     rows, loss, mistakes, bound, seconds = found.last
@@ -55,7 +55,7 @@ def run_data(found: Any, stream: Any) -> dict[str, Any]:
 def run_text(
     found: Any, stream: Any, content: dict[str, Any], label_of: Callable[[int], Any]
 ) -> str:
-    """Return the result of a run, in lines."""
+    """Return the result of a run as lines of text."""
     from relaxboost.online.streams.bases import INTERCEPT
 
     rows, _, mistakes, _, seconds = found.last
@@ -137,7 +137,7 @@ def resume_text(given: Mapping[str, Any], found: re.Match[str]) -> str:
 
 
 def _base(found: re.Match[str]) -> str:
-    """Return how the options of two base functions differ."""
+    """Return the difference between the options of two base functions."""
     kept, with_kept, here, with_here = found.groups()
     if kept != here:
         return f"--base {kept}, and this run has --base {here}"

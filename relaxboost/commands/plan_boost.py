@@ -30,7 +30,7 @@ _SPOKEN = {
 
 
 class Base(InputFile):
-    """A file of costs, or a number."""
+    """An option whose value is a file of costs or a number."""
 
     name = "file or number"
 
@@ -153,7 +153,7 @@ def _learner(options: PlanOptions) -> Any:
 
 
 def _boosted(options: PlanOptions, shown: Any, held: Any, learner: Any, kind: Any) -> Any:
-    """Return the boosted costs, and show a progress bar on a terminal."""
+    """Return the boosted costs; a progress bar is shown on a terminal."""
     from relaxboost import planning
     from relaxboost.functional import Stopping
 
@@ -171,7 +171,7 @@ def _boosted(options: PlanOptions, shown: Any, held: Any, learner: Any, kind: An
 
 
 def _stopped(options: PlanOptions, found: Any) -> str:
-    """Return what a run has that ended before its first round, and what the user can do."""
+    """Return the state of a run that ended before its first round, and the remedy for the user."""
     is_linear = found.begun is not None and found.begun.base != 1.0
     costs = "the linear costs" if is_linear else "the costs before the first round"
     has = f"{options.out} has {costs}" if options.out else f"--out would have written {costs}"
@@ -184,7 +184,7 @@ def _stopped(options: PlanOptions, found: Any) -> str:
 
 
 def _nothing_learned(options: PlanOptions, found: Any, ended: bool) -> str:
-    """Return why no round lowered the loss, and what the user can do."""
+    """Return the reason why no round lowered the loss, and the remedy for the user."""
     # The loss of the start is 0 if the demonstrations win by their margins already.
     if found.value == 0.0:
         return "nothing to learn: at these costs each trip is the best by its loss already"
@@ -215,7 +215,7 @@ def _text(found: Any, source: PlanInput, data: dict[str, Any]) -> str:
 
 
 def _data(found: Any, source: PlanInput, tasks: list[Any]) -> dict[str, Any]:
-    """Return boosted costs for machines."""
+    """Return boosted costs as data for --json."""
     boosted = found.boosted
     shares = boosted.importances(len(found.names)).tolist()
     return {

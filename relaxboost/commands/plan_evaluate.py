@@ -64,7 +64,7 @@ def evaluate(**given: Any) -> None:
 
 
 def report_data(report: Any, source: PlanInput) -> dict[str, Any]:
-    """Return an `Evaluation` for machines."""
+    """Return an `Evaluation` as data for --json."""
     columns = zip(report.tasks, report.each.exact, report.each.margin, strict=True)
     each = [
         {"name": task.name, "exact": bool(exact), "margin_loss": float(loss)}

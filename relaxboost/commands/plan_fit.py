@@ -20,7 +20,7 @@ from relaxboost.planning.oracle import NEGATIVE
 from relaxboost.planning.regularisers import REGULARISERS
 
 NO_WEIGHT = 1e-6
-"""A weight is printed as 0 if its part of costs is below this share of the largest such part."""
+"""A weight is printed as 0 if its share of the costs is below this share of the largest one."""
 ZERO = 1e-9
 """A loss, in arcs, below which only rounding is left; a relative gap then means nothing."""
 
@@ -144,7 +144,7 @@ def loss_of(name: str, reach: float | None) -> Any:
 
 
 def _words(options: PlanOptions) -> dict[str, str]:
-    """Return how messages name options; remedies that the user has applied are left out."""
+    """Return the words for options in messages, without remedies that the user has applied."""
     # A larger radius allows larger weights, a larger penalty smaller ones.
     strength = f"a {'larger' if options.regulariser == 'radius' else 'smaller'} --strength"
     if options.strength is not None:
@@ -197,7 +197,7 @@ def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
 
 
 def fit_data(fit: Any, source: PlanInput, tol: float) -> dict[str, Any]:
-    """Return a `Fit` for machines."""
+    """Return a `Fit` as data for --json."""
     return {
         **source.counts(fit.problem.tasks),
         "regulariser": repr(fit.problem.regulariser),

@@ -28,7 +28,7 @@ from relaxboost.commands.words import reworded, spoken
 from relaxboost.planning.tables import at, check_table
 
 ENDS = (("u", "v"), ("tail", "head"), ("source", "target"), ("from", "to"))
-"""Names that the two columns with the ends of an edge may have."""
+"""The names that the two columns with the ends of an edge may have."""
 
 FILES = """
 \b
@@ -45,7 +45,7 @@ FileType = InputFile()
 
 
 class ModelPath(OutputFile):
-    """A file of costs that can be written."""
+    """An option whose value is the path of a file of costs to write."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Return the path, or raise InputError."""
@@ -101,17 +101,17 @@ class PlanInput:
         return f"{self.name}, {self.graph.nodes} nodes, {self.graph.arcs} arcs"
 
     def counts(self, tasks: Sequence[Any]) -> dict[str, Any]:
-        """Return the sizes of the graph and the number of trips, for machines."""
+        """Return the sizes of the graph and the number of trips as data for --json."""
         graph = self.graph
         sizes = {"nodes": graph.nodes, "arcs": graph.arcs, "trips": len(tasks)}
         return {"data": self.name, **sizes}
 
 
 class PlanOptions(SimpleNamespace):
-    """The options of a verb, an attribute for each."""
+    """The options of a verb, with one attribute for each option."""
 
     def show(self, text: str, data: dict[str, Any]) -> None:
-        """Print the result."""
+        """Print the result as text, or `data` as JSON for --json."""
         show(self.as_json, data, text)
 
     def saved(self, costs: Any, text: str) -> str:
@@ -265,7 +265,7 @@ def _check_alike(table: Any, column: Any) -> None:
 
 
 def _steps(path: Path, table: Any) -> tuple[Any, dict[str, float]]:
-    """Turn a table with a row for each trip into rows for steps and the weights of trips."""
+    """Return rows for steps and the weights of trips, from a table with a row for each trip."""
     unknown = sorted(set(table.columns) - {"path", "name", "weight"})
     if unknown:
         raise InputError(

@@ -17,7 +17,7 @@ from relaxboost._core.files import check_input, check_output, shallow, write_ato
 from relaxboost.commands.style import InputFile, OutputFile, check_there, sep_option, show
 
 FORMAT = "relaxboost stumps 1"
-"""The entry "format" of every file of a model."""
+"""The value of the entry "format" in every model file."""
 
 
 @click.command(
@@ -68,7 +68,7 @@ def predict(model: Path, rows: Path, sep: str, out: Path | None, as_json: bool) 
 
 
 def described(features: Any, y: Any, solution: Any) -> bytes:
-    """Return the file of the stumps with weight in a solution of the game of `SubsetStumps`."""
+    """Return the content of a model file: the stumps with weight in a solution of the game."""
     import numpy as np
 
     from relaxboost.estimators.margin_columns import CutColumns
@@ -133,7 +133,7 @@ def _votes(stump: dict[str, Any], table: Any, rows: Path) -> Any:
 
 
 def _read_model(path: Path) -> dict[str, Any]:
-    """Return the content of a file of `described`, or raise InputError."""
+    """Return the content of a model file, which `described` made, or raise an InputError."""
     try:
         with shallow():
             content = json.loads(check_input(path).read_text(encoding="utf-8"))
@@ -152,7 +152,7 @@ def _read_model(path: Path) -> dict[str, Any]:
 
 
 def _is_stump(stump: Any) -> bool:
-    """Return whether an entry of the stumps is as `described` writes it."""
+    """Return whether an entry of the list of stumps has the form that `described` writes."""
     one_of = [key for key in ("known", "above", "yes") if key in stump]
     numbers = [stump["weight"], stump.get("above", 0.0)]
     texts = [stump["feature"], *stump.get("yes", []), *stump.get("no", [])]

@@ -48,7 +48,7 @@ def number(text: str) -> int | float | Fraction:
 
 
 class _Options(SimpleNamespace):
-    """The options of `solve`, an attribute for each."""
+    """The options of `solve`, with one attribute for each option."""
 
     def chosen_relaxation(self) -> Any:
         """Return the relaxation of --relaxation, --k and --fraction."""
@@ -69,12 +69,12 @@ class _Options(SimpleNamespace):
         return rb.Capped(**given)
 
     def domain(self) -> Any:
-        """Return the set of feasible weights that --over and --radius describe."""
+        """Return the domain of the weights that --over and --radius describe."""
         domain = getattr(rb, DOMAINS[self.over])
         return domain(1 if self.radius is None else self.radius)
 
     def data(self) -> tuple[Any, Any, Any]:
-        """Return data, a matrix of stumps, and for a CSV the table of features and labels."""
+        """Return the data, a matrix of stumps and, for a CSV, the table of features and labels."""
         datasets = rb.matrices.datasets
         if (self.csv is None) == (self.dataset is None):
             both = ", not both" if self.csv is not None else ""
@@ -232,7 +232,7 @@ def solve(**given: Any) -> None:
 
 
 def _check_outputs(options: _Options, relaxation: Any, over: Any) -> None:
-    """Raise, before work starts, if a file cannot be written or a library for it is missing."""
+    """Raise an error, before work starts, if a file cannot be written or its library is missing."""
     if options.plot is not None:
         rb.views.plots.check_plot(options.plot)
     if options.report is not None:
@@ -289,11 +289,11 @@ _NOTES = {
     "empty": "no row has a value of {}; leave it out by --drop",
     "huge": HUGE.format("{}", "leave the cell empty"),
 }
-"""What the output says of odd columns, by their names in --json."""
+"""The notes of the output about odd columns, by their names in --json."""
 
 
 def _odd_columns(rows: Any) -> dict[str, list[str]]:
-    """Return the columns of a table for each of the notes."""
+    """Return the columns of a table that each of the notes is about."""
     words = [(name, x) for name, x in rows.items() if x.dtype.kind not in "biuf"]
     numbers = rows.select_dtypes("number")
     return {

@@ -85,7 +85,7 @@ class OutputFile(click.Path):
         self.suffix = suffix
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the path."""
+        """Return the path of the file to write."""
         if str(value) != "-":
             return super().convert(value, param, ctx)
         return _beside(ctx, _OUTPUT + self.suffix)
@@ -151,7 +151,7 @@ def spoken_input(message: str) -> str:
 
 
 def show(as_json: bool, data: Any, text: str) -> None:
-    """Print data for machines, or else lines."""
+    """Print `data` as JSON if `as_json` is true, and `text` if not."""
     if as_json:  # bounds are fractions, which are printed as strings
         # JSON has no nan, and other programs would not read it.
         said = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=_as_text)
@@ -257,7 +257,7 @@ def quietly(command: click.Command) -> click.Command:
 
 
 def _strict(parser: Any) -> Any:
-    """Return a parser of click that refuses a second value of an option that takes one."""
+    """Return a click parser that rejects a second value of an option that takes one value."""
     parse = parser.parse_args
 
     def parse_args(args: list[str]) -> Any:
@@ -290,7 +290,7 @@ def _redirect(
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    """Print a warning as a line of this program, without the place in the code."""
+    """Print a warning as one line, without its place in the code."""
     note(str(message))
 
 
@@ -301,7 +301,7 @@ def _print(path: Path) -> None:
 
 
 DOMAINS = {"l1": "L1Ball", "simplex": "Simplex", "full-simplex": "FullSimplex", "l2": "L2Ball"}
-"""The names of sets of weights for --over, and their classes."""
+"""The domains of the weights: the names for --over, and the classes."""
 
 
 def added(*options: Callable[..., Any]) -> Callable[..., Any]:
@@ -322,7 +322,7 @@ HUGE = (
 
 
 def huge_columns(names: Iterable[str], numbers: Any) -> list[str]:
-    """Return the columns of an array that have a number for the note `HUGE`."""
+    """Return the names of columns that have a number to which the note `HUGE` applies."""
     import numpy as np  # --help does not load it
 
     with np.errstate(over="ignore"):

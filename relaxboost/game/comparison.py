@@ -1,4 +1,4 @@
-"""Whether brackets of one game, or numbers, can all hold."""
+"""Comparison of brackets of the same game: whether brackets, or numbers, can all be true."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from relaxboost._core.rounding import float_down, float_up, show_bracket
 
 
 class Bracketed:
-    """What has a bracket lower <= ρ <= upper of one game: a solution, a game on file."""
+    """An object with a bracket lower <= ρ <= upper of one game: a solution or a certified game."""
 
     lower: Any
     upper: Any
     game_digest: str
-    """`Game.digest` of the game; empty for a number, which names none."""
+    """The digest of the game, `Game.digest`; empty for a number, which belongs to no game."""
     label: str
-    """Who says so, in a word or two."""
+    """The source of the bracket in a word or two, for messages."""
     verb: ClassVar[str] = "proves"
-    """What it does to its bounds, as `compare` words it."""
+    """The relation of the source to its bounds, a verb in the message of `compare`."""
 
     @property
     def learner(self) -> object | None:
-        """The matrix of a weak learner whose columns the digest does not know; else None."""
+        """The matrix of a weak learner, whose columns the digest does not cover; else None."""
         return None
 
     @property
     def doubt(self) -> float:
-        """What its bounds may be off by; 0 where they are proved."""
+        """The largest error of the bounds; 0 if they are proved."""
         return 0.0
 
 
 class _Given(Bracketed):
-    """A number; a double stands for the reals that round to it."""
+    """A number. A double stands for all real numbers that round to it."""
 
     game_digest = ""
     verb: ClassVar[str] = "says"
@@ -46,7 +46,7 @@ class _Given(Bracketed):
     def __init__(self, value: Any) -> None:
         self.label = f"the value {value}"
         exact = isinstance(value, Rational)
-        # NumPy's integers are rational too, and overflow.
+        # NumPy's integers count as rational too, but they overflow.
         middle = (
             Fraction(int(value.numerator), int(value.denominator))
             if exact
@@ -58,13 +58,13 @@ class _Given(Bracketed):
 
 @dataclass(frozen=True)
 class Comparison:
-    """Whether brackets of one game can all hold; true where they do."""
+    """The result of `compare`, which is true if the brackets can all be true."""
 
     agree: bool
     lower: float
-    """Largest lower bound."""
+    """The largest lower bound."""
     upper: float
-    """Smallest upper bound."""
+    """The smallest upper bound."""
     text: str
 
     def __bool__(self) -> bool:
@@ -75,7 +75,7 @@ class Comparison:
 
 
 def compare(*brackets: Bracketed | float | Fraction) -> Comparison:
-    """Compare brackets of the same game: valid ones always overlap.
+    """Compare brackets of the same game: valid brackets always overlap.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def _bracketed(given: Any) -> Bracketed:
     if isinstance(given, Bracketed):
         return given
     if not isinstance(given, bool) and isinstance(given, Real):
-        with suppress(OverflowError):  # beyond the doubles, as no optimum is
+        with suppress(OverflowError):  # beyond the range of doubles, as no optimum is
             if math.isfinite(float(given)):
                 return _Given(given)
     raise InputError(

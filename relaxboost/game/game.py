@@ -1,4 +1,4 @@
-"""The game (A, f) over a set of weights: validation, digest, the cvxpy pair, and the bracket."""
+"""The game (A, f) over a domain of w: validation, digest, the cvxpy problems, and the bracket."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class Game:
     relaxation : Relaxation
         By default the hard margin, f = 0.
     over : Domain
-        What w is chosen from: `L1Ball(radius)`, `Simplex(radius)`, `FullSimplex(radius)`,
-        `L2Ball(radius)`, or a penalty in place of a set, `SquaredNorm(weight)`. By default the unit
-        l1 ball.
+        The domain of w: `L1Ball(radius)`, `Simplex(radius)`, `FullSimplex(radius)`,
+        `L2Ball(radius)`, or the penalty `SquaredNorm(weight)` instead of a set. The default is the
+        unit l1 ball.
 
     Raises
     ------
@@ -104,7 +104,7 @@ class Game:
 
     @property
     def over(self) -> Domain:
-        """What w is chosen from."""
+        """The domain of w."""
         return self._over
 
     @property
@@ -114,17 +114,17 @@ class Game:
 
     @property
     def n(self) -> int | None:
-        """Number of hypotheses; None where they are not enumerated."""
+        """Number of hypotheses; None if they are not enumerated."""
         return self._matrix.n
 
     @cached_property
     def linear_form(self) -> LinearForm | None:
-        """f as a linear program in doubles, made once; None where f is not polyhedral."""
+        """f as a linear program in doubles, computed once; None if f is not polyhedral."""
         return description_of(self._relaxation).linear_form(self.m)
 
     @cached_property
     def cone_form(self) -> ConeForm | None:
-        """f as a cone program in doubles, made once; None where cvxpy makes none of these cones."""
+        """f as a cone program in doubles, computed once; None if cvxpy needs other cones."""
         f = self._relaxation
         if isinstance(f, Description):
             return f.cone_form(self.m)
@@ -132,7 +132,7 @@ class Game:
 
     @property
     def level(self) -> Level:
-        """The level of proof of the game's brackets: the weaker of the levels of f and the domain.
+        """The level of proof of the game's brackets: the weaker one of the levels of f and g.
 
         If f is polyhedral, the level of a certificate may be stronger.
         """
@@ -140,12 +140,12 @@ class Game:
 
     @property
     def entropy_range(self) -> float:
-        """A bound on max h − min h over the d at which f is finite, h the negative entropy."""
+        """A bound on max h − min h over the d at which f is finite, for the negative entropy h."""
         return bounds_of(self._relaxation).entropy_range(self.m)
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the canonical content: matrix, relaxation and domain, exactly."""
+        """The SHA-256 of the canonical content: matrix, relaxation and domain, exactly."""
         key = f"{self._matrix.digest()} {self._relaxation.key()} {self._over.key()}"
         return hashlib.sha256(f"relaxboost game v1 {key}".encode()).hexdigest()
 
@@ -159,29 +159,29 @@ class Game:
         return f"Game({self._matrix!r}, {self._relaxation!r}{over})"
 
     def primal(self) -> Any:
-        """Return min f(d) + g(Aᵀd) over the simplex as an unsolved cvxpy problem.
+        """Return the unsolved cvxpy problem min f(d) + g(Aᵀd) over the simplex.
 
         For the unit l1 ball that is min f(d) + v subject to |Aᵀd| <= v. Its variables are named
-        ``d`` and ``v`` (the bound on the edges; over Euclidean sets the edges themselves); find
-        them with ``problem.var_dict``.
+        ``d`` and ``v`` (the bound on the edges; over Euclidean sets the edges themselves).
+        ``problem.var_dict`` returns them by name.
         """
         return programs.primal(self._matrix.tocvxpy(), self._relaxation, self._over).problem
 
     def dual(self) -> Any:
-        """Return max γ − f*(x) − g*(w) subject to x >= γ − u, u <= A w, unsolved.
+        """Return the unsolved cvxpy problem max γ − f*(x) − g*(w) subject to x >= γ − u, u <= A w.
 
-        w is in the domain. The variables are named ``w``, ``u`` and ``gamma`` (and ``x`` where
-        f needs it). The multipliers of ``u <= A @ w``, its first constraint, are a d >= 0 of
-        the primal.
+        w is in the domain. The variables are named ``w``, ``u`` and ``gamma`` (and ``x`` if f needs
+        it). The multipliers of ``u <= A @ w``, the first constraint, are a d >= 0 of the primal.
         """
         return programs.dual(self._matrix.tocvxpy(), self._relaxation, self._over).problem
 
     def bracket(self, d: ArrayLike, w: Any) -> tuple[float, float]:
         """Return (lower, upper) with lower <= ρ <= upper from any nearly feasible pair.
 
-        Both points are repaired first: `d` is clipped and moved into the simplex and the domain
-        of f, `w` is scaled into the domain. The bounds are evaluated at what results and
-        rounded outwards. They are as wide as the pair is bad, and never wrong.
+        Both points are repaired first: `d` is clipped and moved into the simplex and the domain of
+        f, and `w` is scaled into its domain. The bounds are evaluated at the repaired points and
+        rounded outwards. They are valid for every pair, and far apart if the pair is far from
+        optimal.
 
         Parameters
         ----------
@@ -210,14 +210,14 @@ class Game:
         return self._relaxation.repair(d)
 
     def repair_w(self, w: Any) -> tuple[NDArray[np.int64], Vector]:
-        """Return (support, coefficients) of a w of the domain near `w`, each column once."""
+        """Return (support, coefficients) of a w of the domain near `w`; each column occurs once."""
         support, coefficients = self.read_w(w)
         coefficients = self._over.repair(coefficients)
         used = coefficients != 0.0
         return support[used], coefficients[used]
 
     def read_w(self, w: Any) -> tuple[NDArray[np.int64], Vector]:
-        """Return (support, coefficients) of finite weights as they are, each column once."""
+        """Return (support, coefficients) of unrepaired finite weights; each column occurs once."""
         if isinstance(w, dict):
             w = list(w), list(w.values())
         if isinstance(w, tuple) and not all(isinstance(entry, Real) for entry in w):
@@ -250,10 +250,10 @@ class Game:
         known = self._matrix.known
         if support.size and not 0 <= support.min() <= support.max() < known:
             raise InputError(f"support names columns outside 0..{known - 1}")
-        if (support[1:] > support[:-1]).all():  # as solvers give them: nothing to sort
+        if (support[1:] > support[:-1]).all():  # sorted already, as solvers return them
             return support, coefficients
         columns, where = np.unique(support, return_inverse=True)
-        if columns.size < support.size:  # a column named twice has the sum of its weights
+        if columns.size < support.size:  # the weights of a column that occurs twice are added
             total = np.zeros(columns.size)
             np.add.at(total, where, coefficients)
             return columns, total
@@ -261,7 +261,7 @@ class Game:
 
 
 def _numbers(name: str, given: Any) -> Vector:
-    """Return `given` as a float64 array of its own, or raise an InputError."""
+    """Return a copy of `given` as a float64 array, or raise an InputError."""
     if given is None:
         raise InputError(f"{name} is None; a variable of cvxpy has a value once it is solved for")
     try:

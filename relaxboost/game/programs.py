@@ -1,4 +1,4 @@
-"""The primal and the dual of a game as cvxpy problems, with the parts a reference reads off."""
+"""The primal and the dual of a game as cvxpy problems, with the parts that `reference` reads."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from relaxboost.relaxations.cone_form import ConeForm
 class Model:
     """A cvxpy problem, its variable, and the constraints whose multipliers are the other player.
 
-    The other player is the sum of sign times multiplier over `coupling`, pairs of a constraint
-    and its sign: w for the primal, d for the dual.
+    The other player is the sum of sign times multiplier over `coupling`, which holds pairs of a
+    constraint and its sign. It is w for the primal, and d for the dual.
     """
 
     side: str
@@ -28,16 +28,16 @@ class Model:
     variable: Any
     coupling: tuple[tuple[Any, float], ...]
     price: float = 1.0
-    """What the problem's value is to be multiplied by."""
+    """The factor that turns the value of the problem into the value of the game."""
     rows: tuple[Any, ...] = ()
-    """The constraints that are the rows of f's cone form, in their order."""
+    """The constraints that are the rows of the cone form of f, in their order."""
     point: Any = None
     """The variable (d, z) of the cone form."""
     constant: float = 0.0
-    """What the value of f has beyond the objective."""
+    """The difference between the value of f and its objective in the problem, a constant."""
 
     def proof(self) -> ConeProof | None:
-        """Return the multipliers of f's cone form and its point, None without that form."""
+        """Return the multipliers of f's cone form and its point, or None without a cone form."""
         if self.point is None or self.point.value is None:
             return None
         parts: list[Any] = []
@@ -45,7 +45,7 @@ class Model:
             given = constraint.dual_value
             if given is None or (isinstance(given, list) and any(g is None for g in given)):
                 return None
-            # Entries of second-order and exponential cones come part by part.
+            # cvxpy returns multipliers of second-order and exponential cones in several arrays.
             several = [np.asarray(g).reshape(constraint.num_cones(), -1) for g in given] if (
                 isinstance(given, list)
             ) else [np.atleast_1d(given)]  # fmt: skip
@@ -54,7 +54,7 @@ class Model:
         return ConeProof(self.price * y, np.asarray(self.point.value))
 
     def priced(self, size: float) -> Model:
-        """Return the problem for a value of such a size, with a huge one divided by its price."""
+        """Return the problem for a value of magnitude `size`; a huge objective is scaled down."""
         by = price(size)
         if by == 1.0:
             return self
@@ -65,9 +65,9 @@ class Model:
 
 
 def primal(A: Any, relaxation: Relaxation, over: Domain) -> Model:
-    """Return min f(d) + g(Aᵀd) over the simplex, for an array or sparse A of shape (m, n).
+    """Return the problem min f(d) + g(Aᵀd) over the simplex, for a dense or sparse A (m, n).
 
-    g is written in epigraph form or on a copy v of the edges, so that the multipliers are w.
+    g is in epigraph form or applied to a copy v of the edges, so that the multipliers are w.
     """
     d = cp.Variable(A.shape[0], name="d", nonneg=True)
     penalty, constraints = relaxation.cvxpy_penalty(d)
@@ -78,9 +78,9 @@ def primal(A: Any, relaxation: Relaxation, over: Domain) -> Model:
 
 
 def primal_in_cones(A: Any, form: ConeForm, over: Domain) -> Model:
-    """Return `primal` for an f in its cone form, whose multipliers prove a bound on F.
+    """Return the `primal` for f in its cone form, whose multipliers prove a bound on F.
 
-    A stands in the rows e = Aᵀd once, which are half as many entries as ±Aᵀd <= v.
+    A occurs once, in the rows e = Aᵀd, which have half as many entries as ±Aᵀd <= v.
     """
     from scipy import sparse
 
@@ -109,9 +109,10 @@ def primal_in_cones(A: Any, form: ConeForm, over: Domain) -> Model:
 
 
 def dual(A: Any, relaxation: Relaxation, over: Domain) -> Model:
-    """Return max F(u) − g*(w) subject to u <= A w, for an array or sparse A of shape (m, n).
+    """Return the problem max F(u) − g*(w) subject to u <= A w, for an array or sparse A.
 
-    F is non-decreasing, so the inequality costs nothing and its multipliers come out as d >= 0.
+    A has shape (m, n). F is non-decreasing, so the inequality loses nothing, and its multipliers
+    are a d >= 0.
     """
     w = cp.Variable(A.shape[1], name="w")
     u = cp.Variable(A.shape[0], name="u")

@@ -1,4 +1,4 @@
-"""What a solver returns: a pair of points, and the bracket that they prove."""
+"""The result of a solver: a pair of points (d, w), and the bracket that they prove."""
 
 from __future__ import annotations
 
@@ -31,44 +31,42 @@ _ELSEWHERE = {
     ),
     "plot": "relaxboost.views.plots.overview(solution) draws it",
 }
-"""What else a solution is asked for, by names that other packages have."""
+"""Other names of the fields of a solution, from other packages, for error messages."""
 
 
 class Basis(NamedTuple):
-    """What a restricted program leaves to one of the same form that goes on from it."""
+    """The basis of a restricted program, from which a program of the same form can start."""
 
     columns: tuple[tuple[int, int], ...]
-    """(number, sign) of its columns, with weight or not."""
+    """The (number, sign) of its columns, with zero or non-zero weight."""
     sides: str = ""
-    """Of a linear program: a letter for each variable, fixed row and column, B for basic, L and U
-    for at the lower and upper bound, Z for free at zero; "" where there is none."""
+    """For a linear program, a letter for each variable, fixed row and column: B for basic, L and U
+    for at the lower and upper bound, Z for free at zero. It is "" for a program without a basis."""
 
 
 class RoundRecord(NamedTuple):
-    """One line of a history. Its bounds are running estimates, except that the last record carries
-    the certified ones of the solution."""
+    """A record of a round. The last record has the certified bounds; all others have estimates."""
 
     round: int
-    """Number of calls to the weak learner so far."""
+    """The number of calls to the weak learner so far."""
     seconds: float
     lower: float
-    """Best lower bound so far."""
+    """The best lower bound so far."""
     upper: float
-    """Best upper bound so far."""
+    """The best upper bound so far."""
     smoothed_gap: float
-    """<d_t, A(e_j − w_t)>, the test of SS09 Fig. 1, in general g(Aᵀd_t) + g*(w_t) − <d_t, Aw_t>
-    (nan where nothing is smoothed)."""
+    """The tested gap <d_t, A(e_j − w_t)> of SS09 Fig. 1, in general g(Aᵀd_t) + g*(w_t) − <d_t,
+    Aw_t>; nan for methods without smoothing."""
     columns: int
-    """Columns with non-zero weight."""
+    """The number of columns with non-zero weight."""
     step: float
-    """Step taken to reach this round (nan if all weights changed); AdaBoost's η."""
+    """The step size that led to this round (for AdaBoost, η); nan if all weights changed."""
     inner: str
-    """How d_t was made. Of "auto": "start" (the first round), "walk", "lost" (a walk that did not
-    end), "balance" (the test for a value of zero), "strings", "interior", "smoothed" (pairwise
+    """How d_t was computed. For "auto": "start" (the first round), "walk", "lost" (a walk that did
+    not end), "balance" (the test for a value of zero), "strings", "interior", "smoothed" (pairwise
     steps), "lp" or "conic" (column generation), "cuts" (cutting planes), "hull" (fully corrective
-    steps) and "general". AdaBoost: "exponential"; TotalBoost and SoftBoost: "projection";
-    SmoothBoost: "measure"; Hedge: "hedge". A run is "lost", too, if no solver lets its method
-    begin."""
+    steps) and "general". For AdaBoost: "exponential"; TotalBoost and SoftBoost: "projection";
+    SmoothBoost: "measure"; Hedge: "hedge". A run is also "lost" if solvers fail at its start."""
 
 
 OPTIMAL_GAP = 1e-6
@@ -78,11 +76,11 @@ relative accuracy at which general-purpose solvers report an optimum."""
 
 @dataclass(frozen=True, eq=False)
 class Solution(Bracketed):
-    """A feasible d and w of a game and the bracket they prove; made by solve and reference.
+    """A feasible d and w of a game and the bracket that they prove, from `solve` or `reference`.
 
-    `lower` is F(Aw) − g*(w) and `upper` is f(d) + g(Aᵀd), over the unit l1 ball F(Aw) and
-    f(d) + ‖Aᵀd‖_inf, both evaluated afresh and rounded outwards, so that lower <= ρ <= upper;
-    `gap` is the accuracy. d and w may stem from different rounds.
+    `lower` is F(Aw) − g*(w) and `upper` is f(d) + g(Aᵀd); over the unit l1 ball they are F(Aw) and
+    f(d) + ‖Aᵀd‖_inf. Both are recomputed at the end and rounded outwards, so that lower <= ρ <=
+    upper. `gap` is the accuracy. d and w may come from different rounds.
 
     Examples
     --------
@@ -98,27 +96,28 @@ class Solution(Bracketed):
 
     game: Game
     support: NDArray[np.int64]
-    """Columns with non-zero weight, increasing."""
+    """The columns with non-zero weight, in increasing order."""
     coefficients: Vector
     """Their signed weights; w is in the game's domain, by default ‖w‖_1 <= 1."""
     d: Vector
-    """Distribution over the examples, shape (m,)."""
+    """The distribution over the examples, shape (m,)."""
     witness: Witness
-    """What proves `lower`."""
+    """The witness of F at the margins, which proves `lower`."""
     lower: float
     upper: float
     status: str
-    """optimal, max_rounds, time_limit, callback, interrupted, stalled, inaccurate or failed."""
+    """The status: optimal, max_rounds, time_limit, callback, interrupted, stalled, inaccurate or
+    failed."""
     tol: float
-    """The gap that was asked for."""
+    """The requested gap."""
     method: str
-    """The one that ran and, where it has several, the kinds of its rounds (`RoundRecord.inner`, but
-    with the name of the steps for "smoothed")."""
+    """The name of the method. If a method has several kinds of rounds, their names follow (those of
+    `RoundRecord.inner`, but with the name of the steps instead of "smoothed")."""
     rounds: int
-    """Calls to the weak learner, those before a checkpoint included; for a reference, how often a
-    solver was run on the columns."""
+    """The number of calls to the weak learner, including those before a checkpoint. For a
+    reference, the number of times that a solver ran on the columns."""
     seconds: float
-    """Those before a checkpoint included."""
+    """The seconds of the run, including those before a checkpoint."""
     bound: float = float("nan")
     """64 log(m) / tol², the rounds Fig. 1 needs at most for a certified gap (32 log(m) / tol² for
     its own test) over the unit l1 ball; `Domain.rounds_bound` for others. Proved for ERLPBoost and
@@ -130,57 +129,57 @@ class Solution(Bracketed):
     """The status in a sentence."""
     history: tuple[RoundRecord, ...] = field(default=(), repr=False)
     rtol: float = 0.0
-    """What part of |ρ| the gap was asked to be, beside `tol`; 0 where it was not."""
+    """The requested gap relative to |ρ|, an alternative to `tol`; 0 if none was requested."""
     basis: Basis | None = field(default=None, repr=False)
-    """Where the restricted program ended, for a run that starts here; None where none ran."""
+    """The basis of the last restricted program, for later runs; None if no such program ran."""
     trace: tuple[str, ...] = field(default=(), repr=False)
-    """Why the run did what it did: a sentence for each decision, in their order."""
+    """The decisions of the run and their reasons, one sentence each, in their order."""
 
     def __post_init__(self) -> None:
         self._freeze()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._freeze()  # pickle does not keep it
+        self._freeze()  # pickle does not keep this flag
 
     def _freeze(self) -> None:
-        """Make the points read-only: the bracket is theirs."""
+        """Make the arrays read-only, because the bracket belongs to these points."""
         for array in (self.support, self.coefficients, self.d):
             array.flags.writeable = False
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Say what it is called here, for names that solutions have elsewhere."""
-            if name not in _ELSEWHERE:  # raises again what came, from within a property too
+            """Raise an AttributeError that names the attribute of this class for `name`."""
+            if name not in _ELSEWHERE:  # repeats the original error, also from within a property
                 return object.__getattribute__(self, name)
             message = f"a Solution has no {name!r}; {_ELSEWHERE[name]}"
             raise AttributeError(message, name=name, obj=self)
 
     @property
     def gap(self) -> float:
-        """upper − lower."""
+        """The gap upper − lower."""
         return self.upper - self.lower
 
     @property
     def outcome(self) -> str:
-        """The status in words: "gap reached" instead of "optimal" if the gap is above 1e-6."""
+        """The status in words, with "gap reached" instead of "optimal" if the gap is above 1e-6."""
         is_coarse = self.status == "optimal" and self.gap > OPTIMAL_GAP
         return "gap reached" if is_coarse else self.status
 
     @property
     def game_digest(self) -> str:  # type: ignore[override]
-        """`Game.digest` of the game."""
+        """The digest of the game, `Game.digest`."""
         return self.game.digest
 
     @property
     def label(self) -> str:  # type: ignore[override]
-        """The method."""
+        """The name of the method."""
         return self.method
 
     @property
     def learner(self) -> object | None:
-        """The matrix, where it does not enumerate its columns."""
+        """The matrix if it does not enumerate its columns, else None."""
         return self.game.matrix if self.game.n is None else None
 
     @property
@@ -190,7 +189,7 @@ class Solution(Bracketed):
 
     @property
     def gamma(self) -> float:
-        """The threshold γ of the witness: the margin the hinge losses are measured from."""
+        """The threshold γ of the witness, from which hinge losses of margins are measured."""
         return self.witness.gamma
 
     @property
@@ -212,7 +211,7 @@ class Solution(Bracketed):
         return self.game.matrix.margins(self.support, self.coefficients)
 
     def hypotheses(self, most: int | None = None) -> list[tuple[float, str]]:
-        """Return (weight > 0, name) of the hypotheses used, the largest weights first."""
+        """Return (weight > 0, name) for each hypothesis used, by decreasing weight."""
         order = np.lexsort((self.support, -np.abs(self.coefficients)))[:most]
         describe = self.game.matrix.describe
         return [

@@ -1,4 +1,4 @@
-"""`assert_bracketed`: a value against a certified bracket, with a message one can act on."""
+"""`assert_bracketed`: the comparison of a value with a certified bracket, for tests."""
 
 from __future__ import annotations
 
@@ -18,18 +18,17 @@ def assert_bracketed(value: Any, certified: Any, tol: Any = 0) -> None:
     Parameters
     ----------
     value : int, float, Fraction, or an array with one entry
-        What is claimed to be the optimum. A float is the rational it is, and is compared with the
-        bracket rounded outwards to doubles, so that the double nearest to an optimum of 1/3 is
-        accepted.
+        The value that a solver claims to be the optimum. A float is compared with the bracket
+        rounded outwards to doubles, so that the double nearest to an optimum of 1/3 is accepted.
     certified : CertifiedGame or Certificate
-        Or any object with numbers `lower` and `upper`.
+        The bracket; any object with numbers `lower` and `upper` is accepted.
     tol : int, float or Fraction
-        What the value may be off by, >= 0.
+        The largest accepted distance of the value from the bracket, >= 0.
 
     Raises
     ------
     AssertionError
-        With the value, the bracket, the side it is on and by how much.
+        If the value is outside. The message has the value, the bracket, the side and the distance.
     InputError
         If `tol` is negative or no number.
     """
@@ -41,7 +40,7 @@ def assert_bracketed(value: Any, certified: Any, tol: Any = 0) -> None:
         lower, upper = _rational(certified.lower), _rational(certified.upper)
     except AttributeError:
         lower = upper = None
-    if lower is None or upper is None:  # a text has methods of these names
+    if lower is None or upper is None:  # strings have methods with these names
         raise InputError(
             "assert_bracketed takes a certified game, as certified_games(name) returns, "
             f"got {type(certified).__name__}"
@@ -60,14 +59,14 @@ def assert_bracketed(value: Any, certified: Any, tol: Any = 0) -> None:
 
 
 def _scalar(value: Any) -> Any:
-    """Return the one number in an array or a NumPy scalar, or the value as it is."""
+    """Return the only number in an array or a NumPy scalar, or the value itself."""
     if getattr(value, "size", 0) == 1 and hasattr(value, "item"):
         return value.item()
     return value
 
 
 def _rational(value: Any) -> Fraction | None:
-    """Return a number as the rational it is; None for what is none."""
+    """Return a number as a rational; None if the value is not a number."""
     try:
         return exact("assert_bracketed", "value", _scalar(value))
     except InputError:
@@ -75,7 +74,7 @@ def _rational(value: Any) -> Fraction | None:
 
 
 def _number(x: Fraction) -> str:
-    """Return a decimal, with the fraction before it where that is short and says more."""
+    """Return a decimal, after the exact fraction if that is short and not a decimal."""
     decimal = f"{float(x):.16g}"
     return decimal if len(str(x)) > 24 or Fraction(decimal) == x else f"{x} (about {decimal})"
 

@@ -1,4 +1,4 @@
-"""A game with a certified bracket of its optimum, as the index of a set names it."""
+"""A game with a certified bracket of its optimum, as stored in the index of a set."""
 
 from __future__ import annotations
 
@@ -25,50 +25,50 @@ from relaxboost.relaxations import Relaxation
 
 @dataclass(frozen=True)
 class CertifiedGame(Bracketed):
-    """A game with a certified bracket of its optimum, as the index of a set names it.
+    """A game with a certified bracket of its optimum, as stored in the index of a set.
 
-    ``compare(solution, certified)`` holds a solution of the same game against it,
-    `assert_bracketed` any number.
+    ``compare(solution, certified)`` compares a solution of the same game with it, and
+    `assert_bracketed` compares any number with it.
     """
 
     name: str
     level: str
-    """exact or enclosed."""
+    """The level of the certificate: exact or enclosed."""
     lower: Fraction
     upper: Fraction
     relaxation_text: str
-    """The relaxation as the specification spells it; `relaxation` is the object."""
+    """The relaxation as text from the specification; `relaxation` is the object."""
     over_text: str
-    """The domain as the specification spells it; `over` is the object."""
+    """The domain as text from the specification; `over` is the object."""
     m: int
     n: int
     source: dict[str, Any] = field(repr=False)
-    """The generator and its seed, the built-in game or the file that A came from."""
+    """The generator and its seed, the built-in game, or the file that A comes from."""
     game_digest: str = field(repr=False)
     """`Game.digest` of the game."""
     sha256: str = field(repr=False)
-    """That of the certificate's file."""
+    """The SHA-256 of the certificate's file."""
     path: Path = field(repr=False)
-    """The certificate."""
+    """The path of the certificate."""
 
     @property
     def gap(self) -> Fraction:
-        """upper − lower; 0 where the optimum itself is known."""
+        """The gap upper − lower; 0 if the optimum itself is known."""
         return self.upper - self.lower
 
     @cached_property
     def relaxation(self) -> Relaxation:
-        """The relaxation, its parameters resolved for m examples, as `Game.relaxation` is."""
+        """The relaxation with its parameters resolved for m examples, as in `Game.relaxation`."""
         return relaxation_of(self.relaxation_text).resolve(self.m)
 
     @cached_property
     def over(self) -> Domain:
-        """What w is chosen from."""
+        """The domain of w."""
         return over_of(self.over_text)
 
     @property
     def label(self) -> str:  # type: ignore[override]
-        """Its name, as `compare` says it."""
+        """The name of the game in messages of `compare`."""
         return f"the certificate of {self.name}"
 
     @property
@@ -78,7 +78,7 @@ class CertifiedGame(Bracketed):
         return f"{self.m} x {self.n}, {self.relaxation_text} over {self.over_text} ({source})"
 
     def certificate(self) -> Certificate:
-        """Return the certificate, if its file is the one that the index names.
+        """Return the certificate after checking that its file has the digest in the index.
 
         Raises
         ------
@@ -96,13 +96,13 @@ class CertifiedGame(Bracketed):
         return Certificate.load(self.path)
 
     def check(self) -> Verdict:
-        """Return whether the certificate proves its bracket, recomputing everything."""
+        """Return whether the certificate proves its bracket; everything is recomputed."""
         inline = "rows" in self.certificate().document["game"]
         return check_certificate(self.path, None if inline else self._matrix())
 
     @cached_property
     def A(self) -> Matrix:
-        """The margin matrix as an array, read-only."""
+        """The margin matrix as a read-only array."""
         array: Matrix = self.game().matrix.toarray()
         array.flags.writeable = False
         return array

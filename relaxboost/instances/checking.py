@@ -1,4 +1,4 @@
-"""Check a set of certified games: every certificate, and that the index says what they prove."""
+"""The check of a set of certified games: each certificate, and the entries of the index."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ Progress = Callable[[int, int, str], Any]
 
 
 class Checked(NamedTuple):
-    """What checking one game came to."""
+    """The result of the check of one game."""
 
     game: CertifiedGame
-    """With its bracket as the index claims it."""
+    """The game, with the bracket in the index."""
     reason: str
-    """Why it is not accepted; empty where it is."""
+    """The reason why the game is rejected; empty if it is accepted."""
 
     @property
     def ok(self) -> bool:
-        """Whether it is accepted."""
+        """Whether the game is accepted."""
         return not self.reason
 
 
 class Summary(NamedTuple):
-    """What checking a set came to."""
+    """The result of the check of a set."""
 
     directory: Path
     rows: tuple[Checked, ...]
     problems: tuple[str, ...]
-    """What is wrong with the set as a whole: no index, files that it does not name."""
+    """The faults of the set as a whole: a missing index, or files that the index does not name."""
 
     @property
     def failed(self) -> tuple[Checked, ...]:
-        """The games that are not accepted."""
+        """The rejected games."""
         return tuple(row for row in self.rows if not row.ok)
 
     @property
     def ok(self) -> bool:
-        """Whether the index and every certificate hold."""
+        """Whether the index and every certificate are accepted."""
         return not self.problems and not self.failed
 
     def __bool__(self) -> bool:
@@ -54,24 +54,24 @@ class Summary(NamedTuple):
 
 
 def check(directory: str | os.PathLike[str], progress: Progress | None = None) -> Summary:
-    """Check every certificate of a set again, and the index against them.
+    """Check every certificate of a set again, and compare the index with them.
 
-    A game is accepted if four things hold: its file is the one that the index names; the file
-    proves its bracket when everything is recomputed; the index claims those bounds and that level;
-    and both are about one game. Games from a generator, and built-in ones, are made again and
-    compared.
+    A game is accepted if four conditions hold. The file has the digest in the index. The file
+    proves its bracket when everything is recomputed. The index states the same bounds and the same
+    level. Both are about the same game. Games from a generator and built-in games are generated
+    again and compared.
 
     Parameters
     ----------
     directory : path
-        What `make` made.
+        A directory that `make` wrote.
     progress : callable, optional
         Called as ``progress(done, total, name)`` after each game, and first with 0 and "".
 
     Returns
     -------
     Summary
-        True where all is well.
+        A summary that is true if everything is accepted.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def check(directory: str | os.PathLike[str], progress: Progress | None = None) -
 
 
 def _wrong(certified: CertifiedGame, sources: Sources) -> str:
-    """Return why a game is not accepted, or nothing."""
+    """Return the reason why a game is rejected, or "" if it is accepted."""
     try:
         certificate = certified.certificate()
         verdict = certified.check()
@@ -119,12 +119,12 @@ def _wrong(certified: CertifiedGame, sources: Sources) -> str:
         ValueError,
         OverflowError,
         MemoryError,
-    ) as error:  # a source that no make has written
+    ) as error:  # a source that `make` never writes
         return f"its source cannot be made again: {type(error).__name__}: {error}"
 
 
 def _elsewhere(certified: CertifiedGame, certificate: Certificate, sources: Sources) -> str:
-    """Return what is wrong if the certificate is of another game than the index describes."""
+    """Return how the certificate's game differs from the game in the index, or ""."""
     game = certified.game()
     if (game.m, game.n) != (certified.m, certified.n):
         return "the index gives it another size"

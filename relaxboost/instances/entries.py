@@ -1,4 +1,4 @@
-"""One game of a specification: its name, where its matrix comes from, what is played on it."""
+"""One game of a specification: its name, the source of its matrix, its relaxation and domain."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from relaxboost.relaxations.bounds import LEVELS, level_of
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
 PLAIN = ("HardMargin()", "L1Ball(1)")
 
-# Large sets name the same relaxation a thousand times; both are immutable.
+# Large sets use the same relaxation a thousand times; relaxations and domains are immutable.
 relaxation_of = lru_cache(256)(read_relaxation)
 over_of = lru_cache(256)(read_over)
 
@@ -30,32 +30,32 @@ class Entry:
     """A game to certify."""
 
     name: str
-    """Its certificate is in NAME.json."""
+    """The name of the certificate's file, without ".json"."""
     source: dict[str, Any]
-    """What `Sources` makes the matrix of."""
+    """The description from which `Sources` makes the matrix."""
     relaxation: str
     over: str
     level: str | None
-    """exact or enclosed; None for the strongest possible."""
+    """The level exact or enclosed; None for the strongest possible level."""
     tol: float
-    """The gap to reach; 0 for the exact optimum."""
+    """The requested gap; 0 for the exact optimum."""
 
     @property
     def inline(self) -> bool | None:
-        """Whether A is written into the certificate: that of a file always is."""
+        """Whether the certificate stores A, as it always does for a matrix from a file."""
         return True if any(kind in self.source for kind in FILES) else None
 
     def game(self, matrix: MarginMatrix) -> Game:
-        """Return the game on this matrix."""
+        """Return the game with this matrix."""
         return Game(matrix, relaxation_of(self.relaxation), over=over_of(self.over))
 
     def resolved(self, m: int) -> tuple[Relaxation, Domain, str]:
-        """Return relaxation, domain and level for m examples.
+        """Return the relaxation, the domain and the level for m examples.
 
         Raises
         ------
         InputError
-            Naming the game, if the relaxation does not fit or the level is out of reach.
+            If the relaxation does not fit or the level is impossible; the message names the game.
         """
         try:
             return _resolved(self.relaxation, self.over, self.level, m)
@@ -79,7 +79,7 @@ def _resolved(
             f"{relaxation} over {over} allows enclosed certificates, not exact ones; leave level "
             "out, or use caps and l1 or l-inf norms"
         )
-    describe_relaxation(f, m)  # before any work: whether a checker could evaluate it
+    describe_relaxation(f, m)  # before any work: a checker must be able to evaluate it
     return f, g, level or strongest
 
 
@@ -89,7 +89,7 @@ def slug(label: str) -> str:
 
 
 def is_about(document: dict[str, Any], game: Game, level: str) -> bool:
-    """Return whether a certificate is one of this game and level."""
+    """Return whether a certificate is for this game and level."""
     described = document.get("game")
     if not isinstance(described, dict) or document.get("level") != level:
         return False

@@ -1,4 +1,4 @@
-"""Relaxations as the text that makes them, read without running it."""
+"""A parser for relaxations written as text, such as ``Capped(k=2)``; the text is never executed."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from relaxboost._core.names import known_names
 from relaxboost.relaxations.base import Relaxation
 
 _LONGEST = 10_000
-"""Characters of an expression; beyond, it is a mistake, or an attack on the parser."""
+"""The most characters in an expression. A longer one is a mistake or an attack on the parser."""
 _TERMS = 50
-"""Calls in it; sums nest, and hundreds of them would take Python's stack."""
+"""The most calls in an expression. Hundreds of nested sums would overflow Python's stack."""
 _CHANGES = ("shifted", "scaled")
 
 
 def families() -> dict[str, Callable[..., Relaxation]]:
-    """Return the families by name, those that need no function: what an expression may name.
+    """Return the classes of relaxations that need no function argument, by name.
 
-    They are what `relaxations/__init__.pyi` lists; a new line there is a new family.
+    They are the classes in `relaxations/__init__.pyi`; a new line in that file adds a class here.
     """
     named = {name: getattr(relaxations, name) for name in relaxations.__all__}
     return {
@@ -37,16 +37,16 @@ def families() -> dict[str, Callable[..., Relaxation]]:
 
 
 def read_relaxation(text: str) -> Relaxation:
-    """Return the relaxation that an expression such as ``Capped(k=10) + 0.1*KLPenalty(1)`` names.
+    """Return the relaxation that a text such as ``Capped(k=10) + 0.1*KLPenalty(1)`` describes.
 
-    The text is parsed, never run. It may hold the package's own families, called with numbers
-    (1/3 is that fraction, ``inf`` infinity, 0.1 one tenth as a double) and lists of them; sums;
-    multiples; and ``.shifted(d0)`` and ``.scaled(c)``.
+    The text is parsed and never executed. It may contain relaxations of the package with numbers
+    (1/3 is that fraction, ``inf`` is infinity, 0.1 is one tenth as a double) and lists of numbers
+    as arguments, sums, multiples, and ``.shifted(d0)`` and ``.scaled(c)``.
 
     Raises
     ------
     InputError
-        For anything else, naming what is not understood, and for parameters out of range.
+        If the text has another form (the message names the part), or a parameter is out of range.
     """
     if len(text) > _LONGEST:
         raise InputError(f"a relaxation takes at most {_LONGEST} characters, got {len(text)}")
@@ -65,14 +65,14 @@ def read_relaxation(text: str) -> Relaxation:
 
 
 class _Reader:
-    """Builds what a syntax tree says, node by node; every node it does not know is an error."""
+    """A builder of relaxations from a syntax tree, node by node; an unknown node is an error."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._known = families()
 
     def relaxation(self, node: ast.expr) -> Relaxation:
-        """Return the relaxation a node stands for."""
+        """Return the relaxation that a node describes."""
         match node:
             case ast.BinOp(left, ast.Add(), right):
                 return self.relaxation(left) + self.relaxation(right)
@@ -90,7 +90,7 @@ class _Reader:
         self._refuse(node, "a relaxation is a family with its parameters, a sum or a multiple")
 
     def value(self, node: ast.expr) -> Any:
-        """Return the number, or the list of numbers, a node stands for."""
+        """Return the number, or the list of numbers, that a node describes."""
         match node:
             case ast.Constant(int() | float() as number) if not isinstance(number, bool):
                 return number
@@ -131,10 +131,10 @@ class _Reader:
             if each.arg in options:
                 raise InputError(f"{name} is given {each.arg} twice; give it once")
             options[each.arg] = self.value(each.value)
-        # Some classes have a __new__ with defaults that stand for nothing; __init__ has the truth.
+        # Some classes have a __new__ with meaningless defaults; __init__ has the real ones.
         made = kind.__init__ if isinstance(kind, type) else kind  # type: ignore[misc]
         signature = inspect.signature(made)
-        own = (None,) if isinstance(kind, type) else ()  # for self
+        own = (None,) if isinstance(kind, type) else ()  # the argument self
         try:
             signature.bind(*own, *values, **options)
         except TypeError as error:

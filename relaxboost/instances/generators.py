@@ -1,8 +1,7 @@
-"""Matrices from a seed, the same ones wherever and whenever they are made.
+"""Generators of matrices from a seed, with the same result on every machine and in every version.
 
-They are built from the raw 64-bit output of PCG64, which NumPy promises never to change, by integer
-arithmetic and one correctly rounded division, so that a digest in an index outlives NumPy's
-versions.
+They use the raw 64-bit output of PCG64, which NumPy promises never to change, integer arithmetic,
+and one correctly rounded division. So a digest in an index stays valid for later versions of NumPy.
 """
 
 from __future__ import annotations
@@ -20,19 +19,19 @@ from relaxboost.instances import planting
 
 
 class _Draw:
-    """Whole numbers from a seed."""
+    """Integers drawn from a seed."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self._bits = np.random.PCG64(seed)
 
     def below(self, limit: int, *shape: int) -> Whole:
-        """Return numbers from 0 to limit − 1; the bias of the remainder is below 2^-40."""
+        """Return integers from 0 to limit − 1; the bias of the remainder is below 2^-40."""
         raw = self._bits.random_raw(int(np.prod(shape)))
         return (raw % np.uint64(limit)).astype(np.int64).reshape(shape)
 
     def between(self, size: int, *shape: int) -> Whole:
-        """Return numbers from −size to size."""
+        """Return integers from −size to size."""
         return self.below(2 * size + 1, *shape) - size
 
 
@@ -40,27 +39,27 @@ _KINDS: dict[str, Callable[..., Matrix]] = {}
 
 
 def _generator(make: Callable[..., Matrix]) -> Callable[..., Matrix]:
-    """Make a generator known by its name."""
+    """Register a generator under its name."""
     _KINDS[make.__name__] = make
     return make
 
 
 @_generator
 def uniform(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
-    """Return decimals of so many digits, equally likely in [−1, 1]."""
+    """Return uniform numbers in [−1, 1] with `digits` decimals."""
     return draw.between(10**digits, m, n) / 10**digits
 
 
 @_generator
 def signs(draw: _Draw, m: int, n: int, lean: float = 0.0) -> Matrix:
-    """Return −1 and +1, equally likely but for a share that is +1: noisy weak hypotheses."""
+    """Return noisy weak hypotheses: −1 and +1, equally likely except for a share `lean` of +1."""
     even = (2 * draw.below(2, m, n) - 1).astype(np.float64)
     return np.where(draw.below(2**20, m, n) < round(lean * 2**20), 1.0, even) if lean else even
 
 
 @_generator
 def gaussian(draw: _Draw, m: int, n: int, digits: int = 3, lean: float = 0.0) -> Matrix:
-    """Return nearly normal decimals with mean `lean` and deviation 1/2, clipped to [−1, 1]."""
+    """Return roughly normal decimals, clipped to [−1, 1], with mean `lean` and deviation 1/2."""
     size = 10**digits
     bell = _bell(draw, m, n, digits) + round(lean * size)
     clipped: Whole = np.clip(bell, -size, size)
@@ -69,13 +68,13 @@ def gaussian(draw: _Draw, m: int, n: int, digits: int = 3, lean: float = 0.0) ->
 
 @_generator
 def normalised(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
-    """Return nearly normal columns, each divided by its largest absolute entry."""
+    """Return roughly normal columns, each divided by its largest absolute entry."""
     bell = _bell(draw, m, n, digits)
     return bell / np.maximum(np.abs(bell).max(axis=0), 1)
 
 
 def _bell(draw: _Draw, m: int, n: int, digits: int) -> Whole:
-    """Return sums of twelve numbers, whose variance is that of one times twelve."""
+    """Return sums of twelve uniform integers; their variance is twelve times that of one."""
     size = 10**digits
     return draw.between(size, 12, m, n).sum(axis=0) // 4
 
@@ -84,7 +83,7 @@ def _bell(draw: _Draw, m: int, n: int, digits: int) -> Whole:
 def sparse(
     draw: _Draw, m: int, n: int, density: float = 0.2, digits: int = 3, lean: float = 0.0
 ) -> Matrix:
-    """Return uniform entries, of which about this share is not zero, and a share has no minus."""
+    """Return sparse uniform entries; a share `density` is non-zero, a share `lean` not negative."""
     kept = draw.below(2**20, m, n) < round(density * 2**20)
     even = np.where(kept, uniform(draw, m, n, digits), 0.0)
     return (
@@ -94,7 +93,7 @@ def sparse(
 
 @_generator
 def separable(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
-    """Return uniform rows turned so that some w >= 0 has no negative margin."""
+    """Return uniform rows, negated where needed, so that some w >= 0 has no negative margin."""
     whole = draw.between(10**digits, m, n)
     turned = np.where(whole @ draw.below(1000, n) < 0, -1, 1)
     return whole * turned[:, None] / 10**digits
@@ -102,7 +101,7 @@ def separable(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
 
 @_generator
 def duplicated(draw: _Draw, m: int, n: int, distinct: int | None = None, digits: int = 3) -> Matrix:
-    """Return uniform rows of which only so many differ, by default half."""
+    """Return uniform rows of which `distinct` are different, by default half of them."""
     few = max(1, m // 2) if distinct is None else distinct
     return uniform(draw, few, n, digits)[draw.below(few, m)]
 
@@ -115,7 +114,7 @@ def ties(draw: _Draw, m: int, n: int) -> Matrix:
 
 @_generator
 def planted(draw: _Draw, m: int, n: int, k: Any = None, entries: str = "signs") -> Any:
-    """Return the matrix of a game whose optimum is known because it was planted."""
+    """Return the matrix of a game with a planted optimum, whose value is therefore known."""
     cap = Fraction(k) if isinstance(k, str) else k
     return planting.plant(m, n, cap, draw.seed, entries).A
 
@@ -123,11 +122,11 @@ def planted(draw: _Draw, m: int, n: int, k: Any = None, entries: str = "signs") 
 OPTIONS: dict[str, tuple[str, ...]] = {
     kind: tuple(inspect.signature(make).parameters)[3:] for kind, make in _KINDS.items()
 }
-"""The generators, and what each takes besides rows, columns and seed."""
+"""The generators, with their options besides the numbers of rows and columns and the seed."""
 
 
 def check_options(where: str, kind: str, options: dict[str, Any]) -> None:
-    """Raise an InputError for an option that a generator does not know, or out of range."""
+    """Raise an InputError if a generator does not know an option, or the option is out of range."""
     known = OPTIONS[kind]
     for name in options:
         if name not in known:
@@ -146,7 +145,7 @@ def check_options(where: str, kind: str, options: dict[str, Any]) -> None:
 
 
 def generate(kind: str, m: int, n: int, seed: int, **options: Any) -> Any:
-    """Return the matrix of a generator, sizes and a seed.
+    """Return the matrix that a generator makes from its sizes, its seed and its options.
 
     Parameters
     ----------
@@ -154,7 +153,7 @@ def generate(kind: str, m: int, n: int, seed: int, **options: Any) -> Any:
         A key of `OPTIONS`.
     m, n, seed : int
     **options
-        What `OPTIONS` names for the kind.
+        The options of the generator, listed in `OPTIONS`.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Make a set of certified games: one file after the other, each written whole or not at all."""
+"""Creation of a set of certified games, file by file, each written completely or not at all."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ from relaxboost.solvers import LPBoost, reference, solve
 INDEX = "index.json"
 
 _SMALL = 20_000
-"""Entries up to which the linear program is solved from the start."""
+"""The number of entries up to which a game is solved as one linear program from the start."""
 _ROUNDS = 100_000
-"""Rounds after which a bracket is taken as it is. A limit of time would not be reproducible."""
+"""The number of rounds after which a bracket is final. A time limit would not be reproducible."""
 
 Progress = Callable[[int, int, str], Any]
 
 
 class Made(NamedTuple):
-    """What making a set came to."""
+    """The result of `make`."""
 
     directory: Path
     made: tuple[str, ...]
-    """Names of the certificates written."""
+    """The names of the certificates that were written."""
     kept: tuple[str, ...]
-    """Names of those that were there, of the same game, and proved it."""
+    """The names of existing certificates that were kept, because they prove the same game."""
     wide: tuple[str, ...]
-    """Names of those whose gap is above the one asked for; their brackets hold all the same."""
+    """The names of the games whose gap is above the requested one; their brackets are valid."""
     log: Path
-    """Solvers and seconds, which the set itself does not hold."""
+    """The file with solvers and seconds, which are not part of the set."""
 
 
 def make(
     spec: str | os.PathLike[str], out: str | os.PathLike[str], progress: Progress | None = None
 ) -> Made:
-    """Make the set of certified games that a specification describes, or what is missing of it.
+    """Make the set of certified games that a specification describes, or its missing part.
 
     Writes NAME.json for each game and relaxation, a certificate, and at the end index.json. The
     same specification gives the same bytes; times and solvers go to OUT.log, beside the directory.
@@ -85,7 +85,7 @@ def make(
         with precisely("enclosed", PRECISION):
             pass
     directory = _directory(Path(out))
-    with _log(directory) as log, threadpool_limits(1):  # so that sums have one order
+    with _log(directory) as log, threadpool_limits(1):  # fixes the order of sums
         _remove_temporary(directory, entries)
         return _make_all(entries, sources, directory, log, progress or (lambda *_: None))
 
@@ -139,9 +139,9 @@ def _line(entry: Entry, game: Game, certificate: Certificate) -> dict[str, Any]:
 
 
 def _certificate(entry: Entry, game: Game, path: Path) -> tuple[Certificate, str]:
-    """Return the certificate in the file, written now if it was not there, and how it came."""
+    """Return the certificate in the file, written now if it was missing, and its origin."""
     _, _, level = entry.resolved(game.m)
-    # What it was asked for is in the comments, so that another tol makes another certificate.
+    # The comments store the requested tol, so another tol gives another certificate.
     comments = {"name": entry.name, "tol": repr(entry.tol)}
     found = _kept(path, game, level, comments)
     if found is not None:
@@ -149,14 +149,14 @@ def _certificate(entry: Entry, game: Game, path: Path) -> tuple[Certificate, str
     proved, how = _proved(game, level, entry)
     with precisely(level, PRECISION):
         if "rows" in proved.document["game"]:
-            check.check(proved.document)  # by the checker's own arithmetic, before it is written
+            check.check(proved.document)  # by the checker's own arithmetic, before writing
     certificate = Certificate({**proved.document, "comments": comments})
     write_atomically(path, certificate.tobytes())
     return certificate, how
 
 
 def _kept(path: Path, game: Game, level: str, comments: dict[str, str]) -> Certificate | None:
-    """Return the certificate in the file if it is the one to make, and proves its bracket."""
+    """Return the certificate in the file if it is the requested one and proves its bracket."""
     if not path.exists():
         return None
     try:
@@ -166,7 +166,7 @@ def _kept(path: Path, game: Game, level: str, comments: dict[str, str]) -> Certi
     document = certificate.document
     if document.get("comments") != comments or not is_about(document, game, level):
         return None
-    if certificate.tobytes() != path.read_bytes():  # other spaces: not the bytes it would have
+    if certificate.tobytes() != path.read_bytes():  # other spaces: the bytes would differ
         return None
     if "rows" not in document["game"]:
         return certificate if check_certificate(path, game.matrix) else None
@@ -176,13 +176,13 @@ def _kept(path: Path, game: Game, level: str, comments: dict[str, str]) -> Certi
 
 
 def _proved(game: Game, level: str, entry: Entry) -> tuple[Certificate, str]:
-    """Return a certificate for what the entry asks, and how its points were found."""
+    """Return a certificate for an entry of the specification, and how its points were found."""
     if entry.tol == 0:
-        from relaxboost.certificates import exact_optimum  # which needs python-flint
+        from relaxboost.certificates import exact_optimum  # a level that needs python-flint
 
         best = exact_optimum(game)
         proved = certify(best, level, inline=entry.inline)
-        if not proved.gap:  # its fractions are not too long for a checker
+        if not proved.gap:  # a checker accepts the length of its fractions
             # Sets on file have the witness of f, unless that, found in doubles, leaves a gap; a
             # sum is described as one there, and not as a linear program.
             pair = certify(game, level, d=best.d, w=(best.support, best.w), inline=entry.inline)
@@ -196,7 +196,7 @@ def _proved(game: Game, level: str, entry: Entry) -> tuple[Certificate, str]:
 
 
 def _solution(game: Game, tol: float) -> Solution:
-    """Return a bracket of at most `tol`, or the narrower of a booster's and a solver's."""
+    """Return a bracket with a gap of at most `tol`, or the narrower one of two solvers."""
     linear = game.over.linear and game.linear_form is not None
     small = linear and game.m * (game.n or 0) <= _SMALL
     method = LPBoost() if small else "auto"
@@ -208,14 +208,14 @@ def _solution(game: Game, tol: float) -> Solution:
 
 
 def _uninterrupted(solution: Solution) -> Solution:
-    """Raise what a solver swallows: half a solution is none for a set that can be continued."""
+    """Raise KeyboardInterrupt if Ctrl-C interrupted the solver, as sets need final solutions."""
     if solution.status == "interrupted":
         raise KeyboardInterrupt
     return solution
 
 
 def _directory(path: Path) -> Path:
-    """Return the directory, made if need be, or raise an InputError."""
+    """Return the directory, created if needed, or raise an InputError."""
     path = path.absolute()
     if (path.exists() and not path.is_dir()) or not path.name:
         is_what = "a file" if path.name else "the root of all"
@@ -230,14 +230,14 @@ def _directory(path: Path) -> Path:
 
 @contextmanager
 def _log(directory: Path) -> Iterator[TextIO]:
-    """Open the log, and hold it: two runs at once would remove each other's files."""
+    """Open the log file and lock it, so that two runs do not remove each other's files."""
     path = directory.with_name(f"{directory.name}.log")
     with path.open("a", encoding="utf-8") as log:
         try:
             import fcntl
 
             fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except ImportError:  # where there are no locks, nothing is held
+        except ImportError:  # without locks on this system, do not lock
             pass
         except OSError:
             raise InputError(
@@ -247,7 +247,7 @@ def _log(directory: Path) -> Iterator[TextIO]:
 
 
 def _remove_temporary(directory: Path, entries: list[Entry]) -> None:
-    """Remove what a killed run was writing."""
+    """Remove the temporary files of a run that was killed."""
     ours = {f".{entry.name}.json" for entry in entries} | {f".{INDEX}"}
     for path in directory.glob(".*.json.*"):
         if path.stem in ours:

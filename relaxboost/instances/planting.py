@@ -1,9 +1,10 @@
-"""Games of any size whose optimum is known: a pair is planted, and the matrix built around it.
+"""Games of any size with a known optimum: a pair (d, w) is planted in the matrix.
 
-By complementary slackness a pair (d, w) is optimal where the columns that w uses have the largest
-edge, and the examples that d weighs have margin γ, above it where d_i = 0 and below it where d_i
-is at its cap. The matrix is built from blocks of b examples and b columns with a entries +1 in
-every row and column, so that both hold by counting.
+By complementary slackness, (d, w) is optimal if two conditions hold. The columns with non-zero
+weight in w have the largest edge. The examples have margin γ if d_i is between 0 and its cap, a
+larger margin if d_i = 0, and a smaller one if d_i is at its cap. The matrix consists of blocks of b
+examples and b columns with a entries +1 in every row and column, so counting proves both
+conditions.
 """
 
 from __future__ import annotations
@@ -26,29 +27,29 @@ from relaxboost.relaxations import Capped, HardMargin
 Index = NDArray[np.int64]
 
 _SMALLEST, _LARGEST = 5, 32
-"""Sizes of the blocks: +1 is in the majority in all of them, in some by more than in others."""
+"""The sizes of the blocks. In each block most entries are +1, by different majorities."""
 _AT_ONCE = 4_000_000
-"""Entries that are random at a time."""
+"""The number of random entries that are drawn at a time."""
 
 
 class _Group(NamedTuple):
-    """Examples of one weight and one margin."""
+    """Examples with the same weight and the same margin."""
 
     rows: Index
     weight: Fraction
     plus: int
-    """Entries +1 among every b of a column in use."""
+    """The number of entries +1 among b entries of a used column."""
 
 
 class _Class(NamedTuple):
-    """Columns that w uses with one weight."""
+    """Columns with the same weight in w."""
 
     columns: Index
     weight: Fraction
 
 
 class _Layout(NamedTuple):
-    """Who plays together, in blocks of b examples and b columns."""
+    """The groups of examples and classes of columns, in blocks of b examples and b columns."""
 
     b: int
     groups: list[_Group]
@@ -62,22 +63,22 @@ class Plant:
     """A margin matrix with an optimal pair of its game over the unit l1 ball."""
 
     A: NDArray[Any]
-    """int8 for signs, float64 for floats, shape (m, n)."""
+    """The margin matrix, shape (m, n): int8 for signs, float64 for floats."""
     k: Fraction | None
-    """The cap is 1/k; None for the hard margin."""
+    """The k of the cap 1/k; None for the hard margin."""
     value: Fraction
     d: tuple[Fraction, ...]
     support: tuple[int, ...]
     w: tuple[Fraction, ...]
-    """Signed weights on the support, their sizes summing to 1."""
+    """The signed weights of the support; their absolute values sum to 1."""
     gamma: Fraction
 
     def game(self) -> Game:
-        """Return the game."""
+        """Return the game, whose domain is the unit l1 ball."""
         return Game(self.A, HardMargin() if self.k is None else Capped(k=self.k))
 
     def prove(self) -> None:
-        """Evaluate both bounds in integers; raises AssertionError unless they equal the value."""
+        """Compute both bounds in integers; raise an AssertionError unless they equal the value."""
         bits = _bits(*self.A.shape) if self.A.dtype.kind == "f" else 0
         one = 1 << bits
         d, w = np.array(self.d, dtype=object), np.zeros(self.A.shape[1], dtype=object)
@@ -97,18 +98,19 @@ class Plant:
 
 @accepts_seed
 def plant(m: int, n: int, k: Any = None, rng: Rng = 0, entries: str = "signs") -> Plant:
-    """Return a matrix with m examples and n columns, and an optimal pair that was planted.
+    """Return a matrix with m examples and n columns, and a planted optimal pair.
 
-    The columns that w uses have the edge ρ, with either sign, at weights in the ratios 1 : 2 : 3;
-    all others are strictly inside, half of them close. Some weights d_i are zero, with margins
-    above γ, some between, and with k > 5 some at the cap, with margins below γ.
+    The columns that w uses have the absolute edge ρ; their weights are in the ratios 1 : 2 : 3. All
+    other columns have smaller absolute edges, half of them only a little smaller. Some weights d_i
+    are zero, with margins above γ. Others are between 0 and the cap and, if k > 5, some are at the
+    cap, with margins below γ.
 
     Parameters
     ----------
     m, n : int
         At least 10 and 5.
     k : int, float or Fraction, optional
-        For `Capped(k)`; by default the hard margin. There is room for k up to about m − 10.
+        The k of `Capped(k)`; by default the hard margin. k can be at most about m − 10.
     rng : int, numpy.random.Generator or None
         A seed >= 0, a generator, or None for a new seed. Equal seeds give equal games.
     entries : {"signs", "floats"}
@@ -117,8 +119,8 @@ def plant(m: int, n: int, k: Any = None, rng: Rng = 0, entries: str = "signs") -
     Returns
     -------
     Plant
-        With the game over the unit l1 ball, ``.game()``, and its optimum, ``.value``, evaluated
-        from both sides in integers before it is returned.
+        The matrix with its game over the unit l1 ball, ``.game()``, and its optimum, ``.value``.
+        Both bounds are verified in integers before `plant` returns.
 
     Raises
     ------
@@ -178,7 +180,7 @@ def _groups(
     first = int(rng.integers(_SMALLEST, most + 1))
     share = float(rng.uniform(0.3, 0.7))
     for b in range(first, _SMALLEST - 1, -1):
-        # Blocks at the cap: as many as `share` says, or more if there are too few examples else.
+        # `share` sets the number of blocks at the cap; more if other examples are too few.
         full = 0 if k is None else ceil(k / b) - 1
         for capped in range(round(full * share), full + 1):
             rest = 1 if k is None else k - b * capped
@@ -196,7 +198,7 @@ def _groups(
 def _weigh(
     m: int, b: int, k: Fraction | None, capped: int, between: int, rng: np.random.Generator
 ) -> list[_Group]:
-    """Return the groups: at the cap, between, and without weight."""
+    """Return three groups of examples: at the cap, between 0 and the cap, and without weight."""
     order = rng.permutation(m)
     plus = int(rng.integers(b // 2 + 2, min(b - 1, b // 2 + 4) + 1))
     blocks = [order[i * b : (i + 1) * b] for i in range(capped + between)]
@@ -207,7 +209,7 @@ def _weigh(
     rest = Fraction(1) if k is None else 1 - Fraction(b * capped) / k
     shares = rng.integers(1, 3, between).tolist()
     if k is not None and 2 * rest * k >= b * sum(shares):
-        shares = [1] * between  # or the larger weights would reach the cap
+        shares = [1] * between  # else the larger weights would reach the cap
     for rows, part in zip(blocks[capped:], shares, strict=True):
         groups.append(_Group(rows, rest * part / (b * sum(shares)), plus))
     left = order[(capped + between) * b :]
@@ -219,7 +221,7 @@ def _weigh(
 
 
 def _classes(n: int, b: int, rng: np.random.Generator) -> list[_Class]:
-    """Return the columns in use, about an eighth of all, by weight."""
+    """Return the classes of used columns, about an eighth of all columns."""
     order, blocks = rng.permutation(n), max(min(n // b, 3), n // (8 * b))
     ratios = [1 + i % 3 for i in range(blocks)]
     total = b * sum(ratios)
@@ -232,7 +234,7 @@ def _classes(n: int, b: int, rng: np.random.Generator) -> list[_Class]:
 
 
 def _fill_used(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> None:
-    """Give each row its share of +1 in each class; with weight, each column its share too."""
+    """Fill the used columns: each row of a group has the same number of +1 in each class."""
     for group, used in product(plan.groups, plan.classes):
         size = used.columns.size
         pattern = (np.arange(size) % plan.b)[None, :] + np.arange(group.rows.size)[:, None]
@@ -242,7 +244,7 @@ def _fill_used(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> 
 
 
 def _fill_others(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> None:
-    """Make columns like those in use and turn some +1 to −1: few in one half, many in the other."""
+    """Fill the other columns like used ones, then change some +1 to −1 to make edges smaller."""
     others, b = plan.others, plan.b
     turned = np.where(
         rng.random(others.size) < 0.5, 3.0 / A.shape[0], rng.uniform(0.0, 0.5, others.size)
@@ -260,9 +262,10 @@ def _fill_others(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -
 def _keep_inside(
     A: NDArray[np.int8], plan: _Layout, value: Fraction, rng: np.random.Generator
 ) -> None:
-    """Replace columns whose edge is not strictly inside by one in use with one +1 turned.
+    """Replace columns whose absolute edge is too large by a used column with one +1 negated.
 
-    The example is of the least weight, at most 1/(2b), half of the least value there can be.
+    The negated entry is in an example of least weight, at most 1/(2b), half of the least possible
+    value of the game.
     """
     edges, weighed = np.zeros(A.shape[1], dtype=object), [g for g in plan.groups if g.weight]
     for weight in {g.weight for g in weighed}:
@@ -276,10 +279,11 @@ def _keep_inside(
 
 
 def _blurred(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return A / 2 with noise that neither edges nor margins see.
+    """Return A / 2 plus noise that changes neither edges nor margins.
 
-    It is added to one entry and taken from its neighbour: in the next row of the group (for the
-    edges) and, in columns that are used, in the next column of the class (for the margins).
+    The noise is added to one entry and subtracted from a neighbour. The neighbour is in the next
+    row of the group (for the edges) and, in used columns, in the next column of the class (for the
+    margins).
     """
     bits = _bits(*A.shape)
     out: NDArray[np.float64] = np.multiply(A, 0.5, dtype=np.float64)
@@ -288,7 +292,7 @@ def _blurred(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> ND
         return np.ldexp(rng.integers(-(1 << (bits - part)), 1 << (bits - part), size), -bits)
 
     for group in plan.groups:
-        for first in (0, 1):  # the second time with other neighbours, and half as much
+        for first in (0, 1):  # the second time with other neighbours and half the size
             rows = group.rows[first:]
             one, two = rows[0 : rows.size - 1 : 2], rows[1::2]
             free = noise((one.size, plan.others.size), 2 + first)
@@ -309,12 +313,12 @@ def _blurred(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> ND
 
 
 def _bits(m: int, n: int) -> int:
-    """Return how many bits entries may have so that sums of m or n of them fit 62."""
+    """Return the number of bits of an entry such that sums of m or n entries fit into 62 bits."""
     return min(52, 62 - max(m, n).bit_length())
 
 
 def _whole(A: NDArray[Any], bits: int, rows: NDArray[np.bool_], axis: int) -> NDArray[Any]:
-    """Return the sums of some rows of A · 2^bits, in integers."""
+    """Return the sums of some rows of A · 2^bits as integers."""
     ids = np.flatnonzero(rows)
     total = np.zeros(A.shape[1], dtype=np.int64)
     step = max(1, _AT_ONCE // A.shape[1])

@@ -34,7 +34,7 @@ _CONDITIONS = ("name", "relaxation", "over", "m", "n", "level")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option and the setting."""
+    """Add the command line option and the setting of the plugin."""
     parser.getgroup("relaxboost").addoption(
         "--certified-games",
         action="append",
@@ -60,7 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run tests with the argument `certified_game` on each game that their mark selects."""
+    """Run a test with the argument `certified_game` on each game that its mark selects."""
     mark = metafunc.definition.get_closest_marker("certified_games")
     if "certified_game" not in metafunc.fixturenames:
         if mark in metafunc.definition.own_markers:
@@ -92,11 +92,11 @@ def _load(config: pytest.Config) -> CertifiedGames:
 
 @pytest.fixture(scope="session")
 def certified_games(request: pytest.FixtureRequest) -> CertifiedGames:
-    """Certified games by name: ``certified_games("identity-3")`` is one."""
+    """Return the certified games by name: ``certified_games("identity-3")`` is one of them."""
     return _load(request.config)
 
 
 @pytest.fixture
 def certified_game(request: pytest.FixtureRequest) -> CertifiedGame:
-    """One of the certified games that the mark `certified_games` selects, without one all."""
+    """Return one of the certified games that the mark selects; without a mark, of all games."""
     return _load(request.config)(request.param.name)

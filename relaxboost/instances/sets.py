@@ -1,4 +1,4 @@
-"""Sets of certified games: read, chosen from, and asked for by name."""
+"""Sets of certified games: loading, selection by conditions, and access by name."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ from relaxboost.instances.certified import CertifiedGame
 from relaxboost.relaxations import Relaxation
 
 CORNER_CASES = Path(__file__).parent / "corner-cases"
-"""Small games in which one thing is extreme."""
+"""The folder of small games, each extreme in one respect."""
 LARGER_GAMES = Path(__file__).parent / "larger-games"
-"""Games of 40 x 30 and 200 x 100, which a solver that stops early gets wrong."""
+"""The folder of games of 40 x 30 and 200 x 100, on which solvers that stop early fail."""
 
 FORMAT = "relaxboost references"
-"""The stored name of the format, which never changes; its key "references" lists the games."""
+"""The name of the file format, a fixed text; the key "references" of such a file lists the games.
+"""
 
 _TEXTS = ("name", "file", "sha256", "game", "relaxation", "over", "level", "lower", "upper")
 _FIELDS = {*_TEXTS, "m", "n", "source"}
 
 
 class CertifiedGames(Mapping[str, CertifiedGame]):
-    """Certified games of one directory or several, by name; call it for one, as the fixture is."""
+    """The certified games of one or several directories: a mapping by name, also callable."""
 
     def __init__(self, games: list[CertifiedGame], where: str) -> None:
         self._games = {certified.name: certified for certified in games}
@@ -52,13 +53,13 @@ class CertifiedGames(Mapping[str, CertifiedGame]):
         return f"CertifiedGames({len(self)} games in {self._where})"
 
     def __call__(self, name: str) -> CertifiedGame:
-        """Return a certified game by name.
+        """Return the certified game with this name.
 
         Raises
         ------
         InputError
-            For a name that is not there, with the nearest ones, and if its file is not the one that
-            the index names.
+            If no game has this name (the message has similar names), or if its file does not have
+            the digest in the index.
         """
         if name not in self._games:
             hint = did_you_mean(name, self._games)
@@ -76,7 +77,7 @@ class CertifiedGames(Mapping[str, CertifiedGame]):
         n: int | Container[int] | None = None,
         level: str | None = None,
     ) -> CertifiedGames:
-        """Return the games that meet every condition given; there is at least one.
+        """Return the games that meet all given conditions; there is at least one.
 
         Parameters
         ----------
@@ -85,16 +86,16 @@ class CertifiedGames(Mapping[str, CertifiedGame]):
         relaxation : class of relaxations, Relaxation, or a tuple of them, optional
             ``rb.Capped`` for any cap, ``rb.Capped(k=2)`` for this one.
         over : class of domains, domain, or a tuple of them, optional
-            As ``rb.Simplex`` or ``rb.L1Ball(1)``.
+            The domain of w, such as ``rb.Simplex`` or ``rb.L1Ball(1)``.
         m, n : int, or what ``in`` understands, optional
-            As ``40`` or ``range(2, 50)``.
+            The number of examples or hypotheses, such as ``40`` or ``range(2, 50)``.
         level : {"exact", "enclosed"}, optional
 
         Raises
         ------
         InputError
-            If no game meets the conditions, or one is of another kind, such as the name of a
-            relaxation in place of the relaxation.
+            If no game meets the conditions, or a condition has a wrong type, such as the name of a
+            relaxation instead of the relaxation.
         """
         _check_kinds("relaxation", relaxation, Relaxation, "rb.Capped or rb.Capped(k=2)")
         _check_kinds("over", over, Domain, "rb.Simplex or rb.L1Ball(1)")
@@ -126,15 +127,15 @@ def _check_kinds(key: str, given: Any, base: type, example: str) -> None:
 
 
 def _is_any(game: CertifiedGame, value: Any, kinds: Any) -> bool:
-    """Return whether `value` is of one of the classes, or one of the objects."""
+    """Return whether `value` is an instance of one of the classes or equal to an object."""
     for kind in kinds if isinstance(kinds, tuple) else (kinds,):
         if isinstance(kind, type):
             if isinstance(value, kind):
                 return True
             continue
-        try:  # parameters that depend on m, such as Capped(fraction=1/3), have their values then
+        try:  # this resolves parameters that depend on m, such as Capped(fraction=1/3)
             wanted = kind.resolve(game.m) if isinstance(kind, Relaxation) else kind
-        except InputError:  # a cap of 5 in a game of 3 examples
+        except InputError:  # for example, k = 5 in a game of 3 examples
             continue
         if wanted.key() == value.key():
             return True
@@ -156,17 +157,17 @@ def _short(value: Any) -> str:
 
 
 def load(*directories: str | os.PathLike[str], **conditions: Any) -> CertifiedGames:
-    """Return the games of one set or several, by default those that come with the package.
+    """Return the games of one or several sets, by default of those that come with the package.
 
-    Only indices are read; a certificate is when it is asked for, and has to be the file that the
-    index names. Whether it proves its bracket is what `check` recomputes.
+    Only the indices are read now. A certificate is read at its first use, and its file must have
+    the digest in the index. Use `check` to recompute the proofs of the brackets.
 
     Parameters
     ----------
     *directories : path
-        What `make` made. Names that occur twice are those of the first.
+        Directories that `make` wrote. If a name occurs twice, the first directory counts.
     **conditions
-        Which games, as `CertifiedGames.select` takes them: ``relaxation=rb.Capped, m=40``.
+        The conditions of `CertifiedGames.select`, such as ``relaxation=rb.Capped, m=40``.
 
     Returns
     -------
@@ -176,8 +177,7 @@ def load(*directories: str | os.PathLike[str], **conditions: Any) -> CertifiedGa
     Raises
     ------
     InputError
-        If a directory has no index, or one that is not as `make` writes it, or if no game meets
-        the conditions.
+        If a directory has no valid index, or if no game meets the conditions.
     """
     chosen = [Path(d) for d in directories] or [CORNER_CASES, LARGER_GAMES]
     games = [game for directory in reversed(chosen) for game in read_index(directory)]
@@ -186,7 +186,7 @@ def load(*directories: str | os.PathLike[str], **conditions: Any) -> CertifiedGa
 
 
 def read_index(directory: Path) -> list[CertifiedGame]:
-    """Return the certified games that the index of a directory names."""
+    """Return the certified games that the index of a directory lists."""
     path = directory / "index.json"
     try:
         with shallow():

@@ -1,4 +1,4 @@
-"""Where the matrix of a certified game comes from: a generator, a built-in game, or a file."""
+"""The source of a certified game's matrix: a generator, a built-in game, or a file."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from relaxboost.matrices import MarginMatrix, as_matrix, datasets, stumps
 
 FILES = ("csv", "npy", "npz")
 LARGEST_FILE = 10_000_000
-"""Entries of a matrix from a file: it is written into its certificate, whatever its size."""
+"""The most entries in a matrix from a file, because its certificate stores all entries."""
 
 _NUMBER = r"(?:\d+/[1-9]\d*|\d+\.?\d*(?:e[-+]?\d+)?)"
 
 
 class Sources:
-    """Matrices by their descriptions; the last one is kept, since relaxations share it."""
+    """Matrices by their descriptions. The last matrix is cached for further relaxations."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -64,7 +64,7 @@ def _read(folder: Path, source: dict[str, Any]) -> Any:
         found = _array(path, kind, source.get("key"))
     except InputError:
         raise
-    except Exception as error:  # damaged archives raise errors of ten kinds, and more by version
+    except Exception as error:  # damaged archives raise many kinds of errors
         said = str(error) or type(error).__name__
         raise InputError(f"{path} cannot be read as {kind}: {said}") from None
     try:
@@ -75,10 +75,10 @@ def _read(folder: Path, source: dict[str, Any]) -> Any:
 
 
 def _array(path: Path, kind: str, key: str | None) -> Any:
-    """Return the array in a file of NumPy, which has this key in an archive."""
+    """Return the array in a NumPy file; `key` selects an array of an archive."""
     # np.load leaves a damaged file open if it opened the file itself.
     with path.open("rb") as file, warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of headers that Python 2 wrote
+        warnings.simplefilter("ignore", UserWarning)  # warnings about headers that Python 2 wrote
         found = np.load(file, allow_pickle=False)
         if isinstance(found, np.ndarray) == (kind == "npz"):
             holds, other = ("a single array", "npy") if kind == "npz" else ("several arrays", "npz")
@@ -105,12 +105,12 @@ def _small(path: Path, matrix: MarginMatrix, numbers: int) -> MarginMatrix:
 
 
 def read_over(text: str) -> domains.Domain:
-    """Return the domain of w that a text such as ``L1Ball(1/2)`` or ``Simplex()`` names.
+    """Return the domain of w that a text such as ``L1Ball(1/2)`` or ``Simplex()`` describes.
 
     Raises
     ------
     InputError
-        For anything but a domain of `relaxboost.game.domains` with one number at most.
+        If the text is not a domain of `relaxboost.game.domains` with at most one number.
     """
     found = re.fullmatch(rf"\s*(\w+)\(\s*({_NUMBER})?\s*\)\s*", text)
     name, number = found.groups() if found else ("", None)

@@ -1,4 +1,4 @@
-"""SPEC.toml: which games to certify. Everything is checked before anything is solved."""
+"""SPEC.toml, the list of games to certify. It is checked completely before any game is solved."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from relaxboost.instances.generators import OPTIONS, check_options
 from relaxboost.instances.sources import Sources
 
 TOL = 1e-9
-"""The gap to reach where a specification names none."""
+"""The gap to reach if a specification sets none."""
 
 _SHARED = ("relaxations", "over", "level", "tol")
 _KEYS = {
@@ -32,14 +32,13 @@ _MOST = 1_000_000
 
 
 def read_spec(path: str | os.PathLike[str]) -> tuple[list[Entry], Sources]:
-    """Return the games that a specification names, in its order, and where their matrices are.
+    """Return the games of a specification, in its order, and the sources of their matrices.
 
     Raises
     ------
     InputError
-        For everything that would fail later: a file that is missing, a generator, relaxation or key
-        that is unknown, sizes out of range, a relaxation that does not fit a game, names given
-        twice.
+        If the specification would fail later: a missing file, an unknown generator, relaxation or
+        key, sizes out of range, a relaxation that does not fit a game, or a repeated name.
     """
     path = check_input(path, folder=True)
     try:
@@ -61,7 +60,7 @@ def read_spec(path: str | os.PathLike[str]) -> tuple[list[Entry], Sources]:
 
 
 def _distinct(path: Path, entries: list[Entry]) -> None:
-    """Raise for two certificates of one name; file systems may not tell A from a."""
+    """Raise an InputError if the names of two certificates differ at most in case."""
     seen: dict[str, Entry] = {}
     for entry in entries:
         other = seen.setdefault(entry.name.casefold(), entry)
@@ -80,7 +79,7 @@ def _known(where: str, given: dict[str, Any], keys: tuple[str, ...]) -> None:
 
 
 def _expand(where: str, given: dict[str, Any], sources: Sources) -> Iterator[Entry]:
-    """Return the certificates that a [[game]] asks for."""
+    """Return the certificates that a [[game]] table requests."""
     kinds = [kind for kind in _KEYS if kind in given]
     if len(kinds) != 1:
         raise InputError(
@@ -107,12 +106,12 @@ def _expand(where: str, given: dict[str, Any], sources: Sources) -> Iterator[Ent
                         f"{where}: tol = 0 needs caps or l1 or l-inf norms over L1Ball, Simplex or "
                         f"FullSimplex, whose optima are fractions, not {relaxation} over {over}"
                     )
-                entry = replace(entry, tol=TOL)  # a built-in game brings both kinds along
+                entry = replace(entry, tol=TOL)  # built-in games mix both kinds of relaxations
             yield entry
 
 
 def _proof(where: str, shared: dict[str, Any]) -> tuple[str | None, float]:
-    """Return the level, None for the strongest possible, and the gap to reach."""
+    """Return the level (None for the strongest possible one) and the gap to reach."""
     level, tol = shared.get("level"), shared.get("tol", TOL)
     if level not in (None, "exact", "enclosed"):
         raise InputError(
@@ -127,7 +126,7 @@ def _proof(where: str, shared: dict[str, Any]) -> tuple[str | None, float]:
 def _matrices(
     where: str, kind: str, given: dict[str, Any], sources: Sources
 ) -> Iterator[tuple[str, dict[str, Any], int, Any]]:
-    """Return name, source, m and the relaxations that are its own, for each matrix."""
+    """Return the name, the source, m and the specific relaxations of each matrix."""
     if kind == "generator":
         yield from _generated(where, given)
         return
@@ -195,9 +194,9 @@ def _whole(
 
 
 def _played(where: str, shared: dict[str, Any], own: Any) -> Iterator[tuple[str, str, str]]:
-    """Return (what is appended to the name, relaxation, over).
+    """Return (suffix of the name, relaxation, over) for each game.
 
-    The hard margin over the unit l1 ball is the plain game, and appends nothing.
+    The hard margin over the unit l1 ball has the suffix "".
     """
     given, overs = shared.get("relaxations"), shared.get("over", PLAIN[1])
     if given is None and own is not None and "over" not in shared:
@@ -216,7 +215,7 @@ def _played(where: str, shared: dict[str, Any], own: Any) -> Iterator[tuple[str,
 
 
 def _texts(where: str, given: Any) -> list[tuple[str, str]]:
-    """Return (label, text) for a text, a list of texts, or a table of them."""
+    """Return pairs (label, text) for a text, a list of texts, or a table of texts."""
     listed: Any = [given] if isinstance(given, str) else given
     if isinstance(listed, list):
         listed = [("", text) for text in listed]

@@ -1,4 +1,4 @@
-"""Margin matrices: dense, sparse, all stumps (implicit, or on disk), any weak learner."""
+"""Margin matrices: dense, sparse, all decision stumps (implicit or on disk), any weak learner."""
 
 from relaxboost._core.errors import ClusterError
 from relaxboost.matrices import datasets

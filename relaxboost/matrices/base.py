@@ -1,4 +1,4 @@
-"""The margin matrix as boosters and bounds see it: `best`, `column` and products."""
+"""The interface of a margin matrix A: the best column, single columns, and products with A."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from relaxboost.matrices import kernels
 from relaxboost.matrices.bulk import Bulk, DenseBulk, Pricing
 
 WRITE_DOWN_LIMIT = 50_000_000
-"""Entries above which an implicit matrix is not written down."""
+"""The largest number of entries with which an implicit matrix is converted to a dense array."""
 _NONE = np.empty(0, dtype=np.int64)
 
 
@@ -25,26 +25,28 @@ class Best(NamedTuple):
     """The answer of a weak learner to a distribution d."""
 
     id: int
-    """The column, named by its canonical number."""
+    """The canonical number of the column."""
     sign: int
-    """+1 or −1: the sign of its edge; 0 for w = 0, where a set that has it offers no better."""
+    """The sign of the edge, +1 or −1, or 0 if w = 0 is the best point of the domain.
+    """
     edge: float
-    """Its absolute edge |(Aᵀd)_id| >= 0, as computed."""
+    """The absolute edge of the column, |(Aᵀd)_id| >= 0, as computed."""
     slack: float
-    """No hypothesis has an edge above edge + slack (up to `edge_roundings`); inf if unknown."""
+    """The slack: every hypothesis has an edge of at most edge + slack, up to `edge_roundings`.
+    """
 
 
 def best_of(j: int, edge: float) -> Best:
-    """Return the answer that column `j` with this edge is, where every column was looked at."""
+    """Return column `j` as the answer of an exact weak learner, with slack 0."""
     return Best(j, -1 if edge < 0 else 1, abs(edge), 0.0)
 
 
 class MarginMatrix(ABC):
-    """A margin matrix A, A[i, j] = y_i h_j(x_i) in [−1, 1], with columns in canonical order.
+    """A margin matrix A: A[i, j] = y_i h_j(x_i) in [−1, 1], with columns in canonical order.
 
-    A subclass sets `m`, `n` and `edge_roundings` and gives `_column`, `_edges` and `digest`; `best`
-    follows from the edges, ties going to the lowest index. A weak learner that does not know
-    every column overrides `best` and `known` too, and sets `slack`. Kernels add in a fixed
+    A subclass sets `m`, `n` and `edge_roundings`, and implements `_column`, `_edges` and `digest`.
+    `best` compares all edges; ties go to the lowest index. A weak learner that does not enumerate
+    its columns also overrides `best` and `known`, and sets `slack`. Kernels add numbers in a fixed
     order, whatever the number of threads.
     """
 
@@ -52,34 +54,35 @@ class MarginMatrix(ABC):
     """Number of examples (rows)."""
 
     n: int | None
-    """Number of hypotheses (columns), None where they are not enumerated."""
+    """Number of hypotheses (columns); None if they are not enumerated."""
 
     edge_roundings: ClassVar[int]
-    """A computed edge is wrong by at most γ_r Σd with r = edge_roundings · m + 8: 1 for sums of
-    products, more where prefix sums are subtracted."""
+    """The error of a computed edge is at most γ_r Σd with r = edge_roundings · m + 8. The value is
+    1 if an edge is a sum of products, and larger if prefix sums are subtracted.
+    """
 
     stored: ClassVar[bool] = False
-    """Whether the entries are held in memory, so that `tocvxpy` forms nothing."""
+    """Whether the entries are held in memory, so that `tocvxpy` forms no new matrix."""
 
     implicit: ClassVar[bool] = False
-    """Whether `bulk` does without the entries."""
+    """Whether the products of `bulk` work without an array of the entries."""
 
     slack: float = 0.0
-    """How much `best` may fall short of the best column; inf if nothing is known."""
+    """An upper bound on the edge that `best` may lose against the best column; inf if unknown."""
 
     @property
     def entries(self) -> int:
-        """How many numbers a pass over A reads; by default its entries, where n is known."""
+        """The number of values that one pass over A reads: by default m · n if n is known."""
         return self.m * (self.n or 1)
 
     @property
     def known(self) -> int:
-        """Number of columns that can be asked for."""
+        """The number of columns that `column` can return now."""
         assert self.n is not None
         return self.n
 
     def column(self, j: int) -> NDArray[Any]:
-        """Return column `j`, shape (m,), in the storage type; not to be written to.
+        """Return column `j` as a read-only array of shape (m,), in the storage type of the matrix.
 
         Raises
         ------
@@ -91,7 +94,7 @@ class MarginMatrix(ABC):
         return self._column(j)
 
     def edges(self, d: Vector) -> Vector:
-        """Return Aᵀd, one edge for each known column.
+        """Return the edges Aᵀd, one for each known column.
 
         Raises
         ------
@@ -101,7 +104,7 @@ class MarginMatrix(ABC):
         return self._edges(self._examples(d))
 
     def _examples(self, d: Vector) -> Vector:
-        """Return `d` as contiguous doubles, or raise."""
+        """Return `d` as a contiguous float64 array, or raise an InputError."""
         d = np.ascontiguousarray(d, dtype=np.float64)
         if d.shape != (self.m,):
             raise InputError(f"d has shape {d.shape}, and there are m = {self.m} examples")
@@ -109,11 +112,11 @@ class MarginMatrix(ABC):
 
     @abstractmethod
     def _column(self, j: int) -> NDArray[Any]:
-        """Return column `j`, which exists."""
+        """Return column `j`, shape (m,); the caller has checked that `j` exists."""
 
     @abstractmethod
     def _edges(self, d: Vector) -> Vector:
-        """Return Aᵀd for a contiguous float64 `d` of shape (m,)."""
+        """Return the edges Aᵀd for a contiguous float64 `d` of shape (m,)."""
 
     @abstractmethod
     def digest(self) -> str:
@@ -124,38 +127,38 @@ class MarginMatrix(ABC):
         return self._priced(d, _NONE)[0]
 
     def priced(self, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:
-        """Return `best(d)`, and the edges of some columns, None where `best` is overridden."""
+        """Return `best(d)` and the edges of `columns`, or None if `best` is overridden."""
         if type(self).best is not MarginMatrix.best:
             return self.best(d), None
         return self._priced(d, columns)
 
     def _priced(self, d: Vector, columns: Whole) -> tuple[Best, Vector]:
-        """Return both, from one pass."""
+        """Return `best(d)` and the edges of `columns`, computed in a single pass over A."""
         edges = self._edges(self._examples(d))
         j, edge = kernels.first_largest(edges)
         return best_of(j, edge), edges[columns]
 
     def margins(self, support: Iterable[int], coefficients: Vector) -> Vector:
-        """Return A w for the w with these `coefficients` on the columns in `support`."""
+        """Return the margins A w, shape (m,), of the w with `coefficients` on `support`."""
         ids = np.fromiter(support, dtype=np.int64)
         if not ids.size:
             return np.zeros(self.m)
         for j in ids[(ids < 0) | (ids >= self.known)].tolist():
-            self.column(j)  # which says what is wrong
+            self.column(j)  # raises the error
         weights = np.ascontiguousarray(coefficients, dtype=np.float64)
         if weights.shape != ids.shape:
             raise ValueError(f"there are {ids.size} columns and {weights.size} coefficients")
         return self._margins(ids, weights)
 
     def _margins(self, support: Whole, coefficients: Vector) -> Vector:
-        """Return A w for columns that exist, one by one in this order."""
+        """Return A w, shape (m,), for existing columns, added one by one in this order."""
         u = np.zeros(self.m)
         for j, c in zip(support.tolist(), coefficients.tolist(), strict=True):
             kernels.add_scaled(u, self._column(j), c)
         return u
 
     def describe(self, j: int, sign: int = 1) -> str:
-        """Return the name of the hypothesis `j`, or of its negative."""
+        """Return the name of hypothesis `j`, or of its negative if `sign` is −1."""
         return f"h{j}" if sign > 0 else f"-h{j}"
 
     def columns(self, support: Iterable[int]) -> Vector:
@@ -188,23 +191,23 @@ class MarginMatrix(ABC):
         return self.columns(range(self.n))
 
     def bulk(self) -> Bulk:
-        """Return the products with all columns at once; by default with A written down."""
+        """Return the products with all columns of A; by default they use a dense copy of A."""
         return self.pricing().restricted(np.arange(self.known))
 
     def pricing(self) -> Pricing:
-        """Return what a method needs that has some columns in play; by default these are dense."""
+        """Return the products for methods that use few columns; by default with dense columns."""
         return _Stored(self)
 
     def tocvxpy(self) -> Any:
-        """Return A as the constant (array or sparse) that cvxpy models take, or raise likewise."""
+        """Return A as an array or sparse matrix for cvxpy models, or raise like `toarray`."""
         return self.toarray()
 
     def data(self) -> Vector:
-        """Return what a certificate writes down of the matrix, row by row: by default A itself."""
+        """Return the rows of data that a certificate stores for this matrix; A by default."""
         return self.toarray()
 
     def recipe(self) -> dict[str, Any]:
-        """Return how a certificate says that A is made of `data`; empty where it is `data`."""
+        """Return a certificate's description of how A follows from `data`; empty if A is `data`."""
         return {}
 
     def __repr__(self) -> str:
@@ -213,7 +216,7 @@ class MarginMatrix(ABC):
 
 
 class _Stored(Pricing):
-    """All columns as the matrix stores them, and some of them in double precision."""
+    """The products of a matrix with all stored columns, or with some in double precision."""
 
     def __init__(self, matrix: MarginMatrix) -> None:
         assert matrix.n is not None
@@ -229,7 +232,8 @@ class _Stored(Pricing):
 def content_digest(m: int, n: int, columns: Iterable[tuple[NDArray[Any], NDArray[Any]]]) -> str:
     """Return the SHA-256 of a matrix given as (row indices, non-zero values) column by column.
 
-    Storage (dense, sparse, float32, int8) does not enter: equal entries give equal digests.
+    The digest does not depend on the storage (dense, sparse, float32, int8): matrices with equal
+    entries have equal digests.
     """
     sha = hashlib.sha256(f"relaxboost matrix v1 {m} {n}\n".encode())
     for rows, values in columns:
@@ -252,7 +256,7 @@ def check_shape(shape: tuple[int, ...]) -> None:
 
 
 def check_entry(value: float, row: int, column: int) -> None:
-    """Raise the InputError for the entry that cannot stand in a margin matrix."""
+    """Raise an InputError that names the entry that is not allowed in a margin matrix."""
     if math.isfinite(value):
         rule = "is outside [-1, 1]; divide A, or each column, by its largest absolute value"
     else:

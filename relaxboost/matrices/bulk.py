@@ -12,78 +12,80 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Array, Vector, Whole
 
 PASS = 6e-10
-"""Seconds on one core for each entry of A that is read, for estimates of work."""
+"""The seconds that one core takes to read an entry of A, for estimates of the work of a method."""
 _ROWS = 4096
-"""Rows of A at least that are multiplied at a time."""
+"""The smallest number of rows of A that are multiplied at a time."""
 
 
 class Pricing(ABC):
-    """What a method asks of all columns of A where it has few of them in play."""
+    """The products that a method needs if it uses few of the columns of A at a time."""
 
     m: int
     n: int
 
     @abstractmethod
     def edges(self, d: Vector) -> Vector:
-        """Return Aᵀd."""
+        """Return the edges Aᵀd of all columns."""
 
     @abstractmethod
     def restricted(self, columns: Whole) -> Bulk:
-        """Return the products with some columns only, given by increasing number."""
+        """Return the products with some columns only; `columns` are in increasing order."""
 
     def spread(self, each: int) -> Whole:
-        """Return about so many columns of each kind, evenly spread, by increasing number."""
+        """Return about `each` columns of each kind, evenly spread, in increasing order."""
         return spread(0, self.n, each)
 
 
 class CutLevels(NamedTuple):
-    """Columns that are cuts of features: y where the level is above the cut, −y up to it."""
+    """Columns that are cuts of features: an entry is y above the cut, and −y up to the cut."""
 
     codes: NDArray[Any]
-    """How many cuts of each feature lie below each example, (features, m)."""
+    """The number of cuts of each feature that lie below the value of each example, (features, m).
+    """
     offsets: Whole
-    """Where the cuts of each feature begin, and the end, (features + 1,)."""
+    """The first column of each feature, and the number of all columns at the end, (features + 1,).
+    """
     signs: Vector
-    """The labels y, (m,)."""
+    """The labels y, shape (m,)."""
 
 
 class Bulk(Pricing):
-    """The products an interior point method asks of A, shape (m, n)."""
+    """The products with A, shape (m, n), that an interior point method needs."""
 
     levels: CutLevels | None = None
-    """The levels of the examples, where columns are cuts."""
+    """The levels of the examples, if the columns are cuts of features; None for other matrices."""
 
     @property
     @abstractmethod
     def array(self) -> Vector | None:
-        """A in double precision, shape (m, n); None where it is never written down."""
+        """A in double precision, shape (m, n); None if there is no such array."""
 
     @abstractmethod
     def margins(self, w: Vector) -> Vector:
-        """Return A w."""
+        """Return the margins A w, shape (m,)."""
 
     @abstractmethod
     def part(self, rows: Whole, columns: Whole) -> Array:
-        """Return the entries of A where these rows and columns meet."""
+        """Return the submatrix of A with these rows and columns."""
 
     @abstractmethod
     def gram(self, scaling: Vector) -> Vector:
-        """Return A diag(scaling) Aᵀ in its lower triangle, for a positive scaling of the columns.
+        """Return the lower triangle of A diag(scaling) Aᵀ, for a positive scaling of the columns.
 
-        What stands above the diagonal is not defined.
+        The entries above the diagonal are undefined.
         """
 
     @abstractmethod
     def cross(self, weights: Vector, out: Array) -> None:
-        """Write Aᵀ diag(weights) A in its lower triangle, for positive weights of the examples."""
+        """Write the lower triangle of Aᵀ diag(weights) A to `out`, for positive `weights`."""
 
     def edges_of(self, D: Array) -> Array:
-        """Return the edges of each row of D."""
+        """Return the edges Aᵀd of each row d of D."""
         return np.array([self.edges(d) for d in D]).reshape(-1, self.n)
 
 
 class DenseBulk(Bulk):
-    """A written down in double precision.
+    """The products with A, stored as a dense array in double precision.
 
     Parameters
     ----------
@@ -123,15 +125,16 @@ class DenseBulk(Bulk):
 
 
 def spread(start: int, stop: int, count: int) -> Whole:
-    """Return so many numbers from start to stop − 1, evenly spread, or all of them."""
+    """Return `count` integers from start to stop − 1, evenly spread, or all if there are fewer."""
     inner = np.linspace(start, stop - 1, min(count, stop - start) + 2)[1:-1]
     return np.unique(inner.round().astype(np.int64))
 
 
 def varied(ranked: Whole, size: int) -> Whole:
-    """Return the first third of `size` columns from `ranked`, the rest evenly spread over it.
+    """Return `size` columns of `ranked`: a third from its beginning, the rest evenly spread.
 
-    Columns of nearly equal edge are often nearly equal columns; a spread brings in others.
+    Columns with nearly equal edges are often nearly equal columns. An even spread adds different
+    ones.
     """
     if ranked.size <= size:
         return ranked
@@ -140,7 +143,7 @@ def varied(ranked: Whole, size: int) -> Whole:
 
 
 def by_rows(written: Callable[[slice], Array], weights: Vector, out: Array) -> None:
-    """Write Aᵀ diag(weights) A, with A `written` in double precision some rows at a time."""
+    """Write Aᵀ diag(weights) A to `out`. `written` returns some rows of A in double precision."""
     out[:] = 0.0
     step = max(_ROWS, len(out))
     for start in range(0, weights.size, step):

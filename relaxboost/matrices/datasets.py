@@ -1,4 +1,4 @@
-"""Labelled data: a bundled set, CSV files, and labels mapped to −1 and +1."""
+"""Labelled data: a bundled data set, CSV files, and labels mapped to −1 and +1."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ class Dataset(NamedTuple):
 
 
 MAX_FEATURES_IN_CARD = 10
-"""The number of features that the display in a notebook lists."""
+"""The largest number of features that the display in a notebook lists."""
 
 
 class SignedLabels(NamedTuple):
-    """Labels of two classes as −1 and +1, and what they were."""
+    """Labels of two classes as −1 and +1, together with the original labels."""
 
     signs: Array
-    """−1 and +1, shape (m,)."""
+    """The labels −1 and +1, shape (m,)."""
     classes: tuple[Any, Any]
-    """The labels that −1 and +1 stand for, as they were given."""
+    """The original labels that −1 and +1 stand for."""
 
     def decided(self, scores: ArrayLike) -> NDArray[Any]:
-        """Return the label of each score: ``classes[1]`` where it is positive, else the other.
+        """Return the label of each score: ``classes[1]`` if it is positive, else ``classes[0]``.
 
         Parameters
         ----------
@@ -64,7 +64,7 @@ class SignedLabels(NamedTuple):
         Returns
         -------
         array of shape (m,)
-            Of the kind of the labels, so that it can be compared with them.
+            Labels of the same type as the original labels, so that both can be compared.
         """
         return np.asarray(self.classes)[(np.asarray(scores) > 0.0).astype(np.intp)]
 
@@ -167,11 +167,13 @@ def breast_cancer() -> Dataset:
 
 
 BUNDLED = {"breast-cancer": breast_cancer}
-"""Data sets by the name the command line uses."""
+"""The functions that load data sets, by the name of the set on the command line."""
 
 
 def read_csv(path: str | os.PathLike[str], label: str, sep: str = ",") -> Dataset:
-    """Read a CSV file with a header, or Parquet: one column of labels, numbers in all others.
+    """Return the labelled data of a CSV file with a header, or of a Parquet file.
+
+    One column holds the labels, and all other columns hold numbers.
 
     Parameters
     ----------
@@ -179,7 +181,7 @@ def read_csv(path: str | os.PathLike[str], label: str, sep: str = ",") -> Datase
     label : str
         The name of the label column; any two values will do.
     sep : str
-        What separates columns: one character, or ``\\t``.
+        The separator of columns: one character, or ``\\t``.
 
     Returns
     -------
@@ -209,10 +211,10 @@ def read_table(
     words: bool = False,
     drop: Sequence[str] = (),
 ) -> tuple[Any, SignedLabels]:
-    """Return the features and the labels of a file, as `read_csv` does.
+    """Return the features and the labels of a file, with the rules of `read_csv`.
 
-    With `words` there may be columns of words, unless some of them reads as a number, and missing
-    values. The columns `drop` are left out before anything is checked.
+    If `words` is true, features may be columns of words in which no word reads as a number, and
+    values may be missing. The columns `drop` are left out before any check.
     """
     frame = _read_frame(Path(path), label, sep)
     if label not in frame.columns:
@@ -270,7 +272,7 @@ def _check_features(features: Any, path: str | os.PathLike[str], words: bool) ->
                     f"{column.iloc[row]}, is an integer that doubles round; {ROUNDED}"
                 )
             continue
-        # Not what Python's float refuses: that reads 1_0 and other scripts' digits.
+        # Python's float also reads 1_0 and digits of other scripts, which pandas rejects.
         odd = column[pd.to_numeric(column, errors="coerce").isna() & column.notna()]
         points = odd.astype(str).str.replace(",", ".")
         commas = len(odd) > 0 and pd.to_numeric(points, errors="coerce").notna().all()
@@ -295,5 +297,5 @@ def _check_features(features: Any, path: str | os.PathLike[str], words: bool) ->
 
 
 def _where(frame: Any, row: int) -> str:
-    """Return the line of a row of a CSV; of Parquet its number."""
+    """Return the line number of a row in a CSV file, or its row number in a Parquet file."""
     return f"line {frame.index[row]}" if tables.FILE in frame.attrs else f"row {row + 1}"

@@ -13,12 +13,12 @@ from relaxboost.matrices import kernels
 from relaxboost.matrices.base import MarginMatrix, check_entry, check_shape, content_digest
 from relaxboost.matrices.bulk import Bulk, DenseBulk
 
-# Entries above which a pass is shared between threads.
+# The number of entries above which threads share a pass.
 _PARALLEL = 2_000_000
 
 
 class DenseMatrix(MarginMatrix):
-    """A margin matrix held as an array of its own: float64, float32, or int8 for {−1, 0, 1}.
+    """A margin matrix held as its own array of type float64, float32, or int8 for {−1, 0, 1}.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class DenseMatrix(MarginMatrix):
         if kind not in "iuf" or given.dtype.itemsize > 8:
             raise InputError(_other_type(given, getattr(A, "columns", None)))
         check_shape(given.shape)
-        inside = (given >= -1) & (given <= 1)  # false for nan
+        inside = (given >= -1) & (given <= 1)  # this is false for nan
         if not inside.all():
             row, column = np.unravel_index(int(np.argmin(inside)), given.shape)
             check_entry(float(given[row, column]), int(row), int(column))
@@ -59,7 +59,7 @@ class DenseMatrix(MarginMatrix):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._A.flags.writeable = False  # pickle does not keep it
+        self._A.flags.writeable = False  # pickle does not keep this flag
 
     def _column(self, j: int) -> NDArray[Any]:
         return self._A[:, j]
@@ -68,14 +68,14 @@ class DenseMatrix(MarginMatrix):
         return self._dots(self._A, self._A.shape[1], d)
 
     def toarray(self) -> Vector:
-        """Return A in double precision."""
+        """Return A as an array in double precision, shape (m, n)."""
         return self._A.astype(np.float64)
 
     def bulk(self) -> Bulk:
         return DenseBulk(self._A)
 
     def digest(self) -> str:
-        """Return the SHA-256 of the entries."""
+        """Return the SHA-256 of the entries, in hexadecimal."""
         columns = (self._A[:, j] for j in range(self._A.shape[1]))
         nonzero = ((np.flatnonzero(a), a[a != 0]) for a in columns)
         m, n = self._A.shape
@@ -83,7 +83,7 @@ class DenseMatrix(MarginMatrix):
 
 
 def _other_type(given: NDArray[Any], names: Any) -> str:
-    """Return what is wrong with a matrix of this type, and where, by the names of its columns."""
+    """Return the error text for a matrix of a wrong type; it names the columns and their types."""
     if given.ndim == 0:
         return f"A must be a matrix, with examples in rows, got {given.item()!r:.60}"
     at = no_number(given) if given.dtype.kind in "OUST" else None

@@ -1,8 +1,8 @@
-"""Compiled loops over columns. Each column is summed by itself, so threads change nothing.
+"""Compiled loops over columns. Each column has its own sum, so threads do not change results.
 
-Compiling takes longer than many a run: each signature of a kernel 0.1 s, and each allocation,
-`min`, `sum` or search in one as much again. So a kernel is a loop over arrays that its caller
-makes, and what a plain function decides in Python, NumPy or BLAS is decided there.
+Compilation takes longer than many runs. Each signature of a kernel takes 0.1 s, and each
+allocation, `min`, `sum` or search in a kernel takes as long again. Therefore a kernel is a plain
+loop over arrays that its caller allocates. Everything else happens in Python, NumPy or BLAS.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.compiled import njit, thread_pool
 
-# Sums may be re-ordered and fused so that they vectorise; γ_n covers every order.
+# The compiler may reorder and fuse sums to vectorise them; γ_n covers every order.
 _SUM = {"reassoc", "contract"}
 FEW = 64
-"""Numbers that are added in their order are fewer: sums of more depend on the CPU in last bits."""
+"""The largest number of terms added in order; the last bits of longer sums depend on the CPU."""
 
 
 def _read_only(H: NDArray[Any]) -> NDArray[Any]:
-    """Return a matrix that cannot be written to, so that all have one signature."""
+    """Return a matrix as a read-only array, so that kernels have one signature for all matrices."""
     if H.flags.writeable:
         H = H.view()
         H.flags.writeable = False
@@ -33,7 +33,7 @@ def _read_only(H: NDArray[Any]) -> NDArray[Any]:
 
 def dots(H: NDArray[Any], used: int, d: Array) -> Array:
     """Return <column, d> for the first `used` columns of the Fortran-ordered `H`."""
-    out = np.empty(8 * math.ceil(used / 8))  # the kernel for many writes eight at a time
+    out = np.empty(8 * math.ceil(used / 8))  # `_many_dots` writes eight results at a time
     sums = _few_dots if H.shape[0] < FEW else _many_dots
     sums(_read_only(H), used, d, out)
     return out[:used]
@@ -50,14 +50,14 @@ def _few_dots(H: NDArray[Any], used: int, d: Array, out: Array) -> None:
 
 @njit(fastmath=_SUM, nogil=True)
 def _many_dots(H: NDArray[Any], used: int, d: Array, out: Array) -> None:
-    """Write the same.
+    """Write <column, d> for each of the first `used` columns to `out`.
 
-    Eight columns go at a time: `d` is read once for all, and while bytes are widened others come
-    from memory. The order of a column's sum is the same wherever it stands.
+    The loop handles eight columns at a time, so `d` is read once for all of them, and the CPU
+    converts some entries while it loads others. Each column is summed in the same order.
     """
     last = used - 1
     for j in range(0, used, 8):
-        a, b = H[:, j], H[:, min(j + 1, last)]  # beyond the last one again
+        a, b = H[:, j], H[:, min(j + 1, last)]  # beyond the last column, repeat it
         c, e = H[:, min(j + 2, last)], H[:, min(j + 3, last)]
         f, g = H[:, min(j + 4, last)], H[:, min(j + 5, last)]
         h, k = H[:, min(j + 6, last)], H[:, min(j + 7, last)]
@@ -71,11 +71,11 @@ def _many_dots(H: NDArray[Any], used: int, d: Array, out: Array) -> None:
 
 
 def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
-    """Return the same as `dots`, to the bit, with the columns shared between threads."""
+    """Return the same array as `dots`, bit by bit; threads share the columns."""
     pool, threads = thread_pool()
     if threads == 1:
         return dots(H, used, d)
-    # An array of one column counts as ordered by rows, and is summed in another order.
+    # NumPy takes an array of one column as ordered by rows, which changes the order of sums.
     cuts = np.linspace(0, used, min(threads, max(used // 2, 1)) + 1).astype(int)
     parts = [H[:, a:b] for a, b in pairwise(cuts.tolist()) if b > a]
     return np.concatenate(list(pool.map(lambda part: dots(part, part.shape[1], d), parts)))
@@ -83,14 +83,14 @@ def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
 
 @njit()
 def _four_sums(codes: NDArray[Any], offsets: Whole, first: int, yd: Array, levels: Array) -> None:
-    """Sum yd up to each level of four features, in the rows of `levels`.
+    """Write the sums of yd up to each level of four features to the rows of `levels`.
 
-    They go together: an addition to a level waits for the one before, and they do not wait for
-    each other. Each is still summed by itself, in the order of the examples.
+    An addition to a level waits for the previous addition to that level. Meanwhile the CPU adds
+    to the levels of the other three features. Each feature is summed in the order of the examples.
     """
     last = codes.shape[0] - 1
     levels[:] = 0.0
-    a, b = codes[first], codes[min(first + 1, last)]  # beyond the last one again, unread
+    a, b = codes[first], codes[min(first + 1, last)]  # beyond the last feature, repeat it
     c, d = codes[min(first + 2, last)], codes[min(first + 3, last)]
     p, q, r, s = levels[0], levels[1], levels[2], levels[3]
     for i in range(yd.shape[0]):
@@ -110,7 +110,7 @@ def _four_sums(codes: NDArray[Any], offsets: Whole, first: int, yd: Array, level
 
 @njit()
 def stump_column(codes: NDArray[Any], offsets: Whole, y: Array, j: int, out: NDArray[Any]) -> None:
-    """Write the column of a stump: y where the code is above the cut, −y elsewhere."""
+    """Write the column of a stump to `out`: y if the code is above the cut, and −y if not."""
     f = 0
     while offsets[f + 1] <= j:
         f += 1
@@ -120,12 +120,12 @@ def stump_column(codes: NDArray[Any], offsets: Whole, y: Array, j: int, out: NDA
 
 
 def _four_rows(offsets: Whole) -> Array:
-    """Return room for the levels of four features."""
+    """Return an array for the levels of four features."""
     return np.empty((4, int((offsets[1:] - offsets[:-1]).max()) + 1))
 
 
 def stump_edges(codes: NDArray[Any], offsets: Whole, yd: Array) -> Array:
-    """Return the edges of all stumps; `codes` has a row for each feature."""
+    """Return the edges of all stumps, shape (n,); `codes` has a row for each feature."""
     out = np.empty(offsets[-1])
     _stump_edges(codes, offsets, yd, float(np.add.reduce(yd)), _four_rows(offsets), out)
     return out
@@ -135,7 +135,7 @@ def stump_edges(codes: NDArray[Any], offsets: Whole, yd: Array) -> Array:
 def _stump_edges(
     codes: NDArray[Any], offsets: Whole, yd: Array, total: float, levels: Array, out: Array
 ) -> None:
-    """Write Σ yd − 2 Σ_{code <= b} yd for the stump that cuts after level b of a feature."""
+    """Write the edge Σ yd − 2 Σ_{code <= b} yd of each stump, which cuts after level b."""
     for f in range(codes.shape[0]):
         if f % 4 == 0:
             _four_sums(codes, offsets, f, yd, levels)
@@ -147,9 +147,9 @@ def _stump_edges(
 def stump_best(
     codes: NDArray[Any], offsets: Whole, yd: Array, columns: Whole
 ) -> tuple[tuple[int, float], Array]:
-    """Return the `first_largest` of `stump_edges`, and those of some columns; the rest is lost."""
+    """Return the `first_largest` of `stump_edges`, and the edges of `columns`; store no others."""
     total, some = float(np.add.reduce(yd)), np.empty(columns.size)
-    if math.isnan(total):  # then so are all edges
+    if math.isnan(total):  # then every edge is nan
         some[:] = total
         return (0, total), some
     rows = _four_rows(offsets)
@@ -166,7 +166,7 @@ def _stump_best(
     columns: Whole,
     some: Array,
 ) -> tuple[int, float]:
-    best, peak, size = 0, 0.0, np.int64(0)  # as bits: see `apart`
+    best, peak, size = 0, 0.0, np.int64(0)  # compared as bits: see `apart`
     for f in range(codes.shape[0]):
         if f % 4 == 0:
             _four_sums(codes, offsets, f, yd, levels)
@@ -175,7 +175,7 @@ def _stump_best(
         for k in range(stop - start):
             here = np.float64(abs(total - 2.0 * below[k])).view(np.int64)
             most = here if here > most else most
-        if most > size:  # for few features: so the place is sought only here
+        if most > size:  # few features get here, so the place is searched only here
             k, size = 0, most
             while np.float64(abs(total - 2.0 * below[k])).view(np.int64) != most:
                 k += 1
@@ -188,7 +188,7 @@ def _stump_best(
 
 @njit()
 def _below(codes: NDArray[Any], offsets: Whole, weights: Array) -> tuple[Array, Array]:
-    """Return the weights of the cuts below each value, (features, m), and their totals."""
+    """Return the sums of weights of the cuts below each value, (features, m), and the totals."""
     features, m = codes.shape
     below, totals = np.zeros((features, m)), np.zeros(features)
     for f in range(features):
@@ -203,7 +203,7 @@ def _below(codes: NDArray[Any], offsets: Whole, weights: Array) -> tuple[Array, 
 
 
 def stump_margins(codes: NDArray[Any], offsets: Whole, signs: Array, w: Array) -> Array:
-    """Return A w for a weight on every stump: cuts below a value count +, the others −."""
+    """Return A w for a weight on every stump: cuts below a value have sign +, the others −."""
     u = np.zeros(codes.shape[1])
     _stump_margins(codes, offsets, w, np.empty(int(np.diff(offsets).max()) + 1), u)
     u *= signs
@@ -212,10 +212,10 @@ def stump_margins(codes: NDArray[Any], offsets: Whole, signs: Array, w: Array) -
 
 @njit()
 def _stump_margins(codes: NDArray[Any], offsets: Whole, w: Array, values: Array, u: Array) -> None:
-    """Add A w of all labels +1 to `u`, with room for the values of a feature.
+    """Add A w for labels that are all +1 to `u`; `values` is a buffer for the levels of a feature.
 
-    Each weight is added once, to those below a level or to those above it, so that few roundings
-    meet it.
+    For each level, the weights of the cuts below it and those of the cuts above it are summed
+    separately, which keeps the number of roundings of each weight small.
     """
     for f in range(codes.shape[0]):
         start, cuts, above = offsets[f], offsets[f + 1] - offsets[f], 0.0
@@ -247,7 +247,7 @@ def _gram_rows(below: Array, total: float, signs: Array, first: int, out: Array)
 
 
 def stump_gram(codes: NDArray[Any], offsets: Whole, signs: Array, scaling: Array) -> Array:
-    """Return A diag(scaling) Aᵀ in its lower triangle, rows shared between threads."""
+    """Return the lower triangle of A diag(scaling) Aᵀ; threads share its rows."""
     below, totals = _below(codes, offsets, scaling)
     m = codes.shape[1]
     out = np.zeros((m, m))
@@ -267,9 +267,9 @@ def _cross_block(
     out: Array,
     place: tuple[int, int],
 ) -> None:
-    """Write Σ weights · s_a t_b for the cuts a and b of two features: s_a is −1 up to its cut.
+    """Write Σ weights · s_a t_b for all cuts a and b of two features: s_a is −1 up to its cut.
 
-    The block begins at a place of `out`; `table` has a row and a column more, all zeros.
+    The block starts at `place` in `out`. `table` has one more row and column, filled with zeros.
     """
     (left, right), (first, start) = codes, place
     rows, cols = table.shape[0] - 1, table.shape[1] - 1
@@ -290,7 +290,7 @@ def _cross_block(
 
 @njit(nogil=True)
 def stump_rows(codes: NDArray[Any], offsets: Whole, out: Array) -> None:
-    """Write ±1 for each example and cut, (m, n): −1 up to the cut."""
+    """Write the predictions of all stumps, (m, n): −1 up to the cut, and +1 above it."""
     features, m = codes.shape
     for i in range(m):
         for f in range(features):
@@ -300,7 +300,7 @@ def stump_rows(codes: NDArray[Any], offsets: Whole, out: Array) -> None:
 
 
 def stump_cross(codes: NDArray[Any], offsets: Whole, weights: Array, out: Array) -> None:
-    """Write Aᵀ diag(weights) A in its lower triangle, features shared by threads."""
+    """Write the lower triangle of Aᵀ diag(weights) A; threads share the features."""
     parts = list(pairwise(offsets.tolist()))
 
     def fill(f: int) -> None:
@@ -311,22 +311,22 @@ def stump_cross(codes: NDArray[Any], offsets: Whole, weights: Array, out: Array)
                 _cross_block((codes[f], codes[g]), weights, table, out, (a, c))
 
     pool, _ = thread_pool()
-    list(pool.map(fill, reversed(range(len(parts)))))  # those with the most pairs first
+    list(pool.map(fill, reversed(range(len(parts)))))  # the features with the most pairs first
 
 
 Compressed = tuple[Whole, Whole, Array]
-"""The indptr, indices, by increasing number, and data of compressed rows."""
+"""The arrays indptr, indices (increasing in each row) and data of a compressed sparse matrix."""
 
 
 @njit(nogil=True)
 def sparse_cross(transposed: Compressed, A: Compressed, weights: Array, out: Array) -> None:
-    """Write Aᵀ diag(weights) A in its lower triangle, row by row, so that one stays in the cache.
+    """Write the lower triangle of Aᵀ diag(weights) A, one row at a time, which fits in the cache.
 
-    `transposed` is Aᵀ. What stands above the diagonal is left as it is.
+    `transposed` is Aᵀ. The entries above the diagonal are not changed.
     """
     starts, examples, values = transposed
     firsts, columns, entries = A
-    seen = firsts.copy()  # where the rows of A get beyond the columns so far
+    seen = firsts.copy()  # the first unused entry of each row of A
     for j in range(out.shape[0]):
         row = out[j]
         row[: j + 1] = 0.0
@@ -336,13 +336,13 @@ def sparse_cross(transposed: Compressed, A: Compressed, weights: Array, out: Arr
             seen[i] += 1
             across, beside = columns[firsts[i] : seen[i]], entries[firsts[i] : seen[i]]
             for q in range(across.size):
-                row[np.uint32(across[q])] += scaled * beside[q]  # unsigned: none is from the end
+                row[np.uint32(across[q])] += scaled * beside[q]  # unsigned: no index from the end
 
 
 def peaks(edges: Array, columns: Whole, level: float, both: bool) -> Whole:
-    """Return which column between each two of `columns` has the largest edge, where above `level`.
+    """Return the column with the largest edge between each two of `columns`, if it exceeds `level`.
 
-    With `both` also which has the smallest, where below −level.
+    If `both` is true, also return the column with the smallest edge, if that is below −level.
     """
     out = np.empty(2 * columns.size + 2, dtype=np.int64)
     return out[: _peaks(edges, columns, level, both, out)]
@@ -373,9 +373,9 @@ def _peaks(edges: Array, columns: Whole, level: float, both: bool, out: Whole) -
 
 @njit(error_model="numpy")
 def reach(edges: Array, change: Array, level: float, rise: float, both: bool) -> float:
-    """Return the largest t <= 1 with edges + t·change <= level + t·rise; 0 where there is none.
+    """Return the largest t in [0, 1] with edges + t·change <= level + t·rise, or 0 without one.
 
-    With `both` so are their negatives.
+    If `both` is true, −(edges + t·change) must satisfy the same bound.
     """
     t = 1.0
     for j in range(edges.size):
@@ -387,7 +387,7 @@ def reach(edges: Array, change: Array, level: float, rise: float, both: bool) ->
 
 
 def first_largest(edges: Array) -> tuple[int, float]:
-    """Return (index, value) of the entry of largest absolute value, the first among equals."""
+    """Return (index, value) of the entry of largest absolute value; among equals, the first."""
     best = int(np.abs(edges).argmax())
     return best, float(edges[best])
 
@@ -402,7 +402,7 @@ def add_scaled(u: Array, column: NDArray[Any], c: float) -> None:
 def sum_stumps(
     codes: NDArray[Any], offsets: Whole, signs: Array, support: Whole, coefficients: Array
 ) -> Array:
-    """Return A w for weights on some stumps, column by column, as written down."""
+    """Return A w for weights on some stumps; columns are added one by one, as for a dense A."""
     u, features = np.zeros(signs.size), np.searchsorted(offsets, support, side="right") - 1
     places = zip(features.tolist(), (support - offsets[features]).tolist(), strict=True)
     for (f, cut), c in zip(places, coefficients.tolist(), strict=True):
@@ -418,8 +418,8 @@ def _add_stump(levels: NDArray[Any], cut: int, signs: Array, c: float, u: Array)
 
 @njit()
 def apart(a: NDArray[Any], s: float, b: NDArray[Any], t: float, out: Array) -> float:
-    """Write s a − t b to `out`, which is quicker than to return it; return its `largest`."""
-    bits = np.int64(0)  # of numbers that are not negative they are in order, and loops vectorise
+    """Write s·a − t·b to `out`, which is faster than returning it; return max |s·a − t·b|."""
+    bits = np.int64(0)  # bits order non-negative doubles as their values, and the loop vectorises
     for i in range(a.shape[0]):
         out[i] = s * a[i] - t * b[i]
         here = np.float64(abs(out[i])).view(np.int64)
@@ -429,7 +429,7 @@ def apart(a: NDArray[Any], s: float, b: NDArray[Any], t: float, out: Array) -> f
 
 @njit(error_model="numpy")
 def within(d: Array, most: float) -> bool:
-    """Return whether no entry is above `most` or below −most, or nan."""
+    """Return whether every entry of `d` lies in [−most, most]; nan does not."""
     inside = 0
     for i in range(d.shape[0]):
         inside += abs(d[i]) <= most
@@ -437,7 +437,7 @@ def within(d: Array, most: float) -> bool:
 
 
 def largest(v: Array) -> float:
-    """Return max |v|."""
+    """Return the largest absolute entry of v."""
     return max(float(v.max()), -float(v.min()))
 
 
@@ -458,22 +458,22 @@ def _few_products(a: Array, b: Array) -> float:
 
 
 def dot(a: Array, b: Array) -> float:
-    """Return <a, b>, the same for any number of threads, which BLAS does not promise."""
+    """Return <a, b>. Unlike that of BLAS, the result does not depend on the number of threads."""
     return float(_few_products(a, b) if a.size < FEW else _many_products(a, b))
 
 
 def along(u: Array, v: Array, eta: float) -> Array:
-    """Return u + ηv."""
+    """Return the vector u + ηv."""
     out = eta * v
     out += u
     return out
 
 
 def combine(H: NDArray[Any], used: int, weights: Array) -> Array:
-    """Return H[:, :used] @ weights, adding four columns that have weight at a time."""
+    """Return H[:, :used] @ weights; adds four columns of non-zero weight at a time."""
     u, kept = np.zeros(H.shape[0]), np.flatnonzero(weights[:used])
     if kept.size:
-        four = np.append(kept, np.full(-kept.size % 4, kept[-1]))  # beyond the last one again
+        four = np.append(kept, np.full(-kept.size % 4, kept[-1]))  # repeats the last column
         shares = weights[four]
         shares[kept.size :] = 0.0
         _combine(_read_only(H), four, shares, u)

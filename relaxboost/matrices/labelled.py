@@ -1,4 +1,4 @@
-"""Checks of labelled data (X, y), shared by the matrices that are made of it."""
+"""Checks of labelled data (X, y), shared by the matrices that are built from such data."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ def check_labelled(
 
 
 ROUNDED = "drop the column, or subtract from it what its values share"
-"""What is to be done about integers that no double is: different ones would become equal."""
+"""The remedy for integers that are not exactly doubles: different integers would become equal."""
 
 
 def check_names(X: Any) -> None:
-    """Raise InputError if two columns of a frame have the same name."""
+    """Raise an InputError if two columns of a frame have the same name."""
     # With equal names X[name] is a frame, so that later steps would fail without a reason.
     names = list(getattr(X, "columns", ()))
     if len(set(names)) < len(names):
@@ -76,12 +76,12 @@ def check_names(X: Any) -> None:
 
 
 def rounded_integer(X: NDArray[Any]) -> tuple[int, ...] | None:
-    """Return the index of the first integer beyond 2^53 that no double is, None without any."""
+    """Return the index of the first integer beyond 2^53 that is not exactly a double, or None."""
     if X.dtype.kind not in "iu" or X.dtype.itemsize < 8:
         return None
     size = X.astype(np.uint64)
     size = np.where(X < 0, ~size + np.uint64(1), size)
-    # All bits from the lowest that is set have to fit into 53.
+    # The bits from the lowest set bit upwards must fit into 53 bits.
     rounded = (size >> np.uint64(53)) >= np.maximum(size & (~size + np.uint64(1)), 1)
     if not rounded.any():
         return None
@@ -91,9 +91,10 @@ def rounded_integer(X: NDArray[Any]) -> tuple[int, ...] | None:
 def finite_doubles(
     where: str, X: NDArray[Any], names: tuple[str, ...], row: str = "row", first: int = 0
 ) -> Array:
-    """Return features in double precision, or raise an InputError that names the entry.
+    """Return features in double precision, or raise an InputError that names the bad entry.
 
-    Its `row` is counted from `first`, for a block of rows.
+    The error counts rows from `first`, so that `X` may be a block of rows. `row` is its word for a
+    row.
     """
     if X.dtype.kind not in "biuf":
         raise InputError(f"{where} has dtype {X.dtype}; features must be numbers")

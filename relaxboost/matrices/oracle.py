@@ -1,4 +1,4 @@
-"""Any weak learner, exact or approximate, behind the protocol of a margin matrix."""
+"""A weak learner, exact or approximate, with the interface of a margin matrix."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from relaxboost.matrices.labelled import check_labelled
 
 
 class OracleMatrix(MarginMatrix):
-    """The columns a weak learner has found so far; see :func:`oracle`."""
+    """The columns that a weak learner has found so far; see :func:`oracle`."""
 
     n = None
     edge_roundings: ClassVar[int] = 1
@@ -35,7 +35,7 @@ class OracleMatrix(MarginMatrix):
     ) -> None:
         self.m = X.shape[0]
         self._fit, self._X, self._y = fit, X, y
-        # What the learner did to its arguments would be done to the game.
+        # Copies, because a learner that changes its arguments would change the game.
         self._X.flags.writeable = self._y.flags.writeable = False
         self.slack = math.inf if slack is None else slack
         self._hypotheses: list[Any] = []
@@ -48,14 +48,14 @@ class OracleMatrix(MarginMatrix):
 
     @property
     def known(self) -> int:
-        """Number of columns found so far."""
+        """The number of columns found so far."""
         return len(self._hypotheses)
 
     def best(self, d: Vector) -> Best:
-        """Return the better of what the weak learner finds for `d` and what it found before.
+        """Return the weak learner's column for `d`, or an earlier column if its edge is larger.
 
-        The slack stays relative to the learner's own answer: if an earlier column is better, it
-        shrinks by as much.
+        The slack is relative to the learner's own column. If an earlier column has a larger edge,
+        the slack shrinks by the difference.
         """
         hypothesis = self._fit(self._X, self._y, np.array(d, dtype=np.float64))
         column = self._margin_column(hypothesis)
@@ -110,11 +110,11 @@ class OracleMatrix(MarginMatrix):
         return kernels.dots(self._found, len(self._hypotheses), d)
 
     def hypothesis(self, j: int) -> Any:
-        """Return the `j`-th hypothesis found, as the weak learner gave it."""
+        """Return the `j`-th hypothesis, as the weak learner returned it."""
         return self._hypotheses[j]
 
     def digest(self) -> str:
-        """Return the SHA-256 of the data and of the learner's name (its columns are unknown)."""
+        """Return the SHA-256 of the data and of the learner's name; its columns are unknown."""
         return self._digest
 
 
@@ -138,12 +138,12 @@ def oracle(
     y : array of shape (m,)
         Labels −1 and +1.
     slack : float, optional
-        How much the edge of the returned hypothesis may fall short of the largest absolute edge
-        of the class: 0 for an exact learner. It is added to the upper bound (SS09, the remark
-        under Fig. 1). None: nothing is known, and the upper bound is infinite.
+        The largest amount by which the edge of the returned hypothesis may be below the largest
+        absolute edge of the class: 0 for an exact learner. It is added to the upper bound (SS09,
+        the remark under Fig. 1). With None the slack is unknown, and the upper bound is infinite.
     name : str, optional
-        What the digest of the game knows the learner by; by default the name of the function,
-        or the representation of the estimator.
+        The name of the learner in the digest of the game; by default the name of the function, or
+        the representation of the estimator.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The margin matrix of pairs of documents, which is multiplied by way of the documents."""
+"""The margin matrix of pairs of documents; its products are computed with the documents."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from relaxboost.matrices.bulk import Bulk, DenseBulk
 from relaxboost.matrices.dense import DenseMatrix
 
 _CROWDED = 8
-"""Pairs of documents for each one that is asked for, up to which a table of them all is quicker."""
+"""The largest N² / m, for N documents and m pairs, at which an N x N table of pairs is faster."""
 
 
 class PairMatrix(DenseMatrix):
-    """A[(i, i'), j] = (H[i, j] − H[i', j]) / 2, written down.
+    """A[(i, i'), j] = (H[i, j] − H[i', j]) / 2, stored as a dense array.
 
-    Its products for interior points go over the documents, which are few where pairs are many.
+    Its products for interior point methods are computed with the documents, which are fewer than
+    the pairs.
 
     Parameters
     ----------
     H : array of shape (N, n)
-        What hypotheses say of the documents, in [−1, 1].
+        The predictions of the hypotheses for the documents, in [−1, 1].
     better, worse : arrays of shape (m,)
         The two documents of each pair.
     """
@@ -56,7 +57,7 @@ class _PairBulk(DenseBulk):
         N, H = len(self._H), self._H
         if _CROWDED * weights.size >= N * N:
             pairs = np.bincount(self._better * N + self._worse, weights, N * N).reshape(N, N)
-        else:  # pairs within queries
+        else:  # all pairs are within queries
             from scipy import sparse
 
             pairs = sparse.csr_array((weights, (self._better, self._worse)), (N, N))

@@ -1,4 +1,4 @@
-"""Sparse margin matrices, and what a user may hand over as A."""
+"""Sparse margin matrices, and the conversion of a user's A to a margin matrix."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from relaxboost.matrices.bulk import Bulk, by_rows
 from relaxboost.matrices.dense import DenseMatrix
 
 _FILLED = 0.1
-"""Density from which products with a matrix written down, some rows at a time, are faster."""
+"""The density above which products are faster with a dense copy of A, some rows at a time."""
 
 
 class SparseBulk(Bulk):
-    """All columns of a sparse matrix, and products of the size of its entries.
+    """The products with all columns of a sparse matrix; their cost is that of its non-zero entries.
 
     Parameters
     ----------
@@ -34,12 +34,12 @@ class SparseBulk(Bulk):
 
     @cached_property
     def _rows(self) -> Any:
-        """A by its rows, once products of matrices ask for them."""
+        """A in compressed rows, made when a product of matrices first needs it."""
         return self._A.tocsr()
 
     @cached_property
     def array(self) -> Vector:
-        """A, written down when it is asked for."""
+        """A as a dense array in double precision, made when a method first needs it."""
         return np.asarray(self._A.toarray())
 
     def edges(self, d: Vector) -> Vector:
@@ -52,7 +52,7 @@ class SparseBulk(Bulk):
         return np.asarray(self._rows[rows][:, columns].toarray())
 
     def gram(self, scaling: Vector) -> Vector:
-        out = np.zeros((self.m, self.m))  # what is above the diagonal stays a number
+        out = np.zeros((self.m, self.m))  # the entries above the diagonal stay finite
         _squared(self._transposed, self._rows, scaling, out)
         return out
 
@@ -64,7 +64,7 @@ class SparseBulk(Bulk):
 
 
 def _squared(A: Any, transposed: Any, weights: Vector, out: Array) -> None:
-    """Write Aᵀ diag(weights) A in its lower triangle."""
+    """Write the lower triangle of Aᵀ diag(weights) A to `out`."""
     if A.nnz >= _FILLED * A.shape[0] * A.shape[1]:
         by_rows(lambda rows: A[rows].toarray(), weights, out)
         return
@@ -73,7 +73,7 @@ def _squared(A: Any, transposed: Any, weights: Vector, out: Array) -> None:
 
 
 class SparseMatrix(MarginMatrix):
-    """A margin matrix in compressed columns; hypotheses that abstain (0) cost nothing.
+    """A margin matrix in compressed columns. Zeros, from hypotheses that abstain, are not stored.
 
     Parameters
     ----------
@@ -88,11 +88,11 @@ class SparseMatrix(MarginMatrix):
         if A.dtype.kind not in "iuf":
             raise InputError(f"A has dtype {A.dtype}; it must be a real floating or integer type")
         check_shape(A.shape)
-        csc = A.astype(np.float64).tocsc(copy=True)  # first: sums of int8 overflow
+        csc = A.astype(np.float64).tocsc(copy=True)  # int8 sums overflow
         csc.sum_duplicates()
         csc.eliminate_zeros()
         csc.sort_indices()
-        inside = np.abs(csc.data) <= 1.0  # false for nan
+        inside = np.abs(csc.data) <= 1.0  # this is false for nan
         if not inside.all():
             p = int(np.argmin(inside))
             column = int(np.searchsorted(csc.indptr, p, side="right")) - 1
@@ -102,7 +102,7 @@ class SparseMatrix(MarginMatrix):
 
     @property
     def entries(self) -> int:
-        """The entries that are not 0."""
+        """The number of non-zero entries."""
         return int(self._csc.nnz)
 
     def _column(self, j: int) -> Array:
@@ -115,11 +115,11 @@ class SparseMatrix(MarginMatrix):
         return np.asarray(self._transposed @ d)
 
     def bulk(self) -> Bulk:
-        """Return the products with all columns, none written down."""
+        """Return the products with all columns, computed from the sparse matrix."""
         return self.pricing()
 
     def pricing(self) -> SparseBulk:
-        """Return the same."""
+        """Return the same object as `bulk`."""
         return SparseBulk(self._csc)
 
     def tocvxpy(self) -> Any:
@@ -127,7 +127,7 @@ class SparseMatrix(MarginMatrix):
         return self._csc.copy()
 
     def digest(self) -> str:
-        """Return the SHA-256 of the entries; a dense matrix with the same ones has the same."""
+        """Return the SHA-256 of the entries; a dense matrix with equal entries has the same."""
         assert self.n is not None
         parts = (slice(*ends) for ends in pairwise(self._csc.indptr.tolist()))
         entries = ((self._csc.indices[part], self._csc.data[part]) for part in parts)
@@ -135,7 +135,7 @@ class SparseMatrix(MarginMatrix):
 
 
 def as_matrix(A: Any) -> MarginMatrix:
-    """Return `A` as a margin matrix: one already, an array, or a scipy.sparse matrix.
+    """Return `A` as a margin matrix; `A` is a margin matrix, an array, or a scipy.sparse matrix.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def as_matrix(A: Any) -> MarginMatrix:
     """
     if isinstance(A, MarginMatrix):
         return A
-    # scipy.sparse is not imported to find out: an object of it has been made by it.
+    # A scipy.sparse object exists only if scipy.sparse is loaded, so no import is needed.
     if any(base.__module__.startswith("scipy.sparse") for base in type(A).__mro__):
         return SparseMatrix(A)
     return DenseMatrix(A)

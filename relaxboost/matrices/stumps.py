@@ -1,4 +1,4 @@
-"""Every decision stump of a data set, as an implicit margin matrix."""
+"""All decision stumps of a data set, as an implicit margin matrix."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ from relaxboost.matrices.bulk import Bulk, CutLevels, Pricing, by_rows, spread
 from relaxboost.matrices.labelled import check_labelled
 
 _ROWS = 65_536
-"""Rows that are digested at a time."""
+"""The number of rows that are hashed at a time."""
 _FEW_CUTS = 8
-"""Cuts a feature up to which products are made of columns, not of histograms."""
+"""The number of cuts per feature up to which products use columns instead of histograms."""
 _FEW = 100
-"""Columns a feature up to which margins are summed column by column, as if written down."""
+"""The number of weighted cuts per feature up to which margins are sums of single columns."""
 
 
 @dataclass(frozen=True)
 class StumpColumn:
-    """The hypothesis of a column: h(x) = +1 if x[feature] > threshold, −1 if not, 0 for nan."""
+    """The hypothesis of a column: h(x) = +1 if x[feature] > threshold, −1 if not, and 0 for nan."""
 
     feature: int
     threshold: float
     name: str
     shown: str
-    """The threshold in the fewest digits that cut alike."""
+    """The threshold as a decimal text, with the fewest digits that give the same cut."""
 
     def __call__(self, X: ArrayLike) -> Array:
-        """Return its predictions in {−1, 0, +1} for the rows of `X`."""
+        """Return the predictions in {−1, 0, +1} for the rows of `X`, shape (rows,)."""
         x = np.asarray(X)[:, self.feature]
         return np.subtract(x > self.threshold, x <= self.threshold, dtype=np.float64)
 
 
 def _cut(low: float, high: float) -> tuple[float, str]:
-    """Return a threshold t with low <= t < high, halfway, and the shortest decimal that says so."""
+    """Return the middle of low and high, moved into [low, high), and a short decimal in it."""
     threshold = low / 2 + high / 2
-    if not low <= threshold < high:  # neighbours among the doubles
+    if not low <= threshold < high:  # low and high are neighbouring doubles
         threshold = low
     for digits in range(3, 18):
         text = f"{threshold:.{digits}g}"
@@ -57,7 +57,7 @@ def _cut(low: float, high: float) -> tuple[float, str]:
 
 
 def binned(x: Vector, max_cuts: int | None) -> tuple[Whole, Array]:
-    """Return how many cuts lie below each value, and the values (low, high) around each cut."""
+    """Return the number of cuts below each value, and the values (low, high) around each cut."""
     levels, code = np.unique(x, return_inverse=True)
     after = np.arange(levels.size - 1)
     if max_cuts is not None and after.size > max_cuts:
@@ -67,18 +67,18 @@ def binned(x: Vector, max_cuts: int | None) -> tuple[Whole, Array]:
 
 
 def _narrow(code: Whole, around: Array) -> tuple[NDArray[Any], int]:
-    """Return the levels in the smallest type that holds them, and the number of cuts."""
+    """Return the levels in the smallest integer type that fits, and the number of cuts."""
     return code.astype(code_type(np.array([0, len(around)]))), len(around)
 
 
 def code_type(offsets: Whole) -> type[np.unsignedinteger[Any]]:
-    """Return the type that holds the codes of features with these ranges of cuts."""
+    """Return the integer type that holds the codes of features with these ranges of columns."""
     widest = int(np.diff(offsets).max())
     return np.uint8 if widest < 2**8 else np.uint16 if widest < 2**16 else np.uint32
 
 
 def packed(codes: Sequence[NDArray[Any]], offsets: Whole) -> NDArray[Any]:
-    """Return the levels, a row for each feature, in the smallest type that holds them."""
+    """Return the levels, one row for each feature, in the smallest integer type that fits."""
     out = np.empty((len(codes), codes[0].size), dtype=code_type(offsets))
     for row, code in zip(out, codes, strict=True):
         row[:] = code
@@ -88,7 +88,7 @@ def packed(codes: Sequence[NDArray[Any]], offsets: Whole) -> NDArray[Any]:
 def stump_digest(
     shape: tuple[int, ...], max_cuts: int | None, blocks: Iterable[Array], y: Vector
 ) -> str:
-    """Return the SHA-256 of the recipe and of the data, X given in blocks of rows."""
+    """Return the SHA-256 of the recipe and of the data; `blocks` yields X in blocks of rows."""
     sha = hashlib.sha256(f"relaxboost stumps v1 {shape} max_cuts={max_cuts}\n".encode())
     for X in blocks:
         sha.update(np.ascontiguousarray(X + 0.0, dtype="<f8").data)  # −0.0 is 0.0
@@ -97,12 +97,13 @@ def stump_digest(
 
 
 class StumpBulk(Bulk):
-    """All stumps of a data set: sums over the cuts below a value take the place of columns.
+    """The products with all stumps of a data set, computed from sums over cuts instead of columns.
 
-    For examples i and j a cut of a feature gives y_i y_j, or its negative where it parts them.
-    So an entry of A diag(D) Aᵀ is y_i y_j Σ over features of T − 2 |P(i) − P(j)|, with P(i) the
-    sum of D over the cuts below x_i, and T over all: m² · features operations, however many cuts.
-    With equal weights it is the stump kernel of Lin & Li (2008), JMLR 9, Sec. 4.
+    For examples i and j, a cut of a feature contributes y_i y_j, or −y_i y_j if it separates them.
+    So an entry of A diag(D) Aᵀ is y_i y_j Σ (T − 2 |P(i) − P(j)|), summed over the features. P(i)
+    is the sum of D over the cuts below x_i, and T is the sum over all cuts of the feature. This
+    takes m² · features operations, whatever the number of cuts. With equal weights the matrix is
+    the stump kernel of Lin & Li (2008), JMLR 9, Sec. 4.
     """
 
     array = None
@@ -118,7 +119,7 @@ class StumpBulk(Bulk):
         self._codes, self._offsets, self._signs = self.levels = CutLevels(codes, offsets, signs)
 
     def edges(self, d: Vector) -> Vector:
-        """Return Aᵀd, a pass over the features, where no `edges` were given that make it."""
+        """Return the edges Aᵀd by the function `edges`, or else by a pass over the features."""
         if self._edges is not None:
             return self._edges(d)
         return kernels.stump_edges(self._codes, self._offsets, self._signs * d)
@@ -136,9 +137,9 @@ class StumpBulk(Bulk):
         return kernels.stump_gram(self._codes, self._offsets, self._signs, scaling)
 
     def cross(self, weights: Vector, out: Array) -> None:
-        """Write Aᵀ diag(weights) A, from a histogram for every two features.
+        """Write Aᵀ diag(weights) A, computed from a histogram for every two features.
 
-        Where features have few cuts each, from their columns, some rows at a time.
+        If the features have few cuts each, the columns are used instead, some rows at a time.
         """
         if self.n > _FEW_CUTS * len(self._codes):
             kernels.stump_cross(self._codes, self._offsets, weights, out)
@@ -146,16 +147,16 @@ class StumpBulk(Bulk):
             by_rows(self._written, weights, out)
 
     def _written(self, rows: slice) -> Array:
-        """Return ±1 for some examples and all cuts, without the sign of the label."""
+        """Return the predictions ±1 of all stumps for some examples, shape (rows, n)."""
         codes = self._codes[:, rows]
         out = np.empty((codes.shape[1], self.n))
         kernels.stump_rows(codes, self._offsets, out)
         return out
 
     def restricted(self, columns: Whole) -> StumpBulk:
-        """Return the products with some cuts, to which the levels are counted anew."""
+        """Return the products with some cuts; the levels are counted among these cuts."""
         cuts = np.searchsorted(columns, self._offsets)
-        kind = self._codes.dtype  # which kernels are compiled for
+        kind = self._codes.dtype  # the type for which kernels are compiled
         codes = np.empty(self._codes.shape, dtype=kind)
         ranges = zip(pairwise(cuts.tolist()), pairwise(self._offsets.tolist()), strict=True)
         for f, ((a, b), (start, stop)) in enumerate(ranges):
@@ -164,17 +165,17 @@ class StumpBulk(Bulk):
         return StumpBulk(codes, cuts, self._signs)
 
     def spread(self, each: int) -> Whole:
-        """Return so many cuts of each feature."""
+        """Return about `each` cuts of each feature."""
         return np.concatenate([spread(a, b, each) for a, b in pairwise(self._offsets.tolist())])
 
 
 class StumpMatrix(MarginMatrix):
-    """All stumps of (X, y): columns by feature, then by increasing threshold.
+    """All decision stumps of (X, y), ordered by feature, then by increasing threshold.
 
-    Column j is y_i h_j(x_i) with h_j = +1 above the threshold and −1 at or below it; the other
-    polarity is the sign of its weight. The m x n array is never formed: a pass bins the
-    examples' y_i d_i by level of the feature and takes prefix sums, O(m · features + n).
-    Use :func:`stumps` to make one.
+    Column j is y_i h_j(x_i) with h_j = +1 above the threshold and −1 at or below it. A negative
+    weight stands for the opposite polarity. The m x n array is never formed: a pass sums the y_i
+    d_i of the examples by level of each feature and takes prefix sums, O(m · features + n). Use
+    :func:`stumps` to make such a matrix.
     """
 
     edge_roundings: ClassVar[int] = 3
@@ -196,7 +197,7 @@ class StumpMatrix(MarginMatrix):
         self._digest = stump_digest(X.shape, max_cuts, blocks, y)
 
     def _place(self, j: int) -> tuple[int, int]:
-        """Return (feature, number of the cut within it) of column `j`."""
+        """Return (feature, number of the cut within the feature) of column `j`."""
         assert self.n is not None
         if not 0 <= j < self.n:
             raise InputError(f"there is no stump {j}: {self!r} knows 0..{self.n - 1}")
@@ -204,7 +205,7 @@ class StumpMatrix(MarginMatrix):
         return feature, j - int(self._offsets[feature])
 
     def _around(self, j: int) -> tuple[float, float]:
-        """Return the values next to cut `j`, for which no room is kept: a pass finds them."""
+        """Return the values (low, high) around cut `j`. They are computed, not stored."""
         feature, cut = self._place(j)
         x, above = self._X[:, feature], self._codes[feature] > cut
         return float(x[~above].max()), float(x[above].min())
@@ -218,10 +219,11 @@ class StumpMatrix(MarginMatrix):
         return kernels.stump_edges(self._codes, self._offsets, self._y * d)
 
     def _margins(self, support: Whole, coefficients: Vector) -> Vector:
-        """Return A w, of many columns by their levels.
+        """Return A w, shape (m,). If there are many columns, the weights are summed by level.
 
-        A weight meets the additions of its feature, and one for each other with weights: no more
-        than there are columns. So the bound on roundings is that of columns added one by one.
+        The weights of a feature are added to each other, and the features' sums to each other.
+        Each weight is rounded at most once for each column, so the rounding bound for columns
+        added one by one also holds here.
         """
         if support.size > _FEW * len(self._codes):
             w = np.zeros(int(self._offsets[-1]))
@@ -236,16 +238,16 @@ class StumpMatrix(MarginMatrix):
 
     @property
     def entries(self) -> int:
-        """A level for each example and feature, and the stumps."""
+        """The number of levels, one for each example and feature, plus the number of stumps."""
         assert self.n is not None
         return self._codes.size + self.n
 
     def bulk(self) -> Bulk:
-        """Return the products with all stumps, which are never written down."""
+        """Return the products with all stumps, which are never stored as an array."""
         return StumpBulk(self._codes, self._offsets, self._y)
 
     def pricing(self) -> Pricing:
-        """Return the same."""
+        """Return the same object as `bulk`."""
         return self.bulk()
 
     @property
@@ -254,13 +256,13 @@ class StumpMatrix(MarginMatrix):
         return self._names
 
     def hypothesis(self, j: int) -> StumpColumn:
-        """Return stump `j`, which can be called on new data."""
+        """Return stump `j`, a function that predicts for new data."""
         feature, _ = self._place(j)
         threshold, text = _cut(*self._around(j))
         return StumpColumn(feature, threshold, f"{self._names[feature]} > {text}", text)
 
     def describe(self, j: int, sign: int = 1) -> str:
-        """Return e.g. "worst radius > 16.8", or with <= for the negative."""
+        """Return the name of a stump such as "worst radius > 16.8"; its negative has <=."""
         stump = self.hypothesis(j)
         return f"{self._names[stump.feature]} {'>' if sign > 0 else '<='} {stump.shown}"
 
@@ -269,7 +271,7 @@ class StumpMatrix(MarginMatrix):
         return self._digest
 
     def recipe(self) -> dict[str, Any]:
-        """Return that A holds the stumps of the data, and `max_cuts`, None for all cuts."""
+        """Return the kind "stumps" with `max_cuts`, which is None if all cuts are used."""
         return {"stumps": {"max_cuts": self._max_cuts}}
 
     def data(self) -> Array:

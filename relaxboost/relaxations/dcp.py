@@ -17,7 +17,7 @@ _CURVATURES = {"CONVEX": "convex", "CONCAVE": "concave", "AFFINE": "affine", "CO
 _SHAPED = ("symmetric", "PSD", "NSD", "diag", "sparsity")
 """Attributes that make entries of a cvxpy variable depend on each other."""
 _OPPOSITE = {"convex": "concave", "concave": "convex", "affine": "affine"}
-"""For the curvature of a cvxpy atom: the curvature of an argument in which the atom decreases."""
+"""The curvature that cvxpy requires of an argument in which an atom decreases, by the atom's."""
 
 
 class Parts(NamedTuple):

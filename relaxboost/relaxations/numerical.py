@@ -309,11 +309,11 @@ def solver_form(relaxation: InCvxpy, m: int) -> ConeForm | None:
 
 
 def check(relaxation: Any, m: int) -> None:
-    """Raise an InputError unless the bounds that f needs can be proved.
+    """Raise an InputError unless lower bounds on F can be proved for this relaxation.
 
-    If the bounds of f are not proved, `cvxpy_penalty` must return a convex function and
-    constraints. If f has no `lower_bound` either, multipliers of its cone program must prove a
-    lower bound on F(0).
+    If f does not prove them itself, `cvxpy_penalty` must return a convex function and constraints.
+    If f has no `lower_bound` either, the multipliers of its cone program must prove a lower bound
+    on F(0).
     """
     from relaxboost.relaxations import dcp
 

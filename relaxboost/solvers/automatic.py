@@ -29,7 +29,7 @@ GIVES_UP = (ProgramError, SolverError, MemoryError, np.linalg.LinAlgError)
 
 @dataclass(frozen=True)
 class Automatic(Method):
-    """The default method. A run consists of phases in a fixed order.
+    """The default method "auto", which runs several other methods, called phases, in a fixed order.
 
     A phase is another method, such as the interior point method. Each phase is used for some games
     only. Four phases have a budget of work: the walk from the start, the test for a value of zero,

@@ -14,7 +14,7 @@ from scipy import linalg
 from relaxboost.certificates.exact.integers import flint, independent_rows
 
 Number = Any
-"""An integer or a Fraction; they mix."""
+"""An integer or a Fraction; arithmetic may combine the two types."""
 
 
 class Contradiction(ArithmeticError):

@@ -62,7 +62,7 @@ class ExactEvaluation:
         self._limits = PivotLimits(100_000, time_limit)
 
     def point(self, form: ExactForm, d: Sequence[float], price: float) -> Point:
-        """Return (d, z) where f is finite, near this d in doubles.
+        """Return a point (d, z) near the given d in doubles at which f is finite.
 
         Parameters
         ----------

@@ -9,7 +9,7 @@ from relaxboost._core.errors import missing
 from relaxboost.matrices import MarginMatrix
 
 Integer = Any
-"""A Python integer or one of python-flint; they mix in arithmetic."""
+"""A Python integer or an integer of python-flint; arithmetic may combine the two types."""
 
 
 class Columns(NamedTuple):
@@ -37,7 +37,7 @@ def flint() -> Any:
 
 
 def integer_columns(matrix: MarginMatrix, columns: Sequence[int]) -> Columns:
-    """Return columns of A in integers."""
+    """Return columns of A as integers over a power of two for each column."""
     found = Columns([], [])
     for column in matrix.columns(columns).T.tolist():
         # A double is an integer over a power of two, so this conversion is exact.

@@ -16,11 +16,11 @@ class Singular(ArithmeticError):
 
 
 class Kernel:
-    """The tight rows of a program at its basic variables, a square matrix K.
+    """The square matrix K of a basis: the tight rows of a program at the basic variables.
 
     Rows of f are often nearly empty, such as a_i d_i <= z. A row with a variable that no other such
-    row has is eliminated first. With D diagonal, K = [[D, F], [G, E]], and python-flint solves the
-    Schur complement S = E − G D⁻¹ F, whose size is about the number of columns of A in use.
+    row contains is eliminated first. With D diagonal, K = [[D, F], [G, E]], and python-flint solves
+    the Schur complement S = E − G D⁻¹ F. Its size is about the number of columns of A in use.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Kernel:
     tight : list of int
         Rows.
     basic : list of int
-        As many variables as there are rows.
+        The basic variables, as many as there are rows.
     """
 
     def __init__(self, program: ExactProgram, tight: list[int], basic: list[int]) -> None:
@@ -36,7 +36,7 @@ class Kernel:
         self._basic = basic
         # python-flint has dense matrices only, so sparse rows are eliminated before they get there.
         self._pivots = _diagonal(program, tight, basic)
-        """The variables of D by its rows."""
+        """The basic variable of each row of D."""
         eliminated = set(self._pivots.values())
         self._rows = [t for t in tight if t not in self._pivots]
         self._variables = [j for j in basic if j not in eliminated]
@@ -123,7 +123,7 @@ def _solved(matrix: Any, right: list[Integer]) -> tuple[list[Integer], Integer]:
 def independent(
     program: ExactProgram, tight: list[int], basic: list[int]
 ) -> tuple[set[int], set[int]]:
-    """Return a largest set of rows and of variables whose matrix is not singular."""
+    """Return a maximal set of rows and a set of variables whose square matrix is not singular."""
     if not tight or not basic:
         return set(), set()
     table = [program.coefficients(t, basic) for t in tight]

@@ -19,7 +19,7 @@ from relaxboost.certificates.exact.program import on_simplex
 from relaxboost.relaxations.linear import Bound, ExactForm, LinearForm, Row
 
 Point = tuple[list[Fraction], list[Fraction]]
-"""d and z."""
+"""The pair (d, z)."""
 HIGHS_TOLERANCE = 1e-10
 """The smallest tolerance that HiGHS accepts. It is absolute, so programs are scaled for it."""
 
@@ -140,7 +140,7 @@ def _multiplier_form(form: ExactForm, m: int) -> ExactForm:
 
 
 def _zero_if_missing(bounds: Sequence[Bound]) -> list[Bound]:
-    """Return bounds 0 of the multipliers of rows without a bound on one side."""
+    """Return bounds on multipliers of rows: 0 if the bound of the row is missing, else None."""
     return [Fraction(0) if b is None else None for b in bounds]
 
 

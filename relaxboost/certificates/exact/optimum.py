@@ -45,11 +45,11 @@ class ExactOptimum(NamedTuple):
     lower: Fraction
     upper: Fraction
     d: list[Fraction]
-    """Distribution over the examples, length m."""
+    """The distribution over the examples, length m."""
     support: list[int]
-    """Columns with non-zero weight, increasing."""
+    """The columns with non-zero weight, in increasing order."""
     w: list[Fraction]
-    """Their signed weights."""
+    """The signed weights of these columns."""
     gamma: Fraction | None
     """The threshold γ of SS09 Thm 7."""
     x: list[Fraction]
@@ -59,7 +59,7 @@ class ExactOptimum(NamedTuple):
 
 
 class NotClosed(ArithmeticError):
-    """A limit was reached before the optimum. `lower` and `upper` are proved to enclose it."""
+    """A limit of `exact_value` was reached. `lower` and `upper` enclose the optimum."""
 
     def __init__(self, lower: Fraction, upper: Fraction, pivots: int) -> None:
         self.lower = lower
@@ -124,7 +124,7 @@ def exact_optimum(
     Returns
     -------
     ExactOptimum
-        With ``lower == value == upper``, or with the value None if a limit was reached first.
+        The optimum with ``lower == value == upper``, or with the value None at a limit.
 
     Raises
     ------
@@ -249,7 +249,7 @@ class _Search:
         return Fraction(int(total), int(below)) + program.form.constant
 
     def _beyond(self, point: BasicPoint) -> list[tuple[Integer, int, int]]:
-        """Return (amount · 2^1100, column, sign) for each edge above v."""
+        """Return (excess · 2^1100, column, sign) for each edge that is above v."""
         program = self.program
         v = point.values[program.v]
         d = list(map(int, point.values[: program.m]))

@@ -17,7 +17,7 @@ from relaxboost.relaxations.linear import Bound, ExactForm
 
 
 class ExactProgram:
-    """min f(d) + r v over the simplex with ± <a_j, d> <= v for the columns added, in integers.
+    """The integer program min f(d) + r v over the simplex with ± <a_j, d> <= v for added columns.
 
     The variables are (d, z, v) times `unit`, the common denominator of all bounds, and every row is
     multiplied by a factor that makes it integral. The rows are the row of the simplex, the rows of
@@ -64,17 +64,17 @@ class ExactProgram:
 
     @property
     def m(self) -> int:
-        """Number of examples."""
+        """The number of examples."""
         return self.game.m
 
     @property
     def two_sided(self) -> bool:
-        """Whether columns may be negated."""
+        """Whether weights may be negative, so that each column has two rows."""
         return _checked_domain(self.game).two_sided
 
     @property
     def size(self) -> int:
-        """Number of variables."""
+        """The number of variables."""
         return len(self.cost)
 
     @property
@@ -84,12 +84,12 @@ class ExactProgram:
 
     @property
     def fixed(self) -> int:
-        """Number of rows that are no columns of A."""
+        """The number of rows that do not belong to columns of A."""
         return len(self.rows)
 
     @property
     def height(self) -> int:
-        """Number of rows."""
+        """The number of rows."""
         return self.fixed + len(self.edges)
 
     def add(self, signed: Iterable[tuple[int, int]]) -> None:
@@ -114,7 +114,7 @@ class ExactProgram:
                 known.add(row)
 
     def bits(self, k: int) -> int:
-        """Return log2 of the factor of row k − size, about; 0 for a variable k < size."""
+        """Return about log2 of the factor of row k − size; 0 for a variable k < size."""
         if k < self.size:
             return 0
         row = k - self.size
@@ -134,7 +134,7 @@ class ExactProgram:
         return [sign * column[j] if j < self.m else rest.get(j, 0) for j in variables]
 
     def times(self, x: Sequence[Integer]) -> list[Integer]:
-        """Return every row at the point `x`."""
+        """Return the value of every row at the point `x`."""
         out = [sum((a * x[j] for j, a in row.items()), 0) for row in self.rows]
         if not self.edges:
             return out

@@ -27,14 +27,14 @@ class Exhausted(Exception):
 
 
 class BasicPoint(NamedTuple):
-    """The variables, then the rows, at a basis: numbers over one denominator q > 0."""
+    """The values of the variables and of the rows at a basis, integers over a denominator q > 0."""
 
     values: list[Integer]
     q: Integer
 
 
 class Multipliers(NamedTuple):
-    """Reduced costs of the variables, then multipliers of the rows, over one denominator q > 0."""
+    """Reduced costs of the variables and multipliers of the rows, over a denominator q > 0."""
 
     prices: list[Integer]
     q: Integer
@@ -50,7 +50,7 @@ class PivotLimits:
 
     @property
     def seconds(self) -> float:
-        """Seconds left."""
+        """The seconds left."""
         return self._end - time.perf_counter()
 
     def check(self) -> None:

@@ -21,9 +21,9 @@ class Start(NamedTuple):
     """A basis of a program, and the pair of points in doubles that belongs to it."""
 
     signed: list[tuple[int, int]]
-    """(column, sign) of the rows that are tight."""
+    """The (column, sign) of each tight row."""
     status: list[int]
-    """The status of the variables, of the rows of f, and of the rows `signed`."""
+    """The status of the variables, then of the rows of f, then of the rows `signed`."""
     d: Vector | None
     support: NDArray[np.int64]
     coefficients: Vector
@@ -99,12 +99,12 @@ class _Master:
             self.signed[j, sign] = None
 
     def run(self) -> bool:
-        """Solve, and return whether HiGHS calls the result optimal."""
+        """Solve the program, and return whether HiGHS reports an optimal solution."""
         self._is_solved = self._doubled.run(self._clock.left) == "Optimal"
         return self._is_solved
 
     def point(self) -> tuple[Vector, float]:
-        """Return (d, v)."""
+        """Return the point (d, v) of the last solution."""
         values = np.array(self._highs.getSolution().col_value)
         # HiGHS may return entries slightly below 0.
         return np.maximum(values[: self._program.m], 0.0), float(values[self._program.v])

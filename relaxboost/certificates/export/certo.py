@@ -21,7 +21,7 @@ from relaxboost.certificates.export.program import (
 from relaxboost.certificates.export.relaxation import Sparse
 
 Inequality = dict[str, Any]
-"""coeffs·x + const <= 0, by the names of variables."""
+"""An inequality coeffs·x + const <= 0, with coefficients by the name of the variable."""
 
 
 def certo(program: LinearProgram, digest: str) -> str:
@@ -60,7 +60,7 @@ def certo(program: LinearProgram, digest: str) -> str:
 
 
 def _end(rows: dict[str, Inequality], proof: BoundProof, bound: Fraction, sign: int) -> Any:
-    """Return one end of the range, and add the inequalities that its proof uses to `rows`."""
+    """Return one end of the range, and add the inequalities of its proof to `rows`."""
     used: dict[str, Fraction] = {}
 
     def add(name: str, row: Sparse, const: Fraction, multiplier: Fraction) -> None:

@@ -15,7 +15,7 @@ from relaxboost.certificates.export.program import LinearProgram, Row
 from relaxboost.certificates.export.relaxation import Sparse
 
 _Rule = tuple[Sparse, Fraction | None, Fraction | None]
-"""The rule low <= row·(d, z) <= high."""
+"""A condition low <= row·(d, z) <= high."""
 
 _PAGE = r"""% relaxboost certificate {digest}
 \paragraph{{Game.}} Let $\Delta$ be the set of distributions $d$ on {m} examples, and
@@ -34,7 +34,7 @@ f(d)+g(A^\top d)&\ge\langle Aw,d\rangle{cost}\\
 
 
 def latex(document: dict[str, Any], program: LinearProgram) -> str:
-    """Return the game, its two points and what they prove, as text for a paper; it needs amsmath.
+    """Return LaTeX text (for amsmath) of the game, its two points and the bounds that they prove.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def _where(rules: Sequence[str], has_z: bool) -> str:
 def _check_size(m: int, n: int, program: LinearProgram) -> None:
     """Raise an InputError unless the game and its fractions fit half a page."""
     most = 10  # rows and columns
-    most_digits = 12  # of a denominator
+    most_digits = 12  # in a denominator
     most_terms = 40  # in the rows of f
     digits = _digits([x for row in program.all_rows() for x in (row.multiplier, *_data(row))])
     digits = max(digits, _digits(x.value for x in program.variables))
@@ -124,12 +124,12 @@ def _data(row: Row) -> Iterable[Fraction]:
 
 
 def _digits(numbers: Iterable[Fraction]) -> int:
-    """Return the largest number of digits of a denominator."""
+    """Return the number of digits of the longest denominator."""
     return max(len(str(x.denominator)) for x in numbers)
 
 
 def _rules(program: LinearProgram, m: int, names: Sequence[str]) -> list[str]:
-    """Return the rules of f. Consecutive variables with the same bounds share one rule."""
+    """Return the conditions of f. Consecutive variables with the same bounds share a condition."""
     rules: list[_Rule] = [
         (row.coefficients, row.low, row.high) for row in program.rows if row.name.startswith("f")
     ]
@@ -160,7 +160,7 @@ def _rule(alike: Sequence[_Rule], names: Sequence[str]) -> str:
 
 
 def _relaxation(cost: str, rules: Sequence[str], z: Sequence[str]) -> str:
-    """Return f as a formula, or as the least cost under rules."""
+    """Return f as a formula, or as the least cost under conditions."""
     if not rules:
         return f"where $f(d)={cost}$."
     lines = [r",\quad ".join(group) for group in _fours(rules)]
@@ -214,7 +214,7 @@ def _support(over: dict[str, str]) -> str:
 
 
 def _inside(over: dict[str, str]) -> str:
-    """Return the condition by which w is in the domain."""
+    """Return the condition for w to be in the domain."""
     r = number(_radius(over))
     if over["kind"] == "l1":
         return rf"$\sum_j|w_j|\le {r}$"
@@ -227,13 +227,13 @@ def _radius(over: dict[str, str]) -> Fraction:
 
 
 def _linear(row: Sparse, names: Sequence[str], constant: Fraction = ZERO) -> str:
-    """Return Σ coefficient · name + constant."""
+    """Return the LaTeX of Σ coefficient · name + constant."""
     terms = [_term(constant, ""), *(_term(v, names[j]) for j, v in row.items())]
     return "".join(terms).removeprefix("+") or "0"
 
 
 def _term(c: Fraction, name: str) -> str:
-    """Return c · name with its sign, or c alone if there is no name; nothing for c = 0."""
+    """Return the LaTeX of c · name with its sign, or of c alone without a name; "" for c = 0."""
     if not c:
         return ""
     size = "" if name and abs(c) == 1 else number(abs(c)) + (r"\," if name else "")
@@ -241,13 +241,13 @@ def _term(c: Fraction, name: str) -> str:
 
 
 def matrix(rows: Iterable[Iterable[Fraction]]) -> str:
-    """Return a matrix."""
+    """Return the LaTeX of a matrix."""
     lines = r"\\ ".join(" & ".join(map(number, row)) for row in rows)
     return rf"\begin{{pmatrix}} {lines} \end{{pmatrix}}"
 
 
 def vector(values: Iterable[Fraction]) -> str:
-    """Return a vector, over its common denominator if that is at most 10 000."""
+    """Return the LaTeX of a vector, over its common denominator if that is at most 10 000."""
     given = list(values)
     below = math.lcm(*(x.denominator for x in given))
     if below == 1 or len(given) == 1 or below > 10_000:
@@ -256,7 +256,7 @@ def vector(values: Iterable[Fraction]) -> str:
 
 
 def number(x: Fraction) -> str:
-    """Return a fraction."""
+    """Return the LaTeX of a fraction."""
     if x.denominator == 1:
         return str(x)
     return rf"{'-' if x < 0 else ''}\tfrac{{{abs(x.numerator)}}}{{{x.denominator}}}"

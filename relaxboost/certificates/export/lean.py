@@ -89,7 +89,7 @@ def lean(program: LinearProgram) -> str:
 
 
 def _rational(x: Fraction) -> str:
-    """Return a number as Lean reads it where a Rat is expected."""
+    """Return a rational number in the syntax of Lean for the type Rat."""
     if x.denominator == 1 and x >= 0:
         return str(x)
     return f"({x.numerator} / {x.denominator})" if x.denominator > 1 else f"({x})"
@@ -105,6 +105,6 @@ def _positive_parts(values: Iterable[Fraction], sign: int) -> str:
 
 
 def _range(x: Row | Variable) -> str:
-    """Return the bounds of a row or a variable."""
+    """Return the lower and the upper bound of a row or a variable."""
     low, high = ("none" if b is None else f"some {_rational(b)}" for b in (x.low, x.high))
     return f"({low}, {high})"

@@ -67,7 +67,7 @@ def _points(program: LinearProgram, rows: list[Row]) -> str:
     dual = {row.name: str(row.multiplier) for row in rows if row.multiplier}
     prices = {x.name: str(x.price) for x in program.variables if x.price}
     for row in rows:
-        prices.pop(row.name.removesuffix("_bounds"), None)  # its price is the multiplier of the row
+        prices.pop(row.name.removesuffix("_bounds"), None)  # the multiplier of the row
     content = {
         "lower": str(program.lower),
         "upper": str(program.upper),
@@ -115,7 +115,7 @@ def _with_decimals(row: Row) -> Row:
 
 
 def _side(row: Row) -> Fraction:
-    """Return the side that the section RHS has; a range extends it downwards."""
+    """Return the right side of a row for the section RHS; a range extends it downwards."""
     side = row.low if row.high is None else row.high
     assert side is not None
     return side

@@ -135,7 +135,7 @@ def _names(letter: str, count: int) -> list[str]:
 
 
 def _prices(costs: Sparse, rows: list[Row], size: int) -> list[Fraction]:
-    """Return the cost of each variable minus what the multipliers of the rows make of it."""
+    """Return the reduced cost of each variable, c − Aᵀy for costs c and row multipliers y."""
     prices = [costs.get(j, check.ZERO) for j in range(size)]
     for row in rows:
         if row.multiplier:
@@ -172,7 +172,7 @@ def _size_rows(
 
 
 class Constraint(NamedTuple):
-    """coefficients·x >= side, = side or <= side, by the sense G, E or L, with its multiplier."""
+    """A constraint coefficients·x >= (sense G), = (E) or <= (L) side, with its multiplier."""
 
     name: str
     sense: str
@@ -183,9 +183,9 @@ class Constraint(NamedTuple):
 
 @dataclass
 class BoundProof:
-    """A program whose constraints, times their multipliers, add up to a bound on its optimum.
+    """A program with multipliers: the weighted sum of its constraints bounds its optimum.
 
-    The point is feasible and attains the other bound.
+    The point is feasible, and its objective is the other bound.
     """
 
     names: list[str]

@@ -12,7 +12,7 @@ from relaxboost._core.errors import InputError
 from relaxboost.certificates import check
 
 Sparse = dict[int, Fraction]
-"""Coefficients by the index of a variable."""
+"""The coefficients of a row, by the index of the variable."""
 Bound = Fraction | None
 """A bound, or None if there is no bound."""
 
@@ -29,7 +29,7 @@ class RelaxationProgram:
     cost: Sparse = field(default_factory=dict)
     constant: Fraction = check.ZERO
     bounds: dict[int, tuple[Bound, Bound]] = field(default_factory=dict)
-    """Bounds by variable. In addition d >= 0; a variable z without an entry is free."""
+    """The bounds of variables. In addition d >= 0; a variable z without an entry is free."""
     rows: list[tuple[Sparse, Bound, Bound]] = field(default_factory=list)
     gamma: Fraction = check.ZERO
     multipliers: list[Fraction] = field(default_factory=list)
@@ -92,7 +92,7 @@ def _tighter(choose: Callable[..., Fraction], one: Bound, other: Bound) -> Bound
 def relaxation_program(
     spec: Any, witness: Any, given: Any, d: list[Fraction], u: list[Fraction]
 ) -> RelaxationProgram:
-    """Return f as the certificate describes it.
+    """Return the linear program of f for the relaxation that a certificate describes.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def relaxation_program(
 
 
 def _threshold_and_sizes(witness: Any, u: list[Fraction]) -> tuple[Fraction, list[Fraction]]:
-    """Return γ, and |x| for an x that raises every margin to γ at least."""
+    """Return γ, and |x| for the x of the witness, which satisfies x >= γ − u."""
     gamma = witness.number("gamma")
     x = [gamma - v for v in u]
     if "x" in witness.left:

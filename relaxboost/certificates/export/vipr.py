@@ -56,6 +56,6 @@ def _text(proof: BoundProof, comment: str, sense: str, goal: str, bound: str) ->
 
 
 def _terms(row: dict[int, Fraction]) -> str:
-    """Return the number of non-zero terms, and then the index and the value of each of them."""
+    """Return the number of non-zero terms, then the index and the value of each term."""
     used = [f"{j} {v}" for j, v in row.items() if v]
     return " ".join([str(len(used)), *used])

@@ -1,4 +1,4 @@
-"""Bounds on the value of a game from a feasible pair; every number reported comes from here."""
+"""Bounds on the value of a game from a feasible pair (d, w); all reported bounds come from here."""
 
 from relaxboost.game.bounds.floats import evaluate_lower, evaluate_upper
 

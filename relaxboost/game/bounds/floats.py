@@ -1,4 +1,4 @@
-"""Outward-rounded bounds: lower <= ρ <= upper holds for the numbers as they are stored.
+"""Outward-rounded bounds: lower <= ρ <= upper holds for the stored doubles.
 
 Both bounds survive a d or w that is feasible only up to rounding. Entries of A are at most 1 in
 absolute value, so ‖A w‖_inf <= ‖w‖_1 and ‖Aᵀx‖_inf <= ‖x‖_1. With F the relaxed margin,
@@ -36,7 +36,7 @@ from relaxboost.relaxations.bounds import bounds_of
 
 _UNIT_BALL = L1Ball()
 _SOLVER = 1e-9
-"""What a bound that comes from a solver is widened by, relative to 1 + its size."""
+"""The widening of a bound that comes from a solver, relative to 1 + its absolute value."""
 
 
 def evaluate_lower(
@@ -47,13 +47,13 @@ def evaluate_lower(
     over: Domain = _UNIT_BALL,
     witness: Witness | None = None,
 ) -> tuple[float, Witness]:
-    """Return a number not above F(A w') − g*(w'), hence not above ρ, and the witness for F.
+    """Return a lower bound on F(A w') − g*(w'), hence on ρ, and the witness of F that proves it.
 
-    By default that is the one that attains it; where no solver answers, the one of margins of zero,
-    which proves less.
+    By default the witness attains F. If no solver finds it, the witness of zero margins is used,
+    which proves a weaker bound.
 
-    `coefficients` are those of the columns in `support`, each named once; they are a w' of the
-    domain up to rounding.
+    `coefficients` belong to the columns in `support`, all different; up to rounding they are a w'
+    of the domain.
     """
     u = matrix.margins(support, coefficients)
     proof = bounds_of(relaxation)
@@ -67,7 +67,7 @@ def evaluate_lower(
         bound -= _SOLVER * (1.0 + abs(bound))
     if np.any(coefficients):
         norm = sum_bounds(np.abs(coefficients))[1]
-        # Relative roundings, and for each term what it may lose by underflow.
+        # Relative rounding errors, and the largest loss of each term by underflow.
         error = up(up(roundoff(len(coefficients) + 1) * norm) + len(coefficients) * 2.0**-1074)
         bound = down(bound - error)
     cost = over.cost_above(coefficients)
@@ -82,8 +82,8 @@ def evaluate_upper(
 ) -> float:
     """Return a number not below f(d') + g(Aᵀd') for a feasible d' near `d`, so not below ρ.
 
-    `d` is non-negative and sums to 1 up to rounding. The slack of an approximate weak learner
-    is added; where it is unknown the bound is inf.
+    `d` is non-negative and sums to 1 up to rounding. The bound includes the slack of an approximate
+    weak learner; if the slack is unknown, the bound is inf.
     """
     total = sum_bounds(d)
     proof = bounds_of(relaxation)
@@ -96,7 +96,7 @@ def evaluate_upper(
     error = up(roundoff(matrix.edge_roundings * matrix.m + 8) * total[1])
     spread = over.spread(matrix.n)
     size = up(up(best.edge + up(spread * error)) + best.slack)
-    size = up(size / (total[0] if size >= 0.0 else total[1]))  # the size of the edges of d/s
+    size = up(size / (total[0] if size >= 0.0 else total[1]))  # the norm N of the edges of d/s
     if distance > 0.0:
         size = up(size + up(spread * distance))
     return up(value + over.value_above(size))

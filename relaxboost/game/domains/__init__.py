@@ -1,4 +1,4 @@
-"""What the other player chooses w from: compact sets and superlinear penalties (`over`)."""
+"""The domains of w: compact sets and superlinear penalties (`over`)."""
 
 from relaxboost.game.domains.atoms import AtomicSet, L1Ball
 from relaxboost.game.domains.base import Dense, Domain

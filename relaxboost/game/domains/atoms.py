@@ -1,4 +1,4 @@
-"""Polytopes whose vertices are multiples of single columns, and the l1 ball, one of them."""
+"""Polytopes whose vertices are multiples of single columns, for example the l1 ball."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ from relaxboost.matrices import Best, MarginMatrix, kernels
 
 
 class AtomicSet(Sized):
-    """The hull of finitely many atoms, each ± `radius` times a unit vector, or 0.
+    """The convex hull of finitely many atoms: multiples ±`radius` of unit vectors, and perhaps 0.
 
-    Sparse w come from moving towards one atom at a time, and a w that uses few columns can be
-    optimal, so columns can be priced.
+    A w becomes sparse if each step moves it towards one atom. Some optimal w uses few columns, so
+    column generation works.
     """
 
     radius: Any
-    """The size of every atom but 0, exactly."""
+    """The absolute value of the non-zero entry of an atom, exactly."""
     two_sided: ClassVar[bool]
-    """Whether columns may be negated."""
+    """Whether weights may be negative."""
 
     level: ClassVar[Literal["exact", "enclosed"]] = "exact"
     linear: ClassVar[bool] = True
 
     @cached_property
     def scale(self) -> float:
-        """The radius, as a double."""
+        """The radius as a double."""
         return float(self.radius)
 
     @abstractmethod
     def prices(self, edges: Vector) -> Vector:
-        """Return what each column is worth to the w player, up to the factor `scale`."""
+        """Return the edge of each column for the w player, without the factor `scale`."""
 
     @abstractmethod
     def pick(self, edges: Vector) -> tuple[int, int]:
-        """Return (index, sign) of the best atom, the lowest index among equals; sign 0 is w = 0."""
+        """Return (index, sign) of the best atom; ties go to the lowest index. Sign 0 is w = 0."""
 
     @abstractmethod
     def priced(self, matrix: MarginMatrix, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:
-        """Return `best(matrix, d)`, and the edges of some columns where the pass tells them."""
+        """Return `best(matrix, d)`, and the edges of `columns` if the same pass computes them."""
 
     def spread(self, n: int | None) -> float:
         """Return 1: the largest edge moves as much as the edges do."""
@@ -58,7 +58,7 @@ class AtomicSet(Sized):
         return self.scale * size
 
     def reach(self, n: int | None) -> float:
-        """Return the size of the atoms, since entries of A are at most 1."""
+        """Return 1: the largest edge changes at most as much as the edges do."""
         return self.scale
 
 
@@ -103,7 +103,7 @@ class L1Ball(AtomicSet):
         return j, -1 if edge < 0 else 1
 
     def best(self, matrix: MarginMatrix, d: Vector) -> Best:
-        """Return the answer of the matrix' own weak learner."""
+        """Return the answer of the weak learner of the matrix."""
         return matrix.best(d)
 
     def priced(self, matrix: MarginMatrix, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:
@@ -117,41 +117,41 @@ class L1Ball(AtomicSet):
         return scaled_into(coefficients, self.scale)
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        """Return the weights in fractions, what is too much taken from the largest."""
+        """Return the weights as fractions; the largest is reduced if their l1 norm is too large."""
         return exactly_into(coefficients, self.radius)
 
     def cost_above(self, coefficients: Vector) -> float:
-        """Return a bound on ‖w‖_1 − radius, what scaling w into the ball moves it by."""
+        """Return a bound on ‖w‖_1 − radius, the l1 distance by which scaling moves w."""
         norm = sum_bounds(np.abs(coefficients))[1]
         return max(0.0, up(norm - float_down(self.radius)))
 
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
-        """Return radius · v with −v <= Aᵀd <= v, the form every solver takes."""
+        """Return radius · v with −v <= Aᵀd <= v, a form that every solver accepts."""
         v = cp.Variable(name="v")
         edges = A.T @ d
         return self.scale * v, [(edges <= v, 1.0), (-edges <= v, -1.0)]
 
     def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return 0 on ‖w‖_1 <= radius."""
+        """Return 0 subject to ‖w‖_1 <= radius."""
         return 0.0, [cp.norm1(w) <= self.scale]
 
     def check(self, matrix: MarginMatrix) -> None:
-        """Accept every matrix: this is what weak learners answer for."""
+        """Accept every matrix, because every weak learner answers for the l1 ball."""
 
 
 def scaled_into(coefficients: Vector, radius: float) -> Vector:
-    """Return the weights, scaled to an l1 norm of `radius` if theirs is larger."""
+    """Return the weights, scaled to an l1 norm of `radius` if their norm is larger."""
     largest = float(np.abs(coefficients).max(initial=0.0))
     if largest > radius:  # so that the norm cannot overflow
         coefficients = coefficients / largest * radius
     norm = float(np.abs(coefficients).sum())
-    if norm > radius * (1.0 + 8.0 * UNIT):  # the bound accounts for what is left above
+    if norm > radius * (1.0 + 8.0 * UNIT):  # `cost_above` accounts for the remaining excess
         coefficients = coefficients / (norm / radius)
     return coefficients
 
 
 def exactly_into(coefficients: Sequence[float], radius: Fraction) -> list[Fraction]:
-    """Return the weights in fractions of l1 norm `radius` at most, cutting from the largest."""
+    """Return fractions of l1 norm at most `radius`; the largest weight is reduced if needed."""
     exact = [int(Fraction(c) * BELOW) for c in coefficients]
     excess = sum(map(abs, exact)) - int(Fraction(radius) * BELOW)
     for i in sorted(range(len(exact)), key=lambda i: -abs(exact[i])) if excess > 0 else ():

@@ -1,4 +1,4 @@
-"""What w ranges over: a domain with its support function g and its penalty g*."""
+"""The domain of w, with its support function g and its penalty g*."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ BELOW = 1 << 96
 
 
 class Dense(NamedTuple):
-    """The best answer to d of a domain without vertices: a whole w."""
+    """The best answer of a domain without vertices to a distribution d: a dense w."""
 
     w: Vector
     """The maximiser of <Aᵀd, w> − g*(w), shape (n,)."""
     edge: float
-    """N(Aᵀd), as computed; see `Domain`."""
+    """The norm N(Aᵀd), as computed; see `Domain`."""
     slack: float = 0.0
-    """Always 0: every edge was looked at."""
+    """The slack, which is always 0, because the answer uses every edge."""
 
 
 class Domain(ABC):
-    """The w player: g convex, finite everywhere and zero at zero, and its conjugate g*.
+    """The domain of the w player: a convex g, finite and with g(0) = 0, and its conjugate g*.
 
-    The game is ρ = min over d in the simplex of f(d) + g(Aᵀd) = max over w of F(A w) − g*(w). For
-    a compact convex W, g is its support function and g* its indicator; for a superlinear penalty
-    on w, g* is the penalty. Where g is infinite somewhere no pair with such a d bounds ρ from
-    above, so only these two kinds are accepted.
+    The game is ρ = min over d in the simplex of f(d) + g(Aᵀd) = max over w of F(A w) − g*(w). For a
+    compact convex W, g is the support function of W, and g* its indicator. For a superlinear
+    penalty on w, g* is the penalty. If g(Aᵀd) is infinite for some d, such a d gives no upper bound
+    on ρ. Therefore only these two kinds are accepted.
 
-    Every g here is φ(N(v)) with a non-decreasing convex φ (`value`) of a size N (the largest
-    edge, or a norm of the edges), and N moves by at most `spread(n)` times the largest change
-    of an edge. That is all that outward rounding needs. A subclass should be immutable and
-    comparable; a frozen dataclass is.
+    Every g here is φ(N(v)) for a norm-like N (the largest edge, or a norm of the edges) and a
+    non-decreasing convex φ (`value`). N changes by at most `spread(n)` times the largest change of
+    an edge. Outward rounding needs no other property. A subclass should be immutable and
+    comparable; a frozen dataclass is both.
 
     References
     ----------
@@ -50,21 +50,21 @@ class Domain(ABC):
     """
 
     level: ClassVar[Literal["exact", "enclosed"]]
-    """The strongest proof its values allow: rational, or with square roots."""
+    """The strongest level of proof that values of g allow: rational, or with square roots."""
 
     holds_zero: ClassVar[bool] = True
-    """Whether w = 0 costs nothing, so that weights may be as small as one likes."""
+    """Whether w = 0 has the cost 0, so that weights may be arbitrarily small."""
 
     linear: ClassVar[bool]
-    """Whether g is polyhedral, so that a linear program can state it."""
+    """Whether g is polyhedral, so that a linear program can express it."""
 
     @abstractmethod
     def best(self, matrix: MarginMatrix, d: Vector) -> Best | Dense:
-        """Return the w that maximises <Aᵀd, w> − g*(w), with its size N(Aᵀd) as ``edge``."""
+        """Return the w that maximises <Aᵀd, w> − g*(w), with N(Aᵀd) as ``edge``."""
 
     @abstractmethod
     def value(self, size: float) -> float:
-        """Return φ(size), where the domain's function is g(v) = φ(N(v)) for its norm N."""
+        """Return φ(size), where the support function is g(v) = φ(N(v))."""
 
     @abstractmethod
     def value_above(self, size: float) -> float:
@@ -76,56 +76,59 @@ class Domain(ABC):
 
     @abstractmethod
     def repair(self, coefficients: Vector) -> Vector:
-        """Return the weights (of distinct columns) moved to where g* is finite, up to rounding.
+        """Return weights near `coefficients` at which g* is finite, up to rounding.
+
+        `coefficients` belong to different columns.
 
         Raises
         ------
         InputError
-            If there is nothing near to move them to.
+            If no such weights are near.
         """
 
     @abstractmethod
     def cost_above(self, coefficients: Vector) -> float:
         """Return a number not below g*(w') + ‖w − w'‖_1 for some w' at which g* is finite.
 
-        It absorbs the roundings that keep repaired weights from being exactly feasible; the
-        margins of w and w' differ by at most ‖w − w'‖_1, entries of A being at most 1.
+        The number covers the rounding errors that keep repaired weights from being exactly
+        feasible. The margins of w and w' differ by at most ‖w − w'‖_1, because entries of A are at
+        most 1.
         """
 
     @abstractmethod
     def reach(self, n: int | None) -> float:
-        """Return a bound on ‖A w‖_inf over all w that a best answer to some d can be."""
+        """Return a bound on ‖A w‖_inf over the w that are a best answer to some d."""
 
     @abstractmethod
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
-        """Return g(Aᵀd) as a cvxpy expression and its constraints, each with a sign.
+        """Return g(Aᵀd) as a cvxpy expression, and its constraints, each with a sign.
 
-        The sum of sign times multiplier over the constraints is the w of the primal.
+        The w of the primal is the sum of sign times multiplier over these constraints.
         """
 
     @abstractmethod
     def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return g*(w) as a cvxpy expression of the variable `w`, and the constraints it needs."""
+        """Return g*(w) as a cvxpy expression of the variable `w`, and its constraints."""
 
     @abstractmethod
     def key(self) -> str:
-        """Return what the digest of a game knows the set by: its kind and exact parameters."""
+        """Return the kind and exact parameters of the domain, which enter the digest of a game."""
 
     def describe(self) -> dict[str, str] | None:
-        """Return the set as certificates write it; None, the default, where no checker knows it."""
+        """Return the domain as certificates store it, or None (the default) without a checker."""
         return None
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        """Return weights in fractions within 2^-90 of repaired ones, where g* is finite exactly.
+        """Return fractions within 2^-90 of the repaired weights, at which g* is finite exactly.
 
-        By default the coefficients, cut off towards zero.
+        By default these are the coefficients, rounded towards zero.
         """
         return [Fraction(int(Fraction(c) * BELOW), BELOW) for c in coefficients]
 
     def check(self, matrix: MarginMatrix) -> None:
-        """Raise an InputError if this set cannot be played over with `matrix`.
+        """Raise an InputError if `matrix` cannot be used with this domain.
 
-        By default every edge is needed, with its sign.
+        By default a domain needs all edges, with their signs.
         """
         if matrix.n is None or matrix.slack > 0.0:
             raise InputError(
@@ -135,27 +138,28 @@ class Domain(ABC):
             )
 
     def start(self, matrix: MarginMatrix, d: Vector) -> tuple[NDArray[np.int64], Vector]:
-        """Return (support, coefficients) of the point that runs start from, by default w = 0."""
+        """Return (support, coefficients) of the w at which runs start, by default w = 0."""
         return np.empty(0, dtype=np.int64), np.empty(0)
 
     def rounds_bound(self, spread: float, n: int | None, tol: float, certified: bool) -> float:
-        """Return how many rounds Fig. 1's step needs at most to a gap of `tol`.
+        """Return a bound on the number of rounds of the step of Fig. 1 to reach a gap of `tol`.
 
-        `spread` is the range over the simplex of what β multiplies, log m for the entropy. The
-        theorem's 32 log(m)/ε² (for the smoothed test; twice that for the certified one) is
-        for ‖A(v − w)‖_inf <= 2; here that is 2·`reach`, and the square of it enters.
+        `spread` is the range, over the simplex, of the function that β multiplies; log m for the
+        entropy. The bound 32 log(m)/ε² of the theorem (for the smoothed test; twice that for the
+        certified gap) assumes ‖A(v − w)‖_inf <= 2. Here the bound on that norm is 2·`reach`, which
+        enters squared.
         """
         ratio = self.reach(n) / tol
-        # The test comes before the step, so that even a game for one step (m = 1) takes two rounds.
+        # The test precedes the step, so even a game that needs one step (m = 1) takes two rounds.
         return max(2.0, (64.0 if certified else 32.0) * spread * ratio * ratio)
 
 
 class Sized(Domain):
-    """A domain of one parameter, the radius of a set or the weight of a penalty."""
+    """A domain with one parameter, the radius of a set or the weight of a penalty."""
 
     size_name: ClassVar[str] = "radius"
     kinds: ClassVar[tuple[str, str]]
-    """What digests and what certificates call it."""
+    """The name of the parameter in digests and certificates."""
 
     @property
     def size(self) -> Fraction:

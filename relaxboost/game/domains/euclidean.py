@@ -18,26 +18,26 @@ from relaxboost.game.domains.base import BELOW, Dense, Domain, Sized
 from relaxboost.matrices import MarginMatrix
 
 _SQUARABLE = 1e140
-"""Weights are scaled to this size at most, so that their squares are doubles."""
+"""The size to which larger weights are scaled, so that their squares do not overflow."""
 
 
 class EuclideanSet(Domain):
-    """A domain that knows w by its Euclidean norm, and the edges by N(v) = ‖v‖_2.
+    """A domain that depends on w by its Euclidean norm, and on the edges v by N(v) = ‖v‖_2.
 
-    Best answers are dense, w ∝ Aᵀd, and every column matters.
+    The best answer to d is dense, proportional to Aᵀd, so every column counts.
     """
 
     linear: ClassVar[bool] = False
 
     @abstractmethod
     def answer(self, edges: Vector, size: float) -> Vector:
-        """Return the maximiser of <v, w> − g*(w) for v = `edges` of Euclidean norm `size`."""
+        """Return the maximiser of <v, w> − g*(w) for v = `edges` with the Euclidean norm `size`."""
 
     @abstractmethod
     def smoothed_answer(self, tol: float) -> tuple[float, float, float]:
-        """Return (a, b, c) with the best w at v near v · a / sqrt(b ‖v‖_2² + c), and c > 0.
+        """Return (a, b, c), c > 0, of the smoothed best answer v · a / sqrt(b ‖v‖_2² + c).
 
-        This is the gradient of a smooth function at least g and at most g + tol/2.
+        This is the gradient of a smooth function between g and g + tol/2.
         """
 
     def cost(self, w: Vector) -> float:
@@ -49,7 +49,7 @@ class EuclideanSet(Domain):
         return 0.0, 0.0
 
     def best(self, matrix: MarginMatrix, d: Vector) -> Dense:
-        """Return the w ∝ Aᵀd that is best against d, and ‖Aᵀd‖_2 rounded up."""
+        """Return the best answer to d, proportional to Aᵀd, and ‖Aᵀd‖_2 rounded up."""
         edges = matrix.edges(d)
         size = norm_above(edges)
         return Dense(self.answer(edges, size), size)
@@ -62,10 +62,10 @@ class EuclideanSet(Domain):
 
 @dataclass(frozen=True, repr=False)
 class L2Ball(Sized, EuclideanSet):
-    """‖w‖_2 <= radius. g(v) = radius · ‖v‖_2.
+    """The set ‖w‖_2 <= radius, with g(v) = radius · ‖v‖_2.
 
-    With f = 0 the value is radius times the distance of the rows' hull from the origin: the
-    margin of a support vector machine through the origin, or 0.
+    With f = 0 the value is radius times the distance from the origin to the convex hull of the rows
+    of A. This is the margin of a support vector machine through the origin, or 0.
 
     Parameters
     ----------
@@ -120,12 +120,12 @@ class L2Ball(Sized, EuclideanSet):
         if largest > radius:  # so that the norm cannot overflow
             coefficients = coefficients / largest * radius
         norm = norm_above(coefficients)
-        if norm > radius * (1.0 + 16.0 * UNIT):  # the bound accounts for what is left above
+        if norm > radius * (1.0 + 16.0 * UNIT):  # `cost_above` accounts for the remaining excess
             coefficients = coefficients / norm * radius
         return coefficients
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        """Return the weights in fractions, shrunk until their exact norm fits."""
+        """Return the weights as fractions, shrunk until their exact norm is at most the radius."""
         exact = [int(Fraction(c) * BELOW) for c in coefficients]
         limit = (Fraction(self.radius) * BELOW) ** 2
         while (square := sum(c * c for c in exact)) > limit:
@@ -134,7 +134,7 @@ class L2Ball(Sized, EuclideanSet):
         return [Fraction(c, BELOW) for c in exact]
 
     def cost_above(self, coefficients: Vector) -> float:
-        """Return a bound on (1 − radius/‖w‖_2)‖w‖_1, what scaling w into the ball moves it by."""
+        """Return a bound on (1 − radius/‖w‖_2)‖w‖_1, the l1 distance by which scaling moves w."""
         radius = float_down(self.radius)
         excess = up(norm_above(coefficients) - radius)
         if excess <= 0.0:
@@ -147,16 +147,16 @@ class L2Ball(Sized, EuclideanSet):
         return float(self.radius) * cp.norm2(v), [(A.T @ d == v, 1.0)]
 
     def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return 0 on ‖w‖_2 <= radius."""
+        """Return 0 subject to ‖w‖_2 <= radius."""
         return 0.0, [cp.norm2(w) <= float(self.radius)]
 
 
 @dataclass(frozen=True, repr=False)
 class SquaredNorm(Sized, EuclideanSet):
-    """No set but the penalty g*(w) = weight · ‖w‖_2². g(v) = ‖v‖_2² / (4 weight).
+    """The penalty g*(w) = weight · ‖w‖_2², in place of a set. g(v) = ‖v‖_2² / (4 weight).
 
-    The penalty grows faster than the margins do, so that ρ is finite and only a bounded part of
-    R^n matters. With f = 0 the value is r²/(4 weight), r >= 0 that of `L2Ball(1)`.
+    The penalty grows faster than the margins, so ρ is finite and optimal weights are bounded. With
+    f = 0 the value is r²/(4 weight), where r >= 0 is the value over `L2Ball(1)`.
 
     Parameters
     ----------
@@ -212,12 +212,12 @@ class SquaredNorm(Sized, EuclideanSet):
         return up(up(size * size) / (4.0 * float_down(self.weight)))
 
     def reach(self, n: int | None) -> float:
-        """Return n / (2 weight): best answers are Aᵀd / (2 weight)."""
+        """Return n / (2 weight), a bound on margins, as best answers are Aᵀd / (2 weight)."""
         assert n is not None
         return n / (2.0 * float(self.weight))
 
     def repair(self, coefficients: Vector) -> Vector:
-        """Return the weights as they are, unless their squares would overflow."""
+        """Return the weights unchanged, or scaled down if their squares would overflow."""
         largest = float(np.abs(coefficients).max(initial=0.0))
         return coefficients / largest * _SQUARABLE if largest > _SQUARABLE else coefficients
 
@@ -227,10 +227,11 @@ class SquaredNorm(Sized, EuclideanSet):
         return up(float_up(self.weight) * up(norm * norm)) if norm > 0.0 else 0.0
 
     def rounds_bound(self, spread: float, n: int | None, tol: float, certified: bool) -> float:
-        """Return a bound that grows like 1/tol only, since the penalty is strongly convex.
+        """Return a bound that grows only like 1/tol, because the penalty is strongly convex.
 
-        With q = weight / (weight + n/(2β)) a round multiplies the suboptimality, n/(4 weight) at
-        first, by 1 − q at most, and the gap tested is at most the suboptimality divided by q.
+        With q = weight / (weight + n/(2β)), each round multiplies the suboptimality by at most 1 −
+        q, and it is at most n/(4 weight) at the start. The tested gap is at most the suboptimality
+        divided by q.
         """
         assert n is not None
         weight = float(self.weight)

@@ -1,4 +1,4 @@
-"""The l1 penalty on w, which no game takes; it has a name so that the error can say why."""
+"""The l1 penalty on w, which no game accepts; this class exists to explain the reason."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from relaxboost._core.errors import InputError
 
 
 class L1Penalty:
-    """weight · ‖w‖_1 in place of a ball; always refused.
+    """The penalty weight · ‖w‖_1 in place of a ball; the constructor always raises an InputError.
 
-    Its g is the conjugate of the penalty, the indicator of ‖v‖_inf <= weight. For d with a larger
-    edge f(d) + g(Aᵀd) is infinite, so such a d gives no upper bound, and ρ itself is infinite
-    where the margin exceeds the weight: the penalty grows no faster than the margins do.
+    Its g is the conjugate of the penalty, the indicator of ‖v‖_inf <= weight. If d has a larger
+    edge, f(d) + g(Aᵀd) is infinite, and d gives no upper bound. ρ itself is infinite if the margin
+    exceeds the weight, because the penalty grows no faster than the margins.
 
     Raises
     ------
     InputError
-        Always, naming the remedies.
+        Always. The message names the remedies.
     """
 
     def __new__(cls, weight: Any = None) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Mixtures of the columns as they are, none negated: the simplex, and with w = 0 the full one."""
+"""Mixtures of the columns without negation: the simplex, and the full simplex with w = 0."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from relaxboost.matrices import Best, MarginMatrix
 
 
 class OneSided(AtomicSet):
-    """A set of w >= 0; the size of the edges is the largest, which may be negative."""
+    """A set of w >= 0. The size N of the edges is the largest edge, which may be negative."""
 
     two_sided: ClassVar[bool] = False
 
@@ -42,10 +42,10 @@ class OneSided(AtomicSet):
 
 @dataclass(frozen=True, repr=False)
 class Simplex(OneSided):
-    """w >= 0 with Σw = radius: a mixture of the hypotheses as they are, none negated.
+    """The set of w >= 0 with Σw = radius: a mixture of the hypotheses without negation.
 
-    g(v) = radius · max_j v_j, which may be negative, and so may ρ. Played with [A, −A] it is
-    `L1Ball(radius)` on A.
+    g(v) = radius · max_j v_j, which may be negative, and so may ρ. The game with [A, −A] over this
+    set is the game with A over `L1Ball(radius)`.
 
     Parameters
     ----------
@@ -86,11 +86,11 @@ class Simplex(OneSided):
         return up((float_up if size >= 0.0 else float_down)(self.radius) * size)
 
     def start(self, matrix: MarginMatrix, d: Vector) -> tuple[NDArray[np.int64], Vector]:
-        """Return the vertex that is best against d: w = 0 is not in the set."""
+        """Return the vertex that is best against d, because w = 0 is not in the set."""
         return np.array([self.best(matrix, d).id], dtype=np.int64), np.array([self.scale])
 
     def repair(self, coefficients: Vector) -> Vector:
-        """Return the non-negative part of the weights, scaled to sum to the radius.
+        """Return the non-negative part of the weights, scaled so that its sum is the radius.
 
         Raises
         ------
@@ -115,14 +115,14 @@ class Simplex(OneSided):
         return {"kind": "simplex"} if self.radius == 1 else super().describe()
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        """Return the weights in fractions, what is missing given to the largest."""
+        """Return the weights as fractions; the largest weight absorbs the missing amount."""
         exact = [Fraction(max(0, int(Fraction(c) * BELOW)), BELOW) for c in coefficients]
         largest = max(range(len(exact)), key=exact.__getitem__)
         exact[largest] += self.radius - sum(exact)
         return exact
 
     def cost_above(self, coefficients: Vector) -> float:
-        """Return a bound on |Σw − radius|, what scaling w to sum to the radius moves it by."""
+        """Return a bound on |Σw − radius|, the l1 distance by which scaling to this sum moves w."""
         below, above = sum_bounds(coefficients)
         low, high = float_down(self.radius), float_up(self.radius)
         return max(0.0, up(above - low), up(high - down(below)))
@@ -133,7 +133,7 @@ class Simplex(OneSided):
         return self.scale * v, [(A.T @ d <= v, 1.0)]
 
     def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return 0 on w >= 0, Σw = radius."""
+        """Return 0 subject to w >= 0 and Σw = radius."""
         return 0.0, [w >= 0, cp.sum(w) == self.scale]
 
     def key(self) -> str:
@@ -143,10 +143,10 @@ class Simplex(OneSided):
 
 @dataclass(frozen=True, repr=False)
 class FullSimplex(OneSided):
-    """w >= 0 with Σw <= radius: a part of the weight may be left out.
+    """The set of w >= 0 with Σw <= radius: the mixture may use less than the whole weight.
 
-    g(v) = radius · max(0, max_j v_j). It is `Simplex(radius)` with a column of zeros more, and
-    played with [A, −A] it is `L1Ball(radius)` on A.
+    g(v) = radius · max(0, max_j v_j). It equals `Simplex(radius)` with an additional column of
+    zeros. The game with [A, −A] over this set is the game with A over `L1Ball(radius)`.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ class FullSimplex(OneSided):
     kinds: ClassVar[tuple[str, str]] = "full-simplex", "full-simplex"
 
     def pick(self, edges: Vector) -> tuple[int, int]:
-        """Return the largest edge, with sign 1 if it is positive, else with sign 0."""
+        """Return the index of the largest edge, with sign 1 if it is positive and 0 if not."""
         j = int(np.argmax(edges))
         return j, int(edges[j] > 0.0)
 
@@ -188,15 +188,15 @@ class FullSimplex(OneSided):
         return size if self.radius == 1 else up(float_up(self.radius) * size)
 
     def repair(self, coefficients: Vector) -> Vector:
-        """Return the non-negative part of the weights, scaled to sum to the radius at most."""
+        """Return the non-negative part of the weights, scaled to a sum of at most the radius."""
         return scaled_into(np.maximum(coefficients, 0.0), self.scale)
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        """Return the weights in fractions, what is too much taken from the largest."""
+        """Return the weights as fractions; the largest is reduced if their sum is too large."""
         return exactly_into([max(0.0, c) for c in coefficients], self.radius)
 
     def cost_above(self, coefficients: Vector) -> float:
-        """Return a bound on Σw − radius, what scaling w into the set moves it by."""
+        """Return a bound on Σw − radius, the l1 distance by which scaling moves w into the set."""
         return max(0.0, up(sum_bounds(coefficients)[1] - float_down(self.radius)))
 
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
@@ -205,5 +205,5 @@ class FullSimplex(OneSided):
         return self.scale * v, [(A.T @ d <= v, 1.0)]
 
     def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return 0 on w >= 0, Σw <= radius."""
+        """Return 0 subject to w >= 0 and Σw <= radius."""
         return 0.0, [w >= 0, cp.sum(w) <= self.scale]

@@ -1,4 +1,4 @@
-"""Passes as dask tasks: they name the pages they read and return sums, nothing else travels."""
+"""Passes over the pages as dask tasks. A task names the pages that it reads and returns sums."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from relaxboost.matrices.chunks.pages import Pages
 from relaxboost.matrices.chunks.passes import cut_up, each_feature
 
 PATIENCE = 30.0
-"""Seconds without a worker, or without the scheduler, after which a cluster is given up."""
+"""Seconds without a worker, or without the scheduler, after which a run gives up the cluster."""
 
 _check = lru_cache(maxsize=64)(Pages.check)  # once in each process
 
@@ -26,10 +26,10 @@ _check = lru_cache(maxsize=64)(Pages.check)  # once in each process
 def work(
     pages: Pages, vector: Path, then: Callable[[Whole], Any], features: range, rows: range
 ) -> list[Any]:
-    """Return what `then` makes of the sums of some features over some rows, on a worker.
+    """Return the results of `then` for the sums of some features over some rows, on a worker.
 
-    The vector lies beside the pages. Maps go feature by feature: a worker that holds many is
-    taken for one that leaks.
+    The vector is a file in the folder of the pages. Features are memory-mapped one by one, because
+    dask takes a worker with many memory maps for one that leaks memory.
     """
     _check(pages)
     first, last = rows.start, rows.stop
@@ -43,12 +43,12 @@ def _same(sums: Whole) -> Whole:
 
 
 class Cluster:
-    """The workers of a dask client, and how a pass is shared between them.
+    """The workers of a dask client, and the division of a pass into tasks.
 
-    A task is some features: only what is made of their sums comes back. Where there are more
-    threads than features, a task is a feature on some pages, and its sums come back. As they are
-    exact, neither the tasks nor who does them change a bit. A worker that dies costs its tasks
-    again.
+    A task is a range of features, and only the results of `then` for their sums are sent back. If
+    there are more threads than features, a task is one feature on some pages, and its sums are sent
+    back. The sums are exact, so the result does not depend on the tasks or on the workers. If a
+    worker dies, its tasks run again.
     """
 
     def __init__(self, client: Any, pages: Pages) -> None:
@@ -67,7 +67,7 @@ class Cluster:
         self._rows = cut_up(pages.m, -(-threads // len(pages.bins)), pages.page)
 
     def each(self, q: Whole, then: Callable[[Whole], Any]) -> list[Any]:
-        """Return what `then` makes of the sums of `q`, for each feature.
+        """Return the result of `then` for the sums of `q` of each feature.
 
         Raises
         ------
@@ -91,7 +91,7 @@ class Cluster:
         return [then(np.sum(sums[f::features], axis=0)) for f in range(features)]
 
     def _run(self, function: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
-        """Return the results of tasks, or raise: the error of a task at once, and never hang."""
+        """Return the results of tasks, or raise the error of the first task that fails."""
         import distributed
 
         futures: list[Any] = []

@@ -1,4 +1,4 @@
-"""The margin matrix of all stumps of data on disk."""
+"""The margin matrix of all decision stumps of data on disk."""
 
 from __future__ import annotations
 
@@ -34,14 +34,15 @@ from relaxboost.matrices.stumps import StumpBulk, StumpMatrix, stump_digest
 
 
 class ChunkedMatrix(StumpMatrix):
-    """All stumps of data on disk, the same game as that of `StumpMatrix`, digest and all.
+    """All decision stumps of data on disk: the same game and the same digest as of `StumpMatrix`.
 
-    A pass adds the y_i d_i of each code of a feature as whole numbers, so that how the source was
-    cut, workers and threads change no bit; a feature at a time, so that nothing as long as the
-    number of stumps is in memory unless it is asked for. Use :func:`chunked` to make one.
+    For each code of a feature, a pass adds the y_i d_i as integers. So the result does not depend
+    on the blocks of the source, the workers, or the threads. Features are processed one at a time,
+    so no array with n entries is in memory unless the caller requests one. Use :func:`chunked` to
+    make such a matrix.
 
-    The files go with the matrix. A pickled one finds them as long as they are there, and works
-    without the cluster.
+    The files are deleted with the matrix. A pickled matrix reads them as long as they exist, and
+    works without the cluster.
     """
 
     edge_roundings: ClassVar[int] = 1  # the sums are exact; see `fixed_point`
@@ -65,7 +66,7 @@ class ChunkedMatrix(StumpMatrix):
         return low, high
 
     def _each(self, d: Vector, reduced: Callable[[int, Whole], Any]) -> tuple[list[Any], float]:
-        """Return what `reduced` makes of the sums of each feature, and the unit of the sums."""
+        """Return the result of `reduced` for the sums of each feature, and the unit of the sums."""
         q, total, unit = fixed_point(self._y, d)
         then = partial(reduced, total)
         cluster = self.cluster
@@ -91,13 +92,13 @@ class ChunkedMatrix(StumpMatrix):
     def best(self, d: Vector) -> Best:
         found, unit = self._each(self._examples(d), largest_edge)
         with_cuts = [f for f, b in enumerate(self._pages.bins) if b > 1]
-        feature = max(with_cuts, key=lambda f: abs(found[f][1]))  # the first among equals
+        feature = max(with_cuts, key=lambda f: abs(found[f][1]))  # among equals, the first
         cut, edge = found[feature]
         j = int(self._offsets[feature]) + cut
         return Best(j, -1 if edge < 0 else 1, abs(edge) * unit, 0.0)
 
     def pricing(self) -> Pricing:
-        """Return the edges by passes over the pages, and some stumps in memory."""
+        """Return products that take edges from passes over the pages, and hold some stumps."""
         return StumpBulk(self._codes, self._offsets, self._y, self.edges)
 
     def data(self) -> Array:
@@ -142,9 +143,9 @@ def chunked(
 ) -> ChunkedMatrix:
     """Return the margin matrix of all decision stumps of data of any size, kept on disk.
 
-    The source is read once, and its features are binned one at a time: about 80 bytes a row are
-    in memory. On disk there are 8 bytes for each value while that is done, then 1, 2 or 4 for
-    each value and 16 for each stump.
+    The source is read once, and its features are binned one at a time. This takes about 80 bytes of
+    memory a row. While the features are binned, the disk holds 8 bytes for each value. Afterwards
+    it holds 1, 2 or 4 bytes for each value and 16 bytes for each stump.
 
     Parameters
     ----------
@@ -158,19 +159,21 @@ def chunked(
         Two values, mapped as by `datasets.labels`, or −1 and +1. For Parquet the name of a
         column; for an iterator None.
     directory : path, optional
-        Where the pages go, in a folder of their own which is deleted with the matrix; by default
-        that for temporary files. A cluster's workers must see it under the same path.
+        The directory for the pages. They are in a subfolder that is deleted with the matrix. The
+        default is the directory for temporary files. A cluster's workers must see it under the same
+        path.
     max_cuts : int, optional
-        As in `stumps`: at most this many thresholds a feature. This is another game, with another
-        digest and another optimum, and its codes take a byte each up to 255.
+        The largest number of thresholds for a feature, as in `stumps`. The game with fewer
+        thresholds has a different digest and optimum. Up to 255 thresholds, a code takes one byte.
     feature_names : sequence of str, optional
-        By default those of the source, else x0, x1, ...
+        The names of the features. By default they are those of the source, or x0, x1, ...
     page : int
-        Rows read and written at once; it changes no result.
+        The number of rows that are read and written at a time. It does not change results.
     client : dask.distributed.Client, optional
-        Who makes the passes, from threads to a cluster (``pip install '.[dask]'`` in a checkout).
-        Pages are read where they are used; vectors of length m stay with the caller, and go to
-        the workers as a file in `directory`. If workers die their work is done again.
+        The client whose workers compute the passes, from threads to a cluster. It needs
+        ``pip install '.[dask]'`` in a checkout. Workers read the pages from `directory`. Vectors of
+        length m go to the workers as a file in the same directory. If a worker dies, another worker
+        repeats its tasks.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Binned features as files: made a feature at a time, mapped where they are read."""
+"""Binned features as files: written one feature at a time, memory-mapped when they are read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from relaxboost.matrices.stumps import binned, code_type
 
 
 class Spool:
-    """Rows on disk in pages of one length, each feature by itself within a page."""
+    """Rows in a file on disk, divided into pages; a page holds its rows feature by feature."""
 
     def __init__(self, path: Path, rows: Iterable[Array], page: int) -> None:
         self._path, self.page = path, page
@@ -39,12 +39,12 @@ class Spool:
             file.write(np.ascontiguousarray(buffer[:used].T).data)
 
     def _starts(self) -> Iterator[tuple[int, int]]:
-        """Yield (first row, number of rows) of each page."""
+        """Yield the number of the first row and the number of rows of each page."""
         for a in range(0, self.m, self.page):
             yield a, min(self.page, self.m - a)
 
     def column(self, f: int) -> Vector:
-        """Return a feature, shape (m,)."""
+        """Return the values of feature `f`, shape (m,)."""
         out = np.empty(self.m)
         with self._path.open("rb") as file:
             for a, rows in self._starts():
@@ -53,7 +53,7 @@ class Spool:
         return out
 
     def blocks(self) -> Iterator[Array]:
-        """Yield the rows again, a page at a time."""
+        """Yield the rows again as arrays, a page at a time."""
         with self._path.open("rb") as file:
             for _, rows in self._starts():
                 page = np.fromfile(file, count=rows * self.features)
@@ -62,27 +62,27 @@ class Spool:
 
 @dataclass(frozen=True)
 class Pages:
-    """What finds the files again, in another process or on another machine too.
+    """The location and layout of the files, so that other processes and machines can open them.
 
-    ``codes`` holds how many cuts lie below each value, a row for each feature; ``cuts`` the
-    values (low, high) around each cut; ``signs`` the labels −1 and +1.
+    ``codes`` holds the number of cuts below each value, with a row for each feature. ``cuts`` holds
+    the values (low, high) around each cut, and ``signs`` the labels −1 and +1.
     """
 
     folder: Path
     m: int
     page: int
-    """Rows in a page: a task has whole ones."""
+    """The number of rows in a page; a task consists of whole pages."""
     bins: tuple[int, ...]
-    """Ranges of the codes: a feature with b bins has b − 1 cuts."""
+    """The number of codes (bins) of each feature. A feature with b bins has b − 1 cuts."""
     kind: str
-    """The type of the codes."""
+    """The integer type of the codes."""
     tops: tuple[float, ...]
-    """The largest value of each feature, which no cut has below it."""
+    """The largest value of each feature, which lies above all of its cuts."""
     sums: tuple[int, ...]
-    """CRC-32 of the files."""
+    """The CRC-32 checksums of the files."""
 
     def check(self) -> None:
-        """Raise an InputError unless the files are here, as they were written."""
+        """Raise an InputError unless the files exist and are as they were written."""
         try:
             found = _sums(self.folder)
         except OSError as error:
@@ -94,23 +94,23 @@ class Pages:
             raise InputError(f"the pages in {self.folder} have changed since they were written")
 
     def codes(self, first: int = 0, last: int | None = None) -> NDArray[Any]:
-        """Return the codes first..last, of all features one after the other, as a map."""
+        """Return codes number first..last of the file, feature after feature, memory-mapped."""
         last = len(self.bins) * self.m if last is None else last
         start = np.dtype(self.kind).itemsize * first
         path = self.folder / "codes"
         return np.asarray(np.memmap(path, self.kind, "c", start, (last - first,)))
 
     def cuts(self) -> Array:
-        """Return the values around each cut, shape (n, 2), as a map."""
+        """Return the values (low, high) around each cut, a memory-mapped array of shape (n, 2)."""
         return np.asarray(np.memmap(self.folder / "cuts", np.float64, "c")).reshape(-1, 2)
 
     def signs(self) -> Vector:
-        """Return the labels, shape (m,), as a map."""
+        """Return the labels −1 and +1, a memory-mapped array of shape (m,)."""
         return np.asarray(np.memmap(self.folder / "signs", np.float64, "c"))
 
     @property
     def offsets(self) -> Whole:
-        """Where the columns of each feature begin, and their number."""
+        """The number of the first column of each feature, and at the end n, (features + 1,)."""
         return _offsets(self.bins)
 
 
@@ -119,7 +119,7 @@ def _offsets(bins: Iterable[int]) -> Whole:
 
 
 def _sums(folder: Path) -> tuple[int, ...]:
-    """Return the CRC-32 of each file."""
+    """Return the CRC-32 checksum of each file."""
     sums = []
     for name in ("codes", "cuts", "signs"):
         crc = 0
@@ -131,7 +131,7 @@ def _sums(folder: Path) -> tuple[int, ...]:
 
 
 def write_pages(spool: Spool, signs: Vector, folder: Path, max_cuts: int | None) -> Pages:
-    """Bin every feature into files in `folder`; one of them is in memory at a time."""
+    """Bin every feature and write the files to `folder`; one feature is in memory at a time."""
     bins, tops = [], []
     wide = folder / "wide"
     with wide.open("wb") as codes, (folder / "cuts").open("wb") as cuts:
@@ -142,7 +142,7 @@ def write_pages(spool: Spool, signs: Vector, folder: Path, max_cuts: int | None)
             bins.append(len(around) + 1)
             cuts.write(around.data)
             codes.write(code.astype(np.uint32).data)
-            del column, code, around  # or they would stay until the next are made
+            del column, code, around  # frees them before the next ones are made
     if max(bins) == 1:
         raise InputError(
             "every feature is constant, so there is no stump; add a feature that varies"

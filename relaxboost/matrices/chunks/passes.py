@@ -1,4 +1,4 @@
-"""Exact sums over the examples: whole numbers, so that no order of adding changes a bit."""
+"""Exact sums over the examples: sums of integers do not depend on the order of the terms."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from relaxboost._core.errors import InputError
 
 
 def fixed_point(signs: Vector, d: Vector) -> tuple[Whole, int, float]:
-    """Return whole numbers q, their sum, and a power of two s with s·q = `signs` · `d`.
+    """Return integers q, their sum, and a power of two s with s·q equal to `signs` · `d`, rounded.
 
-    With Σ|d| in [2^(e−1), 2^e), s is 2^(e−61) and an entry is off by s/2 at most. So Σ|q| is below
-    2^61 + m/2, and no signed sum of the q, nor twice one, leaves 64 bits. An edge is off by
-    m·s/2 <= m 2^−61 Σ|d|, which is 2^−8 of what the additions of doubles may lose.
+    With Σ|d| in [2^(e−1), 2^e), s is 2^(e−61) and each entry is rounded by at most s/2. So Σ|q| is
+    below 2^61 + m/2, and every signed sum of the q, and twice such a sum, fits into 64 bits. The
+    error of an edge is at most m·s/2 <= m 2^−61 Σ|d|, which is 2^−8 of the rounding errors of
+    additions in doubles.
 
     Raises
     ------
@@ -47,10 +48,10 @@ def _scaled(signs: Vector, d: Vector, scale: float, q: Whole) -> int:
 def each_feature(
     codes: Iterable[NDArray[Any]], bins: Sequence[int], q: Whole, then: Callable[[Whole], Any]
 ) -> list[Any]:
-    """Return what `then` makes of the sums of `q` for each code of a feature, feature by feature.
+    """Return the result of `then` for the sums of `q` for each code of a feature, by feature.
 
-    They share one room, which is not to be kept: workers of dask give every array that is freed
-    back to the system, and to be given it anew costs more than a pass.
+    All calls of `then` get the same array, so they must not keep it. Workers of dask return each
+    freed array to the operating system, and allocating it again takes longer than a pass.
     """
     room = np.empty(max(bins), np.int64)
     out = []
@@ -62,14 +63,14 @@ def each_feature(
 
 @njit(nogil=True)
 def histogram(codes: NDArray[Any], q: Whole, out: Whole) -> None:
-    """Write the sum of `q` for each code to `out`."""
+    """Write the sum of `q` over the examples with each code to `out`."""
     out[:] = 0
     for i in range(codes.shape[0]):
         out[codes[i]] += q[i]
 
 
 def cut_up(stop: int, parts: int, step: int = 1) -> list[range]:
-    """Return 0..stop in at most so many ranges, cut at multiples of `step`."""
+    """Return 0..stop as at most `parts` ranges, split at multiples of `step`."""
     steps = -(-stop // step)
     ends = sorted({step * (steps * p // parts) for p in range(parts)})
     return [range(a, b) for a, b in pairwise([*ends, stop])]
@@ -96,15 +97,15 @@ def _largest_edge(total: int, sums: Whole) -> tuple[int, float]:
     return place, largest
 
 
-# Plain functions, which travel to workers by their names; compiled ones would travel whole.
+# Plain functions are pickled by name; compiled ones would be pickled with their code.
 def all_edges(total: int, sums: Whole) -> Array:
-    """Return the edge of each cut of a feature: all that is above it less all that is below."""
+    """Return the edge of each cut of a feature: the sum above the cut minus the sum below it."""
     return _all_edges(total, sums)
 
 
 def largest_edge(total: int, sums: Whole) -> tuple[int, float]:
-    """Return (cut, edge) for the largest in absolute value, the first among equals.
+    """Return (cut, edge) for the largest absolute edge; among equal ones, the first.
 
-    (0, 0) where there is no cut.
+    The result is (0, 0) for a feature without cuts.
     """
     return _largest_edge(total, sums)

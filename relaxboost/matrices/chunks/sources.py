@@ -1,4 +1,4 @@
-"""Blocks of labelled rows from where they lie: arrays, Parquet, iterators of batches."""
+"""Blocks of labelled rows from arrays, Parquet files, or iterators of batches."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from relaxboost.matrices.labelled import ROUNDED, finite_doubles, rounded_intege
 
 
 class Batch(NamedTuple):
-    """Rows as the source cuts them."""
+    """A block of rows, divided as in the source."""
 
     where: str
-    """What errors call it."""
+    """The name of the block in error messages."""
     X: Any
     y: Any
     names: Any
-    """Of the features, None where the source has none."""
+    """The names of the features; None if the source has none."""
 
 
 def blocks(source: Any, y: Any, page: int) -> Iterator[Batch]:
-    """Return the blocks of a source, unchecked and in its order; it is read once.
+    """Return an iterator over the unchecked blocks of a source, in its order; it reads them once.
 
     Raises
     ------
@@ -54,12 +54,12 @@ def blocks(source: Any, y: Any, page: int) -> Iterator[Batch]:
 
 
 def hands_over(source: Any) -> bool:
-    """Return whether a source has the shape of xgboost's DataIter: `next` and `reset`."""
+    """Return whether a source has the methods of xgboost's DataIter: `next` and `reset`."""
     return all(callable(getattr(source, name, None)) for name in ("next", "reset"))
 
 
 def batches(source: Any) -> Iterator[Batch]:
-    """Yield what an iterator of the shape of xgboost's DataIter hands over."""
+    """Yield the batches of an iterator that has the methods of xgboost's DataIter."""
     batch: list[Batch] = []
 
     def take(data: Any = None, label: Any = None, feature_names: Any = None, **others: Any) -> None:
@@ -90,9 +90,9 @@ def batches(source: Any) -> Iterator[Batch]:
 
 
 def parquet(path: Path, label: str | None, page: int) -> Iterator[Batch]:
-    """Yield the batches of a Parquet file, or of those in a folder in the order of their names.
+    """Yield the batches of a Parquet file, or of all Parquet files in a folder, ordered by name.
 
-    Without a label every column is a feature.
+    If `label` is None, every column is a feature.
     """
     try:
         from pyarrow import ArrowException, dataset
@@ -111,7 +111,7 @@ def parquet(path: Path, label: str | None, page: int) -> Iterator[Batch]:
             names = names or got
             if set(names) != set(got):
                 raise InputError(f"{file.path} has {_other(got, names)}")
-            # Buffered, or whole row groups would be in memory, which may be all there is.
+            # Without a buffer, pyarrow holds whole row groups in memory, perhaps the whole file.
             with ParquetFile(file.path, pre_buffer=False, buffer_size=2**16) as read:
                 scan = {"batch_size": page, "columns": given, "use_threads": False}
                 for number, batch in enumerate(read.iter_batches(**scan)):
@@ -123,7 +123,7 @@ def parquet(path: Path, label: str | None, page: int) -> Iterator[Batch]:
 
 
 def values(batch: Any, name: str) -> NDArray[Any]:
-    """Return a column of a batch of Arrow's; what is missing is nan, or None among objects."""
+    """Return a column of an Arrow batch. A missing value is nan, or None in a column of objects."""
     from pyarrow import types
 
     column, kind = batch.column(name), batch.schema.field(name).type
@@ -141,7 +141,7 @@ def values(batch: Any, name: str) -> NDArray[Any]:
 
 
 def numbers(where: str, names: list[str], batch: Any) -> Array:
-    """Return the features in a batch of Arrow's as rows, or raise for one that has no numbers."""
+    """Return the features of an Arrow batch as rows, or raise an InputError that names a column."""
     if not names:
         raise InputError(f"{where} has no column besides the labels")
     rows = np.empty((batch.num_rows, len(names)))
@@ -155,14 +155,14 @@ def numbers(where: str, names: list[str], batch: Any) -> Array:
 
 
 def check_integers(where: str, name: str, column: NDArray[Any]) -> None:
-    """Raise for a column with an integer that no double is."""
+    """Raise an InputError if a column has an integer that is not exactly a double."""
     if (at := rounded_integer(column)) is not None:
         told = f"{where}: column {name!r} has {column[at]}, an integer that doubles round"
         raise InputError(f"{told}; {ROUNDED}")
 
 
 def _other(got: list[str], want: list[str]) -> str:
-    """Return how the columns of a block differ from those before it."""
+    """Return the differences between the columns of a block and those of the blocks before it."""
     for name in got:
         if name not in want:
             return f"a column {name!r}, which the blocks before it do not have"
@@ -178,17 +178,17 @@ class Header:
     Parameters
     ----------
     names : sequence of str, optional
-        By default those of the first block, else x0, x1, ...
+        The names of the features. By default they are those of the first block, or x0, x1, ...
     """
 
     def __init__(self, names: Any = None) -> None:
         self.names: tuple[str, ...] = () if names is None else tuple(map(str, names))
         self.given = names is not None
-        """Whether somebody has named the features."""
+        """Whether the names of the features come from the caller or the source."""
         self._columns: list[str] = []
 
     def check(self, block: Batch, features: int) -> None:
-        """Raise an InputError for a block with other features than those before it."""
+        """Raise an InputError if a block has other features than the blocks before it."""
         names = None if block.names is None else list(map(str, block.names))
         if not self._columns:
             self._columns = names or [f"x{f}" for f in range(features)]
@@ -206,12 +206,12 @@ class Header:
 
 
 class LabelledRows:
-    """The blocks of a source as checked rows of doubles; what is known once they are read."""
+    """The checked rows of a source as blocks of doubles; also its names and labels, once read."""
 
     def __init__(self, source: Any, y: Any, page: int, names: Any) -> None:
         self._blocks, self._page = blocks(source, y, page), page
         self._header = Header(names)
-        self._values: list[Any] = []  # of the labels: two at most
+        self._values: list[Any] = []  # the different labels, at most two
         self._firsts: list[NDArray[np.bool_]] = []
 
     def __iter__(self) -> Iterator[Array]:
@@ -225,7 +225,7 @@ class LabelledRows:
                     "they must be (rows, features) and (rows,)"
                 )
             self._header.check(block, X.shape[1])
-            for a in range(0, X.shape[0], self._page):  # or a large block would be there twice
+            for a in range(0, X.shape[0], self._page):  # a whole block would need twice the memory
                 self._take_labels(block.where, a, y[a : a + self._page])
                 part = X[a : a + self._page]
                 yield finite_doubles(block.where, part, self.names, "its row", a)

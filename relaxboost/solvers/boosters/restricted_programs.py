@@ -91,7 +91,7 @@ class RestrictedProgram(ABC):
 
     @abstractmethod
     def _add(self, columns: NDArray[Any]) -> None:
-        """Add columns, which are multiplied by their signs already, to the program."""
+        """Add columns to the program; the caller has multiplied each column by its sign."""
 
     @abstractmethod
     def _solve(self) -> tuple[Vector, Vector]:

@@ -102,7 +102,7 @@ class CuttingPlanes:
         self._known = set(self._keys(self.cuts, self.group))
 
     def of(self, objective: ConvexObjective) -> CuttingPlanes:
-        """Return the same cuts for an objective that differs from this one in Ω or its set only."""
+        """Return a copy with the same cuts for an objective that differs only in Ω or its set."""
         made = copy(self)
         # The set of keys is changed in place, so each model needs its own.
         made._known = set(self._known)
