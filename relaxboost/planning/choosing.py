@@ -81,7 +81,7 @@ def choose(
     # Multiples of a natural strength make the choice independent of the units of features.
     natural = natural_strength(problem)
     strengths = tuple(natural * ratio for ratio in search.ratios)
-    # A held-out trip must not share most of its arcs with a training trip.
+    # Otherwise a held-out trip could share most of its arcs with a training trip.
     groups = clusters(problem.tasks)
     tried: list[tuple[float, Array]] = []
 
@@ -93,7 +93,7 @@ def choose(
     if len(set(groups)) >= search.clusters:
         trials = _trials(problem, groups, strengths, clock, search)
         ended = run(trials, keep, Limits(), clock, empty=True)
-    # The end of the time after the last strength changed nothing.
+    # If time runs out after the last strength, every strength has been tried.
     if ended == "time_limit" and len(tried) == len(strengths):
         ended = ""
     if not tried:
@@ -141,7 +141,7 @@ def _trials(
 
 
 class _Fold:
-    """The fits to the training tasks of a fold, for one strength after the other."""
+    """The fits to the training tasks of one fold, which are made for one strength after another."""
 
     def __init__(self, problem: Problem, held: Sequence[Task]) -> None:
         self.held = held

@@ -27,8 +27,8 @@ from relaxboost.planning.tasks import Task, checked_tasks
 class PerTask(NamedTuple):
     """The comparison of the plan of each task with its demonstration: arrays of shape (T,).
 
-    If a task has several demonstrations, `exact` and `optimal` say whether any of them is met, and
-    the other numbers are means over the demonstrations.
+    If a task has several demonstrations, `exact` and `optimal` say whether the plan matches any
+    demonstration, and the other numbers are means over the demonstrations.
     """
 
     exact: Array
@@ -128,14 +128,14 @@ class Evaluation:
         return tuple(_tie(self.tasks[i], self.plans[i]) for i in tied)
 
     def at(self, places: Any) -> Evaluation:
-        """Return the report on some of the tasks, given by indices or a mask of shape (T,)."""
+        """Return the evaluation of some tasks, given by their indices or a mask of shape (T,)."""
         kept = np.arange(len(self.tasks))[places]
         tasks, plans = (tuple(x[i] for i in kept) for x in (self.tasks, self.plans))
         return Evaluation(tasks, plans, PerTask(*(column[kept] for column in self.each)))
 
     @classmethod
     def joined(cls, reports: Sequence[Evaluation]) -> Evaluation:
-        """Return a report on the tasks of several reports, such as those of the folds of a `split`.
+        """Return one evaluation of all tasks of several evaluations, such as one for each fold.
 
         Raises
         ------
@@ -227,16 +227,18 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
 
 
 class Difference(NamedTuple):
-    """The values of a metric in two reports."""
+    """The values of a metric in two evaluations, and their difference with a bootstrap interval."""
 
     first: float
     second: float
     difference: float
-    """second − first."""
+    """The difference of the two values: the value in `second` minus the value in `first`."""
     low: float
-    """The 2.5th percentile of the differences of resampled tasks."""
+    """The lower end of the interval: the 2.5th percentile of the differences over the bootstrap
+    draws."""
     high: float
-    """The 97.5th percentile of these differences."""
+    """The upper end of the interval: the 97.5th percentile of the differences over the bootstrap
+    draws."""
 
 
 @accepts_seed
@@ -311,7 +313,7 @@ def ratio_parts(name: str, each: PerTask) -> tuple[Array, Array]:
 
 
 def _resampled(sums: Array, rng: np.random.Generator, draws: int) -> Array:
-    """Return, for each draw, the sum over n rows that are drawn with replacement from n rows."""
+    """Return the sum of n rows for each draw, which draws n of the n rows with replacement."""
     n = sums.shape[0]
     parts = []
     left = draws
@@ -327,7 +329,7 @@ def _resampled(sums: Array, rng: np.random.Generator, draws: int) -> Array:
 
 
 def _costs_by_graph(graphs: Sequence[Graph], costs: Any) -> dict[Graph, Array]:
-    """Return checked arc costs of each graph."""
+    """Return the checked arc costs of each graph, as a dictionary from graphs to costs."""
     make = costs.costs if isinstance(costs, LearnedCosts) else costs
     if callable(make):
         return {graph: arc_costs(graph, make(graph)) for graph in graphs}
@@ -349,7 +351,7 @@ def plan_of(task: Task, costs: Array, ordered: Array, negative: str = "exact") -
 
 
 def compared_with_plan(task: Task, plan: Path, costs: Array) -> Array:
-    """Return the entries of `PerTask` of a task, without margin and log-likelihood."""
+    """Return the entries of `PerTask` of a task, except the margin loss and the log-likelihood."""
     cost = plan.cost(costs)
     size = float(np.abs(costs[plan.arcs]).sum())
     nodes = plan.numbers[:-1]
@@ -377,7 +379,7 @@ def arc_f1(task: Task, plan: Path) -> float:
 
 
 def _tie(task: Task, plan: Path) -> str:
-    """Return which arcs a demonstration and a plan of the same cost do not share."""
+    """Return a sentence with the arcs in which a plan and a demonstration of equal cost differ."""
     graph = task.graph
     shown = task.demonstration.arcs
     apart = np.setdiff1d(shown, plan.arcs), np.setdiff1d(plan.arcs, shown)
@@ -393,7 +395,7 @@ def _shared(first: Whole, second: Whole) -> float:
 
 
 def _check_same(first: Evaluation, second: Evaluation) -> None:
-    """Raise unless two reports are on the same tasks."""
+    """Raise an InputError unless two evaluations are on the same tasks in the same order."""
     if len(first.tasks) != len(second.tasks):
         raise InputError(
             f"the reports are on {len(first.tasks)} and {len(second.tasks)} tasks; compare needs "

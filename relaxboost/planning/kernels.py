@@ -11,7 +11,8 @@ NOTHING: Array = np.empty(0)
 """The value of `ahead` for a `search` without estimates."""
 
 _ARITY = 4
-"""The number of children of a node of the heap; four cause fewer cache misses than two."""
+"""The number of children of a heap node. A heap with four children causes fewer cache misses than
+one with two."""
 
 
 @njit(nogil=True)
@@ -30,7 +31,8 @@ def search(
     guided = ahead.size > 0
     distance = np.full(nodes, np.inf)
     via = np.full(nodes, -1, dtype=np.int64)
-    place = np.full(nodes, -1, dtype=np.int64)  # of each node in the heap, -1 if it is not there
+    # The position of each node in the heap, or -1 for a node outside the heap.
+    place = np.full(nodes, -1, dtype=np.int64)
     heap = np.empty(nodes, dtype=np.int64)
     key = np.empty(nodes)
     size = 1

@@ -26,7 +26,8 @@ class Gains(NamedTuple):
 
     constant: float
     arcs: Whole | None
-    """The arcs whose gain is not 0, each once; None if `values` has an entry for every arc."""
+    """The indices of the arcs whose gain is not 0, without duplicates; None if `values` has an
+    entry for every arc."""
     values: Array
     """The gain of each entry of `arcs`, or of each arc of the graph."""
 
@@ -37,16 +38,17 @@ class Gains(NamedTuple):
         if not self.arcs.size:
             return np.zeros(arcs.size)
         at = np.searchsorted(self.arcs, arcs)
-        # An arc beyond the last entry is compared with the first one, and differs.
+        # An index beyond the last entry is replaced by the first entry, which then differs from the
+        # arc.
         at[at == self.arcs.size] = 0
         return np.where(self.arcs[at] == arcs, self.values[at], 0.0)
 
     def total(self, path: Whole) -> float:
-        """Return ℓ of a path, given as arcs."""
+        """Return the loss ℓ of a path, given by its arcs."""
         return self.constant + float(self.at(path).sum())
 
     def floor(self, path: Whole) -> float:
-        """Return a lower bound of min(0, ℓ) of a path in exact arithmetic; it is 0 if ℓ >= 0.
+        """Return a lower bound of min(0, ℓ) for a path, where ℓ is computed in exact arithmetic.
 
         ℓ of a demonstration is 0, but its constant is a rounded sum, and may not cancel its gains.
         """

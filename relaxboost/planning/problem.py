@@ -107,7 +107,8 @@ class Problem:
                 _check_sign(graph)
         # Master problems use this scale even if the regulariser does not.
         self.rms = root_mean_squares(self.arc_features)
-        # The losses do not depend on the weight of a column of zeros, so that it is not searched.
+        # The losses do not depend on the weight of a feature that is 0 everywhere, so that this
+        # weight is fixed at 0.
         self.is_used = np.any([x.any(axis=0) for x in self.arc_features], axis=0)
         self.scale: Array = self.rms if scale == "rms" else np.ones(self.d)
 
@@ -126,7 +127,7 @@ class Problem:
     def changed(
         self, tasks: Sequence[Task] | None = None, regulariser: Regulariser | None = None
     ) -> Problem:
-        """Return a copy with other tasks or another regulariser, and with the same `scale`."""
+        """Return a copy with the same `scale`, for other tasks or with another regulariser."""
         made = copy(self)
         if regulariser is not None:
             made.regulariser = regulariser
@@ -142,7 +143,7 @@ class Problem:
 
     @property
     def described(self) -> str:
-        """The regulariser and the scale in words."""
+        """A description of the regulariser and the scale in words."""
         by = "" if (self.scale == 1.0).all() else f", w times {self.scale.tolist()}"
         return f"{self.regulariser!r}{by}"
 
@@ -189,7 +190,7 @@ class Problem:
 
     @property
     def feasible(self) -> Feasible:
-        """The domain of w and Ω, as the bundle method needs them."""
+        """The domain of w with the regulariser Ω, in the form that the bundle method needs."""
         return Feasible(self.scale, self.nonnegative, *self.regulariser.form)
 
     def penalty(self, w: Any) -> tuple[Any, list[Any]]:
@@ -226,7 +227,7 @@ class Problem:
         return FitPoint(weights, size + found.value, bound, self._cuts(found), found)
 
     def revalued(self, point: FitPoint) -> FitPoint:
-        """Return a point of a problem that differs from this one in the regulariser only."""
+        """Return the point with the value for this problem's regulariser; the losses are reused."""
         size = self.regulariser.value(self.scale * point.w)
         return point._replace(value=size + point.plans.value)
 

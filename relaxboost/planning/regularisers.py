@@ -16,7 +16,7 @@ from relaxboost._core.registry import Registry
 
 
 class Form(NamedTuple):
-    """The coefficients of a `Regulariser` and the radius of its ball, each >= 0."""
+    """The coefficients of a `Regulariser` and the radius of its l1 ball; each number is >= 0."""
 
     square: float = 0.0
     absolute: float = 0.0
@@ -180,7 +180,7 @@ def _size(v: Array, nonnegative: bool) -> Array:
 
 
 def _height(size: Array, radius: float) -> float:
-    """Return the largest size minus the threshold θ for which Σ (size − θ)₊ is the radius.
+    """Return the largest size minus the threshold θ for which Σ (size − θ)₊ equals the radius.
 
     Only differences from the largest size enter, because the sizes may be far above the radius.
     """

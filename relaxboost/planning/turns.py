@@ -51,7 +51,8 @@ class TurnGraph(Graph):
             raise InputError("lift needs a path of the graph that the turns were made of")
         # A pair of arcs is a single number, which bisection finds.
         wanted = path.arcs[:-1] * self.original.arcs + path.arcs[1:]
-        # Turns are sorted by the arc before and then by the arc after, so that these are ascending.
+        # Turns are sorted by the arc before the turn and then by the arc after it, so that these
+        # numbers are ascending.
         there = self.before * self.original.arcs + self.after
         forbidden = np.flatnonzero(~np.isin(wanted, there))
         if forbidden.size:
@@ -74,7 +75,7 @@ class TurnGraph(Graph):
 
 
 def turn_pairs(graph: Graph) -> tuple[Whole, Whole]:
-    """Return the arcs that each turn of a graph joins: arc before and arc after, ascending."""
+    """Return the arc before and the arc after each turn of a graph, in ascending order."""
     start, _, arcs = graph.forward
     # Every arc is followed by all arcs that leave its head.
     count = np.diff(start)[graph.head]
@@ -187,7 +188,7 @@ def turn_angles(graph: Graph) -> Callable[[Whole, Whole], Array]:
 def _kept(
     graph: Graph, before: Whole, after: Whole, u_turns: bool, allowed: PairFeatures | None
 ) -> Flags:
-    """Return a flag for each turn that is allowed."""
+    """Return a boolean for each turn, which is True if the turn is allowed."""
     keep: Flags = np.ones(before.size, dtype=bool)
     if allowed is not None:
         keep = np.asarray(allowed(before, after) if callable(allowed) else allowed)

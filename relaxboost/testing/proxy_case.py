@@ -59,7 +59,7 @@ class ProxyCase(Judge):
         return float(np.linalg.norm(z, 2 if self.proxy.norm == "l2" else np.inf))
 
     def held(self, w: Any, what: str, **instance: Any) -> None:
-        """Check that w is a point of the domain, as doubles of shape (m,)."""
+        """Check that w is an array of doubles of shape (m,), and a point of the domain."""
         # The form comes first: `repair` would raise its own error for other arrays.
         form = isinstance(w, np.ndarray) and w.dtype == np.float64 and w.shape == (self.m,)
         self.demand(form and bool(np.isfinite(w).all()), f"{what} is finite doubles of shape (m,)")
@@ -114,7 +114,8 @@ class ProxyCase(Judge):
     def within(self, shares: Vector, most: float = 1.0) -> Vector:
         """Return a point proportional to shares that sum to 1, with random signs and a random size.
 
-        On the simplex the size is the radius, and on sets without signs there are none.
+        On the simplex the size is the radius. Signs are used only on domains that contain negative
+        weights.
         """
         w = self.radius * shares
         if not isinstance(self.domain, Simplex):
