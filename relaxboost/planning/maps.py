@@ -237,8 +237,7 @@ class _Drawing:
         return axes.imshow(shown, cmap=_heat_colours(), norm=norm, zorder=2)
 
     def lines(self, axes: Any, values: Array | None, norm: Any) -> Any:
-        """Draw the edges of a network; return the lines for the colour bar, or None without costs.
-        """
+        """Draw the edges of a network; return the lines for the colour bar, None without costs."""
         from matplotlib.collections import LineCollection
 
         count = len(self.edges)
@@ -292,8 +291,7 @@ class _Drawing:
                 axes.plot(*line, path_effects=halo, label=label, **style, **rounded)
 
     def marks(self, axes: Any) -> None:
-        """Mark the ends of tasks: around the node labels of a small network, else above the lines.
-        """
+        """Mark the ends of tasks: around node labels in a small network, else above the lines."""
         size = 85 if len(self.ends) <= MANY else 12
         order = 8.0
         if self.grid is None and self.graph.nodes <= FEW:

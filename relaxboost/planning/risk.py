@@ -120,8 +120,7 @@ class PlanningLoss(Loss):
         return made
 
     def linked(self, start: Array, F: Array) -> Array:
-        """Return the costs of the sites, shape (S,), given their costs at F = 0 and the values F.
-        """
+        """Return the costs of the sites, shape (S,), for their costs at F = 0 and the values F."""
         made: Array = start * np.exp(F) if self.link == "exponential" else start + F
         return made
 
