@@ -47,11 +47,11 @@ class Projected(NamedTuple):
 
     hypothesis: Hypothesis
     coefficient: float
-    """<h, v>/‖h‖²."""
+    """The coefficient <h, v>/‖h‖² of the hypothesis h for the projected vector v."""
     point: Array
     """The values of coefficient · h on the training set."""
     edge: float
-    """|<h, v>|/(‖h‖‖v‖) for the projected vector v, the γ of GB11's Definition 1."""
+    """The edge |<h, v>|/(‖h‖‖v‖) for the projected vector v, the γ of GB11's Definition 1."""
 
 
 Project: TypeAlias = Callable[[Array], Projected | None]
@@ -63,15 +63,15 @@ class Direction:
     """The function Σ coefficient · h of a round. The round subtracts step · function from f."""
 
     parts: tuple[Projected, ...]
-    """The projections whose sum is the function."""
+    """The projected hypotheses whose sum is the function of the round."""
     values: Array
     """The values of the function on the training set, of the shape of the gradient."""
     waits: bool = False
-    """Whether the run continues although this round found no hypothesis."""
+    """Whether the run continues even if this round found no hypothesis."""
 
     @property
     def edges(self) -> tuple[float, ...]:
-        """The edge of every projection of the round."""
+        """The edge of each projection of the round."""
         return tuple(part.edge for part in self.parts)
 
 
@@ -106,7 +106,7 @@ class Algorithm(ABC):
     """
 
     name: ClassVar[str] = ""
-    """The string that stands for the algorithm with its defaults; "" if there is none."""
+    """The name by which users select the algorithm with its default options, or ""."""
 
     step: str | float | Callable[[int], float] | None = None
     scale: float | None = None
@@ -128,7 +128,7 @@ class Algorithm(ABC):
 
     def __repr__(self) -> str:
         given = [(f.name, getattr(self, f.name), f.default) for f in fields(self) if f.init]
-        # Options with their default values are not shown.
+        # The representation leaves out options that have their default values.
         shown = [f"{name}={value!r}" for name, value, default in given if value != default]
         return f"{type(self).__name__}({', '.join(shown)})"
 
@@ -239,13 +239,14 @@ def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Pro
                 "large to square; it must return finite numbers. If the run diverges, take "
                 "shorter steps"
             )
-        # A hypothesis that is zero on the training set has no direction.
+        # A hypothesis that is zero on the training set has no direction, so that the projection is
+        # None.
         if square == 0.0:
             return None
         inner = measure.inner(values, v)
         coefficient = inner / square
         edge = abs(inner) / (length * float(np.sqrt(square)))
-        if edge <= roundoff(v.size):  # v is orthogonal to h up to rounding
+        if edge <= roundoff(v.size):  # Up to rounding, v is orthogonal to h.
             return None
         return Projected(h, coefficient, coefficient * values, edge)
 
@@ -326,7 +327,8 @@ class Repeated(Algorithm):
                 break
             parts.append(found)
             left -= found.point
-            share *= math.sqrt(max(0.0, 1.0 - found.edge**2))  # ‖∇'‖/‖∇‖, by Pythagoras
+            # This is the ratio ‖∇'‖/‖∇‖ of the remainder to the gradient, by Pythagoras' theorem.
+            share *= math.sqrt(max(0.0, 1.0 - found.edge**2))
         return Direction(tuple(parts), gradient - left)
 
 
@@ -341,7 +343,7 @@ class Residual(Algorithm):
     name = "residual"
 
     residual: Array | None = field(default=None, init=False)
-    """Δ after the last round."""
+    """The residual Δ after the last round, or None before the first round."""
 
     def direction(self, gradient: Array, project: Project, t: int) -> Direction:
         total = gradient.copy() if self.residual is None else self.residual + gradient
@@ -356,7 +358,7 @@ class Residual(Algorithm):
         return Direction((found,), found.point)
 
     def fresh(self, after: Algorithm | None = None) -> Residual:
-        """Return the algorithm with Δ = 0, or with the Δ of another run."""
+        """Return the algorithm with Δ = 0, or with the Δ of the run to continue."""
         made = copy.copy(self)
         made.residual = after.residual if isinstance(after, Residual) else None
         return made
@@ -409,7 +411,8 @@ class Refitted(Naive):
             return direction
         (part,) = direction.parts
         leaf, leaves = pool.leaves(part.hypothesis)
-        # The values by a rule of the loss are not proportional to the projection.
+        # The values in the leaves come from a rule of the loss, and are not proportional to the
+        # projection.
         values = risk.refitted(F, leaf, leaves)
         if values is None:
             eta = line_search(risk, F, part.point)

@@ -31,14 +31,14 @@ losses of all these iterates on all these rows take 8 MB."""
 
 
 class _Piece(NamedTuple):
-    """Rows of a stream that the learner learns next."""
+    """Consecutive rows of a stream, before the learner learns from them."""
 
     first: int
-    """The index of the first row in the stream."""
+    """The index in the stream of the first of these rows."""
     H: Matrix
     y: Vector
     is_stop: bool
-    """Whether the caller needs the weights before the first row."""
+    """Whether the caller reads the weights of the learner before the first of these rows."""
 
 
 class _Pass:
@@ -83,7 +83,7 @@ class _Pass:
             raise InputError("the stream is empty: there is no hypothesis to choose")
 
     def _checked(self, H: Matrix, y: Vector | None) -> tuple[Matrix, Vector]:
-        """Return a block with its targets as the loss requires them."""
+        """Return the rows and targets of a block, after the loss has checked the targets."""
         if len(H):
             # The first row determines the number of weights.
             self._learner = self._learner or self.method.start(H.shape[1])
@@ -113,19 +113,20 @@ class BatchHypothesis:
 
     rule: Rule
     w: Vector | None
-    """The weights, or None for a majority."""
+    """The weights, shape (M,), or None for the rule "majority"."""
     index: int | None
     """The index i if `w` is the iterate w_i."""
     examples: int
     """The number m of examples."""
     among: int
-    """The number of iterates that are averaged, drawn from, voting or compared."""
+    """The number of iterates that the rule used: those averaged, drawn from, voting or compared."""
     loss: float
     """The mean loss of these iterates, each on the next example."""
     wrong: float | None
     """The fraction of these iterates with y<w, h> <= 0 on the next example; None without labels."""
     score: float | None = None
-    """For "validation": the mean loss on later examples plus the radius, for the chosen iterate."""
+    """For "validation": the score of the chosen iterate, which is its mean loss on later examples
+    plus the radius."""
     sure: tuple[float, float] | None = None
     """For "validation": the arguments δ and c of the radius."""
     voters: Matrix | None = None
@@ -284,7 +285,7 @@ def _check_options(method: Any, rule: Any, snapshots: Any, delta: Any, loss_rang
 
 
 def _streamed(one: _Pass, rule: Rule, rng: np.random.Generator) -> BatchHypothesis:
-    """Return the mean, or the iterate that a reservoir of size one holds at the end."""
+    """Return the mean of the iterates, or one iterate that a reservoir of size one draws."""
     w = None
     index = None
     for piece in one.pieces(reservoir(rng) if rule == "uniform" else ()):
@@ -356,13 +357,13 @@ def _planned(snapshots: Any, opened: Callable[[], Iterable[Any]]) -> _Plan:
     k = m if snapshots is None else count("snapshots", snapshots)
     if k > m:
         raise InputError(f"snapshots={k} is more than the {m} examples of the stream")
-    # The iterates of one pass take at most 8 MB.
+    # The weights of the iterates of one pass take at most 8 MB.
     together = min(MAX_ROWS, max(1, 2**20 // size))
     return _Plan([j * m // k for j in range(k)], together, m)
 
 
 def _voted(one: _Pass, plan: _Plan) -> BatchHypothesis:
-    """Return the majority of the planned iterates."""
+    """Return the hypothesis "majority", in which the planned iterates vote."""
     W = []
     losses = []
     errors = []
@@ -385,7 +386,10 @@ def _validated(
     plan: _Plan,
     sure: tuple[float, float],
 ) -> BatchHypothesis:
-    """Return the first iterate of least score. Each pass computes the scores of a part of them."""
+    """Return the first iterate with the least validation score.
+
+    Each pass through the stream computes the scores of some of the iterates.
+    """
     k = len(plan.places)
     delta, c = sure
     # The radius is only used to compare iterates. The bound on the risk checks the assumptions.
@@ -441,7 +445,7 @@ def _check_range(losses: Array, c: float, first: int) -> None:
 
 
 def _arrays(given: Any) -> tuple[Matrix, Vector | None]:
-    """Return the rows and the targets of a block."""
+    """Return the rows and the targets of a block as arrays."""
     parts = given if isinstance(given, tuple | list) else (given,)
     if len(parts) > 2:
         raise InputError(

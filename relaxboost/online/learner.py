@@ -36,7 +36,7 @@ _DOMAINS: dict[tuple[type, type], int] = {
 
 
 MAX_WEIGHTS_IN_CARD = 100
-"""The number of weights that the display in a notebook draws."""
+"""The largest number of weights that the picture in a notebook shows."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class OnlineMethod(ABC):
             )
 
     def start(self, size: int) -> Learner:
-        """Return a new learner with M = `size` weights.
+        """Return a new learner with M = `size` weights, which has seen no example.
 
         Raises
         ------
@@ -185,7 +185,7 @@ class Learner:
 
     @property
     def w(self) -> Vector:
-        """The weights for the next prediction, shape (M,)."""
+        """The weights for the prediction of the next example, shape (M,)."""
         return self._w.copy()
 
     @property
@@ -206,7 +206,7 @@ class Learner:
 
     @property
     def loss(self) -> float:
-        """The weighted sum of the losses l_i(w_{i−1})."""
+        """The sum of the losses l_i(w_{i−1}), each times the weight of its example."""
         return float(self._sums[kernels.LOSS])
 
     @property
@@ -334,7 +334,7 @@ class Learner:
         return w
 
     def state(self) -> dict[str, Any]:
-        """Return the data from which `OnlineMethod.restored` makes a learner that continues."""
+        """Return the state as a dictionary, from which `OnlineMethod.restored` makes a learner."""
         arrays = {name: a.copy() for name, a in zip("wzms", self.arrays(), strict=True)}
         origin = {"origin": dict(self.origin)} if self.origin else {}
         return {"method": repr(self.method), **origin, **arrays}

@@ -17,7 +17,8 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.files import shallow, write_atomically
 
 FORMAT = "relaxboost learner 1"
-"""The format, which each file contains. Its number changes if the content changes."""
+"""The name of the file format, which is stored in each file. Its number changes if the content
+changes."""
 
 
 def write_state(path: Path, state: Mapping[str, Any]) -> None:

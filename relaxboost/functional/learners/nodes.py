@@ -12,7 +12,7 @@ from relaxboost._core.errors import InputError
 from relaxboost.functional.learners.base import numbers
 
 _CATEGORY, _MISSING_LEFT, _MISSING = 1, 2, 8
-"""Bits of `decision_type` in LightGBM's text of a model."""
+"""The bits of `decision_type` in LightGBM's text format of a model."""
 _LINES = {
     "split_feature": "feature", "split_gain": "gain", "threshold": "threshold",
     "decision_type": "kind", "left_child": "left", "right_child": "right",
@@ -42,7 +42,7 @@ class Nodes(NamedTuple):
     sets: Whole
     """Where the set of each node begins and ends in `words`, of shape (nodes, 2); else zeros."""
     words: Whole
-    """The sets of categories as bits, 32 in each word."""
+    """The sets of categories as bit masks, 32 categories in each word."""
     rows: Whole
     """The number of training rows in each leaf, for SHAP values; empty for a tree of one leaf."""
 
@@ -53,7 +53,7 @@ class Nodes(NamedTuple):
 
     @property
     def children(self) -> Whole:
-        """The left and right child of each node, of shape (nodes, 2)."""
+        """The left and the right child of each node, shape (nodes, 2)."""
         return self.table[:, 4:].astype(np.int64)
 
     @property
@@ -290,14 +290,14 @@ def _layout(table: Array) -> Any:
 
 @njit(nogil=True)
 def _left(x: Array, node: int, feature: Array, threshold: Array, nan: Array) -> Any:
-    """Return 1 if a row goes left at a node with a threshold, and 0 otherwise."""
+    """Return 1 if a row with value x goes left at a node with a threshold, and 0 otherwise."""
     value = x[feature[node]]
     return np.uint32((value <= threshold[node]) | (nan[node] & (value != value)))
 
 
 @njit(nogil=True)
 def _holds(words: Whole, value: float) -> Any:
-    """Return 1 if a category is in the set `words`, and 0 otherwise."""
+    """Return 1 if a category is in the bit mask `words`, and 0 otherwise."""
     if not 0.0 <= value < 32.0 * words.size:
         return np.uint32(0)
     c = int(value)

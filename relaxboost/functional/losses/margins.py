@@ -40,7 +40,7 @@ class Logistic(PointwiseLoss):
     falling = True
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the values and −y / (1 + exp(y f))."""
+        """Return the losses and their slopes −y / (1 + exp(y f))."""
         u = -y * F
         slopes, tail = _shares(u)
         slopes *= -y
@@ -97,7 +97,7 @@ class Exponential(PointwiseLoss):
     falling = True
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the values and −y exp(−y f)."""
+        """Return the losses and their slopes −y exp(−y f)."""
         # Beyond STEEPEST the loss is linear.
         u = np.minimum(-y * F, STEEPEST)
         heights = np.exp(u)
@@ -131,7 +131,7 @@ class Hinge(PointwiseLoss):
     slopes = (-1.0, 0.0)
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the values, and slopes −y if y f < 1, else 0."""
+        """Return the losses and their slopes, which are −y if y f < 1 and 0 otherwise."""
         short = 1.0 - y * F
         return np.maximum(short, 0.0), (short > 0.0) * -y  # faster than np.where
 
@@ -182,7 +182,7 @@ class SmoothHinge(PointwiseLoss):
 
     @property
     def smoothness(self) -> float:  # type: ignore[override]
-        """1/w."""
+        """The smoothness Λ = 1/w."""
         return 1.0 / self.width
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:

@@ -41,7 +41,7 @@ class MulticlassRisk(MeanRisk):
         return self.measure.mean(values), slopes
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array:
-        """Return for each leaf and class the number v of `MulticlassLoss.moves`.
+        """Return the numbers v of `MulticlassLoss.moves`, shape (leaves, K).
 
         Adding v to the output of one class lowers R. By convexity, adding v/K to all outputs also
         lowers R.
@@ -156,7 +156,7 @@ class MulticlassHinge(MulticlassLoss):
         return MultinomialLogistic().rows(_softer(F, y), y)[1]
 
     def moves(self, F: Array, y: Whole) -> Moves:
-        """Return a function for damped Newton steps of the softened hinge, as for `Hinge`."""
+        """Return a function that computes damped Newton steps of the softened hinge."""
         move = MultinomialLogistic().moves(_softer(F, y), y)
         return lambda k, p, leaf, leaves: SOFT * move(k, p, leaf, leaves)
 
@@ -191,11 +191,11 @@ class MultinomialLogistic(MulticlassLoss):
     falling = True
 
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
-        """Return the values and softmax(F_n) − e_y."""
+        """Return the losses and their slopes softmax(F_n) − e_y."""
         return _compiled(_logistic, F, y)
 
     def moves(self, F: Array, y: Whole) -> Moves:
-        """Return a function for damped Newton steps; see `leaves.damped`."""
+        """Return a function that computes damped Newton steps; see `leaves.damped`."""
         slopes = self.rows(F, y)[1]
         shares = softmax(F, axis=1)
         bends = shares * (1.0 - shares)

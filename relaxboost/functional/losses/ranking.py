@@ -291,7 +291,7 @@ def _sweep(F: Array, queries: Queries, margin: float, below: Array, above: Array
 
 @njit()
 def _add(tree: Array, place: int, weight: float) -> None:
-    """Add a weight at index `place` of a Fenwick tree."""
+    """Add a weight at index `place` of a Fenwick tree, a structure for sums over prefixes."""
     k = place + 1
     while k < tree.size:
         tree[k] += weight
@@ -300,7 +300,7 @@ def _add(tree: Array, place: int, weight: float) -> None:
 
 @njit()
 def _total(tree: Array, place: int) -> float:
-    """Return the sum of the weights at indices below `place`."""
+    """Return the sum of the weights at the indices below `place`, from a Fenwick tree."""
     total = 0.0
     k = place
     while k > 0:

@@ -33,9 +33,10 @@ class Proxy(ABC):
     name: ClassVar[str] = ""
     """The name of the proxy with its default parameters, or ""."""
     norm: ClassVar[str] = "l1"
-    """The norm of the strong convexity, "l1" or "l2". Gradients are measured in the dual norm."""
+    """The norm in which V is strongly convex, "l1" or "l2". Gradients are measured in the dual
+    norm."""
     domains: ClassVar[tuple[type[Domain], ...]] = ()
-    """The supported domains."""
+    """The types of the domains on which V is a proxy."""
 
     steep: ClassVar[bool] = False
     """Whether ∇V is infinite at the boundary of the domains. Then ∇V at the mirror image of z is
