@@ -19,7 +19,8 @@ from relaxboost.estimators.tables import classes_of, restores_fit
 from relaxboost.functional.losses.targets import decided
 
 LEAST_SHARE_OF_MEAN_WEIGHT = 1e-6
-"""A smaller weight counts as 0, so that no leaf holds only examples of such weights."""
+"""A weight below this multiple of the mean weight counts as 0, so that no leaf holds only examples
+of such weights."""
 
 
 @dataclass(eq=False, repr=False)

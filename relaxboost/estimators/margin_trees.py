@@ -35,7 +35,7 @@ KINDS: tuple[tuple[type[DecisionTreeRegressor], int | None], ...] = (
     (DecisionTreeRegressor, None),
     (ExtraTreeRegressor, None),
 )
-"""The kinds of trees that take turns, with their depths; None lets a tree grow to pure leaves."""
+"""The depths of the trees. Trees take the kinds in turn; None lets a tree grow to pure leaves."""
 
 
 class RankedColumns(NamedTuple):
@@ -49,7 +49,8 @@ class RankedColumns(NamedTuple):
     values: tuple[Vector, ...]
     """The different training values of each column, in ascending order."""
     middle: Vector
-    """The rank of the median, which replaces a value that was never missing in training."""
+    """The rank of the median of each column. It replaces missing values if none was missing in
+    training."""
 
     @classmethod
     def of(cls, columns: CutColumns, Z: Array) -> RankedColumns:
@@ -66,7 +67,7 @@ class RankedColumns(NamedTuple):
 
     @property
     def source(self) -> Whole:
-        """The feature of each column."""
+        """The index of the feature of each column."""
         return self.columns.source
 
     def __call__(self, Z: Array) -> NDArray[Any]:
@@ -80,12 +81,12 @@ class RankedColumns(NamedTuple):
 
 
 Columns = CutColumns | RankedColumns
-"""What hypotheses read: values for stumps, ranks for trees of a pool."""
+"""The type of the columns that hypotheses read: values for stumps, ranks for trees of a pool."""
 
 
 @dataclass(frozen=True)
 class PooledTree:
-    """A tree of the pool as a hypothesis."""
+    """A tree of the pool as a hypothesis with votes in [−1, 1]."""
 
     tree: DecisionTreeRegressor
 
@@ -167,27 +168,27 @@ class TreePool(DenseMatrix):
         self._signs = signs
 
     def hypothesis(self, j: int) -> PooledTree:
-        """Return tree j."""
+        """Return tree j of the pool."""
         return self._trees[j]
 
     @property
     def over(self) -> L2Ball:
-        """The l2 ball of radius 1/√n, which is inside the l1 ball of radius 1.
+        """The domain of the weights: the l2 ball of radius 1/√n, inside the l1 ball of radius 1.
 
         The optimal weights in it are unique unless the value is 0, and spread over the trees.
         """
         return L2Ball(1.0 / math.sqrt(len(self._trees)))
 
     def equal_weights(self) -> tuple[None, tuple[Whole, Vector]]:
-        """Return a start of `solve`: no distribution, and the weight 1/n of each tree."""
+        """Return a warm start of `solve`: no distribution, and the weight 1/n for each tree."""
         n = len(self._trees)
         return None, (np.arange(n), np.full(n, 1.0 / n))
 
     def unseen_votes(self, support: Whole, coefficients: Vector) -> Vector:
         """Return the vote for each example of the trees that have not seen it.
 
-        The vote is scaled by the weight of all trees over the weight of those that vote. If all
-        trees have seen an example, all vote.
+        The vote is multiplied by the weight of all trees and divided by the weight of the voting
+        trees. If all trees have seen an example, all of them vote.
         """
         votes = self._signs[:, None] * self.toarray()[:, support]
         unseen = self._unseen[:, support]
