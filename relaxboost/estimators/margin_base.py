@@ -44,7 +44,8 @@ class MarginBoost(TableEstimator):
 
     takes_categories = True
     usual_fractions: ClassVar = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-    """The fractions of "auto". No fixed fraction is as good on all data (docs/benchmarks.md)."""
+    """The fractions that "auto" compares. No fixed fraction is good on all data
+    (docs/benchmarks.md)."""
 
     _: KW_ONLY
     hypotheses: Any = "stumps"

@@ -1,7 +1,7 @@
-"""Calibration: from votes to log odds, by votes on examples that were held out.
+"""The calibration of votes as log odds, which is fitted to votes on held-out examples.
 
-scikit-learn's CalibratedClassifierCV would fit all games again to hold votes out. The votes that
-chose the fraction serve here.
+scikit-learn's CalibratedClassifierCV would solve all games again to obtain such votes. This module
+uses the held-out votes that have chosen the fraction.
 """
 
 from __future__ import annotations

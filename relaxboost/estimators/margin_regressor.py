@@ -139,8 +139,7 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
 
 @dataclass
 class ResidualGames(ScoreGames):
-    """The regression game over `Simplex`: two rows for each example, the residual and its negative.
-    """
+    """The regression game over `Simplex`: each residual and its negative are two rows."""
 
     values: Vector = field(default_factory=lambda: np.zeros(0))
     """The targets y, indexed by the labels of the examples."""
@@ -195,7 +194,7 @@ class ResidualGames(ScoreGames):
         return errors
 
     def gap(self, tol: float, grid: list[Any]) -> float:
-        """Return the gap in units of the game, whose entries are divided by 1 + radius."""
+        """Return the gap in units of the game: `tol` divided by 1 + the largest radius."""
         return tol / (1.0 + max(grid))
 
     def shortfall(self, k: int, s: Solution, tol: float) -> str:

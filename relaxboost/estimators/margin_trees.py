@@ -39,7 +39,9 @@ KINDS: tuple[tuple[type[DecisionTreeRegressor], int | None], ...] = (
 
 
 class RankedColumns(NamedTuple):
-    """The columns that trees cut: values as ranks among the training values, between two linear.
+    """The columns that trees cut: the ranks of values among the training values.
+
+    A value between two training values has a rank that is interpolated linearly.
 
     Trees cut ranks where they would cut values. Ranks fit single precision, in which scikit-learn
     grows trees, for values of any size.

@@ -125,7 +125,7 @@ class TableEstimator(BaseEstimator):
         return Z
 
     def _read_pair(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Array, Any]:
-        """Return the X and y of a fit; y are finite numbers unless the estimator takes labels."""
+        """Return the arrays X and y of a fit. Unless the estimator takes labels, y has numbers."""
         if y is None:
             raise InputError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None; give y, "

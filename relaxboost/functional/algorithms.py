@@ -204,9 +204,9 @@ def algorithm_of(given: Any) -> Algorithm:
 
 
 def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Project:
-    """Return the projection on the class H of a pool.
+    """Return a function that projects a vector onto the class H of a pool.
 
-    The projection raises `TimeUp` if no time is left on the clock, and an `InputError` if the
+    The function raises `TimeUp` if no time is left on the clock, and an `InputError` if the
     learner's outputs are not numbers in the shape of the projected vector.
     """
 

@@ -70,7 +70,7 @@ class LossOptimum:
 
     @property
     def gap(self) -> float:
-        """The upper bound less the lower bound."""
+        """The width of the bracket: `upper` minus `lower`."""
         return self.upper - self.lower
 
 
@@ -310,7 +310,7 @@ class _Space:
         return float((sums[seen] / self.lengths[seen]).sum())
 
     def _moved(self, Z: Array) -> Array:
-        """Return Z moved to <Z, h> = 0 and back into the domain, twice because of rounding."""
+        """Return a Z of the domain with <Z, h> = 0. Because of rounding, Z is corrected twice."""
         for _ in range(2):
             room = self.risk.room(Z)
             room = np.ones(self.shape) if room is None else room
@@ -318,7 +318,9 @@ class _Space:
         return Z
 
     def _shares(self, Z: Array, room: Array) -> Array:
-        """Return the change of Z to <Z, h> = 0, with each entry divided by its `Risk.room`.
+        """Return the change of Z after which <Z, h> = 0, with each entry divided by its room.
+
+        The room of an entry is that of `Risk.room`.
 
         Of all such changes, √p times the result has the least norm.
         """

@@ -138,7 +138,7 @@ class BoostRun:
 
     @property
     def iterate(self) -> str:
-        """The option `iterate` of the algorithm, by default "last"."""
+        """The iterate that predictions use: the option of the algorithm, by default "last"."""
         return self.algorithm.iterate or "last"
 
     @property

@@ -142,9 +142,9 @@ class BatchHypothesis:
         )
 
     def predict(self, H: Any) -> Any:
-        """Return <w, h> for an example or for rows, or for a majority the mean of sign <w_i, h>.
+        """Return the predictions <w, h>; for a majority they are the means of sign <w_i, h>.
 
-        H has the shape (M,) or (rows, M).
+        H has the shape (M,) for one example, or (rows, M).
         """
         given = doubles("H", H)
         W = self.w if self.voters is None else self.voters

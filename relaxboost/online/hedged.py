@@ -168,7 +168,11 @@ class HedgedLearner(Learner):
         return 0.0
 
     def predict(self, H: Any, average: bool = True) -> Any:
-        """Return the prediction <w, h> by the average, or that of the next example."""
+        """Return the predictions <w, h> for the rows of H by the average weights.
+
+        If `average` is False, the result is the prediction with which the learner would meet the
+        next example.
+        """
         if average:
             return super().predict(H)
         H = doubles("H", H)

@@ -36,7 +36,7 @@ class Regret:
     """A bound by theorem on the regret, compared with the weights of the comparator."""
     comparator: Comparator
     learner: str
-    """The repr of the method."""
+    """The representation (`repr`) of the learner's method."""
     along: tuple[Regret, ...] = field(default=(), repr=False)
     """The regrets on the prefixes of the stream that `at` requested, shortest prefix first."""
 

@@ -22,7 +22,10 @@ changes."""
 
 
 def write_state(path: Path, state: Mapping[str, Any]) -> None:
-    """Write a state. Arrays keep all bits, and the other entries are JSON."""
+    """Write the state of a learner to a file.
+
+    Arrays are not rounded, and the other entries are written as JSON.
+    """
     arrays: dict[str, Any] = {}
     for name, part in state.items():
         if isinstance(part, np.ndarray):

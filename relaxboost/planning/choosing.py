@@ -21,7 +21,7 @@ from relaxboost.solvers.bundle.method import rounds
 
 
 class Chosen(NamedTuple):
-    """How `fit` chose the strength of its ridge."""
+    """The result of the choice of the ridge's strength, which `fit` makes on folds."""
 
     strength: float
     strengths: tuple[float, ...]

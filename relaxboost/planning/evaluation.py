@@ -1,4 +1,4 @@
-"""How well costs reproduce demonstrations, task by task."""
+"""The evaluation of learned costs: how well their shortest paths reproduce demonstrations."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class PerTask(NamedTuple):
     """
 
     exact: Array
-    """1 if the plan is a demonstration, arc by arc."""
+    """1 if the plan has the same arcs as a demonstration, and 0 otherwise."""
     optimal: Array
-    """1 if a demonstration costs no more than the plan, up to rounding."""
+    """1 if a demonstration costs no more than the plan, up to rounding, and 0 otherwise."""
     shared_arcs: Array
     """The number of arcs that plan and demonstration share, counting repeated arcs."""
     shown_arcs: Array
@@ -52,7 +52,8 @@ class PerTask(NamedTuple):
     margin: Array
     """The margin loss R_i >= 0 of the task, with the `PathLoss` of the task."""
     log_likelihood: Array
-    """log p of the demonstration; nan unless the costs are those of a recursive logit."""
+    """The log-likelihood log p of the demonstration; nan unless the costs come from a recursive
+    logit."""
 
 
 def _mean(numerator: Array, denominator: Array) -> tuple[Array, Array]:
@@ -74,10 +75,11 @@ _RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array]]] = {
     "margin_loss": lambda r: (r.margin, np.ones_like(r.exact)),
     "log_likelihood": lambda r: (r.log_likelihood, np.ones_like(r.exact)),
 }
-"""Each metric is the sum of the first array over tasks, divided by the sum of the second."""
+"""The metrics by name, each with two arrays. The metric is the sum of the first array over tasks
+divided by the sum of the second array."""
 
 METRICS = tuple(_RATIOS)[:-1]
-"""The metrics that all costs have."""
+"""The names of the metrics that exist for all costs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,12 +120,12 @@ class Evaluation:
             return float(numerator.sum() / denominator.sum())
 
     def metrics(self) -> dict[str, float]:
-        """Return all of `METRICS` by name."""
+        """Return the values of all `METRICS`, as a dictionary by name."""
         return {name: self.metric(name) for name in METRICS}
 
     @property
     def ties(self) -> tuple[str, ...]:
-        """A sentence for each task whose plan costs as much as a demonstration, by other arcs."""
+        """A sentence for each task whose plan has the cost of a demonstration, but other arcs."""
         tied = np.flatnonzero((self.each.optimal == 1.0) & (self.each.exact == 0.0))
         return tuple(_tie(self.tasks[i], self.plans[i]) for i in tied)
 

@@ -1,4 +1,4 @@
-"""Graphs as arrays, with features and the costs made of them; and paths along their arcs."""
+"""Graphs as arrays, whose features determine costs, and paths along the arcs of graphs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Adjacency(NamedTuple):
     """The arcs sorted by the node that they leave or, in a backward adjacency, enter."""
 
     start: Whole
-    """The entries of node v are start[v] to start[v + 1]."""
+    """The entries of node v have the indices from start[v] to start[v + 1] − 1."""
     far: Whole
     """The node at the other end of each arc."""
     arcs: Whole
@@ -418,7 +418,7 @@ class Graph:
 
 
 class ExtraFeatures(UserWarning):
-    """A graph has features from which the costs were not learned; they are ignored."""
+    """The warning that costs ignore some features of a graph, from which they were not learned."""
 
 
 def features_by_name(graph: Graph, names: tuple[str, ...], arcs: bool = False) -> Array:

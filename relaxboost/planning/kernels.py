@@ -1,4 +1,4 @@
-"""Compiled searches over an `Adjacency`, whose entries the costs follow in order."""
+"""Compiled searches over an `Adjacency`. The costs are in the order of its entries."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from relaxboost._core.arrays import Array, Flags, Whole
 from relaxboost._core.compiled import njit
 
 NOTHING: Array = np.empty(0)
-"""The value of `ahead` for a `search` without estimates."""
+"""The value of the argument `ahead` for a `search` without estimates of distances."""
 
 _ARITY = 4
 """The number of children of a heap node. A heap with four children causes fewer cache misses than

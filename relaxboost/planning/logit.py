@@ -128,13 +128,13 @@ class LogitFit(LearnedCosts):
 
 @dataclass(frozen=True)
 class RecursiveLogit:
-    """The learner of utilities by maximum likelihood.
+    """The recursive logit, whose method `fit` learns utilities by maximum likelihood.
 
     Parameters
     ----------
     start : array of shape (d,), optional
-        The first utilities. They are multiplied until walks have a finite sum. By default all
-        features have the same cost, measured in units of their means.
+        The initial utilities. They are multiplied by increasing factors until the sums over walks
+        are finite. By default all features have the same cost, measured in units of their means.
     tol : float
         Above 0. Newton's method ends if its quadratic model promises to raise the mean
         log-likelihood of a task by less than this.

@@ -94,7 +94,7 @@ class PathLoss(ABC):
 
 
 LOSSES: Registry[PathLoss] = Registry("path loss")
-"""Path losses by name."""
+"""The classes of path losses by name."""
 
 
 @dataclass(frozen=True)

@@ -372,7 +372,8 @@ _LINEAR: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "negative": _NEGATIVE,
     "power": _POWER,
 }
-"""The fields of a file in their order, each with its rule in words and its check."""
+"""The fields of a file in their order. Each field has a rule in words and a function that checks
+it."""
 _BOOSTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "names": _NAMES,
     "base": (

@@ -51,7 +51,7 @@ class AugmentedPlan(NamedTuple):
     value: float
     """The margin loss R_i of the demonstration."""
     exact: bool
-    """False if the plan was relaxed, so that `value` is an upper bound of R_i."""
+    """Whether the plan is exact. Otherwise it was relaxed, and `value` is an upper bound of R_i."""
     bound: float
     """An upper bound of R_i over simple paths, by the potentials; nan unless requested."""
 

@@ -17,7 +17,8 @@ from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.kernels import worst_slack
 
 _LARGEST = 1e300
-"""The largest cost that is allowed; a sum of as many such costs as memory holds is finite."""
+"""The largest allowed cost. Sums of such costs stay finite, because memory limits the number of
+terms."""
 
 
 def arc_costs(graph: Graph, costs: ArrayLike) -> Array:

@@ -37,9 +37,10 @@ class FitPoint(NamedTuple):
     bound: float
     """An upper bound of the exact value, proved by potentials; nan unless a proof was requested."""
     cuts: Cuts
-    """For each group of demonstrations an affine function below its part of R, equal at w."""
+    """The cuts: for each group of demonstrations an affine function that is below the group's part
+    of R, and equal to it at w."""
     plans: AugmentedPlans
-    """The plan for each demonstration."""
+    """The loss-augmented plan for each demonstration."""
 
 
 class Problem:
@@ -154,7 +155,7 @@ class Problem:
 
     @property
     def floor(self) -> float:
-        """A lower bound <= 0 of Ω + R: the sum of the floors, rounded down."""
+        """A lower bound <= 0 of the objective Ω + R: the sum of `floors`, rounded down."""
         return float(self.floors.sum()) * (1.0 + 2.0 * roundoff(GROUPS + 8))
 
     @property
@@ -232,7 +233,7 @@ class Problem:
         return point._replace(value=size + point.plans.value)
 
     def _cuts(self, found: AugmentedPlans) -> Cuts:
-        """Return Σ weight · (ℓ_i + <f_demonstrated − f_taken, w>) for each group.
+        """Return the cut Σ weight · (ℓ_i + <f_demonstrated − f_taken, w>) of each group.
 
         R_i >= ℓ_i + <., w> holds for every path that is taken.
         """
@@ -248,8 +249,8 @@ class Problem:
     def _above(self, found: AugmentedPlans, w: Array) -> float:
         """Return an upper bound of R at exact costs, from plans for costs that were rounded.
 
-        The costs of the arcs of a demonstration and of a best plan are wrong by a little each, and
-        a best plan takes no arc twice.
+        The bound adds the rounding errors of the arc costs of a demonstration and of a best plan,
+        which takes no arc twice.
         """
         γ = 2.0 * roundoff(self.d + 2)
         wrong = [γ * (np.abs(x) @ np.abs(w)) for x in self.arc_features]

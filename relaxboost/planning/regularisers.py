@@ -24,7 +24,9 @@ class Form(NamedTuple):
 
 
 class Regulariser(ABC):
-    """Ω(w) = (square/2)‖w‖₂² + absolute · ‖w‖₁ for ‖w‖₁ <= radius, over all w or over w >= 0.
+    """A regulariser Ω(w) = (square/2)‖w‖₂² + absolute · ‖w‖₁, which is infinite for ‖w‖₁ > radius.
+
+    The weights w may have any sign, or are restricted to w >= 0.
 
     The conjugate Ω*(v) = sup over w of <v, w> − Ω(w) turns a cut a + <G, w> <= R(w) into the lower
     bound a − Ω*(−G) of min Ω + R.
@@ -108,7 +110,7 @@ REGULARISERS: Registry[Regulariser] = Registry("regulariser")
 
 @dataclass(frozen=True)
 class Ridge(Regulariser):
-    """Ω(w) = (strength/2)‖w‖₂², as in maximum-margin planning.
+    """The regulariser Ω(w) = (strength/2)‖w‖₂² of maximum-margin planning.
 
     Parameters
     ----------
@@ -127,7 +129,7 @@ class Ridge(Regulariser):
 
 @dataclass(frozen=True)
 class Lasso(Regulariser):
-    """Ω(w) = strength · ‖w‖₁.
+    """The regulariser Ω(w) = strength · ‖w‖₁, which favours sparse weights.
 
     Parameters
     ----------
@@ -146,7 +148,7 @@ class Lasso(Regulariser):
 
 @dataclass(frozen=True)
 class L1Radius(Regulariser):
-    """Ω = 0 for ‖w‖₁ <= radius, and infinite elsewhere.
+    """The regulariser with Ω(w) = 0 for ‖w‖₁ <= radius and Ω(w) = inf elsewhere.
 
     Parameters
     ----------

@@ -84,7 +84,7 @@ def linear_start(
 
 
 class ChosenRounds(NamedTuple):
-    """How `boost` chose the number of rounds."""
+    """The result of the choice of the number of rounds, which `boost` makes on folds."""
 
     rounds: int
     """The number of rounds. It is 0 if no number gains more than one standard error."""

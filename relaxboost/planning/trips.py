@@ -19,11 +19,11 @@ from relaxboost.planning.tasks import Task
 from relaxboost.planning.turns import TurnGraph
 
 STEPS = ("node", "edge")
-"""The columns of which a table of trips needs at least one."""
+"""A table of trips needs at least one of these columns."""
 
 
 class Join(NamedTuple):
-    """A gap between two rows of a trip, and the path that fills it."""
+    """The record of a gap between two rows of a trip, and of the path that fills it."""
 
     trip: Hashable
     row: Hashable

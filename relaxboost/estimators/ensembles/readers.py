@@ -1,4 +1,5 @@
-"""The readers of ensembles of scikit-learn and of this package.
+"""The readers of ensembles of scikit-learn and of this package, which return the parts of an
+ensemble.
 
 Each reader takes a fitted estimator and the index k of the class that is +1 against the rest, which
 is 1 for two classes. It returns the arguments of `members.Members`.

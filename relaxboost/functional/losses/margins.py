@@ -22,7 +22,7 @@ STEEPEST = 350.0
 
 @dataclass(frozen=True)
 class Logistic(PointwiseLoss):
-    """log(1 + exp(−y f)), a differentiable loss with Λ = 1/4 and gradients below 1.
+    """The logistic loss log(1 + exp(−y f)), with smoothness Λ = 1/4 and gradients below 1.
 
     If a function of the span separates the data, the infimum 0 is not attained.
 
@@ -49,7 +49,7 @@ class Logistic(PointwiseLoss):
         return values, slopes
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return −y s and s (1 − s) with s = 1 / (1 + exp(y f)), up to rounding for all y f."""
+        """Return the slopes −y s and second derivatives s (1 − s) with s = 1 / (1 + exp(y f))."""
         share, tail = _shares(-y * F)
         both = 1.0 + tail
         both *= both
@@ -61,7 +61,7 @@ class Logistic(PointwiseLoss):
         return cp.logistic(cp.multiply(-y, F))
 
     def conjugates(self, Z: Array, y: Array) -> Array:
-        """Return s log s + (1 − s) log(1 − s) with s = −y z in [0, 1]."""
+        """Return the conjugates s log s + (1 − s) log(1 − s) with s = −y z in [0, 1]."""
         s = np.clip(-y * Z, 0.0, 1.0)
         return np.where(-y * Z == s, xlogy(s, s) + xlogy(1.0 - s, 1.0 - s), np.inf)
 
@@ -80,7 +80,7 @@ def _shares(u: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Exponential(PointwiseLoss):
-    """exp(−y f), a differentiable loss whose slopes are unbounded.
+    """The exponential loss exp(−y f), a differentiable loss whose slopes are unbounded.
 
     If −y f exceeds 350, the tangent at 350 replaces the loss, so that nothing overflows. If a
     function of the span separates the data, the infimum 0 is not attained.
@@ -112,14 +112,14 @@ class Exponential(PointwiseLoss):
         return cp.exp(cp.multiply(-y, F))
 
     def conjugates(self, Z: Array, y: Array) -> Array:
-        """Return s log s − s with s = −y z >= 0."""
+        """Return the conjugates s log s − s with s = −y z >= 0."""
         s = np.maximum(-y * Z, 0.0)
         return np.where(-y * Z == s, xlogy(s, s) - s, np.inf)
 
 
 @dataclass(frozen=True)
 class Hinge(PointwiseLoss):
-    """max(0, 1 − y f); at y f = 1 the subgradient is 0.
+    """The hinge loss max(0, 1 − y f). The subgradient at y f = 1 is 0.
 
     References
     ----------
@@ -200,6 +200,6 @@ class SmoothHinge(PointwiseLoss):
         return cp.huber(cp.pos(1.0 - cp.multiply(y, F)), self.width) / (2.0 * self.width)
 
     def conjugates(self, Z: Array, y: Array) -> Array:
-        """Return w s²/2 − s with s = −y z in [0, 1]."""
+        """Return the conjugates w s²/2 − s with s = −y z in [0, 1]."""
         s = np.clip(-y * Z, 0.0, 1.0)
         return np.where(-y * Z == s, s * (self.width * s / 2.0 - 1.0), np.inf)

@@ -89,7 +89,7 @@ class MulticlassRisk(MeanRisk):
 
 
 class MulticlassLoss(Loss, ABC):
-    """A loss l(f, y) of K outputs that does not change if the same number is added to all.
+    """A loss l(f, y) of K outputs, which is unchanged if a number is added to all outputs.
 
     A subclass defines `rows`, `atoms` and `conjugates`, as `MultinomialLogistic` does.
     """
@@ -152,7 +152,7 @@ class MulticlassHinge(MulticlassLoss):
         return _compiled(_hinge, F, y)
 
     def softened(self, F: Array, y: Whole, slopes: Array) -> Array:
-        """Return the slopes of τ log Σ exp((f_k + [k ≠ y])/τ) − f_y."""
+        """Return the slopes of the softened hinge τ log Σ exp((f_k + [k ≠ y])/τ) − f_y."""
         return MultinomialLogistic().rows(_softer(F, y), y)[1]
 
     def moves(self, F: Array, y: Whole) -> Moves:
@@ -165,7 +165,7 @@ class MulticlassHinge(MulticlassLoss):
         return cp.max(F + (1.0 - label), axis=1) - cp.sum(cp.multiply(label, F), axis=1)
 
     def conjugates(self, Z: Array, y: Whole) -> Array:
-        """Return z_y where Z_n + e_y is a distribution."""
+        """Return the conjugates: z_y if Z_n + e_y is a distribution, and inf otherwise."""
         return np.where(_distributions(Z, y), Z[np.arange(len(y)), y], np.inf)
 
 
@@ -215,7 +215,7 @@ class MultinomialLogistic(MulticlassLoss):
         return cp.log_sum_exp(F, axis=1) - cp.sum(cp.multiply(label, F), axis=1)
 
     def conjugates(self, Z: Array, y: Whole) -> Array:
-        """Return Σ u_k log u_k where u = Z_n + e_y is a distribution."""
+        """Return the conjugates: Σ u_k log u_k if u = Z_n + e_y is a distribution, else inf."""
         U = Z.copy()
         U[np.arange(len(y)), y] += 1.0
         U = np.maximum(U, 0.0)
@@ -255,7 +255,10 @@ def _indicators(y: Whole, classes: int) -> Array:
 
 @njit()
 def _hinge(F: Array, y: Whole, values: Array, slopes: Array) -> None:
-    """Write max over k of f_k + [k ≠ y] − f_y, and e_k − e_y for the first k that attains it."""
+    """Write the losses, max over k of f_k + [k ≠ y] − f_y, and their subgradients.
+
+    The subgradient is e_k − e_y for the first k that attains the maximum.
+    """
     for n in range(F.shape[0]):
         own = y[n]
         best = -math.inf
@@ -275,7 +278,7 @@ def _hinge(F: Array, y: Whole, values: Array, slopes: Array) -> None:
 
 @njit()
 def _logistic(F: Array, y: Whole, values: Array, slopes: Array) -> None:
-    """Write log Σ exp(f_k) − f_y, and softmax(f) − e_y.
+    """Write the losses log Σ exp(f_k) − f_y and the slopes softmax(f) − e_y of all examples.
 
     The sum leaves out the largest output, and the slope of y is minus the sum of the other slopes.
     Therefore nothing overflows, and small values and slopes keep their relative accuracy.

@@ -21,7 +21,7 @@ NORMALISE = ("pairs", "queries")
 
 
 class Queries(NamedTuple):
-    """The documents of a ranking by their queries."""
+    """The documents of a ranking, sorted by queries and grades for a compiled sweep."""
 
     weights: Array
     """The weight of each document, shape (N,)."""
@@ -245,7 +245,7 @@ def _places(y: Array, query: Any, order: Any, starts: Any) -> Whole:
 
 @njit()
 def _sweep(F: Array, queries: Queries, margin: float, below: Array, above: Array) -> None:
-    """Write the weights of violated pairs: below[i] = Σ_j weight_j and above[j] = Σ_i weight_i.
+    """Write the sums below[i] = Σ_j weight_j and above[j] = Σ_i weight_i of violated pairs.
 
     The sums are over the violated pairs (i, j), which have grade_i > grade_j in one query and
     f_i − f_j < margin in doubles. This difference is monotone in both scores. Therefore one sweep

@@ -16,7 +16,7 @@ from relaxboost.functional.losses.leaves import clipped, means, quantiles, sums
 
 @dataclass(frozen=True)
 class Squared(PointwiseLoss):
-    """(f − y)²/2, with λ = Λ = 1."""
+    """The squared loss (f − y)²/2, with strong convexity λ = 1 and smoothness Λ = 1."""
 
     name = "squared"
     task: ClassVar[str] = "regression"
@@ -40,7 +40,7 @@ class Squared(PointwiseLoss):
 
 @dataclass(frozen=True)
 class Absolute(PointwiseLoss):
-    """|f − y|, with the subgradient 0 at f = y."""
+    """The absolute loss |f − y|. The subgradient at f = y is 0."""
 
     name = "absolute"
     task: ClassVar[str] = "regression"
@@ -63,7 +63,7 @@ class Absolute(PointwiseLoss):
 
 @dataclass(frozen=True)
 class Quantile(PointwiseLoss):
-    """max(q (y − f), (1 − q) (f − y)), whose mean the q-quantile of y minimises.
+    """The quantile loss max(q (y − f), (1 − q) (f − y)), whose mean the q-quantile of y minimises.
 
     At f = y the subgradient is 0.
 

@@ -31,7 +31,7 @@ problems."""
 
 
 class Proved(NamedTuple):
-    """A bracket of the minimum of the cumulative loss in fractions, with a certificate."""
+    """A bracket of the minimum of the cumulative loss, as exact fractions, with its certificate."""
 
     certificate: Certificate
     """The certificate of the value ρ of the game."""
@@ -71,7 +71,7 @@ class Comparator:
 
     @property
     def gap(self) -> float:
-        """The width of the bracket, upper − lower."""
+        """The width of the bracket: `upper` minus `lower`."""
         return self.upper - self.lower
 
     @property

@@ -12,7 +12,8 @@ from relaxboost.online.kernels.vectors import ENTRIES, average, inner
 CONSTANT, FADING, AVERAGED = range(3)
 """The kinds of steps: η, η/√i for gradient i, and η/√i for the sum of the first i gradients."""
 MIXABILITY = 6
-"""The index of the mixability gap Δ in the array of sums. The losses of the K learners follow."""
+"""The index of the mixability gap Δ in the array `sums`, where the losses of the K learners follow
+it."""
 SMALLEST_GAP = 1e-300
 """The mixability gap that replaces a gap of 0. The best learners then share all weight."""
 LARGEST_EXPONENT = 60.0

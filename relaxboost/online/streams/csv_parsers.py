@@ -19,7 +19,7 @@ objects."""
 
 
 class CsvError(Exception):
-    """Rows that cannot be read.
+    """The error for rows that cannot be read.
 
     Parameters
     ----------

@@ -163,7 +163,7 @@ class Stream:
         }
 
     def _rows(self, start: int, size: int = 0) -> Iterator[tuple[int, Array, Vector | None]]:
-        """Yield (index of the first row, X, y) in pages of equal size, for batches of any size."""
+        """Yield pages of equal size as (index of the first row, X, y), from batches of any size."""
         self._check_unread()
         # A page of a live source does not wait for more rows, unless `head` requests a size.
         is_live = self._source.live and not size
