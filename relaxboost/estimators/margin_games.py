@@ -1,4 +1,4 @@
-"""Weighted examples, combined hypotheses, and the games that are made of them."""
+"""Weighted examples, weighted combinations of hypotheses, and games made of both."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Examples(NamedTuple):
     once: bool = False
     """Whether equal examples have been merged, so that weights count copies."""
     copies: Vector | None = None
-    """The numbers of copies if weights also contain other factors; None if the weights are these
-    numbers."""
+    """The number of copies of each example. It is None if the weights are these numbers, without
+    other factors."""
     seed: int = 0
     """The seed of the random folds and of the pool of trees."""
 
@@ -54,7 +54,7 @@ class Examples(NamedTuple):
         return self.weights if self.copies is None else self.copies
 
     def at(self, rows: Any) -> Examples:
-        """Return the examples at some indices."""
+        """Return the examples whose indices or mask are given."""
         groups = None if self.groups is None else self.groups[rows]
         copies = None if self.copies is None else self.copies[rows]
         kept = self._replace(Z=self.Z[rows], codes=self.codes[rows], weights=self.weights[rows])
@@ -120,7 +120,7 @@ class Examples(NamedTuple):
         return row
 
     def _are_frequent(self, row: Whole, copies: int) -> Any:
-        """Return whether the row of each example has several labels and enough copies."""
+        """Return for each example whether its row is frequent, with several labels."""
         labels = np.bincount(np.unique(np.column_stack([row, self.codes]), axis=0)[:, 0])
         return ((labels > 1) & (np.bincount(row, self.counts) >= copies))[row]
 

@@ -177,7 +177,7 @@ class OnlineEstimator(TableEstimator, ABC):
 
     @property
     def _is_automatic(self) -> bool:
-        """Whether no radius is given. Raise InputError for options that need a radius."""
+        """Whether the radius is "auto"; if so, raise InputError for options that need a radius."""
         if not (isinstance(self.radius, str) and self.radius == "auto"):
             return False
         for name in ("over", "proxy", "schedule", "greedy"):

@@ -255,7 +255,7 @@ def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Pro
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Naive(Algorithm):
-    """GB11, Algorithm 1: step along the hypothesis nearest to the gradient, and drop the remainder.
+    """The algorithm 1 of GB11: step along the hypothesis that is nearest to the gradient.
 
     f_t = f_{t−1} − η_t (<h, ∇>/‖h‖²) h. The algorithm converges for smooth strongly convex risks
     (GB11, Theorem 3). For other risks it can stop far from the optimum.
@@ -334,7 +334,7 @@ class Repeated(Algorithm):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Residual(Algorithm):
-    """GB11, Algorithm 3: add the remainder of each projection to the next gradient.
+    """The algorithm 3 of GB11: add the remainder of each projection to the next gradient.
 
     Δ ← Δ + ∇; f_t = f_{t−1} − η_t (<h, Δ>/‖h‖²) h; Δ ← Δ − (<h, Δ>/‖h‖²) h, where h is the
     hypothesis nearest to Δ.

@@ -110,7 +110,7 @@ class Boosted:
         return total
 
     def staged(self, X: Any) -> Iterator[tuple[int, Array]]:
-        """Yield (t, f_t(X)) for each round from 1."""
+        """Yield pairs (t, f_t(X)): the outputs after each of the rounds t = 1, 2, ..."""
         total = self._zero(X)
         place = 0
         for t in range(1, self.rounds + 1):

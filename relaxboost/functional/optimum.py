@@ -177,7 +177,7 @@ class _Bracket(NamedTuple):
 
 
 class _Space:
-    """A risk on the span of the columns of H, of shape (N·K, n), and its dual bounds."""
+    """The problem min over α of R[H α], with H of shape (N·K, n), and its dual bounds."""
 
     def __init__(self, risk: Risk, H: Array) -> None:
         self.risk = risk
@@ -219,7 +219,7 @@ class _Space:
         yield _solved(self, solver, ray)
 
     def _interior_point(self, given: CornerLosses) -> tuple[Array, Array]:
-        """Return α of least risk for losses with corners, and slopes Z that nearly prove it."""
+        """Return the α of least risk for losses with corners, and a dual point Z for its proof."""
         H = self.H / self.scale
         root = np.sqrt(given.p)
         # The least-squares fit to the corners is a good start.

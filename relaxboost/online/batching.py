@@ -115,7 +115,7 @@ class BatchHypothesis:
     w: Vector | None
     """The weights, shape (M,), or None for the rule "majority"."""
     index: int | None
-    """The index i if `w` is the iterate w_i."""
+    """The index i if `w` is an iterate w_i, and None otherwise."""
     examples: int
     """The number m of examples."""
     among: int
@@ -314,7 +314,7 @@ def reservoir(rng: Rng) -> Iterator[int]:
 
 
 class _Plan(NamedTuple):
-    """The iterates that vote or are compared."""
+    """The iterates w_i that vote in a majority, or that validation compares."""
 
     places: list[int]
     """The indices i of the iterates w_i."""
@@ -338,7 +338,7 @@ class _Plan(NamedTuple):
 
 
 def _planned(snapshots: Any, opened: Callable[[], Iterable[Any]]) -> _Plan:
-    """Return the declared iterates, or the requested number of iterates."""
+    """Return a plan with the iterates of the given indices, or with evenly spread iterates."""
     if isinstance(snapshots, Iterable):
         places = [natural("snapshots", i) for i in snapshots]
         if not places or any(a >= b for a, b in itertools.pairwise(places)):

@@ -28,7 +28,7 @@ class Constants(NamedTuple):
 
     @property
     def balance(self) -> float:
-        """√(αV*), the divisor of L in the default temperatures."""
+        """The number √(αV*), by which L is divided in the default temperatures."""
         return math.sqrt(self.modulus * self.largest)
 
 

@@ -155,7 +155,7 @@ def _warn_of_names(edges: str, column: Any) -> None:
 
 
 def columns_of(features: Wanted, known: Iterable[Hashable] = ()) -> list[str]:
-    """Return the columns from which features are made, each once."""
+    """Return the names of the columns from which features are made, without duplicates."""
     return list(dict.fromkeys(c for name in _terms(features) for c in _parts(name, known)[0]))
 
 
@@ -252,7 +252,7 @@ class _Columns:
         return made
 
     def check_known(self, names: list[str]) -> None:
-        """Raise an InputError at the first value of text without a feature."""
+        """Raise an InputError at the first row whose text value has no feature of its own."""
         known: dict[str, set[str]] = {}
         for parts, value in (_parts(name, self.table.columns) for name in names):
             if value is not None:
@@ -270,7 +270,7 @@ class _Columns:
                 )
 
     def _text(self, name: str) -> Any:
-        """Return a column as categories of text."""
+        """Return a column of text as categories of pandas."""
         import pandas as pd
 
         if name not in self._texts:

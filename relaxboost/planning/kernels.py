@@ -19,7 +19,7 @@ one with two."""
 def search(
     start: Whole, far: Whole, cost: Array, source: int, target: int, ahead: Array
 ) -> tuple[Array, Whole]:
-    """Return distances from `source`, and the entry of the adjacency that reached each node.
+    """Return distances from `source`, and the adjacency entry by which each node was reached.
 
     This is Dijkstra's algorithm on an indexed heap, for costs >= 0 of the entries of `far`. With
     `ahead` it is A*: `ahead` has admissible estimates of the distance to the target, inf for nodes
@@ -127,7 +127,7 @@ def trace(via: Whole, arcs: Whole, tail: Whole, source: int, target: int) -> Who
 def relax(
     start: Whole, far: Whole, near: Whole, cost: Array, source: int, inside: Flags
 ) -> tuple[Array, Whole, int]:
-    """Return distances from `source`, the last entry into each node, and a node or −1.
+    """Return distances from `source`, the last adjacency entry into each node, and a node or −1.
 
     This is the Bellman–Ford algorithm with a queue, restricted to the nodes where `inside` is true.
     The last result is a node on a negative cycle, or −1 if there is none. Distances are computed as
@@ -199,7 +199,7 @@ def _cycle(via: Whole, near: Whole) -> int:
 
 @njit(nogil=True)
 def worst_slack(near: Whole, far: Whole, cost: Array, potential: Array) -> tuple[float, int, float]:
-    """Return the least slack c + π_near − π_far of all arcs, its arc, and the largest number.
+    """Return the least slack c + π_near − π_far of all arcs, the arc with it, and a largest number.
 
     Potentials are +inf at nodes that the source does not reach, and −inf at nodes that do not reach
     the target. An arc that contradicts this has slack −inf.

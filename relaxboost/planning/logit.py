@@ -1,4 +1,4 @@
-"""The recursive logit: costs that make the demonstrations as likely as possible.
+"""The recursive logit: learned costs under which the demonstrations have the greatest likelihood.
 
 The utility u of an arc is its cost with the opposite sign. Let z_i be the sum of exp(utility) over
 all walks from node i to the target t. A traveller at node i takes the arc a, which leads to node j,
@@ -280,12 +280,12 @@ class Walks:
         self.potential = np.log(y)
 
     def matrix(self, values: Array) -> sparse.csr_array:
-        """Return the matrix of shape (nodes, nodes) that sums values over arcs."""
+        """Return the matrix whose entry (i, j) is the sum of the values of the arcs from i to j."""
         ends = self.graph.tail, self.graph.head
         return sparse.csr_array((values, ends), shape=(self.graph.nodes,) * 2)
 
     def solve(self, b: Array, transposed: bool = False) -> Array:
-        """Return N b, or Nᵀ b."""
+        """Return the product N b, or Nᵀ b, by solving with the factors of I − M."""
         made: Array = self.factor.solve(b, trans="T" if transposed else "N")
         return made
 
@@ -360,7 +360,7 @@ class _Group:
         self.target = np.array([task.target for task in own])
         means = [np.mean([X[p.arcs].sum(axis=0) for p in t.demonstrations], axis=0) for t in own]
         self.shown = np.array(means)
-        """The sums of features along the demonstrations, shape (trips, d)."""
+        """The sums of the features along each demonstration, shape (trips, d)."""
 
 
 class _Point(NamedTuple):

@@ -129,7 +129,7 @@ def to_networkx(graph: Graph, costs: ArrayLike | LearnedCosts | None = None) -> 
 
 
 def edges_of(G: Any) -> list[tuple[Any, ...]]:
-    """Return the edges of a networkx graph with their data, or raise for another object."""
+    """Return the edges of a networkx graph with their attributes; raise InputError otherwise."""
     if not all(hasattr(G, name) for name in ("nodes", "edges", "is_directed", "is_multigraph")):
         raise InputError(f"a networkx graph is needed, got {type(G).__name__}")
     # Only multigraphs have keys.

@@ -68,7 +68,7 @@ class AugmentedPlans(NamedTuple):
 
     @property
     def exact(self) -> bool:
-        """Whether every plan is exact."""
+        """Whether every plan is exact, and none is relaxed."""
         return all(answer.exact for answer in self.each)
 
 

@@ -238,7 +238,7 @@ def _tag(value: Any) -> str:
 
 
 def _number(value: Any) -> float:
-    """Return the number of a tag: the mean for a list, and nan if the tag is no number."""
+    """Return the number in a tag: the mean for a list, and nan if the tag is not a number."""
     value = _list(value)
     try:
         return float(

@@ -324,7 +324,7 @@ def _sharing(graph: Graph, costs: Array, pairs: list[tuple[int, int]]) -> dict[i
 
 
 def _around(graph: Graph, c: Array, via: Whole, node: int) -> InputError:
-    """Return the error for the negative cycle on which `relax` found the given node."""
+    """Return a `NegativeCycle` with the cycle through the node that `relax` returned."""
     last = graph.forward.arcs[via[node]]
     before = trace(via, graph.forward.arcs, graph.tail, node, graph.tail[last])
     found = NegativeCycle(Path(graph, np.append(before, last)), c)

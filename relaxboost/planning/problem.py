@@ -139,7 +139,7 @@ class Problem:
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """The tasks."""
+        """The tasks from which the problem was made."""
         return self.oracle.tasks
 
     @property
@@ -150,7 +150,7 @@ class Problem:
 
     @property
     def d(self) -> int:
-        """The number of features."""
+        """The number d of features."""
         return len(self.names)
 
     @property

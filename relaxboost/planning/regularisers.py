@@ -50,7 +50,7 @@ class Regulariser(ABC):
             positive(name, size)
 
     def value(self, w: Array) -> float:
-        """Return Ω(w), which is inf outside the ball; `project` returns points inside."""
+        """Return the value Ω(w), which is inf outside the ball; `project` returns points inside."""
         square, absolute, radius = self.form
         if radius < math.inf and math.fsum(np.abs(w).tolist()) > radius:
             return math.inf
@@ -58,7 +58,7 @@ class Regulariser(ABC):
         return _half_square(w, square, 1.0) + (absolute and absolute * float(np.abs(w).sum()))
 
     def conjugate(self, v: Array, nonnegative: bool) -> float:
-        """Return Ω*(v), which is inf outside its domain.
+        """Return the conjugate Ω*(v), which is inf outside the domain of Ω*.
 
         With a ball, Ω* is the least value over μ >= 0 of radius · μ plus the conjugate of the rest
         with absolute + μ. Every μ gives an upper bound of Ω*, also one that rounding moved.

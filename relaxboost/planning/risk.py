@@ -189,7 +189,7 @@ class PlanningRisk(Risk):
         return [graph.costs(C) for graph, C in zip(self.oracle.graphs, parts, strict=True)]
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return R and its L² gradient in F; the exponential link has the gradient in C instead."""
+        """Return the risk R and its L² gradient in F, or in C for the exponential link."""
         found = self.oracle.evaluate(self.arc_costs(F))
         rates = self.oracle.weights
         value = found.value
@@ -218,14 +218,14 @@ class PlanningRisk(Risk):
         return each + unvisited / self.sites
 
     def _passed(self, paths: list[Whole], rates: Array) -> Array:
-        """Return Σ rate · path for a path of each demonstration, as a flow on all arcs."""
+        """Return the flow Σ rate · path on all arcs, for given paths of the demonstrations."""
         firsts = [self._first[row.graph] for row in self.oracle.rows]
         arcs = np.concatenate([path + first for path, first in zip(paths, firsts, strict=True)])
         each = np.repeat(rates, [path.size for path in paths])
         return np.bincount(arcs, each, int(self._first[-1])).astype(np.float64, copy=False)
 
     def _gathered(self, flow: Array) -> Array:
-        """Return Bᵀ flow for the sites of all graphs, graph by graph."""
+        """Return the product Bᵀ flow for the sites of all graphs, graph by graph."""
         parts = zip(self.oracle.graphs, np.split(flow, self._first[1:-1]), strict=True)
         return np.concatenate([graph.gathered(part) for graph, part in parts])
 

@@ -24,7 +24,7 @@ def at(what: str, table: Any, row: Any) -> str:
 
 
 def check_table(what: str, table: Any, columns: Sequence[str]) -> None:
-    """Raise if a table is no DataFrame or empty, or if a column is missing or lacks values."""
+    """Raise an InputError unless a table is a non-empty DataFrame with complete columns."""
     if not hasattr(table, "iloc") or len(table) == 0:
         found = f"{type(table).__name__}{' without any' if hasattr(table, 'iloc') else ''}"
         raise InputError(f"{what} must be a pandas.DataFrame with rows, got {found}")
@@ -43,7 +43,7 @@ def check_table(what: str, table: Any, columns: Sequence[str]) -> None:
 
 
 def _check_whole(what: str, table: Any, name: str, missing: Flags) -> None:
-    """Raise at the first row of a column that lacks a value."""
+    """Raise an InputError at the first row in which a column lacks a value."""
     if missing.any():
         first = int(missing.argmax())
         raise InputError(

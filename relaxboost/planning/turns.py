@@ -25,9 +25,9 @@ class TurnGraph(Graph):
 
     original: Graph
     before: Whole
-    """For each turn the index, in the original graph, of the arc before the turn."""
+    """The arc before each turn, as an index of the original graph."""
     after: Whole
-    """For each turn the index, in the original graph, of the arc after the turn."""
+    """The arc after each turn, as an index of the original graph."""
 
     def start(self, label: Hashable) -> Hashable:
         """Return ("start", v), where v is the label of a node of the original graph."""
@@ -95,7 +95,8 @@ def turns(
     """Return the graph in which every turn from an arc to the next has features, and a cost.
 
     The cost of a path is the cost of its arcs in the original graph plus the cost of its turns. A
-    shortest path may visit a node of the original graph twice, to turn round in a side street.
+    shortest path may visit a node of the original graph twice, for example if it turns round in a
+    side street.
 
     Parameters
     ----------

@@ -69,24 +69,24 @@ class ProxyCase(Judge):
     # V and its mirror map. They get copies, so that they cannot change the test points. ----
 
     def value(self, w: Vector) -> float:
-        """Return V(w)."""
+        """Return the value V(w) of the proxy."""
         return float(self.proxy.value(w.copy(), self.domain))
 
     def gradient(self, w: Vector) -> Vector:
-        """Return ∇V(w)."""
+        """Return the gradient ∇V(w) of the proxy."""
         with np.errstate(all="ignore"):
             return np.asarray(self.proxy.gradient(w.copy(), self.domain))
 
     def mirror(self, z: Vector, beta: float = 1.0) -> Vector:
-        """Return −∇W_β(z)."""
+        """Return the mirror image −∇W_β(z)."""
         return np.asarray(self.proxy.mirror(z.copy(), beta, self.domain))
 
     def conjugate(self, z: Vector, beta: float = 1.0) -> float:
-        """Return W_β(z)."""
+        """Return the conjugate W_β(z)."""
         return float(self.proxy.conjugate(z.copy(), beta, self.domain))
 
     def objective(self, w: Vector, z: Vector, beta: float) -> float:
-        """Return <z, w> + βV(w)."""
+        """Return the objective <z, w> + βV(w) of the mirror map."""
         return math.fsum((z * w).tolist()) + beta * self.value(w)
 
     # Instances ----------------------------------------------------------------------------

@@ -264,9 +264,9 @@ def _rows(X: Any) -> int:
 
 
 def _check_decision(members: Members, X: Any, shares: Array, total: Fraction) -> None:
-    """Raise unless the sum of the hypotheses is the decision of the ensemble on X.
+    """Raise InputError unless the sum of the hypotheses is the ensemble's decision on X.
 
-    `shares` is their sum divided by `total`, which is ‖w‖_1.
+    `shares` is the sum of the hypotheses divided by `total`, which is ‖w‖_1.
     """
     error = 0.0
     wrong = 0

@@ -1,4 +1,4 @@
-"""Features in bins, and a compiled search for the best split between bins.
+"""The division of features into bins, and a compiled search for the best split between bins.
 
 Each feature has its own sums, so that results do not depend on the number of threads.
 """

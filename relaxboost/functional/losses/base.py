@@ -65,7 +65,7 @@ class Risk(ABC):
 
     @abstractmethod
     def conjugate(self, Z: Array) -> float:
-        """Return sup over F of <Z, F> − R[F] = Σ p_n l*(Z_n), inf outside the domain.
+        """Return the conjugate R*(Z) = sup over F of <Z, F> − R[F], inf outside its domain.
 
         Every R here is bounded below, so that Z = 0 is in the domain.
         """
@@ -94,10 +94,10 @@ class Risk(ABC):
         return inside * Z
 
     def room(self, Z: Array) -> Array | None:
-        """Return the distance of each entry of Z to the boundary of the domain of R*, at most 1.
+        """Return how far each entry of Z can move within the domain of R*, at most 1, or None.
 
-        `optimum` changes the entries of Z in proportion to these distances. None means that they
-        are unknown.
+        `optimum` changes the entries of Z in proportion to these distances from the boundary. The
+        result is None if they are unknown.
         """
         return None
 
@@ -122,7 +122,9 @@ class Risk(ABC):
         return gradient
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array | None:
-        """Return the number to add to F in each leaf to lower R, or None without such a rule.
+        """Return the number that lowers R if it is added to F in a leaf, for each leaf.
+
+        The result is None if the loss has no rule for such numbers.
 
         Parameters
         ----------
@@ -407,7 +409,7 @@ class PointwiseLoss(Loss, ABC):
 
     @abstractmethod
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return l(F_n, y_n) and a subgradient in F_n for each n."""
+        """Return the losses l(F_n, y_n) and a subgradient in F_n for each example n."""
 
     @abstractmethod
     def atoms(self, F: Any, y: Array) -> Any:

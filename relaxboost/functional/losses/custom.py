@@ -132,7 +132,7 @@ class CustomRisk(MeanRisk):
         return self.measure.p @ self._stated(F)
 
     def conjugate(self, Z: Array) -> float:
-        """Return R*(Z) to the accuracy of Clarabel; inf if the program is unbounded."""
+        """Return the conjugate R*(Z) to the accuracy of Clarabel; inf for an unbounded program."""
         from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 
         # The weights are scaled to mean 1, so that the terms are large compared with the solver's

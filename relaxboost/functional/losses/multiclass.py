@@ -133,7 +133,7 @@ class MulticlassLoss(Loss, ABC):
 
 @dataclass(frozen=True)
 class MulticlassHinge(MulticlassLoss):
-    """max over k of f_k + [k ≠ y], minus f_y. The loss is at least 1 if argmax f_k is not y.
+    """The loss max over k of f_k + [k ≠ y] − f_y, at least 1 if y does not have the largest f_k.
 
     The subgradient is e_k − e_y for the first class k that attains the maximum, and 0 if k = y. For
     example, at f = 0 this k is the first class other than y.
@@ -171,7 +171,7 @@ class MulticlassHinge(MulticlassLoss):
 
 @dataclass(frozen=True)
 class MultinomialLogistic(MulticlassLoss):
-    """log Σ exp(f_k) − f_y, differentiable with Λ = 1/2 and gradients of norm below √2.
+    """The loss log Σ exp(f_k) − f_y, with smoothness Λ = 1/2 and gradients of norm below √2.
 
     The Hessian is diag(π) − ππᵀ for the softmax π. The absolute values of its row k sum to
     2 π_k (1 − π_k), which is at most 1/2. If a function of the span separates the data, the

@@ -35,7 +35,7 @@ class Queries(NamedTuple):
 
 @dataclass(frozen=True)
 class RankingHinge(Loss):
-    """The mean of max(0, 1 − (f_i − f_j)) over the pairs i, j of one query with y_i > y_j.
+    """The mean of the hinge max(0, 1 − (f_i − f_j)) over pairs of one query with y_i > y_j.
 
     The targets are grades, and a higher number is better. `bind` needs `groups`, which contains
     an id of the query of each document. A query whose documents have one grade has no pair. At

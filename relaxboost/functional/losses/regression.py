@@ -108,7 +108,7 @@ class Quantile(PointwiseLoss):
 
 @dataclass(frozen=True)
 class Huber(PointwiseLoss):
-    """(f − y)²/2 if |f − y| <= δ, else δ |f − y| − δ²/2, differentiable with Λ = 1.
+    """Huber's loss: (f − y)²/2 if |f − y| <= δ, else δ |f − y| − δ²/2, with smoothness Λ = 1.
 
     Parameters
     ----------

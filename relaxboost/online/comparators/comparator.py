@@ -59,7 +59,7 @@ class Comparator:
     lower: float
     upper: float
     tol: float
-    """The requested width of the bracket, divided by the loss."""
+    """The requested width of the bracket, as a fraction of the loss."""
     status: str
     """One of "optimal", "time_limit", "interrupted" and "stalled". The last one means that rounding
     errors keep the bracket wider than requested."""

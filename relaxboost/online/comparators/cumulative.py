@@ -65,7 +65,7 @@ class Cumulative:
 
     @property
     def reach(self) -> float:
-        """An upper bound on ‖w‖_1 over the domain."""
+        """An upper bound on ‖w‖_1 for all w of the domain."""
         return up(self.over.reach(self.M))
 
     def center(self) -> Vector:
