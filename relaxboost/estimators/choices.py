@@ -19,8 +19,9 @@ from relaxboost.functional.losses import LOSSES
 def loss_of(given: Any, tasks: tuple[str, ...], does: str, classes: int = 0) -> Loss:
     """Return the loss that a name or an object describes; its task must be one of `tasks`.
 
-    In errors `does` describes the estimator. If there are more than two `classes`, the name of a
-    loss of two classes stands for the corresponding multiclass loss.
+    The argument `does` says in errors what the estimator does, such as "classifies". If there are
+    more than two `classes`, the name of a loss of two classes stands for the corresponding
+    multiclass loss.
     """
     names = [name for name, kind in LOSSES.items() if kind.task in tasks]
     if isinstance(given, str) and given in names:

@@ -255,7 +255,7 @@ def weighted(f: Relaxation, weights: Vector) -> Relaxation:
 
 
 def made(hypotheses: Any, E: Array, signs: Vector, cuts: int | None = None) -> Any:
-    """Return the margin matrix of hypotheses on columns E, or their predictions if all signs are 1.
+    """Return the margin matrix of the hypotheses on columns E: predictions times signs.
 
     If `cuts` is given, each column has at most this number of stumps. A weak learner is then not
     allowed, because the game needs all hypotheses in advance.

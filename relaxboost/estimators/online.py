@@ -190,7 +190,7 @@ class OnlineEstimator(TableEstimator, ABC):
         return True
 
     def _learn(self, X: Array, Y: Array, weights: Array) -> Array:
-        """Learn from rows and targets of shape (N, outputs); return the predictions made before."""
+        """Learn from rows and targets, shape (N, outputs); return each row's earlier prediction."""
         # After an error, also in a user's base functions, the learners are as they were. Their
         # state is small compared with the rows, so that a copy is cheap.
         kept = [[array.copy() for array in learner.arrays()] for learner in self.learners_]

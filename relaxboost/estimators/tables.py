@@ -1,4 +1,4 @@
-"""The reader of X, y and sample_weight that all estimators share."""
+"""The base class with which all estimators read X, y and sample_weight."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ class Algorithm(ABC):
         return gradient
 
     def refit(self, direction: Direction, pool: Pool, risk: Any, F: Array) -> Direction:
-        """Return a direction with other values in the leaves; by default the given direction."""
+        """Return a direction with refitted leaf values; by default the given direction."""
         return direction
 
     def default_step(self, risk: Risk, learner: WeakLearner) -> str:
@@ -257,8 +257,9 @@ def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Pro
 class Naive(Algorithm):
     """The algorithm 1 of GB11: step along the hypothesis that is nearest to the gradient.
 
-    f_t = f_{t−1} − η_t (<h, ∇>/‖h‖²) h. The algorithm converges for smooth strongly convex risks
-    (GB11, Theorem 3). For other risks it can stop far from the optimum.
+    f_t = f_{t−1} − η_t (<h, ∇>/‖h‖²) h. The remainder of the projection is dropped. The algorithm
+    converges for smooth strongly convex risks (GB11, Theorem 3). For other risks it can stop far
+    from the optimum.
     """
 
     name = "naive"
@@ -276,7 +277,7 @@ class Naive(Algorithm):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Repeated(Algorithm):
-    """GB11, Algorithm 2: project the gradient, then the remainder, and so on t times in round t.
+    """The algorithm 2 of GB11: project the gradient, then the remainder, t times in round t.
 
     f_t = f_{t−1} − η_t Σ_k (<h_k, ∇'>/‖h_k‖²) h_k, where ∇' is the remainder of the gradient after
     k − 1 projections. Projection k leaves the remainder ∇' − (<h_k, ∇'>/‖h_k‖²) h_k. The paper

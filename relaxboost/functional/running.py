@@ -85,7 +85,7 @@ class _Patience:
 
 
 class _Kept(NamedTuple):
-    """The number of complete records, and the state for a warm start after the last record."""
+    """The last complete state of a run: the number of records, and the state for a warm start."""
 
     records: int
     state: dict[str, Any]

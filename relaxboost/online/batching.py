@@ -26,8 +26,8 @@ from relaxboost.online.risks import Assumptions, ordered, ranged, risk_bound, va
 
 Rule = Literal["mean", "uniform", "majority", "validation"]
 MAX_ROWS = 1024
-"""The largest number of rows in a piece of a stream, and of iterates that one pass validates. The
-losses of all these iterates on all these rows take 8 MB."""
+"""The largest number of rows in a piece, and the largest number of iterates that one pass
+validates. The table of the losses of these iterates on these rows takes 8 MB."""
 
 
 class _Piece(NamedTuple):
@@ -53,7 +53,7 @@ class _Pass:
 
     @property
     def learner(self) -> Learner:
-        """The learner, which exists after the first row."""
+        """The learner of the pass, which is created when the first row has been read."""
         assert self._learner is not None
         return self._learner
 
@@ -119,7 +119,7 @@ class BatchHypothesis:
     examples: int
     """The number m of examples."""
     among: int
-    """The number of iterates that the rule used: those averaged, drawn from, voting or compared."""
+    """The number of iterates that the rule averages, draws from, lets vote, or compares."""
     loss: float
     """The mean loss of these iterates, each on the next example."""
     wrong: float | None

@@ -119,7 +119,7 @@ class HedgedDescent(OnlineMethod):
 
     @property
     def limit(self) -> float:
-        """The largest |prediction| R."""
+        """The number R, to which the absolute values of predictions are clipped."""
         return LARGEST_LOGIT if self.loss.task == "binary" else self.targets
 
     def start(self, size: int) -> Learner:

@@ -196,7 +196,7 @@ class Learner:
 
     @property
     def rounds(self) -> int:
-        """The number of steps. A weighted example takes several steps."""
+        """The number of steps so far. An example of weight 2.5, say, takes several steps."""
         return int(self._sums[kernels.ROUNDS])
 
     @property

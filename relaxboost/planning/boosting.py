@@ -91,7 +91,7 @@ class BoostedCosts(LearnedCosts):
 
     @property
     def history(self) -> tuple[BoostRecord, ...]:
-        """One record for the start, which is round 0, and one record for each round."""
+        """The records of the run: one for the start, which is round 0, and one for each round."""
         return self.boosted.history
 
     @property

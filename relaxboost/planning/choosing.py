@@ -31,9 +31,10 @@ class Chosen(NamedTuple):
     a plan and its trip share. `strength` is the weakest strength whose score is at most 0.005 below
     the best score. With too few trips the score is nan."""
     folds: int
-    """The number of folds, 0 with too few trips."""
+    """The number of folds; 0 if there are too few trips for folds."""
     ended: str
-    """Why weaker strengths were not tried, "time_limit" or "interrupted"; otherwise empty."""
+    """The reason "time_limit" or "interrupted" if weaker strengths were not tried; otherwise empty.
+    """
 
     def __repr__(self) -> str:
         tried = [

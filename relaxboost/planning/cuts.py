@@ -62,7 +62,7 @@ class PlanFunctions:
         self._found.append((value, zero, abs(value), zero))
 
     def combined(self, rates: Array) -> Cuts:
-        """Return Σ rate · function for each row of rates >= 0, with bounds of the rounding."""
+        """Return the sum Σ rate · function for each row of rates >= 0, with rounding bounds."""
         loss, slope, loss_size, slope_size = map(np.array, zip(*self._found, strict=True))
         # A number of the result has at most this many roundings on the way of each term.
         γ = roundoff(self._terms + rates.shape[1] + 8)

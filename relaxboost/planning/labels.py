@@ -1,4 +1,4 @@
-"""The labels by which users call nodes, and the indices of the nodes."""
+"""The labels that users give to nodes, and the indices of the nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Structured losses: how much a path differs from the demonstrated path."""
+"""Structured losses, which measure how much a path differs from the demonstrated path."""
 
 from __future__ import annotations
 
@@ -172,7 +172,9 @@ class Hamming(CountedArcs):
 
 @dataclass(frozen=True)
 class Distance(PathLoss):
-    """Σ over arcs of min(1, distance/reach), for the distance of their ends to the demonstration.
+    """The sum over the arcs of a path of min(1, distance/reach).
+
+    The distance of an arc is that from its head to the nearest node of the demonstration.
 
     Parameters
     ----------

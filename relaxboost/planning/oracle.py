@@ -122,7 +122,7 @@ class Oracle:
         prove : bool
             Whether to check the potentials of every plan, for `AugmentedPlans.bound`.
         clock : Clock, optional
-            No plan is begun after the end of its time.
+            No plan is started after the end of its time.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Learning linear costs: min over w of Ω(w) + R(w), its values, cuts and lower bounds."""
+"""The problem of learning linear costs, min over w of Ω(w) + R(w): values, cuts, lower bounds."""
 
 from __future__ import annotations
 

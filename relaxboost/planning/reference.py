@@ -258,7 +258,7 @@ def _incidence(problem: Problem) -> tuple[Any, list[int], list[_Part]]:
 
 
 def _solve(program: _Program, name: str) -> str:
-    """Run the solver on the program, and return the status that the solver reports."""
+    """Solve the program with the named solver, and return the status that it reports."""
     with warnings.catch_warnings():
         # The warning "Solution may be inaccurate" says less than the bracket.
         warnings.simplefilter("ignore", UserWarning)

@@ -33,7 +33,7 @@ class LinearStart(NamedTuple):
     base: float | Linear
     """Linear costs, or 1 if the features allow none."""
     strength: float
-    """The strength of the ridge of the linear costs; nan if there are none."""
+    """The strength of the ridge of the linear costs; nan if there are no linear costs."""
     ended: str
     """The reason "time_limit" if the fit is unfinished, and otherwise an empty string."""
 
@@ -94,7 +94,7 @@ class ChosenRounds(NamedTuple):
     error: float
     """The standard error of the gain of the best score over that of 0 rounds."""
     folds: int
-    """The number of folds, 0 with too few trips."""
+    """The number of folds; 0 if there are too few trips for folds."""
     ended: str
     """The reason "time_limit" or "interrupted" if larger numbers of rounds were not tried;
     otherwise empty."""

@@ -1,4 +1,4 @@
-"""Costs of turns: the graph whose nodes are the arcs of another graph."""
+"""Graphs with costs of turns: the nodes of such a graph are the arcs of another graph."""
 
 from __future__ import annotations
 

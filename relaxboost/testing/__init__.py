@@ -84,7 +84,7 @@ __all__ = [
 
 
 def checks() -> dict[str, str]:
-    """Return the names of the checks, in the order in which they run, with their promises."""
+    """Return a dictionary from the names of the checks, in order, to the promises tested."""
     return {name: inspect.getdoc(check) or "" for name, check in _CHECKS.items()}
 
 

@@ -332,7 +332,7 @@ def _margin_above(game: Game, w: dict[int, Fraction], level: str | None) -> Frac
 
 
 def _greedy(f: Relaxation, u: list[Fraction]) -> list[Fraction] | None:
-    """Return the exact d with the least <d, u> if f only caps entries of d; None otherwise."""
+    """Return the exact minimiser d of <d, u> if f only caps entries of d; None otherwise."""
     if isinstance(f, HardMargin):
         caps = [Fraction(1)] * len(u)
     elif isinstance(f, Capped):

@@ -73,7 +73,7 @@ class _Kept(NamedTuple):
     arrays: tuple[Vector, ...]
     """Copies of `Learner.arrays`."""
     at: int
-    """The index of the next row."""
+    """The index of the next row that the learner has not learned."""
     mistakes: int
     positives: int | None
     """The number of labels +1. Checkpoints of earlier versions do not contain this number."""
