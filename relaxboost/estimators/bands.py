@@ -1,4 +1,4 @@
-"""A band around the median that covers a share of new examples, from one fit."""
+"""A regressor whose band around the median covers a given share of new examples."""
 
 from __future__ import annotations
 

@@ -61,9 +61,12 @@ class Examples(NamedTuple):
         return kept._replace(groups=groups, copies=copies)
 
     def merged(self) -> tuple[Examples, Whole]:
-        """Return the different examples, sorted, with summed weights, and the example of each row.
+        """Return the examples without duplicates, and the index of the example of each row.
 
-        A game of copies and a game of weights are therefore the same, to the bit.
+        The examples are sorted, and the weight of an example is the sum of the weights of its
+        copies.
+
+        A game of copies and a game of weights are therefore identical, to the bit.
         """
         groups = [] if self.groups is None else [self.groups]
         keys = np.column_stack([self._places(), self.codes, *groups])

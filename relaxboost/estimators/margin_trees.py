@@ -26,7 +26,8 @@ TREES = 200
 """The number of trees. With 100 the panel of docs/benchmarks.md errs on about 0.2 % more."""
 
 MAX_DRAWN_COPIES = 1000
-"""The largest number of copies of an example that are drawn one by one; more would hardly vary."""
+"""The largest number of copies of an example that are drawn separately. With more copies, the share
+that is drawn would hardly vary."""
 
 KINDS: tuple[tuple[type[DecisionTreeRegressor], int | None], ...] = (
     (DecisionTreeRegressor, 2),
@@ -35,7 +36,8 @@ KINDS: tuple[tuple[type[DecisionTreeRegressor], int | None], ...] = (
     (DecisionTreeRegressor, None),
     (ExtraTreeRegressor, None),
 )
-"""The depths of the trees. Trees take the kinds in turn; None lets a tree grow to pure leaves."""
+"""The kinds of trees, which take turns: a class of trees, and the largest depth. A tree without a
+largest depth (None) grows to pure leaves."""
 
 
 class RankedColumns(NamedTuple):

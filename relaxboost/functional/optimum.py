@@ -382,7 +382,7 @@ def _ray(space: _Space) -> Array:
 
 
 def _solved(space: _Space, solver: str | None, ray: Array) -> tuple[Array, Array | None, str, str]:
-    """Return α, Z, name and status of a general solver, as for `_Space._answers`."""
+    """Return the α, the Z, the name and the status of a general solver of cvxpy."""
     beta = cp.Variable(space.H.shape[1], name="alpha")
     f = cp.Variable(space.H.shape[0], name="F")
     F = f if len(space.shape) == 1 else cp.reshape(f, space.shape, order="C")
@@ -402,7 +402,7 @@ def _solved(space: _Space, solver: str | None, ray: Array) -> tuple[Array, Array
 
 
 def _nearest(space: _Space, point: Array | None, ray: Array) -> Array:
-    """Return the α of least risk among 0 and points near the result of a solver."""
+    """Return the α with the least risk among 0 and several points near a solver's result."""
     tries = [np.zeros(space.H.shape[1])]
     if point is not None and np.isfinite(point).all():
         tries.append(point / space.scale + _FAR * ray)

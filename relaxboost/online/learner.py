@@ -129,7 +129,7 @@ class OnlineMethod(ABC):
 
 
 class Learner:
-    """Weights that every example changes, the average of the weights, and the bounds of the theory.
+    """A learner: weights that each example changes, their average, and bounds from the theory.
 
     Learners are created by `OnlineMethod.start`. Example i is predicted with the weights w_{i−1},
     before the learner learns from it.

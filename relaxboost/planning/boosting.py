@@ -33,7 +33,7 @@ from relaxboost.planning.starting import (
 from relaxboost.planning.tasks import Task, checked_tasks
 
 FOLDS = "folds"
-"""The validation that chooses the number of rounds on folds of the tasks."""
+"""The value of `Stopping.validation` with which folds of the tasks choose the number of rounds."""
 
 
 class FlooredCosts(UserWarning):

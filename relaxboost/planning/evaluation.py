@@ -36,7 +36,8 @@ class PerTask(NamedTuple):
     optimal: Array
     """1 if a demonstration costs no more than the plan, up to rounding, and 0 otherwise."""
     shared_arcs: Array
-    """The number of arcs that plan and demonstration share, counting repeated arcs."""
+    """The number of arcs that the plan and the demonstration share, where repeated arcs count
+    repeatedly."""
     shown_arcs: Array
     """The number of arcs of the demonstration."""
     planned_arcs: Array

@@ -206,7 +206,7 @@ class RecursiveLogit:
         )
 
     def _first(self, groups: list[_Group], weight: Array, unit: Array) -> _Point:
-        """Return the first point: the start times the smallest factor that gives finite sums."""
+        """Return the initial point: the start times the least tried factor with finite sums."""
         at = -unit
         if self.start is not None:
             at = doubles("start", self.start)

@@ -43,7 +43,7 @@ def report(
     title: str = "",
     check: str = "",
 ) -> Path:
-    """Write a solution as one page: its bracket and meaning, margins, hypotheses, hard examples.
+    """Write a page about a solution: its bracket and meaning, margins, hypotheses, hard examples.
 
     The page runs no code and contains its pictures, which need the `plots` extra.
 

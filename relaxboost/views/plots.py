@@ -176,7 +176,7 @@ def draw_distribution(
 
 
 def draw_margins(margins: Mapping[str, ArrayLike], axes: Any = None) -> Any:
-    """Draw, for each name, the share of examples with at most a given margin."""
+    """Draw the cumulative distribution of the margins: one curve for each named array."""
     (axes,) = _panels(axes, 1, (5.2, 4.4))
     for index, (name, values) in enumerate(margins.items()):
         _step(axes, index, name, values)

@@ -1,4 +1,4 @@
-"""A solution in words, and as data for machines."""
+"""Reports of a solution: as text for readers, and as data for programs."""
 
 from __future__ import annotations
 
@@ -51,9 +51,7 @@ def text(solution: Solution, most: int = 10) -> str:
 
 
 def _aligned(values: list[float], width: int) -> list[str]:
-    """Return numbers as text with four decimals, or with exponents if these decimals would all be
-    0.
-    """
+    """Return numbers as text with four decimals; with exponents if all these would be 0."""
     form = ".4f" if not 0.0 < max(map(abs, values), default=0.0) < 1e-3 else ".1e"
     return [f"{value:{width}{form}}" for value in values]
 

@@ -17,10 +17,12 @@ _LINES = {
     "split_feature": "feature", "split_gain": "gain", "threshold": "threshold",
     "decision_type": "kind", "left_child": "left", "right_child": "right",
 }  # fmt: skip
-"""The lines of LightGBM's text that become columns of `Nodes.table`, and the names in JSON."""
+"""The lines of LightGBM's text that become columns of `Nodes.table`, and the names of these columns
+in JSON files."""
 _KINDS = (0, 2, _MISSING, _MISSING | _MISSING_LEFT, _CATEGORY, _CATEGORY | _MISSING)
 _MAX_DEPTH = 4096
-"""LightGBM's SHAP values need memory quadratic in the depth. Without it, the process ends."""
+"""The largest depth of trees for SHAP values. LightGBM needs memory quadratic in the depth, and
+ends the process if there is not enough."""
 _BLOCK_ROWS = 4096
 """The number of rows that are evaluated together, whose features fit into the processor's cache."""
 

@@ -413,11 +413,11 @@ class PointwiseLoss(Loss, ABC):
 
     @abstractmethod
     def atoms(self, F: Any, y: Array) -> Any:
-        """Return l(F_n, y_n) for each n as a cvxpy expression."""
+        """Return the losses l(F_n, y_n) of the examples as one cvxpy expression, shape (N,)."""
 
     @abstractmethod
     def conjugates(self, Z: Array, y: Array) -> Array:
-        """Return sup over f of z f − l(f, y_n) for each n; inf outside the domain."""
+        """Return the conjugates: sup over f of z f − l(f, y_n) for each n, inf outside."""
 
     def domain(self, y: Array) -> tuple[Array, Array] | None:
         """Return the ends of the interval on which each conjugate is finite, or None if unknown."""

@@ -100,13 +100,14 @@ class MulticlassLoss(Loss, ABC):
 
     @abstractmethod
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
-        """Return l(F_n, y_n) of shape (N,), and subgradients of shape (N, K)."""
+        """Return the losses l(F_n, y_n), shape (N,), and their subgradients, shape (N, K)."""
 
     def moves(self, F: Array, y: Whole) -> Moves:
-        """Return a function of a class k, weights p, the leaf of each example, and leaves.
+        """Return a function that moves the output of one class in each leaf, to lower the loss.
 
-        The function returns for each leaf the number v that minimises Σ p_n l(F_n + v e_k, y_n)
-        over the leaf. This default is slow, and works for any loss.
+        The function takes a class k, the weights p, the leaf of each example, and the number of
+        leaves. It returns for each leaf the number v that minimises Σ p_n l(F_n + v e_k, y_n) over
+        the examples of the leaf. This default is slow, and works for any loss.
         """
 
         def move(k: int, p: Array, leaf: Whole, leaves: int) -> Array:
@@ -121,11 +122,11 @@ class MulticlassLoss(Loss, ABC):
 
     @abstractmethod
     def atoms(self, F: Any, y: Whole) -> Any:
-        """Return l(F_n, y_n) for each n as a cvxpy expression."""
+        """Return the losses l(F_n, y_n) of the examples as one cvxpy expression, shape (N,)."""
 
     @abstractmethod
     def conjugates(self, Z: Array, y: Whole) -> Array:
-        """Return sup over f of <z, f> − l(f, y_n) for each n; inf outside the domain."""
+        """Return the conjugates: sup over f of <z, f> − l(f, y_n) for each n, inf outside."""
 
     def _risk(self, y: Whole, measure: Empirical, classes: Any, groups: Any) -> Risk:
         return MulticlassRisk(self, y, measure, classes)

@@ -201,7 +201,7 @@ class RankingRisk(Risk):
         return float(found.fun * hinge.measure.p.max())
 
     def _violated(self, F: Array, margin: float) -> tuple[Array, Array]:
-        """Return the arrays `below` and `above` of `_sweep` for all documents."""
+        """Return the sums `below` and `above` over the violated pairs; see `_sweep`."""
         below = np.empty(len(self.y))
         above = np.empty(len(self.y))
         F = np.ascontiguousarray(F, dtype=np.float64)

@@ -254,7 +254,10 @@ def _numeric_columns(frame: Any, columns: TableColumns, where: str) -> list[int]
 def _items(
     source: Iterable[Any], label: str | None, name: str, columns: TableColumns
 ) -> Iterator[Batch]:
-    """Yield the items of an iterable: (x, y) or x, each an example or a block, or frames."""
+    """Yield the items of an iterable as batches.
+
+    An item is a pair (x, y), an x without label, or a frame; x is an example or a block.
+    """
     for number, item in enumerate(source):
         if label is not None:
             # A row of a frame also has `iloc`, but no columns.
