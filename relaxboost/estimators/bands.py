@@ -170,7 +170,7 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         return np.sort(self.boosted_.decision(X) + self.starts_, axis=1)
 
     def predict_interval(self, X: Any) -> Array:
-        """Return the ends of the band for rows X of shape (N, d): (N, 2), the lower end first."""
+        """Return the lower and upper ends of the band, shape (N, 2), for rows X of shape (N, d)."""
         low, median, high = self._checked(X).T
         # A negative widening can make the ends cross. The band is then the median alone, which
         # covers no less than an empty band.

@@ -172,7 +172,10 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         return factors if held.weights is None else factors * np.asarray(held.weights)
 
     def decision_function(self, X: Any) -> Array:
-        """Return f(x) for rows X: (N,), positive for the second of two classes, or (N, K)."""
+        """Return the scores f(x) for rows X, shape (N,) or (N, K).
+
+        For two classes, a positive score means the second class.
+        """
         return self._decided(X)
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:

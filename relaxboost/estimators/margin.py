@@ -450,7 +450,7 @@ class MarginBoostClassifier(_MarginClassifier):
 
 @dataclass(eq=False, repr=False)
 class MarginBoostClassifierCV(_MarginClassifier):
-    """`MarginBoostClassifier` with the fraction among those given that is best on held-out votes.
+    """A `MarginBoostClassifier` that chooses the best of given fractions by held-out votes.
 
     Games are solved from the largest fraction to the smallest, each from the solution of the one
     before. The trees of "auto" hold out votes by themselves, and other hypotheses need a path of

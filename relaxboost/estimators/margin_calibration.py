@@ -40,7 +40,7 @@ class Calibration(NamedTuple):
         return np.asarray(slope * F + offset)
 
     def of_parts(self, parts: Array) -> Array:
-        """Return the contributions to log odds from those to votes, shape (N, d + 1, games)."""
+        """Return contributions to log odds, given contributions to votes, (N, d + 1, games)."""
         if self.stages is not None:
             slope, offset = self.stages[-1]
             parts *= slope

@@ -1,4 +1,4 @@
-"""The columns that stumps cut, made of features with missing values and categories."""
+"""The columns that stumps cut. They are made of features with missing values and categories."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ class CutColumns:
     source: Whole
     """The index of the feature of each column."""
     low: Vector
-    """The smallest and the largest value of a feature with two columns; otherwise infinite."""
+    """The smallest and the largest value of each feature with two columns; infinite for other
+    features."""
     high: Vector
     fill: Vector
     """The number that replaces a missing value; nan if no value was missing in training."""

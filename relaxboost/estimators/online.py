@@ -26,7 +26,7 @@ from relaxboost.online.streams import BaseFunctions, LinearBasis, StumpBasis
 from relaxboost.online.streams.words import BUCKETS, WithWords, Words, word_columns
 
 ROWS_PER_BLOCK = 4096
-"""The number of rows whose base functions are in memory at a time."""
+"""The number of rows whose base functions are computed and stored at a time."""
 
 
 class _Scale(NamedTuple):

@@ -55,12 +55,15 @@ class Projected(NamedTuple):
 
 
 Project: TypeAlias = Callable[[Array], Projected | None]
-"""Returns the projection of a vector on H, or None if every h is orthogonal to the vector."""
+"""The type of a function that projects a vector onto H. The result is None if every h is orthogonal
+to the vector."""
 
 
 @dataclass(frozen=True)
 class Direction:
-    """The function Σ coefficient · h of a round. The round subtracts step · function from f."""
+    """The direction of a round, the function Σ coefficient · h. The round subtracts step · function
+    from f.
+    """
 
     parts: tuple[Projected, ...]
     """The projected hypotheses whose sum is the function of the round."""

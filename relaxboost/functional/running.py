@@ -148,7 +148,7 @@ class BoostRun:
 
     @property
     def start(self) -> Array:
-        """The predictions after round `first`."""
+        """The predictions on the training set after round `first`."""
         start: Array = self._kept.state["F"]
         return start
 

@@ -1,4 +1,4 @@
-"""`boost`: learn costs that are any function of features, by functional gradient descent."""
+"""The function `boost`, which learns nonlinear costs by functional gradient descent."""
 
 from __future__ import annotations
 
@@ -413,7 +413,7 @@ def _stopping(
 
 
 def _with_choice(boosted: Boosted, choice: ChosenRounds) -> Boosted:
-    """Return the function with the chosen rounds; warn if there are none."""
+    """Return the result with the status of the choice; warn if 0 rounds were chosen."""
     tried = len(choice.scores) - 1
     status = boosted.status
     # A choice of 0 rounds ends the run by a callback.

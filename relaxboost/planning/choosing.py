@@ -152,7 +152,7 @@ class _Fold:
         self.start_value = 0.0
 
     def fit(self, strength: float, clock: Clock, search: StrengthSearch) -> tuple[Array, Array]:
-        """Return the F1 score of each held-out trip, and the weights w, for a strength."""
+        """Fit the training trips with a strength; return the F1 scores of held-out trips, and w."""
         # Only the regulariser changes, so that the cuts of the model stay valid.
         problem = self.problem.changed(regulariser=Ridge(strength))
         self.model = self.model.of(problem)

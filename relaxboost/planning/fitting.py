@@ -1,4 +1,4 @@
-"""`fit`: learn linear costs from demonstrations, to a certified gap."""
+"""The function `fit`, which learns linear costs from demonstrations to a certified gap."""
 
 from __future__ import annotations
 

@@ -252,7 +252,7 @@ class _Columns:
         return made
 
     def check_known(self, names: list[str]) -> None:
-        """Raise an InputError at the first row whose text value has no feature of its own."""
+        """Raise an InputError at the first row with a text value for which there is no feature."""
         known: dict[str, set[str]] = {}
         for parts, value in (_parts(name, self.table.columns) for name in names):
             if value is not None:

@@ -33,7 +33,7 @@ class Adjacency(NamedTuple):
 
 
 class Path:
-    """A walk along arcs of a graph; it may visit a node twice, as recorded trips do.
+    """A path along arcs of a graph. Like recorded trips, it may visit a node twice.
 
     Parameters
     ----------

@@ -168,7 +168,8 @@ class PlanningRisk(Risk):
         # Adding 0 turns -0.0 into 0.0, so that both count as equal.
         X = np.concatenate([graph.features for graph in graphs]) + 0.0
         self.features, entry = np.unique(X, axis=0, return_inverse=True)
-        """The different rows of the features of sites; F has an entry for each row."""
+        """The feature vectors of all sites without duplicates. F has an entry for each of these
+        rows."""
         self._entry = entry.ravel()
         self.measure = Empirical(len(self.features), self._shared(p))
         # The gradient contribution of the demonstrations is constant, so that it is computed once.

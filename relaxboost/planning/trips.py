@@ -160,7 +160,7 @@ def _ordered(trips: Any) -> Any:
 
 
 class _Reader:
-    """Reads trips, one after the other, and makes a task of each trip."""
+    """A reader that makes a task of each trip, one trip after another."""
 
     def __init__(self, graph: Graph, by_edge: bool, parallel: str | None, gaps: str | None) -> None:
         self.asked = graph

@@ -1,4 +1,4 @@
-"""Models of trees of LightGBM and XGBoost, read through the public interfaces of the libraries.
+"""The reader of models of LightGBM and XGBoost, which uses the public interfaces of the libraries.
 
 Both libraries return the leaf of each row and a dump with the values of all leaves. A tree is
 therefore a vector of leaf values, and its predictions are the entries at the leaves of the rows.

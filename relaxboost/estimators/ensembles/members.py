@@ -1,4 +1,4 @@
-"""An ensemble as its hypotheses, their weights, its intercept and its own decision."""
+"""The parts of an ensemble: hypotheses with weights, intercept and decision function."""
 
 from __future__ import annotations
 

@@ -375,7 +375,7 @@ class PointwiseLoss(Loss, ABC):
         return math.inf if self.slopes is None else max(map(abs, self.slopes))
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array | None]:
-        """Return the derivatives in F_n, and the second derivatives or None if unknown."""
+        """Return the first and second derivatives of the losses in F_n; None if unknown."""
         return self.pointwise(F, y)[1], None
 
     def refitted(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:

@@ -192,7 +192,7 @@ class SmoothHinge(PointwiseLoss):
         return share * (short - self.width * share / 2.0), -y * share
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the slopes, and the second derivatives 1/w on the rounded corner, else 0."""
+        """Return the slopes and second derivatives, which are 1/w on the rounded corner, else 0."""
         share = np.clip((1.0 - y * F) / self.width, 0.0, 1.0)
         return -y * share, ((share > 0.0) & (share < 1.0)) / self.width
 

@@ -30,7 +30,7 @@ class Queries(NamedTuple):
     order: Whole
     """The indices of the documents, sorted by query and grade, shape (N,)."""
     starts: Whole
-    """The positions in `order` at which the queries begin, and N, shape (Q + 1,)."""
+    """The position in `order` at which each query begins, and at the end N, shape (Q + 1,)."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The known losses, and targets as numbers, indices of classes or signs for them."""
+"""The table of losses by name, and the conversion of targets to numbers, class indices or signs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns of a table: which are left out, and which contain words."""
+"""The options for the columns of a table: columns to leave out, and columns of words."""
 
 from __future__ import annotations
 

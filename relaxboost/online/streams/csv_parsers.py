@@ -140,7 +140,7 @@ class PandasParser:
             raise self._refusal(rows, doubles) from None
 
     def _read(self, rows: bytes, doubles: list[str], texts: list[str]) -> Any:
-        """Return columns as a frame of text, in which missing numbers are nan."""
+        """Return the columns of CSV as a pandas frame of text, in which missing numbers are nan."""
         import pandas as pd
 
         # Blank lines contain no row.
