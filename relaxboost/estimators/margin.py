@@ -259,7 +259,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         return Calibration(self._sigmoids).log_odds(self._votes(Z, stage), stage)
 
     def decision_function(self, X: Any) -> Array:
-        """Return log odds: (N,), positive for the second class; or (N, K), largest for the label.
+        """Return the log odds of the second of two classes, shape (N,), or of K classes, (N, K).
 
         They are aF + b for the votes F, with a >= 0 and b of each game fitted to votes on examples
         that were held out (Platt); the votes themselves where folds is None.

@@ -12,7 +12,7 @@ from relaxboost.estimators.tables import Features
 from relaxboost.matrices import StumpColumn, StumpMatrix
 
 WEIGHT_OF_MEAN = 10.0
-"""The weight of the overall share of +1, with which the share of each category is averaged."""
+"""The weight of the overall share of +1 when it is averaged with the share of a category."""
 MAX_NAMED_CATEGORIES = 6
 
 

@@ -189,7 +189,7 @@ class TableEstimator(BaseEstimator):
         return Z
 
     def _read_frame(self, X: Any, reset: bool) -> Array | None:
-        """Return a pandas frame as doubles, a category as its index; None for another table."""
+        """Return a pandas frame as doubles, with indices for categories; None for other tables."""
         # An array has no categories, unless the estimator was fitted on a frame with categories.
         # The array then has the columns of that frame.
         if not hasattr(X, "iloc"):

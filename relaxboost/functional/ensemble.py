@@ -98,7 +98,7 @@ class Boosted:
         return np.where(born <= self.chosen, coefficients, 0.0)
 
     def decision(self, X: Any, upto: int | None = None) -> Array:
-        """Return f(x), or f_`upto`(x), for rows X; of shape (N,) or (N, K)."""
+        """Return the outputs f(x), or f_`upto`(x), for rows X, shape (N,) or (N, K)."""
         total = self._zero(X)
         weights = self.weights(upto)
         # Hypotheses of one class add up their outputs together, which is faster.

@@ -1,4 +1,4 @@
-"""From online to batch: one hypothesis from the iterates of a learner, and bounds on its risk.
+"""Online-to-batch conversion: one hypothesis from a learner's iterates, and bounds on its risk.
 
 The iterates of a learner for m examples are the weights w_0, ..., w_{m−1}, where w_{i−1} predicts
 example i and does not depend on it. Q is the uniform distribution on the iterates.

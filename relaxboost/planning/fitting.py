@@ -190,7 +190,7 @@ def fit(
 
 
 def as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None) -> Problem:
-    """Return the problem of some tasks, or a given problem, which has its own regulariser."""
+    """Return a `Problem` for a list of tasks; a given `Problem` is returned unchanged."""
     if not isinstance(tasks, Problem):
         return Problem(tasks, regulariser)
     if regulariser is not None:

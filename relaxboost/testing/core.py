@@ -94,7 +94,7 @@ def _expression(value: Any) -> str:
 
 @dataclass(frozen=True)
 class ConformanceRow:
-    """One check at one size with its worst figure and the tolerance of this figure.
+    """The result of one check at one size: its worst figure, and the tolerance of this figure.
 
     A figure is the error of a promise, and a negative figure is slack. `status` is ``"passed"``,
     ``"not claimed"`` (a trait), or, only if the caller said so, ``"skipped"`` or

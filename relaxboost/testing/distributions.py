@@ -1,4 +1,4 @@
-"""Checks of the smoothed minimiser d(u, β), and of whole games."""
+"""Checks of the smoothed minimiser d(u, β), and checks that solve a game."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ def _scales(members: Members, H: Array) -> tuple[Array, Whole]:
 def _columns(
     members: Members, H: Array, scales: Array, kept: Whole
 ) -> tuple[Array, list[Fraction]]:
-    """Return the scaled hypotheses, the intercept last, and their exact coefficients."""
+    """Return the columns (scaled hypotheses, then the intercept) and their exact coefficients."""
     # Exact coefficients give votes with whole weights an exact margin.
     columns = [H[:, j] / scales[j] for j in kept.tolist()]
     coefficients = [Fraction(members.weights[j]) * Fraction(scales[j]) for j in kept.tolist()]

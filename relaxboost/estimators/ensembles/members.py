@@ -48,8 +48,8 @@ class Members:
     """The names of the labels −1 and +1; None if the names are taken from y."""
     target: Any = None
     known: tuple[Any, ...] = ()
-    """`target` is the class that is +1 against the rest, and `known` has all classes, if there are
-    more than two. The names of the labels are then False and True."""
+    """If there are more than two classes, `target` is the class that is +1 against the rest, and
+    `known` lists all classes. The names of the labels are then False and True."""
     decision: Callable[[Any], Any] | None = field(default=None, repr=False)
     """The ensemble's own decision, from X to shape (rows of X,), on the scale of the sum above;
     None for hard votes and (H, weights)."""

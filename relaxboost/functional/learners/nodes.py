@@ -267,7 +267,7 @@ def _route(X: Array, table: Array, sets: Whole, words: Whole, out: Whole) -> Non
 
 @njit(nogil=True)
 def _layout(table: Array) -> Any:
-    """Return feature, threshold, whether missing values go left, and children of nodes and leaves.
+    """Return arrays for all nodes and leaves: feature, threshold, missing-goes-left, and children.
 
     Leaf i has the index size + i, and both of its children are the leaf.
     """

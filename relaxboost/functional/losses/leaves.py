@@ -101,7 +101,9 @@ def _select(k: Array, w: Array, ends: Whole, low: Array) -> Array:
 
 @njit(nogil=True)
 def _reach(k: Array, w: Array, start: int, stop: int, goal: float) -> tuple[float, float]:
-    """Return the least k such that Σ w over all k' <= k is at least `goal`, and Σ w − goal.
+    """Return the weighted quantile: the least k whose sum of w over all k' <= k reaches `goal`.
+
+    The second result is that sum minus `goal`.
 
     The method is quickselect with a three-way partition about the median of three.
     """

@@ -104,7 +104,10 @@ class Exponential(PointwiseLoss):
         return heights * (1.0 + (-y * F - u)), -y * heights
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the slopes and exp(−y f), also on the tangent, which has no curvature."""
+        """Return the slopes, and exp(−y f) as second derivatives.
+
+        On the tangent, whose second derivative is 0, the value at its point of contact replaces it.
+        """
         heights = np.exp(np.minimum(-y * F, STEEPEST))
         return -y * heights, heights
 

@@ -15,7 +15,7 @@ LOSSES: Registry[Any] = Registry("loss")
 
 
 def fitting(*tasks: str) -> str:
-    """Return the losses for some tasks as text for messages, such as "Squared() or Huber()"."""
+    """Return a text that lists the losses for some tasks, such as "Squared() or Huber()"."""
     *most, last = [f"{kind.__name__}()" for kind in LOSSES.values() if kind.task in tasks]
     return f"{', '.join(most)} or {last}" if most else last
 
