@@ -54,7 +54,7 @@ class LearnerEstimator(TableEstimator):
 # scikit-learn compares estimators by their parameters, and prints them itself.
 @dataclass(eq=False, repr=False)
 class FunctionalGradientEstimator(LearnerEstimator):
-    """Restricted gradient descent in function space (GB11) behind scikit-learn's interface."""
+    """The base of estimators that boost by functional gradient descent, for scikit-learn."""
 
     usual_loss: ClassVar[str]
     """The name of the default loss."""

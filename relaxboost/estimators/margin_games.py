@@ -29,8 +29,8 @@ COPIES_IN_A_FOLD = 2
 """A row is frequent if each fold has at least this number of copies on average."""
 
 FREQUENT_COPIES = 10
-"""The number of copies from which a row is frequent for bootstrap samples; five folds have the same
-limit."""
+"""The least number of copies of a row that is frequent for bootstrap samples. Five folds require
+the same number."""
 
 
 class Examples(NamedTuple):

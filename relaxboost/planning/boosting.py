@@ -250,7 +250,7 @@ def _run(
     before: BoostedCosts | None,
     choice: ChosenRounds | Callable[[], ChosenRounds] | None,
 ) -> tuple[ChosenRounds | None, tuple[Boosted, PlanningRisk, float]]:
-    """Return the choice of the number of rounds and the result of the rounds for all tasks.
+    """Return two results: the choice of the number of rounds, and the run on all tasks.
 
     If the user gave no number of rounds, folds of the tasks choose it first.
     """

@@ -36,8 +36,8 @@ class PerTask(NamedTuple):
     optimal: Array
     """1 if a demonstration costs no more than the plan, up to rounding, and 0 otherwise."""
     shared_arcs: Array
-    """The number of arcs that the plan and the demonstration share, where repeated arcs count
-    repeatedly."""
+    """The number of common arcs of plan and demonstration; an arc that both repeat counts each
+    time."""
     shown_arcs: Array
     """The number of arcs of the demonstration."""
     planned_arcs: Array

@@ -155,7 +155,9 @@ def _checked(X: Any, names: list[str]) -> Any:
 
 
 def _lightgbm(given: Any) -> BoostedTrees:
-    """Read a model of LightGBM. Its leaves include the rate, the initial score and DART's weights.
+    """Return the trees of a LightGBM model.
+
+    The leaf values include the rate, the initial score and the weights of DART.
 
     A random forest is read as the sum of its trees, because its raw score is that sum.
     """
@@ -212,7 +214,7 @@ def _leaf_values(root: dict[str, Any]) -> Array:
 
 
 def _xgboost(given: Any) -> BoostedTrees:
-    """Read a model of XGBoost. The weights of DART are multiplied into the leaves."""
+    """Return the trees of an XGBoost model. The weights of DART are multiplied into the leaves."""
     booster = given
     if is_classifier(given):
         booster = given.get_booster()

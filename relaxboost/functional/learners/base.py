@@ -73,7 +73,7 @@ class Hypothesis(ABC):
 
 
 class Pool(ABC):
-    """The interface of a weak learner's data structure for one training set, which searches H."""
+    """The interface of a pool: a weak learner with one training set, prepared for searches of H."""
 
     @abstractmethod
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:

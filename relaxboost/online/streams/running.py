@@ -346,7 +346,7 @@ def _cut(pages: Iterator[Page], every: int | None) -> Iterator[Page]:
 
 
 def _check_base(state: dict[str, Any], size: int, base: BaseFunctions) -> None:
-    """Raise InputError if a checkpoint has base functions of another kind, or another number."""
+    """Raise InputError if a checkpoint has base functions of another kind, or another count."""
     kept = state.get("origin", {}).get("base functions", "")
     # The digest of base functions begins with their name.
     was = kept.rpartition(" ")[0]
