@@ -1,4 +1,4 @@
-"""A band around the median that covers a share of new examples, from one fit."""
+"""A regressor whose band around the median covers a given share of new examples."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from relaxboost.functional import Boosted, Empirical, Quantile, Risk, boost
 
 
 class _Quantiles(Risk):
-    """Quantile losses of several levels, one for each output, of the same examples."""
+    """The quantile losses of several levels on the same examples, one output for each level."""
 
     def __init__(self, levels: tuple[float, ...], y: Array, starts: Array) -> None:
         self.losses = [Quantile(q) for q in levels]
@@ -32,7 +32,7 @@ class _Quantiles(Risk):
         self.gradient_bound = math.hypot(*(loss.gradient_bound for loss in self.losses))
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return the sum of the risks, and the subgradients, shape (N, outputs)."""
+        """Return the sum of the risks of all levels, and the subgradients, shape (N, outputs)."""
         each = [
             loss.pointwise(f, y) for loss, f, y in zip(self.losses, F.T, self.columns, strict=True)
         ]
@@ -53,12 +53,12 @@ class _Quantiles(Risk):
         )
 
     def expression(self, F: Any) -> Any:
-        """Return R as a convex cvxpy expression."""
+        """Return the sum R of the risks as a convex cvxpy expression."""
         parts = enumerate(zip(self.losses, self.columns, strict=True))
         return sum(self.measure.p @ loss.atoms(F[:, k], y) for k, (loss, y) in parts)
 
     def conjugate(self, Z: Array) -> float:
-        """Return the sum of the conjugates."""
+        """Return the sum of the conjugates of the risks of all levels."""
         parts = zip(self.losses, Z.T, self.columns, strict=True)
         return float(sum(self.measure.mean(loss.conjugates(z, y)) for loss, z, y in parts))
 
@@ -132,8 +132,8 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
             For data or parameters that do not fit; it is a ValueError.
         """
         X, y = self._read_pair(X, y)
-        # The part for the width is not the part that the functions have fitted: on that part the
-        # residuals are too small, and the band would cover less than it promises.
+        # The examples that set the width are not those that trained the functions. On the training
+        # examples the residuals are too small, and the band would cover less than it promises.
         part = self.calibration_fraction
         coverage = share("coverage", self.coverage)
         held = math.ceil(share("calibration_fraction", part) * len(y))
@@ -161,7 +161,7 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         )
         self.boosted_: Boosted = replace(boosted, state=None)
         low, _, high = self._sorted(X[out]).T
-        # The distance of each example held out from its band; negative inside the band.
+        # The distance by which each held-out example is outside its band, negative inside the band.
         outside = np.maximum(low - y[out], y[out] - high)
         self.widening_ = float(np.sort(outside)[rank - 1]) if rank <= held else math.inf
         return self
@@ -170,7 +170,7 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         return np.sort(self.boosted_.decision(X) + self.starts_, axis=1)
 
     def predict_interval(self, X: Any) -> Array:
-        """Return the ends of the band for rows X of shape (N, d): (N, 2), the lower end first."""
+        """Return the lower and upper ends of the band, shape (N, 2), for rows X of shape (N, d)."""
         low, median, high = self._checked(X).T
         # A negative widening can make the ends cross. The band is then the median alone, which
         # covers no less than an empty band.

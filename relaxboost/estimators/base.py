@@ -29,7 +29,7 @@ from relaxboost.functional.algorithms import algorithm_of
 
 
 class Held(NamedTuple):
-    """A validation set."""
+    """The held-out examples of a fit: given by the user, or a part of the training examples."""
 
     X: Any
     y: Any
@@ -38,7 +38,7 @@ class Held(NamedTuple):
 
 
 class LearnerEstimator(TableEstimator):
-    """An estimator of numeric tables. It takes missing values if its weak learner takes them."""
+    """The base of estimators of tables of numbers; missing values depend on the learner."""
 
     learner: Any
 
@@ -51,9 +51,10 @@ class LearnerEstimator(TableEstimator):
         )
 
 
-@dataclass(eq=False, repr=False)  # scikit-learn compares and prints its estimators itself
+# scikit-learn compares estimators by their parameters, and prints them itself.
+@dataclass(eq=False, repr=False)
 class FunctionalGradientEstimator(LearnerEstimator):
-    """Restricted gradient descent in function space (GB11) behind scikit-learn's interface."""
+    """The base of estimators that boost by functional gradient descent, for scikit-learn."""
 
     usual_loss: ClassVar[str]
     """The name of the default loss."""
@@ -113,7 +114,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
         return X, y, given
 
     def _given(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> Held | None:
-        """Return the validation set that `fit` was given, or None."""
+        """Return the validation set that the user gave to `fit`, or None."""
         if X_val is None and y_val is None:
             if sample_weight_val is not None:
                 raise InputError("sample_weight_val goes with X_val and y_val; give all, or none")
@@ -172,26 +173,27 @@ class FunctionalGradientEstimator(LearnerEstimator):
                 warm_start=before,
                 rng=seed,
             )
-        # The state for a warm start holds arrays of training length, which pickles should not.
+        # The state for a warm start contains arrays of training length, which pickles should not
+        # contain.
         self.boosted_: Boosted = boosted if self.warm_start else replace(boosted, state=None)
         self.n_iter_ = self.boosted_.rounds
         self._seed = drawn
 
     def _report(self, state: BoostState) -> None:
-        """Print the risk of a round, if `verbose` asks for this round."""
+        """Print the risk of a round, if `verbose` requests a line for this round."""
         every = max(1, self.max_rounds // 10) if self.verbose == 1 else 1
         if self.verbose and state.round % every == 0:
             print(f"round {state.round}: risk {state.value:.6g}")
 
     def _seeded(self, is_warm: bool) -> int:
-        """Return the seed of the split; a warm start splits the data like the fit before."""
+        """Return the seed of the split. A warm start splits the data as the fit before it did."""
         if is_warm:
             return self._seed
         # A RandomState changes with each draw, so that the number drawn is kept for warm starts.
         return seed_of(self.random_state)
 
     def _before(self) -> Boosted | None:
-        """Return the run that a warm start continues, or None."""
+        """Return the run that a warm start continues, or None without one."""
         before: Boosted | None = getattr(self, "boosted_", None) if self.warm_start else None
         if before is None:
             return None
@@ -215,7 +217,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
         return algorithm_of("refitted" if weak_learner(self.learner).leafy else "residual")
 
     def _step(self, risk: Risk) -> Any:
-        """Return the step, or the name of the default step."""
+        """Return the step that the user gave, or the name of the default step."""
         made = self._made().filled(step=self.step)
         if made.step is not None:
             return made.step
@@ -235,7 +237,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
         )
 
     def _split(self, y: Any, groups: Any, loss: Loss, random: Any) -> tuple[Any, Any]:
-        """Return the rows to train on and the rows held out."""
+        """Return the training rows and the held-out rows of a fit."""
         part = share("validation_fraction", self.validation_fraction)
         # Queries stay whole, because the loss compares the documents of a query. Classes are held
         # out in proportion, so that the classes of both parts are the same.
@@ -271,11 +273,11 @@ class FunctionalGradientEstimator(LearnerEstimator):
         return self._read(X)
 
     def _scores(self, F: Array) -> Array:
-        """Return the scores that the user sees, from the values of f."""
+        """Return the user's scores for the values of f, such as the values plus an intercept."""
         return F
 
     def _predicted(self, scores: Array) -> Any:
-        """Return predictions from scores."""
+        """Return the predictions, labels or numbers, for scores."""
         return scores
 
     def _decided(self, X: Any) -> Array:

@@ -19,8 +19,9 @@ from relaxboost.functional.losses import LOSSES
 def loss_of(given: Any, tasks: tuple[str, ...], does: str, classes: int = 0) -> Loss:
     """Return the loss that a name or an object describes; its task must be one of `tasks`.
 
-    In errors `does` describes the estimator. If there are more than two `classes`, the name of a
-    loss of two classes stands for the corresponding multiclass loss.
+    The argument `does` says in errors what the estimator does, such as "classifies". If there are
+    more than two `classes`, the name of a loss of two classes stands for the corresponding
+    multiclass loss.
     """
     names = [name for name, kind in LOSSES.items() if kind.task in tasks]
     if isinstance(given, str) and given in names:
@@ -68,7 +69,7 @@ def _of_more(name: str, classes: int) -> Loss:
 
 
 def is_likelihood(given: Any) -> bool:
-    """Return whether a loss, a name or an object, is minus the logarithm of a probability."""
+    """Return whether a loss (a name or an object) is minus the logarithm of a probability."""
     if isinstance(given, str):
         return given in LOSSES and LOSSES[given].likelihood
     return isinstance(given, Loss) and given.likelihood
@@ -102,7 +103,7 @@ def weak_learner(given: Any) -> WeakLearner:
 
 
 def threads(jobs: Any) -> int:
-    """Return the number of threads or processes that `n_jobs` allows: None is 1, −1 all processors.
+    """Return the number of threads or processes for `n_jobs`: 1 for None, all processors for −1.
 
     `joblib.effective_n_jobs(None)` is not always 1: it follows `joblib.parallel_config`.
     """
@@ -112,7 +113,7 @@ def threads(jobs: Any) -> int:
 
 
 def takes_missing(learner: Any) -> bool:
-    """Return whether a learner, a name or an object, takes missing values."""
+    """Return whether a learner, given as a name or an object, takes missing values."""
     known = LEARNERS[learner] if isinstance(learner, str) and learner in LEARNERS else learner
     return bool(getattr(known, "missing", False))
 
@@ -128,7 +129,7 @@ def options_of(parameter: str, given: Any) -> dict[str, Any]:
     made = _object(parameter, given)
     if made is None:
         return {}
-    # A constructor may have arguments that the object does not keep.
+    # A constructor may have arguments that are no attributes of the object.
     names = signature(type(made)).parameters
     return {name: getattr(made, name) for name in names if hasattr(made, name)}
 

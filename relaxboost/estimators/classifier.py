@@ -19,7 +19,8 @@ from relaxboost.estimators.tables import classes_of, restores_fit
 from relaxboost.functional.losses.targets import decided
 
 LEAST_SHARE_OF_MEAN_WEIGHT = 1e-6
-"""A smaller weight counts as 0, so that no leaf holds only examples of such weights."""
+"""A weight below this multiple of the mean weight counts as 0, so that no leaf holds only examples
+of such weights."""
 
 
 @dataclass(eq=False, repr=False)
@@ -171,7 +172,10 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         return factors if held.weights is None else factors * np.asarray(held.weights)
 
     def decision_function(self, X: Any) -> Array:
-        """Return f(x) for rows X: (N,), positive for the second of two classes, or (N, K)."""
+        """Return the scores f(x) for rows X, shape (N,) or (N, K).
+
+        For two classes, a positive score means the second class.
+        """
         return self._decided(X)
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:

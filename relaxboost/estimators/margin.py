@@ -34,7 +34,7 @@ from relaxboost.relaxations.base import fixed_m
 
 @dataclass
 class ClassGames(Games):
-    """The game of each class against the rest, or one game of two classes."""
+    """The game of two classes, or for more classes a game of each class against the rest."""
 
     classes: Any = None
     is_balanced: bool = True
@@ -42,14 +42,14 @@ class ClassGames(Games):
 
     @classmethod
     def of(cls, table: Any, hypotheses: Any, classes: Any, is_balanced: bool) -> ClassGames:
-        """Return the games of these classes."""
+        """Return the games for these classes."""
         # One game separates two classes. Its votes are positive for the second class.
         targets = [1] if classes.size == 2 else list(range(classes.size))
         return cls(table, hypotheses, targets, classes, is_balanced)
 
     @property
     def has_unseen_votes(self) -> bool:
-        """Whether there is a pool of trees, in which some trees have not seen an example."""
+        """Whether there is a pool of trees, some of which have not seen an example."""
         return isinstance(self.hypotheses, str) and self.hypotheses == "auto"
 
     def columns(self, given: Examples, k: int, grid: list[Any]) -> tuple[Columns, Any]:
@@ -72,7 +72,7 @@ class ClassGames(Games):
         return [Game(matrix, weighted(f, weights), over=over) for f in grid]
 
     def begin(self, matrix: Any) -> Any:
-        """Return equal weights of the trees of a pool, which are good votes if time runs out."""
+        """Return equal weights for the trees of a pool, which are good if the time runs out."""
         return matrix.equal_weights() if isinstance(matrix, TreePool) else None
 
     def unseen_votes(self, played: list[Played]) -> Array:
@@ -81,7 +81,7 @@ class ClassGames(Games):
         return np.array(votes[0]) if len(votes) == 1 else np.moveaxis(np.array(votes), 0, -1)
 
     def _weights(self, given: Examples, k: int) -> Vector:
-        """Return the weights in the game of class k."""
+        """Return the weights of the examples in the game of class k."""
         if len(self.targets) == 1 or not self.is_balanced:
             return given.weights
         # A class has a small share of the weight if there are many classes. The constant vote
@@ -91,7 +91,7 @@ class ClassGames(Games):
         return np.where(own, rest, 1.0) * given.weights
 
     def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
-        """Return the vote for a part of the examples that makes no game, or None."""
+        """Return the constant vote for a part of the examples without a game, or None."""
         # A vote without features knows nothing if all rows are equal; a single class decides it.
         here = part.codes == k
         if not is_varied:
@@ -123,7 +123,7 @@ class ClassGames(Games):
         return losses
 
     def shortfall(self, k: int, s: Solution, tol: float) -> str:
-        """Return in words what the solution of a class lacks."""
+        """Return a text that says why the solution of a class is not good, or an empty text."""
         said = super().shortfall(k, s, tol)
         return said and f"class {self.classes.tolist()[k]!r}: {said}"
 
@@ -138,13 +138,13 @@ def class_probabilities(log_odds: Array) -> Array:
 
 
 def _unseen(s: Solution) -> Vector:
-    """Return for each example the votes of the trees that have not seen it."""
+    """Return for each example the votes of those trees that have not seen it."""
     return cast(TreePool, s.game.matrix).unseen_votes(s.support, s.coefficients)
 
 
 @dataclass(eq=False, repr=False)
 class _MarginClassifier(ClassifierMixin, MarginBoost):
-    """The base of both classifiers: a game for each class against the rest, and calibration."""
+    """The base of both margin classifiers: games of each class against the rest, calibrated."""
 
     _: KW_ONLY
     hypotheses: Any = "auto"
@@ -153,7 +153,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
 
     @abstractmethod
     def _grid(self) -> list[Relaxation]:
-        """Return the relaxations to choose from, the softest first."""
+        """Return the relaxations from which one is chosen, the softest first."""
 
     @restores_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -259,7 +259,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         return Calibration(self._sigmoids).log_odds(self._votes(Z, stage), stage)
 
     def decision_function(self, X: Any) -> Array:
-        """Return log odds: (N,), positive for the second class; or (N, K), largest for the label.
+        """Return the log odds of the second of two classes, shape (N,), or of K classes, (N, K).
 
         They are aF + b for the votes F, with a >= 0 and b of each game fitted to votes on examples
         that were held out (Platt); the votes themselves where folds is None.
@@ -450,7 +450,7 @@ class MarginBoostClassifier(_MarginClassifier):
 
 @dataclass(eq=False, repr=False)
 class MarginBoostClassifierCV(_MarginClassifier):
-    """`MarginBoostClassifier` with the fraction among those given that is best on held-out votes.
+    """A `MarginBoostClassifier` that chooses the best of given fractions by held-out votes.
 
     Games are solved from the largest fraction to the smallest, each from the solution of the one
     before. The trees of "auto" hold out votes by themselves, and other hypotheses need a path of

@@ -24,7 +24,7 @@ from relaxboost.relaxations import Capped
 
 
 def soft_margin(share: Any, name: str = "", example: str = "fraction=0.5") -> Capped:
-    """Return the soft margin of a share of the examples; its error names the user's parameter."""
+    """Return the soft margin of a share of the examples; its error names the parameter."""
     try:
         return Capped(fraction=share)
     except InputError:
@@ -44,7 +44,8 @@ class MarginBoost(TableEstimator):
 
     takes_categories = True
     usual_fractions: ClassVar = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-    """The fractions of "auto". No fixed fraction is as good on all data (docs/benchmarks.md)."""
+    """The fractions that "auto" compares. No fixed fraction is good on all data
+    (docs/benchmarks.md)."""
 
     _: KW_ONLY
     hypotheses: Any = "stumps"
@@ -70,7 +71,9 @@ class MarginBoost(TableEstimator):
         return Z, y, read_weights(sample_weight, len(Z))
 
     def _is_auto(self, name: str, value: Any) -> bool:
-        """Return whether a parameter is "auto"; it needs folds to choose by."""
+        """Return whether a parameter is "auto", which requires folds; raise InputError for other
+        strings.
+        """
         if isinstance(value, str) and value != "auto":
             raise InputError(f'{name} is a number or "auto", got {value!r}; give {name}=0.5, say')
         if isinstance(value, str) and self.folds is None:
@@ -81,7 +84,9 @@ class MarginBoost(TableEstimator):
         return isinstance(value, str)
 
     def _shares(self, fraction: Any) -> list[Any]:
-        """Return the soft margin of a fraction, or of those of "auto", the softest first."""
+        """Return the soft margin of a fraction, or those of the fractions of "auto", the softest
+        first.
+        """
         is_auto = self._is_auto("fraction", fraction)
         fractions = reversed(self.usual_fractions) if is_auto else [fraction]
         return [soft_margin(x) for x in fractions]
@@ -92,7 +97,8 @@ class MarginBoost(TableEstimator):
         A stage is a setting of the path. The votes have the shape (stages, examples[, classes]), or
         are None if no votes were held out.
         """
-        # A setting that the user gives must not stand next to the choice of an earlier fit.
+        # The choice of an earlier fit must not remain as an attribute if the user now gives the
+        # setting.
         for name in ("cv_errors_", f"{choice.name}_"):
             self.__dict__.pop(name, None)
         path = self._path(rule, choice.is_open or calibrates)
@@ -109,7 +115,7 @@ class MarginBoost(TableEstimator):
         return None if held is None else held[: len(self._stages)]
 
     def _path(self, rule: Games, holds_out: bool) -> WarmPath:
-        """Return the path of the games, with the time that all of them share."""
+        """Return the path of the games, which all share one time limit."""
         path = WarmPath(rule, self.tol, self.n_jobs, self.verbose)
         if self.time_limit is not None:
             path.deadline = time.time() + positive("time_limit", self.time_limit)
@@ -118,7 +124,10 @@ class MarginBoost(TableEstimator):
         return path
 
     def _warn_of_single_hypothesis(self) -> None:
-        """Warn if one hypothesis decides, and is wrong. A user who gave the fraction chose that."""
+        """Warn if one hypothesis has all the weight and errs on training examples.
+
+        There is no warning for a fraction that the user gave.
+        """
         if any(s.support.size == 1 and (s.margins < 0.0).any() for s in self._solutions):
             self._warn(
                 "a single hypothesis has all of the weight and is wrong on some examples: lower "
@@ -129,7 +138,7 @@ class MarginBoost(TableEstimator):
     def _solved_at_once(
         self, path: WarmPath, choice: SettingChoice, given: Examples, calibrates: bool
     ) -> tuple[list[Played], Array | None]:
-        """Return the solutions up to the chosen setting, and votes of unseen examples."""
+        """Return the solutions up to the chosen setting, and votes of trees on unseen examples."""
         played = path.solve(given, choice.grid, self._starts(len(path.rule.targets)))
         if self.folds is None:
             return played, None
@@ -144,7 +153,7 @@ class MarginBoost(TableEstimator):
     def _solved_by_folds(
         self, path: WarmPath, choice: SettingChoice, given: Examples, calibrates: bool
     ) -> tuple[list[Played], Array | None]:
-        """Return the solutions up to the setting that folds choose, and the votes held out."""
+        """Return the solutions up to the setting that folds choose, and the held-out votes."""
         grid = choice.grid
         held = None
         if choice.is_open:
@@ -162,7 +171,7 @@ class MarginBoost(TableEstimator):
     def _choose(
         self, choice: SettingChoice, held: Array, given: Examples, is_whole: bool
     ) -> list[Any]:
-        """Return the grid up to the best setting by held-out votes."""
+        """Return the settings of the grid up to the best one, by the votes on held-out examples."""
         best, self.cv_errors_ = choice.best(held, given)
         setattr(self, f"{choice.name}_", choice.values[best])
         if not is_whole:
@@ -172,7 +181,7 @@ class MarginBoost(TableEstimator):
 
     def _starts(self, games: int) -> list[Solution | None]:
         """Return the solution of the last fit for each game, or None without a warm start."""
-        # With another number of classes the games are others.
+        # If the number of classes has changed, the old solutions belong to other games.
         before = getattr(self, "_solutions", []) if self.warm_start else []
         return before if len(before) == games else [None] * games
 
@@ -180,20 +189,20 @@ class MarginBoost(TableEstimator):
         warnings.warn(said, ConvergenceWarning, stacklevel)
 
     def _describe(self, rule: Games, rows: Whole, went: Whole) -> None:
-        """Set the attributes that describe the solutions, and warn of what the solutions lack."""
+        """Set the attributes that describe the solutions, and warn if a solution is not good."""
         for k, s in zip(rule.targets, self._solutions, strict=True):
             if said := rule.shortfall(k, s, self.tol):
                 self._warn(said)
         self.margin_ = self._each([np.array([s.lower, s.upper]) for s in self._solutions])
         self.support_ = self._each([s.support for s in self._solutions])
         self.hypotheses_ = self._each([voter.words() for voter in self._stages[-1]])
-        # An example of several games counts by its worst game.
+        # The margin of an example is compared in each of its games, and the worst game counts.
         short = np.max([rule.below(s) for s in self._solutions], axis=0)[went]
         order = np.argsort(-short, kind="stable")
         self.hardest_ = rows[order[: np.count_nonzero(short > 0.0)]]
 
     def _each(self, values: list[Any]) -> Any:
-        """Return the value of the only game, or the list of all games."""
+        """Return the value if there is one game, and the list of the values otherwise."""
         return values[0] if len(values) == 1 else values
 
     @property
@@ -238,16 +247,16 @@ class MarginBoost(TableEstimator):
 
 
 class ScoreBoost(MarginBoost):
-    """A margin estimator whose votes are the prediction."""
+    """The base of margin estimators whose predictions are the votes: regression and ranking."""
 
     def predict(self, X: Any) -> Vector:
-        """Return F(x) for rows X of shape (N, d), of shape (N,)."""
+        """Return the predictions F(x) for rows X of shape (N, d), shape (N,)."""
         check_is_fitted(self)
         F: Vector = self._stages[-1][0](self._read(X))
         return F
 
     def staged_predict(self, X: Any) -> Iterator[Vector]:
-        """Yield F(x), shape (N,), for each setting that `fit` solved, the softest first."""
+        """Yield F(x), shape (N,), for each setting that `fit` solved, the softest setting first."""
         check_is_fitted(self)
         Z = self._read(X)
         return (voter(Z) for (voter,) in self._stages)

@@ -1,7 +1,7 @@
-"""Calibration: from votes to log odds, by votes on examples that were held out.
+"""The calibration of votes as log odds, which is fitted to votes on held-out examples.
 
-scikit-learn's CalibratedClassifierCV would fit all games again to hold votes out. The votes that
-chose the fraction serve here.
+scikit-learn's CalibratedClassifierCV would solve all games again to obtain such votes. This module
+uses the held-out votes that have chosen the fraction.
 """
 
 from __future__ import annotations
@@ -17,27 +17,30 @@ from relaxboost.estimators.margin_games import Examples
 
 
 class Calibration(NamedTuple):
-    """Log odds a F + b of the votes F, with a >= 0 and b of each stage (Platt 1999)."""
+    """The map from votes F to log odds a F + b, with numbers a >= 0 and b for each stage (Platt
+    1999).
+    """
 
     stages: list[Any] | None
-    """The pair (a, b) of each stage: numbers, or vectors over classes. None keeps the votes."""
+    """The pair (a, b) of each stage: numbers, or vectors over the classes. If it is None, the log
+    odds are the votes."""
 
     @classmethod
     def of(cls, held: Array | None, given: Examples, targets: list[int]) -> Calibration:
-        """Return the calibration of each stage by the held-out votes, shape (stages, ...)."""
+        """Return the calibration of each stage, fitted to held-out votes of shape (stages, ...)."""
         if held is None:
             return cls(None)
         return cls([sigmoids(F, given, targets) for F in held])
 
     def log_odds(self, F: Array, stage: int) -> Array:
-        """Return the log odds of the votes, or the votes if no votes were held out."""
+        """Return the log odds for votes; without calibration these are the votes themselves."""
         if self.stages is None:
             return F
         slope, offset = self.stages[stage]
         return np.asarray(slope * F + offset)
 
     def of_parts(self, parts: Array) -> Array:
-        """Return the contributions to log odds from those to votes, shape (N, d + 1, games)."""
+        """Return contributions to log odds, given contributions to votes, (N, d + 1, games)."""
         if self.stages is not None:
             slope, offset = self.stages[-1]
             parts *= slope
@@ -47,7 +50,7 @@ class Calibration(NamedTuple):
 
 
 def sigmoids(F: Array, given: Examples, targets: list[int]) -> Any:
-    """Return a and b of the log odds a F + b: numbers for one target, else vectors."""
+    """Return a and b of the log odds a F + b: numbers for one target, vectors for several."""
     columns = F.reshape(len(F), -1).T
     pairs = zip(targets, columns, strict=True)
     found = [_sigmoid(f, given.codes == k, given.weights) for k, f in pairs]
@@ -55,7 +58,7 @@ def sigmoids(F: Array, given: Examples, targets: list[int]) -> Any:
 
 
 def _sigmoid(F: Vector, positive: Any, weights: Vector) -> tuple[float, float]:
-    """Return a >= 0 and b of P(+1) = 1 / (1 + exp(−a F − b)), with Platt's targets."""
+    """Return a >= 0 and b of P(+1) = 1 / (1 + exp(−a F − b)), fitted to Platt's targets."""
     up = float(weights[positive].sum())
     down = float(weights[~positive].sum())
     # Platt's targets are not 0 and 1, so that votes that separate the classes get finite odds.

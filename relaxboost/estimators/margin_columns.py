@@ -1,4 +1,4 @@
-"""The columns that stumps cut, made of features with missing values and categories."""
+"""The columns that stumps cut. They are made of features with missing values and categories."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from relaxboost.estimators.tables import Features
 from relaxboost.matrices import StumpColumn, StumpMatrix
 
 WEIGHT_OF_MEAN = 10.0
-"""The share of +1 of a category is averaged with the overall share, which has this weight."""
+"""The weight of the overall share of +1 when it is averaged with the share of a category."""
 MAX_NAMED_CATEGORIES = 6
 
 
@@ -34,9 +34,10 @@ class CutColumns:
     ranks: tuple[Vector | None, ...]
     """The rank of each category; None for a feature of numbers."""
     source: Whole
-    """The feature of each column."""
+    """The index of the feature of each column."""
     low: Vector
-    """The smallest and the largest value of a feature with two columns; otherwise infinite."""
+    """The smallest and the largest value of each feature with two columns; infinite for other
+    features."""
     high: Vector
     fill: Vector
     """The number that replaces a missing value; nan if no value was missing in training."""
@@ -51,7 +52,8 @@ class CutColumns:
             ranks.append(rank)
             x = _ranked(Z[:, f], rank)
             known = x[~np.isnan(x)]
-            # Without missing values one column suffices. A missing value later gets the vote 0.
+            # Without missing values in training, one column suffices. Votes for a later missing
+            # value are 0.
             if known.size == x.size:
                 made.append((f, -np.inf, np.inf, np.nan))
             elif known.size == 0:
@@ -76,10 +78,10 @@ class CutColumns:
         return np.where(np.isnan(E), self.fill, E)
 
     def words(self, stump: StumpColumn, above_it: bool) -> str:
-        """Return in words where a stump, or its negative, votes +1: "age > 30 or missing"."""
+        """Return a text that says where a stump or its negative votes +1: "age > 30 or missing"."""
         c = stump.feature
         name = self.table.names[int(self.source[c])]
-        # Both are False if no value was missing in training.
+        # Both flags are False if no value was missing in training.
         is_below = bool(self.fill[c] < self.low[c])
         is_above = bool(self.fill[c] > self.high[c])
         if is_below and stump.threshold < self.low[c]:
@@ -90,7 +92,7 @@ class CutColumns:
         return text + " or missing" * (is_above if above_it else is_below)
 
     def _condition(self, stump: StumpColumn, above_it: bool) -> str:
-        """Return in words the side of a threshold, or the categories on this side."""
+        """Return a text for one side of a threshold, or for the categories on this side."""
         f = int(self.source[stump.feature])
         levels = self.table.levels[f]
         rank = self.ranks[f]
@@ -114,7 +116,7 @@ class SubsetStumps(StumpMatrix):
         super().__init__(self._columns(Z), signs, names, None)
 
     def describe(self, j: int, sign: int = 1) -> str:
-        """Return e.g. "age > 30", or "city in {Oslo, Rome}"."""
+        """Return a stump in words, such as "age > 30" or "city in {Oslo, Rome}"."""
         return self._columns.words(self.hypothesis(j), sign > 0)
 
 
@@ -137,5 +139,5 @@ def _ranks(codes: Vector, levels: int, signs: Vector, weights: Vector) -> Vector
 def _ranked(x: Vector, rank: Vector | None) -> Vector:
     if rank is None:
         return x
-    # A missing value takes the last entry, nan.
+    # Missing values have the index −1, and thus get the last entry, which is nan.
     return np.append(rank, np.nan)[np.where(np.isnan(x), -1, x).astype(np.int64)]

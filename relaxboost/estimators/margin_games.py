@@ -1,4 +1,4 @@
-"""Weighted examples, combined hypotheses, and the games that are made of them."""
+"""Weighted examples, weighted combinations of hypotheses, and games made of both."""
 
 from __future__ import annotations
 
@@ -22,17 +22,19 @@ from relaxboost.relaxations import Capped, Caps, HardMargin, Relaxation
 from relaxboost.relaxations.k_or_fraction import exact_share
 
 MAX_NUMBERS_IN_CERTIFICATE = 2_000_000
-"""A certificate of a larger matrix holds the SHA-256 of the matrix instead of its numbers."""
+"""The largest number of entries of a matrix that a certificate contains. For a larger matrix it
+contains the SHA-256."""
 
 COPIES_IN_A_FOLD = 2
 """A row is frequent if each fold has at least this number of copies on average."""
 
 FREQUENT_COPIES = 10
-"""A row is frequent for bootstrap samples from this number of copies on, as for five folds."""
+"""The least number of copies of a row that is frequent for bootstrap samples. Five folds require
+the same number."""
 
 
 class Examples(NamedTuple):
-    """Rows as the reader returns them, the indices of their labels, weights, and groups."""
+    """The training examples: rows as the reader returns them, label indices, weights and groups."""
 
     Z: Array
     codes: Whole
@@ -41,26 +43,30 @@ class Examples(NamedTuple):
     once: bool = False
     """Whether equal examples have been merged, so that weights count copies."""
     copies: Vector | None = None
-    """The numbers of copies, if weights have other factors besides; None if the weights are it."""
+    """The number of copies of each example. It is None if the weights are these numbers, without
+    other factors."""
     seed: int = 0
-    """The seed of the folds and of the pool of trees."""
+    """The seed of the random folds and of the pool of trees."""
 
     @property
     def counts(self) -> Vector:
-        """The numbers of copies, which are not whole if the weights of the user are not."""
+        """The numbers of copies of the examples, which need not be whole numbers."""
         return self.weights if self.copies is None else self.copies
 
     def at(self, rows: Any) -> Examples:
-        """Return the examples of some rows."""
+        """Return the examples whose indices or mask are given."""
         groups = None if self.groups is None else self.groups[rows]
         copies = None if self.copies is None else self.copies[rows]
         kept = self._replace(Z=self.Z[rows], codes=self.codes[rows], weights=self.weights[rows])
         return kept._replace(groups=groups, copies=copies)
 
     def merged(self) -> tuple[Examples, Whole]:
-        """Return the different examples, sorted, with summed weights, and the example of each row.
+        """Return the examples without duplicates, and the index of the example of each row.
 
-        A game of copies and a game of weights are therefore the same, to the bit.
+        The examples are sorted, and the weight of an example is the sum of the weights of its
+        copies.
+
+        A game of copies and a game of weights are therefore identical, to the bit.
         """
         groups = [] if self.groups is None else [self.groups]
         keys = np.column_stack([self._places(), self.codes, *groups])
@@ -117,22 +123,22 @@ class Examples(NamedTuple):
         return row
 
     def _are_frequent(self, row: Whole, copies: int) -> Any:
-        """Return whether the row of each example has several labels and enough copies."""
+        """Return for each example whether its row is frequent, with several labels."""
         labels = np.bincount(np.unique(np.column_stack([row, self.codes]), axis=0)[:, 0])
         return ((labels > 1) & (np.bincount(row, self.counts) >= copies))[row]
 
     def _places(self) -> Array:
-        """Return the rank of each value among the values of its feature, where nan is a value."""
+        """Return the rank of each value among the values of its feature; nan counts as a value."""
         return np.column_stack([np.unique(x, return_inverse=True)[1] for x in self.Z.T])
 
 
 class Voter(NamedTuple):
-    """A combined hypothesis: hypotheses with weights, and the columns that they read."""
+    """A combined hypothesis: weighted hypotheses, and the columns of the data that they read."""
 
     columns: Columns
     members: list[tuple[float, Any]]
     means: Vector
-    """The means of the stumps over the training examples; nan for other hypotheses."""
+    """The mean output of each stump over the training examples; nan for other hypotheses."""
     offset: float = 0.0
 
     @classmethod
@@ -143,10 +149,10 @@ class Voter(NamedTuple):
         given: Examples,
         offset: float = 0.0,
     ) -> Voter:
-        """Return the combined hypothesis of pairs of a weight and a hypothesis."""
+        """Return the combined hypothesis for pairs of a weight and a hypothesis."""
         E = columns(given.Z)
         share = given.weights / given.weights.sum()
-        # Only the contributions of stumps need means.
+        # The means are only used by the contributions, which exist for stumps only.
         means = [
             float(share @ h(E)) if isinstance(h, StumpColumn) else math.nan for _, h in members
         ]
@@ -169,7 +175,7 @@ class Voter(NamedTuple):
         return [(c, h, int(self.columns.source[h.feature])) for c, h in self.members]
 
     def importances(self, features: int) -> Vector:
-        """Return the sum over the hypotheses of |weight| times the share of each feature."""
+        """Return for each feature the sum of |weight| times its share, over all hypotheses."""
         total = np.zeros(features)
         for c, h in self.members:
             if isinstance(h, PooledTree):
@@ -183,7 +189,8 @@ class Voter(NamedTuple):
         return total
 
     def contributions(self, Z: Array) -> Array:
-        """Return what each feature adds to the mean of the votes, and that mean, (N, d + 1).
+        """Return the contribution of each feature to the votes, and the mean of the votes, (N, d +
+        1).
 
         A stump h of weight c reads one feature. Its SHAP value is c (h(x) − E h) for this feature
         and 0 for the others.
@@ -201,20 +208,21 @@ class Voter(NamedTuple):
         described = [
             (abs(c), self.columns.words(h, c > 0))
             if isinstance(h, StumpColumn) and isinstance(self.columns, CutColumns)
-            else (abs(c), "not " * (c < 0) + f"{h!r} no. {n}")  # all trees have the same repr
+            # The representation is the same for all trees.
+            else (abs(c), "not " * (c < 0) + f"{h!r} no. {n}")
             for n, (c, h) in enumerate(self.members)
         ]
         return sorted(described, key=lambda pair: -pair[0])
 
 
 def _predictions(h: Any, E: Any) -> Vector:
-    """Return the predictions of a hypothesis, an object with `predict` or a function."""
+    """Return the predictions of a hypothesis, which is a function or an object with `predict`."""
     return np.asarray(getattr(h, "predict", h)(E), dtype=np.float64)
 
 
 def takes_weights(f: Relaxation) -> bool:
-    """Return whether a relaxation takes weights of examples."""
-    # A given prior has a number for each example already.
+    """Return whether a relaxation accepts weights of examples."""
+    # A user-defined prior already has a number for each example.
     prior = f.per_example == "prior" and getattr(f, "prior", 0) is None
     return prior or isinstance(f, Capped | HardMargin)
 
@@ -250,10 +258,10 @@ def weighted(f: Relaxation, weights: Vector) -> Relaxation:
 
 
 def made(hypotheses: Any, E: Array, signs: Vector, cuts: int | None = None) -> Any:
-    """Return the margin matrix of hypotheses on columns E, or their predictions if all signs are 1.
+    """Return the margin matrix of the hypotheses on columns E: predictions times signs.
 
-    With `cuts` there is at most this number of stumps for a column, and no weak learner is allowed,
-    because its hypotheses cannot be written down in advance.
+    If `cuts` is given, each column has at most this number of stumps. A weak learner is then not
+    allowed, because the game needs all hypotheses in advance.
     """
     if isinstance(hypotheses, str) and hypotheses == "stumps":
         return stumps(E, signs, max_cuts=cuts)
@@ -282,10 +290,10 @@ def check_written(rows: int, hypotheses: int) -> None:
 
 
 def proof(solution: Solution) -> Certificate:
-    """Return the certificate, with the data of the matrix if it is small enough."""
+    """Return the certificate of a solution, with the matrix of the game if it is small."""
     game = solution.game
     try:
         size = game.matrix.data().size if game.n is not None else math.inf
-    except InputError:  # a chunked matrix without some of its cuts has no data to write down
+    except InputError:  # A chunked matrix that lacks some of its cuts cannot list its entries.
         size = math.inf
     return certify(solution, inline=size <= MAX_NUMBERS_IN_CERTIFICATE)

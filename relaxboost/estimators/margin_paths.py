@@ -27,18 +27,18 @@ from relaxboost.solvers.solve import solve
 from relaxboost.solvers.warm_start import Relay
 
 CUTS_OF_WRITTEN_GAMES = 32
-"""The number of cuts of a column in games that are written down entry by entry."""
+"""The largest number of cuts of a column in games whose matrix is stored entry by entry."""
 
 NO_TIME = 1e-9
-"""The seconds of a game that has to end after one round."""
+"""The time limit, in seconds, of a game that has to end after one round."""
 
 Played = list[tuple[Voter, Solution]]
-"""The combined hypothesis and the solution of each game on a path."""
+"""The result of one setting of a path: the combined hypothesis and the solution of each game."""
 
 
 @dataclass
 class Games(ABC):
-    """How examples become games, and how the solution of a game becomes votes."""
+    """The rules that turn examples into games, and solutions of games into votes."""
 
     table: Features
     hypotheses: Any
@@ -47,7 +47,7 @@ class Games(ABC):
 
     @property
     def has_unseen_votes(self) -> bool:
-        """Whether `unseen_votes` gives votes, so that no games without some examples are solved."""
+        """Whether `unseen_votes` returns votes, so that no games have to be solved for folds."""
         return False
 
     @abstractmethod
@@ -60,7 +60,7 @@ class Games(ABC):
 
     @abstractmethod
     def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
-        """Return the constant vote if the part makes no game, as with one class; None otherwise."""
+        """Return the constant vote for a part of the examples that makes no game, else None."""
 
     def voter(
         self,
@@ -76,15 +76,15 @@ class Games(ABC):
         return Voter.of(columns, list(members), given)
 
     def unseen_votes(self, played: list[Played]) -> Array:
-        """Return votes on each example of hypotheses that have not seen it.
+        """Return the votes of the hypotheses that have not seen an example, for each example.
 
-        The shape is (grid, examples[, classes]). Only games with `has_unseen_votes` are asked, and
-        they override this method.
+        The shape is (grid, examples[, classes]). Subclasses with `has_unseen_votes` override this
+        method, which is not called for others.
         """
         raise NotImplementedError
 
     def begin(self, matrix: Any) -> Any:
-        """Return the point from which the first game starts, or None."""
+        """Return the starting point for the solver of the first game, or None for its default."""
         return None
 
     def gap(self, tol: float, grid: list[Any]) -> float:
@@ -92,8 +92,8 @@ class Games(ABC):
         return tol
 
     def shortfall(self, k: int, s: Solution, tol: float) -> str:
-        """Return in words what a solution lacks, or an empty string."""
-        # `idle` is how much better the best votes can be than no votes.
+        """Return a text that says why a solution is not good, or an empty string."""
+        # `idle` is the largest possible gain of the objective over the weights w = 0.
         idle = s.upper - s.game.relaxation.relaxed_margin(np.zeros(s.game.m))[0]
         said = [] if s.status == "optimal" else [s.message]
         if idle <= tol:
@@ -106,14 +106,17 @@ class Games(ABC):
 
 
 class ScoreGames(Games):
-    """One game over hypotheses that are written down. Its votes are the prediction."""
+    """The single game of a regressor or ranker, whose hypotheses are all listed in advance.
+
+    The prediction is the sum of the weighted hypotheses, and there is no calibration.
+    """
 
     @abstractmethod
     def aims(self, given: Examples) -> Vector:
-        """Return the numbers whose means order the categories of a feature."""
+        """Return a number for each example; their means order the categories of a feature."""
 
     def columns(self, given: Examples, k: int, grid: list[Any]) -> tuple[CutColumns, Any]:
-        """Return the columns that hypotheses read, and the matrix of their predictions."""
+        """Return the columns that the hypotheses read, and the matrix of the predictions."""
         columns = CutColumns.of(self.table, given.Z, self.aims(given), given.weights)
         E = columns(given.Z)
         matrix = made(self.hypotheses, E, np.ones(len(E)), CUTS_OF_WRITTEN_GAMES)
@@ -127,26 +130,31 @@ class ScoreGames(Games):
 
 
 class SettingChoice(NamedTuple):
-    """The settings to solve, and the errors of held-out votes that choose one of several."""
+    """The grid of settings, and the errors of held-out votes by which one setting is chosen."""
 
     name: str
-    """The name of the parameter, "fraction" or "radius"."""
+    """The name of the parameter that is chosen, "fraction" or "radius"."""
     grid: list[Any]
-    """The settings as `Games.games` takes them, the softest first."""
+    """The settings in the form that `Games.games` takes, the softest first."""
     values: list[Any]
-    """The settings as the user gives them."""
+    """The settings in the form that the user gave."""
     errors: Callable[[Array, Examples], list[float]]
-    """Maps the held-out votes of all settings to their errors."""
+    """A function that returns the error of each setting, given the held-out votes of all settings.
+    """
     losses: Callable[[Array, Examples], list[float]] | None = None
-    """Maps these votes to the losses by which the setting is chosen; None chooses by the errors."""
+    """A function that returns the loss of each setting, by which one is chosen. If it is None, the
+    errors decide."""
 
     @property
     def is_open(self) -> bool:
-        """Whether there are several settings to choose from."""
+        """Whether there is more than one setting."""
         return len(self.grid) > 1
 
     def best(self, held: Array, given: Examples) -> tuple[int, dict[Any, float]]:
-        """Return the index of the least loss, the first of equals, and the errors by value."""
+        """Return the index of the setting with the least loss, and the errors by setting.
+
+        If several settings have the least loss, the first of them is chosen.
+        """
         errors = self.errors(held, given)
         losses = errors if self.losses is None else self.losses(held, given)
         return int(np.argmin(losses)), dict(zip(self.values, errors, strict=True))
@@ -163,22 +171,26 @@ class WarmPath:
     deadline: float = math.inf
     """The time, in seconds since the epoch, at which the last game should end."""
     paths_left: int = 1
-    """The number of paths that have not begun. They share the time that is left."""
+    """The number of paths that have not started. These paths share the remaining time."""
     is_stopped: bool = False
     """Whether Ctrl-C ended a game."""
 
     def solve(
         self, given: Examples, grid: list[Any], starts: list[Solution | None]
     ) -> list[Played]:
-        """Solve the path of each target, from `starts` where these have as many hypotheses."""
+        """Solve the path of each target.
+
+        The path of a target starts from its entry in `starts` if the number of hypotheses is the
+        same.
+        """
         targets = zip(self.rule.targets, starts, strict=True)
         played = list(self._run(_play, [(given, k, grid, start) for k, start in targets]))
-        # A process has a copy of this path, and only the solutions come back from it.
+        # Another process works on a copy of this path, so that only the solutions are returned.
         self.is_stopped |= any(s.status == "interrupted" for pairs in played for _, s in pairs)
         return played
 
     def held_out(self, given: Examples, grid: list[Any], folds: int) -> tuple[Array, bool]:
-        """Return votes on each example from games without it, and whether all games ended.
+        """Return votes on each example by games that held it out, and whether all were solved.
 
         The shape is (grid, examples[, classes]). After Ctrl-C the votes not yet known are 0.
         """
@@ -189,7 +201,7 @@ class WarmPath:
         is_whole = True
         try:
             found = self._run(_fold, jobs)
-            # After Ctrl-C in another process there are fewer results than places.
+            # After Ctrl-C in another process there are fewer results than folds and targets.
             for ((test, _), k), (votes, is_done) in zip(places, found, strict=False):
                 if votes is None:
                     self.is_stopped = True
@@ -204,7 +216,7 @@ class WarmPath:
         return votes, is_whole and not self.is_stopped
 
     def with_cause(self, s: Solution) -> Solution:
-        """Return a solution that says so if Ctrl-C ended its game.
+        """Return the solution, with the status "interrupted" if Ctrl-C ended its game.
 
         Without a time limit, no other event ends a game after `NO_TIME`.
         """
@@ -217,7 +229,7 @@ class WarmPath:
         """Yield the results of a function for the jobs, in order, from `n_jobs` processes."""
         first = self.paths_left
         self.paths_left -= len(jobs)
-        # A process gets the time of all paths that run at once.
+        # Each process gets the time of all paths that run at the same time.
         together = min(threads(self.n_jobs), len(jobs))
         shares = [together / max(first - i, together) for i in range(len(jobs))]
         calls = [(self, share, *job) for share, job in zip(shares, jobs, strict=True)]
@@ -241,7 +253,9 @@ def _play(
     grid: list[Any],
     start: Solution | None = None,
 ) -> Played:
-    """Solve the games of a grid one after another, from a solution with as many hypotheses.
+    """Solve the games of a grid one after another, with warm starts.
+
+    The first game starts from a given solution if its number of hypotheses is the same.
 
     The games take at most this share of the time until the deadline of the path.
     """
@@ -254,7 +268,8 @@ def _play(
             "by; return stumps(...), oracle(...) or a matrix with that method"
         )
     games = path.rule.games(given, k, grid, matrix)
-    # A solution names hypotheses by index. With another number of hypotheses it means nothing.
+    # A solution refers to hypotheses by their indices, which have another meaning if the number of
+    # hypotheses differs.
     if start is not None and (games[0].n is None or start.game.n != games[0].n):
         start = None
     # The optimum of a soft margin is near that of the next softer one.
@@ -304,14 +319,14 @@ def _over_known(
 def _fold(
     path: WarmPath, share: float, part: Examples, out: Array, k: int, grid: list[Any]
 ) -> tuple[Array | float | None, bool]:
-    """Return votes on held-out rows, or None after Ctrl-C, and whether all games ended."""
+    """Return the votes on held-out rows (None after Ctrl-C), and whether all games were solved."""
     is_varied = any(np.unique(x).size > 1 for x in part.Z.T)
     # A part of the examples may have a single class, or only equal rows.
     constant = path.rule.constant(part, k, is_varied)
     if constant is not None:
         return constant, True
     played = _play(path, share, part, k, grid)
-    if path.is_stopped:  # in a game, or before the next
+    if path.is_stopped:  # Ctrl-C came during a game, or before the next one.
         return None, False
     votes = np.array([voter(out) for voter, _ in played])
     return votes, all(s.status != "time_limit" for _, s in played)

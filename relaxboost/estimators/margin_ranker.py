@@ -112,14 +112,14 @@ class MarginBoostRanker(ScoreBoost):
 
 
 class PairGames(ScoreGames):
-    """The game whose rows are pairs of documents of one query, the better first."""
+    """The game whose rows are pairs of documents of one query; the better document comes first."""
 
     def aims(self, given: Examples) -> Vector:
-        """Return the ranks of the grades, less their mean."""
+        """Return the ranks of the grades minus their mean, by which categories are ordered."""
         return given.codes - np.average(given.codes, weights=given.weights)
 
     def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
-        """Return the game of each soft margin."""
+        """Return the game of each soft margin of the grid."""
         better, worse, weights = _risk(given).pairs()
         check_written(better.size, matrix.n)
         # Products with this matrix go over the documents, which are fewer than the pairs.
@@ -130,13 +130,13 @@ class PairGames(ScoreGames):
         """Return the score 0 if there are no pairs or all rows are equal, and None otherwise."""
         try:
             _risk(part)
-        except InputError:  # no query of this part has documents of two grades
+        except InputError:  # No query of this part has documents of two grades.
             return 0.0
         return None if is_varied else 0.0
 
 
 def _errors(held: Array, given: Examples) -> list[float]:
-    """Return the share of pairs that are out of order, for each fraction."""
+    """Return the share of pairs in the wrong order by held-out votes, for each fraction."""
     return list(map(_risk(given).disagreement, held))
 
 
@@ -155,6 +155,6 @@ def _queries(groups: Any, y: Any) -> Whole:
 
 
 def _risk(given: Examples) -> Any:
-    """Return the risk that knows the pairs of each query and their weights."""
+    """Return the ranking risk, which has the pairs of each query and their weights."""
     grades = given.codes.astype(np.float64)
     return RankingHinge().bind(grades, given.weights, groups=given.groups)

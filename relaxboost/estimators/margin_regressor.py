@@ -139,10 +139,10 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
 
 @dataclass
 class ResidualGames(ScoreGames):
-    """The game of two rows for each example, the residual and its negative, over `Simplex`."""
+    """The regression game over `Simplex`: each residual and its negative are two rows."""
 
     values: Vector = field(default_factory=lambda: np.zeros(0))
-    """The targets by their codes."""
+    """The targets y, indexed by the labels of the examples."""
     middle: float = 0.0
     half: float = 1.0
     fraction: Any = 0.5
@@ -152,7 +152,7 @@ class ResidualGames(ScoreGames):
         return np.clip((self.values[given.codes] - self.middle) / self.half, -1.0, 1.0)
 
     def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
-        """Return the game of each radius."""
+        """Return the game of each radius of the grid."""
         check_written(2 * matrix.m, 2 * (matrix.n + 1))
         # The constant hypothesis moves the middle of the prediction.
         H = np.column_stack([matrix.toarray(), np.ones(matrix.m)])
@@ -169,7 +169,10 @@ class ResidualGames(ScoreGames):
     def voter(
         self, columns: Columns, matrix: Any, s: Solution, given: Examples, setting: Any
     ) -> Voter:
-        """Return the function in units of y. A hypothesis and its negative are one member."""
+        """Return the prediction function in units of y.
+
+        A hypothesis and its negative become one hypothesis with the difference of their weights.
+        """
         total = dict[int, float]()
         n = matrix.n + 1
         for atom, c in zip(s.support.tolist(), s.coefficients.tolist(), strict=True):
@@ -185,17 +188,17 @@ class ResidualGames(ScoreGames):
         return None if is_varied else float(np.median(self.values[part.codes]))
 
     def errors(self, held: Array, given: Examples) -> list[float]:
-        """Return the mean absolute error of each radius."""
+        """Return the mean absolute error of the held-out predictions for each radius."""
         rest = np.abs(held - self.values[given.codes])
         errors: list[float] = (rest @ given.weights / given.weights.sum()).tolist()
         return errors
 
     def gap(self, tol: float, grid: list[Any]) -> float:
-        """Return the gap in units of the game, whose entries are divided by 1 + radius."""
+        """Return the gap in units of the game: `tol` divided by 1 + the largest radius."""
         return tol / (1.0 + max(grid))
 
     def shortfall(self, k: int, s: Solution, tol: float) -> str:
-        """Return the message of a solution that is not optimal."""
+        """Return the message of a solution that is not optimal, or an empty text."""
         return "" if s.status == "optimal" else s.message
 
     def below(self, s: Solution) -> Vector:

@@ -26,7 +26,8 @@ TREES = 200
 """The number of trees. With 100 the panel of docs/benchmarks.md errs on about 0.2 % more."""
 
 MAX_DRAWN_COPIES = 1000
-"""The largest number of copies of an example that are drawn one by one; more would hardly vary."""
+"""The largest number of copies of an example that are drawn separately. With more copies, the share
+that is drawn would hardly vary."""
 
 KINDS: tuple[tuple[type[DecisionTreeRegressor], int | None], ...] = (
     (DecisionTreeRegressor, 2),
@@ -35,11 +36,14 @@ KINDS: tuple[tuple[type[DecisionTreeRegressor], int | None], ...] = (
     (DecisionTreeRegressor, None),
     (ExtraTreeRegressor, None),
 )
-"""The kinds of trees that take turns, with their depths; None lets a tree grow to pure leaves."""
+"""The kinds of trees, which take turns: a class of trees, and the largest depth. A tree without a
+largest depth (None) grows to pure leaves."""
 
 
 class RankedColumns(NamedTuple):
-    """The columns that trees cut: values as ranks among the training values, between two linear.
+    """The columns that trees cut: the ranks of values among the training values.
+
+    A value between two training values has a rank that is interpolated linearly.
 
     Trees cut ranks where they would cut values. Ranks fit single precision, in which scikit-learn
     grows trees, for values of any size.
@@ -49,7 +53,8 @@ class RankedColumns(NamedTuple):
     values: tuple[Vector, ...]
     """The different training values of each column, in ascending order."""
     middle: Vector
-    """The rank of the median, which replaces a value that was never missing in training."""
+    """The rank of the median of each column. It replaces missing values if none was missing in
+    training."""
 
     @classmethod
     def of(cls, columns: CutColumns, Z: Array) -> RankedColumns:
@@ -66,7 +71,7 @@ class RankedColumns(NamedTuple):
 
     @property
     def source(self) -> Whole:
-        """The feature of each column."""
+        """The index of the feature of each column."""
         return self.columns.source
 
     def __call__(self, Z: Array) -> NDArray[Any]:
@@ -80,17 +85,17 @@ class RankedColumns(NamedTuple):
 
 
 Columns = CutColumns | RankedColumns
-"""What hypotheses read: values for stumps, ranks for trees of a pool."""
+"""The type of the columns that hypotheses read: values for stumps, ranks for trees of a pool."""
 
 
 @dataclass(frozen=True)
 class PooledTree:
-    """A tree of the pool as a hypothesis."""
+    """A tree of the pool as a hypothesis with votes in [−1, 1]."""
 
     tree: DecisionTreeRegressor
 
     def predict(self, E: NDArray[Any]) -> Vector:
-        """Return the votes in [−1, 1] for rows of ranks."""
+        """Return the votes of the tree, in [−1, 1], for rows of ranks."""
         votes: Vector = np.clip(self.tree.predict(E, check_input=False), -1.0, 1.0)
         return votes
 
@@ -167,27 +172,27 @@ class TreePool(DenseMatrix):
         self._signs = signs
 
     def hypothesis(self, j: int) -> PooledTree:
-        """Return tree j."""
+        """Return tree j of the pool."""
         return self._trees[j]
 
     @property
     def over(self) -> L2Ball:
-        """The l2 ball of radius 1/√n, which is inside the l1 ball of radius 1.
+        """The domain of the weights: the l2 ball of radius 1/√n, inside the l1 ball of radius 1.
 
         The optimal weights in it are unique unless the value is 0, and spread over the trees.
         """
         return L2Ball(1.0 / math.sqrt(len(self._trees)))
 
     def equal_weights(self) -> tuple[None, tuple[Whole, Vector]]:
-        """Return a start of `solve`: no distribution, and the weight 1/n of each tree."""
+        """Return a warm start of `solve`: no distribution, and the weight 1/n for each tree."""
         n = len(self._trees)
         return None, (np.arange(n), np.full(n, 1.0 / n))
 
     def unseen_votes(self, support: Whole, coefficients: Vector) -> Vector:
         """Return the vote for each example of the trees that have not seen it.
 
-        The vote is scaled by the weight of all trees over the weight of those that vote. If all
-        trees have seen an example, all vote.
+        The vote is multiplied by the weight of all trees and divided by the weight of the voting
+        trees. If all trees have seen an example, all of them vote.
         """
         votes = self._signs[:, None] * self.toarray()[:, support]
         unseen = self._unseen[:, support]

@@ -26,11 +26,11 @@ from relaxboost.online.streams import BaseFunctions, LinearBasis, StumpBasis
 from relaxboost.online.streams.words import BUCKETS, WithWords, Words, word_columns
 
 ROWS_PER_BLOCK = 4096
-"""The number of rows whose base functions are in memory at a time."""
+"""The number of rows whose base functions are computed and stored at a time."""
 
 
 class _Scale(NamedTuple):
-    """The interval [center − half, center + half] of targets; the learner sees it as [−1, 1]."""
+    """The interval [center − half, center + half] of targets, which is scaled to [−1, 1]."""
 
     center: float
     half: float
@@ -43,7 +43,7 @@ class OnlineEstimator(TableEstimator, ABC):
     usual_loss: ClassVar[str]
     """The name of the default loss."""
     usual_radius: ClassVar[float] = 30.0
-    """A radius that suits many data sets."""
+    """A radius that suits many data sets; messages suggest it."""
 
     loss: Any = None
     basis: Any = "linear"
@@ -91,7 +91,7 @@ class OnlineEstimator(TableEstimator, ABC):
     def _validated(
         self, X: Any, y: Any, weights: Any, first: bool, classes: Any = None
     ) -> tuple[Array, Array, Array]:
-        """Return rows, targets of shape (N, outputs), and weights."""
+        """Return rows, targets of shape (N, outputs), and weights, after their checks."""
 
     def _read(self, X: Any, *, reset: bool = False) -> Array:
         """Return X as doubles. Words in pandas frames become 1024 features at the end."""
@@ -152,7 +152,7 @@ class OnlineEstimator(TableEstimator, ABC):
         return StumpBasis.at_quantiles(X)
 
     def _values(self, X: Array) -> Array:
-        """Return the base functions at rows X, and the constant in the last column."""
+        """Return the values of the base functions at rows X, with the constant as last column."""
         # The constant is as large as the bound of the others, so that it can be learned as fast.
         H = self.basis_.values(X)
         return np.column_stack([H, np.full(len(X), self.basis_.bound)]) if self.intercept else H
@@ -177,7 +177,7 @@ class OnlineEstimator(TableEstimator, ABC):
 
     @property
     def _is_automatic(self) -> bool:
-        """Whether no radius is given. Raise InputError for options that need a radius."""
+        """Whether the radius is "auto"; if so, raise InputError for options that need a radius."""
         if not (isinstance(self.radius, str) and self.radius == "auto"):
             return False
         for name in ("over", "proxy", "schedule", "greedy"):
@@ -190,7 +190,7 @@ class OnlineEstimator(TableEstimator, ABC):
         return True
 
     def _learn(self, X: Array, Y: Array, weights: Array) -> Array:
-        """Learn from rows and targets of shape (N, outputs); return the predictions made before."""
+        """Learn from rows and targets, shape (N, outputs); return each row's earlier prediction."""
         # After an error, also in a user's base functions, the learners are as they were. Their
         # state is small compared with the rows, so that a copy is cheap.
         kept = [[array.copy() for array in learner.arrays()] for learner in self.learners_]
@@ -208,7 +208,7 @@ class OnlineEstimator(TableEstimator, ABC):
         return said
 
     def _decided(self, X: Any) -> Array:
-        """Return the predictions of the learners for rows X, of shape (N, outputs)."""
+        """Return the outputs of the learners for rows X, shape (N, outputs)."""
         check_is_fitted(self)
         X = self._read(X)
         said = np.empty((len(X), len(self.learners_)))
@@ -330,7 +330,7 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
     def _validated(
         self, X: Any, y: Any, weights: Any, first: bool, classes: Any = None
     ) -> tuple[Array, Array, Array]:
-        """Return rows, targets ±1 of shape (N, outputs), and weights."""
+        """Return rows, targets ±1 of shape (N, outputs), and weights, after their checks."""
         loss = loss_of(self._loss, ("binary",), "separates each class from the rest")
         X, y = self._read_pair(X, y, reset=first)
         known = None if classes is None else np.unique(classes)
@@ -459,7 +459,7 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
     def _validated(
         self, X: Any, y: Any, weights: Any, first: bool, classes: Any = None
     ) -> tuple[Array, Array, Array]:
-        """Return rows, scaled targets of shape (N, 1), and weights."""
+        """Return rows, scaled targets of shape (N, 1), and weights, after their checks."""
         loss: Any = loss_of(self._loss, ("regression",), "does regression")
         X, y = self._read_pair(X, y, reset=first)
         weights = read_weights(weights, len(X))

@@ -34,7 +34,7 @@ def _dicts(X: Any) -> list[Mapping[Any, Any]]:
 
 @dataclass(eq=False, repr=False)
 class _River:
-    """The base of both models. A new feature gets the next free place among `features`."""
+    """The base of both models. Each new feature gets the next free place among `features`."""
 
     loss: Any
     radius: Any
@@ -44,9 +44,9 @@ class _River:
     schedule: Any = None
     average: bool = False
     _kind: ClassVar[type]
-    """The type of predictions."""
+    """The type of the predictions: `bool` or `float`."""
     _task: ClassVar[tuple[str, str]]
-    """The task of losses, and the words for it in messages."""
+    """The task of the losses, and the words for this task in messages."""
 
     def __post_init__(self) -> None:
         task, does = self._task
@@ -77,11 +77,14 @@ class _River:
         )
 
     def _targets(self, labels: Iterable[Any]) -> Any:
-        """Return the targets of labels."""
+        """Return the targets for given labels."""
         return list(labels)
 
     def _values(self, x: Mapping[Any, Any], places: Mapping[Any, int]) -> Vector:
-        """Return the base functions: features over the bound, clipped to [−1, 1]; 0 if absent."""
+        """Return the base functions: each feature divided by the bound and clipped to [−1, 1].
+
+        The value of an absent feature is 0.
+        """
         h = np.zeros(self.learner.size)
         h[-1] = 1.0
         for name, value in x.items():
@@ -99,11 +102,11 @@ class _River:
         return h
 
     def _decision(self, x: Mapping[Any, Any]) -> float:
-        """Return <w, h(x)>; a feature that the learner has never seen is left out."""
+        """Return the score <w, h(x)>, without features that the learner has never seen."""
         return float(self.learner.predict(self._values(x, self._places), self.average))
 
     def _learn(self, rows: list[Mapping[Any, Any]], labels: Iterable[Any]) -> None:
-        """Learn from rows one by one, or from none of them if a row or a label is bad."""
+        """Learn from rows one by one; if a row or a label is invalid, learn from no row."""
         targets = self._targets(labels)
         # New features get their places in a copy, which is dropped if a row or a label is bad.
         places = dict(self._places)
@@ -116,7 +119,8 @@ class _River:
             )
         H = np.array([self._values(x, places) for x in rows])
         before = self._places
-        # Before the update: after Ctrl-C in it, weights of new features must belong to them.
+        # The places are stored before the update, so that after Ctrl-C the weights of new features
+        # still belong to them.
         self._places = places
         try:
             if rows:
@@ -184,7 +188,7 @@ class RiverClassifier(_River, base.MiniBatchClassifier):
     radius: Any = "auto"
 
     def _targets(self, labels: Iterable[Any]) -> Any:
-        """Return −1 and +1 for False and True."""
+        """Return the target −1 for False and +1 for True."""
         given = list(labels)
         for y in given:
             if not (isinstance(y, bool | np.bool_) or (isinstance(y, int) and y in (0, 1))):

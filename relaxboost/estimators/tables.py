@@ -1,4 +1,4 @@
-"""The reader of X, y and sample_weight that all estimators share."""
+"""The base class with which all estimators read X, y and sample_weight."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from relaxboost.matrices.labelled import ROUNDED, check_names, rounded_integer
 
 @dataclass(frozen=True)
 class Features:
-    """The columns of a table: each holds numbers or categories."""
+    """The columns of a table, each of which contains numbers or categories."""
 
     names: tuple[str, ...]
     levels: tuple[tuple[Any, ...] | None, ...]
-    """The categories of each column; None for numbers."""
+    """The categories of each column; None for a column of numbers."""
     unrepeated: tuple[str, ...] = ()
-    """The columns of categories of which hardly any comes twice, such as ids."""
+    """The columns whose categories hardly ever occur twice, such as ids."""
 
     @classmethod
     def of(cls, X: Any) -> Features:
-        """Return the columns of a pandas frame."""
+        """Return the columns of a pandas frame as `Features`."""
         names = (f"x{name}" if isinstance(name, Integral) else str(name) for name in X.columns)
         columns = list(zip(names, (x for _, x in X.items()), strict=True))
         levels = tuple(_levels(x) for _, x in columns)
@@ -44,7 +44,7 @@ class Features:
 
     @classmethod
     def numbered(cls, d: int) -> Features:
-        """Return d columns of numbers, named x0, x1, ..."""
+        """Return `Features` for d columns of numbers, which are named x0, x1, ..."""
         return cls(tuple(f"x{f}" for f in range(d)), (None,) * d)
 
     def numbers(self, X: Any) -> Array:
@@ -88,20 +88,21 @@ class TableEstimator(BaseEstimator):
 
     takes_categories: ClassVar[bool] = False
     for_categories: ClassVar[str] = ""
-    """The estimator that takes categories, named in the error of an estimator that does not."""
+    """The name of the estimator that takes categories. The error of an estimator that takes none
+    suggests it."""
     for_labels: ClassVar[str | None] = None
-    """None if y holds labels. If y holds numbers, the remedy that the error for labels names."""
+    """The remedy in the error for labels if y must be numbers; None if y may contain labels."""
     _table: Features
 
     def _without_missing(self) -> str | None:
-        """Return why missing values are refused and the remedy, or None if they are allowed."""
+        """Return why missing values are refused, with the remedy; None if they are allowed."""
         return None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self._without_missing() is None
-        # The mixins of scikit-learn say so of classifiers and regressors, and there is no mixin for
-        # rankers.
+        # Mixins of scikit-learn set this tag for classifiers and regressors, but there is no mixin
+        # for rankers.
         tags.target_tags.required = True
         return tags
 
@@ -124,7 +125,7 @@ class TableEstimator(BaseEstimator):
         return Z
 
     def _read_pair(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Array, Any]:
-        """Return the X and y of a fit; y are finite numbers unless the estimator takes labels."""
+        """Return the arrays X and y of a fit. Unless the estimator takes labels, y has numbers."""
         if y is None:
             raise InputError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None; give y, "
@@ -140,7 +141,7 @@ class TableEstimator(BaseEstimator):
         return Z, y.astype(np.float64) if numeric else y
 
     def _check_numeric(self, y: Any) -> None:
-        """Raise if y holds something other than numbers and the estimator takes no labels."""
+        """Raise an InputError if y must be numbers but contains other values."""
         given = np.asarray(y)
         if self.for_labels is None or given.dtype.kind not in "OUST":
             return
@@ -188,7 +189,7 @@ class TableEstimator(BaseEstimator):
         return Z
 
     def _read_frame(self, X: Any, reset: bool) -> Array | None:
-        """Return a pandas frame as doubles, a category as its index; None for another table."""
+        """Return a pandas frame as doubles, with indices for categories; None for other tables."""
         # An array has no categories, unless the estimator was fitted on a frame with categories.
         # The array then has the columns of that frame.
         if not hasattr(X, "iloc"):
@@ -197,7 +198,8 @@ class TableEstimator(BaseEstimator):
             import pandas as pd
 
             X = pd.DataFrame(np.asarray(X, dtype=object))
-        # Only the names: validate_data cannot convert categories, which `numbers` does.
+        # Only the names are checked here, because validate_data cannot convert categories.
+        # `numbers` converts them.
         validate_data(self, X, reset=reset, skip_check_array=True)
         if reset:
             self._table = Features.of(X)
@@ -269,7 +271,7 @@ def first_word(X: Any) -> tuple[Any, Any] | None:
     for name, x in columns:
         try:
             np.asarray(x, dtype=np.float64)
-            is_odd = np.asarray(x).dtype.kind in "mM"  # NumPy converts dates to numbers
+            is_odd = np.asarray(x).dtype.kind in "mM"  # NumPy would convert dates to numbers.
         except (TypeError, ValueError):
             is_odd = True
         if is_odd:
@@ -307,7 +309,7 @@ def _levels(x: Any) -> tuple[Any, ...] | None:
     x = x.infer_objects()
     if hasattr(x.dtype, "categories"):
         return tuple(x.dtype.categories)
-    if types.is_numeric_dtype(x):  # also bool
+    if types.is_numeric_dtype(x):  # Bools are numbers here.
         return None
     # Databases return numbers as Decimal. A column of strings has only missing values in a part of
     # a cross-validation, and must remain a column of categories there.
@@ -325,7 +327,7 @@ def _levels(x: Any) -> tuple[Any, ...] | None:
 
 
 def _no_category(x: Any) -> InputError:
-    """Return the error for a column whose cells are not hashable, such as lists."""
+    """Return the error for a column whose cells cannot be hashed, such as lists."""
     odd = next((type(v).__name__ for v in x if not isinstance(v, Hashable)), "tuple")
     return InputError(
         f"feature {x.name!r} holds a {odd}, and a cell must be a number or a category; spread it "

@@ -47,31 +47,34 @@ class Projected(NamedTuple):
 
     hypothesis: Hypothesis
     coefficient: float
-    """<h, v>/‖h‖²."""
+    """The coefficient <h, v>/‖h‖² of the hypothesis h for the projected vector v."""
     point: Array
     """The values of coefficient · h on the training set."""
     edge: float
-    """|<h, v>|/(‖h‖‖v‖) for the projected vector v, the γ of GB11's Definition 1."""
+    """The edge |<h, v>|/(‖h‖‖v‖) for the projected vector v, the γ of GB11's Definition 1."""
 
 
 Project: TypeAlias = Callable[[Array], Projected | None]
-"""Returns the projection of a vector on H, or None if every h is orthogonal to the vector."""
+"""The type of a function that projects a vector onto H. The result is None if every h is orthogonal
+to the vector."""
 
 
 @dataclass(frozen=True)
 class Direction:
-    """The function Σ coefficient · h of a round. The round subtracts step · function from f."""
+    """The direction of a round, the function Σ coefficient · h. The round subtracts step · function
+    from f.
+    """
 
     parts: tuple[Projected, ...]
-    """The projections whose sum is the function."""
+    """The projected hypotheses whose sum is the function of the round."""
     values: Array
     """The values of the function on the training set, of the shape of the gradient."""
     waits: bool = False
-    """Whether the run continues although this round found no hypothesis."""
+    """Whether the run continues even if this round found no hypothesis."""
 
     @property
     def edges(self) -> tuple[float, ...]:
-        """The edge of every projection of the round."""
+        """The edge of each projection of the round."""
         return tuple(part.edge for part in self.parts)
 
 
@@ -106,7 +109,7 @@ class Algorithm(ABC):
     """
 
     name: ClassVar[str] = ""
-    """The string that stands for the algorithm with its defaults; "" if there is none."""
+    """The name by which users select the algorithm with its default options, or ""."""
 
     step: str | float | Callable[[int], float] | None = None
     scale: float | None = None
@@ -128,7 +131,7 @@ class Algorithm(ABC):
 
     def __repr__(self) -> str:
         given = [(f.name, getattr(self, f.name), f.default) for f in fields(self) if f.init]
-        # Options with their default values are not shown.
+        # The representation leaves out options that have their default values.
         shown = [f"{name}={value!r}" for name, value, default in given if value != default]
         return f"{type(self).__name__}({', '.join(shown)})"
 
@@ -149,7 +152,7 @@ class Algorithm(ABC):
         return gradient
 
     def refit(self, direction: Direction, pool: Pool, risk: Any, F: Array) -> Direction:
-        """Return a direction with other values in the leaves; by default the given direction."""
+        """Return a direction with refitted leaf values; by default the given direction."""
         return direction
 
     def default_step(self, risk: Risk, learner: WeakLearner) -> str:
@@ -204,9 +207,9 @@ def algorithm_of(given: Any) -> Algorithm:
 
 
 def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Project:
-    """Return the projection on the class H of a pool.
+    """Return a function that projects a vector onto the class H of a pool.
 
-    The projection raises `TimeUp` if no time is left on the clock, and an `InputError` if the
+    The function raises `TimeUp` if no time is left on the clock, and an `InputError` if the
     learner's outputs are not numbers in the shape of the projected vector.
     """
 
@@ -239,13 +242,14 @@ def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Pro
                 "large to square; it must return finite numbers. If the run diverges, take "
                 "shorter steps"
             )
-        # A hypothesis that is zero on the training set has no direction.
+        # A hypothesis that is zero on the training set has no direction, so that the projection is
+        # None.
         if square == 0.0:
             return None
         inner = measure.inner(values, v)
         coefficient = inner / square
         edge = abs(inner) / (length * float(np.sqrt(square)))
-        if edge <= roundoff(v.size):  # v is orthogonal to h up to rounding
+        if edge <= roundoff(v.size):  # Up to rounding, v is orthogonal to h.
             return None
         return Projected(h, coefficient, coefficient * values, edge)
 
@@ -254,10 +258,11 @@ def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Pro
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Naive(Algorithm):
-    """GB11, Algorithm 1: step along the hypothesis nearest to the gradient, and drop the remainder.
+    """The algorithm 1 of GB11: step along the hypothesis that is nearest to the gradient.
 
-    f_t = f_{t−1} − η_t (<h, ∇>/‖h‖²) h. The algorithm converges for smooth strongly convex risks
-    (GB11, Theorem 3). For other risks it can stop far from the optimum.
+    f_t = f_{t−1} − η_t (<h, ∇>/‖h‖²) h. The remainder of the projection is dropped. The algorithm
+    converges for smooth strongly convex risks (GB11, Theorem 3). For other risks it can stop far
+    from the optimum.
     """
 
     name = "naive"
@@ -275,7 +280,7 @@ class Naive(Algorithm):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Repeated(Algorithm):
-    """GB11, Algorithm 2: project the gradient, then the remainder, and so on t times in round t.
+    """The algorithm 2 of GB11: project the gradient, then the remainder, t times in round t.
 
     f_t = f_{t−1} − η_t Σ_k (<h_k, ∇'>/‖h_k‖²) h_k, where ∇' is the remainder of the gradient after
     k − 1 projections. Projection k leaves the remainder ∇' − (<h_k, ∇'>/‖h_k‖²) h_k. The paper
@@ -326,13 +331,14 @@ class Repeated(Algorithm):
                 break
             parts.append(found)
             left -= found.point
-            share *= math.sqrt(max(0.0, 1.0 - found.edge**2))  # ‖∇'‖/‖∇‖, by Pythagoras
+            # This is the ratio ‖∇'‖/‖∇‖ of the remainder to the gradient, by Pythagoras' theorem.
+            share *= math.sqrt(max(0.0, 1.0 - found.edge**2))
         return Direction(tuple(parts), gradient - left)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Residual(Algorithm):
-    """GB11, Algorithm 3: add the remainder of each projection to the next gradient.
+    """The algorithm 3 of GB11: add the remainder of each projection to the next gradient.
 
     Δ ← Δ + ∇; f_t = f_{t−1} − η_t (<h, Δ>/‖h‖²) h; Δ ← Δ − (<h, Δ>/‖h‖²) h, where h is the
     hypothesis nearest to Δ.
@@ -341,7 +347,7 @@ class Residual(Algorithm):
     name = "residual"
 
     residual: Array | None = field(default=None, init=False)
-    """Δ after the last round."""
+    """The residual Δ after the last round, or None before the first round."""
 
     def direction(self, gradient: Array, project: Project, t: int) -> Direction:
         total = gradient.copy() if self.residual is None else self.residual + gradient
@@ -356,7 +362,7 @@ class Residual(Algorithm):
         return Direction((found,), found.point)
 
     def fresh(self, after: Algorithm | None = None) -> Residual:
-        """Return the algorithm with Δ = 0, or with the Δ of another run."""
+        """Return the algorithm with Δ = 0, or with the Δ of the run to continue."""
         made = copy.copy(self)
         made.residual = after.residual if isinstance(after, Residual) else None
         return made
@@ -409,7 +415,8 @@ class Refitted(Naive):
             return direction
         (part,) = direction.parts
         leaf, leaves = pool.leaves(part.hypothesis)
-        # The values by a rule of the loss are not proportional to the projection.
+        # The values in the leaves come from a rule of the loss, and are not proportional to the
+        # projection.
         values = risk.refitted(F, leaf, leaves)
         if values is None:
             eta = line_search(risk, F, part.point)

@@ -21,7 +21,7 @@ from relaxboost.functional.schedules import make
 from relaxboost.functional.stopping import Stopping
 
 _CHECKED_ROWS = 8
-"""The number of training rows at which predictions are compared with the stored training outputs.
+"""The number of training rows for which `boost` compares predictions with stored training outputs.
 """
 
 
@@ -84,7 +84,8 @@ def boost(
     # All arguments are checked before the learner sorts and bins the data.
     _check_kinds(risk, learner, warm_start)
     made = _algorithm(algorithm, warm_start)
-    # The state of the generator is a part of the result, so it must not be that of the user.
+    # The run copies the generator, because the result contains its state and must not share it with
+    # the user.
     random = np.random.default_rng(seed_of(rng))
     run = BoostRun(X, risk, learner, made, Stopping.of(stopping), warm_start, random)
     step = made.default_step(risk, learner) if made.step is None else made.step
@@ -92,13 +93,14 @@ def boost(
     projection = made.projection_for(learner)
     if warm_start is not None:
         _same(warm_start, risk, X)
-    # From here on the work takes time: the learner sorts and bins the rows.
+    # The checks are complete. From here on the work takes time: the learner sorts and bins the
+    # rows.
     pool = learner.prepare(X, risk.measure, risk.outputs, projection, random)
     if not isinstance(pool, Pool):
         raise InputError(f"prepare of {learner!r} must return a Pool, and returned {pool!r}")
 
     def keep(state: BoostState) -> str:
-        # The first hypothesis shows whether predictions agree with the training outputs.
+        # The first hypothesis is tested: its predictions must agree with its training outputs.
         if state.direction is not None and state.direction.parts and not run.terms:
             _reproduces(learner, state.direction.parts[0], X)
         return run.add(state)
@@ -134,12 +136,15 @@ def _algorithm(given: str | Algorithm, before: Boosted | None) -> Algorithm:
         raise InputError(
             f"warm_start was made by {went!r}; continue with this algorithm, not with {made!r}"
         )
-    # Residuals of the earlier run continue, also with other options.
+    # The residuals of the earlier run continue, even if the new algorithm object has other options.
     return (went if isinstance(given, str) else made).fresh(went)
 
 
 def _reproduces(learner: WeakLearner, part: Projected, X: Any) -> None:
-    """Raise if a hypothesis has other outputs on training rows than `nearest` returned with it."""
+    """Raise an InputError unless a hypothesis predicts the training outputs that came with it.
+
+    `nearest` returned the hypothesis together with these outputs.
+    """
     outputs = part.coefficient * np.asarray(part.hypothesis(X[:_CHECKED_ROWS]), dtype=np.float64)
     size = float(np.abs(part.point).max(initial=0.0))
     near = part.point[:_CHECKED_ROWS]
@@ -151,7 +156,7 @@ def _reproduces(learner: WeakLearner, part: Projected, X: Any) -> None:
 
 
 def _same(before: Boosted, risk: Risk, X: Any) -> None:
-    """Raise an InputError unless the earlier run had this training set and loss."""
+    """Raise an InputError unless the earlier run had the same training set and the same loss."""
     F = before.state["F"]
     remedy = "give the loss, the data and the weights of that run, or leave warm_start out"
     if F.shape != risk.zero().shape:

@@ -16,28 +16,29 @@ from relaxboost.functional.losses.targets import decided
 
 
 class BoostRecord(NamedTuple):
-    """One round of the history; round 0 is the start."""
+    """The record of one round in the history of a run; round 0 is the start."""
 
     round: int
     value: float
-    """R[f_t] on the training set."""
+    """The risk R[f_t] on the training set."""
     validation: float
-    """R[f_t], or R of the mean for the iterate "average", on the validation set; else nan."""
+    """The risk of f_t on the validation set, or nan without one. For the iterate "average" it is
+    the risk of the mean."""
     average: float
-    """R of the mean of f_1..f_t; nan unless the iterate is "average"."""
+    """The training risk of the mean of f_1..f_t; nan unless the iterate is "average"."""
     gradient: float
-    """‖∇R[f_t]‖."""
+    """The norm ‖∇R[f_t]‖ of the subgradient at f_t."""
     edge: float
-    """The least edge γ of the round's projections; nan at the start."""
+    """The least edge γ among the projections of the round; nan at the start."""
     step: float
-    """η_t; nan at the start."""
+    """The step η_t of the round; nan at the start."""
     learners: int
-    """The number of hypotheses so far."""
+    """The number of hypotheses in f_t."""
     seconds: float
 
 
 class Term(NamedTuple):
-    """A hypothesis with its round and its coefficient in f_t from this round on."""
+    """A hypothesis in f_t: the round that added it, and its coefficient from this round on."""
 
     round: int
     coefficient: float
@@ -76,7 +77,7 @@ class Boosted:
     classes: Any = field(repr=False)
     seconds: float
     state: Any = field(repr=False)
-    """The last f_t, the algorithm and the random numbers for a warm start."""
+    """The state for a warm start: the last f_t, the algorithm and the random numbers."""
 
     @property
     def value(self) -> float:
@@ -97,7 +98,7 @@ class Boosted:
         return np.where(born <= self.chosen, coefficients, 0.0)
 
     def decision(self, X: Any, upto: int | None = None) -> Array:
-        """Return f(x), or f_`upto`(x), for rows X; of shape (N,) or (N, K)."""
+        """Return the outputs f(x), or f_`upto`(x), for rows X, shape (N,) or (N, K)."""
         total = self._zero(X)
         weights = self.weights(upto)
         # Hypotheses of one class add up their outputs together, which is faster.
@@ -109,12 +110,12 @@ class Boosted:
         return total
 
     def staged(self, X: Any) -> Iterator[tuple[int, Array]]:
-        """Yield (t, f_t(X)) for each round from 1."""
+        """Yield pairs (t, f_t(X)): the outputs after each of the rounds t = 1, 2, ..."""
         total = self._zero(X)
         place = 0
         for t in range(1, self.rounds + 1):
             while place < len(self.terms) and self.terms[place].round == t:
-                # A new array: the caller may keep the arrays of earlier rounds.
+                # Each sum is a new array, because the caller may keep the arrays of earlier rounds.
                 total = total + self.terms[place].coefficient * self.terms[place].hypothesis(X)
                 place += 1
             yield t, total
@@ -161,7 +162,7 @@ class Boosted:
         return total / (total.sum() or 1.0)
 
     def predict(self, X: Any) -> Any:
-        """Return numbers for regression and ranking, labels for classification."""
+        """Return labels for rows X, or numbers if the loss is of regression or ranking."""
         return decided(self.decision(X), self.classes)
 
     def _zero(self, X: Any) -> Array:

@@ -47,17 +47,17 @@ class Empirical:
         self.p = weights / total
 
     def inner(self, f: Array, g: Array) -> float:
-        """Return <f, g>."""
+        """Return the inner product <f, g> = Σ p_n <f(x_n), g(x_n)>."""
         if f.shape != g.shape or f.shape[:1] != (self.size,):
             raise ValueError(f"functions on {self.size} points, got {f.shape} and {g.shape}")
         return _inner(self.p, np.ascontiguousarray(f), np.ascontiguousarray(g))
 
     def norm(self, f: Array) -> float:
-        """Return ‖f‖."""
+        """Return the norm ‖f‖ = √<f, f>."""
         return float(np.sqrt(self.inner(f, f)))
 
     def mean(self, values: Array) -> float:
-        """Return Σ p_n values_n, for values of shape (N,)."""
+        """Return the weighted mean Σ p_n values_n of values of shape (N,)."""
         if np.shape(values) != (self.size,):
             raise ValueError(f"values at {self.size} points, got shape {np.shape(values)}")
         return float(np.einsum("n,n", self.p, values))

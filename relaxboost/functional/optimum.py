@@ -70,7 +70,7 @@ class LossOptimum:
 
     @property
     def gap(self) -> float:
-        """The upper bound less the lower bound."""
+        """The width of the bracket: `upper` minus `lower`."""
         return self.upper - self.lower
 
 
@@ -177,7 +177,7 @@ class _Bracket(NamedTuple):
 
 
 class _Space:
-    """A risk on the span of the columns of H, of shape (N·K, n), and its dual bounds."""
+    """The problem min over α of R[H α], with H of shape (N·K, n), and its dual bounds."""
 
     def __init__(self, risk: Risk, H: Array) -> None:
         self.risk = risk
@@ -189,7 +189,7 @@ class _Space:
         self.roundoff = roundoff(H.shape[0] + H.shape[1] + 64)
 
     def at(self, alpha: Array) -> Array:
-        """Return H α, in the shape of the risk's predictions."""
+        """Return the predictions H α, in the shape that the risk expects."""
         return (self.H @ alpha).reshape(self.shape)
 
     def bracket(self, solver: str | None, ray: Array) -> _Bracket:
@@ -219,7 +219,7 @@ class _Space:
         yield _solved(self, solver, ray)
 
     def _interior_point(self, given: CornerLosses) -> tuple[Array, Array]:
-        """Return α of least risk for losses with corners, and slopes Z that nearly prove it."""
+        """Return the α of least risk for losses with corners, and a dual point Z for its proof."""
         H = self.H / self.scale
         root = np.sqrt(given.p)
         # The least-squares fit to the corners is a good start.
@@ -227,7 +227,8 @@ class _Space:
         # A quadratic term makes the coefficient of a column of zeros unique.
         none = np.where(self.lengths > 0.0, 0.0, 1.0)
         run = LossIterate(DenseBulk(H), given, np.asarray(fit, np.float64), quadratic=none)
-        goal = 1e-13 * run.product  # a smaller product of slacks and multipliers is rounding
+        # A smaller product of slacks and multipliers consists of rounding errors.
+        goal = 1e-13 * run.product
         with threads_for(*H.shape):
             while run.product > goal and run.advance():
                 pass
@@ -246,7 +247,7 @@ class _Space:
         return _Bracket(alpha, Z, lower, upper, radius, name, status)
 
     def _moves(self, gradient: Array, alpha: Array) -> float:
-        """Return a bound on R at H α minus R at the computed H α.
+        """Return a bound on the difference of R at the exact H α and R at the computed H α.
 
         At a corner of R the subgradient bounds one side only, and `gradient_bound` both sides.
         """
@@ -262,7 +263,7 @@ class _Space:
     def bound(
         self, starts: list[Array], radius: float, alpha: Array, value: float
     ) -> tuple[float, Array]:
-        """Return the best lower bound found, and its Z."""
+        """Return the best lower bound found, and the dual point Z that proves it."""
         at = np.abs(self.H) @ np.abs(alpha)
         best = (-math.inf, np.zeros(self.shape))
         for start in [np.zeros(self.shape), *starts]:
@@ -283,7 +284,9 @@ class _Space:
                     if -conjugate - charged > best[0]:
                         best = (-conjugate - charged, moved)
                 if not (start.any() and self.risk.closed_form):
-                    break  # Z = 0 has no entry near the boundary, and cone programs are slow
+                    # Z = 0 has no entry near the boundary. Without a closed form each conjugate is
+                    # a slow cone program.
+                    break
         return best
 
     def interior(self, Z: Array) -> bool:
@@ -294,20 +297,20 @@ class _Space:
         """
         room = self.risk.room(Z)
         if room is None or not (room.ravel()[self.p > 0.0] > 1e-11).all():
-            return False  # an entry is on the boundary, up to rounding
+            return False  # Some entry of Z is on the boundary, up to rounding.
         shares = self._shares(Z, room)
         size = float(self.p @ np.abs(Z).ravel())
         return float(np.abs(shares).max()) < 1e-3 and self._left(Z + room * shares) <= 1e-9 * size
 
     def _left(self, Z: Array) -> float:
-        """Return Σ |<Z, h_j>|/‖h_j‖, with an allowance for its rounding."""
+        """Return Σ |<Z, h_j>|/‖h_j‖ over all hypotheses, plus a bound of its rounding error."""
         carried = self.p * Z.ravel()
         sums = np.abs(carried @ self.H) + self.roundoff * (np.abs(carried) @ np.abs(self.H))
         seen = self.lengths > 0.0
         return float((sums[seen] / self.lengths[seen]).sum())
 
     def _moved(self, Z: Array) -> Array:
-        """Return Z moved to <Z, h> = 0 and back into the domain, twice because of rounding."""
+        """Return a Z of the domain with <Z, h> = 0. Because of rounding, Z is corrected twice."""
         for _ in range(2):
             room = self.risk.room(Z)
             room = np.ones(self.shape) if room is None else room
@@ -315,7 +318,9 @@ class _Space:
         return Z
 
     def _shares(self, Z: Array, room: Array) -> Array:
-        """Return the change of Z to <Z, h> = 0, with each entry divided by its `Risk.room`.
+        """Return the change of Z after which <Z, h> = 0, with each entry divided by its room.
+
+        The room of an entry is that of `Risk.room`.
 
         Of all such changes, √p times the result has the least norm.
         """
@@ -338,7 +343,7 @@ class _Space:
 
 
 def _descended(space: _Space, alpha: Array) -> Array:
-    """Return an α of lower risk that BFGS finds from the given α, or the given α."""
+    """Return an α that BFGS finds from the given α, or the given α if its risk is not higher."""
     from scipy.optimize import minimize
 
     def risk(beta: Array) -> tuple[float, Array]:
@@ -377,7 +382,7 @@ def _ray(space: _Space) -> Array:
 
 
 def _solved(space: _Space, solver: str | None, ray: Array) -> tuple[Array, Array | None, str, str]:
-    """Return α, Z, name and status of a general solver, as for `_Space._answers`."""
+    """Return the α, the Z, the name and the status of a general solver of cvxpy."""
     beta = cp.Variable(space.H.shape[1], name="alpha")
     f = cp.Variable(space.H.shape[0], name="F")
     F = f if len(space.shape) == 1 else cp.reshape(f, space.shape, order="C")
@@ -397,7 +402,7 @@ def _solved(space: _Space, solver: str | None, ray: Array) -> tuple[Array, Array
 
 
 def _nearest(space: _Space, point: Array | None, ray: Array) -> Array:
-    """Return the α of least risk among 0 and points near the result of a solver."""
+    """Return the α with the least risk among 0 and several points near a solver's result."""
     tries = [np.zeros(space.H.shape[1])]
     if point is not None and np.isfinite(point).all():
         tries.append(point / space.scale + _FAR * ray)

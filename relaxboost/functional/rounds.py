@@ -19,20 +19,20 @@ from relaxboost.functional.schedules import Schedule
 
 @dataclass(frozen=True)
 class BoostState:
-    """f_t on the training set, and the step that led to it."""
+    """The state of a run after round t: f_t on the training set, and the step that led to it."""
 
     round: int
     """The number t of the round; 0 is the start."""
     F: Array
-    """f_t, which must not be changed."""
+    """The predictions f_t on the training set, which must not be changed."""
     value: float
-    """R[f_t]."""
+    """The risk R[f_t]."""
     gradient: Array
-    """The subgradient at f_t."""
+    """The subgradient of R at f_t."""
     direction: Direction | None
-    """The direction with f_t = f_{t−1} − step · direction; None at the start."""
+    """The direction of the round, with f_t = f_{t−1} − step · direction; None at the start."""
     step: float
-    """η_t; nan at the start."""
+    """The step η_t; nan at the start."""
 
     @property
     def terms(self) -> list[Term]:

@@ -20,7 +20,7 @@ from relaxboost.functional.stopping import Stopping
 
 
 class Validation:
-    """The risk on a held-out set, updated in each round."""
+    """The held-out examples of a run, with the predictions and the risk after each round."""
 
     def __init__(self, X: Any, risk: Risk, given: Any) -> None:
         if not isinstance(given, tuple) or len(given) not in (2, 3, 4):
@@ -69,14 +69,14 @@ class Validation:
 
 
 class _Patience:
-    """Counts the rounds since the least validation risk."""
+    """The counter of rounds without a lower validation risk, which ends a run early."""
 
     def __init__(self) -> None:
         self.stale = 0
         self._lowest = math.inf
 
     def watch(self, record: BoostRecord) -> None:
-        """Count a round, unless it has no validation risk."""
+        """Update the counter after a round; a round without validation risk changes nothing."""
         if record.validation < self._lowest:
             self._lowest = record.validation
             self.stale = 0
@@ -85,7 +85,7 @@ class _Patience:
 
 
 class _Kept(NamedTuple):
-    """The number of complete records, and the state for a warm start after the last record."""
+    """The last complete state of a run: the number of records, and the state for a warm start."""
 
     records: int
     state: dict[str, Any]
@@ -138,7 +138,7 @@ class BoostRun:
 
     @property
     def iterate(self) -> str:
-        """The option `iterate` of the algorithm, by default "last"."""
+        """The iterate that predictions use: the option of the algorithm, by default "last"."""
         return self.algorithm.iterate or "last"
 
     @property
@@ -148,7 +148,7 @@ class BoostRun:
 
     @property
     def start(self) -> Array:
-        """The predictions after round `first`."""
+        """The predictions on the training set after round `first`."""
         start: Array = self._kept.state["F"]
         return start
 
@@ -162,7 +162,7 @@ class BoostRun:
         record = self._record(state, new, total)
         self.terms += new
         self.history.append(record)
-        # This single assignment completes the round.
+        # This single assignment makes the round part of the result.
         self._kept = _Kept(
             len(self.history),
             {

@@ -12,10 +12,12 @@ from relaxboost._core.errors import InputError
 from relaxboost.functional.losses import Risk
 
 Schedule: TypeAlias = Callable[[int, Array, Array], float]
-"""Returns the step η_t, given t, the values of f_{t−1} and the values of the direction."""
+"""The type of a schedule: a function that returns the step η_t, given t, the values of f_{t−1} and
+the values of the direction."""
 
 Rule: TypeAlias = Callable[[Risk], Schedule]
-"""Returns a schedule for a risk, or raises an InputError if the risk lacks a constant."""
+"""The type of a rule for steps: a function that returns the schedule for a risk. It raises an
+InputError if the risk lacks a constant."""
 
 
 def _by_smoothness(risk: Risk) -> Schedule:
@@ -83,11 +85,11 @@ def check_step(step: Any) -> None:
 
 
 def line_search(risk: Any, F: Array, direction: Array) -> float:
-    """Return the η in [0, 2^40] of least R[f − η·direction], by bisection on the slope."""
+    """Return the η in [0, 2^40] with the least R[f − η·direction], by bisection on the slope."""
     inner = risk.measure.inner
 
     def rises(eta: float) -> bool:
-        """Return whether R does not decrease beyond the step eta."""
+        """Return whether R does not decrease any more beyond the step eta."""
         return inner(risk.evaluate(F - eta * direction)[1], direction) <= 0.0
 
     if rises(0.0):

@@ -55,7 +55,7 @@ class Stopping(Limits):
 
     @classmethod
     def of(cls, given: Any) -> Stopping:
-        """Return the given object, or a `Stopping` for a given number of rounds.
+        """Return a `Stopping` for a given number of rounds; a `Stopping` is returned unchanged.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""From online to batch: one hypothesis from the iterates of a learner, and bounds on its risk.
+"""Online-to-batch conversion: one hypothesis from a learner's iterates, and bounds on its risk.
 
 The iterates of a learner for m examples are the weights w_0, ..., w_{m−1}, where w_{i−1} predicts
 example i and does not depend on it. Q is the uniform distribution on the iterates.
@@ -26,19 +26,19 @@ from relaxboost.online.risks import Assumptions, ordered, ranged, risk_bound, va
 
 Rule = Literal["mean", "uniform", "majority", "validation"]
 MAX_ROWS = 1024
-"""The largest number of rows in a piece of a stream, and of iterates that one pass validates. The
-losses of all these iterates on all these rows take 8 MB."""
+"""The largest number of rows in a piece, and the largest number of iterates that one pass
+validates. The table of the losses of these iterates on these rows takes 8 MB."""
 
 
 class _Piece(NamedTuple):
-    """Rows of a stream that the learner learns next."""
+    """Consecutive rows of a stream, before the learner learns from them."""
 
     first: int
-    """The index of the first row in the stream."""
+    """The index in the stream of the first of these rows."""
     H: Matrix
     y: Vector
     is_stop: bool
-    """Whether the caller needs the weights before the first row."""
+    """Whether the caller reads the weights of the learner before the first of these rows."""
 
 
 class _Pass:
@@ -53,7 +53,7 @@ class _Pass:
 
     @property
     def learner(self) -> Learner:
-        """The learner, which exists after the first row."""
+        """The learner of the pass, which is created when the first row has been read."""
         assert self._learner is not None
         return self._learner
 
@@ -83,7 +83,7 @@ class _Pass:
             raise InputError("the stream is empty: there is no hypothesis to choose")
 
     def _checked(self, H: Matrix, y: Vector | None) -> tuple[Matrix, Vector]:
-        """Return a block with its targets as the loss requires them."""
+        """Return the rows and targets of a block, after the loss has checked the targets."""
         if len(H):
             # The first row determines the number of weights.
             self._learner = self._learner or self.method.start(H.shape[1])
@@ -113,19 +113,20 @@ class BatchHypothesis:
 
     rule: Rule
     w: Vector | None
-    """The weights, or None for a majority."""
+    """The weights, shape (M,), or None for the rule "majority"."""
     index: int | None
-    """The index i if `w` is the iterate w_i."""
+    """The index i if `w` is an iterate w_i, and None otherwise."""
     examples: int
     """The number m of examples."""
     among: int
-    """The number of iterates that are averaged, drawn from, voting or compared."""
+    """The number of iterates that the rule averages, draws from, lets vote, or compares."""
     loss: float
     """The mean loss of these iterates, each on the next example."""
     wrong: float | None
     """The fraction of these iterates with y<w, h> <= 0 on the next example; None without labels."""
     score: float | None = None
-    """For "validation": the mean loss on later examples plus the radius, for the chosen iterate."""
+    """For "validation": the score of the chosen iterate, which is its mean loss on later examples
+    plus the radius."""
     sure: tuple[float, float] | None = None
     """For "validation": the arguments δ and c of the radius."""
     voters: Matrix | None = None
@@ -141,9 +142,9 @@ class BatchHypothesis:
         )
 
     def predict(self, H: Any) -> Any:
-        """Return <w, h> for an example or for rows, or for a majority the mean of sign <w_i, h>.
+        """Return the predictions <w, h>; for a majority they are the means of sign <w_i, h>.
 
-        H has the shape (M,) or (rows, M).
+        H has the shape (M,) for one example, or (rows, M).
         """
         given = doubles("H", H)
         W = self.w if self.voters is None else self.voters
@@ -284,7 +285,7 @@ def _check_options(method: Any, rule: Any, snapshots: Any, delta: Any, loss_rang
 
 
 def _streamed(one: _Pass, rule: Rule, rng: np.random.Generator) -> BatchHypothesis:
-    """Return the mean, or the iterate that a reservoir of size one holds at the end."""
+    """Return the mean of the iterates, or one iterate that a reservoir of size one draws."""
     w = None
     index = None
     for piece in one.pieces(reservoir(rng) if rule == "uniform" else ()):
@@ -313,7 +314,7 @@ def reservoir(rng: Rng) -> Iterator[int]:
 
 
 class _Plan(NamedTuple):
-    """The iterates that vote or are compared."""
+    """The iterates w_i that vote in a majority, or that validation compares."""
 
     places: list[int]
     """The indices i of the iterates w_i."""
@@ -337,7 +338,7 @@ class _Plan(NamedTuple):
 
 
 def _planned(snapshots: Any, opened: Callable[[], Iterable[Any]]) -> _Plan:
-    """Return the declared iterates, or the requested number of iterates."""
+    """Return a plan with the iterates of the given indices, or with evenly spread iterates."""
     if isinstance(snapshots, Iterable):
         places = [natural("snapshots", i) for i in snapshots]
         if not places or any(a >= b for a, b in itertools.pairwise(places)):
@@ -356,13 +357,13 @@ def _planned(snapshots: Any, opened: Callable[[], Iterable[Any]]) -> _Plan:
     k = m if snapshots is None else count("snapshots", snapshots)
     if k > m:
         raise InputError(f"snapshots={k} is more than the {m} examples of the stream")
-    # The iterates of one pass take at most 8 MB.
+    # The weights of the iterates of one pass take at most 8 MB.
     together = min(MAX_ROWS, max(1, 2**20 // size))
     return _Plan([j * m // k for j in range(k)], together, m)
 
 
 def _voted(one: _Pass, plan: _Plan) -> BatchHypothesis:
-    """Return the majority of the planned iterates."""
+    """Return the hypothesis "majority", in which the planned iterates vote."""
     W = []
     losses = []
     errors = []
@@ -385,7 +386,10 @@ def _validated(
     plan: _Plan,
     sure: tuple[float, float],
 ) -> BatchHypothesis:
-    """Return the first iterate of least score. Each pass computes the scores of a part of them."""
+    """Return the first iterate with the least validation score.
+
+    Each pass through the stream computes the scores of some of the iterates.
+    """
     k = len(plan.places)
     delta, c = sure
     # The radius is only used to compare iterates. The bound on the risk checks the assumptions.
@@ -441,7 +445,7 @@ def _check_range(losses: Array, c: float, first: int) -> None:
 
 
 def _arrays(given: Any) -> tuple[Matrix, Vector | None]:
-    """Return the rows and the targets of a block."""
+    """Return the rows and the targets of a block as arrays."""
     parts = given if isinstance(given, tuple | list) else (given,)
     if len(parts) > 2:
         raise InputError(

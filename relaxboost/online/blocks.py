@@ -60,7 +60,7 @@ def checked_weights(weight: Any, rows: int) -> Vector:
     if wrong.any():
         row = int(np.argmax(wrong))
         raise RowError("weights must be finite and >= 0; ", row, f" has {weights[row]:g}")
-    # The learner subtracts 1 for each copy, which does not change a double above 2^53.
+    # The learner subtracts 1 for each copy. Above 2^53 this subtraction would not change a double.
     if (weights > 2.0**53).any():
         row = int(np.argmax(weights > 2.0**53))
         found = f" has {weights[row]:g}, more than 2^53 copies; divide all weights by a number"

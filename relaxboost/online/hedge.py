@@ -52,7 +52,10 @@ class ScheduledHedge(Method):
             object.__setattr__(self, "schedule", as_schedule(self.schedule))
 
     def chosen(self, game: Game, tol: float) -> ScheduledHedge:
-        """Return the method with the horizon of 2 D (L/tol)² rounds, after which the gap is tol."""
+        """Return the method with its horizon set.
+
+        After 2 D (L/tol)² rounds the bound on the gap is `tol`.
+        """
         if self.schedule != "horizon":
             return self
         # The mean regret L√(2D/t) of t rounds is tol for this t.
@@ -61,7 +64,7 @@ class ScheduledHedge(Method):
         return replace(self, schedule=Horizon(max(1, math.ceil(min(rounds, 2.0**62)))))
 
     def check(self, game: Game) -> None:
-        """Accept every game."""
+        """Accept every game, because the method has no restrictions."""
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> HedgeRun:
         schedule: Schedule = self.chosen(game, goal.tol).schedule
@@ -87,7 +90,8 @@ class ScheduledHedge(Method):
         scale, constant, growth, squares = law
         first = scale * math.sqrt(constant)
         L = known.lipschitz
-        tol = tol * (1.0 - 1e-9)  # rounding must not make the bound too small
+        # A slightly larger value makes up for rounding, so that the bound is never too small.
+        tol = tol * (1.0 - 1e-9)
         # With a constant β the mean regret is at least L²/(2β), which must be below tol.
         if growth == squares == 0.0:
             spare = tol - L * L / (2.0 * first)

@@ -20,9 +20,10 @@ from relaxboost.online.losses import OfPrediction
 from relaxboost.online.schedules import Constants
 
 LARGEST_LOGIT = 16.0
-"""The largest |prediction| of a label. The logistic loss of a correct label is 1e-7 there."""
+"""The largest absolute prediction for a label. There the logistic loss of a correct label is 1e-7.
+"""
 KINDS = np.repeat([shares.CONSTANT, shares.FADING, shares.AVERAGED], [8, 4, 4])
-"""The kinds of the 16 steps."""
+"""The kind of each of the 16 steps, a code of `kernels.shares`."""
 MULTIPLES = np.concatenate([8.0 * 2.0 ** -np.arange(8), *2 * [256.0 * 4.0 ** -np.arange(4)]])
 """The steps in units in which a step of 1 moves a prediction by at most the range of targets.
 
@@ -118,7 +119,7 @@ class HedgedDescent(OnlineMethod):
 
     @property
     def limit(self) -> float:
-        """The largest |prediction| R."""
+        """The number R, to which the absolute values of predictions are clipped."""
         return LARGEST_LOGIT if self.loss.task == "binary" else self.targets
 
     def start(self, size: int) -> Learner:
@@ -163,11 +164,15 @@ class HedgedLearner(Learner):
 
     @property
     def filled(self) -> float:
-        """0, because no ball limits the weights."""
+        """Always 0, because the weights are not limited to a ball."""
         return 0.0
 
     def predict(self, H: Any, average: bool = True) -> Any:
-        """Return the prediction <w, h> by the average, or that of the next example."""
+        """Return the predictions <w, h> for the rows of H by the average weights.
+
+        If `average` is False, the result is the prediction with which the learner would meet the
+        next example.
+        """
         if average:
             return super().predict(H)
         H = doubles("H", H)
@@ -205,7 +210,7 @@ class HedgedLearner(Learner):
         return float(bounds[KINDS != shares.FADING].min()) + self.weight * self._excess()
 
     def _excess(self) -> float:
-        """Return the loss ε of a correct prediction of R."""
+        """Return ε, the loss of a correct prediction at the limit R."""
         # A loss of y − <w, h> is at most its value at 0 where a slope points beyond the limit.
         R = self.method.limit if self.method.loss.task == "binary" else 0.0
         limit = np.array([-R, R])
@@ -216,7 +221,7 @@ class HedgedLearner(Learner):
         raise InputError("HedgedDescent learns from examples only; call update")
 
     def compiled(self) -> None:
-        """Return None, because the rounds are not those of mirror descent."""
+        """Return None: the compiled rounds of mirror descent do not apply to this learner."""
         return None
 
     def _learn(self, H: Array, sizes: Vector, y: Vector, weights: Vector) -> Vector:

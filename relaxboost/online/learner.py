@@ -36,7 +36,7 @@ _DOMAINS: dict[tuple[type, type], int] = {
 
 
 MAX_WEIGHTS_IN_CARD = 100
-"""The number of weights that the display in a notebook draws."""
+"""The largest number of weights that the picture in a notebook shows."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class OnlineMethod(ABC):
             )
 
     def start(self, size: int) -> Learner:
-        """Return a new learner with M = `size` weights.
+        """Return a new learner with M = `size` weights, which has seen no example.
 
         Raises
         ------
@@ -129,7 +129,7 @@ class OnlineMethod(ABC):
 
 
 class Learner:
-    """Weights that every example changes, the average of the weights, and the bounds of the theory.
+    """A learner: weights that each example changes, their average, and bounds from the theory.
 
     Learners are created by `OnlineMethod.start`. Example i is predicted with the weights w_{i−1},
     before the learner learns from it.
@@ -185,7 +185,7 @@ class Learner:
 
     @property
     def w(self) -> Vector:
-        """The weights for the next prediction, shape (M,)."""
+        """The weights for the prediction of the next example, shape (M,)."""
         return self._w.copy()
 
     @property
@@ -196,7 +196,7 @@ class Learner:
 
     @property
     def rounds(self) -> int:
-        """The number of steps. A weighted example takes several steps."""
+        """The number of steps so far. An example of weight 2.5, say, takes several steps."""
         return int(self._sums[kernels.ROUNDS])
 
     @property
@@ -206,7 +206,7 @@ class Learner:
 
     @property
     def loss(self) -> float:
-        """The weighted sum of the losses l_i(w_{i−1})."""
+        """The sum of the losses l_i(w_{i−1}), each times the weight of its example."""
         return float(self._sums[kernels.LOSS])
 
     @property
@@ -334,7 +334,7 @@ class Learner:
         return w
 
     def state(self) -> dict[str, Any]:
-        """Return the data from which `OnlineMethod.restored` makes a learner that continues."""
+        """Return the state as a dictionary, from which `OnlineMethod.restored` makes a learner."""
         arrays = {name: a.copy() for name, a in zip("wzms", self.arrays(), strict=True)}
         origin = {"origin": dict(self.origin)} if self.origin else {}
         return {"method": repr(self.method), **origin, **arrays}

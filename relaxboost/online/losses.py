@@ -88,7 +88,7 @@ class OfPrediction(OnlineLoss):
 
     @property
     def task(self) -> str:  # type: ignore[override]
-        """The task of φ."""
+        """The task of φ, "binary" or "regression"."""
         return self.loss.task
 
     def __repr__(self) -> str:

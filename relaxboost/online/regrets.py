@@ -29,16 +29,16 @@ class Regret:
     lower: float
     upper: float
     loss: float
-    """The loss Σ l_i(w_{i−1}) of the learner."""
+    """The cumulative loss Σ l_i(w_{i−1}) of the learner."""
     bound: float
     """A bound by theorem on the regret of this run, compared with any w of the domain."""
     bound_at: float
     """A bound by theorem on the regret, compared with the weights of the comparator."""
     comparator: Comparator
     learner: str
-    """The repr of the method."""
+    """The representation (`repr`) of the learner's method."""
     along: tuple[Regret, ...] = field(default=(), repr=False)
-    """The regrets on the requested prefixes of the stream, shortest first."""
+    """The regrets on the prefixes of the stream that `at` requested, shortest prefix first."""
 
     @property
     def examples(self) -> int:
@@ -130,7 +130,7 @@ def regret(
     replay = Replay(stream, method.loss)
     stops = _stops(at, replay.m)
     if isinstance(learner, Learner) and learner.weight > 0.0:
-        # The learner has the losses already, and only the comparator is missing.
+        # The learner has already summed its losses, so that only the comparator is computed.
         _check_learned(learner, replay, stops)
         states = [learner.state()]
     else:
@@ -140,7 +140,7 @@ def regret(
     found: list[Regret] = []
     start = None
     for state, stop in zip(states, stops, strict=True):
-        # Every comparator gets a millisecond, so that it has a bracket.
+        # Every comparator gets at least a millisecond, in which it finds some bracket.
         limit = None if left is None else max(clock.left, 1e-3)
         # The comparator of a prefix is a warm start for that of the next prefix.
         start = hindsight(
@@ -191,7 +191,7 @@ def _learned(learner: Learner, replay: Replay, stops: list[int]) -> list[dict[st
 
 
 def _bracketed(learner: Learner, comparator: Comparator) -> Regret:
-    """Return the regret on a prefix. The bracket includes the rounding errors of the learner."""
+    """Return the regret on a prefix as a bracket, which includes all rounding errors."""
     loss = learner.loss
     method = learner.method
     # The error of a prediction is the roundoff of Σ |w_j h_j|, and that of a loss is its slope

@@ -174,7 +174,7 @@ def ordered(what: str, assumptions: Any) -> Assumptions:
 
 
 def ranged(what: str, assumptions: Any) -> float:
-    """Return c, or raise InputError if the range or the order is not assumed."""
+    """Return c, the bound on the losses, or raise InputError if the assumptions do not state it."""
     c = ordered(what, assumptions).loss_range
     if c is None:
         raise InputError(f"{what} needs loss_range=c, with all losses in [0, c]")

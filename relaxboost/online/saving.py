@@ -17,11 +17,15 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.files import shallow, write_atomically
 
 FORMAT = "relaxboost learner 1"
-"""The format, which each file contains. Its number changes if the content changes."""
+"""The name of the file format, which is stored in each file. Its number changes if the content
+changes."""
 
 
 def write_state(path: Path, state: Mapping[str, Any]) -> None:
-    """Write a state. Arrays keep all bits, and the other entries are JSON."""
+    """Write the state of a learner to a file.
+
+    Arrays are not rounded, and the other entries are written as JSON.
+    """
     arrays: dict[str, Any] = {}
     for name, part in state.items():
         if isinstance(part, np.ndarray):

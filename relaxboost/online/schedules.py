@@ -28,7 +28,7 @@ class Constants(NamedTuple):
 
     @property
     def balance(self) -> float:
-        """√(αV*), the divisor of L in the default temperatures."""
+        """The number √(αV*), by which L is divided in the default temperatures."""
         return math.sqrt(self.modulus * self.largest)
 
 
@@ -41,9 +41,9 @@ class Schedule(ABC):
 
     name: ClassVar[str] = ""
     steady: ClassVar[bool] = False
-    """Whether all β_i are equal."""
+    """Whether all temperatures β_i are equal."""
     needs_lipschitz: ClassVar[bool] = True
-    """Whether the schedule needs the bound L."""
+    """Whether the temperatures depend on the bound L on the gradients."""
 
     def __init_subclass__(cls) -> None:
         SCHEDULES.add(cls)
@@ -80,7 +80,7 @@ class _Root(Schedule):
 
     @abstractmethod
     def law(self, known: Constants) -> tuple[float, float, float, float]:
-        """Return (b, p, q, r)."""
+        """Return the constants (b, p, q, r) of the formula β_i = b √(p + q i + r squares)."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Growing(_Root):
 
     @property
     def needs_lipschitz(self) -> bool:  # type: ignore[override]
-        """False if β_0 is given."""
+        """Whether the schedule needs L, which is True unless the user gave β_0."""
         return self.beta is None
 
     def law(self, known: Constants) -> tuple[float, float, float, float]:

@@ -36,7 +36,7 @@ class MirrorSteps(OnlineMethod):
 
     greedy: ClassVar[bool] = True
     own_proxy: ClassVar[str] = ""
-    """The name of the only permitted proxy, or "" if all proxies are permitted."""
+    """The name of the only proxy that the method accepts, or "" if it accepts all proxies."""
 
     proxy: Any = "squared-l2"
     schedule: Any = "growing"

@@ -1,4 +1,4 @@
-"""`boost`: learn costs that are any function of features, by functional gradient descent."""
+"""The function `boost`, which learns nonlinear costs by functional gradient descent."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from relaxboost.planning.starting import (
 from relaxboost.planning.tasks import Task, checked_tasks
 
 FOLDS = "folds"
-"""The validation that chooses the number of rounds on folds of the tasks."""
+"""The value of `Stopping.validation` with which folds of the tasks choose the number of rounds."""
 
 
 class FlooredCosts(UserWarning):
-    """Additive costs were negative at some sites of a graph, and were raised to the floor."""
+    """The warning that some sites of a graph had negative costs, which were raised to the floor."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class BoostedCosts(LearnedCosts):
 
     @property
     def history(self) -> tuple[BoostRecord, ...]:
-        """One record for the start, which is round 0, and one record for each round."""
+        """The records of the run: one for the start, which is round 0, and one for each round."""
         return self.boosted.history
 
     @property
@@ -250,7 +250,10 @@ def _run(
     before: BoostedCosts | None,
     choice: ChosenRounds | Callable[[], ChosenRounds] | None,
 ) -> tuple[ChosenRounds | None, tuple[Boosted, PlanningRisk, float]]:
-    """Return the choice of the number of rounds, which folds may have to make, and the rounds."""
+    """Return two results: the choice of the number of rounds, and the run on all tasks.
+
+    If the user gave no number of rounds, folds of the tasks choose it first.
+    """
     try:
         if callable(choice):
             choice = choice()
@@ -272,7 +275,7 @@ def _reported(
     choice: ChosenRounds | None,
     begun: LinearStart | None,
 ) -> BoostedCosts:
-    """Return the costs with the numbers that describe them."""
+    """Return the costs with their record: `scale`, `inexact`, `negative`, `sites` and `floor`."""
     # The numbers are those of the iterate that predictions use, not of the last.
     F = boosted.decision(risk.features)
     usual = float(np.abs(risk.site_costs(risk.zero())).mean())
@@ -294,7 +297,7 @@ def _reported(
 
 @dataclass(frozen=True)
 class _Descent:
-    """The descent with a learner, for any tasks and loss."""
+    """The functional gradient descent with one weak learner, for any tasks and any loss."""
 
     learner: WeakLearner
     method: Algorithm
@@ -330,10 +333,10 @@ class _Descent:
 def _continued(
     loss: PlanningLoss | None, warm_start: BoostedCosts | None
 ) -> tuple[PlanningLoss, BoostedCosts | None]:
-    """Return the loss and the earlier run to continue, or None to begin again.
+    """Return the loss and the earlier run to continue, or None for a run that starts at round 0.
 
-    A run without rounds, or from unfinished linear costs, begins again, so that the result is that
-    of a run which was never interrupted.
+    If the earlier run has no rounds, or its linear costs are unfinished, the new run starts at
+    round 0. Its result is then that of a run that was never interrupted.
     """
     if warm_start is None:
         return PlanningLoss() if loss is None else loss, None
@@ -354,9 +357,10 @@ def _chosen(
     stop: Stopping,
     clock: Clock,
 ) -> ChosenRounds:
-    """Return the number of rounds that folds of the tasks choose."""
+    """Return the number of rounds that cross-validation on folds of the tasks chooses."""
 
-    # The scores need no training loss of the mean of the rounds, which costs a third of the time.
+    # The training loss of the mean of the rounds is not computed, because the scores do not need it
+    # and it costs a third of the time.
     average = run.method.iterate == "average"
     method = copy(run.method)
     method.iterate = "last"
@@ -369,9 +373,9 @@ def _chosen(
 
 
 def _last(stop: Stopping, choice: ChosenRounds | None, clock: Clock) -> Stopping:
-    """Return the limits of the rounds for all tasks."""
+    """Return the limits of the final run, which uses all tasks."""
     if choice is not None and choice.rounds == 0:
-        # The run ends with its start, which needs no time of learning.
+        # If 0 rounds were chosen, the run ends before the first round and calls no learner.
         return replace(stop, time_limit=None, callback=lambda state: True)
     if choice is not None:
         stop = replace(stop, max_rounds=choice.rounds)
@@ -384,7 +388,7 @@ def _stopping(
     loss: PlanningLoss,
     warm_start: BoostedCosts | None,
 ) -> tuple[Stopping, bool]:
-    """Return the limits as `functional.boost` takes them, and whether folds choose the rounds."""
+    """Return the limits in the form of `functional.boost`, and whether folds choose the rounds."""
     if given is None:
         # A warm start continues the rounds that were chosen before.
         given = Stopping(validation=FOLDS) if warm_start is None else Stopping()
@@ -409,7 +413,7 @@ def _stopping(
 
 
 def _with_choice(boosted: Boosted, choice: ChosenRounds) -> Boosted:
-    """Return the function with the chosen rounds; warn if there are none."""
+    """Return the result with the status of the choice; warn if 0 rounds were chosen."""
     tried = len(choice.scores) - 1
     status = boosted.status
     # A choice of 0 rounds ends the run by a callback.

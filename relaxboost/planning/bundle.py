@@ -15,7 +15,8 @@ from relaxboost.planning.problem import Problem
 from relaxboost.solvers.bundle.method import BundleRound, CuttingPlanes
 
 FitState = BundleRound
-"""What a callback of `fit` receives in each round: `point`, a `FitPoint`, and `lower`."""
+"""The argument of a callback of `fit`: the round's `FitPoint` as `point`, and the lower bound
+`lower`."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +51,12 @@ class Bundle:
         count("patience", self.patience)
 
     def first(self, problem: Problem) -> Array:
-        """Return the first query, a point of the problem's domain, shape (d,)."""
+        """Return the first query of the method, a point of the problem's domain, shape (d,)."""
         if self.start is None:
             return np.zeros(problem.d)
         given = self.start
         if isinstance(given, LinearCosts):
-            # Weights belong to features by their names, not by their places.
+            # Weights are matched to features by the names of the features, not by their positions.
             if given.names != problem.names:
                 raise InputError(
                     f"start was learned on features {', '.join(given.names)}, and these tasks have "

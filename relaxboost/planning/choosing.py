@@ -21,7 +21,7 @@ from relaxboost.solvers.bundle.method import rounds
 
 
 class Chosen(NamedTuple):
-    """How `fit` chose the strength of its ridge."""
+    """The result of the choice of the ridge's strength, which `fit` makes on folds."""
 
     strength: float
     strengths: tuple[float, ...]
@@ -31,9 +31,10 @@ class Chosen(NamedTuple):
     a plan and its trip share. `strength` is the weakest strength whose score is at most 0.005 below
     the best score. With too few trips the score is nan."""
     folds: int
-    """The number of folds, 0 with too few trips."""
+    """The number of folds; 0 if there are too few trips for folds."""
     ended: str
-    """Why weaker strengths were not tried, "time_limit" or "interrupted"; otherwise empty."""
+    """The reason "time_limit" or "interrupted" if weaker strengths were not tried; otherwise empty.
+    """
 
     def __repr__(self) -> str:
         tried = [
@@ -81,7 +82,7 @@ def choose(
     # Multiples of a natural strength make the choice independent of the units of features.
     natural = natural_strength(problem)
     strengths = tuple(natural * ratio for ratio in search.ratios)
-    # A held-out trip must not share most of its arcs with a training trip.
+    # Otherwise a held-out trip could share most of its arcs with a training trip.
     groups = clusters(problem.tasks)
     tried: list[tuple[float, Array]] = []
 
@@ -93,7 +94,7 @@ def choose(
     if len(set(groups)) >= search.clusters:
         trials = _trials(problem, groups, strengths, clock, search)
         ended = run(trials, keep, Limits(), clock, empty=True)
-    # The end of the time after the last strength changed nothing.
+    # If time runs out after the last strength, every strength has been tried.
     if ended == "time_limit" and len(tried) == len(strengths):
         ended = ""
     if not tried:
@@ -141,7 +142,7 @@ def _trials(
 
 
 class _Fold:
-    """The fits to the training tasks of a fold, for one strength after the other."""
+    """The fits to the training tasks of one fold, which are made for one strength after another."""
 
     def __init__(self, problem: Problem, held: Sequence[Task]) -> None:
         self.held = held
@@ -151,7 +152,7 @@ class _Fold:
         self.start_value = 0.0
 
     def fit(self, strength: float, clock: Clock, search: StrengthSearch) -> tuple[Array, Array]:
-        """Return the F1 score of each held-out trip, and the weights w, for a strength."""
+        """Fit the training trips with a strength; return the F1 scores of held-out trips, and w."""
         # Only the regulariser changes, so that the cuts of the model stay valid.
         problem = self.problem.changed(regulariser=Ridge(strength))
         self.model = self.model.of(problem)

@@ -92,7 +92,7 @@ class LinearCosts(LearnedCosts):
 
     def costs(self, graph: Graph) -> Array:
         # The bracket of `Fit` holds for (B X) w, and B (X w) would round differently.
-        # A planner refuses costs that are not finite.
+        # Planners raise an InputError for costs that are not finite.
         with np.errstate(over="ignore", invalid="ignore"):
             made: Array = features_by_name(graph, self.names, arcs=True) @ self.w
         return made

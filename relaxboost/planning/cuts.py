@@ -14,7 +14,7 @@ from relaxboost.solvers.bundle.cuts import Cuts
 
 
 class PlanFunctions:
-    """Collects the functions loss + <slope, w> of pairs of a demonstration and a plan.
+    """The functions loss + <slope, w> of pairs of a demonstration and a plan, in a collection.
 
     It also collects the sums of the absolute values of the terms, because rounding errors are
     proportional to them.
@@ -31,7 +31,9 @@ class PlanFunctions:
     def add(
         self, graph: int, gains: Gains, taken: Whole, times: Array | None, shown: Whole | None
     ) -> None:
-        """Add const + gains·plan + <f_shown − f_plan, w>, or without `shown` the plan's part of it.
+        """Add the function const + gains·plan + <f_shown − f_plan, w>.
+
+        If `shown` is None, only the part of the plan is added.
 
         `taken` are the arcs of the plan, and `times` says how often it takes each, by default once.
         `shown` are the arcs of the demonstration.
@@ -60,7 +62,7 @@ class PlanFunctions:
         self._found.append((value, zero, abs(value), zero))
 
     def combined(self, rates: Array) -> Cuts:
-        """Return Σ rate · function for each row of rates >= 0, with bounds of the rounding."""
+        """Return the sum Σ rate · function for each row of rates >= 0, with rounding bounds."""
         loss, slope, loss_size, slope_size = map(np.array, zip(*self._found, strict=True))
         # A number of the result has at most this many roundings on the way of each term.
         γ = roundoff(self._terms + rates.shape[1] + 8)

@@ -1,4 +1,4 @@
-"""How well costs reproduce demonstrations, task by task."""
+"""The evaluation of learned costs: how well their shortest paths reproduce demonstrations."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ from relaxboost.planning.tasks import Task, checked_tasks
 class PerTask(NamedTuple):
     """The comparison of the plan of each task with its demonstration: arrays of shape (T,).
 
-    If a task has several demonstrations, `exact` and `optimal` say whether any of them is met, and
-    the other numbers are means over the demonstrations.
+    If a task has several demonstrations, `exact` and `optimal` say whether the plan matches any
+    demonstration, and the other numbers are means over the demonstrations.
     """
 
     exact: Array
-    """1 if the plan is a demonstration, arc by arc."""
+    """1 if the plan has the same arcs as a demonstration, and 0 otherwise."""
     optimal: Array
-    """1 if a demonstration costs no more than the plan, up to rounding."""
+    """1 if a demonstration costs no more than the plan, up to rounding, and 0 otherwise."""
     shared_arcs: Array
-    """The number of arcs that plan and demonstration share, counting repeated arcs."""
+    """The number of common arcs of plan and demonstration; an arc that both repeat counts each
+    time."""
     shown_arcs: Array
     """The number of arcs of the demonstration."""
     planned_arcs: Array
@@ -52,7 +53,8 @@ class PerTask(NamedTuple):
     margin: Array
     """The margin loss R_i >= 0 of the task, with the `PathLoss` of the task."""
     log_likelihood: Array
-    """log p of the demonstration; nan unless the costs are those of a recursive logit."""
+    """The log-likelihood log p of the demonstration; nan unless the costs come from a recursive
+    logit."""
 
 
 def _mean(numerator: Array, denominator: Array) -> tuple[Array, Array]:
@@ -74,10 +76,11 @@ _RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array]]] = {
     "margin_loss": lambda r: (r.margin, np.ones_like(r.exact)),
     "log_likelihood": lambda r: (r.log_likelihood, np.ones_like(r.exact)),
 }
-"""Each metric is the sum of the first array over tasks, divided by the sum of the second."""
+"""The metrics by name, each with two arrays. The metric is the sum of the first array over tasks
+divided by the sum of the second array."""
 
 METRICS = tuple(_RATIOS)[:-1]
-"""The metrics that all costs have."""
+"""The names of the metrics that exist for all costs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,24 +121,24 @@ class Evaluation:
             return float(numerator.sum() / denominator.sum())
 
     def metrics(self) -> dict[str, float]:
-        """Return all of `METRICS` by name."""
+        """Return the values of all `METRICS`, as a dictionary by name."""
         return {name: self.metric(name) for name in METRICS}
 
     @property
     def ties(self) -> tuple[str, ...]:
-        """A sentence for each task whose plan costs as much as a demonstration, by other arcs."""
+        """A sentence for each task whose plan has the cost of a demonstration, but other arcs."""
         tied = np.flatnonzero((self.each.optimal == 1.0) & (self.each.exact == 0.0))
         return tuple(_tie(self.tasks[i], self.plans[i]) for i in tied)
 
     def at(self, places: Any) -> Evaluation:
-        """Return the report on some of the tasks, given by indices or a mask of shape (T,)."""
+        """Return the evaluation of some tasks, given by their indices or a mask of shape (T,)."""
         kept = np.arange(len(self.tasks))[places]
         tasks, plans = (tuple(x[i] for i in kept) for x in (self.tasks, self.plans))
         return Evaluation(tasks, plans, PerTask(*(column[kept] for column in self.each)))
 
     @classmethod
     def joined(cls, reports: Sequence[Evaluation]) -> Evaluation:
-        """Return a report on the tasks of several reports, such as those of the folds of a `split`.
+        """Return one evaluation of all tasks of several evaluations, such as one for each fold.
 
         Raises
         ------
@@ -227,16 +230,18 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
 
 
 class Difference(NamedTuple):
-    """The values of a metric in two reports."""
+    """The values of a metric in two evaluations, and their difference with a bootstrap interval."""
 
     first: float
     second: float
     difference: float
-    """second − first."""
+    """The difference of the two values: the value in `second` minus the value in `first`."""
     low: float
-    """The 2.5th percentile of the differences of resampled tasks."""
+    """The lower end of the interval: the 2.5th percentile of the differences over the bootstrap
+    draws."""
     high: float
-    """The 97.5th percentile of these differences."""
+    """The upper end of the interval: the 97.5th percentile of the differences over the bootstrap
+    draws."""
 
 
 @accepts_seed
@@ -311,7 +316,7 @@ def ratio_parts(name: str, each: PerTask) -> tuple[Array, Array]:
 
 
 def _resampled(sums: Array, rng: np.random.Generator, draws: int) -> Array:
-    """Return, for each draw, the sum over n rows that are drawn with replacement from n rows."""
+    """Return the sum of n rows for each draw, which draws n of the n rows with replacement."""
     n = sums.shape[0]
     parts = []
     left = draws
@@ -327,7 +332,7 @@ def _resampled(sums: Array, rng: np.random.Generator, draws: int) -> Array:
 
 
 def _costs_by_graph(graphs: Sequence[Graph], costs: Any) -> dict[Graph, Array]:
-    """Return checked arc costs of each graph."""
+    """Return the checked arc costs of each graph, as a dictionary from graphs to costs."""
     make = costs.costs if isinstance(costs, LearnedCosts) else costs
     if callable(make):
         return {graph: arc_costs(graph, make(graph)) for graph in graphs}
@@ -349,7 +354,7 @@ def plan_of(task: Task, costs: Array, ordered: Array, negative: str = "exact") -
 
 
 def compared_with_plan(task: Task, plan: Path, costs: Array) -> Array:
-    """Return the entries of `PerTask` of a task, without margin and log-likelihood."""
+    """Return the entries of `PerTask` of a task, except the margin loss and the log-likelihood."""
     cost = plan.cost(costs)
     size = float(np.abs(costs[plan.arcs]).sum())
     nodes = plan.numbers[:-1]
@@ -377,7 +382,7 @@ def arc_f1(task: Task, plan: Path) -> float:
 
 
 def _tie(task: Task, plan: Path) -> str:
-    """Return which arcs a demonstration and a plan of the same cost do not share."""
+    """Return a sentence with the arcs in which a plan and a demonstration of equal cost differ."""
     graph = task.graph
     shown = task.demonstration.arcs
     apart = np.setdiff1d(shown, plan.arcs), np.setdiff1d(plan.arcs, shown)
@@ -393,7 +398,7 @@ def _shared(first: Whole, second: Whole) -> float:
 
 
 def _check_same(first: Evaluation, second: Evaluation) -> None:
-    """Raise unless two reports are on the same tasks."""
+    """Raise an InputError unless two evaluations are on the same tasks in the same order."""
     if len(first.tasks) != len(second.tasks):
         raise InputError(
             f"the reports are on {len(first.tasks)} and {len(second.tasks)} tasks; compare needs "

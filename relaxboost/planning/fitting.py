@@ -1,4 +1,4 @@
-"""`fit`: learn linear costs from demonstrations, to a certified gap."""
+"""The function `fit`, which learns linear costs from demonstrations to a certified gap."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from relaxboost.solvers.bundle.method import rounds
 
 
 class FitRecord(NamedTuple):
-    """A round of the history."""
+    """The record of one round in the history of `fit`."""
 
     round: int
     value: float
-    """The objective Ω + R at the point that the round evaluated."""
+    """The objective Ω + R at the point that was evaluated in this round."""
     lower: float
     """The best lower bound so far."""
     upper: float
-    """The least value so far."""
+    """The least objective value found so far."""
     seconds: float
 
 
 class Ends(TypedDict, total=False):
-    """The limits of a run of `fit`."""
+    """The limits at which a run of `fit` ends."""
 
     max_rounds: int | None
     time_limit: float | None
@@ -165,14 +165,14 @@ def fit(
         problem = problem.changed(regulariser=Ridge(chosen.strength))
         if bundle.start is None:
             begin = near
-        if chosen.ended == "interrupted":  # a single round makes the bracket
+        if chosen.ended == "interrupted":  # This single round computes both bounds.
             ends = replace(ends, max_rounds=1)
     bracket = _Bracket(tol, clock, problem.floor)
     with closing("gap", tol, verbose > 0) as bracket.show:
         model = bundle.model(problem)
         states = rounds(model, problem.at(begin), clock, bundle.patience)
         status = run(states, bracket.keep, ends, clock) or "stalled"
-    # The strength is an accident then, also if a single round closes the bracket.
+    # The chosen strength is then arbitrary, even if a single round closes the bracket.
     if chosen and chosen.ended == "interrupted":
         status = chosen.ended
     assert bracket.best is not None
@@ -181,7 +181,8 @@ def fit(
     history = tuple(bracket.history)
     found = bracketed(problem, proved, bracket.lower, status, "bundle", history, clock)
     found = replace(found, chosen=chosen)
-    # Costs of 0, or demonstrations that teach nothing, satisfy the optimality conditions too.
+    # These warnings also concern costs that satisfy the optimality conditions: costs of 0, and
+    # costs of demonstrations that are optimal for every feature.
     remedy = _remedy(found, min(one.value for one in found.history), problem, clock)
     for said in filter(None, (zero_features(problem.oracle.graphs), remedy)):
         warnings.warn(said, UserWarning, stacklevel=2)
@@ -189,7 +190,7 @@ def fit(
 
 
 def as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None) -> Problem:
-    """Return the problem of some tasks, or a given problem, which has its own regulariser."""
+    """Return a `Problem` for a list of tasks; a given `Problem` is returned unchanged."""
     if not isinstance(tasks, Problem):
         return Problem(tasks, regulariser)
     if regulariser is not None:
@@ -201,7 +202,7 @@ def as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None)
 
 
 class _Bracket:
-    """The best point, the best lower bound and the history of a run."""
+    """The state of a run: its best point, its best lower bound and its history."""
 
     def __init__(self, tol: float, clock: Clock, floor: float) -> None:
         self.tol = tol

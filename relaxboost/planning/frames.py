@@ -17,13 +17,13 @@ from relaxboost.planning.labels import Labels, same_label
 from relaxboost.planning.tables import at, called, check_table, numbers
 
 CLASSES = 100
-"""The largest number of different values of a column of text that makes features."""
+"""The largest number of different values in a column of text whose values become features."""
 MANY = 10
-"""The largest number of values that a message shows, and the least number of rows for which
-different whole numbers are taken for names."""
+"""The largest number of values that a message lists. It is also the least number of rows in which
+whole numbers without repetition are taken for names of edges."""
 
 Wanted = str | Sequence[str] | Graph | LearnedCosts
-"""The names of columns; a graph or learned costs stand for the names of their features."""
+"""The features to use: names of columns, or a graph or learned costs whose features are used."""
 
 
 def from_pandas(
@@ -125,7 +125,7 @@ def _check_ends(edges: Any, ends: list[list[Any]]) -> None:
 
 
 def _check_rows(nodes: Any, edges: str, labels: list[Hashable]) -> None:
-    """Raise if a table of nodes has no row for an end of an edge."""
+    """Raise an InputError if an edge ends at a node that the table of nodes does not contain."""
     known = dict.fromkeys(nodes.index, 0)
     missing = [label for label in labels if label not in known]
     if missing:
@@ -137,7 +137,10 @@ def _check_rows(nodes: Any, edges: str, labels: list[Hashable]) -> None:
 
 
 def _warn_of_names(edges: str, column: Any) -> None:
-    """Warn if a column of whole numbers is named like an id, or has no number twice."""
+    """Warn if a column of whole numbers looks like names of edges.
+
+    A column looks so if its name is that of an id, or if all its numbers are different.
+    """
     if column.dtype.kind not in "iu":
         return
     # Lengths, counts and capacities are below a million; numbers of OpenStreetMap are above it.
@@ -152,7 +155,7 @@ def _warn_of_names(edges: str, column: Any) -> None:
 
 
 def columns_of(features: Wanted, known: Iterable[Hashable] = ()) -> list[str]:
-    """Return the columns from which features are made, each once."""
+    """Return the names of the columns from which features are made, without duplicates."""
     return list(dict.fromkeys(c for name in _terms(features) for c in _parts(name, known)[0]))
 
 
@@ -169,7 +172,10 @@ def _terms(features: Wanted) -> list[str]:
 
 
 def _parts(name: str, known: Iterable[Hashable]) -> tuple[list[str], str | None]:
-    """Return the columns that a feature multiplies, and the value of the last one if it is text."""
+    """Return the columns that a feature multiplies, and the text value of the last column.
+
+    The text value is None if the last column has numbers.
+    """
     if name in known:
         return [name], None
     left, equals, value = name.partition("=")
@@ -181,7 +187,7 @@ def _parts(name: str, known: Iterable[Hashable]) -> tuple[list[str], str | None]
 
 
 def _encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str]]:
-    """Return the features of a table and their names."""
+    """Return the matrix of the features of a table, and the names of the features."""
     if unseen not in ("refuse", "ignore"):
         raise InputError(f'unseen must be "refuse" or "ignore", got {unseen!r}')
     # Features are found by text, whatever the names of columns are.
@@ -246,7 +252,7 @@ class _Columns:
         return made
 
     def check_known(self, names: list[str]) -> None:
-        """Raise an InputError at the first value of text without a feature."""
+        """Raise an InputError at the first row with a text value for which there is no feature."""
         known: dict[str, set[str]] = {}
         for parts, value in (_parts(name, self.table.columns) for name in names):
             if value is not None:
@@ -264,7 +270,7 @@ class _Columns:
                 )
 
     def _text(self, name: str) -> Any:
-        """Return a column as categories of text."""
+        """Return a column of text as categories of pandas."""
         import pandas as pd
 
         if name not in self._texts:
@@ -283,10 +289,10 @@ def _positions(nodes: Any) -> Array:
     # Differences are taken modulo 360, so that a map may cross the date line.
     off = xy - xy[0]
     off[:, 0] = (off[:, 0] + 180.0) % 360.0 - 180.0
-    # The origin is the middle, where the projection is exact.
+    # The origin is the middle of the map, where the projection has no distortion.
     off -= 0.5 * (off.min(axis=0) + off.max(axis=0))
     off[:, 0] *= np.cos(np.radians(0.5 * (xy[:, 1].min() + xy[:, 1].max())))
-    earth = 6_371_009.0  # metres, the mean radius
+    earth = 6_371_009.0  # This is the mean radius of the earth in metres.
     return earth * np.radians(off)
 
 
@@ -299,7 +305,8 @@ def _check_units(graph: Graph, nodes: Any) -> None:
         return
     far = np.maximum(np.linalg.norm(at[graph.head] - at[graph.tail], axis=1), 1e-12)
     ratio = np.median(graph.features[:, graph.names.index("length")] / far)
-    # A degree has 111 km, less towards the poles, and a road with bends has more.
+    # A degree of latitude is 111 km long. A degree of longitude is shorter towards the poles, and
+    # roads with bends are longer than the distance of their ends.
     if 2e4 <= ratio <= 5e5:
         raise InputError(
             f"{called('nodes', nodes)} has x and y that look like degrees, and lengths in metres "

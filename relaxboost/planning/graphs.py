@@ -1,4 +1,4 @@
-"""Graphs as arrays, with features and the costs made of them; and paths along their arcs."""
+"""Graphs as arrays, whose features determine costs, and paths along the arcs of graphs."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from relaxboost._core.errors import InputError, few
 from relaxboost.planning.labels import Labels, Numbered
 
 PLACES = 'give the graph position=, from_networkx position=("x", "y"), or from_pandas nodes='
-"""The remedy for a graph without coordinates."""
+"""The remedy that an error names for a graph without coordinates."""
 
 
 class Adjacency(NamedTuple):
     """The arcs sorted by the node that they leave or, in a backward adjacency, enter."""
 
     start: Whole
-    """The entries of node v are start[v] to start[v + 1]."""
+    """The entries of node v have the indices from start[v] to start[v + 1] − 1."""
     far: Whole
     """The node at the other end of each arc."""
     arcs: Whole
-    """The index of each arc in the graph."""
+    """The index in the graph of the arc of each entry."""
 
 
 class Path:
-    """A walk along arcs of a graph; it may visit a node twice, as recorded trips do.
+    """A path along arcs of a graph. Like recorded trips, it may visit a node twice.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ class Graph:
         if self.tail.size == 0:
             raise InputError("a graph needs at least one arc")
         if nodes is None:
-            # Nodes without arcs can only be known from the caller.
+            # The number of nodes cannot be derived from the arcs if some nodes have no arc.
             nodes = int(max(self.tail.max(), self.head.max())) + 1
         self.labels = _labels(nodes)
         self.nodes = len(self.labels)
@@ -198,7 +198,7 @@ class Graph:
         self.keys = None if keys is None else tuple(keys)
         if self.keys is not None and len(self.keys) != self.arcs:
             raise InputError(f"keys need one entry per arc, {self.arcs}, got {len(self.keys)}")
-        # Cached adjacencies and costs rely on these arrays.
+        # These arrays are read-only, because cached adjacencies and costs depend on them.
         for array in (self.tail, self.head, self.features):
             array.flags.writeable = False
 
@@ -223,7 +223,7 @@ class Graph:
         """Return Bᵀ v, shape (S,), for an entry of v per arc: the adjoint of `costs`."""
         return per_arc if self.sites is None else self.sites.T @ per_arc
 
-    # Cached, because every fit and every prediction needs the product.
+    # The product is cached, because every fit and every prediction needs it.
     @cached_property
     def arc_features(self) -> Array:
         """The features B X of the arcs, shape (E, d), which linear costs sum along a path."""
@@ -418,7 +418,7 @@ class Graph:
 
 
 class ExtraFeatures(UserWarning):
-    """A graph has features from which the costs were not learned; they are ignored."""
+    """The warning that costs ignore some features of a graph, from which they were not learned."""
 
 
 def features_by_name(graph: Graph, names: tuple[str, ...], arcs: bool = False) -> Array:
@@ -448,7 +448,8 @@ def features_by_name(graph: Graph, names: tuple[str, ...], arcs: bool = False) -
             stacklevel=3,
         )
     made = X[:, [graph.names.index(name) for name in names]]
-    # The layout stays, so that products round as they do for the graph of the training tasks.
+    # The copy has the memory layout of X, so that products are rounded as for the graph of the
+    # training tasks.
     return np.asfortranarray(made) if X.flags.f_contiguous else np.ascontiguousarray(made)
 
 
@@ -466,7 +467,7 @@ def same_names(graphs: Sequence[Graph]) -> tuple[str, ...]:
 
 @contextmanager
 def error_prefix(where: str) -> Iterator[None]:
-    """Put the place of an error before the message of an `InputError`."""
+    """Prefix the message of an `InputError` with the place of the error."""
     try:
         yield
     except InputError as error:

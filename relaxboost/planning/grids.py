@@ -14,7 +14,7 @@ from relaxboost.planning.graphs import Graph
 from relaxboost.planning.labels import Cells
 
 CORNERS = ("both", "one", "free")
-"""How many of the two cells next to a diagonal step must be passable: both, one, or none."""
+"""The number of the two cells next to a diagonal step that must be passable, by option."""
 
 
 def grid(

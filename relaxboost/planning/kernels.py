@@ -1,4 +1,4 @@
-"""Compiled searches over an `Adjacency`, whose entries the costs follow in order."""
+"""Compiled searches over an `Adjacency`. The costs are in the order of its entries."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from relaxboost._core.arrays import Array, Flags, Whole
 from relaxboost._core.compiled import njit
 
 NOTHING: Array = np.empty(0)
-"""The value of `ahead` for a `search` without estimates."""
+"""The value of the argument `ahead` for a `search` without estimates of distances."""
 
 _ARITY = 4
-"""The number of children of a node of the heap; four cause fewer cache misses than two."""
+"""The number of children of a heap node. A heap with four children causes fewer cache misses than
+one with two."""
 
 
 @njit(nogil=True)
 def search(
     start: Whole, far: Whole, cost: Array, source: int, target: int, ahead: Array
 ) -> tuple[Array, Whole]:
-    """Return distances from `source`, and the entry of the adjacency that reached each node.
+    """Return distances from `source`, and the adjacency entry by which each node was reached.
 
     This is Dijkstra's algorithm on an indexed heap, for costs >= 0 of the entries of `far`. With
     `ahead` it is A*: `ahead` has admissible estimates of the distance to the target, inf for nodes
@@ -30,7 +31,8 @@ def search(
     guided = ahead.size > 0
     distance = np.full(nodes, np.inf)
     via = np.full(nodes, -1, dtype=np.int64)
-    place = np.full(nodes, -1, dtype=np.int64)  # of each node in the heap, -1 if it is not there
+    # The position of each node in the heap, or -1 for a node outside the heap.
+    place = np.full(nodes, -1, dtype=np.int64)
     heap = np.empty(nodes, dtype=np.int64)
     key = np.empty(nodes)
     size = 1
@@ -125,7 +127,7 @@ def trace(via: Whole, arcs: Whole, tail: Whole, source: int, target: int) -> Who
 def relax(
     start: Whole, far: Whole, near: Whole, cost: Array, source: int, inside: Flags
 ) -> tuple[Array, Whole, int]:
-    """Return distances from `source`, the last entry into each node, and a node or −1.
+    """Return distances from `source`, the last adjacency entry into each node, and a node or −1.
 
     This is the Bellman–Ford algorithm with a queue, restricted to the nodes where `inside` is true.
     The last result is a node on a negative cycle, or −1 if there is none. Distances are computed as
@@ -197,7 +199,7 @@ def _cycle(via: Whole, near: Whole) -> int:
 
 @njit(nogil=True)
 def worst_slack(near: Whole, far: Whole, cost: Array, potential: Array) -> tuple[float, int, float]:
-    """Return the least slack c + π_near − π_far of all arcs, its arc, and the largest number.
+    """Return the least slack c + π_near − π_far of all arcs, the arc with it, and a largest number.
 
     Potentials are +inf at nodes that the source does not reach, and −inf at nodes that do not reach
     the target. An arc that contradicts this has slack −inf.

@@ -1,4 +1,4 @@
-"""The labels by which users call nodes, and the indices of the nodes."""
+"""The labels that users give to nodes, and the indices of the nodes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from relaxboost._core.parameters import is_given
 
 
 def same_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
-    """Return the end of a message: the known label that is the unknown one in another type."""
+    """Return a hint for an error message: a known label that differs in its type only."""
     # Files often turn numbers into text, text into numbers, and whole numbers into 1.0.
     text = re.sub(r"^(-?\d+)\.0*$", r"\1", str(label))
     for other in (text, int(text) if re.fullmatch(r"-?\d{1,18}", text) else text):
@@ -23,7 +23,7 @@ def same_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
 
 
 def near_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
-    """Return the end of a message: the known labels that an unknown label may stand for."""
+    """Return a hint for an error message: the known labels that resemble an unknown label."""
     if same := same_label(label, known):
         return same
     texts = [one for one in known if isinstance(one, str)]
@@ -59,7 +59,7 @@ class Labels:
 
 
 class Numbered(Labels):
-    """Labels that are equal to the indices of the nodes: 0, 1, ..., nodes − 1."""
+    """Node labels that are equal to the indices of the nodes: 0, 1, ..., nodes − 1."""
 
     def __init__(self, nodes: int) -> None:
         self._nodes = nodes

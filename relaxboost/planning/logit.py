@@ -1,4 +1,4 @@
-"""The recursive logit: costs that make the demonstrations as likely as possible.
+"""The recursive logit: learned costs under which the demonstrations have the greatest likelihood.
 
 The utility u of an arc is its cost with the opposite sign. Let z_i be the sum of exp(utility) over
 all walks from node i to the target t. A traveller at node i takes the arc a, which leads to node j,
@@ -44,12 +44,14 @@ _UNFINISHED = {
 
 
 class EndlessWalks(InputError):
-    """Costs are so low that the weights of walks have no finite sum, or a sum above 1e308."""
+    """The error for costs that are too low: the weights of walks have no finite sum, or a sum above
+    1e308.
+    """
 
 
 @dataclass(frozen=True, eq=False)
 class LogitFit(LearnedCosts):
-    """Costs −X β of greatest likelihood.
+    """Learned costs −X β of a recursive logit, where the utilities β maximise the likelihood.
 
     Attributes
     ----------
@@ -126,13 +128,13 @@ class LogitFit(LearnedCosts):
 
 @dataclass(frozen=True)
 class RecursiveLogit:
-    """The learner of utilities by maximum likelihood.
+    """The recursive logit, whose method `fit` learns utilities by maximum likelihood.
 
     Parameters
     ----------
     start : array of shape (d,), optional
-        The first utilities. They are multiplied until walks have a finite sum. By default all
-        features have the same cost, measured in units of their means.
+        The initial utilities. They are multiplied by increasing factors until the sums over walks
+        are finite. By default all features have the same cost, measured in units of their means.
     tol : float
         Above 0. Newton's method ends if its quadratic model promises to raise the mean
         log-likelihood of a task by less than this.
@@ -204,7 +206,7 @@ class RecursiveLogit:
         )
 
     def _first(self, groups: list[_Group], weight: Array, unit: Array) -> _Point:
-        """Return the first point: the start times the smallest factor that gives finite sums."""
+        """Return the initial point: the start times the least tried factor with finite sums."""
         at = -unit
         if self.start is not None:
             at = doubles("start", self.start)
@@ -278,17 +280,17 @@ class Walks:
         self.potential = np.log(y)
 
     def matrix(self, values: Array) -> sparse.csr_array:
-        """Return the matrix of shape (nodes, nodes) that sums values over arcs."""
+        """Return the matrix whose entry (i, j) is the sum of the values of the arcs from i to j."""
         ends = self.graph.tail, self.graph.head
         return sparse.csr_array((values, ends), shape=(self.graph.nodes,) * 2)
 
     def solve(self, b: Array, transposed: bool = False) -> Array:
-        """Return N b, or Nᵀ b."""
+        """Return the product N b, or Nᵀ b, by solving with the factors of I − M."""
         made: Array = self.factor.solve(b, trans="T" if transposed else "N")
         return made
 
     def to(self, targets: Whole) -> Array:
-        """Return the sums z from all nodes to some targets, shape (nodes, len(targets))."""
+        """Return the sums z over walks from all nodes to targets, shape (nodes, len(targets))."""
         units = np.zeros((self.graph.nodes, len(targets)))
         units[targets, np.arange(len(targets))] = 1.0
         return self.solve(units)
@@ -313,7 +315,7 @@ class Walks:
 
 
 class _Block:
-    """The sums over walks from source to target of some trips, from one factorisation."""
+    """The sums over walks from source to target of each trip, from one matrix factorisation."""
 
     def __init__(self, walks: Walks, places: Whole, source: Whole, target: Whole) -> None:
         self.walks = walks
@@ -347,7 +349,7 @@ def _sums(walks: Walks, source: Whole, target: Whole) -> Iterator[_Block]:
 
 
 class _Group:
-    """The trips on a graph, with the features of its arcs."""
+    """The trips on one graph, with the features of the graph's arcs."""
 
     def __init__(self, graph: Graph, X: Array, tasks: Sequence[Task]) -> None:
         self.graph = graph
@@ -358,11 +360,11 @@ class _Group:
         self.target = np.array([task.target for task in own])
         means = [np.mean([X[p.arcs].sum(axis=0) for p in t.demonstrations], axis=0) for t in own]
         self.shown = np.array(means)
-        """The sums of features along the demonstrations, shape (trips, d)."""
+        """The sums of the features along each demonstration, shape (trips, d)."""
 
 
 class _Point(NamedTuple):
-    """The mean log-likelihood of a task at utilities β, with its derivatives."""
+    """The mean log-likelihood of a task at given utilities β, with its derivatives."""
 
     beta: Array
     value: float
@@ -378,7 +380,7 @@ def _groups(tasks: tuple[Task, ...], names: tuple[str, ...]) -> list[_Group]:
 
 
 def _point(groups: Sequence[_Group], weight: Array, beta: Array) -> _Point:
-    """Return the log-likelihood and its derivatives.
+    """Return the mean log-likelihood of a task at utilities β, with its gradient and Hessian.
 
     With M_k = M ∘ X_k a derivative is ∂_k z = N M_k z. The second derivatives at the sources are
     u'(M_kl z + M_k ∂_l z + M_l ∂_k z) with u = Nᵀ(weights / z), which takes a single solve more
@@ -417,7 +419,7 @@ def _point(groups: Sequence[_Group], weight: Array, beta: Array) -> _Point:
 def _units(groups: Sequence[_Group], names: Sequence[str]) -> Array:
     """Return utilities at which each feature has a mean cost of 1 or, below 0, −1, shape (d,)."""
     size = np.mean([np.abs(group.X).mean(axis=0) for group in groups], axis=0)
-    largest = 1e100  # Hessians have squares of the features, which must stay doubles
+    largest = 1e100  # The Hessian contains squares of the features, which must be finite doubles.
     odd = np.flatnonzero((size < 1.0 / largest) | (size > largest))
     if odd.size:
         what = f"the feature {names[odd[0]]!r} is"
@@ -470,7 +472,7 @@ def _line_search(
 
 
 def _inverse(hessian: Array, unit: Array, names: Sequence[str]) -> Array:
-    """Return the inverse of the negative Hessian, or raise if it is singular."""
+    """Return the inverse of the negative Hessian, or raise an InputError if it is singular."""
     values, vectors = _spectrum(hessian, unit)
     if not values[0] > _FLAT * values[-1]:
         alike = [n for n, v in zip(names, vectors[:, 0], strict=True) if abs(v) > 1e-3]

@@ -1,4 +1,4 @@
-"""Structured losses: how much a path differs from the demonstrated path."""
+"""Structured losses, which measure how much a path differs from the demonstrated path."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ class Gains(NamedTuple):
 
     constant: float
     arcs: Whole | None
-    """The arcs whose gain is not 0, each once; None if `values` has an entry for every arc."""
+    """The indices of the arcs whose gain is not 0, without duplicates; None if `values` has an
+    entry for every arc."""
     values: Array
     """The gain of each entry of `arcs`, or of each arc of the graph."""
 
@@ -37,16 +38,17 @@ class Gains(NamedTuple):
         if not self.arcs.size:
             return np.zeros(arcs.size)
         at = np.searchsorted(self.arcs, arcs)
-        # An arc beyond the last entry is compared with the first one, and differs.
+        # An index beyond the last entry is replaced by the first entry, which then differs from the
+        # arc.
         at[at == self.arcs.size] = 0
         return np.where(self.arcs[at] == arcs, self.values[at], 0.0)
 
     def total(self, path: Whole) -> float:
-        """Return ℓ of a path, given as arcs."""
+        """Return the loss ℓ of a path, given by its arcs."""
         return self.constant + float(self.at(path).sum())
 
     def floor(self, path: Whole) -> float:
-        """Return a lower bound of min(0, ℓ) of a path in exact arithmetic; it is 0 if ℓ >= 0.
+        """Return a lower bound of min(0, ℓ) for a path, where ℓ is computed in exact arithmetic.
 
         ℓ of a demonstration is 0, but its constant is a rounded sum, and may not cancel its gains.
         """
@@ -92,7 +94,7 @@ class PathLoss(ABC):
 
 
 LOSSES: Registry[PathLoss] = Registry("path loss")
-"""Path losses by name."""
+"""The classes of path losses by name."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +172,9 @@ class Hamming(CountedArcs):
 
 @dataclass(frozen=True)
 class Distance(PathLoss):
-    """Σ over arcs of min(1, distance/reach), for the distance of their ends to the demonstration.
+    """The sum over the arcs of a path of min(1, distance/reach).
+
+    The distance of an arc is that from its head to the nearest node of the demonstration.
 
     Parameters
     ----------

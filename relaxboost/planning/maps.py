@@ -95,7 +95,8 @@ def zoom(axes: Any, margin: float = 0.3) -> Any:
     axes.set(xlim=(low[0], high[0]), ylim=(high[1], low[1]) if flipped else (low[1], high[1]))
     if np.prod(high - low) > 0.3 * np.prod(seen[1] - seen[0]):
         return axes
-    # The first collection are the roads, of which fewer are visible now.
+    # The first collection of the axes contains the roads. Fewer roads are visible after the crop,
+    # so that their lines can be thicker.
     for lines in axes.collections[:1]:
         lines.set_linewidths(np.maximum(lines.get_linewidths(), 0.7))
     return axes
@@ -133,13 +134,13 @@ def _colour_norm(values: Array | None, scale: str) -> Any:
     high = float(np.percentile(known, 98, method="higher"))
     if scale == "log" and low <= 0.0:
         raise InputError(
-            f'the least cost is {low:g}, and scale="log" needs costs > 0; leave it out'
+            f'the least cost is {low:g}, but scale="log" needs costs > 0; omit the argument scale'
         )
     return (LogNorm if scale == "log" else Normalize)(low, high)
 
 
 def _tasks(where: Any) -> Sequence[Task]:
-    """Return the tasks of a picture, none for a Graph, or raise."""
+    """Return the tasks to draw, or an empty list if a Graph was given."""
     if isinstance(where, Graph):
         return []
     tasks = [where] if isinstance(where, Task) else where
@@ -152,7 +153,7 @@ def _tasks(where: Any) -> Sequence[Task]:
 
 
 class _Drawing:
-    """A graph with coordinates of its nodes, and the paths to draw on it by kind."""
+    """The data of a picture: a graph with node coordinates, and the paths to draw, by kind."""
 
     def __init__(self, where: Any, **given: Any) -> None:
         tasks = _tasks(where)
@@ -189,7 +190,7 @@ class _Drawing:
         return made
 
     def values(self, costs: Any) -> Array | None:
-        """Return the cost that decides the colour of each cell or edge, None without costs."""
+        """Return the costs that decide the colours of the cells or edges, or None without costs."""
         if costs is None:
             return None
         graph = self.graph
@@ -215,7 +216,7 @@ class _Drawing:
         return made
 
     def panel(self) -> Any:
-        """Return the axes of a new figure, in the proportions of the graph."""
+        """Return the axes of a new figure, whose proportions are those of the graph."""
         check_drawing()
         from matplotlib.figure import Figure
 
@@ -224,7 +225,7 @@ class _Drawing:
         return Figure(figsize=(6.6, 5.6 * ratio + 0.9), layout="constrained").subplots()
 
     def cells(self, axes: Any, values: Array | None, norm: Any) -> Any:
-        """Draw a grid; return the image for the colour bar, or None."""
+        """Draw the cells of a grid; return the image for the colour bar, or None without costs."""
         from matplotlib.colors import ListedColormap
 
         free = self.used.reshape(self.grid)
@@ -236,7 +237,7 @@ class _Drawing:
         return axes.imshow(shown, cmap=_heat_colours(), norm=norm, zorder=2)
 
     def lines(self, axes: Any, values: Array | None, norm: Any) -> Any:
-        """Draw a network; return the lines for the colour bar, or None."""
+        """Draw the edges of a network; return the lines for the colour bar, None without costs."""
         from matplotlib.collections import LineCollection
 
         count = len(self.edges)
@@ -254,7 +255,7 @@ class _Drawing:
         else:
             lines.set(cmap=_heat_colours(), norm=norm, array=values[order])
         axes.add_collection(lines)
-        axes.update_datalim(self.xy)  # includes nodes without arcs
+        axes.update_datalim(self.xy)  # The size includes nodes without arcs.
         axes.autoscale_view()
         axes.margins(0.06)
         axes.set_axis_off()
@@ -290,7 +291,7 @@ class _Drawing:
                 axes.plot(*line, path_effects=halo, label=label, **style, **rounded)
 
     def marks(self, axes: Any) -> None:
-        """Mark the ends of tasks: around the labels of a small network, or above lines."""
+        """Mark the ends of tasks: around node labels in a small network, else above the lines."""
         size = 85 if len(self.ends) <= MANY else 12
         order = 8.0
         if self.grid is None and self.graph.nodes <= FEW:

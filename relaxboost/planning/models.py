@@ -36,14 +36,14 @@ from relaxboost.planning.risk import Linear, PlanningLoss
 FORMAT = "relaxboost.planning.linear"
 BOOSTED = "relaxboost.planning.boosted"
 VERSION = 1
-"""The version of both formats."""
+"""The version of both file formats, for linear and for boosted costs."""
 
 
 @dataclass(frozen=True, eq=False)
 class LinearModel(LinearCosts):
-    """Linear costs c = B X w of a file, a `Fit` without its tasks.
+    """Linear costs c = B X w that were read from a file: a `Fit` without its tasks.
 
-    The file does not prove the bracket. The problem and the losses are in words.
+    The file contains no proof of the bracket, and describes the problem and the losses in words.
 
     Attributes
     ----------
@@ -88,14 +88,14 @@ def save_model(costs: Fit | LinearModel | BoostedCosts, path: str | os.PathLike[
         content = {"format": BOOSTED, "version": VERSION} | _boosted_content(costs)
     else:
         model = costs if isinstance(costs, LinearModel) else _without_tasks(costs)
-        # Lists and numbers of Python are what JSON can hold.
+        # JSON needs lists and numbers of Python instead of NumPy arrays.
         held = vars(model) | {"weights": model.w.tolist()}
         content = {"format": FORMAT, "version": VERSION} | {name: held[name] for name in _LINEAR}
     try:
         text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
-    except ValueError as error:  # NaN, infinity
+    except ValueError as error:  # JSON has no NaN and no infinity.
         raise InputError(f"these costs cannot be saved: {error}") from None
-    # A file that could not be read back must not be written.
+    # The content is validated first, so that only files are written that `load_model` accepts.
     _model(target, json.loads(text))
     write_atomically(target, (text + "\n").encode())
 
@@ -116,7 +116,7 @@ def load_model(path: str | os.PathLike[str]) -> LinearModel | BoostedCosts:
 
 
 def _model(file: Path, content: dict[str, Any]) -> LinearModel | BoostedCosts:
-    """Return the costs of the content of a file, checked."""
+    """Validate the content of a file, and return the costs that it describes."""
     # The format decides which fields are expected.
     kind = content.pop("format", None)
     if kind not in (FORMAT, BOOSTED):
@@ -125,7 +125,7 @@ def _model(file: Path, content: dict[str, Any]) -> LinearModel | BoostedCosts:
             f"{BOOSTED!r}; relaxboost plan fit --out, or planning.save_model, makes a model"
         )
     version = content.pop("version", None)
-    # True equals 1 in Python, but not in a file.
+    # In Python True equals 1, but a version of true in a file is an error.
     if version != VERSION or isinstance(version, bool):
         raise InputError(
             f"{file} has version {version!r} of the format; this relaxboost reads version {VERSION}"
@@ -140,7 +140,7 @@ def _model(file: Path, content: dict[str, Any]) -> LinearModel | BoostedCosts:
     # An unknown field may change the meaning of costs, and must not be ignored.
     if more := sorted(set(content) - set(rules)):
         raise InputError(f"{file} has unknown fields: {', '.join(more)}; remove them")
-    # Each weight is that of the feature with a name, so that names must be unique.
+    # Weights are matched to features by name, so that names must be unique.
     d = len(content["names"])
     _check(file, content, "names", "at least one, each once", lambda x: d == len(set(x)) > 0)
     return _linear(file, content) if kind == FORMAT else _boosted(file, content)
@@ -179,7 +179,7 @@ def _without_tasks(fit: Any) -> LinearModel:
 
 
 def _boosted_content(costs: BoostedCosts) -> dict[str, Any]:
-    """Return boosted costs as the fields of a file."""
+    """Return the fields of the JSON file for boosted costs."""
     boosted = costs.boosted
     loss = costs.loss
     base: Any = loss.base
@@ -196,7 +196,7 @@ def _boosted_content(costs: BoostedCosts) -> dict[str, Any]:
         {"round": term.round, "coefficient": float(term.coefficient)} | term.hypothesis.described()
         for term in boosted.terms
     ]
-    # A subclass of a learner may have other hypotheses.
+    # A subclass of a learner may have hypotheses that the file format does not support.
     if _LEARNERS.get(type(learner).__name__, (None,))[0] is not type(learner):
         raise InputError(
             f"costs of {learner!r} cannot be saved; boost with RegressionStumps() or Trees()"
@@ -213,7 +213,7 @@ def _boosted_content(costs: BoostedCosts) -> dict[str, Any]:
 
 
 def _boosted(file: Path, content: dict[str, Any]) -> BoostedCosts:
-    """Return the boosted costs of the fields of a file."""
+    """Return the boosted costs that the fields of a JSON file describe."""
     names = tuple(content["names"])
     rounds = content["rounds"]
     _check(file, content, "chosen", f"at most rounds, {rounds}", lambda x: x <= rounds)
@@ -322,7 +322,7 @@ def _no_constant(text: str) -> None:
 def _check(
     file: Path, content: dict[str, Any], name: str, rule: str, holds: Callable[[Any], bool]
 ) -> None:
-    """Raise if a field breaks its rule."""
+    """Raise an InputError if the value of a field breaks the rule of the field."""
     if not holds(content[name]):
         shown = json.dumps(content[name])
         # A message must not repeat a whole table of terms.
@@ -372,7 +372,8 @@ _LINEAR: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "negative": _NEGATIVE,
     "power": _POWER,
 }
-"""The fields of a file in their order, each with its rule in words and its check."""
+"""The fields of a file in their order. Each field has a rule in words and a function that checks
+it."""
 _BOOSTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "names": _NAMES,
     "base": (

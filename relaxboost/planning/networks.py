@@ -93,7 +93,7 @@ def to_networkx(graph: Graph, costs: ArrayLike | LearnedCosts | None = None) -> 
     ----------
     graph : Graph
     costs : array of shape (E,), or learned costs, optional
-        A cost for each arc; learned costs are those of this graph.
+        A cost for each arc; for learned costs, their costs on this graph are used.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def to_networkx(graph: Graph, costs: ArrayLike | LearnedCosts | None = None) -> 
 
 
 def edges_of(G: Any) -> list[tuple[Any, ...]]:
-    """Return the edges of a networkx graph with their data, or raise for another object."""
+    """Return the edges of a networkx graph with their attributes; raise InputError otherwise."""
     if not all(hasattr(G, name) for name in ("nodes", "edges", "is_directed", "is_multigraph")):
         raise InputError(f"a networkx graph is needed, got {type(G).__name__}")
     # Only multigraphs have keys.
@@ -148,7 +148,7 @@ def _features(
     node_features: str | Sequence[str] | None,
     at: str,
 ) -> tuple[Array | None, list[str] | None, bool]:
-    """Return the features of sites, their names, and whether two arcs share each site."""
+    """Return the features of the sites, their names, and whether both arcs of an edge share one."""
     of_edges, first = _columns("edge", [(edge[:-1], edge[-1]) for edge in edges], features)
     of_nodes, last = _columns("node", list(G.nodes(data=True)), node_features)
     here, there = of_nodes[tail], of_nodes[head]
@@ -175,7 +175,7 @@ def _columns(
     things: Sequence[tuple[Hashable, Mapping[str, Any]]],
     wanted: str | Sequence[str] | None,
 ) -> tuple[Array, list[str]]:
-    """Return the requested attributes as an array with a row for each thing, and their names."""
+    """Return the requested attributes, an array with a row per edge or node, and their names."""
     if wanted is None:
         return np.empty((len(things), 0)), []
     attributes = [wanted] if isinstance(wanted, str) else list(wanted)
@@ -223,7 +223,7 @@ def _check_known(
     things: Sequence[tuple[Hashable, Mapping[str, Any]]],
     known: Mapping[str, None],
 ) -> None:
-    """Raise if no thing has an attribute, or if some things lack it."""
+    """Raise an InputError if an attribute is missing for some or all of the edges or nodes."""
     of = "" if feature == name else f" of the feature {feature!r}"
     if name not in known:
         raise InputError(
@@ -241,7 +241,7 @@ def _check_known(
 
 
 def _table(kind: str, name: str, things: Sequence[tuple[Hashable, Mapping[str, Any]]]) -> Any:
-    """Return an attribute as a frame with a row for each thing, or raise if it is no number."""
+    """Return the values of an attribute as a frame with one row for each edge or node."""
     import pandas as pd
 
     # A frame aligns dicts by their keys, so that a missing key becomes nan.
@@ -260,7 +260,7 @@ def _table(kind: str, name: str, things: Sequence[tuple[Hashable, Mapping[str, A
 
 
 def _check_text(kind: str, name: str, thing: Hashable, value: Any) -> None:
-    """Raise if a value is text, which is a number that was not read as one, or a class."""
+    """Raise an InputError if an attribute is text instead of a number."""
     if not isinstance(value, str):
         return
     what = f"attribute {name!r} of {kind} {thing!r} is the text {value!r}"
@@ -275,7 +275,7 @@ def _check_text(kind: str, name: str, thing: Hashable, value: Any) -> None:
 
 
 def _parts(name: str, value: Any) -> dict[Hashable, Any]:
-    """Return the numbers that an attribute holds, by the names of their columns."""
+    """Return the numbers in an attribute, as a dictionary by the names of their columns."""
     if isinstance(value, Mapping):
         return dict(value)
     # Arrays and lists have no names for their entries.
@@ -285,7 +285,7 @@ def _parts(name: str, value: Any) -> dict[Hashable, Any]:
 
 
 def _is_number(value: Any) -> bool:
-    # Complex numbers, texts and None are no features.
+    # Complex numbers, texts and None are not accepted as features.
     return isinstance(value, Real | np.bool_) and math.isfinite(value)
 
 
@@ -313,7 +313,7 @@ def _positions(G: Any, given: Any) -> Array:
 
 
 def _place(given: Any, node: Hashable, data: Mapping[str, Any]) -> Any:
-    """Return what should be (x, y) of a node."""
+    """Return the position of a node as the attributes give it, before it is checked."""
     if isinstance(given, Mapping):
         return given.get(node)
     return data.get(given) if isinstance(given, str) else [data.get(name) for name in given]

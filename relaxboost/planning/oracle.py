@@ -30,7 +30,9 @@ NEGATIVE = ("exact", "simple", "relaxed")
 
 
 class Demonstration(NamedTuple):
-    """A demonstration, with the indices of its task and graph; the weights of all sum to 1."""
+    """One demonstration, with the indices of its task and graph, and its weight; all weights sum to
+    1.
+    """
 
     task: int
     graph: int
@@ -49,7 +51,7 @@ class AugmentedPlan(NamedTuple):
     value: float
     """The margin loss R_i of the demonstration."""
     exact: bool
-    """False if the plan was relaxed, so that `value` is an upper bound of R_i."""
+    """Whether the plan is exact. Otherwise it was relaxed, and `value` is an upper bound of R_i."""
     bound: float
     """An upper bound of R_i over simple paths, by the potentials; nan unless requested."""
 
@@ -66,7 +68,7 @@ class AugmentedPlans(NamedTuple):
 
     @property
     def exact(self) -> bool:
-        """Whether every plan is exact."""
+        """Whether every plan is exact, and none is relaxed."""
         return all(answer.exact for answer in self.each)
 
 
@@ -120,7 +122,7 @@ class Oracle:
         prove : bool
             Whether to check the potentials of every plan, for `AugmentedPlans.bound`.
         clock : Clock, optional
-            No plan is begun after the end of its time.
+            No plan is started after the end of its time.
 
         Raises
         ------
@@ -182,7 +184,7 @@ class Oracle:
     def _planned(
         self, priced: _Priced, row: Demonstration, ahead: Array, prove: bool
     ) -> AugmentedPlan:
-        """Return the plan of a demonstration at costs minus gains."""
+        """Return the loss-augmented plan of a demonstration, for the costs minus the gains."""
         graph = priced.graph
         ordered = priced.less(row.gains)
         low = np.minimum(ordered, 0.0) if ordered.min() < 0.0 else NOTHING
@@ -193,7 +195,7 @@ class Oracle:
             ordered = ordered - low
         if relaxed or low.size == 0:
             taken, π = shortest_arcs(graph, ordered, row.source, row.target, ahead)
-            if prove:  # a node that was not taken from the heap is at least as far as π says
+            if prove:  # The distance of a node that was not taken from the heap is at least π.
                 π = np.minimum(π, π[row.target] - (ahead if ahead.size else 0.0))
                 least = check_plan(
                     Plan(Path(graph, taken), ordered[graph.place], π, "dijkstra")
@@ -205,7 +207,9 @@ class Oracle:
             taken = plan.path.arcs
             exact = plan.complete
             least = plan.claimed if plan.potential is None else check_plan(plan).lower
-        if relaxed:  # all arcs below 0 are free and taken; costs minus gains were rounded once
+        # A relaxed plan takes all arcs of negative cost for free. The difference of costs and gains
+        # has been rounded once.
+        if relaxed:
             taken = np.union1d(taken, graph.forward.arcs[low < 0.0])
             exact = False
             least = down(down(least) + down(sum_bounds(low)[0] * (1.0 + 2.0 * UNIT)))
@@ -215,14 +219,14 @@ class Oracle:
         size = np.abs(shown).sum() + abs(row.gains.constant) + abs(least)
         bound = float(shown.sum()) + row.gains.constant - least
         bound += 4.0 * UNIT * (len(row.path) + 2) * float(size)
-        if value <= 0.0:  # the demonstration is a path too
+        if value <= 0.0:  # The demonstration is one of the paths over which the minimum is taken.
             taken = row.path.arcs
             value = 0.0
         return AugmentedPlan(taken, value, exact, bound)
 
 
 class _Priced:
-    """A graph with costs, from which loss-augmented costs are made."""
+    """A graph with arc costs, from which loss-augmented costs of demonstrations are computed."""
 
     def __init__(self, graph: Graph, costs: Array) -> None:
         self.graph = graph
@@ -230,7 +234,7 @@ class _Priced:
         self.sorted = self.costs[graph.forward.arcs]
 
     def less(self, gains: Gains) -> Array:
-        """Return c − gain, in the order of `graph.forward`; a new array."""
+        """Return the costs minus the gains in a new array, in the order of `graph.forward`."""
         if gains.arcs is None:
             return np.asarray(self.sorted - gains.values[self.graph.forward.arcs])
         made = self.sorted.copy()

@@ -22,7 +22,7 @@ _DEGREES = {"epsg:4326", "epsg:4269", "epsg:4258", "ogc:crs84", "crs84", "wgs84"
 
 
 class Imputed(UserWarning):
-    """Some edges lacked a tag, and a rule gave them a value."""
+    """The warning that some edges lacked a tag and that a rule imputed a value."""
 
 
 def from_osmnx(
@@ -110,7 +110,7 @@ def from_osmnx(
 
 
 def _coordinates(G: Any, crs: Any) -> Any:
-    """Return the table of nodes that `from_pandas` needs."""
+    """Return the table of node coordinates in the form of `from_pandas`."""
     import pandas as pd
 
     degrees = getattr(crs, "is_geographic", str(crs).lower() in _DEGREES)
@@ -171,7 +171,7 @@ class _Tags:
         """Return the speed of each edge in km/h, from attributes, tags, `speeds`, or means."""
         tags = [edge[3].get("maxspeed") for edge in self.edges]
         made = np.array([_number(edge[3].get("speed_kph")) for edge in self.edges])
-        # A speed of 0 is a mistake of the map, and would make the time infinite.
+        # A speed of 0 is an error of the map, and would make the travel time infinite.
         made = np.where(made > 0.0, made, [_kph(tag) for tag in tags])
         given = 0
         for place, tag in enumerate(tags):
@@ -184,7 +184,7 @@ class _Tags:
         return self._filled("speed_kph", made)
 
     def _filled(self, name: str, numbers: Array) -> Array:
-        """Return numbers in which a missing one is the mean over the edges of its class."""
+        """Return the numbers, with each missing one replaced by the mean of the edge's class."""
         known = ~np.isnan(numbers)
         if known.all():
             return numbers
@@ -204,7 +204,8 @@ class _Tags:
         shown = ", ".join(f"{kind} {imputed[kind]:.4g}" for kind in sorted(imputed))
         count = f"{(~known).sum()} of {known.size}"
         said = f"{name} of {count} edges is the mean of their highway: {shown}"
-        if said not in self.means:  # travel_time reads the length again
+        # The computation of travel_time uses the length column a second time.
+        if said not in self.means:
             self.means.append(said)
             self.notes.append(said)
         return np.where(known, numbers, filled)
@@ -237,7 +238,7 @@ def _tag(value: Any) -> str:
 
 
 def _number(value: Any) -> float:
-    """Return the number of a tag: the mean for a list, and nan if the tag is no number."""
+    """Return the number in a tag: the mean for a list, and nan if the tag is not a number."""
     value = _list(value)
     try:
         return float(

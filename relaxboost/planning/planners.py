@@ -22,7 +22,7 @@ from relaxboost.planning.plans import NegativeCycle, NoPath, Plan, arc_costs
 
 
 def ends(graph: Graph, source: Hashable, target: Hashable) -> tuple[int, int]:
-    """Return the indices of two different nodes."""
+    """Return the indices of the source and the target, which must be different nodes."""
     s = graph.node(source)
     t = graph.node(target)
     if s == t:
@@ -49,7 +49,10 @@ def shortest_arcs(
 
 
 def between(graph: Graph, source: int, target: int) -> tuple[Flags, Flags]:
-    """Return the nodes that the source reaches, and those that reach the target, or raise."""
+    """Return masks of the nodes that the source reaches and of those that reach the target.
+
+    Raise `NoPath` if no path leads from the source to the target.
+    """
     after = _reached(graph.forward, source)
     if not after[target]:
         raise no_path(graph, source, target)
@@ -103,9 +106,11 @@ def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
 
 
 def simple_if_needed(graph: Graph, costs: Array, source: int, target: int, negative: str) -> Plan:
-    """Return a shortest path for costs of any sign.
+    """Return a shortest path for costs of any sign, over simple paths if negative="simple" requires
+    it.
 
-    If a cycle is negative and negative="simple", it is a shortest path that visits no node twice.
+    If the costs around a cycle are negative and negative="simple", the result is a shortest path
+    among those that visit no node twice.
     """
     c = arc_costs(graph, costs)
     try:
@@ -289,7 +294,7 @@ def shortest_paths(
 
 
 def _sharing(graph: Graph, costs: Array, pairs: list[tuple[int, int]]) -> dict[int, Plan]:
-    """Return the plan of each pair that a path joins, by the index of the pair."""
+    """Return the plans by the indices of their pairs, without the pairs that no path joins."""
     sources, targets = zip(*pairs, strict=True)
     backward = len(set(targets)) < len(set(sources))
     groups: dict[int, list[int]] = defaultdict(list)
@@ -319,7 +324,7 @@ def _sharing(graph: Graph, costs: Array, pairs: list[tuple[int, int]]) -> dict[i
 
 
 def _around(graph: Graph, c: Array, via: Whole, node: int) -> InputError:
-    """Return the error for the negative cycle on which `relax` found the given node."""
+    """Return a `NegativeCycle` with the cycle through the node that `relax` returned."""
     last = graph.forward.arcs[via[node]]
     before = trace(via, graph.forward.arcs, graph.tail, node, graph.tail[last])
     found = NegativeCycle(Path(graph, np.append(before, last)), c)

@@ -17,7 +17,8 @@ from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.kernels import worst_slack
 
 _LARGEST = 1e300
-"""The largest cost that is allowed; a sum of as many such costs as memory holds is finite."""
+"""The largest allowed cost. Sums of such costs stay finite, because memory limits the number of
+terms."""
 
 
 def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
@@ -38,18 +39,18 @@ def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
 
 
 class NoPath(InputError):
-    """The target cannot be reached from the source."""
+    """The error for a target that cannot be reached from the source."""
 
 
 class NegativeCycle(InputError):
-    """The cost around a cycle is negative, so that no walk is shortest.
+    """The error for a cycle of negative cost, because of which no walk is shortest.
 
     Attributes
     ----------
     cycle : Path
         The arcs of the cycle.
     cost : float
-        The cost of a round, < 0.
+        The sum of the costs around the cycle, < 0.
     """
 
     def __init__(self, cycle: Path, costs: Array) -> None:
@@ -106,15 +107,16 @@ class Plan:
 
 
 class PlanCheck(NamedTuple):
-    """The bounds of the least cost that the path and the potentials of a plan prove."""
+    """The check of a plan: bounds of the least cost that its path and its potentials prove."""
 
     ok: bool
     """Whether the bracket is as narrow as rounding allows."""
     lower: float
-    """lower <= least cost of a path from source to target that visits no node twice <= upper."""
+    """The proved bounds of the least cost of a path from source to target that visits no node
+    twice."""
     upper: float
     reason: str
-    """Why the check failed; empty if ok."""
+    """The reason why the check failed; an empty string if `ok`."""
 
 
 def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
@@ -160,7 +162,7 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
     if worst == -math.inf:
         return nothing(f"infinite potentials do not separate: {graph.arc_name(arc)}")
     lower = _below(π[target] - π[source], worst, size, graph.nodes)
-    # The smallest double stays of a bracket of zeros that is rounded outwards, for each node.
+    # For a bracket around 0, outward rounding adds the smallest positive double for each node.
     least = math.ulp(0.0)
     allowed = graph.nodes * (32.0 * UNIT * max(size, abs(upper)) + 16.0 * least)
     if upper - lower <= allowed < math.inf:
@@ -172,7 +174,7 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
 
 
 def _below(difference: float, worst: float, size: float, nodes: int) -> float:
-    """Return a bound below the cost of every path of at most nodes − 1 arcs.
+    """Return a lower bound of the cost of every path of at most nodes − 1 arcs.
 
     The difference is π_target − π_source, rounded once. The other numbers come from `worst_slack`:
     each slack is wrong by at most three roundings of numbers up to 3 · size.

@@ -1,4 +1,4 @@
-"""Learning linear costs: min over w of Ω(w) + R(w), its values, cuts and lower bounds."""
+"""The problem of learning linear costs, min over w of Ω(w) + R(w): values, cuts, lower bounds."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ class FitPoint(NamedTuple):
     bound: float
     """An upper bound of the exact value, proved by potentials; nan unless a proof was requested."""
     cuts: Cuts
-    """For each group of demonstrations an affine function below its part of R, equal at w."""
+    """The cuts: for each group of demonstrations an affine function that is below the group's part
+    of R, and equal to it at w."""
     plans: AugmentedPlans
-    """The plan for each demonstration."""
+    """The loss-augmented plan for each demonstration."""
 
 
 class Problem:
@@ -107,7 +108,8 @@ class Problem:
                 _check_sign(graph)
         # Master problems use this scale even if the regulariser does not.
         self.rms = root_mean_squares(self.arc_features)
-        # The losses do not depend on the weight of a column of zeros, so that it is not searched.
+        # The losses do not depend on the weight of a feature that is 0 everywhere, so that this
+        # weight is fixed at 0.
         self.is_used = np.any([x.any(axis=0) for x in self.arc_features], axis=0)
         self.scale: Array = self.rms if scale == "rms" else np.ones(self.d)
 
@@ -126,7 +128,7 @@ class Problem:
     def changed(
         self, tasks: Sequence[Task] | None = None, regulariser: Regulariser | None = None
     ) -> Problem:
-        """Return a copy with other tasks or another regulariser, and with the same `scale`."""
+        """Return a copy with the same `scale`, for other tasks or with another regulariser."""
         made = copy(self)
         if regulariser is not None:
             made.regulariser = regulariser
@@ -137,23 +139,23 @@ class Problem:
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """The tasks."""
+        """The tasks from which the problem was made."""
         return self.oracle.tasks
 
     @property
     def described(self) -> str:
-        """The regulariser and the scale in words."""
+        """A description of the regulariser and the scale in words."""
         by = "" if (self.scale == 1.0).all() else f", w times {self.scale.tolist()}"
         return f"{self.regulariser!r}{by}"
 
     @property
     def d(self) -> int:
-        """The number of features."""
+        """The number d of features."""
         return len(self.names)
 
     @property
     def floor(self) -> float:
-        """A lower bound <= 0 of Ω + R: the sum of the floors, rounded down."""
+        """A lower bound <= 0 of the objective Ω + R: the sum of `floors`, rounded down."""
         return float(self.floors.sum()) * (1.0 + 2.0 * roundoff(GROUPS + 8))
 
     @property
@@ -189,7 +191,7 @@ class Problem:
 
     @property
     def feasible(self) -> Feasible:
-        """The domain of w and Ω, as the bundle method needs them."""
+        """The domain of w with the regulariser Ω, in the form that the bundle method needs."""
         return Feasible(self.scale, self.nonnegative, *self.regulariser.form)
 
     def penalty(self, w: Any) -> tuple[Any, list[Any]]:
@@ -226,12 +228,12 @@ class Problem:
         return FitPoint(weights, size + found.value, bound, self._cuts(found), found)
 
     def revalued(self, point: FitPoint) -> FitPoint:
-        """Return a point of a problem that differs from this one in the regulariser only."""
+        """Return the point with the value for this problem's regulariser; the losses are reused."""
         size = self.regulariser.value(self.scale * point.w)
         return point._replace(value=size + point.plans.value)
 
     def _cuts(self, found: AugmentedPlans) -> Cuts:
-        """Return Σ weight · (ℓ_i + <f_demonstrated − f_taken, w>) for each group.
+        """Return the cut Σ weight · (ℓ_i + <f_demonstrated − f_taken, w>) of each group.
 
         R_i >= ℓ_i + <., w> holds for every path that is taken.
         """
@@ -247,8 +249,8 @@ class Problem:
     def _above(self, found: AugmentedPlans, w: Array) -> float:
         """Return an upper bound of R at exact costs, from plans for costs that were rounded.
 
-        The costs of the arcs of a demonstration and of a best plan are wrong by a little each, and
-        a best plan takes no arc twice.
+        The bound adds the rounding errors of the arc costs of a demonstration and of a best plan,
+        which takes no arc twice.
         """
         γ = 2.0 * roundoff(self.d + 2)
         wrong = [γ * (np.abs(x) @ np.abs(w)) for x in self.arc_features]

@@ -139,17 +139,17 @@ def _check(problem: Problem) -> None:
 
 
 class _Part(NamedTuple):
-    """The inequalities of a demonstration in the program."""
+    """The inequalities of one demonstration in the convex program."""
 
     row: Demonstration
     arcs: Whole
     """The arcs on a way from source to target, or all arcs if some may be free."""
     at: slice
-    """The rows of its inequalities among those of all demonstrations."""
+    """The positions of these inequalities among the inequalities of all demonstrations."""
 
 
 class _Program:
-    """The program, and the cut that its multipliers make."""
+    """The convex program of a problem, and the cut that the solver's multipliers give."""
 
     def __init__(self, problem: Problem, inside: float) -> None:
         self.problem = problem
@@ -175,7 +175,7 @@ class _Program:
             own = block_diag([np.ones((1, x.arcs.size)) for x in self.parts], format="csr")
             loss = loss + own @ free
             rules.append(self.won)
-        # The demonstration may be the best plan, and then has loss 0.
+        # The demonstration itself may be the best plan, and its loss is 0.
         rules += [self.below, loss <= slack]
         self.program = cp.Problem(cp.Minimize(penalty + p @ slack), rules)
 
@@ -234,7 +234,7 @@ def _multipliers(constraint: Any) -> Array:
 
 
 def _incidence(problem: Problem) -> tuple[Any, list[int], list[_Part]]:
-    """Return the matrix of π_head − π_tail, the index of each π_target, and the parts."""
+    """Return the matrix of π_head − π_tail, the index of each π_target, and a list of `_Part`."""
     blocks = []
     parts = []
     targets = []
@@ -243,7 +243,8 @@ def _incidence(problem: Problem) -> tuple[Any, list[int], list[_Part]]:
         graph = problem.oracle.graphs[row.graph]
         reached, reaching = between(graph, row.source, row.target)
         inner = reached & reaching
-        if problem.oracle.negative == "relaxed":  # any arc of the graph may be free
+        # Any arc of the graph may be taken for free, so that all arcs have inequalities.
+        if problem.oracle.negative == "relaxed":
             inner[:] = True
         arcs = np.flatnonzero(inner[graph.tail] & inner[graph.head])
         inner[row.source] = False
@@ -257,7 +258,7 @@ def _incidence(problem: Problem) -> tuple[Any, list[int], list[_Part]]:
 
 
 def _solve(program: _Program, name: str) -> str:
-    """Run the solver; return its status."""
+    """Solve the program with the named solver, and return the status that it reports."""
     with warnings.catch_warnings():
         # The warning "Solution may be inaccurate" says less than the bracket.
         warnings.simplefilter("ignore", UserWarning)
@@ -269,7 +270,7 @@ def _solve(program: _Program, name: str) -> str:
 
 
 Amounts = list[tuple[Whole, float]]
-"""Paths or cycles, each as its arcs in order and the amount of flow along them."""
+"""Paths or cycles. Each is a pair of its arcs, in order, and the amount of flow along them."""
 
 
 def paths_and_cycles(
@@ -284,14 +285,15 @@ def paths_and_cycles(
     tail, head = graph.tail, graph.head
     left = np.zeros(graph.arcs)
     left[arcs] = flow
-    least = 1e-11 * left.max()  # smaller flows are rounding errors of a solver
+    least = 1e-11 * left.max()  # A smaller flow is a rounding error of the solver.
     paths: Amounts = []
     cycles: Amounts = []
     while True:
         on = np.flatnonzero(left > least)
         flowing = csr_array((left[on], (tail[on], head[on])), shape=(graph.nodes,) * 2)
         part = connected_components(flowing, connection="strong")[1]
-        # Cycles come first. Some pass source and target, and would be mistaken for paths.
+        # Cycles are removed before paths, because a cycle through source and target could be
+        # mistaken for a path.
         round_ = on[part[tail[on]] == part[head[on]]]
         last = round_[left[round_].argmax(keepdims=True)] if round_.size else round_
         ends = (head[last[0]], tail[last[0]]) if round_.size else (source, target)

@@ -16,7 +16,7 @@ from relaxboost._core.registry import Registry
 
 
 class Form(NamedTuple):
-    """The coefficients of a `Regulariser` and the radius of its ball, each >= 0."""
+    """The coefficients of a `Regulariser` and the radius of its l1 ball; each number is >= 0."""
 
     square: float = 0.0
     absolute: float = 0.0
@@ -24,7 +24,9 @@ class Form(NamedTuple):
 
 
 class Regulariser(ABC):
-    """Ω(w) = (square/2)‖w‖₂² + absolute · ‖w‖₁ for ‖w‖₁ <= radius, over all w or over w >= 0.
+    """A regulariser Ω(w) = (square/2)‖w‖₂² + absolute · ‖w‖₁, which is infinite for ‖w‖₁ > radius.
+
+    The weights w may have any sign, or are restricted to w >= 0.
 
     The conjugate Ω*(v) = sup over w of <v, w> − Ω(w) turns a cut a + <G, w> <= R(w) into the lower
     bound a − Ω*(−G) of min Ω + R.
@@ -48,7 +50,7 @@ class Regulariser(ABC):
             positive(name, size)
 
     def value(self, w: Array) -> float:
-        """Return Ω(w), which is inf outside the ball; `project` returns points inside."""
+        """Return the value Ω(w), which is inf outside the ball; `project` returns points inside."""
         square, absolute, radius = self.form
         if radius < math.inf and math.fsum(np.abs(w).tolist()) > radius:
             return math.inf
@@ -56,7 +58,7 @@ class Regulariser(ABC):
         return _half_square(w, square, 1.0) + (absolute and absolute * float(np.abs(w).sum()))
 
     def conjugate(self, v: Array, nonnegative: bool) -> float:
-        """Return Ω*(v), which is inf outside its domain.
+        """Return the conjugate Ω*(v), which is inf outside the domain of Ω*.
 
         With a ball, Ω* is the least value over μ >= 0 of radius · μ plus the conjugate of the rest
         with absolute + μ. Every μ gives an upper bound of Ω*, also one that rounding moved.
@@ -108,7 +110,7 @@ REGULARISERS: Registry[Regulariser] = Registry("regulariser")
 
 @dataclass(frozen=True)
 class Ridge(Regulariser):
-    """Ω(w) = (strength/2)‖w‖₂², as in maximum-margin planning.
+    """The regulariser Ω(w) = (strength/2)‖w‖₂² of maximum-margin planning.
 
     Parameters
     ----------
@@ -127,7 +129,7 @@ class Ridge(Regulariser):
 
 @dataclass(frozen=True)
 class Lasso(Regulariser):
-    """Ω(w) = strength · ‖w‖₁.
+    """The regulariser Ω(w) = strength · ‖w‖₁, which favours sparse weights.
 
     Parameters
     ----------
@@ -146,7 +148,7 @@ class Lasso(Regulariser):
 
 @dataclass(frozen=True)
 class L1Radius(Regulariser):
-    """Ω = 0 for ‖w‖₁ <= radius, and infinite elsewhere.
+    """The regulariser with Ω(w) = 0 for ‖w‖₁ <= radius and Ω(w) = inf elsewhere.
 
     Parameters
     ----------
@@ -180,7 +182,7 @@ def _size(v: Array, nonnegative: bool) -> Array:
 
 
 def _height(size: Array, radius: float) -> float:
-    """Return the largest size minus the threshold θ for which Σ (size − θ)₊ is the radius.
+    """Return the largest size minus the threshold θ for which Σ (size − θ)₊ equals the radius.
 
     Only differences from the largest size enter, because the sizes may be far above the radius.
     """

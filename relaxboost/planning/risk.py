@@ -23,12 +23,12 @@ LINKS = ("additive", "exponential")
 
 @dataclass(frozen=True)
 class Linear:
-    """Linear costs X w without the tasks of a fit, as the base of boosted costs."""
+    """Linear costs X w without the tasks of their fit, which serve as the base of boosted costs."""
 
     w: tuple[float, ...]
     names: tuple[str, ...]
     floor: float = 0.0
-    """Costs below it are raised to it, for the exponential link."""
+    """The floor of the costs: the exponential link raises lower costs to it."""
 
     def __call__(self, graph: Graph) -> Array:
         """Return the costs of a graph's sites, shape (S,)."""
@@ -80,7 +80,8 @@ class PlanningLoss(Loss):
         if self.negative not in NEGATIVE:
             raise InputError(f"negative must be one of {', '.join(NEGATIVE)}")
         if isinstance(self.base, LinearCosts):
-            # The tasks of a fit are not needed, and would make copies of the loss large.
+            # A fit keeps its tasks, which are left out here because they would make copies of the
+            # loss large.
             object.__setattr__(self, "base", Linear(tuple(self.base.w.tolist()), self.base.names))
         elif isinstance(self.base, LearnedCosts):
             raise InputError(
@@ -119,7 +120,7 @@ class PlanningLoss(Loss):
         return made
 
     def linked(self, start: Array, F: Array) -> Array:
-        """Return the costs per site, shape (S,), for those at F = 0 and the values F."""
+        """Return the costs of the sites, shape (S,), for their costs at F = 0 and the values F."""
         made: Array = start * np.exp(F) if self.link == "exponential" else start + F
         return made
 
@@ -164,12 +165,14 @@ class PlanningRisk(Risk):
                 "weights of sites must be > 0, because the gradient is divided by them"
             )
         # A weak learner cannot distinguish sites with equal features.
-        X = np.concatenate([graph.features for graph in graphs]) + 0.0  # -0 is 0
+        # Adding 0 turns -0.0 into 0.0, so that both count as equal.
+        X = np.concatenate([graph.features for graph in graphs]) + 0.0
         self.features, entry = np.unique(X, axis=0, return_inverse=True)
-        """The different rows of the features of sites; F has an entry for each row."""
+        """The feature vectors of all sites without duplicates. F has an entry for each of these
+        rows."""
         self._entry = entry.ravel()
         self.measure = Empirical(len(self.features), self._shared(p))
-        # The demonstrations' part of the gradient stays the same, so that it is prepared once.
+        # The gradient contribution of the demonstrations is constant, so that it is computed once.
         self._shown = [row.path.arcs for row in self.oracle.rows]
 
     @property
@@ -187,7 +190,7 @@ class PlanningRisk(Risk):
         return [graph.costs(C) for graph, C in zip(self.oracle.graphs, parts, strict=True)]
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return R and its L² gradient in F; the exponential link has the gradient in C instead."""
+        """Return the risk R and its L² gradient in F, or in C for the exponential link."""
         found = self.oracle.evaluate(self.arc_costs(F))
         rates = self.oracle.weights
         value = found.value
@@ -216,14 +219,14 @@ class PlanningRisk(Risk):
         return each + unvisited / self.sites
 
     def _passed(self, paths: list[Whole], rates: Array) -> Array:
-        """Return Σ rate · path for a path of each demonstration, as a flow on all arcs."""
+        """Return the flow Σ rate · path on all arcs, for given paths of the demonstrations."""
         firsts = [self._first[row.graph] for row in self.oracle.rows]
         arcs = np.concatenate([path + first for path, first in zip(paths, firsts, strict=True)])
         each = np.repeat(rates, [path.size for path in paths])
         return np.bincount(arcs, each, int(self._first[-1])).astype(np.float64, copy=False)
 
     def _gathered(self, flow: Array) -> Array:
-        """Return Bᵀ flow for the sites of all graphs, graph by graph."""
+        """Return the product Bᵀ flow for the sites of all graphs, graph by graph."""
         parts = zip(self.oracle.graphs, np.split(flow, self._first[1:-1]), strict=True)
         return np.concatenate([graph.gathered(part) for graph, part in parts])
 

@@ -101,7 +101,10 @@ def clusters(tasks: Sequence[Task]) -> list[int]:
 
 
 def arc_rows(tasks: Sequence[Task]) -> tuple[sparse.csr_array, Whole]:
-    """Return the 0-1 matrix of demonstrations and arcs of all graphs, and the task of each row."""
+    """Return a 0-1 matrix that says which arcs each demonstration takes, and the task of each row.
+
+    The matrix has a row for each demonstration and a column for each arc of all graphs.
+    """
     first = {}
     columns = 0
     for graph in dict.fromkeys(task.graph for task in tasks):

@@ -1,4 +1,4 @@
-"""What boosting starts from, and how many rounds it takes, if the user says neither."""
+"""The defaults of `boost`: the linear costs before the first round, and the number of rounds."""
 
 from __future__ import annotations
 
@@ -23,18 +23,19 @@ from relaxboost.planning.splitting import clusters, split
 from relaxboost.planning.tasks import Task
 
 FLOOR = 1e-6
-"""The floor of additive costs and of linear costs to start from, divided by a mean cost."""
+"""The floor of additive costs, and of linear costs before the first round, as a fraction of a mean
+cost."""
 
 
 class LinearStart(NamedTuple):
-    """The costs before the first round."""
+    """The linear costs before the first round of `boost`, and how they were learned."""
 
     base: float | Linear
     """Linear costs, or 1 if the features allow none."""
     strength: float
-    """The strength of the ridge of the linear costs; nan if there are none."""
+    """The strength of the ridge of the linear costs; nan if there are no linear costs."""
     ended: str
-    """Why the fit is unfinished, "time_limit"; otherwise empty."""
+    """The reason "time_limit" if the fit is unfinished, and otherwise an empty string."""
 
 
 def linear_start(
@@ -66,7 +67,8 @@ def linear_start(
     problem = Problem(tasks, None if strength is None else Ridge(strength), negative="relaxed")
     limit = max(clock.left / 2.0, 1e-9) if math.isfinite(clock.left) else None
     with warnings.catch_warnings():
-        # The remedies of `fit` for costs that do not help are what follows here: to boost.
+        # The warnings of `fit` about unhelpful costs are not shown, because they advise to boost,
+        # which follows here.
         warnings.simplefilter("ignore", UserWarning)
         found = fit(problem, time_limit=limit)
     if found.status == "interrupted":
@@ -74,7 +76,7 @@ def linear_start(
     brief = "time_limit" in (found.status, found.chosen and found.chosen.ended)
     ended = "time_limit" if brief else ""
     mean = float(np.concatenate([graph.features @ found.w for graph in graphs]).mean())
-    if mean <= 1e-9 * found.upper:  # rounding errors of 0
+    if mean <= 1e-9 * found.upper:  # Costs this small are rounding errors of 0.
         return LinearStart(1.0, math.nan, ended)
     floor = FLOOR * mean if link == "exponential" else 0.0
     used = found.chosen.strength if found.chosen else problem.regulariser.form.square
@@ -82,7 +84,7 @@ def linear_start(
 
 
 class ChosenRounds(NamedTuple):
-    """How `boost` chose the number of rounds."""
+    """The result of the choice of the number of rounds, which `boost` makes on folds."""
 
     rounds: int
     """The number of rounds. It is 0 if no number gains more than one standard error."""
@@ -92,9 +94,10 @@ class ChosenRounds(NamedTuple):
     error: float
     """The standard error of the gain of the best score over that of 0 rounds."""
     folds: int
-    """The number of folds, 0 with too few trips."""
+    """The number of folds; 0 if there are too few trips for folds."""
     ended: str
-    """Why more rounds were not tried, "time_limit" or "interrupted"; otherwise empty."""
+    """The reason "time_limit" or "interrupted" if larger numbers of rounds were not tried;
+    otherwise empty."""
 
     def __repr__(self) -> str:
         shown = ", without folds"
@@ -106,7 +109,8 @@ class ChosenRounds(NamedTuple):
 
 
 Train = Callable[[list[Task], PlanningLoss, Callable[[BoostState], Any]], str]
-"""Boosts on some tasks, calls a function in each round, and returns the status."""
+"""The type of the function `train`. It boosts on some tasks, calls the given function after each
+round, and returns the status of the run."""
 
 
 def choose_rounds(
@@ -152,7 +156,8 @@ def choose_rounds(
     brief: list[int] = []
     for place, fold in enumerate(split(tasks, search.folds, by=groups)):
         shown = [tasks[i] for i in fold.train]
-        # The folds share half of the time, and the other half is for all trips.
+        # The choice takes half of the time, which the folds share. The other half is for the run on
+        # all tasks.
         ends = Clock(clock.left / (2.0 * search.folds - place))
         made = loss
         if not math.isnan(strength):
@@ -166,13 +171,17 @@ def choose_rounds(
             return ChosenRounds(0, (), math.nan, search.folds, status)
         if status in ("time_limit", "callback"):
             brief.append(len(watch.scores))
-    # A fold without further hypotheses keeps its last costs; one without time has no more scores.
+    # If a learner found no further hypothesis in a fold, the costs of its last round also count for
+    # later rounds. A fold that ran out of time has no scores for later rounds.
     rounds = min(brief, default=max(map(len, held)))
     return _best(held, rounds, "time_limit" if brief else "")
 
 
 def _best(held: list[Array], rounds: int, ended: str) -> ChosenRounds:
-    """Return the best number of rounds for the scores of all folds, rounds by trips."""
+    """Return the number of rounds with the best mean score over all held-out trips.
+
+    `held` has an array of scores of shape (rounds, trips) for each fold.
+    """
     rows = [np.minimum(np.arange(rounds), len(scores) - 1) for scores in held]
     trips = np.concatenate([x[row] for x, row in zip(held, rows, strict=True)], axis=1)
     scores = trips.mean(axis=1)
@@ -183,7 +192,7 @@ def _best(held: list[Array], rounds: int, ended: str) -> ChosenRounds:
 
 
 class _Watched:
-    """The F1 scores of held-out trips after each round."""
+    """A callback that records the F1 scores of held-out trips after each round."""
 
     def __init__(
         self, loss: PlanningLoss, tasks: Sequence[Task], average: bool, clock: Clock
@@ -198,7 +207,7 @@ class _Watched:
         self._sum = {graph: np.zeros(graph.size) for graph in self._starts}
 
     def __call__(self, state: BoostState) -> bool:
-        """Add the scores of a round; return whether the time is over."""
+        """Add the scores after this round, and return True if the clock's time is over."""
         costs = {}
         for graph, start in self._starts.items():
             for term in state.terms:

@@ -14,17 +14,17 @@ from relaxboost._core.tables import FILE
 
 
 def called(what: str, table: Any) -> str:
-    """Return the name of a table in errors: its file, or else `what`."""
+    """Return the name of a table for messages: the name of its file, or `what` without a file."""
     return str(getattr(table, "attrs", {}).get(FILE, what))
 
 
 def at(what: str, table: Any, row: Any) -> str:
-    """Return the place of a row, such as "edges, row 3" or "roads.csv, line 3"."""
+    """Return the place of a row for messages, such as "edges, row 3" or "roads.csv, line 3"."""
     return f"{called(what, table)}, {'line' if FILE in table.attrs else 'row'} {row!r}"
 
 
 def check_table(what: str, table: Any, columns: Sequence[str]) -> None:
-    """Raise if a table is no DataFrame or empty, or if a column is missing or lacks values."""
+    """Raise an InputError unless a table is a non-empty DataFrame with complete columns."""
     if not hasattr(table, "iloc") or len(table) == 0:
         found = f"{type(table).__name__}{' without any' if hasattr(table, 'iloc') else ''}"
         raise InputError(f"{what} must be a pandas.DataFrame with rows, got {found}")
@@ -43,7 +43,7 @@ def check_table(what: str, table: Any, columns: Sequence[str]) -> None:
 
 
 def _check_whole(what: str, table: Any, name: str, missing: Flags) -> None:
-    """Raise at the first row of a column that lacks a value."""
+    """Raise an InputError at the first row in which a column lacks a value."""
     if missing.any():
         first = int(missing.argmax())
         raise InputError(
@@ -54,7 +54,7 @@ def _check_whole(what: str, table: Any, name: str, missing: Flags) -> None:
 
 
 def numbers(what: str, table: Any, name: str) -> Array:
-    """Return a column as finite doubles, or raise."""
+    """Return a column as an array of finite doubles, or raise an InputError."""
     try:
         # Columns of pandas may hold its own missing value.
         made: Array = table[name].to_numpy(dtype=np.float64, na_value=np.nan)

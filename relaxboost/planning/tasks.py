@@ -85,10 +85,11 @@ class Task:
         path = given
         if not isinstance(given, Path):
             path = self.graph.path(cast("Sequence[Hashable]", given))
-        # Arc numbers mean nothing on another graph.
+        # The indices of arcs have another meaning on another graph.
         elif given.graph is not self.graph:
             raise InputError("the demonstration is a path of another graph")
-        # A path between other nodes would be compared with plans for the task's nodes.
+        # The plans of the task lead between its nodes, so that the demonstration must join the same
+        # nodes.
         for what, found, wanted in (
             ("starts", path.source, self.source),
             ("ends", path.target, self.target),
@@ -107,10 +108,10 @@ class Task:
 
 
 def _several(given: Any) -> list[Any]:
-    """Return a list of demonstrations, also if a single demonstration was given."""
+    """Return the demonstrations as a list, even if the user gave a single one."""
     if isinstance(given, Path):
         return [given]
-    # A text is iterable, but a sequence of letters is hardly meant.
+    # A text is iterable, but its letters are not a path.
     if isinstance(given, str) or not hasattr(given, "__iter__"):
         raise InputError(f"a demonstration is a Path or a sequence of nodes, got {given!r}")
     made = given.tolist() if isinstance(given, np.ndarray) and given.ndim == 1 else list(given)

@@ -19,11 +19,11 @@ from relaxboost.planning.tasks import Task
 from relaxboost.planning.turns import TurnGraph
 
 STEPS = ("node", "edge")
-"""The columns of which a table of trips needs one."""
+"""A table of trips needs at least one of these columns."""
 
 
 class Join(NamedTuple):
-    """A gap between two rows of a trip, and the path that fills it."""
+    """The record of a gap between two rows of a trip, and of the path that fills it."""
 
     trip: Hashable
     row: Hashable
@@ -99,7 +99,7 @@ def paths_from_pandas(
         kind = type(graph).__name__
         raise InputError(f"trips need a planning.Graph, got {kind}; from_networkx makes a Graph")
     known = getattr(trips, "columns", ())
-    # Edges say more than nodes, because arcs may be parallel.
+    # If both columns exist, edges are used, because nodes do not identify parallel arcs.
     step = "edge" if "edge" in known else "node"
     near = next(filter(None, (did_you_mean(str(x), STEPS, 0.6) for x in known)), "")
     if step not in known and near:
@@ -160,7 +160,7 @@ def _ordered(trips: Any) -> Any:
 
 
 class _Reader:
-    """Reads trips, one after the other, and makes a task of each trip."""
+    """A reader that makes a task of each trip, one trip after another."""
 
     def __init__(self, graph: Graph, by_edge: bool, parallel: str | None, gaps: str | None) -> None:
         self.asked = graph
@@ -169,7 +169,8 @@ class _Reader:
         self.gaps = gaps
         self.graph = graph = graph.original if isinstance(graph, TurnGraph) else graph
         self._lengths = {name: self._feature(name) for name in (parallel, gaps) if name is not None}
-        # Trips have many steps, so that the arcs between two nodes are looked up.
+        # The arc between each pair of nodes is stored in a dictionary, because trips have many
+        # steps.
         self._between: dict[tuple[int, int], list[int]] = {}
         for arc, pair in enumerate(zip(graph.tail.tolist(), graph.head.tolist(), strict=True)):
             self._between.setdefault(pair, []).append(arc)
@@ -184,7 +185,7 @@ class _Reader:
         """The index of the current row, for messages."""
 
     def task(self, trip: Hashable, rows: Iterable[Any], loss: PathLoss | None) -> Task:
-        """Return the task of a trip, whose rows are pairs of an index and a node or edge."""
+        """Return the task of a trip. Its rows are pairs of a table index and a node or edge."""
         self.joined = []
         arcs: list[int] = []
         here = None
@@ -201,7 +202,7 @@ class _Reader:
         if not arcs:
             raise InputError("the trip has one node, and needs two; leave the trip out")
         path = self.graph.path(arcs=arcs)
-        # Turns may be forbidden, which only the turn graph knows.
+        # Only the turn graph knows which turns are forbidden.
         path = self.asked.lift(path) if isinstance(self.asked, TurnGraph) else path
         # A task needs two different ends.
         if path.source == path.target:
@@ -242,7 +243,7 @@ class _Reader:
         return arcs
 
     def _apart(self, u: int, v: int) -> str:
-        """Return why no arc joins two nodes, and the remedy."""
+        """Return a sentence that says why no arc joins two nodes, and the remedy."""
         names = self.graph.label(u), self.graph.label(v)
         first = self.graph.names[0]
         if u == v:

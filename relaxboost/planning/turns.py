@@ -1,4 +1,4 @@
-"""Costs of turns: the graph whose nodes are the arcs of another graph."""
+"""Graphs with costs of turns: the nodes of such a graph are the arcs of another graph."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class TurnGraph(Graph):
 
     original: Graph
     before: Whole
-    """For each turn the index, in the original graph, of the arc before the turn."""
+    """The arc before each turn, as an index of the original graph."""
     after: Whole
-    """For each turn the index, in the original graph, of the arc after the turn."""
+    """The arc after each turn, as an index of the original graph."""
 
     def start(self, label: Hashable) -> Hashable:
         """Return ("start", v), where v is the label of a node of the original graph."""
@@ -51,7 +51,8 @@ class TurnGraph(Graph):
             raise InputError("lift needs a path of the graph that the turns were made of")
         # A pair of arcs is a single number, which bisection finds.
         wanted = path.arcs[:-1] * self.original.arcs + path.arcs[1:]
-        # Turns are sorted by the arc before and then by the arc after, so that these are ascending.
+        # Turns are sorted by the arc before the turn and then by the arc after it, so that these
+        # numbers are ascending.
         there = self.before * self.original.arcs + self.after
         forbidden = np.flatnonzero(~np.isin(wanted, there))
         if forbidden.size:
@@ -74,7 +75,7 @@ class TurnGraph(Graph):
 
 
 def turn_pairs(graph: Graph) -> tuple[Whole, Whole]:
-    """Return the arcs that each turn of a graph joins: arc before and arc after, ascending."""
+    """Return the arc before and the arc after each turn of a graph, in ascending order."""
     start, _, arcs = graph.forward
     # Every arc is followed by all arcs that leave its head.
     count = np.diff(start)[graph.head]
@@ -94,7 +95,8 @@ def turns(
     """Return the graph in which every turn from an arc to the next has features, and a cost.
 
     The cost of a path is the cost of its arcs in the original graph plus the cost of its turns. A
-    shortest path may visit a node of the original graph twice, to turn round in a side street.
+    shortest path may visit a node of the original graph twice, for example if it turns round in a
+    side street.
 
     Parameters
     ----------
@@ -187,7 +189,7 @@ def turn_angles(graph: Graph) -> Callable[[Whole, Whole], Array]:
 def _kept(
     graph: Graph, before: Whole, after: Whole, u_turns: bool, allowed: PairFeatures | None
 ) -> Flags:
-    """Return a flag for each turn that is allowed."""
+    """Return a boolean for each turn, which is True if the turn is allowed."""
     keep: Flags = np.ones(before.size, dtype=bool)
     if allowed is not None:
         keep = np.asarray(allowed(before, after) if callable(allowed) else allowed)

@@ -35,7 +35,8 @@ from relaxboost.testing.core import (
 from relaxboost.testing.learning import check_online_loss, check_schedule
 from relaxboost.testing.proxies import check_proxy, proxy_checks
 
-# Checks on which others depend come first, so that the first error is nearest to its cause.
+# A check comes before the checks that depend on it, so that the first error is nearest to the
+# cause.
 _ORDER: tuple[Callable[[Case], None], ...] = (
     interface.resolve,
     domain.center,
@@ -83,7 +84,7 @@ __all__ = [
 
 
 def checks() -> dict[str, str]:
-    """Return the names of the checks, in the order in which they run, with their promises."""
+    """Return a dictionary from the names of the checks, in order, to the promises tested."""
     return {name: inspect.getdoc(check) or "" for name, check in _CHECKS.items()}
 
 
@@ -183,7 +184,7 @@ def _shown(given: Relaxation, asked: object) -> str:
 def _resolve(
     relaxation: Relaxation | Callable[[int], Relaxation], m: int, seed: int, refuses: bool
 ) -> Subject | None:
-    """Return the relaxation at m, or None if it refuses an inadmissible m."""
+    """Return the relaxation at m, or None if it rejects an m that is listed as inadmissible."""
     given: Any = relaxation
     try:
         given = relaxation if isinstance(relaxation, Relaxation) else relaxation(m)

@@ -1,4 +1,4 @@
-"""The relaxation at one size, the instances that a check tries, and the judge of figures."""
+"""The tools of the checks: relaxation, test instances, and the comparison with tolerances."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SOLVER = 1e-6
 
 
 class ConformanceError(AssertionError):
-    """A relaxation, a proxy, a schedule or a loss breaks a promise of its interface.
+    """The error for a relaxation, proxy, schedule or loss that breaks a promise of its interface.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ def _expression(value: Any) -> str:
 
 @dataclass(frozen=True)
 class ConformanceRow:
-    """One check at one size with its worst figure and the tolerance of this figure.
+    """The result of one check at one size: its worst figure, and the tolerance of this figure.
 
     A figure is the error of a promise, and a negative figure is slack. `status` is ``"passed"``,
     ``"not claimed"`` (a trait), or, only if the caller said so, ``"skipped"`` or
@@ -108,7 +108,7 @@ class ConformanceRow:
     tolerance: float = math.nan
     comparisons: int = 0
     over: str = ""
-    """The domain of a proxy."""
+    """The domain of a proxy; empty for other objects."""
 
 
 @dataclass
@@ -141,7 +141,7 @@ class Subject:
 
     @cached_property
     def programs(self) -> Programs:
-        """The cvxpy problems of f, compiled apart from those the relaxation keeps."""
+        """The cvxpy problems of f, compiled separately from those that the relaxation caches."""
         return Programs(self.f, self.m)
 
     @cached_property
@@ -162,7 +162,7 @@ class Subject:
 
     @cached_property
     def prices(self) -> list[float]:
-        """f at the feasible points, evaluated once, because it may need a cone solver."""
+        """The values of f at the feasible points; they are computed once, as f may be slow."""
         return [self.f.penalty(d) for d in self.feasible]
 
 
@@ -196,13 +196,13 @@ class Judge(ABC):
     def equal(
         self, got: float, expected: float, tolerance: float, promise: str, **instance: Any
     ) -> None:
-        """Demand that two numbers are equal. Both may be infinite."""
+        """Check that two numbers are equal; two infinities of the same sign are equal."""
         # inf − inf is nan, so equal numbers are compared first.
         difference = 0.0 if got == expected else abs(float(got) - float(expected))
         self.at_most(difference, tolerance, promise, got=got, expected=expected, **instance)
 
     def demand(self, kept: bool, promise: str, **instance: Any) -> None:
-        """Record a promise that is kept, or raise."""
+        """Record a promise as kept if the condition is true, or raise a ConformanceError."""
         self.at_most(0.0 if kept else 1.0, 0.0, promise, **instance)
 
 
@@ -217,7 +217,9 @@ def run(case: Any, check: Callable[[Any], None]) -> ConformanceRow:
         If a promise is broken, or if anything else is raised.
     """
     try:
-        with np.errstate(all="ignore"):  # an overflow is judged by its result
+        # Floating-point warnings are switched off, because a check judges the result of an
+        # overflow.
+        with np.errstate(all="ignore"):
             check(case)
     except ConformanceError:
         raise
@@ -305,7 +307,7 @@ class Case(Judge):
         super().__init__()
 
     def claims(self, trait: str) -> bool:
-        """Return whether f claims a trait, and remember if it does not."""
+        """Return whether the relaxation claims a trait, and record this in `claimed`."""
         self.claimed = bool(getattr(self.f.traits, trait))
         return self.claimed
 
@@ -329,7 +331,7 @@ class Case(Judge):
 
     @property
     def rough(self) -> bool:
-        """Whether distributions have only the accuracy of a cone solver."""
+        """Whether a distribution has the accuracy of a cone solver only."""
         return not bounds_of(self.f).is_proved or needs_solver(self.f)
 
     def rough_tol(self, scale: float = 1.0) -> float:

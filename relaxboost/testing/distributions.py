@@ -1,4 +1,4 @@
-"""Checks of the smoothed minimiser d(u, β), and of whole games."""
+"""Checks of the smoothed minimiser d(u, β), and checks that solve a game."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ def first_order(case: Case) -> None:
         slope = u + beta * np.log(np.maximum(d, 1e-290))
         tolerance = case.rough_tol(size(u, at, beta))
         for other, price in [*rivals, (sharp, case.f.penalty(sharp))]:
-            if case.rough:  # a solver's d is not good enough to take logarithms of
+            # The d of a solver is not accurate enough for logarithms of its entries.
+            if case.rough:
                 segment = [d + t * (other - d) for t in (0.1, 1.0)]
                 figure = best - min(case.objective(p, u, beta) for p in segment)
             else:
@@ -58,7 +59,9 @@ def small_beta(case: Case) -> None:
     spread = bounds_of(case.f).entropy_range(case.m)
     betas = (1e-9, 1e-6, 1e-2) if not case.rough else (1e-6, 1e-2)
     for beta in betas:
-        close = 10.0 * beta * case.rng.normal(size=case.m)  # margins that β cannot tell apart
+        # The smoothed distribution cannot distinguish margins whose difference is small compared
+        # with β.
+        close = 10.0 * beta * case.rng.normal(size=case.m)
         for u in (*case.margins(1 if case.subject.large else 4), close):
             value = case.f.relaxed_margin(u.copy())[0]
             d = case.f.distribution(u.copy(), beta)

@@ -1,4 +1,4 @@
-"""Checks of the domain: feasible points, repair, the range of the entropy, penalty bounds."""
+"""Checks of the domain of f: feasible points, repair, the range of the entropy, penalty bounds."""
 
 from __future__ import annotations
 

@@ -13,7 +13,10 @@ from relaxboost.testing.core import Case, size
 
 
 def optimum(problem: Any, parameter: Any, at: Vector) -> float:
-    """Return the optimum with the parameter at `at`, ±inf as the solver says; nan if it fails."""
+    """Return the optimum of a program with its parameter set to `at`.
+
+    The result is ±inf if the solver reports so, and nan if the solver fails.
+    """
     # A parameter keeps the compiled problem, so that cvxpy translates it once.
     parameter.value = at
     status, value = solve_problem(problem)
@@ -41,7 +44,7 @@ def conjugate(case: Case) -> None:
     for theta in case.thetas(4 if case.subject.large else 8):
         try:
             expected = case.subject.programs.conjugate(theta)
-        except InputError:  # the solver gave up
+        except InputError:  # The solver failed, so that there is no value to compare with.
             continue
         value = case.f.conjugate(theta.copy())
         if _is_too_large(value):

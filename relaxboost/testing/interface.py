@@ -29,7 +29,7 @@ def identity(case: Case) -> None:
         # Worker processes get relaxations by pickling.
         twin = pickle.loads(pickle.dumps(f))
     except Exception as error:
-        if isinstance(f, Custom):  # of a lambda or a function within a function
+        if isinstance(f, Custom):  # A lambda and a nested function cannot be pickled.
             twin = copy.copy(f)
         else:
             promise = "pickle.loads(pickle.dumps(f)) works (classes at the top of a module do)"

@@ -112,7 +112,7 @@ def every_witness(case: Case) -> None:
         for witness in [*witnesses, *_mangled(bounds.witness(u.copy()), case.rng)]:
             lower = bounds.lower_bound(u.copy(), witness)
             scale = size(u, best)
-            if not bounds.is_proved:  # a solver's error grows with the witness
+            if not bounds.is_proved:  # The error of a solver grows with the size of the witness.
                 scale = max(scale, min(1e6, size(*_numbers(witness))))
             promise = "lower_bound(u, w) is not above F(u) for any w (−inf where w proves nothing)"
             tolerance = case.rounding(scale)

@@ -354,7 +354,7 @@ def check_proxy(
 def _cases(
     proxy: Proxy, domains: Iterable[Domain] | None, sizes: Iterable[int]
 ) -> list[tuple[Domain, int]]:
-    """Return all pairs of a domain and a size."""
+    """Return all pairs of a domain and a size; by default the domains are those of the proxy."""
     if domains is None:
         kinds: Iterable[Any] = proxy.domains
         domains = [kind(radius) for kind in kinds for radius in (1, 2.5)]
@@ -363,7 +363,10 @@ def _cases(
 
 
 def _refuses(proxy: Proxy, domain: Domain, m: int, announced: bool) -> bool:
-    """Return whether the proxy rejects m weights. Raise ConformanceError unless as announced."""
+    """Return whether the proxy rejects m weights.
+
+    Raise a ConformanceError if this contradicts the argument `inadmissible`.
+    """
     message = ""
     try:
         proxy.check(domain, m)

@@ -59,7 +59,7 @@ class ProxyCase(Judge):
         return float(np.linalg.norm(z, 2 if self.proxy.norm == "l2" else np.inf))
 
     def held(self, w: Any, what: str, **instance: Any) -> None:
-        """Check that w is a point of the domain, as doubles of shape (m,)."""
+        """Check that w is an array of doubles of shape (m,), and a point of the domain."""
         # The form comes first: `repair` would raise its own error for other arrays.
         form = isinstance(w, np.ndarray) and w.dtype == np.float64 and w.shape == (self.m,)
         self.demand(form and bool(np.isfinite(w).all()), f"{what} is finite doubles of shape (m,)")
@@ -69,24 +69,24 @@ class ProxyCase(Judge):
     # V and its mirror map. They get copies, so that they cannot change the test points. ----
 
     def value(self, w: Vector) -> float:
-        """Return V(w)."""
+        """Return the value V(w) of the proxy."""
         return float(self.proxy.value(w.copy(), self.domain))
 
     def gradient(self, w: Vector) -> Vector:
-        """Return ∇V(w)."""
+        """Return the gradient ∇V(w) of the proxy."""
         with np.errstate(all="ignore"):
             return np.asarray(self.proxy.gradient(w.copy(), self.domain))
 
     def mirror(self, z: Vector, beta: float = 1.0) -> Vector:
-        """Return −∇W_β(z)."""
+        """Return the mirror image −∇W_β(z)."""
         return np.asarray(self.proxy.mirror(z.copy(), beta, self.domain))
 
     def conjugate(self, z: Vector, beta: float = 1.0) -> float:
-        """Return W_β(z)."""
+        """Return the conjugate W_β(z)."""
         return float(self.proxy.conjugate(z.copy(), beta, self.domain))
 
     def objective(self, w: Vector, z: Vector, beta: float) -> float:
-        """Return <z, w> + βV(w)."""
+        """Return the objective <z, w> + βV(w) of the mirror map."""
         return math.fsum((z * w).tolist()) + beta * self.value(w)
 
     # Instances ----------------------------------------------------------------------------
@@ -114,7 +114,8 @@ class ProxyCase(Judge):
     def within(self, shares: Vector, most: float = 1.0) -> Vector:
         """Return a point proportional to shares that sum to 1, with random signs and a random size.
 
-        On the simplex the size is the radius, and on sets without signs there are none.
+        On the simplex the size is the radius. Signs are used only on domains that contain negative
+        weights.
         """
         w = self.radius * shares
         if not isinstance(self.domain, Simplex):

@@ -109,7 +109,7 @@ def symmetric(case: Case) -> None:
     """traits.symmetric: f, f*, F and the distribution ignore the order of the examples."""
     if not case.claims("symmetric"):
         return
-    shift = np.roll(np.arange(case.m), 1)  # no example stays where it is
+    shift = np.roll(np.arange(case.m), 1)  # A cyclic shift moves every example.
     orders = [shift, *(case.rng.permutation(case.m) for _ in range(2))]
     for p in [*case.points(6), *case.thetas(3)]:
         for of, name in ((case.f.penalty, "f"), (case.f.conjugate, "f*")):
@@ -152,7 +152,8 @@ def zero_in_core(case: Case) -> None:
     signs = case.rng.choice([-1.0, 1.0], case.m) / case.m
     directions += [signs, -signs, np.full(case.m, -1.0 / case.m)]
     for direction in directions:
-        # The core asks for some positive step in each direction, however short.
+        # The set contains 0 in its core if some positive step in each direction stays in it,
+        # however short.
         finite = any(math.isfinite(case.f.penalty(t * direction)) for t in (1e-2, 1e-4, 1e-6))
         promise = "f is finite near 0 in every direction (traits.zero_in_core)"
         case.demand(finite, promise, direction=direction)

@@ -43,7 +43,7 @@ def report(
     title: str = "",
     check: str = "",
 ) -> Path:
-    """Write a solution as one page: its bracket and meaning, margins, hypotheses, hard examples.
+    """Write a page about a solution: its bracket and meaning, margins, hypotheses, hard examples.
 
     The page runs no code and contains its pictures, which need the `plots` extra.
 
@@ -138,17 +138,18 @@ _SCORED = (
     "Both ends are recomputed from these points and rounded outwards, and do not depend on what a "
     "solver reported.",
 )
-"""The sentence about the ends without a proof, and with a proof."""
+"""The sentences about the ends of the bracket: one for a solution without a proof, one with a
+proof."""
 
 
 def check_report(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a page, or raise an error before any work if it cannot be made."""
+    """Return the path of a page; raise an error before any work if the page cannot be made."""
     check_drawing()
     return check_output(path, (".html", ".htm"))
 
 
 def meaning(s: Solution) -> list[str]:
-    """Return in words what ρ is for this relaxation, and what these weights do."""
+    """Return a text: the meaning of ρ for this relaxation, and the effect of the weights."""
     f, m, u = s.game.relaxation, s.game.m, s.margins
     if isinstance(f, HardMargin):
         about = "ρ is the largest margin that weighted votes give to every example at once"
@@ -204,7 +205,7 @@ def _hardest(s: Solution, given: tuple[list[str], Any]) -> str:
 
 
 def _wide(rows: Sequence[Sequence[Any]], head: Sequence[Any]) -> str:
-    """Return a table that scrolls on a screen, and is printed smaller if it has many columns."""
+    """Return an HTML table that scrolls on a screen; with many columns it is printed smaller."""
     return f'<div class="wide" style="--columns:{len(head)}">{table(rows, head)}</div>'
 
 

@@ -29,7 +29,7 @@ _DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (7, 1, 1, 1, 1, 1)))
 
 
 def _style(index: int) -> dict[str, Any]:
-    """Return the colour and dashes of a curve, which also differ in a print without colours."""
+    """Return the colour and the dashes of a curve; dashes differ also in a grey print."""
     return {"color": f"C{index % 10}", "linestyle": _DASHES[index % len(_DASHES)]}
 
 
@@ -54,9 +54,11 @@ def _legend(axes: Any, columns: int = 1) -> None:
     place = {"loc": "upper left", "bbox_to_anchor": (0.0, 0.0), "bbox_transform": below}
     style = {"fontsize": "small", "frameon": False, "handlelength": 3.2, "borderaxespad": 0.0}
     for text in axes.legend(ncols=columns, **style, **place).get_texts():
-        text.set_parse_math(False)  # names may have dollars
+        # Names may contain dollar signs, between which matplotlib would read mathematics.
+        text.set_parse_math(False)
         lines = text.get_text().split("\n")
-        room = max(20, int(axes.bbox.width / axes.figure.dpi * 13))  # 13 small letters an inch
+        # An inch holds about 13 small letters.
+        room = max(20, int(axes.bbox.width / axes.figure.dpi * 13))
         text.set_text("\n".join(textwrap.fill(line, room) for line in lines))
 
 
@@ -174,7 +176,7 @@ def draw_distribution(
 
 
 def draw_margins(margins: Mapping[str, ArrayLike], axes: Any = None) -> Any:
-    """Draw, for each name, the share of examples with at most a given margin."""
+    """Draw the cumulative distribution of the margins: one curve for each named array."""
     (axes,) = _panels(axes, 1, (5.2, 4.4))
     for index, (name, values) in enumerate(margins.items()):
         _step(axes, index, name, values)
@@ -216,7 +218,7 @@ def _curves(
 
 
 def _ends(curve: Callable[[float], float], grid: NDArray[np.float64]) -> list[float]:
-    """Return the last points at which a curve is finite, by bisection between grid points."""
+    """Return the last finite points of a curve, found by bisection between grid points."""
     finite = [bool(np.isfinite(curve(x))) for x in grid]
     found = []
     for i in np.flatnonzero(np.diff(finite)):

@@ -1,4 +1,4 @@
-"""A solution in words, and as data for machines."""
+"""Reports of a solution: as text for readers, and as data for programs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ QUANTILES = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 
 
 def margin_quantiles(solution: Solution) -> dict[float, float]:
-    """Return quantiles of the margins A w, by level."""
+    """Return quantiles of the margins A w, as a dictionary from levels to numbers."""
     values = np.quantile(solution.margins, QUANTILES)
     return dict(zip(QUANTILES, values.tolist(), strict=True))
 
 
 def text(solution: Solution, most: int = 10) -> str:
-    """Return the bracket, the rounds, the hypotheses with the largest weights and the margins."""
+    """Return a text with the bracket, the rounds, the heaviest hypotheses and the margins."""
     s = solution
     lower, upper = show_bracket(s.lower, s.upper)
     certified = "certified" if bounds_of(s.game.relaxation).is_proved else "bracketed, numerical"
@@ -51,13 +51,13 @@ def text(solution: Solution, most: int = 10) -> str:
 
 
 def _aligned(values: list[float], width: int) -> list[str]:
-    """Return numbers with four decimals; by their exponents where these would all be 0."""
+    """Return numbers as text with four decimals; with exponents if all these would be 0."""
     form = ".4f" if not 0.0 < max(map(abs, values), default=0.0) < 1e-3 else ".1e"
     return [f"{value:{width}{form}}" for value in values]
 
 
 def data(solution: Solution) -> dict[str, Any]:
-    """Return the solution as JSON-ready data; d and the history are left out."""
+    """Return the solution as data for JSON, without the distribution d and the history."""
     s = solution
     return {
         "lower": finite(s.lower),
@@ -86,7 +86,7 @@ def data(solution: Solution) -> dict[str, Any]:
 
 
 def _why_none(s: Solution, upper: str) -> str:
-    """Return why there are no weights, and what to do; `upper` as it is shown."""
+    """Return why there are no weights, and what to do. `upper` is the bound as shown."""
     if s.upper > 0.0 and s.status != "optimal":
         return (
             f"no vote was found before the run ended, and one may reach up to {upper}; give more "

@@ -328,7 +328,7 @@ def test_symmetric_simplex_is_the_l1_ball():
         (lambda X: LinearBasis([0.0], [0.0]), "a scale > 0 for each feature"),
         (lambda X: FittedBasis([]), "needs at least one estimator"),
         (lambda X: FittedBasis([object()]), "has no predict"),
-        (lambda X: Experts().bound_in("l1", 3), "experts has no bound known"),
+        (lambda X: Experts().bound_in("l1", 3), "no bound of the values of experts is known"),
         (lambda X: list(stream(X, base=StumpBasis([[0.0]]))), "stumps takes 1 features, and X has"),
     ],
 )

@@ -161,5 +161,5 @@ def test_an_intercept_is_as_large_as_the_bound_and_in_the_digest():
     assert made.digest().startswith("words with intercept ")
     assert made.digest() != WithIntercept(StumpBasis([[0.5]])).digest()
     np.testing.assert_array_equal(WithIntercept(Experts(3.0)).values(np.ones((2, 1))), [[1, 3]] * 2)
-    with pytest.raises(InputError, match="experts has no bound known"):
+    with pytest.raises(InputError, match="no bound of the values of experts is known"):
         WithIntercept(Experts())

@@ -1,4 +1,4 @@
-"""Models of trees of LightGBM and XGBoost, read through the public interfaces of the libraries.
+"""The reader of models of LightGBM and XGBoost, which uses the public interfaces of the libraries.
 
 Both libraries return the leaf of each row and a dump with the values of all leaves. A tree is
 therefore a vector of leaf values, and its predictions are the entries at the leaves of the rows.
@@ -20,7 +20,8 @@ from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError, few
 from relaxboost._core.names import did_you_mean
 
-# The raw scores of these objectives are sums of trees, and their signs or largest entries decide.
+# The objectives whose raw scores are sums of trees. The sign of the score or the largest score
+# decides the class.
 _OBJECTIVES = (
     "binary:logistic",
     "binary:logitraw",
@@ -32,24 +33,27 @@ _OBJECTIVES = (
 
 @dataclass(frozen=True, eq=False)
 class BoostedTrees:
-    """A model as its trees. A tree is a vector of leaf values, which is nan at inner nodes."""
+    """A model of LightGBM or XGBoost as its trees.
+
+    A tree is a vector of leaf values, which is nan at inner nodes.
+    """
 
     kind: str
     classes: list[Any] | None
-    """The labels, or their numbers from 0; None for a Booster of two classes."""
+    """The labels of the classes, or their numbers from 0; None for a Booster of two classes."""
     values: list[Array]
     """The leaf values of each tree, in the order in which the library numbers its trees."""
     places: list[list[int]]
-    """For each output the indices of its trees."""
+    """For each output, the indices of the trees whose sum it is."""
     intercepts: list[float]
-    """For each output the number that the model adds to its trees."""
+    """For each output, the intercept that the model adds to the sum of its trees."""
     leaves: Callable[[Any], Any]
-    """Maps X to the leaf of each row in each tree, as LightGBM or XGBoost predicts it."""
+    """A function that maps X to the leaf of each row in each tree, as the library predicts it."""
     scores: Callable[[Any], Any]
-    """Maps X to the raw scores, as LightGBM or XGBoost predicts them."""
+    """A function that maps X to the raw scores, as the library predicts them."""
     labels: Callable[[Any], Any] | None
     rounding: float = 1e-8
-    """As `members.Members.rounding`."""
+    """The allowed relative error of the sum of the trees; see `members.Members.rounding`."""
 
     def take(self, k: int) -> dict[str, Any]:
         """Return the arguments of `members.Members` for the class k against the rest."""
@@ -80,7 +84,7 @@ def column(scores: Any, k: int, X: Any) -> Any:
 
 
 def other_columns(given: list[Any], known: list[Any]) -> str:
-    """Return in words how the columns of a frame differ from those of fit; "" if they do not."""
+    """Return a text that says how the columns of a frame differ from those of fit, or ""."""
     if not given or not known or given == known:
         return ""
     missing = [name for name in known if name not in given]
@@ -95,7 +99,7 @@ def other_columns(given: list[Any], known: list[Any]) -> str:
 
 def comes_from(given: Any, package: str, name: str) -> bool:
     """Return whether an object has a class of this package and name, or a subclass of it."""
-    # By names, because isinstance would have to import the package.
+    # The class is compared by name, because isinstance would have to import the package.
     classes = [(of.__module__.partition(".")[0], of.__name__) for of in type(given).__mro__]
     return (package, name) in classes
 
@@ -151,7 +155,9 @@ def _checked(X: Any, names: list[str]) -> Any:
 
 
 def _lightgbm(given: Any) -> BoostedTrees:
-    """Read a model of LightGBM. Its leaves include the rate, the initial score and DART's weights.
+    """Return the trees of a LightGBM model.
+
+    The leaf values include the rate, the initial score and the weights of DART.
 
     A random forest is read as the sum of its trees, because its raw score is that sum.
     """
@@ -192,7 +198,7 @@ def _leaf_values(root: dict[str, Any]) -> Array:
     """Return the leaf values of a tree in LightGBM's dump, by the index of the leaf."""
     values = dict[int, float]()
     nodes = [root]
-    # A stack, because a deep tree would exceed Python's limit of recursion.
+    # The dump is walked with a stack, because a deep tree would exceed Python's limit of recursion.
     while nodes:
         node = nodes.pop()
         if "leaf_coeff" in node:
@@ -208,12 +214,12 @@ def _leaf_values(root: dict[str, Any]) -> Array:
 
 
 def _xgboost(given: Any) -> BoostedTrees:
-    """Read a model of XGBoost. The weights of DART are multiplied into the leaves."""
+    """Return the trees of an XGBoost model. The weights of DART are multiplied into the leaves."""
     booster = given
     if is_classifier(given):
         booster = given.get_booster()
         best = getattr(given, "best_iteration", None)
-        # After early stopping a classifier predicts by its best rounds only.
+        # A classifier that stopped early predicts by the rounds up to the best one only.
         booster = booster if best is None else booster[: best + 1]
     # XGBoost documents this format. `trees_to_dataframe` lacks the weights of DART.
     learner = json.loads(bytes(booster.save_raw("json")))["learner"]
@@ -289,7 +295,8 @@ def _intercepts(score: Any, objective: str, outputs: int) -> list[float]:
     """Return the base score of each output, as XGBoost adds it to the trees."""
     given = json.loads(str(score))
     bases = [float(base) for base in (given if isinstance(given, list) else [given])]
-    # For this objective the file holds a probability, and for the others a raw score.
+    # For this objective the file contains the intercept as a probability, and for others as a raw
+    # score.
     if objective == "binary:logistic":
         return [math.log(base / (1.0 - base)) for base in bases]
     return bases * outputs if len(bases) == 1 else bases

@@ -124,7 +124,8 @@ def certify_ensemble(
         )
     _check_rows(estimator, X, y)
     classes, signs = _signs(members, y)
-    Game(np.ones((signs.size, 1)), relaxation)  # raises before the work if f does not fit
+    # The call raises an error before the work starts if f does not fit.
+    Game(np.ones((signs.size, 1)), relaxation)
     with _each_warning_once():
         H = _predictions(members, estimator, X)
         scales, kept = _scales(members, H)
@@ -132,10 +133,11 @@ def certify_ensemble(
         total = sum(map(abs, coefficients), Fraction(0))
         shares = [c / total for c in coefficients]
         decided = votes @ [float(c) for c in shares]
-        # A wrong reading of the ensemble must not be certified.
+        # A certificate about wrongly read hypotheses would be wrong, so that their sum is checked
+        # first.
         _check_decision(members, X, decided, total)
     _warn_of_codes(members.kind, signs * decided < 0.0, members.positive(classes))
-    # From here on everything is about this matrix, whose entries are in [−1, 1].
+    # The rest of the function uses only this matrix, whose entries are in [−1, 1].
     game = Game(signs[:, None] * votes, relaxation)
     w = {j: c for j, c in enumerate(shares) if c}
     above = _margin_above(game, w, level)
@@ -170,7 +172,7 @@ def _scales(members: Members, H: Array) -> tuple[Array, Whole]:
 def _columns(
     members: Members, H: Array, scales: Array, kept: Whole
 ) -> tuple[Array, list[Fraction]]:
-    """Return the scaled hypotheses, the intercept last, and their exact coefficients."""
+    """Return the columns (scaled hypotheses, then the intercept) and their exact coefficients."""
     # Exact coefficients give votes with whole weights an exact margin.
     columns = [H[:, j] / scales[j] for j in kept.tolist()]
     coefficients = [Fraction(members.weights[j]) * Fraction(scales[j]) for j in kept.tolist()]
@@ -186,7 +188,7 @@ def _columns(
 
 
 def _signs(members: Members, y: Any) -> tuple[tuple[Any, Any], Array]:
-    """Return the names of the classes −1 and +1, and y as −1 and +1."""
+    """Return the names of the classes −1 and +1, and the labels y as −1 and +1."""
     if members.classes is None:
         signs, names = two_labels(y)
         return names, signs
@@ -215,7 +217,7 @@ def _each_warning_once() -> Iterator[None]:
 
 
 def _predictions(members: Members, estimator: Any, X: Any) -> Array:
-    """Return the predictions of the hypotheses on X, all finite, shape (m, n)."""
+    """Return the predictions of all hypotheses on X as a finite array, shape (m, n)."""
     is_given = isinstance(estimator, tuple)
     H = members.predict(estimator[0]) if is_given else ask(members, members.predict, X)
     finite = np.isfinite(H)
@@ -246,7 +248,7 @@ def _check_rows(estimator: Any, X: Any, y: Any) -> None:
         raise InputError(f"y is None; give the label of each row of {name}")
     try:
         labels = np.shape(y)
-    except ValueError:  # labels that are no vector are refused later
+    except ValueError:  # A later check rejects labels that are not a vector.
         labels = ()
     if len(labels) == 1 and labels[0] not in (0, rows):
         raise InputError(
@@ -262,9 +264,9 @@ def _rows(X: Any) -> int:
 
 
 def _check_decision(members: Members, X: Any, shares: Array, total: Fraction) -> None:
-    """Raise unless the sum of the hypotheses is the decision of the ensemble on X.
+    """Raise InputError unless the sum of the hypotheses is the ensemble's decision on X.
 
-    `shares` is their sum divided by `total`, which is ‖w‖_1.
+    `shares` is the sum of the hypotheses divided by `total`, which is ‖w‖_1.
     """
     error = 0.0
     wrong = 0
@@ -300,7 +302,7 @@ def _warn_of_codes(kind: str, wrong: Flags, positive: Any) -> None:
 
 
 def _as_level(values: list[Fraction], game: Game, level: str | None) -> list[Any]:
-    """Return Fractions for a certificate with a proof, and doubles for a numerical one."""
+    """Return Fractions if the certificate has a proof, and doubles if it is numerical."""
     return [float(v) for v in values] if _is_numerical(game, level) else list(values)
 
 
@@ -330,7 +332,7 @@ def _margin_above(game: Game, w: dict[int, Fraction], level: str | None) -> Frac
 
 
 def _greedy(f: Relaxation, u: list[Fraction]) -> list[Fraction] | None:
-    """Return the exact d with the least <d, u> if f only caps entries of d; None otherwise."""
+    """Return the exact minimiser d of <d, u> if f only caps entries of d; None otherwise."""
     if isinstance(f, HardMargin):
         caps = [Fraction(1)] * len(u)
     elif isinstance(f, Capped):

@@ -1,4 +1,4 @@
-"""An ensemble as its hypotheses, their weights, its intercept and its own decision."""
+"""The parts of an ensemble: hypotheses with weights, intercept and decision function."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ _READERS: dict[str, Callable[[Any, int], dict[str, Any]]] = {
     "MarginBoostClassifier": readers.margin,
     "MarginBoostClassifierCV": readers.margin,
 }
-"""The reader of each classifier of scikit-learn and of this package, and of its subclasses."""
+"""The readers of classifiers of scikit-learn and of this package by class. A reader also reads
+subclasses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,23 +41,25 @@ class Members:
     names: tuple[str, ...]
     weights: Array
     predict: Callable[[Any], Any] = field(repr=False)
-    """Maps X to the predictions of the hypotheses, real numbers of shape (rows of X, n)."""
+    """A function that maps X to the predictions of the hypotheses, real numbers of shape (rows of
+    X, n)."""
     intercept: float | None = None
     classes: tuple[Any, Any] | None = None
-    """The names of the labels −1 and +1; None if they are read from y."""
+    """The names of the labels −1 and +1; None if the names are taken from y."""
     target: Any = None
     known: tuple[Any, ...] = ()
-    """`target` is the class that is +1 against the rest, and `known` has all classes, if there are
-    more than two. The names of the labels are then False and True."""
+    """If there are more than two classes, `target` is the class that is +1 against the rest, and
+    `known` lists all classes. The names of the labels are then False and True."""
     decision: Callable[[Any], Any] | None = field(default=None, repr=False)
     """The ensemble's own decision, from X to shape (rows of X,), on the scale of the sum above;
     None for hard votes and (H, weights)."""
     labels: Callable[[Any], Any] | None = field(default=None, repr=False)
-    """The ensemble's own labels, from X to shape (rows of X,)."""
+    """A function that maps X to the labels that the ensemble predicts, shape (rows of X,)."""
     bounds: Array | None = field(default=None, repr=False)
-    """The largest |h_j| for any x, for trees their largest leaf; nan, or None, if unknown."""
+    """The largest |h_j(x)| over all x, which is the largest leaf of a tree; nan, or None, if
+    unknown."""
     columns: tuple[Any, ...] = ()
-    """The names of the columns of fit; empty if the estimator has not kept them."""
+    """The names of the columns in fit; empty if the estimator does not store them."""
     rounding: float = 1e-8
     """The allowed distance of `decision` from the sum of the hypotheses, relative to the sum of
     their sizes. Near 1e-15 in doubles, where it comes from another order of additions."""
@@ -104,7 +107,7 @@ def take_apart(estimator: Any, target: Any = None) -> Members:
 
 
 def _two(given: Any, kind: str, more: str) -> tuple[Any, Any]:
-    """Return the names of two classes, or raise an InputError, with the remedy for more classes."""
+    """Return the names of the two classes; the InputError for more classes names a remedy."""
     classes = np.asarray(given)
     if classes.size != 2:
         remedy = f"; {more}" if classes.size > 2 else ""
@@ -117,13 +120,13 @@ def _two(given: Any, kind: str, more: str) -> tuple[Any, Any]:
 
 
 def _last_step(pipeline: Any, target: Any) -> Members:
-    """Read the last step of a pipeline, on X transformed by the steps before it."""
+    """Return the parts of the last step of a pipeline, which reads X after the steps before it."""
     *before, (_, last) = pipeline.steps
     members = take_apart(last, target)
     if not before:
         return members
 
-    # partial objects, and not closures, because reports are pickled.
+    # These are partial objects instead of closures, because reports are pickled.
     def then(question: Any) -> Any:
         return None if question is None else partial(_after, pipeline[:-1].transform, question)
 
@@ -142,7 +145,7 @@ def _after(transform: Any, question: Any, X: Any) -> Any:
 
 
 def _read(estimator: Any, kind: str) -> tuple[Callable[[int], dict[str, Any]], list[Any]]:
-    """Return a function from the index of a class to the parts of an estimator, and the classes."""
+    """Return a function from the index of a class to the parts, and all class names."""
     take = _how(estimator, kind)
     _check_fitted(estimator, kind)
     if isinstance(estimator.classes_, list):
@@ -163,7 +166,7 @@ def _columns_of(estimator: Any) -> tuple[Any, ...]:
 
 
 def _how(estimator: Any, kind: str) -> Callable[[Any, int], dict[str, Any]]:
-    """Return the reader of this kind of estimator, or raise an InputError."""
+    """Return the reader for this kind of estimator, or raise an InputError."""
     from sklearn.base import is_classifier, is_regressor
 
     if isinstance(estimator, type):
@@ -203,13 +206,13 @@ def _check_fitted(estimator: Any, kind: str) -> None:
 def ask(members: Members, question: Any, X: Any) -> Any:
     """Return the predictions of the estimator on X, or raise an InputError if it fails."""
     try:
-        # The ensemble checks X, and its members do not.
+        # The whole ensemble predicts first, because it checks X and its members do not.
         if members.labels is not None:
             members.labels(X)
         return question(X)
     except InputError:
         raise
-    except Exception as error:  # the libraries raise classes of their own
+    except Exception as error:  # The libraries raise errors of classes that are not ValueError.
         # The place of a missing value helps only if the ensemble refuses missing values.
         said = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
         where = _not_finite(X) if "NaN" in said or "infinity" in said else ""
@@ -223,7 +226,7 @@ def ask(members: Members, question: Any, X: Any) -> Any:
 
 
 def _not_finite(X: Any) -> str:
-    """Return in words the place of the first nan or infinite entry of X."""
+    """Return a text with the place of the first nan or infinite entry of X."""
     try:
         bad = ~np.isfinite(np.asarray(X, dtype=np.float64))
     except (TypeError, ValueError):
@@ -235,7 +238,7 @@ def _not_finite(X: Any) -> str:
 
 
 def _given(pair: tuple[Any, ...]) -> Members:
-    """Read (H, weights)."""
+    """Return the parts of an ensemble that is given as predictions and weights, (H, weights)."""
     if len(pair) != 2:
         raise InputError(
             f"an ensemble as a tuple is (H, weights), and this tuple has {len(pair)} entries; give "

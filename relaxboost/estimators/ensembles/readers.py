@@ -1,4 +1,5 @@
-"""The readers of ensembles of scikit-learn and of this package.
+"""The readers of ensembles of scikit-learn and of this package, which return the parts of an
+ensemble.
 
 Each reader takes a fitted estimator and the index k of the class that is +1 against the rest, which
 is 1 for two classes. It returns the arguments of `members.Members`.
@@ -22,12 +23,16 @@ BY_HAND = (
 
 
 def _plain(X: Any, kind: Any = None) -> Any:
-    """Return X as an array. Members that were fitted on an array warn of column names."""
+    """Return X as an array.
+
+    Members that were fitted on an array warn if they get a frame with column names.
+    """
     return X if hasattr(X, "tocsr") else np.asarray(X, kind)
 
 
 _single = partial(_plain, kind=np.float32)
-"""Converts X to single precision, in which scikit-learn's forests and boosters grow trees."""
+"""A function that converts X to single precision, in which scikit-learn's forests and boosters grow
+trees."""
 
 
 def _unchanged(X: Any) -> Any:
@@ -39,7 +44,10 @@ def _columns(each: list[Any]) -> Any:
 
 
 def _each(members: Any, say: Any, convert: Any, X: Any) -> Any:
-    """Return what `say(member, X)` returns for each member, with X as the ensemble converts it."""
+    """Return the results of `say(member, X)` as columns, one for each member.
+
+    The ensemble converts X first.
+    """
     X = convert(X)
     return _columns([say(member, X) for member in members])
 
@@ -49,7 +57,7 @@ def _numbered(estimators: Any) -> tuple[str, ...]:
 
 
 def adaboost(estimator: Any, k: int) -> dict[str, Any]:
-    """Read the votes of SAMME."""
+    """Return the parts of an AdaBoostClassifier: the votes of its members, which SAMME weighs."""
     if getattr(estimator, "algorithm", "SAMME") == "SAMME.R":
         raise InputError(
             "this AdaBoostClassifier was fitted with SAMME.R, which adds log-probabilities without "
@@ -80,12 +88,12 @@ def _adaboost_decision(estimator: Any, k: int, X: Any) -> Any:
 
 
 def _vote(positive: Any, member: Any, X: Any) -> Any:
-    """Return +1 where a member predicts the label `positive`, and −1 elsewhere."""
+    """Return the votes of a member: +1 if it predicts the label `positive`, and −1 otherwise."""
     return np.where(member.predict(X) == positive, 1.0, -1.0)
 
 
 def gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
-    """Read leaf values times the learning rate, and the initial prediction."""
+    """Return the parts of gradient boosting: trees times the rate, and an initial prediction."""
     at = k if len(estimator.classes_) > 2 else 0
     trees = [row[at] for row in estimator.estimators_]
     names = _numbered(trees)
@@ -95,7 +103,8 @@ def gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
     if type(estimator.init_).__name__ == "DummyClassifier":
         # The log odds of the classes, which are the same for all rows.
         intercept = float(_initial(estimator, at, np.zeros((1, estimator.n_features_in_)))[0])
-    elif not isinstance(estimator.init_, str):  # a string is "zero"
+    # The attribute is the string "zero" if there is no initial prediction.
+    elif not isinstance(estimator.init_, str):
         first = partial(_initial, estimator, at)
         names = (f"{type(estimator.init_).__name__} (initial prediction)", *names)
         weights = np.ones(len(names))
@@ -110,15 +119,16 @@ def gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def _largest(leaves: list[Any], *first: Any) -> Any:
-    """Return the largest absolute value of each tree; nan comes first for an initial prediction."""
+    """Return the largest absolute leaf of each tree; nan comes first for an initial prediction."""
     return np.array([np.nan for one in first if one] + [np.abs(v).max() for v in leaves])
 
 
 def _initial(estimator: Any, at: int, X: Any) -> Any:
-    """Return the raw score of the probabilities that boosting starts with.
+    """Return the raw score that boosting starts with, computed from probabilities.
 
     For two classes the score is the logit, and half of it for the exponential loss. For more
-    classes it is the logarithm less the mean logarithm over the classes.
+    classes it is the logarithm of the probability minus the mean of these logarithms over the
+    classes.
     """
     # scikit-learn clips the probabilities at this distance from 0 and 1.
     eps = np.finfo(np.float64).eps
@@ -135,7 +145,10 @@ def _leaves(trees: Any, rate: float, first: Any, X: Any) -> Any:
 
 
 def hist_gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
-    """Read the stages of the decision. The first includes the initial prediction."""
+    """Return the parts of histogram gradient boosting: the change of the decision in each stage.
+
+    The change in the first stage includes the initial prediction.
+    """
     stages = int(estimator.n_iter_)
     return {
         "names": ("initial prediction and tree 0", *(f"tree {i}" for i in range(1, stages))),
@@ -146,34 +159,39 @@ def hist_gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def _stages(estimator: Any, k: int, X: Any) -> Any:
-    """Return what each stage adds to the decision.
+    """Return the change of the decision in each stage, shape (rows, stages).
 
-    scikit-learn has the leaf values under private names only. A difference of two decisions carries
-    the rounding errors of both, so that a stage without effect would leave noise.
+    The stages are differences of decisions, because scikit-learn has the leaf values under private
+    names only. A difference of two decisions carries the rounding errors of both, so that a stage
+    without effect would leave noise.
     """
     staged = estimator.staged_decision_function(X)
     decisions = _columns([F if F.ndim == 1 else F[:, k] for F in staged])
-    # Rounded to multiples of the noise, a stage without effect is exactly 0, and is dropped.
+    # The changes are rounded to multiples of the noise, so that a stage without effect is exactly 0
+    # and is dropped.
     noise = np.spacing(np.abs(decisions).max()) * 2**10
     added = np.diff(decisions, axis=1, prepend=0.0)
     return np.round(added / noise) * noise
 
 
 def forest(estimator: Any, k: int) -> dict[str, Any]:
-    """Read p(+1) − p(−1) of each tree; −1 is the rest if there are more than two classes."""
+    """Return the parts of a forest, whose trees predict p(+1) − p(−1).
+
+    If there are more than two classes, −1 stands for all classes except the chosen one.
+    """
     predict = partial(_each, estimator.estimators_, partial(_share, k), _single)
     return _averaged(estimator, k, predict)
 
 
 def bagging(estimator: Any, k: int) -> dict[str, Any]:
-    """Read p(+1) − p(−1) of each member on its own features."""
+    """Return the parts of a bagging classifier, whose members see some of the features only."""
     pairs = list(zip(estimator.estimators_, estimator.estimators_features_, strict=True))
     say = partial(_bag, len(estimator.classes_), k)
     return _averaged(estimator, k, partial(_each, pairs, say, _plain))
 
 
 def _averaged(estimator: Any, k: int, predict: Any) -> dict[str, Any]:
-    """Return the parts of an ensemble whose probabilities are the mean over its members."""
+    """Return the parts of an ensemble whose probabilities are the mean of those of its members."""
     members = estimator.estimators_
     return {
         "names": _numbered(members),
@@ -184,12 +202,12 @@ def _averaged(estimator: Any, k: int, predict: Any) -> dict[str, Any]:
 
 
 def _share(k: int, member: Any, X: Any) -> Any:
-    """Return p(+1) − p(−1) of a member."""
+    """Return the prediction p(+1) − p(−1) of a member."""
     return _difference(member.predict_proba(X), k)
 
 
 def _difference(proba: Any, k: int) -> Any:
-    """Return p(+1) − p(−1), where class k is +1."""
+    """Return p(+1) − p(−1) from probabilities, where class k is +1."""
     return proba[:, 1] - proba[:, 0] if proba.shape[1] == 2 else 2.0 * proba[:, k] - 1.0
 
 
@@ -198,7 +216,7 @@ def _share_decision(estimator: Any, total: float, k: int, X: Any) -> Any:
 
 
 def _bag(classes: int, k: int, pair: Any, X: Any) -> Any:
-    """Return the predictions of a pair of a bagged member and its features."""
+    """Return the predictions of a bagged member on its own features, given the pair of both."""
     member, features = pair
     X = X[:, features]
     # Bagging encodes the labels, so that members predict the indices of classes.
@@ -211,7 +229,7 @@ def _bag(classes: int, k: int, pair: Any, X: Any) -> Any:
 
 
 def voting(estimator: Any, k: int) -> dict[str, Any]:
-    """Read votes, or p(+1) − p(−1) for soft voting."""
+    """Return the parts of a VotingClassifier: votes, or p(+1) − p(−1) for soft voting."""
     # A member that was dropped is still in the list, as the string "drop".
     names = [n for n, e in estimator.named_estimators_.items() if not isinstance(e, str)]
     members = estimator.estimators_
@@ -241,7 +259,10 @@ def voting(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def functional(estimator: Any, k: int) -> dict[str, Any]:
-    """Read the hypotheses of a functional booster: one output, or the difference of two outputs."""
+    """Return the parts of a functional booster: the hypotheses with their coefficients.
+
+    A loss of two outputs has the difference of its outputs as the decision.
+    """
     boosted = estimator.boosted_
     weights = boosted.weights()
     terms = [boosted.terms[i].hypothesis for i in np.flatnonzero(weights)]
@@ -268,7 +289,10 @@ def _score(outputs: Any, k: int) -> Any:
 
 
 def margin(estimator: Any, k: int) -> dict[str, Any]:
-    """Read the votes of a margin booster, but not its labels, which use calibrated log odds."""
+    """Return the parts of a margin booster: its votes, without its labels.
+
+    The labels follow from calibrated log odds, and not from the sign of the votes.
+    """
     voter = estimator._stages[-1][k if len(estimator.classes_) > 2 else 0]
     if not voter.members:
         raise InputError(

@@ -22,8 +22,8 @@ Interval = tuple[Fraction, Fraction]
 
 
 def numbers(vector: Any, length: int) -> list[Fraction]:
-    """Return a vector in the document of a certificate as Fractions."""
-    if isinstance(vector, list):  # the doubles of a numerical certificate
+    """Return a vector in the document of a certificate as a list of Fractions."""
+    if isinstance(vector, list):  # A numerical certificate contains doubles.
         return [Fraction(float(x)) for x in vector]
     found: list[Fraction] = check.Fields({"numbers": vector}, "it").vector("numbers", length)
     return found
@@ -39,23 +39,26 @@ class EnsembleReport:
     """
 
     kind: str
-    """The class of the estimator, or "(H, weights)"."""
+    """The name of the estimator's class, or "(H, weights)"."""
     classes: tuple[Any, Any]
     """The names of the labels −1 and +1."""
     members: Members = field(repr=False)
     kept: Whole = field(repr=False)
-    """The indices in the ensemble of the hypotheses that are columns."""
+    """The indices, in the ensemble, of the hypotheses that are columns of the report."""
     all_scales: Array = field(repr=False)
-    """The largest absolute value of every hypothesis of the ensemble, 0 if it was dropped."""
+    """The largest absolute value of every hypothesis of the ensemble; 0 for a hypothesis that was
+    dropped."""
     game: Game
     certificate: Certificate
-    """The certificate of the ensemble: `lower` is proved by its w, and `upper` bounds ρ."""
+    """The certificate of the ensemble. Its weights prove `lower`, and `upper` bounds the optimum ρ.
+    """
     optimum: Certificate
-    """The certificate of the optimum over the same hypotheses: `reoptimised` proves `lower`."""
+    """The certificate of the optimum over the same hypotheses. The weights `reoptimised` prove
+    `lower`."""
     margin: Interval
     """The two ends of an interval that contains F(A w), the relaxed margin of the ensemble."""
     tol: float
-    """The requested gap of the optimum."""
+    """The requested gap of the certificate of the optimum."""
 
     @property
     def distance(self) -> Interval:
@@ -66,7 +69,7 @@ class EnsembleReport:
 
     @property
     def intercept(self) -> float | None:
-        """The number that the ensemble adds to its hypotheses before division by ‖w‖_1."""
+        """The intercept of the ensemble, before the division by ‖w‖_1."""
         return self.members.intercept
 
     @property
@@ -275,7 +278,7 @@ def outwards(ends: Interval) -> tuple[float, float]:
 
 
 def _shown(ends: Interval) -> tuple[str, str]:
-    """Return two decimal numbers around the interval, or its only point if that is short."""
+    """Return two decimal numbers that enclose the interval, or a single number for a point."""
     exact = str(ends[0])
     return (
         (exact, exact) if ends[0] == ends[1] and len(exact) < 16 else show_bracket(*outwards(ends))

@@ -73,7 +73,7 @@ class Hypothesis(ABC):
 
 
 class Pool(ABC):
-    """A weak learner that has prepared one training set."""
+    """The interface of a pool: a weak learner with one training set, prepared for searches of H."""
 
     @abstractmethod
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
@@ -103,7 +103,7 @@ class Pool(ABC):
         )
 
     def allowed(self, h: Hypothesis, values: Array) -> Array:
-        """Return leaf values that satisfy the constraints on f; by default they are unchanged."""
+        """Return leaf values that satisfy the constraints on f; by default the given values."""
         return values
 
 
@@ -118,7 +118,8 @@ class WeakLearner(ABC):
     projections: tuple[str, ...] = PROJECTIONS
     """The supported projections, the default first."""
     leafy: bool = False
-    """Whether leaves may have any values. This requires `Pool.leaves` and `Hypothesis.with_leaves`.
+    """Whether leaves may have any values. If True, `Pool.leaves` and `Hypothesis.with_leaves` are
+    defined.
     """
     shrinkage: float = 0.1
     """The default step of `Refitted`."""
@@ -191,7 +192,7 @@ def training(X: Any, measure: Empirical) -> Array:
 
 
 def check_rows(X: Any, measure: Empirical) -> None:
-    """Raise an InputError unless X has a row for each target."""
+    """Raise an InputError unless X has one row for each target."""
     shape = np.shape(X)
     if not shape or shape[0] != measure.size:
         raise InputError(
@@ -200,7 +201,9 @@ def check_rows(X: Any, measure: Empirical) -> None:
 
 
 def check_width(X: Any, width: int, owner: str) -> None:
-    """Raise an InputError unless X has `width` features; owner is text such as "the tree was"."""
+    """Raise an InputError unless X has `width` features. `owner` begins the message, as in "the
+    tree was".
+    """
     if np.ndim(X) != 2 or np.shape(X)[1] != width:
         raise InputError(f"{owner} trained on {width} features, got X of shape {np.shape(X)}")
 

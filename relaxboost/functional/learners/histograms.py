@@ -1,4 +1,4 @@
-"""Features in bins, and a compiled search for the best split between bins.
+"""The division of features into bins, and a compiled search for the best split between bins.
 
 Each feature has its own sums, so that results do not depend on the number of threads.
 """
@@ -37,7 +37,7 @@ class Bins:
     """
 
     def __init__(self, X: Array, p: Array, most: int | None) -> None:
-        heavy = p >= np.finfo(np.float64).tiny  # smaller p have an infinite 1/p
+        heavy = p >= np.finfo(np.float64).tiny  # For a smaller p the reciprocal 1/p is infinite.
         x, weights = (X, p) if heavy.all() else (X[heavy], p[heavy])
         # The features are independent of each other.
         pool, threads = thread_pool()  # NumPy sorts and searches without Python's lock
@@ -66,7 +66,8 @@ def _cuts(x: Array, p: Array, most: int | None) -> Array:
     """Return the increasing thresholds between the values of x, whose weights are p."""
     order = np.argsort(x)
     x = x[order]
-    ends = np.flatnonzero(x[1:] > x[:-1])  # the last row of each value except the largest value
+    # The index of the last row of each value, except the largest value.
+    ends = np.flatnonzero(x[1:] > x[:-1])
     if most is not None and ends.size >= most:
         # Bins have nearly equal weight: a cut is at the first value whose cumulative weight reaches
         # a quantile. Quantiles are lowered a little, as rounding must not move a cut to the next.
@@ -120,7 +121,7 @@ def best_split(bins: Bins, target: Array, signs: bool) -> tuple[int, int, Array]
 
 @njit(nogil=True)
 def _search(features: Any, target: Array, signs: bool, tie: float, found: Any) -> None:
-    """Write score, bin and leaf sums of the best split of each feature into `found`."""
+    """Write the score, the last bin and the leaf sums of each feature's best split into `found`."""
     codes, sizes, before, after = features
     scores, places, leaves = found
     outputs = target.shape[1]

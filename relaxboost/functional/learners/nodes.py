@@ -12,15 +12,17 @@ from relaxboost._core.errors import InputError
 from relaxboost.functional.learners.base import numbers
 
 _CATEGORY, _MISSING_LEFT, _MISSING = 1, 2, 8
-"""Bits of `decision_type` in LightGBM's text of a model."""
+"""The bits of `decision_type` in LightGBM's text format of a model."""
 _LINES = {
     "split_feature": "feature", "split_gain": "gain", "threshold": "threshold",
     "decision_type": "kind", "left_child": "left", "right_child": "right",
 }  # fmt: skip
-"""The lines of LightGBM's text that become columns of `Nodes.table`, and the names in JSON."""
+"""The lines of LightGBM's text that become columns of `Nodes.table`, and the names of these columns
+in JSON files."""
 _KINDS = (0, 2, _MISSING, _MISSING | _MISSING_LEFT, _CATEGORY, _CATEGORY | _MISSING)
 _MAX_DEPTH = 4096
-"""LightGBM's SHAP values need memory quadratic in the depth. Without it, the process ends."""
+"""The largest depth of trees for SHAP values. LightGBM needs memory quadratic in the depth, and
+ends the process if there is not enough."""
 _BLOCK_ROWS = 4096
 """The number of rows that are evaluated together, whose features fit into the processor's cache."""
 
@@ -42,7 +44,7 @@ class Nodes(NamedTuple):
     sets: Whole
     """Where the set of each node begins and ends in `words`, of shape (nodes, 2); else zeros."""
     words: Whole
-    """The sets of categories as bits, 32 in each word."""
+    """The sets of categories as bit masks, 32 categories in each word."""
     rows: Whole
     """The number of training rows in each leaf, for SHAP values; empty for a tree of one leaf."""
 
@@ -53,7 +55,7 @@ class Nodes(NamedTuple):
 
     @property
     def children(self) -> Whole:
-        """The left and right child of each node, of shape (nodes, 2)."""
+        """The left and the right child of each node, shape (nodes, 2)."""
         return self.table[:, 4:].astype(np.int64)
 
     @property
@@ -265,7 +267,7 @@ def _route(X: Array, table: Array, sets: Whole, words: Whole, out: Whole) -> Non
 
 @njit(nogil=True)
 def _layout(table: Array) -> Any:
-    """Return feature, threshold, whether missing values go left, and children of nodes and leaves.
+    """Return arrays for all nodes and leaves: feature, threshold, missing-goes-left, and children.
 
     Leaf i has the index size + i, and both of its children are the leaf.
     """
@@ -290,14 +292,14 @@ def _layout(table: Array) -> Any:
 
 @njit(nogil=True)
 def _left(x: Array, node: int, feature: Array, threshold: Array, nan: Array) -> Any:
-    """Return 1 if a row goes left at a node with a threshold, and 0 otherwise."""
+    """Return 1 if a row with value x goes left at a node with a threshold, and 0 otherwise."""
     value = x[feature[node]]
     return np.uint32((value <= threshold[node]) | (nan[node] & (value != value)))
 
 
 @njit(nogil=True)
 def _holds(words: Whole, value: float) -> Any:
-    """Return 1 if a category is in the set `words`, and 0 otherwise."""
+    """Return 1 if a category is in the bit mask `words`, and 0 otherwise."""
     if not 0.0 <= value < 32.0 * words.size:
         return np.uint32(0)
     c = int(value)

@@ -46,7 +46,8 @@ class Fitted(Hypothesis):
     def __call__(self, X: Any) -> Array:
         """Return the predictions for rows X, of shape (N,) or (N, K)."""
         if self.width is not None and (np.ndim(X) != 2 or np.shape(X)[1] != self.width):
-            check_width(X, self.width, f"{self.estimator!r} was")  # long to print
+            # The representation of an estimator may be too long to print.
+            check_width(X, self.width, f"{self.estimator!r} was")
         rows = np.shape(X)[0]
         shape = (rows,) if self.outputs is None else (rows, self.outputs)
         try:
@@ -205,7 +206,8 @@ class _Scaled(Pool):
         size = (self._measure.norm(target) or 1.0) / 20.0
         # Several threads would slow down products of matrices with few columns.
         with warnings.catch_warnings(), one_blas_thread():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the limit is intended
+            # The warning of the iteration limit is switched off, because the limit is intended.
+            warnings.simplefilter("ignore", ConvergenceWarning)
             h, values = self._pool.nearest(target / size)
         assert isinstance(h, Fitted)
         # The last layer is linear, and so scaling it scales the outputs.

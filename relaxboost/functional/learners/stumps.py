@@ -139,7 +139,7 @@ class RegressionStumps(WeakLearner):
 
     name = "stumps"
     leafy = True
-    # A stump fits a target less well than a tree. Therefore its steps are longer.
+    # The shrinkage is larger than for trees, because a stump fits a target less well than a tree.
     shrinkage = 0.3
     signs: ClassVar[bool] = False
     """Whether the leaves are −1 and +1."""
@@ -202,11 +202,12 @@ class _Search(Pool):
             values = np.repeat(leaves[:1], len(target), axis=0)
             return StumpHypothesis(0, float("inf"), leaves, self._width), values
         row, place, sums = best_split(bins, v, self._signs)
-        # `Refitted` needs the leaves of this stump next.
+        # `Refitted` asks for the leaves of this stump directly after the search.
         self._found = row, place
         weights = np.array([bins.before[row, place], bins.after[row, place]])
         leaves = self._leaves(sums, weights)
-        # The best constant, as a stump with half of the weight in each leaf.
+        # The gain is measured from the best constant, which is written as a stump with half of the
+        # weight in each leaf.
         whole = np.stack([sums.sum(axis=0) / 2.0] * 2)
         constant = self._leaves(2.0 * whole, total)
         gain = _fall(sums, leaves, weights) - _fall(whole, constant, total / 2.0)
@@ -226,11 +227,11 @@ class _Search(Pool):
         return (self._bins.codes[row] > place).astype(np.int64), 2
 
     def _leaves(self, sums: Array, weights: Array) -> Array:
-        """Return the values of both leaves, given the sums of the target and the weights."""
+        """Return the values of both leaves, shape (2, K), from their sums of target and weights."""
         return np.where(sums < 0.0, -1.0, 1.0) if self._signs else sums / weights[:, None]
 
 
 def _fall(sums: Array, leaves: Array, weights: Array) -> float:
-    """Return <v, h>²/‖h‖², the decrease of the squared error by the nearest multiple of h."""
+    """Return <v, h>²/‖h‖², by which the nearest multiple of h decreases the squared error."""
     square = float(weights @ (leaves * leaves).sum(axis=1))
     return float((sums * leaves).sum()) ** 2 / (square or 1.0)

@@ -29,9 +29,10 @@ from relaxboost.functional.losses.leaves import means as leaf_means
 from relaxboost.functional.measure import Empirical
 
 _MAX_LEAVES = 131_072
-"""LightGBM's limit."""
+"""The largest number of leaves that LightGBM accepts."""
 _LEARNING_RATE = 2.0**-120
-"""LightGBM treats numbers below 1e-35 as 0. With this rate its own predictions therefore stay 0."""
+"""The learning rate of LightGBM's booster. LightGBM treats numbers below 1e-35 as 0, so that with
+this rate its own predictions stay 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +77,7 @@ class Tree(Hypothesis):
 
     @classmethod
     def restored(cls, given: dict[str, Any], width: int) -> Tree:
-        """Return the tree from the values of `described`; see `Hypothesis.described`."""
+        """Return the tree from the values that `described` returned; see `Hypothesis.described`."""
         tree = nodes.restored(given, width)
         return cls((tree,), numbers("leaves", given["leaves"], tree.leaves), width)
 
@@ -331,7 +332,8 @@ class _Grower(Pool):
         if not self._boosters:
             return [nodes.read("")] * len(targets)
         kept: Any = True
-        if self._subsample < 1.0:  # LightGBM's own bagging could not continue after a warm start
+        # LightGBM's own bagging is not used, because it could not continue after a warm start.
+        if self._subsample < 1.0:
             kept = self._rng.random(self._size, dtype=np.float32) < np.float32(self._subsample)
         grown = []
         for k, target in enumerate(targets):
@@ -358,7 +360,7 @@ class _Grower(Pool):
 def _boosters(rows: Array, weights: Array, learner: Trees, outputs: int) -> tuple[Any, list[Any]]:
     """Return LightGBM's Dataset and a Booster for each output."""
     lgb = lightgbm()
-    # With a mean of 1, sums of weights are comparable to numbers of rows.
+    # The weights are scaled to mean 1, so that sums of weights are comparable to numbers of rows.
     weights = weights / weights.mean()
     options = learner.options(rows.shape[1])
     # The least sum of a leaf is that of the lightest row. A smaller sum is a rounding error.
@@ -374,7 +376,8 @@ def _boosters(rows: Array, weights: Array, learner: Trees, outputs: int) -> tupl
         rows,
         label=np.zeros(len(rows)),
         weight=None if same else weights,
-        init_score=np.zeros(len(rows)),  # else a first tree of one leaf would hold the mean
+        # Otherwise a first tree with a single leaf would contain the mean of the target.
+        init_score=np.zeros(len(rows)),
         params=options,
         categorical_feature=list(learner.categorical) or "auto",
     )
@@ -405,7 +408,8 @@ def searched_both_ways(
     most = options["max_bin"]
     options = {
         **options,
-        "max_bin": max(most, min(most + 2, 255)),  # more than 255 take two bytes
+        # Bins of a feature with more than 255 bins are stored in two bytes.
+        "max_bin": max(most, min(most + 2, 255)),
         "bin_construct_sample_cnt": max(len(rows) + 2, 200_000),  # the bins must see both rows
     }
     return np.concatenate([rows, more]), np.append(weights, [0.0, 0.0]), options

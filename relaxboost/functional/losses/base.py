@@ -33,17 +33,20 @@ class Risk(ABC):
     classes: Any = None
     """The labels in the order of the outputs. The second of two labels is +1."""
     strong_convexity: float = 0.0
-    """λ with R[g] >= R[f] + <∇, g − f> + (λ/2)‖g − f‖² for all f and g; 0 if there is none."""
+    """The strong convexity λ: R[g] >= R[f] + <∇, g − f> + (λ/2)‖g − f‖² for all f and g. It is 0 if
+    R is not strongly convex."""
     smoothness: float = math.inf
-    """Λ with R[g] <= R[f] + <∇, g − f> + (Λ/2)‖g − f‖² for all f and g; inf if there is none."""
+    """The smoothness Λ: R[g] <= R[f] + <∇, g − f> + (Λ/2)‖g − f‖² for all f and g. It is inf if R
+    is not smooth."""
     gradient_bound: float = math.inf
-    """An upper bound on ‖∇‖ for all f; inf if there is none."""
+    """An upper bound on ‖∇‖ for all f; inf if there is no bound."""
     attained: bool = True
     """Whether R has a minimiser on every subspace."""
     shrinkage: float | None = None
-    """The default step of `Refitted`, or None for that of the learner."""
+    """The default step of `Refitted`, or None if the default step of the learner is used."""
     closed_form: bool = True
-    """Whether `conjugate` is a formula that is exact up to rounding. If not, a solver computes it.
+    """Whether `conjugate` evaluates a formula that is exact up to rounding. Otherwise a solver
+    computes it.
     """
     centred: bool = False
     """Whether R* is finite only where the outputs of each example sum to zero."""
@@ -53,7 +56,7 @@ class Risk(ABC):
         """Return R[f] and the subgradient that the loss documents, of the shape of F."""
 
     def value(self, F: Array) -> float:
-        """Return R[f]."""
+        """Return the risk R[f] of the predictions F."""
         return self.evaluate(F)[0]
 
     @abstractmethod
@@ -62,7 +65,7 @@ class Risk(ABC):
 
     @abstractmethod
     def conjugate(self, Z: Array) -> float:
-        """Return sup over F of <Z, F> − R[F] = Σ p_n l*(Z_n), inf outside the domain.
+        """Return the conjugate R*(Z) = sup over F of <Z, F> − R[F], inf outside its domain.
 
         Every R here is bounded below, so that Z = 0 is in the domain.
         """
@@ -91,10 +94,10 @@ class Risk(ABC):
         return inside * Z
 
     def room(self, Z: Array) -> Array | None:
-        """Return the distance of each entry of Z to the boundary of the domain of R*, at most 1.
+        """Return how far each entry of Z can move within the domain of R*, at most 1, or None.
 
-        `optimum` changes the entries of Z in proportion to these distances. None means that they
-        are unknown.
+        `optimum` changes the entries of Z in proportion to these distances from the boundary. The
+        result is None if they are unknown.
         """
         return None
 
@@ -115,11 +118,13 @@ class Risk(ABC):
         return None
 
     def softened(self, F: Array, gradient: Array) -> Array:
-        """Return the function that `Refitted` projects: ∇R, or for hinges that of a smooth risk."""
+        """Return the function that `Refitted` projects: ∇R, for hinges the ∇ of a smooth risk."""
         return gradient
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array | None:
-        """Return the number to add to F in each leaf to lower R, or None without such a rule.
+        """Return the number that lowers R if it is added to F in a leaf, for each leaf.
+
+        The result is None if the loss has no rule for such numbers.
 
         Parameters
         ----------
@@ -136,7 +141,7 @@ class Risk(ABC):
         return None
 
     def zero(self) -> Array:
-        """Return the predictions of f = 0."""
+        """Return the predictions of the function f = 0, an array of zeros."""
         n = self.measure.size
         return np.zeros(n) if self.outputs is None else np.zeros((n, self.outputs))
 
@@ -162,7 +167,7 @@ class Loss:
     likelihood: ClassVar[bool] = False
     """Whether the loss is −log of the label's probability by the logistic function or softmax."""
     of_differences: ClassVar[bool] = False
-    """Whether the loss depends on f − y alone."""
+    """Whether the loss depends on the difference f − y only."""
     strong_convexity: float = 0.0
     smoothness: float = math.inf
     gradient_bound: float = math.inf
@@ -240,7 +245,7 @@ class MeanRisk(Risk):
 
 
 CONSTANTS_IN_CARD = 25
-"""The number of constant functions whose risks the display in a notebook draws."""
+"""The number of constant functions whose risks are drawn in the picture of a notebook."""
 
 
 class PointwiseRisk(MeanRisk):
@@ -288,7 +293,7 @@ class PointwiseRisk(MeanRisk):
         return card(f"Risk, {self.loss!r}", facts, picture)
 
     def _constant(self, f: float) -> float:
-        """Return the risk of the constant function f."""
+        """Return the risk of the constant function whose value is f."""
         return self.evaluate(self.zero() + f)[0]
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
@@ -370,7 +375,7 @@ class PointwiseLoss(Loss, ABC):
         return math.inf if self.slopes is None else max(map(abs, self.slopes))
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array | None]:
-        """Return the derivatives in F_n, and the second derivatives or None if unknown."""
+        """Return the first and second derivatives of the losses in F_n; None if unknown."""
         return self.pointwise(F, y)[1], None
 
     def refitted(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
@@ -404,15 +409,15 @@ class PointwiseLoss(Loss, ABC):
 
     @abstractmethod
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return l(F_n, y_n) and a subgradient in F_n for each n."""
+        """Return the losses l(F_n, y_n) and a subgradient in F_n for each example n."""
 
     @abstractmethod
     def atoms(self, F: Any, y: Array) -> Any:
-        """Return l(F_n, y_n) for each n as a cvxpy expression."""
+        """Return the losses l(F_n, y_n) of the examples as one cvxpy expression, shape (N,)."""
 
     @abstractmethod
     def conjugates(self, Z: Array, y: Array) -> Array:
-        """Return sup over f of z f − l(f, y_n) for each n; inf outside the domain."""
+        """Return the conjugates: sup over f of z f − l(f, y_n) for each n, inf outside."""
 
     def domain(self, y: Array) -> tuple[Array, Array] | None:
         """Return the ends of the interval on which each conjugate is finite, or None if unknown."""

@@ -132,10 +132,11 @@ class CustomRisk(MeanRisk):
         return self.measure.p @ self._stated(F)
 
     def conjugate(self, Z: Array) -> float:
-        """Return R*(Z) to the accuracy of Clarabel; inf if the program is unbounded."""
+        """Return the conjugate R*(Z) to the accuracy of Clarabel; inf for an unbounded program."""
         from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 
-        # With weights of mean 1, the terms are large compared with the tolerances of the solver.
+        # The weights are scaled to mean 1, so that the terms are large compared with the solver's
+        # tolerances.
         share = self.measure.p * self.measure.size
         # cvxpy compiles the program once, with Z as a parameter.
         if self._conjugate is None:
@@ -169,7 +170,7 @@ class CustomRisk(MeanRisk):
         return given
 
     def _rows(self, F: Array) -> tuple[Array, Array]:
-        """Return the losses and a subgradient of each example."""
+        """Return the loss of each example, and a subgradient for each example."""
         if self.loss._pointwise is not None:
             values, slopes = self.loss._pointwise(F, self.y)
             return np.asarray(values, dtype=np.float64), np.asarray(slopes, dtype=np.float64)

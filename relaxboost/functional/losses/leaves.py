@@ -36,10 +36,12 @@ def means(leaf: Whole, weights: Array, values: Array, leaves: int) -> Array:
 
 
 Slopes: TypeAlias = Callable[[Array], tuple[Array, Array | None]]
-"""Returns slopes and second derivatives (None if unknown), given a number to add to each f(x_n)."""
+"""The type of a function that takes a number to add to each f(x_n). It returns the slopes, and the
+second derivatives or None if these are unknown."""
 
 _ROUNDING = 1e-12
-"""Sums over a leaf count as equal if they differ by less than this fraction of its weight."""
+"""Two sums over a leaf count as equal if they differ by less than this fraction of the leaf's
+weight."""
 
 
 def quantiles(kinks: Array, weights: Array, low: Array, leaf: Whole) -> Array:
@@ -99,7 +101,9 @@ def _select(k: Array, w: Array, ends: Whole, low: Array) -> Array:
 
 @njit(nogil=True)
 def _reach(k: Array, w: Array, start: int, stop: int, goal: float) -> tuple[float, float]:
-    """Return the least k such that Σ w over all k' <= k is at least `goal`, and Σ w − goal.
+    """Return the weighted quantile: the least k whose sum of w over all k' <= k reaches `goal`.
+
+    The second result is that sum minus `goal`.
 
     The method is quickselect with a three-way partition about the median of three.
     """
@@ -192,7 +196,8 @@ def damped(gradient: Array, curvature: Array) -> Array:
     shorter.
     """
     size = np.abs(gradient)
-    least = np.finfo(float).tiny * np.maximum(size, 1.0)  # so that the ratio is finite
+    # A positive H keeps the ratio |G|/H finite.
+    least = np.finfo(float).tiny * np.maximum(size, 1.0)
     return -np.sign(gradient) * np.log1p(size / np.maximum(curvature, least))
 
 

@@ -22,7 +22,7 @@ STEEPEST = 350.0
 
 @dataclass(frozen=True)
 class Logistic(PointwiseLoss):
-    """log(1 + exp(−y f)), a differentiable loss with Λ = 1/4 and gradients below 1.
+    """The logistic loss log(1 + exp(−y f)), with smoothness Λ = 1/4 and gradients below 1.
 
     If a function of the span separates the data, the infimum 0 is not attained.
 
@@ -40,7 +40,7 @@ class Logistic(PointwiseLoss):
     falling = True
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the values and −y / (1 + exp(y f))."""
+        """Return the losses and their slopes −y / (1 + exp(y f))."""
         u = -y * F
         slopes, tail = _shares(u)
         slopes *= -y
@@ -49,7 +49,7 @@ class Logistic(PointwiseLoss):
         return values, slopes
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return −y s and s (1 − s) with s = 1 / (1 + exp(y f)), up to rounding for all y f."""
+        """Return the slopes −y s and second derivatives s (1 − s) with s = 1 / (1 + exp(y f))."""
         share, tail = _shares(-y * F)
         both = 1.0 + tail
         both *= both
@@ -61,7 +61,7 @@ class Logistic(PointwiseLoss):
         return cp.logistic(cp.multiply(-y, F))
 
     def conjugates(self, Z: Array, y: Array) -> Array:
-        """Return s log s + (1 − s) log(1 − s) with s = −y z in [0, 1]."""
+        """Return the conjugates s log s + (1 − s) log(1 − s) with s = −y z in [0, 1]."""
         s = np.clip(-y * Z, 0.0, 1.0)
         return np.where(-y * Z == s, xlogy(s, s) + xlogy(1.0 - s, 1.0 - s), np.inf)
 
@@ -80,7 +80,7 @@ def _shares(u: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Exponential(PointwiseLoss):
-    """exp(−y f), a differentiable loss whose slopes are unbounded.
+    """The exponential loss exp(−y f), a differentiable loss whose slopes are unbounded.
 
     If −y f exceeds 350, the tangent at 350 replaces the loss, so that nothing overflows. If a
     function of the span separates the data, the infimum 0 is not attained.
@@ -97,14 +97,17 @@ class Exponential(PointwiseLoss):
     falling = True
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the values and −y exp(−y f)."""
+        """Return the losses and their slopes −y exp(−y f)."""
         # Beyond STEEPEST the loss is linear.
         u = np.minimum(-y * F, STEEPEST)
         heights = np.exp(u)
         return heights * (1.0 + (-y * F - u)), -y * heights
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the slopes and exp(−y f), also on the tangent, which has no curvature."""
+        """Return the slopes, and exp(−y f) as second derivatives.
+
+        On the tangent, whose second derivative is 0, the value at its point of contact replaces it.
+        """
         heights = np.exp(np.minimum(-y * F, STEEPEST))
         return -y * heights, heights
 
@@ -112,14 +115,14 @@ class Exponential(PointwiseLoss):
         return cp.exp(cp.multiply(-y, F))
 
     def conjugates(self, Z: Array, y: Array) -> Array:
-        """Return s log s − s with s = −y z >= 0."""
+        """Return the conjugates s log s − s with s = −y z >= 0."""
         s = np.maximum(-y * Z, 0.0)
         return np.where(-y * Z == s, xlogy(s, s) - s, np.inf)
 
 
 @dataclass(frozen=True)
 class Hinge(PointwiseLoss):
-    """max(0, 1 − y f); at y f = 1 the subgradient is 0.
+    """The hinge loss max(0, 1 − y f). The subgradient at y f = 1 is 0.
 
     References
     ----------
@@ -131,7 +134,7 @@ class Hinge(PointwiseLoss):
     slopes = (-1.0, 0.0)
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the values, and slopes −y if y f < 1, else 0."""
+        """Return the losses and their slopes, which are −y if y f < 1 and 0 otherwise."""
         short = 1.0 - y * F
         return np.maximum(short, 0.0), (short > 0.0) * -y  # faster than np.where
 
@@ -182,7 +185,7 @@ class SmoothHinge(PointwiseLoss):
 
     @property
     def smoothness(self) -> float:  # type: ignore[override]
-        """1/w."""
+        """The smoothness Λ = 1/w."""
         return 1.0 / self.width
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
@@ -192,7 +195,7 @@ class SmoothHinge(PointwiseLoss):
         return share * (short - self.width * share / 2.0), -y * share
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the slopes, and the second derivatives 1/w on the rounded corner, else 0."""
+        """Return the slopes and second derivatives, which are 1/w on the rounded corner, else 0."""
         share = np.clip((1.0 - y * F) / self.width, 0.0, 1.0)
         return -y * share, ((share > 0.0) & (share < 1.0)) / self.width
 
@@ -200,6 +203,6 @@ class SmoothHinge(PointwiseLoss):
         return cp.huber(cp.pos(1.0 - cp.multiply(y, F)), self.width) / (2.0 * self.width)
 
     def conjugates(self, Z: Array, y: Array) -> Array:
-        """Return w s²/2 − s with s = −y z in [0, 1]."""
+        """Return the conjugates w s²/2 − s with s = −y z in [0, 1]."""
         s = np.clip(-y * Z, 0.0, 1.0)
         return np.where(-y * Z == s, s * (self.width * s / 2.0 - 1.0), np.inf)

@@ -41,7 +41,7 @@ class MulticlassRisk(MeanRisk):
         return self.measure.mean(values), slopes
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array:
-        """Return for each leaf and class the number v of `MulticlassLoss.moves`.
+        """Return the numbers v of `MulticlassLoss.moves`, shape (leaves, K).
 
         Adding v to the output of one class lowers R. By convexity, adding v/K to all outputs also
         lowers R.
@@ -89,7 +89,7 @@ class MulticlassRisk(MeanRisk):
 
 
 class MulticlassLoss(Loss, ABC):
-    """A loss l(f, y) of K outputs that does not change if the same number is added to all.
+    """A loss l(f, y) of K outputs, which is unchanged if a number is added to all outputs.
 
     A subclass defines `rows`, `atoms` and `conjugates`, as `MultinomialLogistic` does.
     """
@@ -100,13 +100,14 @@ class MulticlassLoss(Loss, ABC):
 
     @abstractmethod
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
-        """Return l(F_n, y_n) of shape (N,), and subgradients of shape (N, K)."""
+        """Return the losses l(F_n, y_n), shape (N,), and their subgradients, shape (N, K)."""
 
     def moves(self, F: Array, y: Whole) -> Moves:
-        """Return a function of a class k, weights p, the leaf of each example, and leaves.
+        """Return a function that moves the output of one class in each leaf, to lower the loss.
 
-        The function returns for each leaf the number v that minimises Σ p_n l(F_n + v e_k, y_n)
-        over the leaf. This default is slow, and works for any loss.
+        The function takes a class k, the weights p, the leaf of each example, and the number of
+        leaves. It returns for each leaf the number v that minimises Σ p_n l(F_n + v e_k, y_n) over
+        the examples of the leaf. This default is slow, and works for any loss.
         """
 
         def move(k: int, p: Array, leaf: Whole, leaves: int) -> Array:
@@ -121,11 +122,11 @@ class MulticlassLoss(Loss, ABC):
 
     @abstractmethod
     def atoms(self, F: Any, y: Whole) -> Any:
-        """Return l(F_n, y_n) for each n as a cvxpy expression."""
+        """Return the losses l(F_n, y_n) of the examples as one cvxpy expression, shape (N,)."""
 
     @abstractmethod
     def conjugates(self, Z: Array, y: Whole) -> Array:
-        """Return sup over f of <z, f> − l(f, y_n) for each n; inf outside the domain."""
+        """Return the conjugates: sup over f of <z, f> − l(f, y_n) for each n, inf outside."""
 
     def _risk(self, y: Whole, measure: Empirical, classes: Any, groups: Any) -> Risk:
         return MulticlassRisk(self, y, measure, classes)
@@ -133,7 +134,7 @@ class MulticlassLoss(Loss, ABC):
 
 @dataclass(frozen=True)
 class MulticlassHinge(MulticlassLoss):
-    """max over k of f_k + [k ≠ y], minus f_y. The loss is at least 1 if argmax f_k is not y.
+    """The loss max over k of f_k + [k ≠ y] − f_y, at least 1 if y does not have the largest f_k.
 
     The subgradient is e_k − e_y for the first class k that attains the maximum, and 0 if k = y. For
     example, at f = 0 this k is the first class other than y.
@@ -152,11 +153,11 @@ class MulticlassHinge(MulticlassLoss):
         return _compiled(_hinge, F, y)
 
     def softened(self, F: Array, y: Whole, slopes: Array) -> Array:
-        """Return the slopes of τ log Σ exp((f_k + [k ≠ y])/τ) − f_y."""
+        """Return the slopes of the softened hinge τ log Σ exp((f_k + [k ≠ y])/τ) − f_y."""
         return MultinomialLogistic().rows(_softer(F, y), y)[1]
 
     def moves(self, F: Array, y: Whole) -> Moves:
-        """Return a function for damped Newton steps of the softened hinge, as for `Hinge`."""
+        """Return a function that computes damped Newton steps of the softened hinge."""
         move = MultinomialLogistic().moves(_softer(F, y), y)
         return lambda k, p, leaf, leaves: SOFT * move(k, p, leaf, leaves)
 
@@ -165,13 +166,13 @@ class MulticlassHinge(MulticlassLoss):
         return cp.max(F + (1.0 - label), axis=1) - cp.sum(cp.multiply(label, F), axis=1)
 
     def conjugates(self, Z: Array, y: Whole) -> Array:
-        """Return z_y where Z_n + e_y is a distribution."""
+        """Return the conjugates: z_y if Z_n + e_y is a distribution, and inf otherwise."""
         return np.where(_distributions(Z, y), Z[np.arange(len(y)), y], np.inf)
 
 
 @dataclass(frozen=True)
 class MultinomialLogistic(MulticlassLoss):
-    """log Σ exp(f_k) − f_y, differentiable with Λ = 1/2 and gradients of norm below √2.
+    """The loss log Σ exp(f_k) − f_y, with smoothness Λ = 1/2 and gradients of norm below √2.
 
     The Hessian is diag(π) − ππᵀ for the softmax π. The absolute values of its row k sum to
     2 π_k (1 − π_k), which is at most 1/2. If a function of the span separates the data, the
@@ -191,11 +192,11 @@ class MultinomialLogistic(MulticlassLoss):
     falling = True
 
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
-        """Return the values and softmax(F_n) − e_y."""
+        """Return the losses and their slopes softmax(F_n) − e_y."""
         return _compiled(_logistic, F, y)
 
     def moves(self, F: Array, y: Whole) -> Moves:
-        """Return a function for damped Newton steps; see `leaves.damped`."""
+        """Return a function that computes damped Newton steps; see `leaves.damped`."""
         slopes = self.rows(F, y)[1]
         shares = softmax(F, axis=1)
         bends = shares * (1.0 - shares)
@@ -215,7 +216,7 @@ class MultinomialLogistic(MulticlassLoss):
         return cp.log_sum_exp(F, axis=1) - cp.sum(cp.multiply(label, F), axis=1)
 
     def conjugates(self, Z: Array, y: Whole) -> Array:
-        """Return Σ u_k log u_k where u = Z_n + e_y is a distribution."""
+        """Return the conjugates: Σ u_k log u_k if u = Z_n + e_y is a distribution, else inf."""
         U = Z.copy()
         U[np.arange(len(y)), y] += 1.0
         U = np.maximum(U, 0.0)
@@ -255,7 +256,10 @@ def _indicators(y: Whole, classes: int) -> Array:
 
 @njit()
 def _hinge(F: Array, y: Whole, values: Array, slopes: Array) -> None:
-    """Write max over k of f_k + [k ≠ y] − f_y, and e_k − e_y for the first k that attains it."""
+    """Write the losses, max over k of f_k + [k ≠ y] − f_y, and their subgradients.
+
+    The subgradient is e_k − e_y for the first k that attains the maximum.
+    """
     for n in range(F.shape[0]):
         own = y[n]
         best = -math.inf
@@ -275,7 +279,7 @@ def _hinge(F: Array, y: Whole, values: Array, slopes: Array) -> None:
 
 @njit()
 def _logistic(F: Array, y: Whole, values: Array, slopes: Array) -> None:
-    """Write log Σ exp(f_k) − f_y, and softmax(f) − e_y.
+    """Write the losses log Σ exp(f_k) − f_y and the slopes softmax(f) − e_y of all examples.
 
     The sum leaves out the largest output, and the slope of y is minus the sum of the other slopes.
     Therefore nothing overflows, and small values and slopes keep their relative accuracy.

@@ -21,7 +21,7 @@ NORMALISE = ("pairs", "queries")
 
 
 class Queries(NamedTuple):
-    """The documents of a ranking by their queries."""
+    """The documents of a ranking, sorted by queries and grades for a compiled sweep."""
 
     weights: Array
     """The weight of each document, shape (N,)."""
@@ -30,12 +30,12 @@ class Queries(NamedTuple):
     order: Whole
     """The indices of the documents, sorted by query and grade, shape (N,)."""
     starts: Whole
-    """The positions in `order` at which the queries begin, and N, shape (Q + 1,)."""
+    """The position in `order` at which each query begins, and at the end N, shape (Q + 1,)."""
 
 
 @dataclass(frozen=True)
 class RankingHinge(Loss):
-    """The mean of max(0, 1 − (f_i − f_j)) over the pairs i, j of one query with y_i > y_j.
+    """The mean of the hinge max(0, 1 − (f_i − f_j)) over pairs of one query with y_i > y_j.
 
     The targets are grades, and a higher number is better. `bind` needs `groups`, which contains
     an id of the query of each document. A query whose documents have one grade has no pair. At
@@ -201,7 +201,7 @@ class RankingRisk(Risk):
         return float(found.fun * hinge.measure.p.max())
 
     def _violated(self, F: Array, margin: float) -> tuple[Array, Array]:
-        """Return the arrays `below` and `above` of `_sweep` for all documents."""
+        """Return the sums `below` and `above` over the violated pairs; see `_sweep`."""
         below = np.empty(len(self.y))
         above = np.empty(len(self.y))
         F = np.ascontiguousarray(F, dtype=np.float64)
@@ -245,7 +245,7 @@ def _places(y: Array, query: Any, order: Any, starts: Any) -> Whole:
 
 @njit()
 def _sweep(F: Array, queries: Queries, margin: float, below: Array, above: Array) -> None:
-    """Write the weights of violated pairs: below[i] = Σ_j weight_j and above[j] = Σ_i weight_i.
+    """Write the sums below[i] = Σ_j weight_j and above[j] = Σ_i weight_i of violated pairs.
 
     The sums are over the violated pairs (i, j), which have grade_i > grade_j in one query and
     f_i − f_j < margin in doubles. This difference is monotone in both scores. Therefore one sweep
@@ -291,7 +291,7 @@ def _sweep(F: Array, queries: Queries, margin: float, below: Array, above: Array
 
 @njit()
 def _add(tree: Array, place: int, weight: float) -> None:
-    """Add a weight at index `place` of a Fenwick tree."""
+    """Add a weight at index `place` of a Fenwick tree, a structure for sums over prefixes."""
     k = place + 1
     while k < tree.size:
         tree[k] += weight
@@ -300,7 +300,7 @@ def _add(tree: Array, place: int, weight: float) -> None:
 
 @njit()
 def _total(tree: Array, place: int) -> float:
-    """Return the sum of the weights at indices below `place`."""
+    """Return the sum of the weights at the indices below `place`, from a Fenwick tree."""
     total = 0.0
     k = place
     while k > 0:

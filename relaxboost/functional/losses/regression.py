@@ -16,7 +16,7 @@ from relaxboost.functional.losses.leaves import clipped, means, quantiles, sums
 
 @dataclass(frozen=True)
 class Squared(PointwiseLoss):
-    """(f − y)²/2, with λ = Λ = 1."""
+    """The squared loss (f − y)²/2, with strong convexity λ = 1 and smoothness Λ = 1."""
 
     name = "squared"
     task: ClassVar[str] = "regression"
@@ -40,7 +40,7 @@ class Squared(PointwiseLoss):
 
 @dataclass(frozen=True)
 class Absolute(PointwiseLoss):
-    """|f − y|, with the subgradient 0 at f = y."""
+    """The absolute loss |f − y|. The subgradient at f = y is 0."""
 
     name = "absolute"
     task: ClassVar[str] = "regression"
@@ -63,7 +63,7 @@ class Absolute(PointwiseLoss):
 
 @dataclass(frozen=True)
 class Quantile(PointwiseLoss):
-    """max(q (y − f), (1 − q) (f − y)), whose mean the q-quantile of y minimises.
+    """The quantile loss max(q (y − f), (1 − q) (f − y)), whose mean the q-quantile of y minimises.
 
     At f = y the subgradient is 0.
 
@@ -91,7 +91,7 @@ class Quantile(PointwiseLoss):
         return -self.q, 1.0 - self.q
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the values, and slopes 1 − q if f > y, −q if f < y, 0 if f = y."""
+        """Return the losses and their slopes: 1 − q if f > y, −q if f < y, and 0 if f = y."""
         residual = F - y
         slopes = ((residual > 0.0) - self.q) * (residual != 0.0)  # faster than np.where
         return slopes * residual, slopes
@@ -108,7 +108,7 @@ class Quantile(PointwiseLoss):
 
 @dataclass(frozen=True)
 class Huber(PointwiseLoss):
-    """(f − y)²/2 if |f − y| <= δ, else δ |f − y| − δ²/2, differentiable with Λ = 1.
+    """Huber's loss: (f − y)²/2 if |f − y| <= δ, else δ |f − y| − δ²/2, with smoothness Λ = 1.
 
     Parameters
     ----------

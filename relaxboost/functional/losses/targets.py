@@ -1,4 +1,4 @@
-"""The known losses, and targets as numbers, indices of classes or signs for them."""
+"""The table of losses by name, and the conversion of targets to numbers, class indices or signs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOSSES: Registry[Any] = Registry("loss")
 
 
 def fitting(*tasks: str) -> str:
-    """Return the losses for some tasks as text for messages, such as "Squared() or Huber()"."""
+    """Return a text that lists the losses for some tasks, such as "Squared() or Huber()"."""
     *most, last = [f"{kind.__name__}()" for kind in LOSSES.values() if kind.task in tasks]
     return f"{', '.join(most)} or {last}" if most else last
 

@@ -26,17 +26,18 @@ from relaxboost.online.comparators.replay import Replay
 from relaxboost.online.losses import Inner, as_online_loss
 
 MAX_NEWTON_ORDER = 2000
-"""The largest order of a matrix that is factorised. Larger problems use the level method."""
+"""The largest order of a matrix that Newton's method factorises. The level method solves larger
+problems."""
 
 
 class Proved(NamedTuple):
-    """A bracket of the minimum of the cumulative loss in fractions, with a certificate."""
+    """A bracket of the minimum of the cumulative loss, as exact fractions, with its certificate."""
 
     certificate: Certificate
     """The certificate of the value ρ of the game."""
     game: Game
     scale: Fraction
-    """The minimum of the loss is −scale · ρ."""
+    """The factor that converts ρ into a loss: the minimum of the cumulative loss is −scale · ρ."""
     lower: Fraction
     upper: Fraction
 
@@ -54,11 +55,11 @@ class Comparator:
     """
 
     w: Vector
-    """The weights, shape (M,). They are in the domain up to rounding."""
+    """The best weights that were found, shape (M,). They are in the domain up to rounding."""
     lower: float
     upper: float
     tol: float
-    """The requested width of the bracket, divided by the loss."""
+    """The requested width of the bracket, as a fraction of the loss."""
     status: str
     """One of "optimal", "time_limit", "interrupted" and "stalled". The last one means that rounding
     errors keep the bracket wider than requested."""
@@ -66,11 +67,11 @@ class Comparator:
     seconds: float
     _problem: Cumulative = field(repr=False)
     _slopes: Vector | None = field(repr=False)
-    """The slopes z of the best lower bound that was proved by slopes."""
+    """The slopes z that prove the best lower bound; None if no bound was proved by slopes."""
 
     @property
     def gap(self) -> float:
-        """The width of the bracket, upper − lower."""
+        """The width of the bracket: `upper` minus `lower`."""
         return self.upper - self.lower
 
     @property
@@ -197,7 +198,7 @@ def _start(problem: Cumulative, start: Any) -> Vector | None:
 
 
 def _rounds(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[State]:
-    """Yield the rounds of the method for this loss, and of the level method if that one stalls."""
+    """Yield the rounds of the method for this loss; if it stalls, the level method follows."""
     if isinstance(problem.loss, Inner):
         yield from linear(problem)
         return
@@ -212,7 +213,7 @@ def _rounds(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator
 
 
 class _Best:
-    """The best weights and the best lower bound of a run."""
+    """The best weights and the best lower bound that a run has found so far."""
 
     def __init__(self, problem: Cumulative, tol: float) -> None:
         self._problem = problem
@@ -225,7 +226,9 @@ class _Best:
         self._rounds = 0
 
     def keep(self, state: State) -> str:
-        """Keep a better state. Return "optimal" if the proved bracket is narrow enough."""
+        """Store the state of a round if it is better. Return "optimal" if the proved bracket is
+        narrow enough.
+        """
         self._rounds += 1
         # Numbers that overflow make every later bound useless.
         if not math.isfinite(state.upper):
@@ -267,13 +270,13 @@ class _Best:
         w = self._problem.feasible(self._above.w)
         below = self._below
         lower = below.lower
-        # A bound by cuts is already proved.
+        # A lower bound from cuts has already been proved.
         if below.at is not None or below.z is not None:
             lower = self._problem.lower(below.at, below.z)
         return w, lower, self._problem.upper(w)
 
     def comparator(self, status: str, clock: Clock) -> Comparator:
-        """Return the result of the run."""
+        """Return the `Comparator` for the best weights and the best bound of the run."""
         w, lower, upper = self._certified()
         return Comparator(
             w, lower, upper, self._tol, status, self._rounds, clock.seconds,

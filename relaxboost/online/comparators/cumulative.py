@@ -65,7 +65,7 @@ class Cumulative:
 
     @property
     def reach(self) -> float:
-        """An upper bound on ‖w‖_1 over the domain."""
+        """An upper bound on ‖w‖_1 for all w of the domain."""
         return up(self.over.reach(self.M))
 
     def center(self) -> Vector:
@@ -111,7 +111,8 @@ class Cumulative:
             value += float(weight @ values)
             slopes[rows] = weight * derivatives
             gradient += slopes[rows] @ H
-            # At a corner of the slope, any nonnegative difference is a valid choice.
+            # At a corner of the loss, where the slope jumps, any nonnegative second derivative is
+            # valid.
             curvature[rows] = weight * np.maximum(rise / (2.0 * step), 0.0)
         return Sums(value, gradient, slopes, curvature)
 
@@ -137,7 +138,7 @@ class Cumulative:
         return up(total + noise), Cut(down(offset - up(noise)), slope, np.zeros(self.M))
 
     def _gradients(self, w: Vector, H: Matrix, y: Vector) -> tuple[Vector, Matrix]:
-        """Return the losses of a block at w, and their subgradients as rows."""
+        """Return the losses of a block at w, shape (rows,), and subgradients, shape (rows, M)."""
         loss = self.pointwise
         if loss is not None:
             values, slopes = loss.pointwise(H @ w, y)
@@ -150,9 +151,13 @@ class Cumulative:
         return values, np.array([slope for _, slope in found], dtype=np.float64)
 
     def upper(self, w: Vector) -> float:
-        """Return an upper bound on the loss at a point of the domain next to the stored w."""
+        """Return an upper bound on the loss at the point of the domain nearest to w.
+
+        w itself may be outside the domain by rounding.
+        """
         loss = self.pointwise
-        # The point of the domain differs from w by rounding, which the subgradient prices.
+        # The bound adds the change of the loss between w and that point, which is at most the size
+        # of the subgradient times the distance.
         if loss is None:
             value, cut = self.cut(w)
             return up(value + up(self.over.cost_above(w) * float(np.abs(cut.slope).max())))
@@ -182,7 +187,8 @@ class Cumulative:
         g = np.zeros(self.M)
         size = np.zeros(self.M)
         added = 0
-        chunk = 256  # rows in one sum of products, so that rounding errors stay small
+        # The rows are gathered in one sum of products, so that rounding errors stay small.
+        chunk = 256
         for rows, H, y, weight in self.replay:
             # A tangent at F has the value φ(F) − φ'(F) F at 0.
             if z is None:

@@ -19,7 +19,7 @@ from relaxboost.solvers.bundle.method import CuttingPlanes, rounds
 
 
 def linear(problem: Cumulative) -> Iterator[State]:
-    """Yield the exact answer for a loss that is linear in w."""
+    """Yield the exact optimum as the only round, for a loss that is linear in w."""
     # The gradient is the same everywhere, so a single cut is exact.
     _, cut = problem.cut(problem.center())
     w = problem.answer(-cut.slope)
@@ -45,7 +45,7 @@ def level(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[S
 
 
 class _Point(NamedTuple):
-    """The cumulative loss at some weights."""
+    """The cumulative loss and its tangent at some weights."""
 
     w: Vector
     value: float
@@ -80,8 +80,9 @@ class _Objective:
         return down(cut.offset - self._problem.support(-cut.slope, error))
 
     def project(self, w: Vector) -> Vector:
-        """Return weights of the domain near w."""
-        # A simplex does not contain 0, which only rounding errors or a failed solver suggest.
+        """Return weights of the domain near w, which may violate the constraints slightly."""
+        # A simplex does not contain w = 0. Only rounding errors or a failed solver can suggest this
+        # point.
         if not (self._problem.over.holds_zero or float(w.max()) > 0.0):
             return self._problem.center()
         return self._problem.feasible(w)

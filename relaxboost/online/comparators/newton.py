@@ -65,7 +65,7 @@ def smooth(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[
 def _searched(
     problem: Cumulative, w: Vector, target: Vector, sums: Sums
 ) -> tuple[Vector, Sums] | None:
-    """Return weights between `w` and `target` with a smaller loss, or None if there are none.
+    """Return weights on the line from `w` to `target` with a smaller loss, or None.
 
     Near the minimum, a step decreases the loss by less than the rounding error, but it still
     improves the gradient. So the loss may rise by rounding.
@@ -74,7 +74,7 @@ def _searched(
     slope = float(sums.gradient @ direction)
     rounding = 64.0 * EPS * abs(sums.value)
     step = 1.0
-    # A shorter step would mean that the model is useless, as at a corner of the loss.
+    # If no step above 1e-6 helps, the quadratic model is useless, as at a corner of the loss.
     while slope < 0.0 and step > 1e-6:
         # The domain is convex, so only rounding can put the point outside.
         moved = problem.feasible(w + step * direction)
@@ -160,7 +160,7 @@ def with_corners(problem: Cumulative, start: Vector | None, clock: Clock) -> Ite
 
 
 class _Replayed(Bulk):
-    """The values of the base functions as a matrix that is read block by block."""
+    """The matrix of the values of the base functions, which is read from a stream in blocks."""
 
     array = None
 
@@ -189,7 +189,7 @@ class _Replayed(Bulk):
             out += scaled.T @ scaled
 
     def written(self) -> Array:
-        """Return the matrix as one array."""
+        """Return the rows of all blocks as one array."""
         return np.vstack([block.H for block in self._replay])
 
     def gram(self, scaling: Vector) -> Vector:

@@ -121,7 +121,10 @@ class CapsWithCosts(Relaxation, Bounds, Description):
 
 
 def check_piecewise_linear(loss: OnlineLoss) -> None:
-    """Raise an InputError if the minimum of the loss is not the value of a game."""
+    """Raise an InputError unless the minimum of the loss is the value of a game.
+
+    This holds for piecewise linear losses.
+    """
     if not (has_corners(loss) or isinstance(loss, Inner)):
         raise InputError(
             f"{loss!r} is not piecewise linear, so its comparator has no exact certificate; "

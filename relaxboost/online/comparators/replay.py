@@ -18,7 +18,7 @@ BLOCK_ROWS = 4096
 
 
 class Played(NamedTuple):
-    """Consecutive examples."""
+    """A block of consecutive examples that was read from the stream."""
 
     rows: slice
     """The positions of the examples in the stream."""
@@ -87,7 +87,7 @@ class Replay:
             )
 
     def _read(self) -> Iterator[Played]:
-        """Yield the given blocks after checking them."""
+        """Yield the blocks of the source after checking them."""
         seen = 0
         width = None
         for given in self._open():

@@ -18,9 +18,10 @@ from relaxboost.online.kernels.squared import squared_mirror
 from relaxboost.online.kernels.vectors import average, inner, move
 
 SIMPLEX, FULL_SIMPLEX, L1_BALL, L2_BALL = range(4)
-"""The codes of the domains. The proxy is the squared norm on the l2 ball, and else the entropy."""
+"""The codes of the domains. On the l2 ball the proxy is the squared norm, and on the other domains
+the entropy."""
 ROUNDS, WEIGHT, SQUARES, SPENT, LOSS, BETA = range(6)
-"""The indices of the array of sums in the state of a learner."""
+"""The indices of the entries of `sums`, an array in the state of a learner."""
 
 Codes = tuple[Vector, tuple[int, int, bool], tuple[float, float, float]]
 """A method as numbers: (b, p, q, r) of `Schedule.law`; the codes of loss and domain, and whether

@@ -12,9 +12,10 @@ from relaxboost.online.kernels.vectors import ENTRIES, average, inner
 CONSTANT, FADING, AVERAGED = range(3)
 """The kinds of steps: η, η/√i for gradient i, and η/√i for the sum of the first i gradients."""
 MIXABILITY = 6
-"""The index of the mixability gap Δ in the array of sums. The losses of the K learners follow."""
+"""The index of the mixability gap Δ in the array `sums`, where the losses of the K learners follow
+it."""
 SMALLEST_GAP = 1e-300
-"""The gap that replaces 0. Then the share of every learner but the best ones is 0."""
+"""The mixability gap that replaces a gap of 0. The best learners then share all weight."""
 LARGEST_EXPONENT = 60.0
 """A learner with a share below exp(−60) gets the share 0, because denormal numbers are slow."""
 
@@ -24,7 +25,7 @@ Steps = tuple[Vector, Vector]
 
 @njit(fastmath=ENTRIES)
 def _products(Z: Array, h: Vector, F: Vector) -> None:
-    """Set F = hᵀZ. Zeros in h cost nothing."""
+    """Set F to the predictions hᵀZ of the K learners. Entries of h that are 0 are skipped."""
     F[:] = 0.0
     for j in range(h.size):
         if h[j] != 0.0:
@@ -34,7 +35,7 @@ def _products(Z: Array, h: Vector, F: Vector) -> None:
 
 @njit(fastmath=ENTRIES)
 def _move(Z: Array, h: Vector, change: Vector) -> None:
-    """Add h_j · change_k to each entry of Z."""
+    """Add h_j · change_k to each entry (j, k) of Z."""
     for j in range(h.size):
         if h[j] != 0.0:
             for k in range(change.size):

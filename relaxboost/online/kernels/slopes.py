@@ -29,10 +29,10 @@ LOSS_CODES: dict[type, tuple[int, str]] = {
     Quantile: (6, "q"),
     Huber: (7, "delta"),
 }
-"""The code of each loss in the kernels, and the name of its parameter. The losses of the margin
-y F have the codes 0 to 3."""
+"""The code of each loss in the kernels, and the name of its parameter. The losses that depend on
+the margin y F have the codes 0 to 3."""
 INNER = 8
-"""The code of the loss <w, h>."""
+"""The code of the linear loss <w, h>, named "inner"."""
 
 
 @njit()

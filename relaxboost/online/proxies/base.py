@@ -33,9 +33,10 @@ class Proxy(ABC):
     name: ClassVar[str] = ""
     """The name of the proxy with its default parameters, or ""."""
     norm: ClassVar[str] = "l1"
-    """The norm of the strong convexity, "l1" or "l2". Gradients are measured in the dual norm."""
+    """The norm in which V is strongly convex, "l1" or "l2". Gradients are measured in the dual
+    norm."""
     domains: ClassVar[tuple[type[Domain], ...]] = ()
-    """The supported domains."""
+    """The types of the domains on which V is a proxy."""
 
     steep: ClassVar[bool] = False
     """Whether ∇V is infinite at the boundary of the domains. Then ∇V at the mirror image of z is
@@ -57,7 +58,7 @@ class Proxy(ABC):
 
     @abstractmethod
     def value(self, w: Vector, domain: Domain) -> float:
-        """Return V(w) for w in the domain. The result is nonnegative up to rounding."""
+        """Return the value V(w) for a w in the domain. The result is nonnegative up to rounding."""
 
     @abstractmethod
     def modulus(self, domain: Domain, size: int) -> float:
@@ -73,7 +74,7 @@ class Proxy(ABC):
 
     @abstractmethod
     def gradient(self, w: Vector, domain: Domain) -> Vector:
-        """Return ∇V(w), infinite if V has no gradient at w.
+        """Return the gradient ∇V(w), which is infinite if V has no gradient at w.
 
         On a simplex, a constant may be added to all entries.
         """
@@ -83,7 +84,7 @@ class Proxy(ABC):
         """Return V as a convex cvxpy expression of w, and the constraints of its variables."""
 
     def conjugate(self, z: Vector, beta: float, domain: Domain) -> float:
-        """Return W_β(z), by default −<z, w> − βV(w) at the mirror image w."""
+        """Return the conjugate W_β(z), by default −<z, w> − βV(w) at the mirror image w."""
         w = self.mirror(z, beta, domain)
         return -float(z @ w) - beta * self.value(w, domain)
 

@@ -38,18 +38,21 @@ class Entropy(Proxy):
         return 1.0 / float(domain.radius)
 
     def largest(self, domain: Any, size: int) -> float:
-        """Return λ log N, the value at the vertices."""
+        """Return the maximum λ log N, which V attains at the vertices."""
         entries = 2 * size if isinstance(domain, L1Ball) else size + isinstance(domain, FullSimplex)
         return float(domain.radius) * math.log(entries)
 
     def value(self, w: Vector, domain: Any) -> float:
-        """Return V(w) = (λ/N) Σ (1 + e) log(1 + e) − e with e = Nv/λ − 1, without cancellation."""
+        """Return V(w), computed without cancellation.
+
+        The formula is (λ/N) Σ (1 + e) log(1 + e) − e with e = Nv/λ − 1.
+        """
         v = _entries(w, domain)
         mean = float(domain.radius) / v.size
         return mean * float(above_tangent(v / mean - 1.0, 0.0).sum())
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
-        """Return the w whose v is λ times the Gibbs distribution at temperature β (Eq. 10)."""
+        """Return the mirror image w, whose v is λ times a Gibbs distribution (Eq. 10)."""
         radius = float(domain.radius)
         size: Vector = np.abs(z) if isinstance(domain, L1Ball) else -z
         # The largest exponent is subtracted from all exponents, so that nothing overflows.
@@ -71,7 +74,7 @@ class Entropy(Proxy):
         return heights * (radius / total)
 
     def gradient(self, w: Vector, domain: Any) -> Vector:
-        """Return log w_j up to a constant, or (log v⁺_j − log v⁻_j)/2 on the ball."""
+        """Return the gradient: log w_j up to a constant, or (log v⁺_j − log v⁻_j)/2 on the ball."""
         v = _entries(w, domain)
         with np.errstate(divide="ignore"):
             logs: Vector = np.log(v)
@@ -80,7 +83,7 @@ class Entropy(Proxy):
         return logs[: w.size] - logs[-1] if isinstance(domain, FullSimplex) else logs
 
     def expression(self, w: Any, domain: Any) -> tuple[Any, list[Any]]:
-        """Return V in cvxpy. On the l1 ball, v⁺ and v⁻ are variables."""
+        """Return V as a cvxpy expression. On the l1 ball, v⁺ and v⁻ are additional variables."""
         radius = float(domain.radius)
         constraints: list[Any] = []
         parts = [w]

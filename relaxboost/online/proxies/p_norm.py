@@ -53,7 +53,7 @@ class PNorm(Proxy):
         return self._s(size) * self._least(size) / float(domain.radius) ** 2
 
     def largest(self, domain: Domain, size: int) -> float:
-        """Return the value at the vertices, which is 1/2, minus M^{2/p − 2}/2 on the simplex."""
+        """Return the maximum of V, at the vertices: 1/2, minus M^{2/p − 2}/2 on the simplex."""
         if not isinstance(domain, Simplex):
             return 0.5
         s = self._s(size)
@@ -69,12 +69,18 @@ class PNorm(Proxy):
         return self._least(w.size) * math.expm1(2.0 / (1.0 + s) * math.log1p(more)) / 2.0
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
-        """Return weights proportional to (ν − z_j)_+^{1/(p − 1)}, for a ν that fills the domain."""
+        """Return the mirror image: weights proportional to (ν − z_j)_+^{1/(p − 1)}.
+
+        The number ν is such that Σ |w_j| = λ, or ν = 0 if the sum is then smaller.
+        """
         unit = beta / float(domain.radius)
         return mirror_of_powers(z, domain, unit, self._s(z.size), normed=True)
 
     def gradient(self, w: Vector, domain: Any) -> Vector:
-        """Return ‖w‖_p^{2 − p} |w_j|^{p − 1} sgn(w_j)/λ², minus ‖w‖_p/λ² on the simplex."""
+        """Return the gradient ‖w‖_p^{2 − p} |w_j|^{p − 1} sgn(w_j)/λ².
+
+        On the simplex, the constant ‖w‖_p/λ² is subtracted from all entries.
+        """
         s = self._s(w.size)
         v = w / float(domain.radius)
         norm = float(np.linalg.norm(v, 1.0 + s))
@@ -86,7 +92,9 @@ class PNorm(Proxy):
         return np.copysign(slopes, w)
 
     def expression(self, w: Any, domain: Any) -> tuple[Any, list[Any]]:
-        """Return V in cvxpy, where ‖w‖_p <= T means |w_j| <= t_j^{1/p} T^{1 − 1/p} and Σt = T."""
+        """Return V as a cvxpy expression, where ‖w‖_p <= T means |w_j| <= t_j^{1/p} T^{1 − 1/p} and
+        Σt = T.
+        """
         size = w.shape[0]
         t = cp.Variable(size)
         norm = cp.Variable()
@@ -101,7 +109,7 @@ class PNorm(Proxy):
         return 2.0 if isinstance(domain, L1Ball) else 1.0
 
     def _s(self, size: int) -> float:
-        """Return p − 1."""
+        """Return the exponent p − 1 for M weights."""
         return 1.0 / math.log(size) if self.p is None else float(self.p) - 1.0
 
     def _least(self, size: int) -> float:

@@ -60,7 +60,7 @@ class Power(Proxy):
         return float((size if s > 0.0 else 2) ** -s)
 
     def largest(self, domain: Any, size: int) -> float:
-        """Return the value at the vertices, λ²/(s(s + 1)), times 1 − M^{−s} on the simplex."""
+        """Return the maximum of V: λ²/(s(s + 1)), times 1 − M^{−s} on the simplex."""
         s = self._s(size)
         gap = -math.expm1(-s * math.log(size)) if isinstance(domain, Simplex) else 1.0
         return float(domain.radius) ** 2 * gap / (s * (s + 1.0))
@@ -75,12 +75,18 @@ class Power(Proxy):
         return radius**2 * float(((np.abs(w) / radius) ** (s + 1.0)).sum()) / (s * (s + 1.0))
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
-        """Return λ(s(ν − z_j)/(λβ))_+^{1/s}, where ν is such that the weights fill the domain."""
+        """Return the mirror image λ(s(ν − z_j)/(λβ))_+^{1/s}.
+
+        The number ν is such that Σ |w_j| = λ, or ν = 0 if the sum is then smaller.
+        """
         s = self._s(z.size)
         return mirror_of_powers(z, domain, beta * float(domain.radius) / s, s)
 
     def gradient(self, w: Vector, domain: Any) -> Vector:
-        """Return λ|w_j/λ|^s sgn(w_j)/s, minus λ/s on the simplex, so a small s loses no digits."""
+        """Return the gradient λ|w_j/λ|^s sgn(w_j)/s.
+
+        On the simplex, λ/s is subtracted, so that a small s loses no digits.
+        """
         s = self._s(w.size)
         radius = float(domain.radius)
         # The constant λ/s does not change the mirror map on the simplex.

@@ -34,7 +34,7 @@ def mirror_of_powers(z: Vector, domain: Any, unit: float, s: float, normed: bool
         below = (top - heights) / unit
 
     def at(u: float) -> tuple[Vector, float, float]:
-        """Return w/max w, the logarithm of Σw/radius, and the slope of this logarithm in u."""
+        """Return for a given u: w/max w, the logarithm of Σw/radius, and its derivative in u."""
         # A limit of the exponent prevents the product inf · 0.
         k = np.minimum(below * math.exp(min(-s * u, 700.0)), 1.0)
         with np.errstate(divide="ignore"):

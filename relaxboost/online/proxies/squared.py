@@ -32,7 +32,7 @@ class SquaredL2(Proxy):
         return 1.0
 
     def largest(self, domain: Any, size: int) -> float:
-        """Return λ²/2, minus λ²/(2M) on the simplex."""
+        """Return the maximum of V: λ²/2, minus λ²/(2M) on the simplex."""
         return float(domain.radius) ** 2 / 2.0 - self._least(domain, size)
 
     def value(self, w: Vector, domain: Domain) -> float:

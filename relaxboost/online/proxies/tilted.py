@@ -53,7 +53,9 @@ class Tilted(Proxy):
         return self.value(float(domain.radius) * np.eye(1, size)[0], domain)
 
     def value(self, w: Vector, domain: Any) -> float:
-        """Return V(w) = (λ/M) Σ ((1 + e) log(1 + e) − e)/a² with a = 1 − c and e = a(Mw/λ − 1)."""
+        """Return the value V(w) = (λ/M) Σ ((1 + e) log(1 + e) − e)/a² with a = 1 − c and e = a(Mw/λ
+        − 1).
+        """
         radius = float(domain.radius)
         a = 1.0 - self._c(w.size)
         x: Vector = w * (w.size / radius) - 1.0
@@ -61,7 +63,7 @@ class Tilted(Proxy):
         return radius / w.size * float(terms.sum())
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
-        """Return (λ/M)(1 + (e^{ay} − 1)/a)_+ with a = 1 − c and y = (ν − z)/β.
+        """Return the mirror image (λ/M)(1 + (e^{ay} − 1)/a)_+ with a = 1 − c and y = (ν − z)/β.
 
         The number ν is such that the weights sum to λ.
         """
@@ -90,7 +92,7 @@ class Tilted(Proxy):
         return shares * (float(domain.radius) / float(shares.sum()))
 
     def gradient(self, w: Vector, domain: Any) -> Vector:
-        """Return log(c + aMw_j/λ)/a for a = 1 − c, or Mw_j/λ − 1 for c = 1."""
+        """Return the gradient log(c + aMw_j/λ)/a for a = 1 − c, or Mw_j/λ − 1 for c = 1."""
         c = self._c(w.size)
         shares = w * (w.size / float(domain.radius))
         a = 1.0 - c

@@ -30,7 +30,7 @@ class BaseFunctions(ABC):
     name: ClassVar[str]
     """The name in saved learners. It must not change if the class is renamed."""
     bound: float | None = None
-    """A number K with |h_j(x)| <= K for all x, or None if there is none."""
+    """A number K with |h_j(x)| <= K for all j and x, or None if no such number is known."""
     features: int | None = None
     """The number of features of an example, or None if any number is accepted."""
 
@@ -66,7 +66,7 @@ class BaseFunctions(ABC):
             If the bound K is unknown.
         """
         if self.bound is None:
-            raise InputError(f"{self.name} has no bound known; give the argument bound=")
+            raise InputError(f"no bound of the values of {self.name} is known; give bound=")
         return self.bound * (math.sqrt(size) if norm == "l2" else 1.0)
 
 
@@ -226,7 +226,7 @@ class WithIntercept(BaseFunctions):
         self.name = f"{base.name}{WITH_INTERCEPT}"  # type: ignore[misc]
         self.bound = base.bound
         self.features = base.features
-        base.bound_in("l1", 1)  # raises if there is no bound
+        base.bound_in("l1", 1)  # The call raises InputError if the base functions have no bound.
 
     def size(self, features: int) -> int:
         return self.base.size(features) + 1

@@ -1,4 +1,4 @@
-"""The columns of a table: which are left out, and which contain words."""
+"""The options for the columns of a table: columns to leave out, and columns of words."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class TableColumns:
         words: Sequence[Sequence[Any]],
         rows: int,
     ) -> tuple[Array, list[str]]:
-        """Return the features of a batch with their names: first numbers, then words."""
+        """Return the features of a batch and their names: columns of numbers, then of words."""
         if self.words is None or not self.words.columns:
             return read(name, numbers), numbers
         X = read(name, numbers) if numbers else np.empty((rows, 0))

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from relaxboost._core.tables import MISSING
 
 Table = dict[str, NDArray[Any]]
-"""The columns by name: doubles, and text as objects."""
+"""The parsed columns by name: columns of numbers as arrays of doubles, and text as arrays of
+objects."""
 
 
 class CsvError(Exception):
-    """Rows that cannot be read.
+    """The error for rows that cannot be read.
 
     Parameters
     ----------
@@ -91,7 +92,7 @@ class ArrowParser:
         return table
 
     def _refusal(self, message: str) -> CsvError:
-        """Return an error for a message of Arrow."""
+        """Return the CsvError for an error message of Arrow."""
         number = re.search(r"Row #(\d+): ", message)
         row = None if number is None else int(number[1]) - 1
         if "invalid UTF8" in message or "\ufffd" in message:
@@ -139,7 +140,7 @@ class PandasParser:
             raise self._refusal(rows, doubles) from None
 
     def _read(self, rows: bytes, doubles: list[str], texts: list[str]) -> Any:
-        """Return columns as a frame of text, in which missing numbers are nan."""
+        """Return the columns of CSV as a pandas frame of text, in which missing numbers are nan."""
         import pandas as pd
 
         # Blank lines contain no row.
@@ -164,7 +165,7 @@ class PandasParser:
                 raise ValueError(str(warning)) from None
 
     def _refusal(self, rows: bytes, doubles: list[str]) -> CsvError:
-        """Return an error for the first row that has too many values, or no number."""
+        """Return the CsvError for the first row with too many values, or with no number."""
         lines = csv.reader(io.StringIO(rows.decode()), delimiter=self._sep)
         for row, cells in enumerate(filter(None, lines)):
             if len(cells) != len(self._header):

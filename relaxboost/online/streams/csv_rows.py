@@ -111,10 +111,12 @@ class _CsvRows:
                 return self._parser.parse(rows, doubles, [*self._texts, *self._words()])
             except CsvError as error:
                 words = self._columns.words
-                # Later rows cannot change what a base function is.
+                # The kinds of the columns are fixed by the first rows, because the base functions
+                # depend on them.
                 if words is None or before or error.column not in self._numbers():
                     raise
-                # A wrong cell must not turn a column of numbers into words.
+                # A wrong cell in a later row must not turn a column of numbers into a column of
+                # words.
                 texts = self._parser.parse(rows, [], [error.column])[error.column].tolist()
                 if is_number(next(text for text in texts if text and text.strip())):
                     raise
@@ -136,7 +138,7 @@ class _CsvRows:
                     )
 
     def _refusal(self, error: CsvError, before: int, rows: bytes) -> InputError:
-        """Return an error with row and column of the stream."""
+        """Return an InputError that names the row and the column of the stream."""
         at = "" if error.row is None else f"row {error.row + before}"
         if str(error) == NOT_UTF8:
             return InputError(f"{self._name}, {at or 'some row'}: {error}")
@@ -159,7 +161,7 @@ class _CsvRows:
 
 
 def _matrix(table: Table, name: str, columns: list[str]) -> Array:
-    """Return columns of numbers as rows."""
+    """Return the columns of numbers as a matrix of shape (rows, columns)."""
     if not columns:
         raise InputError(f"{name} has no column besides the labels")
     size = len(table[columns[0]])

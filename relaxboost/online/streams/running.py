@@ -68,15 +68,15 @@ class Progressive:
 
 
 class _Kept(NamedTuple):
-    """The state after the last complete page. A run replaces it in one assignment."""
+    """A copy of the learner's state after the last complete page, replaced as a whole."""
 
     arrays: tuple[Vector, ...]
     """Copies of `Learner.arrays`."""
     at: int
-    """The index of the next row."""
+    """The index of the next row that the learner has not learned."""
     mistakes: int
     positives: int | None
-    """The number of labels +1, which checkpoints of earlier versions do not contain."""
+    """The number of labels +1. Checkpoints of earlier versions do not contain this number."""
 
 
 class _Run:
@@ -114,7 +114,7 @@ class _Run:
         return bool(self.learner.method.loss.task == "binary")
 
     def record(self) -> ProgressRecord:
-        """Return the record of the current state."""
+        """Return the record of the progress so far."""
         learner = self.learner
         mistakes = self.kept.mistakes if self.has_labels else None
         return ProgressRecord(
@@ -126,7 +126,10 @@ class _Run:
         )
 
     def records(self, every: int | None) -> Iterator[ProgressRecord]:
-        """Learn, and yield a record after each page, or after every `every` rows and at the end."""
+        """Learn the stream page by page, and yield the records of the progress.
+
+        A record follows after each page, or after every `every` rows and at the end.
+        """
         reported = -1
         # A resumed run skips the rows before the checkpoint.
         for page in _cut(self._pages(), every):
@@ -203,7 +206,7 @@ class _Run:
         about: dict[str, Any] = {"begin": self._begin, "before": self._loss_before}
         about |= self.kept._asdict() | {"seconds": self.clock.seconds}
         del about["arrays"]
-        # In an array of doubles, None becomes nan.
+        # The array has the type double, in which None becomes nan.
         rest = {"history": np.array(self.history.records(), dtype=np.float64)}
         if self._ends:
             rest["ends"] = np.array(self._ends)
@@ -219,7 +222,10 @@ class _Run:
         return trouble
 
     def refused(self, error: InputError) -> InputError | None:
-        """Return an error that says which rows before an invalid row are learned, or None."""
+        """Return an error that says which rows before an invalid row are learned, or None.
+
+        The result is None if this run has learned no row.
+        """
         self.restore()
         unsaved = self.write()
         at = self.kept.at
@@ -322,7 +328,7 @@ class _Run:
                 positives += int(np.count_nonzero(is_positive))
         first = self._ends[0] if self._ends else _row(page.X[0], page.y)
         self._ends = [first, _row(page.X[-1], page.y, -1)]
-        # Ctrl-C may come at any time, so this is a single assignment.
+        # Ctrl-C may come at any time, so that the state is replaced by a single assignment.
         self.kept = _Kept(self._copies(), page.first + len(page.H), mistakes, positives)
 
     def _copies(self) -> tuple[Vector, ...]:
@@ -330,7 +336,7 @@ class _Run:
 
 
 def _cut(pages: Iterator[Page], every: int | None) -> Iterator[Page]:
-    """Cut pages at the multiples of `every` rows."""
+    """Yield the pages, cut at the multiples of `every` rows."""
     for first, H, y, X in pages:
         a = 0
         while a < len(H):
@@ -340,7 +346,7 @@ def _cut(pages: Iterator[Page], every: int | None) -> Iterator[Page]:
 
 
 def _check_base(state: dict[str, Any], size: int, base: BaseFunctions) -> None:
-    """Raise InputError if a checkpoint has base functions of another kind, or another number."""
+    """Raise InputError if a checkpoint has base functions of another kind, or another count."""
     kept = state.get("origin", {}).get("base functions", "")
     # The digest of base functions begins with their name.
     was = kept.rpartition(" ")[0]
@@ -355,12 +361,12 @@ def _check_base(state: dict[str, Any], size: int, base: BaseFunctions) -> None:
 
 
 def _row(x: Vector, y: Vector | None, at: int = 0) -> Vector:
-    """Return the features and the target of a row, where no target is nan."""
+    """Return the features of a row followed by its target, which is nan if there is no target."""
     return np.append(x, np.nan if y is None else y[at])
 
 
 def _difference(what: str, here: str, known: str) -> str:
-    """Return how the columns or base functions of a stream differ from those of a learner."""
+    """Return a text that says how the columns or base functions of a stream differ."""
     if what == "names":
         both = (split_columns(names.split("\n")) for names in (here, known))
         got, want = ([*numbers, *words] for numbers, words in both)

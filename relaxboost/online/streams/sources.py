@@ -167,7 +167,7 @@ def _from_disk(
 
 
 class _Pipe:
-    """CSV from an open binary file or pipe.
+    """The rows of CSV from an open binary file or pipe.
 
     The pipe keeps the first batches, up to a thousand rows, because base functions are computed
     from the first rows.
@@ -182,7 +182,7 @@ class _Pipe:
         self._rows = 0
 
     def batches(self) -> Iterator[Batch]:
-        """Yield the stored batches, then new batches as soon as they arrive."""
+        """Yield the stored first batches, and then new batches as soon as their rows arrive."""
         head = 1000
         if self._rows > head and not self._kept:
             raise InputError(f"{self._name} can be read once only, and was read; give a file")
@@ -254,7 +254,10 @@ def _numeric_columns(frame: Any, columns: TableColumns, where: str) -> list[int]
 def _items(
     source: Iterable[Any], label: str | None, name: str, columns: TableColumns
 ) -> Iterator[Batch]:
-    """Yield the items of an iterable: (x, y) or x, each an example or a block, or frames."""
+    """Yield the items of an iterable as batches.
+
+    An item is a pair (x, y), an x without label, or a frame; x is an example or a block.
+    """
     for number, item in enumerate(source):
         if label is not None:
             # A row of a frame also has `iloc`, but no columns.

@@ -110,7 +110,7 @@ class Stream:
         raise InputError(f"{self.name} is empty: it has no rows")
 
     def through(self, base: BaseFunctions) -> Stream:
-        """Return the same stream with other base functions."""
+        """Return a stream of the same examples with other base functions."""
         return self._like(base, self.start)
 
     def encoded(self, make: Callable[[Array], BaseFunctions], rows: int) -> BaseFunctions:
@@ -163,7 +163,7 @@ class Stream:
         }
 
     def _rows(self, start: int, size: int = 0) -> Iterator[tuple[int, Array, Vector | None]]:
-        """Yield (index of the first row, X, y) in pages of equal size, for batches of any size."""
+        """Yield pages of equal size as (index of the first row, X, y), from batches of any size."""
         self._check_unread()
         # A page of a live source does not wait for more rows, unless `head` requests a size.
         is_live = self._source.live and not size
@@ -199,7 +199,7 @@ class Stream:
         self._was_read = True
 
     def _page_rows(self, features: int) -> int:
-        """Return the number of rows of a page, by default a megabyte, which fits into a cache."""
+        """Return the number of rows of a page. By default a page takes a megabyte."""
         width = max(features, self.base.size(features))
         return self._size or max(1, 2**20 // (8 * width))
 
@@ -226,7 +226,11 @@ class Stream:
         return X, y
 
     def _page(self, first: int, held: list[Any]) -> tuple[int, Array, Vector | None]:
-        """Return the rows of a page as doubles; `held` contains parts of batches."""
+        """Return the first row, the features and the targets (or None) of a page.
+
+        The features and targets are doubles. `held` has pairs (X, y), the parts of batches that
+        make up the page.
+        """
         X = held[0][0] if len(held) == 1 else np.concatenate([X for X, _ in held])
         # If the fast compiled check fails, `finite_doubles` names row and column in its error.
         if X.dtype != np.float64 or np.isnan(dual_norms(X, False)).any():

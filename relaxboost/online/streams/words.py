@@ -59,7 +59,7 @@ class Words:
         return self.values([frame[name].astype(object) for name in self.columns], len(frame))
 
     def names(self) -> list[str]:
-        """Return the names of the features for a header, which do not depend on the words."""
+        """Return the names of the features. They depend on the columns, but not on the words."""
         return [f"{', '.join(self.columns)} #{place}" for place in range(BUCKETS)]
 
     def word(self, place: int) -> str:
@@ -68,7 +68,7 @@ class Words:
 
 
 def split_columns(features: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the numeric columns and the columns of words that features with these names have."""
+    """Return the numeric columns and the columns of words, given the names of the features."""
     numbers, last = list(features[:-BUCKETS]), "".join(features[-1:])
     if len(features) < BUCKETS or not last.endswith(f" #{BUCKETS - 1}"):
         return list(features), []
