@@ -30,7 +30,7 @@ from relaxboost.relaxations.bounds import level_of
 from relaxboost.solvers import METHODS
 
 ROOT = Path(__file__).parent.parent
-MOST_WORDS = 38_300  # of the README, CONTRIBUTING and docs, but for generated pages
+MOST_WORDS = 39_000  # of the README, CONTRIBUTING and docs, but for generated pages
 NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?"
 
 
@@ -240,7 +240,7 @@ def words(path: Path) -> int:
 
 @pytest.mark.parametrize("page", FRONT_DOORS)
 def test_front_doors_are_one_page_each_and_linked(page):
-    most = 950 if page in ("x_and_y.md", "my_relaxation.md") else 650
+    most = 1000 if page in ("x_and_y.md", "my_relaxation.md") else 700
     assert words(ROOT / "docs" / page) <= most
     assert page in (ROOT / "README.md").read_text()
     assert page in (ROOT / "docs" / "index.md").read_text()
@@ -253,7 +253,7 @@ def test_the_first_screen_of_the_readme():
 
 
 def test_the_trace_is_explained_in_a_page():
-    assert words(ROOT / "docs" / "trace.md") <= 500
+    assert words(ROOT / "docs" / "trace.md") <= 550
 
 
 @pytest.mark.parametrize("page", PAGES)

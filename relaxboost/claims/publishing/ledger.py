@@ -101,7 +101,11 @@ def index(all_sources: Sequence[Source]) -> str:
         lines.append(f"| [{source.key}]({file_of(source)}) | {' | '.join(map(str, numbers))} |")
     lines.append(f"| all | {' | '.join(map(str, counts(claims, unchecked)))} |")
     more = sum(len(source.misprints) for source in all_sources) - counts(claims, unchecked)[2]
-    errata = f"The errata on the pages of the sources list {more} more misprints without a check."
+    own = sum(claim.page == OWN for claim in claims)
+    errata = (
+        f"The errata on the pages of the sources list {more} more misprints without a check. "
+        f"{own} of the claims counted above are ours, and not of the sources."
+    )
     return "\n".join([*lines, "", errata, _evidence(claims), "", _MEANING])
 
 
