@@ -103,8 +103,8 @@ def index(all_sources: Sequence[Source]) -> str:
     more = sum(len(source.misprints) for source in all_sources) - counts(claims, unchecked)[2]
     own = sum(claim.page == OWN for claim in claims)
     errata = (
-        f"The errata on the pages of the sources list {more} more misprints without a check. "
-        f"{own} of the claims counted above are ours, and not of the sources."
+        f"The errata of the sources list {more} more misprints without a check. "
+        f"{own} of the claims above are ours."
     )
     return "\n".join([*lines, "", errata, _evidence(claims), "", _MEANING])
 
