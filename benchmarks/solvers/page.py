@@ -108,8 +108,9 @@ def markdown(rows: list[Row]) -> str:
         "# The suite",
         "",
         "How fast do solvers prove the optimum of a game? The suite has "
-        f"{len({row['game'] for row in rows})} games, made and real, dense and sparse. Each solver "
-        f"has one thread and at most {short(limit)} seconds to prove a gap of {first['tol']}. "
+        f"{len({row['game'] for row in rows})} games, synthetic and real, dense and sparse. "
+        "Each solver has one thread, "
+        f"and at most {short(limit)} seconds to prove a gap of {first['tol']}. "
         f"The general solvers are {', '.join(general)}.",
         "",
         *(_comparison(rows, compared) if compared else []),

@@ -222,7 +222,7 @@ class Weights(Vector):
 
 
 def normalised(raw: Array) -> Array:
-    """Return the positive part of an array, scaled to sum 1, or uniform weights if it is zero."""
+    """Return the positive part of an array over its sum, or uniform weights if it is zero."""
     positive = np.maximum(raw, 0.0)
     total = float(positive.sum())
     return positive / total if total > 0.0 else np.full(raw.shape, 1.0 / raw.size)

@@ -224,7 +224,7 @@ def json_number(x: float) -> Any:
 
 
 def simpler_numbers(x: float, low: float, high: float) -> Iterator[float]:
-    """Yield numbers near x that have a shorter text, the shortest first."""
+    """Yield numbers near x that are shorter when written as text, the shortest first."""
     length = len(short(x))
     for simple in (0.0, 1.0, -1.0, *(round(x * d) / d for d in DENOMINATORS)):
         if low <= simple <= high and simple != x and len(short(simple)) <= length:

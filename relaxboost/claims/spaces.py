@@ -53,7 +53,7 @@ class Space:
         return Space(self.sizes if sizes is None else sizes, **{**self.fields, **fields})
 
     def including(self, *instances: Mapping[str, Any]) -> Space:
-        """Return the space with given instances, in the format of files, that are drawn first."""
+        """Return a copy of the space that draws the given instances first; they are as in files."""
         found = self.but()
         found.first = [self.from_json(written) for written in instances]
         return found

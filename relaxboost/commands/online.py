@@ -61,7 +61,7 @@ _LEARNED = r"; the rows before (row \d+) are learned: correct the stream, and co
 def stream_options(
     command: Callable[..., Any], kind: type[InputFile] = InputFile
 ) -> Callable[..., Any]:
-    """Give a command the options of a stream and of a learner, as one object."""
+    """Add options for a stream and a learner to a command; it gets their values as one object."""
 
     @wraps(command)
     def collected(**given: Any) -> Any:

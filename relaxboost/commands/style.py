@@ -161,7 +161,7 @@ def show(as_json: bool, data: Any, text: str) -> None:
 
 
 def _as_text(value: Any) -> str:
-    """Return a value that JSON lacks as text; fractions may have any number of digits."""
+    """Convert a value that JSON cannot represent to text. A fraction may have many digits."""
     return number(value) if isinstance(value, Fraction) else str(value)
 
 

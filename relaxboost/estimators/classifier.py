@@ -201,7 +201,8 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     def staged_predict_proba(self) -> Any:
         """The method `staged_predict_proba(X)`: the probabilities after 1, 2, ... rounds.
 
-        They use the functions of `staged_predict`. The method exists if `predict_proba` does.
+        The probabilities come from the decision functions of `staged_predict`. This method exists
+        only if `predict_proba` exists.
         """
         return self.predict_proba and self._staged_probabilities
 

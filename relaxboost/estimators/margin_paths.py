@@ -92,7 +92,7 @@ class Games(ABC):
         return tol
 
     def shortfall(self, k: int, s: Solution, tol: float) -> str:
-        """Return a text that says why a solution is not good, or an empty string."""
+        """Return the reason why a solution is not good enough, or an empty string if it is."""
         # `idle` is the largest possible gain of the objective over the weights w = 0.
         idle = s.upper - s.game.relaxation.relaxed_margin(np.zeros(s.game.m))[0]
         said = [] if s.status == "optimal" else [s.message]

@@ -150,7 +150,7 @@ class Solution(Bracketed):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Raise an AttributeError that names the attribute of this class for `name`."""
+            """Raise an AttributeError that says which attribute to use instead of `name`."""
             if name not in _ELSEWHERE:  # repeats the original error, also from within a property
                 return object.__getattribute__(self, name)
             message = f"a Solution has no {name!r}; {_ELSEWHERE[name]}"

@@ -105,9 +105,9 @@ def _options(said: str) -> dict[str, str]:
 
 
 def load(path: str | os.PathLike[str], method: Any) -> Any:
-    """Return the learner in a file of `Learner.save`, or in a checkpoint of `progressive`.
+    """Load a learner from a file that `Learner.save` or a checkpoint of `progressive` wrote.
 
-    The learner continues with the same bits.
+    Its later results are those of the saved learner, bit for bit.
 
     Parameters
     ----------

@@ -413,7 +413,7 @@ def _stopping(
 
 
 def _with_choice(boosted: Boosted, choice: ChosenRounds) -> Boosted:
-    """Return the result with the status of the choice; warn if 0 rounds were chosen."""
+    """Return the result, whose status says how the rounds were chosen. Warn if there are none."""
     tried = len(choice.scores) - 1
     status = boosted.status
     # A choice of 0 rounds ends the run by a callback.

@@ -418,7 +418,7 @@ class Graph:
 
 
 class ExtraFeatures(UserWarning):
-    """The warning that costs ignore some features of a graph, from which they were not learned."""
+    """The warning that a graph has features which the costs ignore: they learned none of these."""
 
 
 def features_by_name(graph: Graph, names: tuple[str, ...], arcs: bool = False) -> Array:

@@ -148,7 +148,10 @@ def _features(
     node_features: str | Sequence[str] | None,
     at: str,
 ) -> tuple[Array | None, list[str] | None, bool]:
-    """Return the features of the sites, their names, and whether both arcs of an edge share one."""
+    """Return features of sites, the names of the features, and whether edges share their site.
+
+    An edge shares its site if both of its arcs belong to the same one.
+    """
     of_edges, first = _columns("edge", [(edge[:-1], edge[-1]) for edge in edges], features)
     of_nodes, last = _columns("node", list(G.nodes(data=True)), node_features)
     here, there = of_nodes[tail], of_nodes[head]

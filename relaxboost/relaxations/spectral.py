@@ -242,7 +242,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
     ks: Any
     weights: Any
     _rule: Any = field(default=None, init=False, repr=False)
-    """The rule of a spectrum that is not given as a mixture. `ks` and `weights` are then empty."""
+    """The function that computes the spectrum if `ks` and `weights` are empty."""
 
     def __post_init__(self) -> None:
         ks = exact_vector("SpectralRisk", "ks", self.ks)

@@ -99,7 +99,7 @@ def test_misprints_are_in_the_errata_alone():
     assert "* [p. 2](s.md#s-wrong): x ≤ 1/2<br>*Read:* At most 1.<br>*Harm:* None." in text
     assert text.count("x ≤ 1/2") == text.count("At most 1.") == 1
     assert "**Read instead (instances):** In the errata." in text
-    assert text.count("**Refuted:**") == 1
+    assert text.count("**Refuted, because this is false:**") == 1
 
 
 def test_the_overview_counts():
@@ -117,7 +117,8 @@ def test_the_page_says_what_is_on_record():
     )
     assert "## MADE-trace\n\n**False as stated (counterexample).** The loss" in page
     assert "\n\nTheorem 1 | rate. `L_t ≤ e^{−t/30} [1](2) < ‖d‖_1` Given: ε > 0" in page
-    assert "**Refuted:** `0.25 <= -0.5 (square)`\n\n```\nt = -1/2, k = 1, loss = hin" in page
+    false = "**Refuted, because this is false:** `0.25 <= -0.5 (square)`"
+    assert f"{false}\n\n```\nt = -1/2, k = 1, loss = hin" in page
     assert "```\nA = [1/3  1]\n    [ -1  0]\nd = [1/3  2/3]\nepsilon = 1/10\n```" in page
     assert "**True instead (instances):** It is at most 1. `L_t ≤ 1`\n\nSince it falls." in page
     assert page.count("![") == 2

@@ -132,4 +132,6 @@ def test_what_is_printed_readings_and_proofs_are_shown(tmp_path):
 def test_a_counterexample_that_refutes_nothing_is_left_out(tmp_path, monkeypatch):
     monkeypatch.setattr(made.few, "counterexamples", [{"t": "1/2", "k": 1, "loss": "hinge"}])
     write_report([made.few.check(5)], tmp_path / "r.html", [made.few])
-    assert "<strong>Refuted:</strong>" not in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "<strong>Refuted, because this is false:</strong>" not in (
+        tmp_path / "r.html"
+    ).read_text(encoding="utf-8")

@@ -79,7 +79,7 @@ def _points(program: LinearProgram, rows: list[Row]) -> str:
 
 
 def _odd_part(denominator: int) -> int:
-    """Return a denominator without its factors 2 and 5, which finite decimals may have."""
+    """Divide a denominator by its factors 2 and 5: the result is 1 for a finite decimal."""
     for prime in (2, 5):
         while denominator % prime == 0:
             denominator //= prime

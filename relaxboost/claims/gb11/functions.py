@@ -67,7 +67,7 @@ def _(x: Instance) -> Slacks:
 
 
 def _points(x: Instance) -> Any:
-    """Return the number of the point of each example: all the same, or all different."""
+    """Return the index of the point x_n of each example: one point for all, or one for each."""
     return np.arange(x.y.size) * (x.at == "apart")
 
 

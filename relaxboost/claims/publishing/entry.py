@@ -61,7 +61,7 @@ def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
     if claim.caused_by:
         yield EntryPart("text", f"{claim.source.key}-{claim.caused_by}.", "Caused by")
     for evidence in [refutation(claim)] if brief and refuted else refutations(claim, claim.stated):
-        yield EntryPart("text", code(measured(evidence.slack)), "Refuted:")
+        yield EntryPart("text", code(measured(evidence.slack)), "Refuted, because this is false:")
         yield EntryPart("data", columns(evidence.instance))
     yield from _proof(claim.stated)
     for correction in claim.corrections:

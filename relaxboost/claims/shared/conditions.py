@@ -65,7 +65,7 @@ class Conditions(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether each condition holds or is declared. Then Thm 7 and Lemma 8 apply."""
+        """Whether every condition holds or is declared to hold. If so, Thm 7 and Lemma 8 apply."""
         return all(c.verdict in ("holds", "declared") for c in self)
 
     def __str__(self) -> str:

@@ -12,7 +12,7 @@ from relaxboost.claims.sides import on_simplex
 
 
 def distribution(values: Any) -> list[Fraction]:
-    """Return a vector of non-negative doubles as fractions, scaled to sum 1."""
+    """Return a vector of non-negative doubles as fractions, scaled so that their sum is 1."""
     return list(on_simplex(exactly(values)))
 
 

@@ -67,7 +67,8 @@ def _level(u: Array, total: Array | float) -> Array:
 def _max_norm(u: Array, k: int, beta: float) -> Array:
     """Return the distribution for the penalty s‖d‖_∞.
 
-    By Lagrange multipliers, d_i = min(t, ξ e^{−u_i/β}), where Σ β [log(ξ e^{−u_i/β}/t)]_+ = s.
+    By Lagrange multipliers, d_i = min(t, ξ e^{−u_i/β}), where t and ξ are such that Σ d_i = 1 and
+    Σ β [log(ξ e^{−u_i/β}/t)]_+ = s.
     """
     q = _level(u / beta, _strength(u.shape[-1], k) / beta)
     return _softmax(np.maximum(u, beta * q), beta)

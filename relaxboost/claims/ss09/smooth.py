@@ -172,7 +172,7 @@ def smooth(u: Array, k: int, beta: float, f: str = "caps") -> Array:
 
 
 def margin(u: Array, k: int, f: str = "caps") -> Array:
-    """Return −f̃*(−u). For caps it is the mean of the k smallest margins."""
+    """Return the relaxed margin −f̃*(−u), for caps the mean of the k smallest margins."""
     return FORMS[f].margin(u, k)
 
 

@@ -105,12 +105,12 @@ def comes_from(given: Any, package: str, name: str) -> bool:
 
 
 def is_classifier(given: Any) -> bool:
-    """Return whether an object is a model of either library in scikit-learn's interface."""
+    """Return whether an object is an XGBoost or LightGBM model with scikit-learn's interface."""
     return comes_from(given, "xgboost", "XGBModel") or comes_from(given, "lightgbm", "LGBMModel")
 
 
 def read(given: Any) -> BoostedTrees | None:
-    """Return a model of either library as its trees; None for anything else.
+    """Return the trees of an XGBoost or LightGBM model; None for anything else.
 
     Raises
     ------

@@ -275,7 +275,7 @@ class Trees(WeakLearner):
 
 
 class _Grower(Pool):
-    """A pool that grows a tree for each target; LightGBM bins the features once."""
+    """A pool that grows one tree for each target. LightGBM bins the features once for all trees."""
 
     def __init__(
         self, learner: Trees, X: Array, measure: Empirical, outputs: int, rng: Generator

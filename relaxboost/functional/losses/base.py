@@ -118,7 +118,7 @@ class Risk(ABC):
         return None
 
     def softened(self, F: Array, gradient: Array) -> Array:
-        """Return the function that `Refitted` projects: ∇R, for hinges the ∇ of a smooth risk."""
+        """Return the gradient that `Refitted` projects: for hinges, that of a smooth risk."""
         return gradient
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array | None:

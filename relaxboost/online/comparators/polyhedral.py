@@ -184,7 +184,7 @@ class LossGame:
         return A, CapsWithCosts(Caps(shares), tuple(costs.tolist()))
 
     def distribution(self, slopes: Vector | None) -> Vector:
-        """Return the d of the game for slopes of the losses of shape (m,), or None for `Inner`."""
+        """Return the distribution d of the game for the slopes of the losses, of shape (m,)."""
         if slopes is None:
             return self._d
         # A negative slope belongs to the row h, and a positive slope to the row −h.

@@ -82,7 +82,7 @@ class _Level:
         self._start = math.log(spread) if spread > 0.0 else 0.0
 
     def solve(self, miss: Callable[[float], tuple[float, float]]) -> float:
-        """Return the x at which the decreasing function `miss` is zero, and set t at this x."""
+        """Return the x at which the decreasing function `miss` is zero, and evaluate t there."""
         x = decreasing_root(miss, self._start, 2.0, 1e-15)
         if x != self._last:
             self.evaluate(x)
