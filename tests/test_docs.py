@@ -22,7 +22,7 @@ import pytest
 
 import relaxboost as rb
 from docs import family_tables
-from docs.hooks import gallery, reference
+from docs.hooks import gallery, reference, scripts
 from relaxboost import solvers
 from relaxboost.claims.publishing.pages import details_of, file_of
 from relaxboost.commands.cli import main
@@ -424,3 +424,22 @@ def test_the_demo_runs_and_draws(tmp_path):
         assert found.lower <= float(upper) + 1e-12
         assert float(upper) - float(lower) <= 1e-9
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("y_n, f_{t−1}", "y<sub>n</sub>, f<sub>t−1</sub>"),
+        ("‖Aᵀd_t‖_∞", "‖Aᵀd<sub>t</sub>‖<sub>∞</sub>"),
+        ("R^m_+ e^{j_t}", "R<sup>m</sup><sub>+</sub> e<sup>j<sub>t</sub></sup>"),
+        ("a &lt;= max_{i in g} u", "a ≤ max<sub>i ∈ g</sub> u"),
+        ("n_jobs, <code>d_i</code>, x86_64", "n_jobs, <code>d_i</code>, x86_64"),
+        (
+            '<div class="highlight"><pre><span></span><code>F = Σ u_i\n</code></pre></div>',
+            '<div class="formula">F = Σ u<sub>i</sub></div>',
+        ),
+    ],
+)
+def test_formulas_of_docstrings_are_set(written, shown):
+    page = types.SimpleNamespace(file=types.SimpleNamespace(src_uri="api/game.Game.md"))
+    assert scripts.on_page_content(written, page) == shown

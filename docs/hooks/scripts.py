@@ -1,0 +1,61 @@
+"""The formulas of docstrings: mkdocs sets their subscripts, superscripts and relations.
+
+Docstrings have formulas in Unicode, such as Σ_i d_i <= 1, because terminals show them too.
+"""
+
+import re
+from html import unescape
+from typing import Any
+
+_TAG = re.compile(r"(<[^>]+>)")
+_BLOCK = re.compile(r'<div class="[^"]*highlight"><pre>(.*?)</pre></div>', re.DOTALL)
+_FORMULA = re.compile(r"^[^>]*[Σγλ‖][^>]*$")
+_RELATIONS = {" &lt;= ": " ≤ ", " &gt;= ": " ≥ ", " -&gt; ": " → "}
+_VERBATIM = re.compile(r"<(/?)(code|pre|math|script|style|svg)\b")
+_SCRIPTED = re.compile(
+    r"(?P<base>(?:(?<![\w.])|(?<=[AᵀΣ0-9]))"
+    r"(?:min|max|sup|AvgMin|[A-Za-zα-ωΑ-Ω]\u0302?['*]?)|[\])‖∇ℝ|])"
+    r"(?P<mark>[_^])"
+    r"(?P<script>\{[^{}]*\}|\([^()]*\)|inf|emp|head|tail|[*+∞]|[A-Za-z0-9]{1,2}|[α-ω]|P\u0302)"
+    r"(?P<sign>_[+*])?"
+    r"(?![A-Za-z0-9_{\u0302])"
+)
+"""A letter or a bracket with a subscript or a superscript, as docstrings write it: d_i, w_{t+1}."""
+
+
+def _scripted(found: re.Match[str]) -> str:
+    """Return d_i with its script in HTML, which keeps the font of the text around it."""
+    script = found["script"].strip("{}").replace("inf", "∞").replace(" in ", " ∈ ")
+    tag = "sub" if found["mark"] == "_" else "sup"
+    sign = f"<sub>{found['sign'][1:]}</sub>" if found["sign"] else ""
+    return f"{found['base']}<{tag}>{_SCRIPTED.sub(_scripted, script)}</{tag}>{sign}"
+
+
+def _shown(found: re.Match[str]) -> str:
+    """Return a block of a docstring as a formula if it is one, and as code otherwise."""
+    text = re.sub(r"<[^>]+>", "", found[1]).strip()
+    if _FORMULA.match(unescape(text).replace(">=", "≥")):
+        return f'<div class="formula">{text}</div>'
+    return found[0]
+
+
+def _plain_formulas(html: str) -> str:
+    """Set the subscripts, the superscripts and the relations of text that is not code."""
+    depth, parts = 0, _TAG.split(html)
+    for i, part in enumerate(parts):
+        if i % 2:
+            if tag := _VERBATIM.match(part):
+                depth += -1 if tag[1] else 1
+        elif not depth:
+            text = _SCRIPTED.sub(_scripted, part)
+            for ascii_form, sign in _RELATIONS.items():
+                text = text.replace(ascii_form, sign)
+            parts[i] = text
+    return "".join(parts)
+
+
+def on_page_content(html: str, page: Any, **_: object) -> str:
+    """Set the formulas of a page that are text, and those that are blocks of a docstring."""
+    if page.file.src_uri.startswith("api/"):
+        html = _BLOCK.sub(_shown, html)
+    return _plain_formulas(html)
