@@ -104,6 +104,8 @@ def _proof(statement: Statement) -> Iterator[EntryPart]:
     for text in paragraphs(statement.note):
         yield EntryPart("text", text)
     for step in statement.steps:
-        cases = f" for {step.every.words}" if isinstance(step.every, WorstCases) else ""
+        text = reading(step.stated.words).rstrip(".")
+        formula = f": {code(step.stated.formula)}" if step.stated.formula else ""
+        cases = f" Computed for {step.every.words}." if isinstance(step.every, WorstCases) else ""
         note = " ".join(["", *paragraphs(step.stated.note)])
-        yield EntryPart("step", f"{said(step.stated)}{cases}{note}")
+        yield EntryPart("step", f"{text}{formula}.{cases}{note}")
