@@ -24,6 +24,7 @@ from relaxboost.claims.publishing.pages import (
     counts,
     file_of,
     pages,
+    title_of,
 )
 from relaxboost.claims.record import (
     COUNTEREXAMPLE,
@@ -67,7 +68,7 @@ Every claim has one of these statuses:
 * *open*: no counterexample and no proof is known.
 * *not decidable here*: no computation can settle the statement.
 
-After the status, the evidence stands in brackets:
+The evidence follows in brackets:
 
 * *counterexample*: one instance in short numbers violates the statement.
 * *proof*: the page has a proof, and each of its steps was checked numerically on instances.
@@ -75,9 +76,6 @@ After the status, the evidence stands in brackets:
 * *instances*: random and structured instances were checked. That is evidence, and not a proof.
 * *worst case*: for some values of the parameters, a semidefinite program gives the worst case over
   all instances of any dimension, and its dual solution proves it in exact numbers.
-
-Each source has a page with its results and its errors. Longer sources have a second page with every
-claim, its proof and its counterexamples.
 
 ```
 relaxboost claims show SS09-T9        # show a claim in full
@@ -98,7 +96,9 @@ def index(all_sources: Sequence[Source]) -> str:
     lines = [_HEAD, f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for source in all_sources:
         numbers = counts(source.claims.values(), source.not_checked)
-        lines.append(f"| [{source.key}]({file_of(source)}) | {' | '.join(map(str, numbers))} |")
+        lines.append(
+            f"| [{title_of(source)}]({file_of(source)}) | {' | '.join(map(str, numbers))} |"
+        )
     lines.append(f"| all | {' | '.join(map(str, counts(claims, unchecked)))} |")
     more = sum(len(source.misprints) for source in all_sources) - counts(claims, unchecked)[2]
     own = sum(claim.page == OWN for claim in claims)

@@ -52,6 +52,17 @@ def details_of(source: Source) -> str:
     return file_of(source) if few else f"{source.key.lower()}-details.md"
 
 
+def title_of(source: Source) -> str:
+    """Return the authors and the year of a source with its key, or else the key alone."""
+    dated = re.match(r"(.+?) \((\d{4})\)", source.reference)
+    authors, year = dated.groups() if dated else (source.reference.partition(",")[0], "")
+    names = [re.sub(r"^(?:[A-Z]\. )+", "", name) for name in re.split(", | and ", authors)]
+    if " ".join(names) == " ".join(re.split(", | and ", authors)):  # no initials, so no authors
+        return source.key
+    together = " & ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return " ".join(filter(None, (together, year, f"({source.key})")))
+
+
 def anchor(id: str) -> str:
     """Return the HTML anchor of the section of a claim."""
     return "".join(c for c in id.lower() if c.isalnum() or c in "-_")
@@ -69,7 +80,7 @@ def pages(source: Source) -> dict[str, str]:
     if details_of(source) == file_of(source):
         return {file_of(source): f"{first}\n{details}"}
     title = (
-        f"# {source.key}: details\n\nThis page has every claim about the source, with its "
+        f"# {as_markdown(title_of(source))}: details\n\nThis page has every claim about the source, with its "
         f"proof or counterexample. [Results and errata]({file_of(source)}) is the overview.\n"
     )
     return {file_of(source): first, details_of(source): f"{title}\n{details}"}
@@ -81,7 +92,12 @@ def _front(source: Source) -> Iterator[str]:
     found = zip(counts(claims, source.not_checked), (*STATUSES, UNDECIDABLE), strict=True)
     total = ", ".join(f"{status} ({number})" for number, status in found if number)
     number = len(claims) + len(source.not_checked)
-    yield from (f"# {source.key}", "", f"{as_markdown(source.reference).rstrip('.')}.", "")
+    yield from (
+        f"# {as_markdown(title_of(source))}",
+        "",
+        f"{as_markdown(source.reference).rstrip('.')}.",
+        "",
+    )
     yield from (f"Verdicts on {number} statements: {total}.", _HEAD)
     if details_of(source) != file_of(source):
         rows = (_row(claim) for claim in claims if not claim.part_of)
@@ -117,7 +133,8 @@ def _details(source: Source) -> Iterator[str]:
         if not claim.part_of:
             found = verdict(claim)
             found = f"**{found[:1].upper()}{found[1:]}.** {as_markdown(claim.stated.words)}"
-            yield from (f"## {claim.id}", "", found)
+            where = f"{as_markdown(claim.location)} ({claim.id})"
+            yield from (f"## {where} {{#{anchor(claim.id)}}}", "", found)
             yield from _markdown(claim, proved)
             yield from _folded(source, claim.id.partition("-")[2], proved)
     others = [*_folded(source, DISPLAYS, proved)]
