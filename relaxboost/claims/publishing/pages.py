@@ -81,7 +81,8 @@ def pages(source: Source) -> dict[str, str]:
         return {file_of(source): f"{first}\n{details}"}
     title = (
         f"# {as_markdown(title_of(source))}: details\n\nThis page has every claim about the "
-        f"source, with its proof or counterexample. [Results and errata]({file_of(source)}) is the overview.\n"
+        f"source, with its proof or counterexample. [Results and errata]({file_of(source)}) is "
+        "the overview.\n"
     )
     return {file_of(source): first, details_of(source): f"{title}\n{details}"}
 
