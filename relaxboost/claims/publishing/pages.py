@@ -194,11 +194,16 @@ def _grouped(found: dict[str, dict[str, None]], separator: str) -> Iterator[str]
 
 
 def _link(source: Source, id: str, text: str = "") -> str:
-    """Return a link to a claim or to the errata, or the text alone if there is neither."""
+    """Return a link to a claim or to the errata, or the text alone if there is neither.
+
+    A link to the errata names the place of the misprint if a text is given.
+    """
     if id in {*source.claims, *(one.id for one in source.not_checked)}:
         return f"[{text or id}]({details_of(source)}#{anchor(id)})"
-    if id in {one.id for one in source.misprints}:
-        return f"[{text or id}]({file_of(source)}#errata)"
+    for one in source.misprints:
+        if one.id == id:
+            label = f"errata, {as_markdown(one.place)}" if text else "errata"
+            return f"[{label}]({file_of(source)}#errata)"
     return text or id
 
 
