@@ -66,18 +66,18 @@ def agree(printed: str, shown: str) -> bool:
 def run_page(path: Path, module: types.ModuleType) -> list[tuple[str, str | None, str]]:
     """Run the blocks of a page one after the other; return (code, shown, printed) for each.
 
-    A block of Python with a title is added to the file of this name instead. The blocks of
-    commands are run and checked, too.
+    A block with a title is added to the file of this name instead. The blocks of commands are
+    run and checked, too.
     """
     result = []
-    pattern = r"```(python|console)(?: title=\"([\w.]+)\")?\n(.*?)```(?:\n\n```\n(.*?)```)?"
+    pattern = r"```(\w+)(?: title=\"([\w.]+)\")?\n(.*?)```(?:\n\n```\n(.*?)```)?"
     for language, title, code, shown in re.findall(pattern, path.read_text(), re.DOTALL):
-        if language == "console":
-            run_console(path, code)
-        elif title:
+        if title:
             with Path(title).open("a", encoding="utf-8") as file:
                 file.write(code)
-        else:
+        elif language == "console":
+            run_console(path, code)
+        elif language == "python":
             with contextlib.redirect_stdout(io.StringIO()) as out:
                 exec(compile(code, path.name, "exec", dont_inherit=True), vars(module))
             result.append((code, shown or None, out.getvalue()))
