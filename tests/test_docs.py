@@ -38,13 +38,6 @@ def blocks(path: Path, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", path.read_text(), re.DOTALL)
 
 
-def sessions(path: Path) -> list[tuple[str, str | None]]:
-    """Return the python blocks of a page, each with the output shown after it, or None."""
-    pattern = r"```python\n(.*?)```(?:\n\n```\n(.*?)```)?"
-    found = re.findall(pattern, path.read_text(), re.DOTALL)
-    return [(code, shown or None) for code, shown in found]
-
-
 def run_console(path: Path, block: str) -> None:
     """Run the commands of a block, and check that they print the lines below them, in order."""
     for given in re.split(r"^\$ relaxboost ", block, flags=re.MULTILINE)[1:]:
@@ -73,21 +66,21 @@ def agree(printed: str, shown: str) -> bool:
 def run_page(path: Path, module: types.ModuleType) -> list[tuple[str, str | None, str]]:
     """Run the blocks of a page one after the other; return (code, shown, printed) for each.
 
-    The blocks of commands between those of Python are run and checked, too.
+    A block with a title is added to the file of this name instead. The blocks of commands are
+    run and checked, too.
     """
     result = []
-    commands = re.compile(r"```console\n(.*?)```", re.DOTALL)
-    text, done = path.read_text(), 0
-    for code, shown in sessions(path):
-        start = text.index(f"```python\n{code}", done)
-        for block in commands.findall(text, done, start):
-            run_console(path, block)
-        done = start + len(code)
-        with contextlib.redirect_stdout(io.StringIO()) as out:
-            exec(compile(code, path.name, "exec", dont_inherit=True), vars(module))
-        result.append((code, shown, out.getvalue()))
-    for block in commands.findall(text, done):
-        run_console(path, block)
+    pattern = r"```(\w+)(?: title=\"([\w.]+)\")?\n(.*?)```(?:\n\n```\n(.*?)```)?"
+    for language, title, code, shown in re.findall(pattern, path.read_text(), re.DOTALL):
+        if title:
+            with Path(title).open("a", encoding="utf-8") as file:
+                file.write(code)
+        elif language == "console":
+            run_console(path, code)
+        elif language == "python":
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                exec(compile(code, path.name, "exec", dont_inherit=True), vars(module))
+            result.append((code, shown or None, out.getvalue()))
     return result
 
 

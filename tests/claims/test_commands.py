@@ -291,9 +291,8 @@ def test_what_a_file_prints_is_no_data(call, odd):
 
 def test_the_page_about_theorems_goes_into_a_file_as_it_says(call, tmp_path):
     text = (ROOT / "docs" / "theorem.md").read_text()
-    code = "".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL)[-2:])
     path = tmp_path / "notes.py"
-    path.write_text(re.sub(r"^print.*\n", "", code, flags=re.MULTILINE))
+    path.write_text("".join(re.findall(r'```python title="notes.py"\n(.*?)```', text, re.DOTALL)))
     status, out, err = call("check", "--file", path, "--trials", 20, "--json")
     assert (status, err) == (0, "")
     assert [one["status"] for one in json.loads(out)] == ["false as stated"]

@@ -42,6 +42,18 @@ def test_the_example_takes_three_lines():
     assert len(body) + text.count("import assert_bracketed") == 3
 
 
+def test_the_file_of_the_tutorial_fails_as_the_tutorial_says(installed, tmp_path):
+    text = (ROOT / "docs" / "my_solver.md").read_text()
+    (code,) = re.findall(r'```python title="test_my_solver.py"\n(.*?)```', text, re.DOTALL)
+    (tmp_path / "test_my_solver.py").write_text(code)
+    result = run(installed, tmp_path, "-q", "-rf")
+    (counts,) = re.findall(r"^(\d+ failed, \d+ passed) in", text, re.MULTILINE)
+    assert counts in result.stdout
+    shown = re.findall(r"^FAILED \S+", text, re.MULTILINE)
+    assert shown
+    assert all(line in result.stdout for line in [*shown, "test_my_solver[identity-2]"])
+
+
 SUITE = """
 def test_it(certified_games):
     print("found:", *certified_games)

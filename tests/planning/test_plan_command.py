@@ -379,25 +379,3 @@ def test_commands_of_the_page_work(folder, capsys):
     for command in commands:
         status, _, err = run(command, capsys)
         assert (status, err) == (0, ""), command
-
-
-def test_the_tutorial_prints_what_it_shows(folder, capsys):
-    """The commands of the page give the numbers of its Python."""
-    page = (Path(__file__).parents[2] / "docs" / "routes.md").read_text()
-    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    names: dict = {}
-    for block in blocks:
-        if "edges =" in block or "to_csv" in block:
-            exec(block, names)
-    capsys.readouterr()
-    first, *rest = re.findall(r"^relaxboost plan ([^#\n]*)", page, re.MULTILINE)
-    status, out, err = run(first, capsys)
-    assert (status, err) == (0, "")
-    shown = page.split(first)[1].split("```")[2].strip().splitlines()
-    printed = [line for line in out.splitlines() if not re.match("data|prob|meth|stat|writ", line)]
-    for line, other in zip(shown, printed, strict=True):
-        # The last digits are those of a solver.
-        digits = re.compile(r"(\d\.\d{3})\d*")
-        assert digits.sub(r"\1", line).split() == digits.sub(r"\1", other).split()
-    for command in rest:
-        assert run(command, capsys)[::2] == (0, ""), command
