@@ -47,8 +47,9 @@ class CuttingPlanesRun(Booster):
     of column generation with the roles exchanged: w takes the place of the distribution, and the
     distributions v that have been found take the place of the columns. The w of the next cut lies
     on the segment from the best known w to the solution of the program, near the best known w. If
-    the cut does not exclude the solution, the value at the new w closes most of the gap. The
-    distribution d is the mean of the distributions v, weighted by the multipliers of their cuts.
+    the new cut does not cut off the solution of the program, F at the new w closes most of the gap.
+    The distribution d is the mean of the distributions v, weighted by the multipliers of their
+    cuts.
 
     Parameters
     ----------
@@ -61,11 +62,12 @@ class CuttingPlanesRun(Booster):
 
     inner = "cuts"
     inner_share = 0.9
-    """The share of the best known w in the point of the next cut (Ben-Ameur & Neto 2007).
+    """The weight of the best known w in the convex combination w at which the next cut is computed.
 
-    With 0 the method is that of Kelley, whose points jump between corners. On Gini's risk of 1000 x
-    20 returns, shares of 0.8 to 0.95 needed at most 158 rounds to a relative gap of 1e-6. A share
-    of 0.5 needed 267 rounds, and 0 more than 3000."""
+    Ben-Ameur & Neto (2007) introduced this convex combination. With a weight of 0 the method is
+    Kelley's cutting plane method, in which w jumps between the corners of its domain. On Gini's
+    risk of 1000 x 20 returns, weights of 0.8 to 0.95 needed at most 158 rounds to a relative gap of
+    1e-6. A weight of 0.5 needed 267 rounds, and a weight of 0 needed more than 3000."""
     active: FullWeights
 
     def __init__(self, game: Game, clock: Clock, before: CombinedHypothesis) -> None:

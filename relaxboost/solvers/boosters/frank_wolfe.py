@@ -107,9 +107,9 @@ class CorrectiveRun(Booster):
         return self
 
     def ask(self, game: Game) -> Best | Dense:
-        """Return the answer of the weak learner to the current distribution d.
+        """Return the best hypothesis for the current distribution d, which the weak learner finds.
 
-        The answer is the best atom of the domain of the weights, or dense weights if the domain is
+        The result is the best atom of the domain of the weights, or dense weights if the domain is
         an `L2Ball` or a `SquaredNorm`. For the step rules in `EXCHANGING`, the method also stores
         the edges of the columns found so far, if the search for the best atom computes them.
         """
@@ -119,10 +119,11 @@ class CorrectiveRun(Booster):
         return best
 
     def advance(self, best: Best | Dense) -> Booster | None:
-        """Change the weights w by the step rule. `best` is the answer of the weak learner.
+        """Move the weights w by a step of the step rule.
 
-        Return None if the gap of the smoothed game is at most the target of the run, or if w has
-        not changed for more than `PATIENCE_ROUNDS` rounds.
+        `best` is the atom or the dense weights that the weak learner has returned. Return None if
+        the gap of the smoothed game is at most the target of the run, or if w has not changed for
+        more than `PATIENCE_ROUNDS` rounds.
         """
         self._round += 1
         if self._is_idle():

@@ -41,8 +41,8 @@ class FullyCorrectiveRun(Booster):
     changes much from round to round. The run then moves w towards the best w by a line search on
     F(Aw). Let Φ(w) be the minimum over the hull of <d, Aw> plus the weighted mean of the values of
     f. Φ is concave, and largest at the best w. Φ(w) is at least F(Aw), and equals F(Aw) at the
-    current w. So the slope of F(Aw) towards the best w is at least the gap, and a round increases
-    F(Aw) at least as much as a step of Frank–Wolfe.
+    current w. Therefore the slope of F(Aw) towards the best w is at least the gap, and a round
+    increases F(Aw) at least as much as a step of Frank–Wolfe.
     """
 
     inner = "hull"

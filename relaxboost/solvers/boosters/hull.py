@@ -85,7 +85,8 @@ class Hull:
     def _make_room(self) -> None:
         """Drop every distribution of weight 0.
 
-        If more than half of the array entries are still in use, the length of the arrays doubles.
+        If more than half of each array is still in use after that, the length of the arrays
+        doubles.
         """
         # A distribution without weight is the worst one for an earlier w only.
         keep = np.flatnonzero(self.weights)
@@ -101,7 +102,7 @@ class Hull:
 
 
 def _widen(array: NDArray[np.float64], keep: NDArray[np.int64], size: int) -> NDArray[np.float64]:
-    """Return an array of `size` columns: the columns of `array` with indices `keep`, then zeros."""
+    """Return an array of `size` columns. The columns `keep` of `array` come first, then zeros."""
     wider = np.zeros((array.shape[0], size), order="F")
     wider[:, : keep.size] = array[:, keep]
     return wider

@@ -36,7 +36,8 @@ class MLPBoost(SmoothedMethod):
     beta, smoothing
         The weight β > 0 and the function h of the smoothing; see `SmoothedMethod`.
     step : {"short", "line-search"}
-        ``"short"`` is the step of SS09 Fig. 1, and ``"line-search"`` is the step that maximises D.
+        ``"short"`` is the step of Shalev-Shwartz & Singer (2009), Fig. 1, and ``"line-search"`` is
+        the step that maximises D.
 
     References
     ----------

@@ -37,7 +37,7 @@ class SmoothedMargin:
         self._binary = smoothing == "binary-entropy"
 
     def value(self, u: Vector, d: Vector) -> float:
-        """Return the smoothed margin of `u`. `d` must be the distribution that attains it."""
+        """Return the smoothed margin of `u`, which the distribution `d` attains."""
         h = float(xlogy(d, d).sum()) + math.log(d.size)
         if self._binary:
             h += float(xlog1py(1.0 - d, -d).sum())

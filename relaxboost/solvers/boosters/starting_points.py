@@ -37,13 +37,13 @@ def check_relaxation(
 def check_atoms(method: Method, game: Game) -> None:
     """Raise an InputError if the domain of the weights w has no atoms.
 
-    Atoms are the corners of sets such as `L1Ball`, and give weight to at most one hypothesis. The
-    methods that call this function build w from atoms. Euclidean sets have no atoms.
+    Atoms are the corners of sets such as `L1Ball`. An atom gives weight to at most one hypothesis.
+    The methods that call this function build w from atoms. Euclidean sets have no atoms.
     """
     if not isinstance(game.over, AtomicSet):
         raise InputError(
             f"{type(method).__name__}() gives weights to single columns, so it is for games over "
-            f"L1Ball, Simplex and FullSimplex, and this one is over {game.over!r}; "
+            f"L1Ball, Simplex and FullSimplex, and this game is over {game.over!r}; "
             'use method="fully-corrective"'
         )
 

@@ -36,7 +36,7 @@ class HardMarginMethod(Method):
         check_relaxation(self, game, (HardMargin,), purpose)
         if not isinstance(game.over, L1Ball):
             raise InputError(
-                f"{type(self).__name__}() is for games over L1Ball(radius), and this one is over "
+                f"{type(self).__name__}() is for games over L1Ball(radius), and this game is over "
                 f'{game.over!r}; use method="auto"'
             )
 
