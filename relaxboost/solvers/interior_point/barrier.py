@@ -1,4 +1,4 @@
-"""Linear inequalities, each with a slack and a multiplier whose product converges to zero."""
+"""Linear inequalities of the interior point method, each with a slack and a multiplier."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Array
 
 FRACTION_TO_BOUNDARY = 0.995
-"""The length of a step, divided by the length at which a slack or a multiplier becomes zero. 0.995
-is a usual value (Wright 1997, Section 10.4)."""
+"""The length of a step of the interior point method, divided by the length at which a slack or a
+multiplier becomes zero. 0.995 is a usual value (Wright 1997, Section 10.4)."""
 SMALLEST_SLACK = float(np.finfo(np.float64).tiny) ** 0.25
-"""The smallest slack. A multiplier of 1 divided by such a slack is about 1e77, and the square of
-this quotient is still a finite double."""
+"""The smallest slack that the interior point method stores. A multiplier of 1 divided by such a
+slack is about 1e77, and the square of this quotient is still a finite double."""
 
 
 class Barrier:
-    """Arrays of inequalities, each with a positive slack and a positive multiplier.
+    """The inequalities of an interior point method, each with a positive slack and a multiplier.
+
+    The product of slack and multiplier of each inequality converges to zero during a run.
 
     Parameters
     ----------
@@ -50,7 +52,7 @@ class Barrier:
     def missing(self, centre: Array | float) -> Array:
         """Return the steps of the multipliers after which slack times multiplier is `centre`.
 
-        The slacks are assumed to be constant. The step is 0 for entries that are not inequalities.
+        The slacks stay constant in this step. The step is 0 for entries that are not inequalities.
         """
         return np.where(self.live, centre / self.slack - self.mult, 0.0)
 
@@ -70,7 +72,7 @@ class Barrier:
         The products are those after the slacks move by `step` times `dslack` and the multipliers by
         `dual_step` times `dmult`. A product in [`centre` / 10, 10 · `centre`] gets the correction 0
         (Gondzio 1996, β = 0.1). A product above this interval gets a negative correction, which is
-        cut off at −10 · `centre`. A product below it gets a positive correction.
+        at least −10 · `centre`. A product below this interval gets a positive correction.
         """
         after = (self.slack + step * dslack) * (self.mult + dual_step * dmult)
         # Lowering a large product at once would spoil the direction for all others.
@@ -101,6 +103,6 @@ class Barrier:
 
 
 def _step_to_boundary(x: Array, dx: Array) -> float:
-    """Return the largest step of at most 1 for which x + step · dx has no negative entry."""
+    """Return the largest step in [0, 1] for which x + step · dx has no negative entry."""
     # Entries that grow never reach zero. Those that are no inequalities do not change.
     return -float(np.where(dx < 0.0, x / dx, -1.0).max(initial=-1.0))

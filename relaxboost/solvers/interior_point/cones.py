@@ -43,9 +43,9 @@ class Cones(ABC):
         Points near which the slacks start. The constructor moves a point into its cone if the point
         is outside or close to the boundary.
     least : float
-        The size of a slack is its largest absolute entry, or `least` if all entries are smaller. At
-        the start, the distance of a slack from the boundary of its cone is at least proportional to
-        this size.
+        A lower bound on the size of a slack, which is otherwise its largest absolute entry. The
+        first slacks have at least a certain distance from the boundary of their cones, which is
+        proportional to this size.
     mult : array of shape (number,)
         The approximate size of the multiplier of each cone at the start.
 
@@ -75,10 +75,10 @@ class Cones(ABC):
 
     @abstractmethod
     def inside(self, s: Array) -> NDArray[np.bool_]:
-        """Return, for each row of `s`, whether this slack vector is in the interior of its cone."""
+        """Return whether the slack in each row of `s` is in the interior of its cone."""
 
     def dual_inside(self, z: Array) -> NDArray[np.bool_]:
-        """Return for each multiplier in the rows of `z` whether it is inside its dual cone."""
+        """Return whether the multiplier in each row of `z` is in the interior of its dual cone."""
         return self.inside(z)
 
     @abstractmethod
@@ -102,8 +102,9 @@ class Cones(ABC):
 
         The equations are Δz + H Δs = r, where H is the scaling matrix of the cone, Δs is the step
         of the slack, and Δz is the step of the multiplier. The target of the step is the point of
-        the central path with the parameter `centre`. The arguments `ds` and `dz` are the predictor,
-        if there is one. Its second-order terms correct r.
+        the central path with the parameter `centre`. The arguments `ds` and `dz` are the steps of
+        the predictor, or None without a predictor. The second-order terms of the predictor correct
+        r.
         """
 
     @property
@@ -290,7 +291,7 @@ class ExponentialCones(Cones):
             return np.asarray(good & (s[:, 1] * np.log(s[:, 2] / s[:, 1]) > s[:, 0]))
 
     def dual_inside(self, z: Array) -> NDArray[np.bool_]:
-        """Return for each row (u, v, w) of `z` whether it is in the interior of the dual cone.
+        """Return whether each row (u, v, w) of `z` is in the interior of the dual cone.
 
         The conditions are −u exp(v/u) < e w and u < 0, where e is Euler's number.
         """

@@ -98,12 +98,13 @@ class Conic(Part):
         return ConeProof(np.append(self._eta[:zero], later), self.x[: size[1]])
 
     def _shared(self, m: int) -> Vector:
-        """Return for each row of G the number by which its multiplier is divided at the start.
+        """Return a divisor for the multiplier of each row of G at the start.
 
-        The variables are the distribution d and further variables z. The optimality condition of a
-        variable has a term for each row that contains this variable. If k rows contain it, k times
-        smaller multipliers keep the sum of these terms small. The number is the largest k of the
-        variables z in the row, or 1 if the row contains only entries of d.
+        G is the matrix of the cone constraints. The variables are the distribution d and further
+        variables z. The optimality condition of a variable has a term for each row that contains
+        this variable. If k rows contain the variable, multipliers that are k times smaller keep the
+        sum of these terms small. The divisor of a row is the largest k of the variables z in the
+        row, or 1 if the row contains only entries of d.
         """
         used = np.diff(self._G.tocsc().indptr).astype(np.float64)
         used[:m] = 1.0
@@ -111,7 +112,7 @@ class Conic(Part):
         return np.maximum(pattern.max(axis=1).toarray().ravel(), 1.0)
 
     def _near(self, center: Vector) -> Vector:
-        """Return further variables z with which the constraints nearly hold at d = `center`."""
+        """Return variables z for which the constraints nearly hold at the distribution `center`."""
         from scipy import sparse
         from scipy.sparse.linalg import lsqr
 

@@ -13,9 +13,9 @@ from relaxboost._core.arrays import Array, Vector
 from relaxboost._core.blas import threads_for
 
 ADDITIONS = tuple(10.0**-digits for digits in (14, 12, 10, 8))
-"""The fractions of the diagonal of a matrix that are added to its diagonal. They are tried in turn
-until the matrix has a factor. An addition of 1e-14 leaves 14 of the 16 digits of the diagonal
-unchanged."""
+"""The multiples of its own diagonal that are added to a matrix before the factorisation. If the
+factorisation fails with one multiple, it uses the next. The multiple 1e-14 leaves 14 of the 16
+digits of the diagonal unchanged."""
 
 
 class Factor:
@@ -38,7 +38,7 @@ class Factor:
     Raises
     ------
     numpy.linalg.LinAlgError
-        If the matrix has no factor even with the largest addition to its diagonal.
+        If the factorisation fails even with the largest addition to the diagonal.
     """
 
     def __init__(self, gram: Array, size: Vector | None = None) -> None:

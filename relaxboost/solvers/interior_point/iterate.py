@@ -1,6 +1,7 @@
-"""A point strictly inside all inequalities of a game, and the step of Mehrotra from this point.
+"""A point strictly inside all inequalities of a game, and the predictor-corrector step.
 
-The inequalities are those of the relaxation f and the bounds on the edges of the columns.
+The inequalities are those of the relaxation f and the bounds on the edges of the columns. The step
+is that of Mehrotra (1992).
 """
 
 from __future__ import annotations
@@ -71,14 +72,14 @@ class Outsiders(Protocol):
     def block(
         self, direction: Vector, v: float, rise: float, length: float
     ) -> tuple[float, tuple[Bulk, Whole] | None]:
-        """Return the longest step, at most `length`, after which no edge is greater than the bound.
+        """Return the longest step, at most `length`, after which all edges are below the bound v.
 
         The argument `v` is the current bound on all edges. In a step of length 1, the distribution
-        d moves by `direction`, and the bound rises by `rise`. If columns limit the step, those with
-        the largest prices may enter the restricted problem. The price of a column is its edge, or
-        |edge| if weights may be negative. If columns enter, the second result is a pair: all
-        columns of the restricted problem, and the positions of the earlier columns among them.
-        Otherwise the second result is None.
+        d moves by `direction`, and the bound rises by `rise`. If columns limit the step, the
+        columns with the largest prices may enter the restricted problem. The price of a column is
+        its edge, or |edge| if weights may be negative. If columns enter, the second result is a
+        pair: all columns of the restricted problem, and the positions of the earlier columns among
+        them. Otherwise the second result is None.
         """
 
 
@@ -190,8 +191,8 @@ class Iterate:
         """Take a predictor-corrector step. Return the longer of its primal and its dual length.
 
         The argument `outsiders` contains the columns outside the restricted problem, if there are
-        any. The step ends before the edge of any of these columns is greater than the bound v on
-        all edges. Some of the columns that limit the step enter the restricted problem.
+        any. After the step, the bound v on all edges is still greater than the edges of these
+        columns. Some of the columns that limit the step enter the restricted problem.
 
         Raises
         ------

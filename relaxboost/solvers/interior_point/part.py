@@ -21,8 +21,8 @@ class Aim(NamedTuple):
 
     h: Vector
     wanted: Any
-    """Further numbers, from which `Part.change` computes the steps of the slacks and multipliers
-    that were eliminated from Newton's equations."""
+    """The numbers from which `Part.change` computes the steps of the slacks and multipliers that
+    are not unknowns of Newton's equations."""
 
 
 class Part(ABC):
@@ -38,9 +38,9 @@ class Part(ABC):
     """The variables of the program that defines the relaxation f. The first m variables are the
     distribution d over the m examples."""
     count: float
-    """The number by which the sum of slack times multiplier is divided to obtain the mean. For a
-    linear program, `count` is the number of inequalities. For a cone program, it is the sum of the
-    degrees of the cones."""
+    """The divisor by which the sum of slack times multiplier becomes the mean. For a linear
+    program, `count` is the number of inequalities. For a cone program, it is the sum of the degrees
+    of the cones."""
 
     @property
     def proof(self) -> ConeProof | None:
@@ -72,8 +72,8 @@ class Part(ABC):
         centre : float or array
             The target of the step for the product of each slack and its multiplier.
         first : direction, optional
-            The predictor of Mehrotra's method. If it is given, its second-order terms correct the
-            right-hand side.
+            The predictor of Mehrotra's method. If the predictor is given, its second-order terms
+            correct the right-hand side.
         """
 
     @abstractmethod

@@ -70,10 +70,10 @@ class QuadraticIterate(LossIterate):
 
 
 class _Quadratics(Part):
-    """The conjugates of quadratic losses. There are no inequalities.
+    """The conjugates of quadratic losses, as the relaxation in the interior point method.
 
-    The variables d satisfy d + slope + curvature · A w = 0 at an optimum. The equation is linear,
-    so a step of length 1 solves it.
+    The conjugates have no inequalities. The variables d satisfy d + slope + curvature · A w = 0 at
+    an optimum. The equation is linear, so a step of length 1 solves it.
     """
 
     count = 0.0

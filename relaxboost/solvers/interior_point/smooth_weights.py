@@ -105,13 +105,13 @@ class SmoothWeights:
         """Return the right-hand sides of the two Newton equations for the weights and for v.
 
         The number v is the multiplier of the ball ‖w‖ <= radius. The argument `target` is the value
-        of v (radius² − ‖w‖²)/2 that the step should lead to.
+        of v (radius² − ‖w‖²)/2 after the step.
         """
         q = self._curvature * self.w - self.edges
         return q, target / self.v - self._room(self.w) if self.count else 0.0
 
     def change(self, target: float, move: Move) -> _Change:
-        """Return the steps of the weights and of the multiplier of the ball, taken from `move`."""
+        """Return the step of the weights and the step of the multiplier of the ball."""
         return _Change(move.y, move.v)
 
     def product_after(self, step: float, dual_step: float, y: Vector, v: float) -> float:
@@ -123,10 +123,10 @@ class SmoothWeights:
         return self._room(self.w + dual_step * y) * (self.v + step * v)
 
     def longest(self, y: Vector, v: float) -> tuple[float, float]:
-        """Return the longest step of the multiplier v and that of the weights w, each at most 1.
+        """Return the longest step of the multiplier v and the longest step of the weights w.
 
-        The multiplier of the ball ‖w‖ <= radius moves along the argument `v` and remains
-        nonnegative. The weights move along `y` and remain in the ball.
+        Each step is at most 1. The multiplier of the ball ‖w‖ <= radius moves along the argument
+        `v` and remains nonnegative. The weights move along `y` and remain in the ball.
         """
         if not self.count:
             return 1.0, 1.0
