@@ -32,8 +32,8 @@ class Tolerances(NamedTuple):
     counts as singular. In a QR factorisation, diagonal entries of R below this number count as
     zero."""
     residual: float = 1e-13
-    """The largest residual of the equations between basic and nonbasic variables that is left
-    unchanged. A larger residual is reduced by a step of iterative refinement."""
+    """The largest residual of the equations between basic and nonbasic variables that the method
+    tolerates. A larger residual is reduced by a step of iterative refinement."""
     shift_x: float = 1e-3
     """The amount by which the bounds of the variables are perturbed, as a fraction of the mean
     weight 1/m of an example."""
@@ -224,10 +224,10 @@ def follow(tableau: Tableau, state: SimplexState, t: float) -> tuple[PivotOutcom
 
 @njit()
 def _breakpoint(value: float, slope: float, best: float) -> float:
-    """Return the t at which value + t slope becomes negative while t decreases.
+    """Return the t at which the number value + t · slope becomes negative while t decreases to 0.
 
-    The parameter t of the linear program decreases to 0. Return `best` if there is no such t above
-    `best`, or if `value` is not below minus the feasibility tolerance.
+    t is the parameter of the linear program, and the number changes linearly with t. Return `best`
+    if there is no such t above `best`, or if `value` is at least minus the feasibility tolerance.
     """
     if value < -TOLERANCES.feasible and slope > 0.0 and -value > best * slope:
         return -value / slope
@@ -236,11 +236,12 @@ def _breakpoint(value: float, slope: float, best: float) -> float:
 
 @njit()
 def _primal_breakpoint(state: SimplexState) -> tuple[float, int, bool]:
-    """Return the largest t at which a basic variable reaches a bound, the row, and which bound.
+    """Return the largest t at which a basic variable reaches a bound, the row, and the bound.
 
-    t is the parameter of the linear program, with which bounds and costs change linearly. The row
-    is the row of the variable in the tableau, or −1 if no variable reaches a bound at a t above 0.
-    The third result is True if the variable reaches its upper bound, and False otherwise.
+    t is the parameter of the linear program, with which bounds and costs change linearly. The
+    second result is the row of the variable in the tableau, or −1 if no variable reaches a bound at
+    a t above 0. The third result is True if the variable reaches its upper bound, and False
+    otherwise.
     """
     best = 0.0
     row = -1
@@ -266,8 +267,8 @@ def _dual_breakpoint(state: SimplexState) -> tuple[float, int]:
     """Return the largest t at which the sign of a reduced cost changes, and the column.
 
     t is the parameter of the linear program, with which bounds and costs change linearly. The
-    column is the column of the nonbasic variable in the tableau, or −1 if no reduced cost changes
-    its sign at a t above 0.
+    second result is the column of the nonbasic variable in the tableau, or −1 if no reduced cost
+    changes its sign at a t above 0.
     """
     best = 0.0
     column = -1
@@ -282,13 +283,13 @@ def _dual_breakpoint(state: SimplexState) -> tuple[float, int]:
 
 @njit()
 def _harris(rates: Vector, rooms: Vector) -> int:
-    """Return the index of the variable that reaches its bound first, or −1 if none does.
+    """Return the index of the variable that reaches its bound first, or −1 if there is none.
 
-    `rooms` contains the distances of the variables from their bounds, and `rates` the speeds at
-    which these distances shrink. The ratio test of Harris (1973, Math. Programming 5) enlarges each
-    distance by the feasibility tolerance, so several variables may count as first. The function
-    selects the variable with the largest rate, because large pivot elements cause small rounding
-    errors.
+    `rooms` contains the distances of the variables from their bounds. `rates` contains the speeds
+    at which these distances decrease. The ratio test of Harris (1973, Math. Programming 5) enlarges
+    each distance by the feasibility tolerance, so several variables may count as first. The
+    function selects the variable with the largest rate, because large pivot elements cause small
+    rounding errors.
     """
     # The first pass finds the largest step within all enlarged distances.
     step = np.inf
@@ -328,9 +329,9 @@ def _primal_ratio_test(column: Vector, q: int, state: SimplexState, t: float) ->
     """Return the row whose variable reaches a bound first in a primal simplex step, and the bound.
 
     In this step the nonbasic variable of column q moves away from its bound. The first result is −1
-    if no variable reaches a bound. It is the number of rows if the variable of column q reaches its
-    other bound first. The second result is True if the variable of the row reaches its upper bound,
-    and False otherwise.
+    if no variable reaches a bound. If the variable of column q reaches its other bound first, the
+    first result is the number of rows. The second result is True if the variable of the row reaches
+    its upper bound, and False otherwise.
     """
     size = column.size
     entering = state.nonbasic[q]
@@ -358,9 +359,9 @@ def _primal_ratio_test(column: Vector, q: int, state: SimplexState, t: float) ->
 def _move(k: int, step: float, column: Vector, entering: int, state: SimplexState) -> None:
     """Move a nonbasic variable by `step`, and the basic variables according to the tableau.
 
-    If k is 0, the values at the parameter t = 0 of the linear program are moved. If k is 1, the
-    slopes in t are moved. `entering` is the index of the nonbasic variable, and `column` is its
-    column in the tableau.
+    If k is 0, the function changes the values at t = 0, where t is the parameter of the linear
+    program. If k is 1, the function changes the slopes in t. `entering` is the index of the
+    nonbasic variable, and `column` is its column in the tableau.
     """
     for r in range(column.size):
         state.x[k, state.basic[r]] += step * column[r]
@@ -369,7 +370,7 @@ def _move(k: int, step: float, column: Vector, entering: int, state: SimplexStat
 
 @njit()
 def _flip_bound(column: Vector, q: int, state: SimplexState) -> None:
-    """Move the nonbasic variable of column q to its other bound, and adapt the basic variables."""
+    """Move the nonbasic variable of column q to its other bound, and update the basic variables."""
     j = state.nonbasic[q]
     bounds = state.upper if state.side[j] > 0.0 else state.lower
     for k in range(2):

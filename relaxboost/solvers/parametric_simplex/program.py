@@ -30,7 +30,7 @@ MAX_ENTRIES = 10_000_000
 array. Ten million doubles take 80 MB."""
 
 Lost = np.linalg.LinAlgError
-"""The error that is raised if the simplex method cannot continue, or has used up its budget."""
+"""The error that is raised if the simplex method cannot continue or has used up its budget."""
 
 
 def linear_program(game: Game) -> LinearForm | None:
@@ -165,7 +165,10 @@ class GameProgram:
         return self._bulk.margins(self.combine(weights))
 
     def combine(self, weights: Vector) -> Vector:
-        """Return the weight of each hypothesis minus the weight of its negative, if any."""
+        """Return the signed weight of each hypothesis.
+
+        This is the weight of the hypothesis minus the weight of its negative, if there is one.
+        """
         return weights[: self.n] - weights[self.n :] if self.over.two_sided else weights
 
     def separate(self, w: Vector) -> Vector:

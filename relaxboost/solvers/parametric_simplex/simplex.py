@@ -34,7 +34,7 @@ from relaxboost.solvers.parametric_simplex.start import crash_basis
 
 
 class ParametricSimplex:
-    """A basis of the linear program of a game, from which `solve` moves to another game's optimum.
+    """A basis of the linear program of a game, from which `solve` finds the optimum of other games.
 
     After a call of `solve`, the basis is optimal. The next call can move from this optimum to the
     optimum of a game with the same matrix and domain, but with other caps or costs of the examples.
@@ -119,10 +119,11 @@ class ParametricSimplex:
                 return self._state.x[0, : self._program.m].copy(), self._program.combine(weights)
 
     def _violation(self) -> float:
-        """Return the largest violation of a bound by a variable, or of a sign by a reduced cost.
+        """Return the largest violation of the conditions for an optimal basis.
 
-        The variables, the bounds and the reduced costs are those at the parameter t = 0, where the
-        linear program is that of the game.
+        A violation is the distance of a variable from its bounds, or the size of a reduced cost
+        with the wrong sign. All numbers are those at the parameter t = 0, where the linear program
+        is that of the game.
         """
         _, _, side, x, z, lower, upper = self._state
         primal = max((lower[0] - x[0]).max(), (x[0] - upper[0]).max())
@@ -134,8 +135,8 @@ class ParametricSimplex:
         """Add variables to the tableau that violate a bound, or that are close to a violation.
 
         Return whether any variable was added. `outcome` is the reason why the last pivots ended. If
-        this reason is that no variable of the tableau could enter or leave the basis, variables are
-        added even if none violates a bound.
+        the pivots ended because no variable of the tableau could enter or leave the basis, the
+        method adds variables even if no variable violates a bound.
         """
         m = self._program.m
         basic, nonbasic, side, x, z, _, _ = self._state
@@ -169,7 +170,8 @@ class ParametricSimplex:
             bound.
         loose : bool array
             An array that marks the columns of nonbasic examples in the tableau, or the rows of
-            basic slacks. These columns or rows are there only because a later pivot may need them.
+            basic slacks. The tableau contains these columns or rows only because a later pivot may
+            need them.
         at_least_some : bool
             Whether the result contains variables even if no variable violates a bound.
         """
