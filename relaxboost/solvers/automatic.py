@@ -24,7 +24,8 @@ from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 GIVES_UP = (ProgramError, SolverError, MemoryError, np.linalg.LinAlgError)
-"""The errors after which a run of "auto" continues with its next phase, if there is one."""
+"""The errors of a phase that do not end a run of "auto". After such an error the run continues with
+the next phase, if there is one."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,9 @@ class PortfolioRun(Booster):
     def describe(self, kinds: Iterable[str]) -> str:
         """Return the name of the method and the kinds of its rounds, such as "auto (interior)".
 
-        `kinds` are words of `RoundRecord.inner`. The words "start" and "lost" are left out, and the
-        word "smoothed" is replaced by "pairwise".
+        `kinds` are words of `RoundRecord.inner`, which name the kind of each round. The result
+        leaves out "start", the word of the first round, and "lost", the word of a walk that failed.
+        The word "smoothed" is replaced by "pairwise".
         """
         # The first round and a failed walk contribute nothing that a reader should know.
         shown = [kind for kind in kinds if kind not in ("start", "lost")]
@@ -110,8 +112,9 @@ class PortfolioRun(Booster):
     def advance(self, best: Any) -> Booster | None:
         """Compute the next round with the current phase, or with a later phase.
 
-        If the current phase has ended, the next one starts. `best` is the answer of the weak
-        learner to the current distribution d. Return None if the last phase has ended.
+        If the current phase has ended, the next phase starts. `best` is the hypothesis that the
+        weak learner has returned for the current distribution d. Return None if the last phase has
+        ended.
         """
         self._rounds += 1
         if self._waiting is None:
@@ -174,7 +177,7 @@ class PortfolioRun(Booster):
         """Compute the next round with `run`, the run of the current phase.
 
         Return the reason why the phase has ended, or "" if the phase continues. `best` is the
-        answer of the weak learner to the current distribution d.
+        hypothesis that the weak learner has returned for the current distribution d.
         """
         try:
             following = run.advance(best)
@@ -213,7 +216,7 @@ class PortfolioRun(Booster):
         return ""
 
     def _note(self, decision: str) -> None:
-        """Append a sentence to the trace, with the current round and the decision of the method."""
+        """Append a sentence to the trace that names the current round and the decision."""
         self.trace = (*self.trace, f"Round {self._rounds}: auto {decision}")
 
     def _show(self, run: Booster) -> None:

@@ -68,7 +68,7 @@ class DensePoint(MovingHypothesis):
         self.cost = self.over.cost(self.w)
 
     def snapshot(self) -> Vector:
-        """Return the vector w. Later steps create new vectors and do not change this one."""
+        """Return the vector w. Later steps create new vectors and do not change this vector."""
         return self.w
 
     def coefficients(self, snapshot: Vector) -> tuple[NDArray[np.int64], Vector]:

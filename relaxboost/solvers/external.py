@@ -26,7 +26,7 @@ SOLVERS: dict[str, dict[str, Any]] = {
     },
 }
 """The default options of the solvers with which the package is tested. These options request more
-accuracy than the solvers do without options. Any other solver runs with the defaults of cvxpy."""
+accuracy than the defaults of the solvers. Any other solver runs with the defaults of cvxpy."""
 
 INTERIOR_POINT: dict[str, dict[str, Any]] = {
     "HIGHS": {
@@ -56,7 +56,7 @@ class Answer:
     status: str
     """The status that cvxpy reports. After an error it is "failed" with the text of the error."""
     value: float
-    """The optimal value of the problem, as the solver claims it."""
+    """The optimal value of the problem that the solver reports. It is not checked."""
     point: NDArray[np.float64] | None
     """The solver's value of the variable of the problem, which is the distribution d for the
     primal, and the weights w for the dual. None means that the solver found no point."""
@@ -110,9 +110,9 @@ def check_solver(name: str | None, curved: str | None) -> str:
 def ask(
     model: Model, solver: str, options: dict[str, Any], defaults: dict[str, Any] | None = None
 ) -> Answer:
-    """Call a solver for one problem and return the answer of the solver.
+    """Call a general convex solver for one problem and return its result.
 
-    If the solver fails, the status of the answer begins with "failed", and no error is raised.
+    If the solver fails, the status of the result begins with "failed", and no error is raised.
 
     Parameters
     ----------

@@ -75,7 +75,8 @@ class GeneralSolverRun(Booster):
         """Solve the game, and keep the d and the w of the solver. Return this run.
 
         The next round evaluates the distribution d and the weights w. The second call of this
-        method returns None, which ends the run. The answer `best` of the weak learner is not used.
+        method returns None, which ends the run. The method does not use `best`, the hypothesis that
+        the weak learner has returned.
         """
         if self._was_asked:
             self.end(f"it solves the game only once, with tol = {self._tol:g}")

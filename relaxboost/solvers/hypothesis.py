@@ -66,7 +66,7 @@ class CombinedHypothesis(ABC):
     cost: float = 0.0
     """The penalty g*(w) on the weights w, zero if the domain only restricts w to a set."""
     product: tuple[Vector | None, Vector | None, float] = None, None, 0.0
-    """The distribution d and the margins u in the last call of `gap`, and the product <d, u>."""
+    """The distribution d, the margins u and the product <d, u> of the last call of `gap`."""
 
     @property
     @abstractmethod
@@ -92,8 +92,8 @@ class CombinedHypothesis(ABC):
         """Return g(Aᵀd) + g*(w) − <d, A w>, the duality gap of w for a fixed distribution d.
 
         A is the margin matrix, g*(w) is the penalty that the domain puts on the weights w, and g is
-        the conjugate of g*. `best` is the answer of the weak learner to d: the atom or the dense
-        weights that maximise <Aᵀd, w> − g*(w) over w. The result is not negative.
+        the conjugate of g*. `best` is the hypothesis that the weak learner has returned for d: the
+        atom or the dense weights that maximise <Aᵀd, w> − g*(w) over w. The result is not negative.
         """
         # The state of a round and the booster's own test both need this product.
         if self.product[0] is not d or self.product[1] is not self.u:
@@ -102,14 +102,14 @@ class CombinedHypothesis(ABC):
 
 
 class MovingHypothesis(CombinedHypothesis):
-    """The weights w of a run that moves w towards the answers of the weak learner."""
+    """The weights w of a run that moves w towards the hypotheses of the weak learner."""
 
     @abstractmethod
     def direction(self, best: Any) -> tuple[Vector, float]:
         """Return the direction v of a step towards `best`, and the largest |v_i|.
 
-        `best` is the answer of the weak learner (an atom, or dense weights). The entry v_i is the
-        margin of `best` on example i minus the margin of the current weights w on example i.
+        `best` is an atom or dense weights, which the weak learner has returned. The entry v_i is
+        the margin of `best` on example i minus the margin of the current weights w on example i.
         """
 
     @abstractmethod
@@ -124,8 +124,8 @@ class MovingHypothesis(CombinedHypothesis):
     def move(self, best: Any, eta: float, u: Vector) -> None:
         """Replace the weights w by (1 − η) w + η best.
 
-        η is `eta`, and `best` is the answer of the weak learner (an atom, or dense weights). `u` is
-        the vector of margins of the new weights.
+        η is `eta`, and `best` is an atom or dense weights, which the weak learner has returned. `u`
+        is the vector of margins of the new weights.
         """
 
     @abstractmethod
@@ -305,7 +305,7 @@ class ActiveSet(MovingHypothesis):
         return best, None if edges is None else self._signs * edges
 
     def best(self, edges: Vector) -> Best:
-        """Return the atom of the largest edge among those with weight on one column in `keys`.
+        """Return the atom with the largest edge among the atoms of the signed columns in `keys`.
 
         `edges` has the edge <column, d> of each signed column for a distribution d over the
         examples, in the order of `keys`.
@@ -318,7 +318,8 @@ class ActiveSet(MovingHypothesis):
     def set_weights(self, weights: Vector) -> None:
         """Replace the weights of all signed columns in use, and recompute the margins.
 
-        The new weights are in the order of `keys`. The domain moves them to feasible weights first.
+        The new weights are in the order of `keys`. The domain first moves these weights to feasible
+        weights.
         """
         self.weights = self.over.repair(weights)
         self.u = kernels.combine(self.columns, len(self), self.weights)

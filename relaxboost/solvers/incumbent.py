@@ -106,7 +106,7 @@ class Incumbent:
     def distrust(self, proof: Certified) -> None:
         """Replace the estimated bounds of the best points by the certified bounds in `proof`.
 
-        Later points are then kept if their bounds are better than the certified ones.
+        Later points replace the best points if their bounds are better than the certified bounds.
         """
         self.lower = proof.lower
         self.upper = proof.upper
@@ -114,7 +114,8 @@ class Incumbent:
     def replace(self, state: RoundState) -> None:
         """Take the distribution d and the weights w of this round, even if their bounds are worse.
 
-        The algorithm of SS09 Fig. 1 returns the d and the w of its last round.
+        The algorithm of Shalev-Shwartz & Singer (2009), Fig. 1, returns the d and the w of its last
+        round.
         """
         self._take_weights(state)
         self._d = state.d
@@ -129,7 +130,7 @@ class Incumbent:
         A witness is the data that prove a lower bound on the relaxed margin of w. If the booster
         gave a witness, but the bracket [lower, upper] is wider than the requested accuracy allows,
         the relaxation computes a second witness, and the better witness is kept. The relaxation may
-        call a solver for this purpose, so `ask_solver` can forbid the second witness.
+        call a solver for this purpose, so the argument `ask_solver` can disable the second witness.
 
         Parameters
         ----------
@@ -215,7 +216,7 @@ class RunLog:
         )
 
     def print_new(self, trace: tuple[str, ...]) -> None:
-        """Print to standard error the lines of a trace that were not printed before."""
+        """Print the lines of a trace that are new since the last call to standard error."""
         # Standard output belongs to the program that calls `solve`.
         for line in trace[self._printed :]:
             print(f"relaxboost: {line}", file=sys.stderr)

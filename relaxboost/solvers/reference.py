@@ -34,12 +34,12 @@ from relaxboost.solvers.parametric_simplex.program import MAX_ENTRIES
 from relaxboost.solvers.warm_start import Weights
 
 MAX_WHOLE_ENTRIES = 600_000
-"""A matrix with at most this many entries is given to the solver as a whole. From a larger matrix,
-the solver gets only columns that the optimum may use."""
+"""The largest number of entries of a matrix of which the solver gets all columns. From a larger
+matrix, the solver gets only columns that the optimum may use."""
 
 COLUMNS_PER_ROUND = 300
 """The number of columns in the first problem for a large matrix. Each later round adds at most half
-as many."""
+of this number."""
 
 
 def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **options: Any) -> Solution:
@@ -50,16 +50,16 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     hypotheses. Each candidate is moved to a feasible point. The function returns the d and the w
     that prove the best bounds on the value, whatever values the solver claims.
 
-    If cvxpy computes f(d) from a cone program, as for a `Custom`, the primal is first solved with
-    this cone program, by the interior point method if the solver is HiGHS. The primal and the dual
-    are solved without it only if the bracket of the value is wider than `tol`.
+    If cvxpy computes f(d) from a cone program, as for a `Custom`, the solver first solves the
+    primal with this cone program. HiGHS then uses its interior point method. If the bracket of the
+    value is still wider than `tol`, the solver also solves the primal and the dual without the cone
+    program.
 
-    A matrix with more than 600 000 entries is not given to the solver as a whole. The solver first
-    gets columns with large edges. Then the edges of *all* columns are computed for the d that the
-    solver found. Columns whose edges exceed all edges in the problem are added, and the problem is
-    solved again. This loop ends when the bracket of the whole game is narrow enough, or when no
-    other column has a larger edge. Finally, both problems are solved on the columns that an optimal
-    w can use.
+    If a matrix has more than 600 000 entries, the solver first gets only columns with large edges.
+    Then the edges of *all* columns are computed for the d that the solver found. Columns whose
+    edges exceed all edges in the problem are added, and the problem is solved again. This loop ends
+    when the bracket of the whole game is narrow enough, or when no other column has a larger edge.
+    Finally, both problems are solved on the columns that an optimal w can use.
 
     Over a Euclidean set, such as an l2 ball, an optimal w uses every column. If A has m rows and
     more columns, the solver gets the matrix A Q of shape (m, m), where the columns of Q are an
@@ -133,7 +133,7 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
 
 
 def fits(game: Game) -> bool:
-    """Return whether a general solver can take all columns of a game over a Euclidean set."""
+    """Return whether a game over a Euclidean set is small enough for a general solver."""
     m = game.m
     n = game.n or 0
     return m * min(m, n) <= MAX_ENTRIES and m * n <= WRITE_DOWN_LIMIT
@@ -186,8 +186,8 @@ class _BestPair:
         self.upper = self.trivial_upper
         self.support, self.coefficients = game.over.start(game.matrix, self.d)
         self.trivial = "one column" if self.support.size else "w = 0"
-        """The words for the first w in `Solution.message`: "one column" if this w uses a single
-        hypothesis, and "w = 0" otherwise."""
+        """The words that describe the first w in `Solution.message`: "one column" if this w uses a
+        single hypothesis, and "w = 0" otherwise."""
         self.witness: Witness
         self.lower, self.witness = self._evaluate_lower(self.support, self.coefficients)
 
@@ -332,7 +332,7 @@ class _Search:
         return triangle.T
 
     def _price_in(self) -> Iterator[Vector | None]:
-        """Solve the game on some columns, and add columns that have larger edges than these.
+        """Solve the game on some columns, and add columns with larger edges in a loop.
 
         The edge of a column for a distribution d is <column, d>. The method ends when no column
         outside the problem has a larger edge, when the bracket [lower, upper] of the value is
@@ -398,7 +398,7 @@ class _Search:
         return self._offer(answer)
 
     def _offer(self, answer: Answer) -> Vector | None:
-        """Move the points of a solver's answer to feasible points, and keep the best points.
+        """Move the points that a solver has returned to feasible points, and keep the best points.
 
         The points are a distribution d and weights w. Return d, or None if there is no usable d.
         """
@@ -459,7 +459,7 @@ class _Search:
 
 
 def _curved(game: Game) -> str | None:
-    """Return the name of the part of the game that is not polyhedral, for a message.
+    """Return a name of the part of the game that is not polyhedral, for an error message.
 
     The part is the relaxation or the domain. Return None if both are polyhedral.
     """

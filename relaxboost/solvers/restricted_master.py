@@ -26,14 +26,15 @@ class ProgramError(Exception):
 
 
 class RestrictedMaster:
-    """The linear program that gives the best distribution d for some columns of the margin matrix.
+    """The restricted linear program of column generation, which computes the best distribution d.
 
-    The unknowns are a distribution d over the examples and a number v. The program minimises f(d) +
-    r v under the constraint <column, d> <= v for each of these columns. f is a polyhedral
-    relaxation, and r is the size of the atoms of the domain, such as the radius of an l1 ball. The
-    program is Eq. 13 of Shalev-Shwartz & Singer (2009, SS09) for β → 0. The multipliers of the
-    constraints are the weights w of the columns, which sum to r. If the domain contains w = 0, the
-    program also requires v >= 0, and the weights sum to at most r.
+    The program has a constraint for each of some columns of the margin matrix. The unknowns are a
+    distribution d over the examples and a number v. The program minimises f(d) + r v under the
+    constraint <column, d> <= v for each of these columns. f is a polyhedral relaxation, and r is
+    the size of the atoms of the domain, such as the radius of an l1 ball. The program is Eq. 13 of
+    Shalev-Shwartz & Singer (2009) for β → 0. The multipliers of the constraints are the weights w
+    of the columns, which sum to r. If the domain contains w = 0, the program also requires v >= 0,
+    and the weights sum to at most r.
 
     A new column adds a constraint. The old basis is still dual feasible, and a few pivots of the
     dual simplex method lead to the new optimum.
@@ -145,7 +146,7 @@ class RestrictedMaster:
         # HiGHS has several status texts for infeasible programs.
         if "nfeasible" in status:
             raise InputError(
-                "the relaxation is infinite on the whole simplex; use one that is finite somewhere"
+                "the relaxation f is infinite at every distribution; use an f that is finite at one"
             )
         if status != "Optimal":
             raise ProgramError(f"HiGHS ended with status {status} on the restricted problem")

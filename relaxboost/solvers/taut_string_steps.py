@@ -186,7 +186,8 @@ def _share(count: int, call: Callable[[tuple[int, int]], None]) -> None:
     """Divide the indices below `count` into ranges (first, end), and call `call` for each range.
 
     A range begins with the index `first` and ends before the index `end`. The calls run in several
-    threads. No call depends on another one, so the result does not depend on the number of threads.
+    threads. No call depends on another call, so the result does not depend on the number of
+    threads.
     """
     pool, threads = thread_pool()
     ends = np.linspace(0, count, min(threads, count) + 1).astype(int).tolist()
@@ -328,7 +329,7 @@ def first_stretch(
 def find_end_pull(
     offsets: Whole, counts: Array, sums: Array, tube: float, o: float, guess: float
 ) -> float:
-    """Return the end pull, a number that is added to the first and the last of each feature's sums.
+    """Return the end pull, which is added to the first and the last sum of each feature.
 
     The margin is a sum of one function for each feature j. The value of this function at a level is
     o_j plus the slope of a taut string over this level. The string is the shortest path through a

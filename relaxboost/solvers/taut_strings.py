@@ -160,7 +160,7 @@ class StringsRun(Booster):
         return self
 
     def _evaluate_weights(self) -> None:
-        """Replace the weights of the run by the weights of the last step if those are better.
+        """Replace the weights of the run by the weights of the last step if the latter are better.
 
         Better weights prove a larger lower bound on the value of the game.
         """

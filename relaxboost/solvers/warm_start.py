@@ -56,7 +56,7 @@ class WarmStart:
     basis: Basis | None = None
     """The basis of the restricted linear program at the end of the earlier run, or None."""
     note: str = ""
-    """A remark about d and w that `Solution.message` repeats, or ""."""
+    """A remark about d and w, which `Solution.message` repeats, or "" if there is none."""
     lower: float = -math.inf
     """The lower bound on the value that the weights w prove, or minus infinity without w."""
     upper: float = math.inf
@@ -90,9 +90,9 @@ class WarmStart:
         """Return a warm start with the better d and the better w of this warm start and `other`.
 
         The better distribution d proves the smaller upper bound, and the better weights w prove the
-        larger lower bound. If two bounds are equal, the d or w of this warm start is taken. The
-        notes of both are joined. The basis comes from this warm start if `other` has none. All
-        remaining fields come from `other`.
+        larger lower bound. If two bounds are equal, the result has the d or w of this warm start.
+        The note of the result joins both notes. The basis comes from this warm start if `other` has
+        none. All remaining fields come from `other`.
         """
         # The two bounds are independent, so each comes from the better start.
         best_d = other if other.upper < self.upper else self
@@ -141,7 +141,7 @@ def _read_pair(game: Game, given: Any) -> WarmStart:
         )
     d, w = given
     if d is None and w is None:
-        raise InputError("start = (None, None) holds no point; give d, w or both, or omit start")
+        raise InputError("start = (None, None) contains no point; give d, w or both, or omit start")
     notes = []
     weights = None
     # A change below RESOLUTION is rounding, and the user need not know of it.

@@ -204,7 +204,7 @@ def test_points_out_of_the_domain_are_moved_and_the_message_says_so(rng):
     ("start", "message"),
     [
         (3, "start must be a Solution, or a pair"),
-        ((None, None), "holds no point"),
+        ((None, None), "contains no point"),
         (([1.0], None), "d has shape .1,., and this game has m = 60"),
         ((None, [1.0]), "w has shape .1,., and this game has n = 25"),
         ((None, {25: 1.0}), "support names columns outside 0..24"),
