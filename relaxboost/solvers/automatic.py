@@ -33,11 +33,11 @@ class Automatic(Method):
     """The default method "auto", which runs several other methods, called phases, in a fixed order.
 
     A phase is another method, such as the interior point method. Each phase is used for some games
-    only. Four phases have a budget of work: the walk from the start, the test for a value of zero,
-    the taut-string steps and the fully corrective steps. `relaxboost.solvers.portfolio` lists the
-    phases, the games that each phase is for, and the budgets. `Solution.trace` says which phases
-    ran and why each of them ended. In the history, `RoundRecord.inner` is a word for the phase of a
-    round.
+    only. Four phases have a budget of work: the walk from the start (a parametric simplex method),
+    the test for a value of zero, the taut-string steps and the fully corrective steps.
+    `relaxboost.solvers.portfolio` lists the phases, the games that each phase is for, and the
+    budgets. `Solution.trace` says which phases ran and why each of them ended. In the history,
+    `RoundRecord.inner` is a word for the phase of a round.
     """
 
     name = "auto"
@@ -79,8 +79,8 @@ class PortfolioRun(Booster):
         """Return the name of the method and the kinds of its rounds, such as "auto (interior)".
 
         `kinds` are words of `RoundRecord.inner`, which name the kind of each round. The result
-        leaves out "start", the word of the first round, and "lost", the word of a walk that failed.
-        The word "smoothed" is replaced by "pairwise".
+        leaves out "start", the word for the first round, and "lost", the word for a failed run of
+        the parametric simplex method. The word "smoothed" is replaced by "pairwise".
         """
         # The first round and a failed walk contribute nothing that a reader should know.
         shown = [kind for kind in kinds if kind not in ("start", "lost")]

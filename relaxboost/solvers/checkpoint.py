@@ -190,7 +190,7 @@ def _points(game: Game, content: dict[str, Any]) -> WarmStart:
 
 
 def _basis(game: Game, found: Any) -> Basis | None:
-    """Return the basis of a checkpoint file, or raise InputError if it does not fit the game."""
+    """Return the basis of a checkpoint file. Raise an InputError if it does not fit the game."""
     if not found:
         return None
     basis = Basis(tuple((int(j), int(s)) for j, s in found["columns"]), found["sides"])

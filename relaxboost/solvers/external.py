@@ -38,17 +38,18 @@ INTERIOR_POINT: dict[str, dict[str, Any]] = {
         }
     },
 }
-"""The options that replace those of `SOLVERS` if the problem contains the cone form of the
-relaxation f, which describes f by a linear program or by a cone program. HiGHS then runs its
-interior point method without the crossover to a vertex, because the solution need not be a
-vertex."""
+"""The default options for problems that contain the cone form of the relaxation f. The cone form
+describes f by a linear program or by a cone program. These options replace the options of
+`SOLVERS`. HiGHS then runs its interior point method without the crossover to a vertex, because the
+solution need not be a vertex."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The unchecked result of a general convex solver for the primal or the dual of a game.
+    """The result of a general convex solver for the primal or the dual of a game.
 
-    d is a distribution over the examples, and w are the weights of the hypotheses.
+    The package has not checked the numbers of this result. d is a distribution over the examples,
+    and w are the weights of the hypotheses.
     """
 
     side: str
@@ -69,7 +70,7 @@ class Answer:
 
 
 def check_solver(name: str | None, curved: str | None) -> str:
-    """Return the name of the solver to use, in the spelling of cvxpy.
+    """Return the name of the solver to use, as cvxpy writes this name.
 
     Parameters
     ----------

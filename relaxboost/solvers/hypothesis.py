@@ -21,13 +21,13 @@ from relaxboost.matrices import Best, MarginMatrix, kernels
 def worst_in_use(
     weights: Vector, edges: Vector, scale: float, holds_zero: bool
 ) -> tuple[int, float, float]:
-    """Return the signed column that has the smallest edge among those with positive weight.
+    """Return the signed column with the smallest edge among the columns with positive weight.
 
     A signed column is a column of the margin matrix times a sign. The edge of a signed column for a
     distribution d over the examples is <column, d>. The result is the index of the signed column in
     the array `edges`, the edge, and the weight. If the domain of the weights w contains w = 0, the
-    weights may sum to less than `scale`. The missing weight then counts as the weight of the point
-    w = 0. This point has the index -1 and the edge 0.
+    weights may sum to less than `scale`. The function then treats the missing weight as the weight
+    of the point w = 0, which has the index -1 and the edge 0.
 
     Parameters
     ----------
@@ -114,10 +114,10 @@ class MovingHypothesis(CombinedHypothesis):
 
     @abstractmethod
     def bend(self, best: Any) -> tuple[float, float]:
-        """Return (a, b) such that a step of length η increases the penalty on w by a η + b η²/2.
+        """Return the coefficients (a, b) of the increase a η + b η²/2 of the penalty in a step.
 
-        The domain puts the penalty g*(w) on the weights w. The step replaces w by (1 − η) w + η
-        best, where `best` is an atom or dense weights.
+        The domain puts the penalty g*(w) on the weights w. A step of length η replaces w by (1 − η)
+        w + η best, where `best` is an atom or dense weights.
         """
 
     @abstractmethod
@@ -138,7 +138,7 @@ class MovingHypothesis(CombinedHypothesis):
 
 
 class ActiveSet(MovingHypothesis):
-    """The weights w = Σ weight · sign · e_j, a sum over all pairs (j, sign) used by a run so far.
+    """The weights w of a run, as a sum Σ weight · sign · e_j over all pairs (j, sign) used so far.
 
     e_j is the unit vector of column j, and every weight is at least 0. The slot of a pair is its
     position in the arrays of this object, such as `weights`. The slot does not change during a run.
@@ -189,8 +189,8 @@ class ActiveSet(MovingHypothesis):
     def columns(self) -> NDArray[Any]:
         """The column j of A times the sign, for each pair (j, sign) of `keys`, in this order.
 
-        A is the margin matrix. The array is in Fortran order. After the first len(self) columns it
-        may have further columns, whose entries have no meaning.
+        A is the margin matrix. The array is in Fortran order. Only the first len(self) columns have
+        meaningful entries.
         """
         used = len(self)
         for slot in range(self._made, used):
@@ -244,8 +244,9 @@ class ActiveSet(MovingHypothesis):
         """Return the direction v of a step between two signed columns, and the largest |v_i|.
 
         The signed columns are at the positions `slot` and `other` of `keys`. The step moves weight
-        from the column at `other` to the column at `slot`, and v is the latter minus the former. If
-        `other` is None, the weight comes from the point w = 0, and v is the column at `slot`.
+        from the column at `other` to the column at `slot`, and v is the column at `slot` minus the
+        column at `other`. If `other` is None, the weight comes from the point w = 0, and v is the
+        column at `slot`.
         """
         j, sign = self.keys[slot]
         i, turn = (j, 0) if other is None else self.keys[other]
@@ -260,7 +261,10 @@ class ActiveSet(MovingHypothesis):
         return v, kernels.apart(column, best.sign * self.over.scale, self.u, 1.0, v)
 
     def bend(self, best: Best) -> tuple[float, float]:
-        """Return (0, 0), because a domain with atoms puts no penalty on w."""
+        """Return the coefficients (0, 0) of the change of the penalty in a step.
+
+        A domain with atoms puts no penalty on the weights w.
+        """
         return 0.0, 0.0
 
     def move(self, best: Best, eta: float, u: Vector) -> None:
@@ -325,7 +329,10 @@ class ActiveSet(MovingHypothesis):
         self.u = kernels.combine(self.columns, len(self), self.weights)
 
     def snapshot(self) -> tuple[int, Vector]:
-        """Return the number of signed columns in use and a copy of their weights."""
+        """Return a snapshot of the weights w.
+
+        The snapshot is the number of signed columns in use, and a copy of their weights.
+        """
         used = len(self)
         return used, self.weights[:used].copy()
 
@@ -367,7 +374,10 @@ class FullWeights(CombinedHypothesis):
         return int(np.count_nonzero(self.w))
 
     def snapshot(self) -> tuple[NDArray[np.int64], Vector]:
-        """Return the indices of the columns and their weights. These arrays never change."""
+        """Return a snapshot of the weights w.
+
+        The snapshot is the array of the column indices and the array of their weights.
+        """
         return self.columns, self.w
 
     def coefficients(

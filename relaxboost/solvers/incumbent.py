@@ -39,7 +39,7 @@ class Certified(NamedTuple):
     lower: float
     """The lower bound on the value ρ of the game that the weights w prove."""
     witness: Witness
-    """The data that prove a lower bound on the relaxed margin of the weights w."""
+    """The witness of w: data that prove a lower bound on the relaxed margin of the weights w."""
     d: Vector
     """The distribution d over the examples."""
     upper: float
@@ -75,7 +75,7 @@ class Incumbent:
         self._proof: tuple[object, object, Certified] | None = None
 
     def take_start(self, start: WarmStart) -> bool:
-        """Take the distribution d and the weights w of a warm start as the best points so far.
+        """Store the distribution d and the weights w of a warm start as the best points so far.
 
         Return whether the bracket [lower, upper] that they prove meets the requested accuracy.
         """
@@ -90,10 +90,11 @@ class Incumbent:
         return bool(self._goal.met_by(start.lower, start.upper))
 
     def offer(self, state: RoundState) -> None:
-        """Compare the points of a round with the best points so far, and keep the better ones.
+        """Compare the points of a round with the best points so far, and keep the better points.
 
-        The weights w of the round are kept if their lower bound on the value is larger than the
-        best one so far. The distribution d is kept if its upper bound is at most the best so far.
+        The weights w of the round replace the best weights if w proves a larger lower bound on the
+        value. The distribution d of the round replaces the best distribution if the upper bound
+        that d proves is not larger.
         """
         if state.lower > self.lower:
             self._take_weights(state)
@@ -112,7 +113,7 @@ class Incumbent:
         self.upper = proof.upper
 
     def replace(self, state: RoundState) -> None:
-        """Take the distribution d and the weights w of this round, even if their bounds are worse.
+        """Store the distribution d and the weights w of this round, even if their bounds are worse.
 
         The algorithm of Shalev-Shwartz & Singer (2009), Fig. 1, returns the d and the w of its last
         round.
@@ -216,7 +217,7 @@ class RunLog:
         )
 
     def print_new(self, trace: tuple[str, ...]) -> None:
-        """Print the lines of a trace that are new since the last call to standard error."""
+        """Print to standard error the lines of a trace that are new since the last call."""
         # Standard output belongs to the program that calls `solve`.
         for line in trace[self._printed :]:
             print(f"relaxboost: {line}", file=sys.stderr)

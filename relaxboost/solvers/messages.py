@@ -26,9 +26,9 @@ ENDINGS = {
     "as accurate as the solver that computed them",
     "stalled": "the run could not reduce the gap below {gap:.3g}: {reason}; the goal was {goal}",
 }
-"""The sentence of `Solution.message` for each status. The status "optimal" has three sentences:
-"optimal" for a gap of at most `tol`, "by rtol" for a larger gap that only the relative tolerance
-`rtol` allows, and "by Fig. 1" for the test of the smoothed gap."""
+"""The sentence of `Solution.message` for each status of a run. The status "optimal" has three
+sentences with the keys "optimal" for a gap of at most `tol`, "by rtol" for a larger gap that only
+the relative tolerance `rtol` allows, and "by Fig. 1" for the test of the smoothed gap."""
 
 
 class Ending(NamedTuple):

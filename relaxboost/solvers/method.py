@@ -36,9 +36,9 @@ STOPPING = ("certified", "smoothed")
 class Method(ABC):
     """A method that solves games. It is a frozen dataclass, and its fields are its options.
 
-    The options are checked when the object is created. If a subclass has a `name`, the subclass is
-    added to `METHODS`, and `solve` accepts the name in place of an object with the default options.
-    `solve` also accepts objects of subclasses without a name.
+    The constructor checks the options. If a subclass has a `name`, the class is added to `METHODS`.
+    `solve` then accepts the name in place of an object with the default options. `solve` also
+    accepts objects of subclasses without a name.
     """
 
     name: ClassVar[str]
@@ -216,10 +216,10 @@ name."""
 
 
 def as_method(given: Any) -> Method:
-    """Return the method that the argument `method` of `solve` stands for.
+    """Return the method that the user has chosen by the argument `method` of `solve`.
 
-    `given` is an object of the class `Method`, or the name of a method, which stands for an object
-    with the default options.
+    `given` is an object of the class `Method`, or the name of a method. For a name the result is an
+    object with the default options.
 
     Raises
     ------

@@ -39,7 +39,7 @@ class Request(NamedTuple):
 
 
 class Phase(NamedTuple):
-    """A phase of "auto": a method, the games for which it is used, and perhaps a budget of work."""
+    """A phase of "auto": a method, the games for which "auto" uses it, and a budget of work."""
 
     name: str
     why_not: Callable[[Request], str]

@@ -47,7 +47,7 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
 
     cvxpy passes the primal and the dual of the game to the solver. Their points and multipliers
     give two candidates for the distribution d over the examples, and two for the weights w of the
-    hypotheses. Each candidate is moved to a feasible point. The function returns the d and the w
+    hypotheses. The function moves each candidate to a feasible point. It returns the d and the w
     that prove the best bounds on the value, whatever values the solver claims.
 
     If cvxpy computes f(d) from a cone program, as for a `Custom`, the solver first solves the
@@ -142,8 +142,8 @@ def fits(game: Game) -> bool:
 def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:
     """Return the best feasible d and w that a solver finds in the time that is left for the run.
 
-    d is a distribution over the m examples, and w are the weights of the hypotheses. The solver may
-    be called on several problems in turn. No further problem is solved when the gap between the
+    d is a distribution over the m examples, and w are the weights of the hypotheses. The function
+    may call the solver for several problems, one after the other. It stops when the gap between the
     bounds that d and w prove is at most `tol`. If the solver fails, no error is raised, because
     another method may still solve the game. For example, the solver may need too much memory, or
     cvxpy may be unable to express the relaxation f. If the solver finds no point, the result is the
@@ -180,7 +180,7 @@ class _BestPair:
     def __init__(self, game: Game) -> None:
         self.game = game
         self.usable = 0
-        """The number of points from the solver that were moved to feasible points."""
+        """The number of points of the solver that have been moved to feasible points."""
         self.d = game.relaxation.center(game.m)
         self.trivial_upper = self._evaluate_upper(self.d)
         self.upper = self.trivial_upper
@@ -236,8 +236,8 @@ class _BestPair:
             The multipliers of a cone program that describes the relaxation f. They prove a lower
             bound on the value. This bound may be poor, for example if a multiplier is zero.
         least : float
-            If the lower bound by `proof` is below this number, a second lower bound is computed
-            from the margins of w without `proof`, and the larger bound counts.
+            If the lower bound by `proof` is below this number, the method computes a second lower
+            bound from the margins of w without `proof`, and uses the larger bound.
         """
         game = self.game
         try:
@@ -290,8 +290,8 @@ class _Search:
         """Choose columns of the matrix, and solve the primal and the dual of the game on them.
 
         For a large matrix, columns are added until the bracket [lower, upper] of the value is
-        narrow enough, or until no column has a larger edge than those in the problem. After each
-        problem the method yields the distribution d that the solver found, moved to a feasible
+        narrow enough, or until no column has a larger edge than the columns in the problem. After
+        each problem the method yields the distribution d that the solver found, moved to a feasible
         point, or None if the solver found no d.
         """
         if self._columns.size < self.game.matrix.known:
@@ -332,7 +332,7 @@ class _Search:
         return triangle.T
 
     def _price_in(self) -> Iterator[Vector | None]:
-        """Solve the game on some columns, and add columns with larger edges in a loop.
+        """Solve the game on some columns, add columns with larger edges, and repeat.
 
         The edge of a column for a distribution d is <column, d>. The method ends when no column
         outside the problem has a larger edge, when the bracket [lower, upper] of the value is
@@ -373,7 +373,7 @@ class _Search:
         """Return an estimate of the magnitude of the objective.
 
         If the estimate is huge, `Model.priced` divides the objective by a number of the same
-        magnitude, because the tolerances of a solver are meant for objectives of magnitude 1.
+        magnitude, because the tolerances of solvers are designed for objectives of magnitude 1.
         """
         reach = self.game.over.reach(self.game.n)
         return max(reach, abs(self.pair.trivial_upper))
@@ -473,8 +473,8 @@ def _first_columns(game: Game) -> NDArray[np.int64]:
 
     If the matrix is small or the domain is a Euclidean set, the solver gets all columns. Otherwise
     it gets columns with large edges <column, d>, where d is the distribution `f.center(m)`, at
-    which the relaxation f is finite. If the domain is a ball, the absolute values of the edges
-    count.
+    which the relaxation f is finite. If the domain is a ball, the function compares the absolute
+    values of the edges.
     """
     n = game.n
     assert n is not None

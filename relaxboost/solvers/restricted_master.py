@@ -80,7 +80,7 @@ class RestrictedMaster:
         all columns in the program. Raise a ProgramError if HiGHS rejects a column.
         """
         if not self._program.add(columns, self._edge):
-            raise ProgramError("HiGHS rejected a column of the restricted problem")
+            raise ProgramError("HiGHS rejected a column of the restricted linear program")
 
     def basis(self, keys: list[tuple[int, int]]) -> Basis:
         """Return the current basis of the program, with the columns whose constraints are active.
@@ -146,10 +146,11 @@ class RestrictedMaster:
         # HiGHS has several status texts for infeasible programs.
         if "nfeasible" in status:
             raise InputError(
-                "the relaxation f is infinite at every distribution; use an f that is finite at one"
+                "the relaxation f is infinite at every distribution; use a relaxation that is "
+                "finite at some distribution"
             )
         if status != "Optimal":
-            raise ProgramError(f"HiGHS ended with status {status} on the restricted problem")
+            raise ProgramError(f"HiGHS ended with status {status} on the restricted linear program")
         solution = self._program.highs.getSolution()
         # Bounds hold up to the tolerance of HiGHS, so negative entries are cut off.
         d = np.maximum(np.array(solution.col_value)[: self._m], 0.0)

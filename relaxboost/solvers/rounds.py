@@ -1,8 +1,8 @@
 """The loop over the rounds of a run, which all methods share.
 
 A booster is a run of a method. In round t it has a distribution d_t over the examples and weights
-w_t of the hypotheses. The weak learner returns the best hypothesis for d_t. Then the bounds on the
-value that d_t and w_t prove are evaluated, and the booster updates d_t and w_t.
+w_t of the hypotheses. The weak learner returns the best hypothesis for d_t. The loop then evaluates
+the bounds on the value that d_t and w_t prove, and the booster updates d_t and w_t.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class RoundState:
 
     round: int
     """The number t of the round. The first round has the number 1. If the run continues from a
-    checkpoint, the first round follows the last round of the earlier run."""
+    checkpoint, the numbers continue those of the earlier run."""
     d: Vector
     """The distribution d_t over the examples. The weak learner has returned `best` for this d_t."""
     best: Best | Dense
@@ -122,7 +122,7 @@ class Booster(ABC):
         """Return the name of the method that `Solution.method` shows.
 
         `kinds` are the kinds of the rounds that were computed. A method with several kinds of
-        rounds may add them to its name.
+        rounds may add these kinds to its name.
         """
         return self.label
 

@@ -91,7 +91,7 @@ def solve(
         and at the end. Each write replaces the whole file. If the file exists, the run continues
         from the points in the file. If the file is for another game, the error gives the reason.
         The rounds and seconds of the Solution include the rounds and seconds before the checkpoint.
-        `max_rounds` and `time_limit` do not.
+        The limits `max_rounds` and `time_limit` count only this run.
     max_rounds, time_limit : int, float (seconds), optional
         The largest number of rounds and of seconds. The time counts from the moment at which the
         compiled kernels are ready. Without these limits, a run continues until it reaches the

@@ -56,7 +56,10 @@ def quadratic_step(
 
 
 class Step(NamedTuple):
-    """A step from margins u to u + ηv along a direction v. Values that are not known are None."""
+    """A step from margins u to u + ηv along a direction v.
+
+    An attribute is None if its value has not been computed.
+    """
 
     eta: float
     """The length η of the step."""
@@ -87,7 +90,7 @@ class Segment(NamedTuple):
     bend: tuple[float, float] = (0.0, 0.0)
     """The coefficients (a, b) of the penalty a η + b η²/2 on the weights after a step η."""
     size: float | None = None
-    """The norm ‖v‖_inf of the direction v, or None if the caller does not know the norm."""
+    """The norm ‖v‖_inf of the direction v, or None if it has not been computed."""
 
 
 def arrival(project: Projector, u: Vector, v: Vector, eta: float) -> tuple[Vector, Vector, float]:
@@ -117,7 +120,7 @@ def line_search(
 
     The search ends when the derivative lies between 0 and `accuracy` times the derivative at η = 0,
     or when η = longest. The step is at least as long as the step of Fig. 1, and not longer than the
-    maximising step. So the function increases at least as much as by the step of Fig. 1.
+    maximising step. Therefore the function increases at least as much as in the step of Fig. 1.
 
     Parameters
     ----------

@@ -116,8 +116,9 @@ class StoppingRule:
 
         The gap is upper − lower, and `number` is the number of rounds of this run. A run counts as
         stalled under two conditions. First, the gap is so small that it may be a rounding error.
-        Second, the gap has not become smaller for more than `PATIENCE_ROUNDS` rounds, and for more
-        than `PATIENCE_FACTOR` times as many rounds as the run took to reach the gap.
+        Second, the gap has not become smaller for more than `PATIENCE_ROUNDS` rounds. The number of
+        these rounds must also exceed `PATIENCE_FACTOR` times the number of rounds before the gap
+        was reached.
         """
         gap = upper - lower
         # A reduction by less than one percent does not count: rounding causes such changes too.
@@ -136,7 +137,7 @@ class StoppingRule:
         return "stalled"
 
     def is_proof_lost(self, lower: float, upper: float, estimate: float) -> bool:
-        """Return whether the certified gap exceeds the estimate by more than rounding explains.
+        """Return whether the certified gap exceeds the estimated gap by more than rounding errors.
 
         The certified gap is upper − lower, and `estimate` is the gap before the certification. If
         the difference is large, the relaxation failed to prove a bound. Another method may find

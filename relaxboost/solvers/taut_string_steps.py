@@ -22,7 +22,7 @@ its last point, as in Condat (2013, IEEE Signal Process. Lett. 20).
 Since the first and the last value of each function sum to zero, an equation connects o with the
 first and last values of all g_f. The steps satisfy this equation by adding one number, the
 `end_pull`, to both ends of every string. A method with a separate unknown o_f for each feature
-would need several times as many steps.
+would need several times more steps.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from relaxboost._core.compiled import njit, thread_pool
 from relaxboost.matrices.bulk import CutLevels
 
 OVER_RELAXATION = 1.7
-"""The length of each step, as a multiple of the plain primal-dual step. The steps converge for
-every multiple below 2 (Condat 2013, J. Optim. Theory Appl. 158). With the multiple 1.7, the method
-needs a third fewer steps than with 1."""
+"""The over-relaxation: the length of each step as a multiple of the plain primal-dual step. The
+steps converge for every multiple below 2 (Condat 2013, J. Optim. Theory Appl. 158). With the
+multiple 1.7, the method needs a third fewer steps than with 1."""
 
 EPSILON = float(np.finfo(np.float64).eps)
-"""The relative rounding error of a double. A sum of m numbers has an error of up to m times this
-number, relative to the sum of the absolute values."""
+"""The largest relative rounding error of an operation on doubles. A sum of m numbers has an error
+of up to m times this number, relative to the sum of the absolute values."""
 
 
 class _Features(NamedTuple):
@@ -205,7 +205,8 @@ def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Ar
     part : pair of int
         The first feature that this call computes, and the feature before which it ends.
     g : array
-        One number for each level of each feature; it counts once for each example at the level.
+        One number for each level of each feature. The sum includes this number once for each
+        example at the level.
     force : array of shape (m,)
         One number for each example.
     out : array

@@ -26,7 +26,8 @@ from relaxboost.solvers.stopping import RESOLUTION
 class Relay:
     """The object that `path` gives to `solve` as `start`, once for each game of the path.
 
-    The object carries the result of one game to the next game. The class is not for users.
+    The object stores the result of one game for the run of the next game. Users do not create this
+    object.
     """
 
     solution: Solution | None = None
@@ -66,7 +67,7 @@ class WarmStart:
     seconds: float = 0.0
     """The number of seconds before the checkpoint from which the run continues, or 0."""
     relay: Relay | None = None
-    """The object that carries results from game to game on a `path`, or None."""
+    """The object that stores the results of the previous game on a `path`, or None."""
     near: Solution | None = None
     """The solution of an earlier game from which the points come, or None."""
 
@@ -91,8 +92,8 @@ class WarmStart:
 
         The better distribution d proves the smaller upper bound, and the better weights w prove the
         larger lower bound. If two bounds are equal, the result has the d or w of this warm start.
-        The note of the result joins both notes. The basis comes from this warm start if `other` has
-        none. All remaining fields come from `other`.
+        The note of the result joins both notes. The basis is that of `other`, or that of this warm
+        start if `other` has none. All remaining fields come from `other`.
         """
         # The two bounds are independent, so each comes from the better start.
         best_d = other if other.upper < self.upper else self
@@ -130,8 +131,8 @@ def read_start(game: Game, given: Any) -> WarmStart:
 def _read_pair(game: Game, given: Any) -> WarmStart:
     """Return a warm start from a pair (d, w) of a distribution and weights. d or w may be None.
 
-    d and w are moved to feasible points of the game. If an entry changes by more than a rounding
-    error, the field `note` of the warm start says that d or w was moved.
+    The function moves d and w to feasible points of the game. If an entry changes by more than a
+    rounding error, the field `note` of the warm start says that d or w was moved.
     """
     # A pair of numbers is probably a d and not a pair of points, so it is rejected too.
     if not isinstance(given, (tuple, list)) or len(given) != 2 or isinstance(given[0], Real):

@@ -63,11 +63,12 @@ class Hedge(Method):
         """Do nothing, because Hedge accepts every game."""
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return 2 R (L/tol)² rounded up, plus the rounds that do not update the distribution d.
+        """Return a proved bound on the number of rounds of Hedge, or nan.
 
-        R is the range of the relative entropy over the feasible d, and L is the largest absolute
-        margin of a hypothesis of the weak learner. The result is nan if the weak learner may miss
-        the best hypothesis.
+        The bound is the number of updates of the distribution d, which is 2 R (L/tol)² rounded up,
+        plus the number of rounds without an update. R is the range of the relative entropy over the
+        feasible d, and L is the largest absolute margin of a hypothesis of the weak learner. The
+        result is nan if the weak learner may miss the best hypothesis.
         """
         # The theorem assumes that every answer is the best hypothesis.
         if game.matrix.slack:
@@ -114,7 +115,7 @@ class HedgeRun(Booster):
         self.active = starting_point(game)
         self._beta = temperature(0, 0.0)
         self.account = RegretAccount(game.entropy_range, self._beta)
-        """The object that computes the upper bound of the regret of Hedge."""
+        """The object that computes an upper bound on the regret of Hedge."""
         self._next = self._f.distribution(np.zeros(game.m), self._beta)
         self.d = self._next
         self._mean: Vector = np.zeros(game.m)

@@ -119,12 +119,11 @@ def reweigh(
 ) -> int:
     """Minimise <costs, λ> + G(λᵀ gram λ) over the weights λ in the simplex by pairwise steps.
 
-    The function G stands for the smoothed support function of the domain of w. Let
-    (top, curve, base) = `bent`. The derivative of G is G'(s) = p(s)/2 with
-    p(s) = top / sqrt(curve · s + base), so the gradient of the objective is
-    costs + p(λᵀ gram λ) · gram λ. The minimisation ends in one of three cases: the Frank–Wolfe gap
-    is at most `goal`, the gap is at most the rounding error of the gradient, or the number of
-    steps is 1000 (`used` + 1).
+    The function G stands for the smoothed support function of the domain of w. Let (top, curve,
+    base) = `bent`. The derivative of G is G'(s) = p(s)/2 with p(s) = top / sqrt(curve · s + base),
+    so the gradient of the objective is costs + p(λᵀ gram λ) · gram λ. The minimisation ends as soon
+    as one of three conditions holds: the Frank–Wolfe gap is at most `goal`, the gap is at most the
+    rounding error of the gradient, or the number of steps is 1000 (`used` + 1).
 
     Parameters
     ----------
@@ -191,7 +190,7 @@ def reweigh(
 def _find_pair(
     costs: Vector, pull: float, products: Vector, weights: Vector
 ) -> tuple[int, int, float, float]:
-    """Return the indices `best` and `worst` of a pairwise step, the slope of the step, and the gap.
+    """Return the data of a pairwise step: the indices `best` and `worst`, the slope, and the gap.
 
     The gradient is costs + pull · products. The smallest entry of the gradient is at `best`. The
     largest entry among the distributions with positive weight is at `worst`. The step moves weight

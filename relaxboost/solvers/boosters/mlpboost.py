@@ -108,9 +108,11 @@ class MLPBoostRun(Booster):
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Replace the weights by the better of a Frank–Wolfe step and the weights of LPBoost.
+        """Replace the weights w by the better of two updates.
 
-        Return None after `PATIENCE_ROUNDS` rounds without a larger smoothed margin.
+        One update is a Frank–Wolfe step, and the other update is the weights of LPBoost. The better
+        update has the larger smoothed margin. Return None after `PATIENCE_ROUNDS` rounds without a
+        larger smoothed margin.
         """
         active = self.active
         before = self.value

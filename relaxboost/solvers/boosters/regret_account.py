@@ -1,4 +1,4 @@
-"""An upper bound of the regret of Hedge. The run updates the bound in every round."""
+"""An upper bound on the regret of Hedge. The run updates the bound in every round."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from relaxboost._core.arrays import Vector
 
 @dataclass
 class RegretAccount:
-    """The upper bound β_{t−1} R + Σ_s r_s²/(2 β_{s−1}) of the regret of the distributions of Hedge.
+    """The upper bound β_{t−1} R + Σ_s r_s²/(2 β_{s−1}) on the regret of Hedge's distributions.
 
     The sum runs over the hypotheses w_1, ..., w_t that the weak learner has returned (atoms of the
     domain of w, or dense weights). R is the range of the relative entropy over the distributions
@@ -32,7 +32,7 @@ class RegretAccount:
     entropy before the round."""
 
     def add(self, margins: Vector, beta: float) -> None:
-        """Add a hypothesis that the weak learner has returned to the sums.
+        """Update the sums after the weak learner has returned another hypothesis.
 
         `margins` are the margins of the hypothesis, which is the best response to a distribution d.
         `beta` is the weight of the entropy in the problem whose solution is d.
@@ -45,5 +45,5 @@ class RegretAccount:
 
     @property
     def bound(self) -> float:
-        """The upper bound of the regret after the rounds so far."""
+        """The upper bound on the regret of the distributions so far."""
         return self.beta * self.range + self.spent

@@ -24,10 +24,10 @@ from relaxboost.solvers.stopping import Tolerance
 class SmoothBoost(Method):
     """SmoothBoost, which reaches a margin of γ/(2 + γ) on all but a few examples.
 
-    The game has m examples and the relaxation `Capped(k)`; `HardMargin` counts as k = 1. No example
-    ever weighs more than 1/k. If the weak learner always returns an edge of at least 2γ, the run
-    ends after fewer than 2m/(k γ² sqrt(1 − γ)) rounds. The last weights w then give fewer than k
-    examples a margin of at most θ = γ/(2 + γ). The solution has the best w of all rounds.
+    The game has m examples and the relaxation `Capped(k)`; `HardMargin` is treated as k = 1. No
+    example ever weighs more than 1/k. If the weak learner always returns an edge of at least 2γ,
+    the run ends after fewer than 2m/(k γ² sqrt(1 − γ)) rounds. The last weights w then give fewer
+    than k examples a margin of at most θ = γ/(2 + γ). The solution has the best w of all rounds.
 
     This guarantee does not say how far below θ these margins are, so the gap need not reach tol.
     The caller of `solve` must therefore set `max_rounds` or `time_limit`. After T rounds, the mean

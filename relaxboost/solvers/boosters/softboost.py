@@ -68,7 +68,9 @@ class SoftBoost(Method):
         check_atoms(self, game)
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return 2 log(m/k)/ν² rounded up, plus 2, for m examples, `Capped(k)` and the accuracy ν.
+        """Return a proved bound on the number of rounds: 2 log(m/k)/ν² rounded up, plus 2.
+
+        m is the number of examples, k is the parameter of `Capped(k)`, and ν is the accuracy.
 
         In one of the two additional rounds no distribution meets the constraints on the edges. The
         other round evaluates the last distribution. The result is nan if the weak learner may miss

@@ -1,4 +1,4 @@
-"""Code that AdaBoost and AdaBoost* share: the check of the game, and the weights w."""
+"""The code that AdaBoost and AdaBoost* share: the check of the game, and the weights w."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ class Votes(ActiveSet):
     def vote(self, best: Best, eta: float, column: Vector) -> None:
         """Add `eta` to the unscaled weight of the hypothesis `best`.
 
-        If the negative of the hypothesis has a positive weight, this weight is reduced first.
-        `column` has the margins of the hypothesis.
+        If the negative of the hypothesis has a positive weight, the method reduces this weight
+        first. `column` has the margins of the hypothesis.
         """
         slot = self.slot(best)
         self._votes = np.append(self._votes, np.zeros(len(self) - self._votes.size))

@@ -19,8 +19,8 @@ LEAST_PRICE = 1e4 * TOLERANCE
 The multipliers of Clarabel have errors of about the tolerance. A lower bound is useless if these
 errors exceed the costs."""
 SMALLEST = float(np.finfo(np.float64).tiny) ** 0.5
-"""The smallest size of the cuts that the programs divide by. A smaller size is a rounding error of
-0, and 1 divided by its square may overflow."""
+"""The smallest size of the cuts by which the programs divide their numbers. A smaller size is a
+rounding error of 0, and 1 divided by its square may overflow."""
 
 
 class Feasible(NamedTuple):
@@ -36,11 +36,11 @@ class Feasible(NamedTuple):
     square: float = 0.0
     absolute: float = 0.0
     radius: float = math.inf
-    """The largest ‖s w‖₁ of a w in the set, or inf if there is no limit."""
+    """The largest ‖s w‖₁ that a w in the set may have, or inf if there is no limit."""
     full: bool = False
     """Whether ‖s w‖₁ equals `radius` for every w in the set. This requires `nonnegative`."""
     euclidean: float = math.inf
-    """The largest ‖w‖₂ of a w in the set, or inf if there is no limit."""
+    """The largest ‖w‖₂ that a w in the set may have, or inf if there is no limit."""
 
 
 class Master:
@@ -73,10 +73,10 @@ class Master:
     def _fit_units(self, size: float) -> None:
         """Choose the units of the weights for cuts of the given size, and build the constraints.
 
-        The price of ‖s w‖₁ is the coefficient of the l1 penalty. Over a ball the price is at least
-        `size` divided by the radius. A price that is far above the size of the cuts, or below the
-        accuracy of Clarabel, would make the multipliers inaccurate. The method therefore keeps the
-        price of each unit between `LEAST_PRICE` and 1.
+        The price of ‖s w‖₁ is the coefficient of the l1 penalty or, over a ball, `size` divided by
+        the radius if this quotient is larger. A price that is far above the size of the cuts, or
+        below the accuracy of Clarabel, would make the multipliers inaccurate. The method therefore
+        keeps the price of each unit between `LEAST_PRICE` and 1.
         """
         price = max(self._feasible.absolute, size / self._feasible.radius)
         if price != self._price:
@@ -143,9 +143,10 @@ class Master:
         self._cones.append((cone, right.size))
 
     def minimise(self, cuts: Cuts, group: Whole) -> tuple[Vector, Vector] | None:
-        """Return the minimiser w of Ω plus the heights, and the multipliers of the cuts, or None.
+        """Return the weights w that minimise Ω plus the heights, and the multipliers of the cuts.
 
-        Both arrays have the accuracy of Clarabel. The result is None if the solver fails.
+        Ω is the penalty on w, and the height of a group is the largest cut of the group. Both
+        arrays have the accuracy of Clarabel. The result is None if the solver fails.
         """
         rows, size = self._scaled(cuts, group)
         found = self._solve(size * self._curvature, self._costs, rows, -cuts.offset, size)
@@ -154,7 +155,9 @@ class Master:
     def nearest(self, centre: Vector, level: float, cuts: Cuts, group: Whole) -> Vector | None:
         """Return the w nearest to `centre` at which Ω plus the heights is at most `level`.
 
-        The penalty Ω must have no quadratic term. The result is None if the solver finds no such w.
+        Ω is the penalty on the weights w, and the height of a group is the largest cut of the
+        group. The penalty must have no quadratic term. The result is None if the solver finds no
+        such w.
         """
         rows, size = self._scaled(cuts, group)
         # The distance is divided by the largest unit, which moderates its curvature.
@@ -191,10 +194,11 @@ class Master:
     def _solve(
         self, curvature: Vector, costs: Vector, rows: Matrix, right: Vector, size: float
     ) -> tuple[Vector, Vector] | None:
-        """Minimise Σ curvature_j x_j²/2 + <costs, x> subject to rows · x <= right/size.
+        """Minimise a quadratic function of the variables x subject to the cuts and the constraints.
 
-        The vector x of all variables must also satisfy the constraints of the set. Return x and the
-        multipliers of the rows, or None if the solver fails.
+        The function is Σ curvature_j x_j²/2 + <costs, x>. The cuts are the inequalities rows · x <=
+        right/size. The constraints are those of the set of w. Return x and the multipliers of the
+        cuts, or None if the solver fails.
         """
         import clarabel
 

@@ -1,4 +1,4 @@
-"""The bundle method for convex functions that are known by values and subgradients.
+"""The bundle method for convex functions, which needs only their values and subgradients.
 
 The objective is F(w) = Ω(w) + Σ_g R_g(w) over a convex set, where Ω is a penalty in closed form.
 Every evaluation returns a cut for each group g, which is an affine function below R_g. The maximum
@@ -60,9 +60,9 @@ class BundleRound(NamedTuple):
 class CuttingPlanes:
     """The model of Σ_g R_g, which the bundle method builds from cuts.
 
-    A cut of group g is an affine function offset + <slope, w> that is nowhere above R_g. The model
-    of R_g is the maximum of the cuts of group g. The model of Σ_g R_g is the sum of these maxima,
-    and is therefore nowhere above Σ_g R_g.
+    A cut of group g is an affine function offset + <slope, w> that is at most R_g for every w. The
+    model of R_g is the maximum of the cuts of group g. The model of Σ_g R_g is the sum of these
+    maxima, and is therefore at most Σ_g R_g for every w.
 
     Parameters
     ----------
@@ -160,7 +160,10 @@ class CuttingPlanes:
         return self.objective.project(w), bound
 
     def nearest(self, centre: Vector, level: float) -> Vector | None:
-        """Return the w nearest to `centre` at which the model is at most `level`, or None."""
+        """Return the w nearest to `centre` at which Ω plus the model is at most `level`.
+
+        The result is None if the solver finds no such w.
+        """
         w = self.master.nearest(centre, level, self.cuts, self.group)
         return None if w is None else self.objective.project(w)
 

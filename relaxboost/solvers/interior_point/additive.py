@@ -47,8 +47,8 @@ def passes_work(features: int, m: int, iterations: float) -> float:
 
     The unit is the work to read an entry of the game matrix. A step has four right-hand sides: for
     the bound v on all edges, the predictor, the corrector and the refinement. The solution for one
-    of them takes `iterations` iterations. An iteration reads the levels of all examples twice, and
-    solves equations with the factor of the preconditioner.
+    right-hand side takes `iterations` iterations. An iteration reads the levels of all examples
+    twice, and solves equations with the factor of the preconditioner.
     """
     # Solving with a triangular factor and its transpose reads each of its entries once.
     together = _cuts_together(features * m)
@@ -298,7 +298,7 @@ class Additive:
     def solve(self, h: Vector) -> Vector:
         """Return the solution x of M x = h up to the tolerance.
 
-        M is the matrix of this object. If conjugate gradients reach the largest number of
+        M is the matrix of this object. If the tolerance is not reached within the largest number of
         iterations, return the last iterate.
 
         Raises
@@ -329,7 +329,7 @@ class Additive:
 
 
 def _largest(offsets: Whole, D: Vector, most: int) -> Whole:
-    """Return the indices of some cuts of features, about `most`, in increasing order.
+    """Return the indices of about `most` cuts of features, in increasing order.
 
     The cuts of each feature are divided into groups of neighbouring cuts. The result contains the
     cut with the largest entry of `D` in each group.

@@ -82,7 +82,8 @@ class Bordered(Block):
         unknowns, whose right-hand sides are 0.
     times : callable
         A function that returns the product of the exact matrix and a vector of the unknowns of f.
-        `K` has rounding errors, and its diagonal may be changed so that `K` is not singular.
+        `K` has rounding errors, and the caller may have changed its diagonal to make `K`
+        nonsingular.
     """
 
     def __init__(self, layout: Layout, K: Any, times: Callable[[Vector], Vector]) -> None:

@@ -267,7 +267,7 @@ class SecondOrderCones(Cones):
 
 
 def _jordan(x: Array, y: Array) -> Array:
-    """Return for each index k the Jordan product of row k of `x` and row k of `y`.
+    """Return the Jordan product of row k of `x` and row k of `y`, for each k.
 
     The product of (x_0, x_1) and (y_0, y_1) is (x·y, x_0 y_1 + y_0 x_1). The numbers x_0 and y_0
     are the first entries of the rows, and x_1 and y_1 are the vectors of all other entries.

@@ -236,7 +236,7 @@ def _ones(matrix: Any) -> Any:
 
 
 def _kinds(form: ConeForm) -> Iterator[tuple[type[Cones], int, int]]:
-    """Yield the kind, the dimension and the number of cones of each group of equal cones.
+    """Yield the kind, the dimension and the number of the cones in each group of equal cones.
 
     The groups are in the order of their rows in `form`.
     """
@@ -255,8 +255,8 @@ def _lifted(form: ConeForm, m: int) -> ConeForm:
     are in cones. The first half lines are d >= 0. A row is long if it has more than √m entries, for
     m examples. A long row of G would fill the matrix GᵀHG, where H is the scaling matrix of the
     cones. The function replaces such a row by a new variable in the cone, and adds an equation that
-    defines this variable. If an equation with one entry fixes d_i, the inequality d_i >= 0 is left
-    out, because a d_i that is fixed to 0 has no positive slack.
+    defines this variable. If an equation with one entry fixes d_i, the function omits the
+    inequality d_i >= 0, because a d_i that is fixed to 0 has no positive slack.
     """
     from scipy import sparse
 

@@ -123,10 +123,10 @@ class LossIterate(Iterate):
         return np.clip(z, low, high)
 
     def advance(self, gap: float = math.inf) -> bool:
-        """Take a Newton step. Return False if no step was possible or if progress has ended.
+        """Take a Newton step. Return False if no step was possible or the steps make no progress.
 
-        Progress has ended if none of three numbers has decreased by a tenth in eight steps. The
-        numbers are `gap` (the upper bound minus the lower bound), the mean of slack times
+        The steps make no progress if none of three numbers has decreased by a tenth in eight steps.
+        The numbers are `gap` (the upper bound minus the lower bound), the mean of slack times
         multiplier, and the residual of the equations.
         """
         if self._progress.is_stuck(gap, self.mu, self.infeasibility):

@@ -148,7 +148,7 @@ class EdgeBounds:
         return self.pairs.missing(centre)
 
     def right_side(self, target: Array) -> tuple[Vector, float]:
-        """Return the right-hand sides q and s of two of Newton's equations.
+        """Return the right-hand sides q and s, which belong to two of Newton's equations.
 
         The vector q is for the weights of the columns, and the number s is for the bound v on all
         edges. The argument `target` contains steps of the multipliers, computed by the method
@@ -232,7 +232,7 @@ class EdgeBounds:
         self.admit(bulk, np.arange(bulk.n), d)
 
     def admit(self, bulk: Bulk, place: Whole, d: Vector) -> None:
-        """Replace the columns of the restricted problem by those of `bulk`.
+        """Replace the columns of the restricted problem by the columns of `bulk`.
 
         The new columns include all old columns, which keep their slacks and multipliers. The array
         `place` contains the positions of the old columns in `bulk`. The argument `d` is the current

@@ -53,7 +53,7 @@ class Factor:
         raise np.linalg.LinAlgError("Newton's matrix has no Cholesky factor")
 
     def _factorise(self, gram: Array) -> bool:
-        """Factorise a copy of the matrix, and return whether the matrix is positive definite."""
+        """Factorise a copy of the matrix. Return False if the matrix is not positive definite."""
         from scipy.linalg.lapack import dpotrf
 
         # LAPACK stores matrices by columns, so that this lower triangle is its upper triangle.
@@ -76,8 +76,8 @@ def symmetric_factor(matrix: Any) -> Any:
 
     The method `solve` of the factor accepts vectors and matrices. The minimum degree ordering for
     symmetric matrices keeps pivots on the diagonal. Rows with many entries then cause few
-    additional entries in the factor. With SuperLU's default ordering, which is made for unsymmetric
-    matrices, the factor has up to five hundred times as many entries.
+    additional entries in the factor. With SuperLU's default ordering, which is designed for
+    unsymmetric matrices, the factor can have five hundred times more entries.
 
     Raises
     ------

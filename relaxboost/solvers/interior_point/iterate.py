@@ -1,7 +1,7 @@
 """A point strictly inside all inequalities of a game, and the predictor-corrector step.
 
-The inequalities are those of the relaxation f and the bounds on the edges of the columns. The step
-is that of Mehrotra (1992).
+The inequalities are the constraints of the relaxation f and the bounds on the edges of the columns.
+The step is the predictor-corrector step of Mehrotra (1992).
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ class Outsiders(Protocol):
         d moves by `direction`, and the bound rises by `rise`. If columns limit the step, the
         columns with the largest prices may enter the restricted problem. The price of a column is
         its edge, or |edge| if weights may be negative. If columns enter, the second result is a
-        pair: all columns of the restricted problem, and the positions of the earlier columns among
-        them. Otherwise the second result is None.
+        pair: all columns of the restricted problem, and the positions of the earlier columns in
+        this list. Otherwise the second result is None.
         """
 
 
@@ -219,10 +219,10 @@ class Iterate:
         return max(length, dual)
 
     def _predict_and_correct(self) -> tuple[Normal, _Direction]:
-        """Return Newton's equations, ready to be solved, and the corrected direction of Mehrotra.
+        """Return Newton's equations at this point, and the direction after Mehrotra's corrector.
 
-        If the correctors of Gondzio take little work, they are added to the direction. These
-        correctors bring the products of slack and multiplier closer to each other.
+        If the correctors of Gondzio take little work, the method also adds these correctors to the
+        direction. They bring the products of slack and multiplier closer to each other.
         """
         scaling = self.bounds.scaling()._replace(has_sum=self._has_sum)
         normal = self.elimination.factorise(self.bulk, self.part.block(), scaling)
@@ -315,7 +315,8 @@ class Iterate:
     def _longest(self, direction: _Direction) -> tuple[float, float]:
         """Return the longest primal step and the longest dual step, each at most 1.
 
-        After these steps, slacks and multipliers are nonnegative, or in their cones.
+        After these steps, the slacks and multipliers of linear inequalities are nonnegative, and
+        the slacks and multipliers of cones are in their cones.
         """
         part = self.part.longest(direction.part)
         bounds = self.bounds.pairs.longest(*direction.bounds)

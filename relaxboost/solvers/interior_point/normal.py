@@ -36,14 +36,14 @@ class Move(NamedTuple):
     """A solution of Newton's equations, and its products with the game matrix A."""
 
     t: Vector
-    """The step of the unknowns of the relaxation f. The first m entries are the step Δd of the
-    distribution d."""
+    """The Newton step t of the unknowns of the relaxation f. The first m entries are the step Δd of
+    the distribution d."""
     y: Vector
-    """The step y of the weights w of the columns."""
+    """The Newton step y of the weights w of the columns."""
     v: float
-    """The step of the bound v on the edges of all columns."""
+    """The Newton step Δv of the bound v on the edges of all columns."""
     total: float
-    """The step of the multiplier of the equation Σd = 1."""
+    """The Newton step Δλ of the multiplier λ of the equation Σd = 1."""
     margins: Vector
     """The step of the margins of all examples, which follows from the step y of the weights."""
     edges: Vector
@@ -93,7 +93,7 @@ class ColumnScaling(NamedTuple):
 
 
 class Normal(ABC):
-    """Newton's equations in a form that can be solved for several right-hand sides."""
+    """Newton's equations of an iteration, in a form that is easy to solve repeatedly."""
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         self._bulk = bulk

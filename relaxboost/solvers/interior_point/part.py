@@ -66,8 +66,8 @@ class Part(ABC):
         Parameters
         ----------
         pull : array of shape (m,)
-            The vector A w − λ, which is the gradient in the distribution d of the terms of the
-            Lagrangian other than those of f. A is the game matrix, w contains the weights, and λ is
+            The vector A w − λ, which is the gradient, with respect to the distribution d, of all
+            terms of the Lagrangian except f. A is the game matrix, w contains the weights, and λ is
             the multiplier of the equation Σd = 1.
         centre : float or array
             The target of the step for the product of each slack and its multiplier.
@@ -98,17 +98,17 @@ class Part(ABC):
         """Return the longest step of the slacks and the longest step of the multipliers.
 
         Each step is a fraction of the direction `change`, and is at most 1. After these steps, all
-        slacks and multipliers of a linear program are nonnegative, and those of a cone program are
-        in their cones.
+        slacks and multipliers of a linear program are nonnegative. The slacks and multipliers of a
+        cone program are in their cones.
         """
 
     def outliers(self, change: Any, step: float, dual_step: float, centre: float) -> Any:
         """Return corrections for the products of slack and multiplier that are far from `centre`.
 
-        The products are those after a step of length `step` in the slacks and of length `dual_step`
-        in the multipliers, along the direction `change`. The caller adds each correction to the
-        target of the product. The result is None for cones, whose products all have the same
-        target.
+        The corrections are for the products after a step along the direction `change`. This step
+        has the length `step` in the slacks and the length `dual_step` in the multipliers. The
+        caller adds each correction to the target of the product. The result is None for cones,
+        whose products all have the same target.
         """
         return None
 

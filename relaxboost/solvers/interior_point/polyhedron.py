@@ -35,8 +35,8 @@ class _Change(NamedTuple):
 
 
 SIGNS = np.array([[1.0], [-1.0]])
-"""The coefficient of a variable in the slack of its lower bound (+1) and in the slack of its upper
-bound (−1)."""
+"""The coefficients of a variable in the slacks of its bounds: +1 for the lower bound and −1 for the
+upper bound."""
 
 
 class Polyhedron(Part):

@@ -9,7 +9,7 @@ class Progress:
     """A counter of the consecutive iterations in which an interior point method makes no progress.
 
     An iteration makes progress if its gap, its complementarity or its infeasibility is less than
-    0.9 times the least value in all earlier iterations that made progress.
+    0.9 times the smallest value of all earlier iterations that made progress.
 
     Parameters
     ----------

@@ -216,7 +216,7 @@ class InteriorRun(Booster):
     def advance(self, best: Best) -> Booster | None:
         """Take one step, or several steps if the bounds on the value are expensive.
 
-        Return this run, or None if the first step is not possible or if progress has ended.
+        Return this run, or None if the first step is not possible or makes no progress.
         """
         # A cone program is worth many steps, so a round makes up half of the digits that are
         # missing. A gap is often less than the complementarity, so the last rounds stay near tol.
@@ -251,7 +251,7 @@ class InteriorRun(Booster):
                 return
 
     def _step(self) -> bool:
-        """Take a Newton step. Return False if no step was possible or if progress has ended."""
+        """Take a Newton step. Return False if this fails or if the steps make no progress."""
         iterate = self._iterate
         sieve = self._sieve
         self.work += PASSES_PER_ITERATION

@@ -134,7 +134,7 @@ class SmoothWeights:
         return (min(1.0, -self.v / v) if v < 0.0 else 1.0), min(1.0, end)
 
     def go(self, step: float, dual_step: float, change: _Change, d: Vector, v: float) -> None:
-        """Move the weights w by `dual_step` times their entries of `change`.
+        """Move the weights w by `dual_step` times their step in `change`.
 
         The arguments `d` and `v` are the new vector d and the new multiplier of the ball.
         """
