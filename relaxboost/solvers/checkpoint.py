@@ -77,7 +77,7 @@ class Checkpoint:
 
     @property
     def is_due(self) -> bool:
-        """Whether enough time has passed since the last write for another write."""
+        """Whether enough time has passed since the last write of the file to write it again."""
         return self._pace.due
 
     def write(

@@ -170,5 +170,8 @@ def ask(
 
 
 def _first_line(error: Exception) -> str:
-    """Return the first line of the message of an error, or its class name if it has none."""
+    """Return the first line of the message of an error.
+
+    If the message is empty, return the name of the class of the error.
+    """
     return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -114,10 +114,10 @@ class MovingHypothesis(CombinedHypothesis):
 
     @abstractmethod
     def bend(self, best: Any) -> tuple[float, float]:
-        """Return the coefficients (a, b) of the increase a η + b η²/2 of the penalty in a step.
+        """Return (a, b), where a η + b η²/2 is the increase of the penalty in a step of length η.
 
-        The domain puts the penalty g*(w) on the weights w. A step of length η replaces w by (1 − η)
-        w + η best, where `best` is an atom or dense weights.
+        The domain puts the penalty g*(w) on the weights w. The step replaces w by (1 − η) w + η
+        best, where `best` is an atom or dense weights.
         """
 
     @abstractmethod
@@ -236,7 +236,10 @@ class ActiveSet(MovingHypothesis):
         self.u = self.matrix.margins(support, coefficients)
 
     def column(self, slot: int) -> NDArray[Any]:
-        """Return the column j of the margin matrix times the sign, for (j, sign) = keys[slot]."""
+        """Return the signed column at the position `slot` of `keys`.
+
+        With (j, sign) = keys[slot], this is column j of the margin matrix times the sign.
+        """
         j, sign = self.keys[slot]
         return sign * self.matrix.column(j)
 
@@ -261,10 +264,7 @@ class ActiveSet(MovingHypothesis):
         return v, kernels.apart(column, best.sign * self.over.scale, self.u, 1.0, v)
 
     def bend(self, best: Best) -> tuple[float, float]:
-        """Return the coefficients (0, 0) of the change of the penalty in a step.
-
-        A domain with atoms puts no penalty on the weights w.
-        """
+        """Return (0, 0), because a domain with atoms puts no penalty on the weights w."""
         return 0.0, 0.0
 
     def move(self, best: Best, eta: float, u: Vector) -> None:
@@ -322,8 +322,8 @@ class ActiveSet(MovingHypothesis):
     def set_weights(self, weights: Vector) -> None:
         """Replace the weights of all signed columns in use, and recompute the margins.
 
-        The new weights are in the order of `keys`. The domain first moves these weights to feasible
-        weights.
+        The new weights are in the order of `keys`. The method first replaces them by feasible
+        weights close to them.
         """
         self.weights = self.over.repair(weights)
         self.u = kernels.combine(self.columns, len(self), self.weights)

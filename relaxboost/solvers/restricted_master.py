@@ -28,9 +28,9 @@ class ProgramError(Exception):
 class RestrictedMaster:
     """The restricted linear program of column generation, which computes the best distribution d.
 
-    The program has a constraint for each of some columns of the margin matrix. The unknowns are a
-    distribution d over the examples and a number v. The program minimises f(d) + r v under the
-    constraint <column, d> <= v for each of these columns. f is a polyhedral relaxation, and r is
+    The program contains some columns of the margin matrix, with a constraint for each column. The
+    unknowns are a distribution d over the examples and a number v. The program minimises f(d) + r v
+    under the constraint <column, d> <= v for each column. f is a polyhedral relaxation, and r is
     the size of the atoms of the domain, such as the radius of an l1 ball. The program is Eq. 13 of
     Shalev-Shwartz & Singer (2009) for β → 0. The multipliers of the constraints are the weights w
     of the columns, which sum to r. If the domain contains w = 0, the program also requires v >= 0,

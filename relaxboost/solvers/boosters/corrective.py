@@ -21,7 +21,7 @@ from relaxboost.solvers.stopping import Tolerance
 
 STEPS_GAP = 0.02
 """The gap at which a run of pairwise steps ends if a later phase of "auto" is faster. This number
-is for a domain of radius 1. For another domain it is multiplied by the radius."""
+holds for a domain of radius 1. For another domain, the gap is this number times the radius."""
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,10 @@ class CorrectiveRun(Booster):
 
     @property
     def atoms(self) -> ActiveSet:
-        """The weights w as an `ActiveSet`. The domain of w must have atoms, as an l1 ball has."""
+        """The weights w as an `ActiveSet`.
+
+        The domain of w must have atoms, such as the vertices of an l1 ball.
+        """
         assert isinstance(self.active, ActiveSet)
         return self.active
 

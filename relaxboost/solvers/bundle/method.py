@@ -42,10 +42,13 @@ class ConvexObjective(Protocol):
         """Evaluate F at `w`. Return an object with the attributes `w`, `value` and `cuts`."""
 
     def lower(self, cut: Cut) -> float:
-        """Return a lower bound on the minimum of F. `cut` is an affine function below Σ_g R_g."""
+        """Return a lower bound on the minimum of F.
+
+        The argument `cut` is an affine function that is at most Σ_g R_g everywhere.
+        """
 
     def project(self, w: Vector) -> Vector:
-        """Return feasible weights near w."""
+        """Return feasible weights close to `w`."""
 
 
 class BundleRound(NamedTuple):
@@ -95,8 +98,8 @@ class CuttingPlanes:
         self.unit = unit
         first = np.zeros(0) if floors is None else floors
         self._permanent = first.size
-        """The number of constant cuts that `floors` gives. They come first and are never
-        dropped."""
+        """The number of constant cuts from the argument `floors`. These cuts come first, and the
+        model never drops them."""
         self._floors = np.full(groups, -np.inf) if floors is None else floors
         # No term is above 0, so that the factor covers the rounding of the sum.
         self.floor = float(self._floors.sum()) * (1.0 + 2.0 * roundoff(groups))
@@ -109,7 +112,7 @@ class CuttingPlanes:
         self._known = set(self._keys(self.cuts, self.group))
 
     def of(self, objective: ConvexObjective) -> CuttingPlanes:
-        """Return a copy of the model for an objective that differs only in Ω or in its set of w."""
+        """Return a copy of the model for an objective with another penalty or another set of w."""
         made = copy(self)
         # The set of keys is changed in place, so each model needs its own.
         made._known = set(self._known)
@@ -137,12 +140,13 @@ class CuttingPlanes:
         self.idle = np.append(self.idle, np.zeros(len(new), dtype=np.int64))
 
     def minimise(self) -> tuple[Vector | None, float]:
-        """Return the minimiser of Ω plus the model, and a lower bound on the minimum of F.
+        """Return the minimiser of the penalty plus the model, and a lower bound on the minimum of
+        F.
 
-        The solver returns a multiplier for each cut. The method divides the multipliers of each
-        group by their sum, and computes the lower bound from the weighted averages of the cuts. The
-        optimal value that the solver reports is not used. If the solver fails, the result is None
-        and the attribute `floor`.
+        F is the objective of the bundle method. The solver returns a multiplier for each cut. The
+        method divides the multipliers of each group by their sum, and computes the lower bound from
+        the weighted averages of the cuts. The optimal value that the solver reports is not used. If
+        the solver fails, the result is None and the attribute `floor`.
         """
         found = self.master.minimise(self.cuts, self.group)
         if found is None:
@@ -160,7 +164,7 @@ class CuttingPlanes:
         return self.objective.project(w), bound
 
     def nearest(self, centre: Vector, level: float) -> Vector | None:
-        """Return the w nearest to `centre` at which Ω plus the model is at most `level`.
+        """Return the w nearest to `centre` at which the penalty plus the model is at most `level`.
 
         The result is None if the solver finds no such w.
         """
@@ -193,8 +197,8 @@ def rounds(
     """Yield the rounds of the bundle method, which starts from the evaluated point `point`.
 
     The method ends after `patience` rounds in which rounding errors prevent a change of both
-    bounds. If `level` is a number between 0 and 1, the method is the level method. The penalty Ω
-    must then have no quadratic term.
+    bounds. If `level` is a number between 0 and 1, the method is the level method, which needs a
+    penalty Ω without a quadratic term.
     """
     best = point
     lower = model.floor
@@ -217,7 +221,7 @@ def rounds(
 
 
 def _polyak(model: CuttingPlanes, last: Any, level: float) -> Vector:
-    """Return the point after Polyak's subgradient step towards a level of F.
+    """Return the weights w after Polyak's subgradient step towards a level of F.
 
     The method takes this step if the solver of the master program fails.
     """

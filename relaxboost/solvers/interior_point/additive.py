@@ -139,7 +139,7 @@ def _product(codes: NDArray[Any], offsets: Whole, signs: Array, inverse: Array, 
 
 @njit(error_model="numpy")
 def _masses(codes: NDArray[Any], offsets: Whole, inverse: Array) -> Array:
-    """Return for each level of each feature the sum of `inverse` over the examples at the level.
+    """Return the sum of `inverse` over the examples at each level of each feature.
 
     The cuts of a feature divide its values into levels. The levels of feature 0 come first, then
     those of feature 1, and so on.
@@ -205,7 +205,7 @@ def _sweep(pivots: Array, below: Array, g: Array, first: int, last: int) -> None
 
 @njit(error_model="numpy")
 def _by_feature(offsets: Whole, factors: tuple[Array, Array, Array], r: Array) -> Array:
-    """Return for each feature the solution of Newton's equations restricted to its cuts.
+    """Return the solution of Newton's equations restricted to the cuts of each feature.
 
     The argument `factors` contains the factors of the tridiagonal matrices of the features, as
     `_factorise` returns them. The argument `r` is the right-hand side, with an entry for each cut.
@@ -277,7 +277,7 @@ class Additive:
         gram[place, place] += 1.0 / D[chosen]
         self._together = Factor(gram)
         self.iterations = 0
-        """The largest number of iterations that a call of `solve` has taken so far."""
+        """The largest number of conjugate gradient iterations in a call of `solve` so far."""
 
     def _times(self, y: Vector) -> Vector:
         """Return the product M y of the matrix M of this object and the vector y."""

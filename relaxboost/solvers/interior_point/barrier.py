@@ -40,7 +40,7 @@ class Barrier:
 
     @property
     def product(self) -> float:
-        """The complementarity, which is the sum of slack times multiplier over all inequalities."""
+        """The complementarity, which is the sum of the products of slack and multiplier."""
         return float(np.vdot(self.slack, self.mult))
 
     @property
@@ -50,14 +50,15 @@ class Barrier:
         return ratio
 
     def missing(self, centre: Array | float) -> Array:
-        """Return the steps of the multipliers after which slack times multiplier is `centre`.
+        """Return the steps of the multipliers for the target `centre`.
 
-        The slacks stay constant in this step. The step is 0 for entries that are not inequalities.
+        After these steps, every product of a slack and its multiplier is `centre`, if the slacks
+        stay constant. The step is 0 for entries that are not inequalities.
         """
         return np.where(self.live, centre / self.slack - self.mult, 0.0)
 
     def product_after(self, step: float, dual_step: float, dslack: Array, dmult: Array) -> float:
-        """Return the sum of slack times multiplier over all inequalities after a step.
+        """Return the sum of the products of slack and multiplier after a step.
 
         The slacks move by `step` times `dslack`, and the multipliers by `dual_step` times `dmult`.
         """

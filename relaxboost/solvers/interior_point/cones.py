@@ -94,7 +94,7 @@ class Cones(ABC):
 
     @abstractmethod
     def times(self, x: Array) -> Array:
-        """Return for each cone the product of its scaling matrix and its row of `x`."""
+        """Return the product of the scaling matrix and the row of `x`, for each cone."""
 
     @abstractmethod
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
@@ -109,7 +109,7 @@ class Cones(ABC):
 
     @property
     def product(self) -> float:
-        """The complementarity, which is the sum over all cones of slack times multiplier."""
+        """The complementarity, which is the sum of s·z over all cones."""
         return float(np.vdot(self.s, self.z))
 
     def longest(self, ds: Array, dz: Array) -> float:
@@ -229,7 +229,7 @@ class SecondOrderCones(Cones):
         return Curvature(inside, outer, np.tile([1.0, -1.0], number))
 
     def rest(self) -> Array:
-        """Return for each cone vectors u and v, in an array of shape (number, 2, dimension).
+        """Return two vectors u and v for each cone, as an array of shape (number, 2, dimension).
 
         The scaling matrix of a cone is H = (2 q qᵀ − J)/η², with a vector q, a number η and the
         diagonal matrix J = diag(1, −1, …, −1). The vectors satisfy H = I/η² + u uᵀ − v vᵀ.
@@ -244,7 +244,7 @@ class SecondOrderCones(Cones):
         return np.stack([u, v], axis=1) / self.eta[:, :, None]
 
     def _scaled(self, x: Array, w: Array) -> Array:
-        """Return for each cone the product of a symmetric matrix and the row x of the cone.
+        """Return the product of a symmetric matrix and the row x of each cone.
 
         The matrix is [w_0, w_1ᵀ; w_1, I + w_1 w_1ᵀ/(1 + w_0)], where w_0 is the first entry of the
         row w of the cone, w_1 contains the other entries, and I is the identity matrix.
@@ -307,7 +307,10 @@ class ExponentialCones(Cones):
         )
 
     def _dual_polar(self) -> Array:
-        """Return for each multiplier z the point s with −∇F(s) = z, for the barrier function F."""
+        """Return the point s with −∇F(s) = z for each multiplier z.
+
+        F is the barrier function of the cone.
+        """
         from scipy.special import wrightomega
 
         u, v, w = self.z.T

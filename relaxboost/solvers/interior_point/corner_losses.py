@@ -96,7 +96,7 @@ class LossIterate(Iterate):
     ) -> None:
         """Set the starting point of the interior point method.
 
-        The argument `mu` is the mean of slack times multiplier over all inequalities.
+        The argument `mu` is the mean of the products of slack and multiplier over all inequalities.
         """
         weights: Any  # `SmoothWeights` takes the place of `EdgeBounds`
         if isinstance(over, AtomicSet):
@@ -126,8 +126,8 @@ class LossIterate(Iterate):
         """Take a Newton step. Return False if no step was possible or the steps make no progress.
 
         The steps make no progress if none of three numbers has decreased by a tenth in eight steps.
-        The numbers are `gap` (the upper bound minus the lower bound), the mean of slack times
-        multiplier, and the residual of the equations.
+        The numbers are `gap` (the upper bound minus the lower bound), the mean of the products of
+        slack and multiplier, and the residual of the equations.
         """
         if self._progress.is_stuck(gap, self.mu, self.infeasibility):
             return False

@@ -92,12 +92,12 @@ class EdgeBounds:
     def _mix(self, w: Vector) -> None:
         """Move all multipliers close to the multipliers that correspond to the weights w.
 
-        The positive part of the weight of a column corresponds to one multiplier of the column, and
-        the negative part corresponds to the other multiplier. The multipliers must sum to the
-        radius of the set W of the weights. If the absolute weights sum to less, the multiplier of
-        the column of zeros is the rest. Without a column of zeros, all multipliers get equal parts
-        of the rest. The method sets each multiplier to 0.99 times this number plus 0.01 times its
-        old value.
+        A column has two multipliers if its weight may be negative. They correspond to the positive
+        part and the negative part of its weight. All multipliers must sum to the radius of the set
+        W of the weights. If the absolute weights sum to less, the column of zeros gets the rest as
+        its multiplier. Without a column of zeros, all multipliers get equal parts of the rest. The
+        new value of a multiplier is 0.99 times the number that results, plus 0.01 times the old
+        value.
         """
         parts = np.maximum(self._signs * np.append(w, self._zeros), 0.0)
         rest = max(0.0, self._scale - float(parts.sum()))
@@ -136,11 +136,11 @@ class EdgeBounds:
         return atom_scaling(self._columns(self.pairs.ratio), floor)
 
     def target(self, centre: Array | float, predictor: BoundsChange | None) -> Array:
-        """Return the steps of the multipliers after which slack times multiplier is `centre`.
+        """Return the steps of the multipliers for the target `centre`.
 
-        The slacks stay constant in this step. If there is a predictor, the products of its slack
-        steps and its multiplier steps are subtracted from `centre`, because Newton's equations
-        neglect these products.
+        After these steps, every product of a slack and its multiplier is `centre`, if the slacks
+        stay constant. If there is a predictor, the products of its slack steps and its multiplier
+        steps are subtracted from `centre`, because Newton's equations neglect these products.
         """
         # This is the second-order correction of Mehrotra.
         if predictor is not None:
@@ -148,7 +148,7 @@ class EdgeBounds:
         return self.pairs.missing(centre)
 
     def right_side(self, target: Array) -> tuple[Vector, float]:
-        """Return the right-hand sides q and s, which belong to two of Newton's equations.
+        """Return the right-hand sides q and s of Newton's equations for the weights and for v.
 
         The vector q is for the weights of the columns, and the number s is for the bound v on all
         edges. The argument `target` contains steps of the multipliers, computed by the method

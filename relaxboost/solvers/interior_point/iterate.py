@@ -175,12 +175,12 @@ class Iterate:
 
     @property
     def mu(self) -> float:
-        """The mean of slack times multiplier over all inequalities. It converges to zero."""
+        """The mean of the products of slack and multiplier, which converges to zero."""
         return self.product / (self.part.count + self.bounds.pairs.count)
 
     @property
     def product(self) -> float:
-        """The complementarity, which is the sum of slack times multiplier over all inequalities.
+        """The complementarity, which is the sum of the products of slack and multiplier.
 
         If all equations of the program hold at the point, the complementarity is the duality gap:
         the primal objective minus the dual objective.
@@ -274,9 +274,9 @@ class Iterate:
     def _centring(self, predictor: _Direction) -> float:
         """Return the target for each product of slack and multiplier in the corrector step.
 
-        The target is σ μ, where μ is the current mean of slack times multiplier. Let q be the sum
-        of slack times multiplier after the predictor, divided by the current sum. The centring
-        parameter σ of Mehrotra is q³.
+        The target is σ μ, where μ is the current mean of these products. Let q be the sum of the
+        products after the predictor, divided by their current sum. The centring parameter σ of
+        Mehrotra is q³.
         """
         length, dual = self._longest(predictor)
         after = self.part.product_after(length, dual, predictor.part)
@@ -285,10 +285,10 @@ class Iterate:
         return float(sigma * self.mu)
 
     def _solve(self, normal: Normal, centre: _Centre, predictor: _Direction | None) -> _Direction:
-        """Return the Newton direction whose target for slack times multiplier is `centre`.
+        """Return the Newton direction for a given target of the products of slack and multiplier.
 
-        The argument `normal` contains Newton's equations at the current point. If there is a
-        predictor, its second-order terms correct the direction.
+        The target is `centre`. The argument `normal` contains Newton's equations at the current
+        point. If there is a predictor, its second-order terms correct the direction.
         """
         seconds_left()
         # A w − λ is the gradient in d of the terms of the Lagrangian other than those of f.

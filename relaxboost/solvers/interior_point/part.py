@@ -38,9 +38,9 @@ class Part(ABC):
     """The variables of the program that defines the relaxation f. The first m variables are the
     distribution d over the m examples."""
     count: float
-    """The divisor by which the sum of slack times multiplier becomes the mean. For a linear
-    program, `count` is the number of inequalities. For a cone program, it is the sum of the degrees
-    of the cones."""
+    """The divisor that turns the sum of the products of slack and multiplier into their mean. For a
+    linear program, `count` is the number of inequalities. For a cone program, it is the sum of the
+    degrees of the cones."""
 
     @property
     def proof(self) -> ConeProof | None:
@@ -53,7 +53,7 @@ class Part(ABC):
     @property
     @abstractmethod
     def product(self) -> float:
-        """The sum of slack times multiplier over the constraints of the relaxation f."""
+        """The sum of the products of slack and multiplier over the constraints of f."""
 
     @abstractmethod
     def block(self) -> Block:
@@ -87,7 +87,7 @@ class Part(ABC):
 
     @abstractmethod
     def product_after(self, step: float, dual_step: float, change: Any) -> float:
-        """Return the sum of slack times multiplier over the constraints of f after a step.
+        """Return the sum of the products of slack and multiplier of f after a step.
 
         The slacks move by `step` times their entries of the direction `change`, and the multipliers
         move by `dual_step` times their entries.

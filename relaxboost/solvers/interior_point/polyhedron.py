@@ -128,7 +128,7 @@ class Polyhedron(Part):
         return np.where(live, SIGNS * (self.x - self._bounds), 1.0)
 
     def _curvature(self) -> Vector:
-        """Return for each variable the sum of multiplier divided by slack over its two bounds.
+        """Return the sum of multiplier divided by slack over the two bounds of each variable.
 
         The variables are d, z and y = R(d, z), where R is the matrix of the rows of the linear
         program. If the two bounds of a variable are equal, the result is a very large number, so

@@ -46,8 +46,8 @@ class QuadraticIterate(LossIterate):
     over : AtomicSet or L2Ball
         The domain of the weights w.
     gap : float
-        The approximate sum of slack times multiplier at the start. A good choice is the difference
-        between the loss at w and the minimum of the loss.
+        The approximate sum of the products of slack and multiplier at the start. A good choice is
+        the difference between the loss at w and the minimum of the loss.
     """
 
     def __init__(

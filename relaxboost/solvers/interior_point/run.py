@@ -105,7 +105,10 @@ def _has_no_rows(game: Game) -> bool:
 
 
 def _has_sieve(game: Game) -> bool:
-    """Return whether a run uses column generation, that is, only some columns in each step."""
+    """Return whether a run uses column generation.
+
+    In a run with column generation, each step uses only some of the columns.
+    """
     matrix = game.matrix
     # Stumps are cheap to price and many, so that all but a few of them wait outside.
     if matrix.implicit:

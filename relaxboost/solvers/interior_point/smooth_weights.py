@@ -91,10 +91,10 @@ class SmoothWeights:
         return ball_scaling(D, self.w, self._room(self.w), self.v)
 
     def target(self, centre: float, predictor: _Change | None) -> float:
-        """Return the target for slack times multiplier of the ball ‖w‖ <= radius in a step.
+        """Return the target of a step for the product of the slack of the ball and its multiplier.
 
-        The slack is (radius² − ‖w‖²)/2. The target is `centre`, plus the second-order terms of the
-        predictor if there is one.
+        The slack of the ball ‖w‖ <= radius is (radius² − ‖w‖²)/2. The target is `centre`, plus the
+        second-order terms of the predictor if there is one.
         """
         if predictor is not None:
             y = predictor.y
@@ -115,10 +115,10 @@ class SmoothWeights:
         return _Change(move.y, move.v)
 
     def product_after(self, step: float, dual_step: float, y: Vector, v: float) -> float:
-        """Return the product of slack and multiplier of the ball ‖w‖ <= radius after two steps.
+        """Return the product of the slack of the ball and its multiplier after a step.
 
-        The slack is (radius² − ‖w‖²)/2. The multiplier moves by `step` times the argument `v`, and
-        w moves by `dual_step` times the argument `y`.
+        The slack of the ball ‖w‖ <= radius is (radius² − ‖w‖²)/2. The multiplier moves by `step`
+        times the argument `v`, and w moves by `dual_step` times the argument `y`.
         """
         return self._room(self.w + dual_step * y) * (self.v + step * v)
 
