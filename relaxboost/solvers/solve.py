@@ -146,8 +146,8 @@ def solve(
         raise InputError(f"solve needs a Game, got {type(game).__name__}; write solve(Game(A, f))")
     if not is_given(verbose, Real):
         raise InputError(
-            "verbose must be 0 for no output, 1 for a progress bar, or 2 for a progress bar and the "
-            f"decisions of the run, got {verbose!r:.60}"
+            "verbose must be 0 for no output, 1 for a progress bar, or 2 for a progress bar and "
+            f"the decisions of the run, got {verbose!r:.60}"
         )
     # All arguments are checked before any work, so that an error costs no time.
     goal = _read_goal(tol, rtol)

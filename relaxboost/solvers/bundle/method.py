@@ -140,8 +140,7 @@ class CuttingPlanes:
         self.idle = np.append(self.idle, np.zeros(len(new), dtype=np.int64))
 
     def minimise(self) -> tuple[Vector | None, float]:
-        """Return the minimiser of the penalty plus the model, and a lower bound on the minimum of
-        F.
+        """Minimise the penalty plus the model. Return the minimiser and a lower bound on min F.
 
         F is the objective of the bundle method. The solver returns a multiplier for each cut. The
         method divides the multipliers of each group by their sum, and computes the lower bound from
