@@ -69,7 +69,8 @@ class PortfolioRun(Booster):
         self._phase: Phase | None = None
         self._run: Booster | None = None
         self._waiting: list[Phase] | None = None
-        """The phases that have not started yet, in their order, or None before the first round."""
+        """The phases of "auto" that have not started yet, in their order. The value is None before
+        the first round."""
 
     @property
     def current(self) -> Booster:

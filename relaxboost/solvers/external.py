@@ -57,7 +57,7 @@ class Answer:
     status: str
     """The status that cvxpy reports. After an error it is "failed" with the text of the error."""
     value: float
-    """The optimal value of the problem that the solver reports. It is not checked."""
+    """The optimal value of the problem that the solver reports. The package does not check it."""
     point: NDArray[np.float64] | None
     """The solver's value of the variable of the problem, which is the distribution d for the
     primal, and the weights w for the dual. None means that the solver found no point."""
@@ -99,7 +99,7 @@ def check_solver(name: str | None, curved: str | None) -> str:
         more = ", ".join(f"{s}: pip install {missing[s]}" for s in sorted(missing))
         raise InputError(
             f"solver {name!r} is not available; installed are {', '.join(installed)}"
-            + (f"; to get others: {more}" if more else "")
+            + (f"; to install others: {more}" if more else "")
         )
     if solver == "HIGHS" and curved is not None:
         raise InputError(

@@ -35,13 +35,13 @@ class Certified(NamedTuple):
     """
 
     weights: Weights
-    """The weights w of the hypotheses: the column indices, and the weights of these columns."""
+    """The feasible weights w of the hypotheses: the indices of the columns, and their weights."""
     lower: float
     """The lower bound on the value ρ of the game that the weights w prove."""
     witness: Witness
     """The witness of w: data that prove a lower bound on the relaxed margin of the weights w."""
     d: Vector
-    """The distribution d over the examples."""
+    """The feasible distribution d over the examples."""
     upper: float
     """The upper bound on the value ρ of the game that the distribution d proves."""
 

@@ -205,7 +205,7 @@ class _BestPair:
 
     @property
     def gap(self) -> float:
-        """The gap upper − lower between the best bounds on the value that are proved so far."""
+        """The gap upper − lower between the best bounds on the value that the run has proved."""
         return self.upper - self.lower
 
     def offer_d(self, d: Vector | None) -> Vector | None:
@@ -283,7 +283,7 @@ class _Search:
 
     @property
     def gap(self) -> float:
-        """The gap upper − lower between the best bounds on the value that are proved so far."""
+        """The gap upper − lower between the best bounds on the value that the run has proved."""
         return self.pair.gap
 
     def rounds(self) -> Iterator[Vector | None]:

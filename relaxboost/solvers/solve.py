@@ -226,7 +226,9 @@ def _check_limits(game: Game, goal: Tolerance, method: Method, limits: Limits) -
             "or declare a smaller slack"
         )
     if method.endless:
-        raise InputError(f"{type(method).__name__} {method.endless}; give max_rounds or time_limit")
+        raise InputError(
+            f"{type(method).__name__} {method.endless}, or give max_rounds or time_limit"
+        )
 
 
 def _read_points(

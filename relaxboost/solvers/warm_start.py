@@ -137,7 +137,7 @@ def _read_pair(game: Game, given: Any) -> WarmStart:
     # A pair of numbers is probably a d and not a pair of points, so it is rejected too.
     if not isinstance(given, (tuple, list)) or len(given) != 2 or isinstance(given[0], Real):
         raise InputError(
-            "start must be a Solution, or a pair (d, w) of which one may be None, "
+            "start must be a Solution or a pair (d, w), in which d or w may be None, "
             f"got {given!r:.60}"
         )
     d, w = given
@@ -177,7 +177,7 @@ def _of_solution(game: Game, solution: Solution) -> WarmStart:
     if game.n != old.n or is_unknown:
         raise InputError(
             f"start is a solution of a game with {old.matrix!r}, and this game has "
-            f"{game.matrix!r}: its weights are for other hypotheses; give start=(start.d, None)"
+            f"{game.matrix!r}, so its weights are for other hypotheses; give start=(start.d, None)"
         )
     # A d of other examples has no meaning here, but weights of the same hypotheses have.
     d = game.repair_d(solution.d) if old.m == game.m else None

@@ -90,7 +90,7 @@ class CuttingPlanesRun(Booster):
         self._evaluate()
 
     def _atoms(self, edges: Vector, cost: float) -> Vector:
-        """Return <a, `edges`> + `cost` for each atom a of the domain of the weights w."""
+        """Return the value <a, `edges`> + `cost` for each atom a of the domain of the weights w."""
         over = self._game.over
         assert isinstance(over, AtomicSet)
         parts = [edges, -edges] if over.two_sided else [edges]

@@ -82,7 +82,7 @@ class Hedge(Method):
 
 
 def rounds_with_means(answers: float) -> float:
-    """Return an upper bound on the rounds in which Hedge updates d `answers` times."""
+    """Return an upper bound on the number of rounds until Hedge has updated d `answers` times."""
     # The number of answers grows by more than MEAN_GROWTH between two rounds that evaluate the
     # mean. So for n answers there are at most 1 + log(n) / log(MEAN_GROWTH) such rounds. The other
     # 1 is the last round. Doubles beyond 2^52 are integers already.

@@ -83,9 +83,9 @@ class Hull:
         self._gram[: slot + 1, slot] = products
 
     def _make_room(self) -> None:
-        """Drop every distribution of weight 0.
+        """Drop every distribution of weight 0 from the hull.
 
-        If more than half of each array is still in use after that, the length of the arrays
+        If the remaining distributions fill more than half of the arrays, the length of the arrays
         doubles.
         """
         # A distribution without weight is the worst one for an earlier w only.

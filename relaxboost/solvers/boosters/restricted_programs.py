@@ -41,11 +41,14 @@ class RestrictedProgram(ABC):
         self._active = active
         self._clock = clock
         self.slots: list[int] = []
-        """For each column of the program, the position of the column in the active set."""
+        """The position of each column of the program in the active set."""
 
     @property
     def keys(self) -> list[tuple[int, int]]:
-        """The index and the sign of each column of the program, in the margin matrix A."""
+        """The pair (index, sign) of each column of the program.
+
+        The index is the position of the column in the margin matrix A.
+        """
         return [self._active.keys[slot] for slot in self.slots]
 
     def basis(self) -> Basis:

@@ -110,8 +110,9 @@ class SmoothBoostRun(Booster):
         """The number of hypotheses whose mean is the combined hypothesis w."""
         self._excess = np.zeros(game.m)
         self.ended = False
-        """Whether the measures of all examples add up to less than k. If so, one more round
-        follows."""
+        """Whether the measures of all examples add up to less than k. The measure of an example is
+        its weight before the weights are scaled to a distribution. If the sum is less than k, one
+        more round follows."""
         self.active = active_set(game)
         self.d = game.relaxation.center(game.m)
 

@@ -90,7 +90,7 @@ class Diagonal(Block):
 
     @property
     def inverse(self) -> Vector:
-        """The reciprocals of the first m diagonal entries of K, which belong to d."""
+        """The reciprocals of the m diagonal entries of K that belong to the distribution d."""
         return 1.0 / self._theta[: self._m]
 
     def times(self, t: Vector) -> Vector:

@@ -112,7 +112,10 @@ class Conic(Part):
         return np.maximum(pattern.max(axis=1).toarray().ravel(), 1.0)
 
     def _near(self, center: Vector) -> Vector:
-        """Return variables z for which the constraints nearly hold at the distribution `center`."""
+        """Return variables z for a start of the method at the distribution `center`.
+
+        With these z, the constraints of the cone program nearly hold at d = `center`.
+        """
         from scipy import sparse
         from scipy.sparse.linalg import lsqr
 

@@ -119,9 +119,9 @@ class SimplexState(NamedTuple):
     """
 
     basic: Whole
-    """The index of the basic variable of each row of the tableau."""
+    """The index of the variable that is basic in each row of the tableau."""
     nonbasic: Whole
-    """The index of the nonbasic variable of each column of the tableau."""
+    """The index of the variable that is nonbasic in each column of the tableau."""
     side: Vector
     """The bound at which each variable lies: 1 for a nonbasic variable at its lower bound, −1 for a
     nonbasic variable at its upper bound, and 0 for the sum Σd, which is fixed to 1. The numbers of

@@ -122,7 +122,8 @@ class GameProgram:
         self.m = self._bulk.m
         self.n = self._bulk.n
         self.signed = 2 * self.n if self.over.two_sided else self.n
-        """The number of hypotheses, or twice this number if weights may be negative."""
+        """The number of signed hypotheses: the number of hypotheses, or twice this number if
+        weights may be negative."""
         self.total = self.m + 1 + self.signed
         """The index of the last variable of the linear program, which is the sum Σd."""
 

@@ -59,7 +59,7 @@ class ParametricSimplex:
     """
 
     margins: Vector
-    """The margin of each example for the weights w that `solve` returned last, shape (m,)."""
+    """The margin of each example for the weights w of the last call of `solve`, shape (m,)."""
 
     def __init__(self, game: Game, near: Solution, budget: float) -> None:
         form = linear_program(near.game)
@@ -76,7 +76,7 @@ class ParametricSimplex:
         self._evaluate(form, 0.0)
 
     def fits(self, game: Game) -> bool:
-        """Return whether a game has the same matrix and the same domain as this object."""
+        """Return whether a game has the matrix and the domain of the game of this basis."""
         return game.matrix is self._program.matrix and game.over == self._program.over
 
     def solve(self, game: Game, clock: Clock, budget: float) -> tuple[Vector, Vector]:
