@@ -32,9 +32,9 @@ the next phase, if there is one."""
 class Automatic(Method):
     """The default method "auto", which runs several other methods, called phases, in a fixed order.
 
-    A phase is another method, such as the interior point method. Each phase is used for some games
-    only. Four phases have a budget of work: the walk from the start (a parametric simplex method),
-    the test for a value of zero, the taut-string steps and the fully corrective steps.
+    A phase is another method, such as the interior point method. A run uses each phase only for
+    some games. Four phases have a budget of work: the walk from the start (a parametric simplex
+    method), the test for a value of zero, the taut-string steps and the fully corrective steps.
     `relaxboost.solvers.portfolio` lists the phases, the games that each phase is for, and the
     budgets. `Solution.trace` says which phases ran and why each of them ended. In the history,
     `RoundRecord.inner` is a word for the phase of a round.

@@ -182,7 +182,8 @@ class RunLog:
         self._printed = 0
         self.kinds: dict[str, None] = {}
         """The values of `RoundRecord.inner` so far, in the order in which they first occurred. The
-        history of a long run keeps only some of its records, so values may be missing there."""
+        history of a long run keeps only some of the records, so these values cannot be read from
+        the history."""
 
     @property
     def seconds(self) -> float:

@@ -21,8 +21,9 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 MEAN_GROWTH = 1.1
-"""The run evaluates the mean of all distributions d so far whenever the number of updates of d has
-grown by this factor. A round that evaluates the mean does not update d."""
+"""The factor between two evaluations of the mean of all distributions d. The run of Hedge evaluates
+this mean whenever the number of updates of d has grown by this factor. A round that evaluates the
+mean does not update d."""
 
 Temperature = Callable[[int, float], float]
 """A function that maps (t, squares) to the weight β of the entropy in Hedge. t is the number of

@@ -45,10 +45,11 @@ def factor_work(features: int, m: int, n: int) -> float:
 def passes_work(features: int, m: int, iterations: float) -> float:
     """Return the work to solve Newton's equations of a step by conjugate gradients.
 
-    The unit is the work to read an entry of the game matrix. A step has four right-hand sides: for
-    the bound v on all edges, the predictor, the corrector and the refinement. The solution for one
-    right-hand side takes `iterations` iterations. An iteration reads the levels of all examples
-    twice, and solves equations with the factor of the preconditioner.
+    The unit is the work to read an entry of the game matrix. A step solves the equations for four
+    right-hand sides, which belong to the bound v on all edges, the predictor, the corrector and the
+    refinement. The solution for one right-hand side takes `iterations` iterations. An iteration
+    reads the levels of all examples twice, and solves equations with the factor of the
+    preconditioner.
     """
     # Solving with a triangular factor and its transpose reads each of its entries once.
     together = _cuts_together(features * m)
