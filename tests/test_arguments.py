@@ -20,7 +20,11 @@ def certificate():
 CALLS = {
     "tol": (lambda v: rb.solve(GAME, v), [HUGE, Fraction(1, HUGE)], "must be a positive number"),
     "time": (lambda v: rb.solve(GAME, time_limit=v), [HUGE], "time_limit must be a positive"),
-    "verbose": (lambda v: rb.solve(GAME, verbose=v), [None, "1", GRID], "verbose must be 0, or 1"),
+    "verbose": (
+        lambda v: rb.solve(GAME, verbose=v),
+        [None, "1", GRID],
+        "verbose must be 0 for no output",
+    ),
     "margins": (lambda v: rb.Capped(1).relaxed_margin([v]), [HUGE], "margins u that are numbers"),
     "p": (lambda v: rb.NormBall(v, 1), [GRID], "NormBall"),
     "level": (lambda v: rb.certify(rb.solve(GAME), level=v), [GRID], "level must be one of"),

@@ -24,19 +24,20 @@ from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 GIVES_UP = (ProgramError, SolverError, MemoryError, np.linalg.LinAlgError)
-"""The errors after which a run of "auto" continues with its next phase, if there is one."""
+"""The errors of a phase that do not end a run of "auto". After such an error the run continues with
+the next phase, if there is one."""
 
 
 @dataclass(frozen=True)
 class Automatic(Method):
     """The default method "auto", which runs several other methods, called phases, in a fixed order.
 
-    A phase is another method, such as the interior point method. Each phase is used for some games
-    only. Four phases have a budget of work: the walk from the start, the test for a value of zero,
-    the taut-string steps and the fully corrective steps. `relaxboost.solvers.portfolio` lists the
-    phases, the games that each phase is for, and the budgets. `Solution.trace` says which phases
-    ran and why each of them ended. In the history, `RoundRecord.inner` is a word for the phase of a
-    round.
+    A phase is another method, such as the interior point method. A run uses each phase only for
+    some games. Four phases have a budget of work: the walk from the start (a parametric simplex
+    method), the test for a value of zero, the taut-string steps and the fully corrective steps.
+    `relaxboost.solvers.portfolio` lists the phases, the games that each phase is for, and the
+    budgets. `Solution.trace` says which phases ran and why each of them ended. In the history,
+    `RoundRecord.inner` is a word for the phase of a round.
     """
 
     name = "auto"
@@ -68,7 +69,8 @@ class PortfolioRun(Booster):
         self._phase: Phase | None = None
         self._run: Booster | None = None
         self._waiting: list[Phase] | None = None
-        """The phases that have not started yet, in their order, or None before the first round."""
+        """The phases of "auto" that have not started yet, in their order. The value is None before
+        the first round."""
 
     @property
     def current(self) -> Booster:
@@ -77,8 +79,9 @@ class PortfolioRun(Booster):
     def describe(self, kinds: Iterable[str]) -> str:
         """Return the name of the method and the kinds of its rounds, such as "auto (interior)".
 
-        `kinds` are words of `RoundRecord.inner`. The words "start" and "lost" are left out, and the
-        word "smoothed" is replaced by "pairwise".
+        `kinds` are words of `RoundRecord.inner`, which name the kind of each round. The result
+        leaves out "start", the word for the first round, and "lost", the word for a failed run of
+        the parametric simplex method. The word "smoothed" is replaced by "pairwise".
         """
         # The first round and a failed walk contribute nothing that a reader should know.
         shown = [kind for kind in kinds if kind not in ("start", "lost")]
@@ -110,8 +113,9 @@ class PortfolioRun(Booster):
     def advance(self, best: Any) -> Booster | None:
         """Compute the next round with the current phase, or with a later phase.
 
-        If the current phase has ended, the next one starts. `best` is the answer of the weak
-        learner to the current distribution d. Return None if the last phase has ended.
+        If the current phase has ended, the next phase starts. `best` is the hypothesis that the
+        weak learner has returned for the current distribution d. Return None if the last phase has
+        ended.
         """
         self._rounds += 1
         if self._waiting is None:
@@ -174,7 +178,7 @@ class PortfolioRun(Booster):
         """Compute the next round with `run`, the run of the current phase.
 
         Return the reason why the phase has ended, or "" if the phase continues. `best` is the
-        answer of the weak learner to the current distribution d.
+        hypothesis that the weak learner has returned for the current distribution d.
         """
         try:
             following = run.advance(best)
@@ -213,7 +217,7 @@ class PortfolioRun(Booster):
         return ""
 
     def _note(self, decision: str) -> None:
-        """Append a sentence to the trace, with the current round and the decision of the method."""
+        """Append a sentence to the trace that names the current round and the decision."""
         self.trace = (*self.trace, f"Round {self._rounds}: auto {decision}")
 
     def _show(self, run: Booster) -> None:

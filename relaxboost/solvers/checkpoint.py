@@ -26,7 +26,7 @@ FORMAT = "relaxboost checkpoint 1"
 new version of the package changes the entries of the file."""
 
 UNWRITTEN = "could not be written"
-"""The words of `Solution.message` if the last write of the checkpoint failed."""
+"""The text that `Solution.message` contains if the last write of the checkpoint failed."""
 
 
 class Checkpoint:
@@ -35,7 +35,7 @@ class Checkpoint:
     The points are a distribution d over the examples and weights w of the hypotheses, with the
     bracket [lower, upper] of the value that they prove. The file also has data that identify the
     game, the basis of the restricted linear program of column generation, and the number of rounds
-    and of seconds so far. A write either replaces the whole file or leaves the old file as it was.
+    and of seconds so far. A write either replaces the whole file or leaves the old file unchanged.
     The time between two writes is at least half a second, and at least 20 times the time that the
     last write took.
 
@@ -77,7 +77,7 @@ class Checkpoint:
 
     @property
     def is_due(self) -> bool:
-        """Whether the next write is due, because enough time has passed since the last write."""
+        """Whether enough time has passed since the last write of the file to write it again."""
         return self._pace.due
 
     def write(
@@ -134,7 +134,7 @@ class Checkpoint:
         try:
             start = _points(game, content)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise self._refusal(f"it is damaged ({error})") from None
+            raise self._refusal(f"the file is damaged ({error})") from None
         gap = start.upper - start.lower
         return replace(start, note=f"resumed after {start.rounds} rounds at a gap of {gap:.3g}")
 
@@ -151,14 +151,17 @@ class Checkpoint:
         except OSError as error:
             raise InputError(f"cannot read checkpoint {self.path}: {error.strerror}") from None
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise self._refusal("it is not a checkpoint") from None
+            raise self._refusal("the file is not a checkpoint") from None
         if found != FORMAT:
-            raise self._refusal(f"its format is {found!r:.60}, and this version reads {FORMAT!r}")
+            raise self._refusal(
+                f"the format of the file is {found!r:.60}, and this version reads {FORMAT!r}"
+            )
         for part, here in self._game.items():
             there = parts.get(part)
             if there != here:
                 raise self._refusal(
-                    f"it is for another game, whose {part} is {there!r:.60}, here {here!r:.60}"
+                    f"the file is for another game, whose {part} is {there!r:.60}; the {part} of "
+                    f"this game is {here!r:.60}"
                 )
         return content
 
@@ -172,8 +175,8 @@ class Checkpoint:
 def _points(game: Game, content: dict[str, Any]) -> WarmStart:
     """Return the distribution d and the weights w of a checkpoint file as a warm start.
 
-    `content` is the dictionary in the file. d and w are moved to feasible points of the game, and
-    the bounds on the value that they prove are evaluated again.
+    `content` is the dictionary in the file. The function moves d and w to feasible points of the
+    game, and computes the bounds on the value that they prove.
     """
     support = np.array(content["support"], dtype=np.int64)
     # The bounds in the file are not read: the points prove them again.
@@ -187,14 +190,14 @@ def _points(game: Game, content: dict[str, Any]) -> WarmStart:
 
 
 def _basis(game: Game, found: Any) -> Basis | None:
-    """Return the basis of a checkpoint file, or raise InputError if it does not fit the game."""
+    """Return the basis of a checkpoint file. Raise an InputError if it does not fit the game."""
     if not found:
         return None
     basis = Basis(tuple((int(j), int(s)) for j, s in found["columns"]), found["sides"])
     # The column of w = 0 has the sign 0.
     signs = (-1, 0, 1) if game.over.holds_zero else (-1, 1)
     if not all(0 <= j < (game.n or 0) and s in signs for j, s in basis.columns):
-        raise InputError(f"its basis names a column outside 0..{(game.n or 0) - 1}")
+        raise InputError(f"the basis in the file has a column outside 0..{(game.n or 0) - 1}")
     if not (is_given(basis.sides, str) and set(basis.sides) <= set(SIDES)):
-        raise InputError(f"the sides of its basis must be letters of {SIDES}")
+        raise InputError(f"the sides of the basis in the file must be letters of {SIDES}")
     return basis

@@ -23,7 +23,8 @@ class MethodResult(NamedTuple):
     status: str
     """A word that says how the run ended, as in `Solution.status`."""
     rounds: int
-    """The number of rounds. Each round asks the weak learner for the best hypothesis once."""
+    """The number of rounds. In each round the weak learner searches once for the best
+    hypothesis."""
     seconds: float
     """The CPU seconds of the run in all threads, including the time for compiling functions."""
     lower: float
@@ -89,7 +90,8 @@ def compare_methods(
     ----------
     game : Game
     methods : sequence of str or Method
-        The methods. Each is a name or an object, as in `solve`, and must be able to solve the game.
+        The methods. A method is a name or an object, as in `solve`. Each method must accept the
+        game.
     tol : float
         The requested gap between the upper and the lower bound on the value, > 0.
     max_rounds, time_limit : int, float (seconds), optional
@@ -99,7 +101,7 @@ def compare_methods(
     Returns
     -------
     MethodComparison
-        The solution of each method. After Ctrl-C the remaining methods are not run.
+        The solution of each method. After Ctrl-C the function does not run the remaining methods.
 
     Raises
     ------
@@ -152,7 +154,7 @@ def compare_methods(
 
 
 def _cells(row: MethodResult) -> tuple[str, ...]:
-    """Return the result of one method as the cells of a row of the printed table."""
+    """Return the cells of the table row that shows the result of one method."""
     guarantee = "-" if math.isnan(row.guarantee) else f"{row.guarantee:.0f}"
     bounds = (f"{row.lower:.6f}", f"{row.upper:.6f}", f"{row.gap:.2g}")
     return (row.method, row.status, str(row.rounds), f"{row.seconds:.2f}", *bounds, guarantee)

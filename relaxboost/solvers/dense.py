@@ -21,8 +21,8 @@ class DensePoint(MovingHypothesis):
     Parameters
     ----------
     matrix : MarginMatrix
-        The margin matrix A with one row for each example and one column for each hypothesis. Its
-        number of columns n must be known.
+        The margin matrix A with one row for each example and one column for each hypothesis. The
+        matrix must have a known number of columns n.
     over : EuclideanSet
         The domain of w: an l2 ball, or a penalty on the squared norm of w.
     """
@@ -68,7 +68,7 @@ class DensePoint(MovingHypothesis):
         self.cost = self.over.cost(self.w)
 
     def snapshot(self) -> Vector:
-        """Return the vector w. Later steps create new vectors and do not change this one."""
+        """Return the vector w. Later steps create new vectors and do not change this vector."""
         return self.w
 
     def coefficients(self, snapshot: Vector) -> tuple[NDArray[np.int64], Vector]:

@@ -26,7 +26,7 @@ SOLVERS: dict[str, dict[str, Any]] = {
     },
 }
 """The default options of the solvers with which the package is tested. These options request more
-accuracy than the solvers do without options. Any other solver runs with the defaults of cvxpy."""
+accuracy than the defaults of the solvers. Any other solver runs with the defaults of cvxpy."""
 
 INTERIOR_POINT: dict[str, dict[str, Any]] = {
     "HIGHS": {
@@ -38,17 +38,18 @@ INTERIOR_POINT: dict[str, dict[str, Any]] = {
         }
     },
 }
-"""The options that replace those of `SOLVERS` if the problem contains the cone form of the
-relaxation f, which describes f by a linear program or by a cone program. HiGHS then runs its
-interior point method without the crossover to a vertex, because the solution need not be a
-vertex."""
+"""The default options for problems that contain the cone form of the relaxation f. The cone form
+describes f by a linear program or by a cone program. These options replace the options of
+`SOLVERS`. HiGHS then runs its interior point method without the crossover to a vertex, because the
+solution need not be a vertex."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The unchecked result of a general convex solver for the primal or the dual of a game.
+    """The result of a general convex solver for the primal or the dual of a game.
 
-    d is a distribution over the examples, and w are the weights of the hypotheses.
+    The package has not checked the numbers of this result. d is a distribution over the examples,
+    and w are the weights of the hypotheses.
     """
 
     side: str
@@ -56,7 +57,7 @@ class Answer:
     status: str
     """The status that cvxpy reports. After an error it is "failed" with the text of the error."""
     value: float
-    """The optimal value of the problem, as the solver claims it."""
+    """The optimal value of the problem that the solver reports. The package does not check it."""
     point: NDArray[np.float64] | None
     """The solver's value of the variable of the problem, which is the distribution d for the
     primal, and the weights w for the dual. None means that the solver found no point."""
@@ -69,7 +70,7 @@ class Answer:
 
 
 def check_solver(name: str | None, curved: str | None) -> str:
-    """Return the name of the solver to use, in the spelling of cvxpy.
+    """Return the name of the solver to use, as cvxpy writes this name.
 
     Parameters
     ----------
@@ -98,7 +99,7 @@ def check_solver(name: str | None, curved: str | None) -> str:
         more = ", ".join(f"{s}: pip install {missing[s]}" for s in sorted(missing))
         raise InputError(
             f"solver {name!r} is not available; installed are {', '.join(installed)}"
-            + (f"; to get others: {more}" if more else "")
+            + (f"; to install others: {more}" if more else "")
         )
     if solver == "HIGHS" and curved is not None:
         raise InputError(
@@ -110,9 +111,9 @@ def check_solver(name: str | None, curved: str | None) -> str:
 def ask(
     model: Model, solver: str, options: dict[str, Any], defaults: dict[str, Any] | None = None
 ) -> Answer:
-    """Call a solver for one problem and return the answer of the solver.
+    """Call a general convex solver for one problem and return its result.
 
-    If the solver fails, the status of the answer begins with "failed", and no error is raised.
+    If the solver fails, the status of the result begins with "failed", and no error is raised.
 
     Parameters
     ----------
@@ -169,5 +170,8 @@ def ask(
 
 
 def _first_line(error: Exception) -> str:
-    """Return the first line of the message of an error, or its class name if it has none."""
+    """Return the first line of the message of an error.
+
+    If the message is empty, return the name of the class of the error.
+    """
     return (str(error).strip() or type(error).__name__).splitlines()[0]

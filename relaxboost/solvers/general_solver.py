@@ -20,7 +20,7 @@ one product of A with a vector. For a small game, cvxpy takes more time than the
 
 
 def unfit(game: Game) -> str:
-    """Return the reason why a general solver cannot solve this game, or "" if there is none."""
+    """Return the reason why a general solver cannot solve this game, or "" if it can."""
     if game.n is None:
         return "the hypotheses of the game are not enumerated"
     if not isinstance(game.over, AtomicSet) and not fits(game):
@@ -49,9 +49,9 @@ def predict_passes(game: Game) -> float:
 class GeneralSolverRun(Booster):
     """A run that takes both d and w from a general convex solver.
 
-    d is a distribution over the examples, and w are the weights of the hypotheses. Both are moved
-    to feasible points. The bounds on the value that d and w prove are evaluated in the round after
-    the solver ends, which is the last round of the run.
+    d is a distribution over the examples, and w are the weights of the hypotheses. The run moves
+    both to feasible points. The round after the solver ends evaluates the bounds on the value that
+    d and w prove. This round is the last round of the run.
 
     Parameters
     ----------
@@ -75,7 +75,8 @@ class GeneralSolverRun(Booster):
         """Solve the game, and keep the d and the w of the solver. Return this run.
 
         The next round evaluates the distribution d and the weights w. The second call of this
-        method returns None, which ends the run. The answer `best` of the weak learner is not used.
+        method returns None, which ends the run. The method does not use `best`, the hypothesis that
+        the weak learner has returned.
         """
         if self._was_asked:
             self.end(f"it solves the game only once, with tol = {self._tol:g}")

@@ -21,13 +21,13 @@ from relaxboost.matrices import Best, MarginMatrix, kernels
 def worst_in_use(
     weights: Vector, edges: Vector, scale: float, holds_zero: bool
 ) -> tuple[int, float, float]:
-    """Return the signed column that has the smallest edge among those with positive weight.
+    """Return the signed column with the smallest edge among the columns with positive weight.
 
     A signed column is a column of the margin matrix times a sign. The edge of a signed column for a
     distribution d over the examples is <column, d>. The result is the index of the signed column in
     the array `edges`, the edge, and the weight. If the domain of the weights w contains w = 0, the
-    weights may sum to less than `scale`. The missing weight then counts as the weight of the point
-    w = 0. This point has the index -1 and the edge 0.
+    weights may sum to less than `scale`. The function then treats the missing weight as the weight
+    of the point w = 0, which has the index -1 and the edge 0.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class CombinedHypothesis(ABC):
     cost: float = 0.0
     """The penalty g*(w) on the weights w, zero if the domain only restricts w to a set."""
     product: tuple[Vector | None, Vector | None, float] = None, None, 0.0
-    """The distribution d and the margins u in the last call of `gap`, and the product <d, u>."""
+    """The distribution d, the margins u and the product <d, u> of the last call of `gap`."""
 
     @property
     @abstractmethod
@@ -92,8 +92,8 @@ class CombinedHypothesis(ABC):
         """Return g(Aᵀd) + g*(w) − <d, A w>, the duality gap of w for a fixed distribution d.
 
         A is the margin matrix, g*(w) is the penalty that the domain puts on the weights w, and g is
-        the conjugate of g*. `best` is the answer of the weak learner to d: the atom or the dense
-        weights that maximise <Aᵀd, w> − g*(w) over w. The result is not negative.
+        the conjugate of g*. `best` is the hypothesis that the weak learner has returned for d: the
+        atom or the dense weights that maximise <Aᵀd, w> − g*(w) over w. The result is not negative.
         """
         # The state of a round and the booster's own test both need this product.
         if self.product[0] is not d or self.product[1] is not self.u:
@@ -102,19 +102,19 @@ class CombinedHypothesis(ABC):
 
 
 class MovingHypothesis(CombinedHypothesis):
-    """The weights w of a run that moves w towards the answers of the weak learner."""
+    """The weights w of a run that moves w towards the hypotheses of the weak learner."""
 
     @abstractmethod
     def direction(self, best: Any) -> tuple[Vector, float]:
         """Return the direction v of a step towards `best`, and the largest |v_i|.
 
-        `best` is the answer of the weak learner (an atom, or dense weights). The entry v_i is the
-        margin of `best` on example i minus the margin of the current weights w on example i.
+        `best` is an atom or dense weights, which the weak learner has returned. The entry v_i is
+        the margin of `best` on example i minus the margin of the current weights w on example i.
         """
 
     @abstractmethod
     def bend(self, best: Any) -> tuple[float, float]:
-        """Return (a, b) such that a step of length η increases the penalty on w by a η + b η²/2.
+        """Return (a, b), where a η + b η²/2 is the increase of the penalty in a step of length η.
 
         The domain puts the penalty g*(w) on the weights w. The step replaces w by (1 − η) w + η
         best, where `best` is an atom or dense weights.
@@ -124,8 +124,8 @@ class MovingHypothesis(CombinedHypothesis):
     def move(self, best: Any, eta: float, u: Vector) -> None:
         """Replace the weights w by (1 − η) w + η best.
 
-        η is `eta`, and `best` is the answer of the weak learner (an atom, or dense weights). `u` is
-        the vector of margins of the new weights.
+        η is `eta`, and `best` is an atom or dense weights, which the weak learner has returned. `u`
+        is the vector of margins of the new weights.
         """
 
     @abstractmethod
@@ -138,7 +138,7 @@ class MovingHypothesis(CombinedHypothesis):
 
 
 class ActiveSet(MovingHypothesis):
-    """The weights w = Σ weight · sign · e_j, a sum over all pairs (j, sign) used by a run so far.
+    """The weights w of a run, as a sum Σ weight · sign · e_j over all pairs (j, sign) used so far.
 
     e_j is the unit vector of column j, and every weight is at least 0. The slot of a pair is its
     position in the arrays of this object, such as `weights`. The slot does not change during a run.
@@ -189,8 +189,8 @@ class ActiveSet(MovingHypothesis):
     def columns(self) -> NDArray[Any]:
         """The column j of A times the sign, for each pair (j, sign) of `keys`, in this order.
 
-        A is the margin matrix. The array is in Fortran order. After the first len(self) columns it
-        may have further columns, whose entries have no meaning.
+        A is the margin matrix. The array is in Fortran order. Only the first len(self) columns have
+        meaningful entries.
         """
         used = len(self)
         for slot in range(self._made, used):
@@ -236,7 +236,10 @@ class ActiveSet(MovingHypothesis):
         self.u = self.matrix.margins(support, coefficients)
 
     def column(self, slot: int) -> NDArray[Any]:
-        """Return the column j of the margin matrix times the sign, for (j, sign) = keys[slot]."""
+        """Return the signed column at the position `slot` of `keys`.
+
+        With (j, sign) = keys[slot], this is column j of the margin matrix times the sign.
+        """
         j, sign = self.keys[slot]
         return sign * self.matrix.column(j)
 
@@ -244,8 +247,9 @@ class ActiveSet(MovingHypothesis):
         """Return the direction v of a step between two signed columns, and the largest |v_i|.
 
         The signed columns are at the positions `slot` and `other` of `keys`. The step moves weight
-        from the column at `other` to the column at `slot`, and v is the latter minus the former. If
-        `other` is None, the weight comes from the point w = 0, and v is the column at `slot`.
+        from the column at `other` to the column at `slot`, and v is the column at `slot` minus the
+        column at `other`. If `other` is None, the weight comes from the point w = 0, and v is the
+        column at `slot`.
         """
         j, sign = self.keys[slot]
         i, turn = (j, 0) if other is None else self.keys[other]
@@ -260,7 +264,7 @@ class ActiveSet(MovingHypothesis):
         return v, kernels.apart(column, best.sign * self.over.scale, self.u, 1.0, v)
 
     def bend(self, best: Best) -> tuple[float, float]:
-        """Return (0, 0), because a domain with atoms puts no penalty on w."""
+        """Return (0, 0), because a domain with atoms puts no penalty on the weights w."""
         return 0.0, 0.0
 
     def move(self, best: Best, eta: float, u: Vector) -> None:
@@ -305,7 +309,7 @@ class ActiveSet(MovingHypothesis):
         return best, None if edges is None else self._signs * edges
 
     def best(self, edges: Vector) -> Best:
-        """Return the atom of the largest edge among those with weight on one column in `keys`.
+        """Return the atom with the largest edge among the atoms of the signed columns in `keys`.
 
         `edges` has the edge <column, d> of each signed column for a distribution d over the
         examples, in the order of `keys`.
@@ -318,13 +322,17 @@ class ActiveSet(MovingHypothesis):
     def set_weights(self, weights: Vector) -> None:
         """Replace the weights of all signed columns in use, and recompute the margins.
 
-        The new weights are in the order of `keys`. The domain moves them to feasible weights first.
+        The new weights are in the order of `keys`. The method first replaces them by feasible
+        weights close to them.
         """
         self.weights = self.over.repair(weights)
         self.u = kernels.combine(self.columns, len(self), self.weights)
 
     def snapshot(self) -> tuple[int, Vector]:
-        """Return the number of signed columns in use and a copy of their weights."""
+        """Return a snapshot of the weights w.
+
+        The snapshot is the number of signed columns in use, and a copy of their weights.
+        """
         used = len(self)
         return used, self.weights[:used].copy()
 
@@ -366,7 +374,10 @@ class FullWeights(CombinedHypothesis):
         return int(np.count_nonzero(self.w))
 
     def snapshot(self) -> tuple[NDArray[np.int64], Vector]:
-        """Return the indices of the columns and their weights. These arrays never change."""
+        """Return a snapshot of the weights w.
+
+        The snapshot is the array of the column indices and the array of their weights.
+        """
         return self.columns, self.w
 
     def coefficients(

@@ -35,13 +35,13 @@ class Certified(NamedTuple):
     """
 
     weights: Weights
-    """The weights w of the hypotheses: the column indices, and the weights of these columns."""
+    """The feasible weights w of the hypotheses: the indices of the columns, and their weights."""
     lower: float
     """The lower bound on the value ρ of the game that the weights w prove."""
     witness: Witness
-    """The data that prove a lower bound on the relaxed margin of the weights w."""
+    """The witness of w: data that prove a lower bound on the relaxed margin of the weights w."""
     d: Vector
-    """The distribution d over the examples."""
+    """The feasible distribution d over the examples."""
     upper: float
     """The upper bound on the value ρ of the game that the distribution d proves."""
 
@@ -75,7 +75,7 @@ class Incumbent:
         self._proof: tuple[object, object, Certified] | None = None
 
     def take_start(self, start: WarmStart) -> bool:
-        """Take the distribution d and the weights w of a warm start as the best points so far.
+        """Store the distribution d and the weights w of a warm start as the best points so far.
 
         Return whether the bracket [lower, upper] that they prove meets the requested accuracy.
         """
@@ -90,10 +90,11 @@ class Incumbent:
         return bool(self._goal.met_by(start.lower, start.upper))
 
     def offer(self, state: RoundState) -> None:
-        """Compare the points of a round with the best points so far, and keep the better ones.
+        """Compare the points of a round with the best points so far, and keep the better points.
 
-        The weights w of the round are kept if their lower bound on the value is larger than the
-        best one so far. The distribution d is kept if its upper bound is at most the best so far.
+        The weights w of the round replace the best weights if w proves a larger lower bound on the
+        value. The distribution d of the round replaces the best distribution if the upper bound
+        that d proves is not larger.
         """
         if state.lower > self.lower:
             self._take_weights(state)
@@ -106,15 +107,16 @@ class Incumbent:
     def distrust(self, proof: Certified) -> None:
         """Replace the estimated bounds of the best points by the certified bounds in `proof`.
 
-        Later points are then kept if their bounds are better than the certified ones.
+        Later points replace the best points if their bounds are better than the certified bounds.
         """
         self.lower = proof.lower
         self.upper = proof.upper
 
     def replace(self, state: RoundState) -> None:
-        """Take the distribution d and the weights w of this round, even if their bounds are worse.
+        """Store the distribution d and the weights w of this round, even if their bounds are worse.
 
-        The algorithm of SS09 Fig. 1 returns the d and the w of its last round.
+        The algorithm of Shalev-Shwartz & Singer (2009), Fig. 1, returns the d and the w of its last
+        round.
         """
         self._take_weights(state)
         self._d = state.d
@@ -129,7 +131,7 @@ class Incumbent:
         A witness is the data that prove a lower bound on the relaxed margin of w. If the booster
         gave a witness, but the bracket [lower, upper] is wider than the requested accuracy allows,
         the relaxation computes a second witness, and the better witness is kept. The relaxation may
-        call a solver for this purpose, so `ask_solver` can forbid the second witness.
+        call a solver for this purpose, so the argument `ask_solver` can disable the second witness.
 
         Parameters
         ----------
@@ -180,7 +182,8 @@ class RunLog:
         self._printed = 0
         self.kinds: dict[str, None] = {}
         """The values of `RoundRecord.inner` so far, in the order in which they first occurred. The
-        history of a long run keeps only some of its records, so values may be missing there."""
+        history of a long run keeps only some of the records, so these values cannot be read from
+        the history."""
 
     @property
     def seconds(self) -> float:
@@ -215,7 +218,7 @@ class RunLog:
         )
 
     def print_new(self, trace: tuple[str, ...]) -> None:
-        """Print to standard error the lines of a trace that were not printed before."""
+        """Print to standard error the lines of a trace that are new since the last call."""
         # Standard output belongs to the program that calls `solve`.
         for line in trace[self._printed :]:
             print(f"relaxboost: {line}", file=sys.stderr)

@@ -26,9 +26,9 @@ ENDINGS = {
     "as accurate as the solver that computed them",
     "stalled": "the run could not reduce the gap below {gap:.3g}: {reason}; the goal was {goal}",
 }
-"""The sentence of `Solution.message` for each status. The status "optimal" has three sentences:
-"optimal" for a gap of at most `tol`, "by rtol" for a larger gap that only the relative tolerance
-`rtol` allows, and "by Fig. 1" for the test of the smoothed gap."""
+"""The sentence of `Solution.message` for each status of a run. The status "optimal" has three
+sentences with the keys "optimal" for a gap of at most `tol`, "by rtol" for a larger gap that only
+the relative tolerance `rtol` allows, and "by Fig. 1" for the test of the smoothed gap."""
 
 
 class Ending(NamedTuple):
@@ -40,7 +40,8 @@ class Ending(NamedTuple):
     """The error message, or the reason that the booster or the stopping rule gives for the end of
     the run, or "" if there is none."""
     smoothed_test: bool
-    """Whether the run used the stopping test of SS09 Fig. 1, which tests the smoothed gap."""
+    """Whether the run used the stopping test of Shalev-Shwartz & Singer (2009), Fig. 1, which tests
+    the smoothed gap."""
 
 
 def describe_ending(game: Game, goal: Tolerance, ending: Ending, proof: Certified) -> str:
@@ -84,8 +85,8 @@ def describe_ending(game: Game, goal: Tolerance, ending: Ending, proof: Certifie
 def _kind_of(ending: Ending, met: str) -> str:
     """Return the key of the dictionary `ENDINGS` whose sentence describes the end of a run.
 
-    `ending` has the status of the run. `met` is the tolerance that the certified gap meets, which
-    is "tol", "rtol" or "" for neither.
+    `ending` has the status of the run. `met` is the tolerance that the certified gap meets: "tol"
+    or "rtol". It is "" if the gap meets neither tolerance.
     """
     if ending.status != "optimal":
         return ending.status
@@ -116,7 +117,7 @@ def _warn_of_idle_weights(game: Game, goal: Tolerance, proof: Certified) -> str:
 
 
 def _warn_of_rounding(proof: Certified) -> str:
-    """Return advice to set `rtol` if the gap is as small as rounding errors, and "" otherwise."""
+    """Return advice to set `rtol` if rounding errors limit the gap. Otherwise return ""."""
     gap = proof.upper - proof.lower
     # The smallest positive double replaces a zero, so that the division is defined.
     part = gap / max(abs(proof.lower), abs(proof.upper), math.ulp(0.0))

@@ -28,27 +28,28 @@ METHODS: dict[str, type[Method]] = {}
 
 STOPPING = ("certified", "smoothed")
 """The tests that may end a run. "certified" compares the certified gap with the requested gap.
-"smoothed" compares the gap of the smoothed game with the requested gap, as SS09 Fig. 1 does."""
+"smoothed" compares the gap of the smoothed game with the requested gap, as Shalev-Shwartz & Singer
+(2009), Fig. 1, do."""
 
 
 @dataclass(frozen=True)
 class Method(ABC):
     """A method that solves games. It is a frozen dataclass, and its fields are its options.
 
-    The options are checked when the object is created. If a subclass has a `name`, the subclass is
-    added to `METHODS`, and `solve` accepts the name in place of an object with the default options.
-    `solve` also accepts objects of subclasses without a name.
+    The constructor checks the options. If a subclass has a `name`, the class is added to `METHODS`.
+    `solve` then accepts the name in place of an object with the default options. `solve` also
+    accepts objects of subclasses without a name.
     """
 
     name: ClassVar[str]
     """The name of the method, which `solve` accepts."""
     endless: ClassVar[str] = ""
-    """The reason why a run may never reach the gap `tol`, or "" if there is no such reason. The
-    name of the class is put before this text to form a sentence. If there is a reason, a run needs
-    a limit on the rounds or the time."""
+    """The reason why a run may never reach the gap `tol`, or "" if there is no such reason.
+    Messages put the name of the class before this clause. If there is a reason, a run needs a limit
+    on the rounds or the time."""
     cold: ClassVar[str] = ""
     """The reason why a run cannot start from points of the user, or "" if there is no such reason.
-    The name of the class is put before this text to form a sentence."""
+    Messages put the name of the class before this clause."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -57,10 +58,10 @@ class Method(ABC):
             METHODS[cls.name] = cls
 
     def chosen(self, game: Game, tol: float) -> Method:
-        """Return this method with a value for every option that the user has not set.
+        """Return this method, or a copy with a value for every option that the user has not set.
 
-        The values are chosen for the game and the requested gap `tol`. If no option needs such a
-        value, return self.
+        The method chooses the values for the game and the requested gap `tol`. If no option needs
+        such a value, the result is this object.
         """
         return self
 
@@ -93,7 +94,10 @@ class Method(ABC):
 
     @property
     def smoothed_test(self) -> bool:
-        """Whether the stopping test of SS09 Fig. 1 replaces the test of the certified gap."""
+        """Whether the test of the smoothed gap replaces the test of the certified gap.
+
+        The test of the smoothed gap is that of Shalev-Shwartz & Singer (2009), Fig. 1.
+        """
         return False
 
     def choice(self, option: str, known: tuple[str, ...]) -> None:
@@ -116,12 +120,12 @@ class SmoothedMethod(Method):
         by at most tol/2. If f is strongly convex with a modulus of at least this β
         (`Relaxation.curvature`), nothing is added.
     smoothing : {"entropy", "binary-entropy"}
-        The function of the distribution d that is added. "entropy" stands for Σ d log d, as in SS09
-        Fig. 1. "binary-entropy" stands for Σ d log d + (1 − d) log(1 − d), which replaces the
-        soft-max by the log-loss (SS09, Sec. 6). For m examples, the range R of this function is
-        larger than that of "entropy" by (m − 1) log(m/(m − 1)) < 1. For "binary-entropy" the
-        relaxation needs a method ``binary_distribution``: `HardMargin`, `Capped`, `CVaR` or
-        `KLPenalty`.
+        The function of the distribution d that is added. "entropy" stands for Σ d log d, as in Fig.
+        1 of Shalev-Shwartz & Singer (2009, SS09). "binary-entropy" stands for Σ d log d + (1 − d)
+        log(1 − d), which replaces the soft-max by the log-loss (SS09, Sec. 6). For m examples, the
+        range R of this function is larger than that of "entropy" by (m − 1) log(m/(m − 1)) < 1. For
+        "binary-entropy" the relaxation needs a method ``binary_distribution``: `HardMargin`,
+        `Capped`, `CVaR` or `KLPenalty`.
     """
 
     beta: float | None = None
@@ -139,11 +143,11 @@ class SmoothedMethod(Method):
             BinaryEntropySmoother(game.relaxation)
 
     def fig1_rounds_bound(self, game: Game, tol: float) -> float:
-        """Return the number of rounds in which the algorithm of SS09 Fig. 1 reaches a gap of `tol`.
+        """Return a proved bound on the rounds that a gap of `tol` needs, or nan.
 
-        A method for which this bound is proved returns it in `rounds_bound`. The result is nan if
-        the user chose the weight β of the smoothing, or if the weak learner may miss the best
-        hypothesis.
+        The bound is that of Shalev-Shwartz & Singer (2009) for the algorithm of Fig. 1. Methods for
+        which this bound is proved return it in `rounds_bound`. The result is nan if the user chose
+        the weight β of the smoothing, or if the weak learner may miss the best hypothesis.
         """
         # The theorems assume the default β and the best hypothesis in every round.
         if game.matrix.slack or self.beta is not None:
@@ -165,7 +169,8 @@ class SmoothedMethod(Method):
             The requested gap. The smoothing may change the value of the game by half this gap.
         whole : bool
             Whether β is computed from the range of the added function over all distributions, as in
-            SS09 Fig. 1. Otherwise the range is over the distributions at which f is finite.
+            Shalev-Shwartz & Singer (2009), Fig. 1. Otherwise the range is over the distributions at
+            which f is finite.
         """
         m = game.m
         f = game.relaxation
@@ -206,14 +211,15 @@ RENAMED = {
 """A dictionary from the names that methods had in version 0.1 to their current names."""
 
 RENAMING = "{} is now called {}; version 0.3 will not accept the old name"
-"""The warning about an old name. The two {} stand for the old and the new name."""
+"""The text of the warning about an old name of a method. The two {} stand for the old and the new
+name."""
 
 
 def as_method(given: Any) -> Method:
-    """Return the method that the argument `method` of `solve` stands for.
+    """Return the method that the user has chosen by the argument `method` of `solve`.
 
-    `given` is an object of the class `Method`, or the name of a method, which stands for an object
-    with the default options.
+    `given` is an object of the class `Method`, or the name of a method. For a name the result is an
+    object with the default options.
 
     Raises
     ------

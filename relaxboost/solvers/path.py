@@ -116,7 +116,8 @@ def _listed(games: Any, grid: dict[str, Iterable[Any]]) -> list[Game]:
         )
     if grid:
         raise InputError(
-            f"{next(iter(grid))}= is for a path of one game, not of several; leave it out"
+            f"{next(iter(grid))}= is for a path of one game, and this path has several games; "
+            f"leave {next(iter(grid))}= out"
         )
     # The weights of one game start the next, so their columns must mean the same.
     if len({game.n for game in listed}) > 1:

@@ -23,7 +23,8 @@ from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 CONE_EXAMPLES = 3000
-"""The number of examples above which the cone program of one round takes seconds."""
+"""The largest number of examples for which column generation solves cone programs. With more
+examples, the cone program of one round takes seconds."""
 
 
 class Request(NamedTuple):
@@ -34,22 +35,21 @@ class Request(NamedTuple):
     clock: Clock
     start: WarmStart
     before: Booster
-    """The run of the previous phase, whose columns the new phase may begin with."""
+    """The run of the previous phase. The new phase may start with the columns of this run."""
 
 
 class Phase(NamedTuple):
-    """A phase of "auto": a method, the games for which it is used, and perhaps a budget of work."""
+    """A phase of "auto": a method, the games for which "auto" uses it, and a budget of work."""
 
     name: str
     why_not: Callable[[Request], str]
-    """A function that returns why the phase is not used for a request, or "" if it is used."""
+    """A function that returns the reason why a run skips this phase, or "" if the run uses it."""
     start: Callable[[Request], Booster]
     budget: Callable[[Game], float] = lambda game: math.inf
     """A function that returns the largest work, in products of the margin matrix with a vector.
 
-    By default the work is unlimited. The walk checks its budget itself, so its largest work is
-    unlimited here.
-    """
+    By default the work is unlimited. The walk, which is the parametric simplex method, checks its
+    own budget and is therefore unlimited here."""
 
 
 def _why_no_strings(request: Request) -> str:
@@ -151,4 +151,5 @@ PHASES = (
         lambda r: general_solver.GeneralSolverRun(r.game, r.goal.tol),
     ),
 )
-"""The phases in their order. A run skips each phase whose `why_not` returns a reason."""
+"""The phases of the method "auto" in their order. A run skips a phase if the function `why_not` of
+the phase returns a reason."""

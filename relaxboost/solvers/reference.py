@@ -34,12 +34,12 @@ from relaxboost.solvers.parametric_simplex.program import MAX_ENTRIES
 from relaxboost.solvers.warm_start import Weights
 
 MAX_WHOLE_ENTRIES = 600_000
-"""A matrix with at most this many entries is given to the solver as a whole. From a larger matrix,
-the solver gets only columns that the optimum may use."""
+"""The largest number of entries of a matrix of which the solver gets all columns. From a larger
+matrix, the solver gets only columns that the optimum may use."""
 
 COLUMNS_PER_ROUND = 300
 """The number of columns in the first problem for a large matrix. Each later round adds at most half
-as many."""
+of this number."""
 
 
 def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **options: Any) -> Solution:
@@ -47,19 +47,19 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
 
     cvxpy passes the primal and the dual of the game to the solver. Their points and multipliers
     give two candidates for the distribution d over the examples, and two for the weights w of the
-    hypotheses. Each candidate is moved to a feasible point. The function returns the d and the w
+    hypotheses. The function moves each candidate to a feasible point. It returns the d and the w
     that prove the best bounds on the value, whatever values the solver claims.
 
-    If cvxpy computes f(d) from a cone program, as for a `Custom`, the primal is first solved with
-    this cone program, by the interior point method if the solver is HiGHS. The primal and the dual
-    are solved without it only if the bracket of the value is wider than `tol`.
+    If cvxpy computes f(d) from a cone program, as for a `Custom`, the solver first solves the
+    primal with this cone program. HiGHS then uses its interior point method. If the bracket of the
+    value is still wider than `tol`, the solver also solves the primal and the dual without the cone
+    program.
 
-    A matrix with more than 600 000 entries is not given to the solver as a whole. The solver first
-    gets columns with large edges. Then the edges of *all* columns are computed for the d that the
-    solver found. Columns whose edges exceed all edges in the problem are added, and the problem is
-    solved again. This loop ends when the bracket of the whole game is narrow enough, or when no
-    other column has a larger edge. Finally, both problems are solved on the columns that an optimal
-    w can use.
+    If a matrix has more than 600 000 entries, the solver first gets only columns with large edges.
+    Then the edges of *all* columns are computed for the d that the solver found. Columns whose
+    edges exceed all edges in the problem are added, and the problem is solved again. This loop ends
+    when the bracket of the whole game is narrow enough, or when no other column has a larger edge.
+    Finally, both problems are solved on the columns that an optimal w can use.
 
     Over a Euclidean set, such as an l2 ball, an optimal w uses every column. If A has m rows and
     more columns, the solver gets the matrix A Q of shape (m, m), where the columns of Q are an
@@ -133,7 +133,7 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
 
 
 def fits(game: Game) -> bool:
-    """Return whether a general solver can take all columns of a game over a Euclidean set."""
+    """Return whether a game over a Euclidean set is small enough for a general solver."""
     m = game.m
     n = game.n or 0
     return m * min(m, n) <= MAX_ENTRIES and m * n <= WRITE_DOWN_LIMIT
@@ -142,8 +142,8 @@ def fits(game: Game) -> bool:
 def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:
     """Return the best feasible d and w that a solver finds in the time that is left for the run.
 
-    d is a distribution over the m examples, and w are the weights of the hypotheses. The solver may
-    be called on several problems in turn. No further problem is solved when the gap between the
+    d is a distribution over the m examples, and w are the weights of the hypotheses. The function
+    may call the solver for several problems, one after the other. It stops when the gap between the
     bounds that d and w prove is at most `tol`. If the solver fails, no error is raised, because
     another method may still solve the game. For example, the solver may need too much memory, or
     cvxpy may be unable to express the relaxation f. If the solver finds no point, the result is the
@@ -180,14 +180,14 @@ class _BestPair:
     def __init__(self, game: Game) -> None:
         self.game = game
         self.usable = 0
-        """The number of points from the solver that were moved to feasible points."""
+        """The number of points of the solver that have been moved to feasible points."""
         self.d = game.relaxation.center(game.m)
         self.trivial_upper = self._evaluate_upper(self.d)
         self.upper = self.trivial_upper
         self.support, self.coefficients = game.over.start(game.matrix, self.d)
         self.trivial = "one column" if self.support.size else "w = 0"
-        """The words for the first w in `Solution.message`: "one column" if this w uses a single
-        hypothesis, and "w = 0" otherwise."""
+        """The words that describe the first w in `Solution.message`: "one column" if this w uses a
+        single hypothesis, and "w = 0" otherwise."""
         self.witness: Witness
         self.lower, self.witness = self._evaluate_lower(self.support, self.coefficients)
 
@@ -205,7 +205,7 @@ class _BestPair:
 
     @property
     def gap(self) -> float:
-        """The gap upper − lower between the best bounds on the value that are proved so far."""
+        """The gap upper − lower between the best bounds on the value that the run has proved."""
         return self.upper - self.lower
 
     def offer_d(self, d: Vector | None) -> Vector | None:
@@ -236,8 +236,8 @@ class _BestPair:
             The multipliers of a cone program that describes the relaxation f. They prove a lower
             bound on the value. This bound may be poor, for example if a multiplier is zero.
         least : float
-            If the lower bound by `proof` is below this number, a second lower bound is computed
-            from the margins of w without `proof`, and the larger bound counts.
+            If the lower bound by `proof` is below this number, the method computes a second lower
+            bound from the margins of w without `proof`, and uses the larger bound.
         """
         game = self.game
         try:
@@ -283,15 +283,15 @@ class _Search:
 
     @property
     def gap(self) -> float:
-        """The gap upper − lower between the best bounds on the value that are proved so far."""
+        """The gap upper − lower between the best bounds on the value that the run has proved."""
         return self.pair.gap
 
     def rounds(self) -> Iterator[Vector | None]:
         """Choose columns of the matrix, and solve the primal and the dual of the game on them.
 
         For a large matrix, columns are added until the bracket [lower, upper] of the value is
-        narrow enough, or until no column has a larger edge than those in the problem. After each
-        problem the method yields the distribution d that the solver found, moved to a feasible
+        narrow enough, or until no column has a larger edge than the columns in the problem. After
+        each problem the method yields the distribution d that the solver found, moved to a feasible
         point, or None if the solver found no d.
         """
         if self._columns.size < self.game.matrix.known:
@@ -332,7 +332,7 @@ class _Search:
         return triangle.T
 
     def _price_in(self) -> Iterator[Vector | None]:
-        """Solve the game on some columns, and add columns that have larger edges than these.
+        """Solve the game on some columns, add columns with larger edges, and repeat.
 
         The edge of a column for a distribution d is <column, d>. The method ends when no column
         outside the problem has a larger edge, when the bracket [lower, upper] of the value is
@@ -373,7 +373,7 @@ class _Search:
         """Return an estimate of the magnitude of the objective.
 
         If the estimate is huge, `Model.priced` divides the objective by a number of the same
-        magnitude, because the tolerances of a solver are meant for objectives of magnitude 1.
+        magnitude, because the tolerances of solvers are designed for objectives of magnitude 1.
         """
         reach = self.game.over.reach(self.game.n)
         return max(reach, abs(self.pair.trivial_upper))
@@ -398,7 +398,7 @@ class _Search:
         return self._offer(answer)
 
     def _offer(self, answer: Answer) -> Vector | None:
-        """Move the points of a solver's answer to feasible points, and keep the best points.
+        """Move the points that a solver has returned to feasible points, and keep the best points.
 
         The points are a distribution d and weights w. Return d, or None if there is no usable d.
         """
@@ -459,7 +459,7 @@ class _Search:
 
 
 def _curved(game: Game) -> str | None:
-    """Return the name of the part of the game that is not polyhedral, for a message.
+    """Return a name of the part of the game that is not polyhedral, for an error message.
 
     The part is the relaxation or the domain. Return None if both are polyhedral.
     """
@@ -473,8 +473,8 @@ def _first_columns(game: Game) -> NDArray[np.int64]:
 
     If the matrix is small or the domain is a Euclidean set, the solver gets all columns. Otherwise
     it gets columns with large edges <column, d>, where d is the distribution `f.center(m)`, at
-    which the relaxation f is finite. If the domain is a ball, the absolute values of the edges
-    count.
+    which the relaxation f is finite. If the domain is a ball, the function compares the absolute
+    values of the edges.
     """
     n = game.n
     assert n is not None

@@ -26,14 +26,15 @@ class ProgramError(Exception):
 
 
 class RestrictedMaster:
-    """The linear program that gives the best distribution d for some columns of the margin matrix.
+    """The restricted linear program of column generation, which computes the best distribution d.
 
-    The unknowns are a distribution d over the examples and a number v. The program minimises f(d) +
-    r v under the constraint <column, d> <= v for each of these columns. f is a polyhedral
-    relaxation, and r is the size of the atoms of the domain, such as the radius of an l1 ball. The
-    program is Eq. 13 of Shalev-Shwartz & Singer (2009, SS09) for β → 0. The multipliers of the
-    constraints are the weights w of the columns, which sum to r. If the domain contains w = 0, the
-    program also requires v >= 0, and the weights sum to at most r.
+    The program contains some columns of the margin matrix, with a constraint for each column. The
+    unknowns are a distribution d over the examples and a number v. The program minimises f(d) + r v
+    under the constraint <column, d> <= v for each column. f is a polyhedral relaxation, and r is
+    the size of the atoms of the domain, such as the radius of an l1 ball. The program is Eq. 13 of
+    Shalev-Shwartz & Singer (2009) for β → 0. The multipliers of the constraints are the weights w
+    of the columns, which sum to r. If the domain contains w = 0, the program also requires v >= 0,
+    and the weights sum to at most r.
 
     A new column adds a constraint. The old basis is still dual feasible, and a few pivots of the
     dual simplex method lead to the new optimum.
@@ -79,7 +80,7 @@ class RestrictedMaster:
         all columns in the program. Raise a ProgramError if HiGHS rejects a column.
         """
         if not self._program.add(columns, self._edge):
-            raise ProgramError("HiGHS rejected a column of the restricted problem")
+            raise ProgramError("HiGHS rejected a column of the restricted linear program")
 
     def basis(self, keys: list[tuple[int, int]]) -> Basis:
         """Return the current basis of the program, with the columns whose constraints are active.
@@ -145,10 +146,11 @@ class RestrictedMaster:
         # HiGHS has several status texts for infeasible programs.
         if "nfeasible" in status:
             raise InputError(
-                "the relaxation is infinite on the whole simplex; use one that is finite somewhere"
+                "the relaxation f is infinite at every distribution; use a relaxation that is "
+                "finite at some distribution"
             )
         if status != "Optimal":
-            raise ProgramError(f"HiGHS ended with status {status} on the restricted problem")
+            raise ProgramError(f"HiGHS ended with status {status} on the restricted linear program")
         solution = self._program.highs.getSolution()
         # Bounds hold up to the tolerance of HiGHS, so negative entries are cut off.
         d = np.maximum(np.array(solution.col_value)[: self._m], 0.0)

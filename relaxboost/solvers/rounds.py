@@ -1,8 +1,8 @@
 """The loop over the rounds of a run, which all methods share.
 
 A booster is a run of a method. In round t it has a distribution d_t over the examples and weights
-w_t of the hypotheses. The weak learner returns the best hypothesis for d_t. Then the bounds on the
-value that d_t and w_t prove are evaluated, and the booster updates d_t and w_t.
+w_t of the hypotheses. The weak learner returns the best hypothesis for d_t. The loop then evaluates
+the bounds on the value that d_t and w_t prove, and the booster updates d_t and w_t.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ from relaxboost.solvers.warm_start import WarmStart
 
 @dataclass(slots=True)
 class RoundState:
-    """The state of a run in round t, between the weak learner's answer and the booster's update.
+    """The state of a run in round t, before the booster updates the distribution and the weights.
 
-    In round 1 the weights w_1 are the weights from which the method starts. Over balls w_1 is 0.
+    The weak learner has already returned the best hypothesis for the distribution d_t. In round 1
+    the weights w_1 are the weights from which the method starts. Over balls w_1 is 0.
 
     The weights w_t of AdaBoost grow beyond the ball. The object `active` therefore contains these
     weights scaled to the radius r of the ball, and ``active.u`` are the margins of the scaled
@@ -40,16 +41,18 @@ class RoundState:
 
     round: int
     """The number t of the round. The first round has the number 1. If the run continues from a
-    checkpoint, the first round follows the last round of the earlier run."""
+    checkpoint, the numbers continue those of the earlier run."""
     d: Vector
-    """The distribution d_t over the examples, to which `best` is the answer of the weak learner."""
+    """The distribution d_t over the examples. The weak learner has returned `best` for this d_t."""
     best: Best | Dense
-    """The answer of the weak learner for d_t: the index, sign and edge of a column of the margin
-    matrix. Over a Euclidean set, such as an l2 ball, the answer has a weight for each column."""
+    """The best hypothesis for d_t, as the weak learner returned it: the index, sign and edge of a
+    column of the margin matrix. Over a Euclidean set, such as an l2 ball, the hypothesis has a
+    weight for each column."""
     active: CombinedHypothesis
     """The weights w_t of the hypotheses, with their margins A w_t for the margin matrix A."""
     smoothed_gap: float
-    """The gap that the stopping test of SS09, Fig. 1, uses, or nan if d_t is not smoothed.
+    """The gap that the stopping test of Shalev-Shwartz & Singer (2009), Fig. 1, uses. The value is
+    nan if d_t is not smoothed.
 
     The gap is <d_t, A(e_j − w_t)>, where d_t is the distribution over the examples, A is the margin
     matrix, w_t are the weights, and e_j is the unit vector of the best hypothesis. If the domain
@@ -65,9 +68,9 @@ class RoundState:
     """The upper bound on the value of the game that the distribution d_t proves.
 
     The bound is f(d_t) + g(Aᵀd_t), where f is the relaxation, A is the margin matrix, and g(Aᵀd_t)
-    is the value of the best weights w for d_t. A weak learner may return a hypothesis whose edge is
-    below the best edge by at most a declared number, which is called its slack. The bound uses the
-    edge of the returned hypothesis plus this slack."""
+    is the value of the best weights w for d_t. A weak learner may declare a slack, which is the
+    largest amount by which the edge of the returned hypothesis may be below the best edge. The
+    bound uses the edge of the returned hypothesis plus this slack."""
     step: float
     """The length of the step that led to the weights w_t of round t, or nan if the method has no
     steps. For AdaBoost it is the step before the weights are scaled to the ball."""
@@ -102,10 +105,10 @@ class Booster(ABC):
     trace: tuple[str, ...] = ()
     """A tuple with one sentence for each decision of the run, in the order of the decisions."""
     why_ended: str = "the method returned no further round"
-    """The reason why `advance` returned None, as a clause for a message."""
+    """The reason why `advance` returned None. Messages contain this clause."""
     witness: Witness | None = None
     """The data that prove a lower bound on the relaxed margin of the current weights, or None. The
-    data help if the relaxed margin can be computed only by a solver."""
+    data are useful if only a solver can compute the relaxed margin."""
     evaluated: tuple[float, float] | None = None
     """The relaxed margin of the current weights, and the value of the relaxation at the current
     distribution, or None if the booster has not computed these two numbers."""
@@ -119,7 +122,7 @@ class Booster(ABC):
         """Return the name of the method that `Solution.method` shows.
 
         `kinds` are the kinds of the rounds that were computed. A method with several kinds of
-        rounds may add them to its name.
+        rounds may add these kinds to its name.
         """
         return self.label
 
@@ -153,8 +156,8 @@ class Booster(ABC):
         """Start from the distribution d and the weights w of a warm start. Return this booster.
 
         `solve` calls this method before the first round. A booster that does not override this
-        method ignores d and w. In both cases `solve` keeps d and w, and the bracket of the value
-        that they prove, as a possible result of the run.
+        method ignores d and w. In both cases d and w, with the bracket of the value that they
+        prove, are candidates for the result of the run.
         """
         return self
 

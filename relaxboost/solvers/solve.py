@@ -73,12 +73,12 @@ def solve(
         choose their parameters for `tol`, and `rtol` does not change these parameters.
     start : Solution, or pair (d, w), optional
         The points from which the run begins. The result is never worse than these points, unless
-        the stopping test of SS09 Fig. 1 ends the run. A Solution may come from a game with another
-        f, another domain or other data, but the hypotheses must be the same, in the same order. The
-        d of the Solution is used if d has m entries, for the m examples of this game. In a pair, d
-        or w may be None. The w of a pair has a form that `Game.bracket` accepts, for example the
-        weights of an ensemble. `solve` moves d and w to feasible points. If the d or the w of a
-        pair is moved, `Solution.message` says so.
+        the stopping test of Shalev-Shwartz & Singer (2009), Fig. 1, ends the run. A Solution may
+        come from a game with another f, another domain or other data, but the hypotheses must be
+        the same, in the same order. The d of the Solution is used if d has m entries, for the m
+        examples of this game. In a pair, d or w may be None. The w of a pair has a form that
+        `Game.bracket` accepts, for example the weights of an ensemble. `solve` moves d and w to
+        feasible points. If the d or the w of a pair is moved, `Solution.message` says so.
 
         With ``method="auto"`` and a Solution as start, a parametric simplex method moves from the
         optimum of the earlier game to the optimum of the new game. This phase runs if f consists of
@@ -91,12 +91,12 @@ def solve(
         and at the end. Each write replaces the whole file. If the file exists, the run continues
         from the points in the file. If the file is for another game, the error gives the reason.
         The rounds and seconds of the Solution include the rounds and seconds before the checkpoint.
-        `max_rounds` and `time_limit` do not.
+        The limits `max_rounds` and `time_limit` count only this run.
     max_rounds, time_limit : int, float (seconds), optional
         The largest number of rounds and of seconds. The time counts from the moment at which the
         compiled kernels are ready. Without these limits, a run continues until it reaches the
-        requested gap or can no longer reduce the gap. The algorithm of SS09 Fig. 1 reaches `tol`
-        within `Solution.bound` rounds.
+        requested gap or can no longer reduce the gap. The algorithm of Shalev-Shwartz & Singer
+        (2009), Fig. 1, reaches `tol` within `Solution.bound` rounds.
     callback : callable, optional
         A function that is called with the `RoundState` of each round. The function cannot write to
         the array `d` of the state. If the function returns a true value, the run ends.
@@ -123,9 +123,9 @@ def solve(
         If the method is unknown, does not fit the game or does not accept `start`; if `tol`, `rtol`
         or a limit is out of range; if `start` does not fit the game; if the checkpoint is for
         another game; or if the run may never reach the gap and neither `max_rounds` nor
-        `time_limit` is given. AdaBoost may never reach the gap, and neither may a weak learner
-        whose slack is unknown or is not below `tol`. `solve` checks all arguments before the run
-        begins.
+        `time_limit` is given. AdaBoost may never reach the gap. Other methods may not reach it
+        either if the slack of the weak learner is unknown or not below `tol`. `solve` checks all
+        arguments before the run begins.
 
     References
     ----------
@@ -146,8 +146,8 @@ def solve(
         raise InputError(f"solve needs a Game, got {type(game).__name__}; write solve(Game(A, f))")
     if not is_given(verbose, Real):
         raise InputError(
-            "verbose must be 0, or 1 for a progress bar, or 2 to print the decisions too, "
-            f"got {verbose!r:.60}"
+            "verbose must be 0 for no output, 1 for a progress bar, or 2 for a progress bar and "
+            f"the decisions of the run, got {verbose!r:.60}"
         )
     # All arguments are checked before any work, so that an error costs no time.
     goal = _read_goal(tol, rtol)
@@ -226,7 +226,9 @@ def _check_limits(game: Game, goal: Tolerance, method: Method, limits: Limits) -
             "or declare a smaller slack"
         )
     if method.endless:
-        raise InputError(f"{type(method).__name__} {method.endless}; give max_rounds or time_limit")
+        raise InputError(
+            f"{type(method).__name__} {method.endless}, or give max_rounds or time_limit"
+        )
 
 
 def _read_points(
@@ -353,7 +355,7 @@ class _Job:
         return ending
 
     def _judge(self) -> str:
-        """Return the status "optimal" or "stalled" if the run ends now, and "" if not."""
+        """Return the status "optimal" or "stalled" if the run ends now. Otherwise return ""."""
         incumbent = self._incumbent
         rule = self._rule
         # A certification costs a pass over A, so it is computed only for a nearly small enough gap.
@@ -371,10 +373,11 @@ class _Job:
         return rule.judge_progress(incumbent.lower, incumbent.upper, self._log.own_rounds)
 
     def _fig1_test(self, state: RoundState) -> str:
-        """Return "optimal" if the stopping test of SS09 Fig. 1 holds in this round, and "" if not.
+        """Return "optimal" if the test of the smoothed gap ends the run. Otherwise return "".
 
-        The test holds if the smoothed gap is at most `tol`. In this case the distribution and the
-        weights of this round become the result of the run.
+        The test is that of Shalev-Shwartz & Singer (2009), Fig. 1. It holds if the smoothed gap is
+        at most `tol`. In this case the distribution and the weights of this round become the result
+        of the run.
         """
         # The smoothed gap is nan in a round without smoothing, and then the test fails.
         if not state.smoothed_gap <= self._goal.tol:

@@ -23,11 +23,12 @@ def quadratic_step(
     curvature: float = 0.0,
     size: float | None = None,
 ) -> float:
-    """Return the step length of SS09 Fig. 1, η = β <d, v> / ‖v‖_inf², limited to [0, longest].
+    """Return the step length η = β <d, v> / ‖v‖_inf², limited to [0, longest].
 
-    The step moves the margins from u to u + ηv, and d is the smoothed distribution at u. The
-    smoothed relaxed margin is 1/β-smooth in the sup norm. This property implies a quadratic lower
-    bound on the increase. The step length η maximises this bound (SS09, Eq. 10).
+    This is the step length of Shalev-Shwartz & Singer (2009, SS09), Fig. 1. The step moves the
+    margins from u to u + ηv, and d is the smoothed distribution at u. The smoothed relaxed margin
+    is 1/β-smooth in the sup norm. This property implies a quadratic lower bound on the increase.
+    The step length η maximises this bound (SS09, Eq. 10).
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ def quadratic_step(
         The second derivative of the penalty on w along the step. The step length with this penalty
         is η = β slope / (‖v‖_inf² + β curvature).
     size : float, optional
-        The norm ‖v‖_inf. The function computes the norm if the caller gives none.
+        The norm ‖v‖_inf. The function computes the norm if the caller does not pass the norm.
     """
     size = kernels.largest(v) if size is None else size
     bend = size * size + beta * curvature
@@ -55,7 +56,10 @@ def quadratic_step(
 
 
 class Step(NamedTuple):
-    """A step from margins u to u + ηv along a direction v. Values that are not known are None."""
+    """A step from margins u to u + ηv along a direction v.
+
+    An attribute is None if its value has not been computed.
+    """
 
     eta: float
     """The length η of the step."""
@@ -64,8 +68,8 @@ class Step(NamedTuple):
     d: Vector | None = None
     """The smoothed distribution over the examples at the end of the step."""
     stretch: float | None = None
-    """The length of this step divided by the length of the step of SS09 Fig. 1, or None if this
-    step has the largest possible length."""
+    """The length of this step divided by the length of the step of Shalev-Shwartz & Singer (2009),
+    Fig. 1. The value is None if this step has the largest possible length."""
 
 
 class Segment(NamedTuple):
@@ -86,7 +90,7 @@ class Segment(NamedTuple):
     bend: tuple[float, float] = (0.0, 0.0)
     """The coefficients (a, b) of the penalty a η + b η²/2 on the weights after a step η."""
     size: float | None = None
-    """The norm ‖v‖_inf of the direction v, or None if the caller does not know the norm."""
+    """The norm ‖v‖_inf of the direction v, or None if it has not been computed."""
 
 
 def arrival(project: Projector, u: Vector, v: Vector, eta: float) -> tuple[Vector, Vector, float]:
@@ -111,11 +115,12 @@ def line_search(
     The segment contains the margins u + ηv for η in [0, longest]. If there is a penalty a η + b
     η²/2 on the weights w, the search maximises the smoothed relaxed margin minus this penalty. The
     derivative of this function is <d, v> − a − b η, where d is the smoothed distribution at u + ηv.
-    The derivative decreases in η, and is non-negative at the step of SS09 Fig. 1.
+    The derivative decreases in η, and is non-negative at the step of Shalev-Shwartz & Singer
+    (2009), Fig. 1.
 
     The search ends when the derivative lies between 0 and `accuracy` times the derivative at η = 0,
     or when η = longest. The step is at least as long as the step of Fig. 1, and not longer than the
-    maximising step. So the function increases at least as much as by the step of Fig. 1.
+    maximising step. Therefore the function increases at least as much as in the step of Fig. 1.
 
     Parameters
     ----------
@@ -175,8 +180,8 @@ class _Search:
         `aim` is the derivative that the search looks for. Return the trial step instead in three
         cases: the derivative is close enough to `aim`, it is above `aim` at the end of the longest
         possible step, or it is below `aim` at the end of the shortest step, which is the step of
-        SS09 Fig. 1. `stretch` is the length of the first trial step, divided by the length of the
-        step of Fig. 1.
+        Shalev-Shwartz & Singer (2009), Fig. 1. `stretch` is the length of the first trial step,
+        divided by the length of the step of Fig. 1.
         """
         longest = self._segment.longest
         self._right = min(longest, max(1.0, stretch) * self._shortest)

@@ -12,8 +12,8 @@ PATIENCE_ROUNDS = 20
 """The number of rounds without a smaller gap after which a run may count as stalled."""
 
 PATIENCE_FACTOR = 4
-"""The factor in the test for a stalled run. The test applies to runs whose gap has not decreased
-for more rounds than this factor times the number of rounds before the smallest gap."""
+"""A run may count as stalled if its gap has not decreased for more rounds than this factor times
+the number of rounds that the run took to reach its smallest gap."""
 
 RESOLUTION = 1e-9
 """A relative difference of two numbers that is below this constant may be a rounding error."""
@@ -50,7 +50,7 @@ class Tolerance:
         return max(self.tol, self.rtol * max(lower, -upper, 0.0))
 
     def met_by(self, lower: float, upper: float) -> str:
-        """Return "tol" or "rtol", the tolerance that these bounds meet, or "" for neither."""
+        """Return the tolerance that these bounds meet, "tol" or "rtol", or "" if there is none."""
         gap = upper - lower
         if gap <= self.tol:
             return "tol"
@@ -81,7 +81,7 @@ class StoppingRule:
         self._smallest_gap = math.inf
         self._progress_round = 0
         self.reason = ""
-        """The reason for the last status "stalled", as a clause for a message."""
+        """The reason for the last status "stalled". Messages contain this clause."""
 
     def should_certify(self, lower: float, upper: float) -> bool:
         """Return whether a run with these estimated bounds should compute the certified bounds.
@@ -96,7 +96,7 @@ class StoppingRule:
         """Return the status of a run with these certified bounds, or "" if the run continues.
 
         The status is "optimal" if the gap upper − lower meets the requested accuracy. The status is
-        "stalled" if the certified gap exceeds the estimated one by more than the allowed gap.
+        "stalled" if the certified gap exceeds the estimated gap by more than the allowed gap.
         `estimate` is the estimated gap before the certification.
         """
         if self.goal.met_by(lower, upper):
@@ -116,8 +116,9 @@ class StoppingRule:
 
         The gap is upper − lower, and `number` is the number of rounds of this run. A run counts as
         stalled under two conditions. First, the gap is so small that it may be a rounding error.
-        Second, the gap has not become smaller for more than `PATIENCE_ROUNDS` rounds, and for more
-        than `PATIENCE_FACTOR` times as many rounds as the run took to reach the gap.
+        Second, the gap has not become smaller for more than `PATIENCE_ROUNDS` rounds. The number of
+        these rounds must also exceed `PATIENCE_FACTOR` times the number of rounds before the gap
+        was reached.
         """
         gap = upper - lower
         # A reduction by less than one percent does not count: rounding causes such changes too.
@@ -136,7 +137,7 @@ class StoppingRule:
         return "stalled"
 
     def is_proof_lost(self, lower: float, upper: float, estimate: float) -> bool:
-        """Return whether the certified gap exceeds the estimate by more than rounding explains.
+        """Return whether the certified gap exceeds the estimated gap by more than rounding errors.
 
         The certified gap is upper − lower, and `estimate` is the gap before the certification. If
         the difference is large, the relaxation failed to prove a bound. Another method may find

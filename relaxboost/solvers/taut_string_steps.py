@@ -22,7 +22,7 @@ its last point, as in Condat (2013, IEEE Signal Process. Lett. 20).
 Since the first and the last value of each function sum to zero, an equation connects o with the
 first and last values of all g_f. The steps satisfy this equation by adding one number, the
 `end_pull`, to both ends of every string. A method with a separate unknown o_f for each feature
-would need several times as many steps.
+would need several times more steps.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from relaxboost._core.compiled import njit, thread_pool
 from relaxboost.matrices.bulk import CutLevels
 
 OVER_RELAXATION = 1.7
-"""The length of each step, as a multiple of the plain primal-dual step. The steps converge for
-every multiple below 2 (Condat 2013, J. Optim. Theory Appl. 158). With the multiple 1.7, the method
-needs a third fewer steps than with 1."""
+"""The over-relaxation: the length of each step as a multiple of the plain primal-dual step. The
+steps converge for every multiple below 2 (Condat 2013, J. Optim. Theory Appl. 158). With the
+multiple 1.7, the method needs a third fewer steps than with 1."""
 
 EPSILON = float(np.finfo(np.float64).eps)
-"""The relative rounding error of a double. A sum of m numbers has an error of up to m times this
-number, relative to the sum of the absolute values."""
+"""The largest relative rounding error of an operation on doubles. A sum of m numbers has an error
+of up to m times this number, relative to the sum of the absolute values."""
 
 
 class _Features(NamedTuple):
@@ -186,7 +186,8 @@ def _share(count: int, call: Callable[[tuple[int, int]], None]) -> None:
     """Divide the indices below `count` into ranges (first, end), and call `call` for each range.
 
     A range begins with the index `first` and ends before the index `end`. The calls run in several
-    threads. No call depends on another one, so the result does not depend on the number of threads.
+    threads. No call depends on another call, so the result does not depend on the number of
+    threads.
     """
     pool, threads = thread_pool()
     ends = np.linspace(0, count, min(threads, count) + 1).astype(int).tolist()
@@ -204,7 +205,8 @@ def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Ar
     part : pair of int
         The first feature that this call computes, and the feature before which it ends.
     g : array
-        One number for each level of each feature; it counts once for each example at the level.
+        One number for each level of each feature. The sum includes this number once for each
+        example at the level.
     force : array of shape (m,)
         One number for each example.
     out : array
@@ -328,7 +330,7 @@ def first_stretch(
 def find_end_pull(
     offsets: Whole, counts: Array, sums: Array, tube: float, o: float, guess: float
 ) -> float:
-    """Return the end pull, a number that is added to the first and the last of each feature's sums.
+    """Return the end pull, which is added to the first and the last sum of each feature.
 
     The margin is a sum of one function for each feature j. The value of this function at a level is
     o_j plus the slope of a taut string over this level. The string is the shortest path through a

@@ -32,7 +32,7 @@ product of A with a vector."""
 
 
 def unfit(game: Game) -> str:
-    """Return the reason why taut-string steps cannot be used for a game, or "" if there is none.
+    """Return the reason why taut-string steps cannot be used for a game, or "" if they can.
 
     The reason is a clause that begins with "they", because `Solution.trace` puts the name of the
     steps before the clause.
@@ -40,7 +40,7 @@ def unfit(game: Game) -> str:
     form = game.linear_form
     over = game.over
     if not (isinstance(over, AtomicSet) and over.two_sided):
-        return f"they are for games over L1Ball, and this one is over {over!r}"
+        return f"they are for games over L1Ball, and this game is over {over!r}"
     if not game.matrix.implicit or game.matrix.bulk().levels is None:
         return f"they need all stumps of examples in memory, and A is {game.matrix!r}"
     if form is None or form.rows is not None or form.cost.any() or form.cost.size > game.m:
@@ -119,8 +119,9 @@ class StringsRun(Booster):
     def warmed(self, start: WarmStart) -> Booster:
         """Start at the distribution d and the lower bound of a warm start. Return this booster.
 
-        A warm start without d or without a positive lower bound is ignored, because d alone saves
-        no steps compared with `f.center(m)`, a distribution inside the domain of the relaxation f.
+        The method ignores a warm start without d or without a positive lower bound, because d alone
+        saves no steps compared with `f.center(m)`, a distribution inside the domain of the
+        relaxation f.
         """
         if start.d is not None and start.lower > 0.0:
             self.d = start.d
@@ -160,7 +161,7 @@ class StringsRun(Booster):
         return self
 
     def _evaluate_weights(self) -> None:
-        """Replace the weights of the run by the weights of the last step if those are better.
+        """Replace the weights of the run by the weights of the last step if the latter are better.
 
         Better weights prove a larger lower bound on the value of the game.
         """

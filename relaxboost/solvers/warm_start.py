@@ -26,7 +26,8 @@ from relaxboost.solvers.stopping import RESOLUTION
 class Relay:
     """The object that `path` gives to `solve` as `start`, once for each game of the path.
 
-    The object carries the result of one game to the next game. The class is not for users.
+    The object stores the result of one game for the run of the next game. Users do not create this
+    object.
     """
 
     solution: Solution | None = None
@@ -56,7 +57,7 @@ class WarmStart:
     basis: Basis | None = None
     """The basis of the restricted linear program at the end of the earlier run, or None."""
     note: str = ""
-    """A remark about d and w that `Solution.message` repeats, or ""."""
+    """A remark about d and w, which `Solution.message` repeats, or "" if there is none."""
     lower: float = -math.inf
     """The lower bound on the value that the weights w prove, or minus infinity without w."""
     upper: float = math.inf
@@ -66,7 +67,7 @@ class WarmStart:
     seconds: float = 0.0
     """The number of seconds before the checkpoint from which the run continues, or 0."""
     relay: Relay | None = None
-    """The object that carries results from game to game on a `path`, or None."""
+    """The object that stores the results of the previous game on a `path`, or None."""
     near: Solution | None = None
     """The solution of an earlier game from which the points come, or None."""
 
@@ -90,9 +91,9 @@ class WarmStart:
         """Return a warm start with the better d and the better w of this warm start and `other`.
 
         The better distribution d proves the smaller upper bound, and the better weights w prove the
-        larger lower bound. If two bounds are equal, the d or w of this warm start is taken. The
-        notes of both are joined. The basis comes from this warm start if `other` has none. All
-        remaining fields come from `other`.
+        larger lower bound. If two bounds are equal, the result has the d or w of this warm start.
+        The note of the result joins both notes. The basis is that of `other`, or that of this warm
+        start if `other` has none. All remaining fields come from `other`.
         """
         # The two bounds are independent, so each comes from the better start.
         best_d = other if other.upper < self.upper else self
@@ -130,18 +131,18 @@ def read_start(game: Game, given: Any) -> WarmStart:
 def _read_pair(game: Game, given: Any) -> WarmStart:
     """Return a warm start from a pair (d, w) of a distribution and weights. d or w may be None.
 
-    d and w are moved to feasible points of the game. If an entry changes by more than a rounding
-    error, the field `note` of the warm start says that d or w was moved.
+    The function moves d and w to feasible points of the game. If an entry changes by more than a
+    rounding error, the field `note` of the warm start says that d or w was moved.
     """
     # A pair of numbers is probably a d and not a pair of points, so it is rejected too.
     if not isinstance(given, (tuple, list)) or len(given) != 2 or isinstance(given[0], Real):
         raise InputError(
-            "start must be a Solution, or a pair (d, w) of which one may be None, "
+            "start must be a Solution or a pair (d, w), in which d or w may be None, "
             f"got {given!r:.60}"
         )
     d, w = given
     if d is None and w is None:
-        raise InputError("start = (None, None) holds no point; give d, w or both, or omit start")
+        raise InputError("start = (None, None) contains no point; give d, w or both, or omit start")
     notes = []
     weights = None
     # A change below RESOLUTION is rounding, and the user need not know of it.
@@ -176,7 +177,7 @@ def _of_solution(game: Game, solution: Solution) -> WarmStart:
     if game.n != old.n or is_unknown:
         raise InputError(
             f"start is a solution of a game with {old.matrix!r}, and this game has "
-            f"{game.matrix!r}: its weights are for other hypotheses; give start=(start.d, None)"
+            f"{game.matrix!r}, so its weights are for other hypotheses; give start=(start.d, None)"
         )
     # A d of other examples has no meaning here, but weights of the same hypotheses have.
     d = game.repair_d(solution.d) if old.m == game.m else None

@@ -23,7 +23,7 @@ from relaxboost.solvers.work import passes_of
 
 
 def unfit(game: Game) -> str:
-    """Return the reason why this phase cannot be used for a game, or "" if there is none.
+    """Return the reason why this phase cannot be used for a game, or "" if it can be used.
 
     The phase solves n + 1 equations for m unknowns, where n is the number of hypotheses and m is
     the number of examples. In general position the equations have a solution within the bounds of
@@ -36,7 +36,7 @@ def unfit(game: Game) -> str:
             f"{game.relaxation!r}"
         )
     if not isinstance(game.over, AtomicSet) or not game.over.two_sided:
-        return f"it is for games over L1Ball, and this one is over {game.over!r}"
+        return f"it is for games over L1Ball, and this game is over {game.over!r}"
     if game.n is None or not game.n < game.m:
         return "it needs fewer hypotheses than examples"
     written = game.m * game.n if game.matrix.implicit else game.matrix.entries
@@ -138,7 +138,7 @@ class ZeroValueRun(Booster):
         return self._bulk.margins(x[:-1]) - x[-1]
 
     def _apply_transpose(self, d: Vector) -> Vector:
-        """Return the vector (Aᵀd, −Σd) of the edges and minus the sum of d.
+        """Return the vector (Aᵀd, −Σd): the edges for d, followed by minus the sum of d.
 
         A is the margin matrix, and d is a vector with one entry for each example.
         """

@@ -57,7 +57,7 @@ def test_brackets_that_nest_too_deeply(text, tmp_path, csv, refused):
     deep.write_text(text)
     for words in (("check",), ("certify", "--format", "vipr"), ("plan", "evaluate")):
         refused("its brackets are nested too deeply", *words, deep)
-    refused("it is not a checkpoint", "solve", csv, "--label", "y", "--checkpoint", deep)
+    refused("the file is not a checkpoint", "solve", csv, "--label", "y", "--checkpoint", deep)
     with pytest.raises(rb.InputError, match="nested too deeply"):
         load_model(deep)
     for toml in (f"game = {DEEP}", "game = " + "{a = " * 100_000):
@@ -170,7 +170,7 @@ def test_a_checkpoint_whose_numbers_or_basis_are_wrong(changed, tmp_path, csv, c
     words = ("solve", csv, "--label", "y", "--k", 2, "--checkpoint", file)
     tests.command.run(capsys, *words)
     file.write_text(json.dumps(json.loads(file.read_text()) | changed))
-    refused("run.json: it is damaged (", *words)
+    refused("run.json: the file is damaged (", *words)
 
 
 def test_costs_that_overflow_are_refused_in_one_line(tmp_path, capsys, refused):

@@ -36,7 +36,10 @@ OPTIONS = [
     (f"{SOLVE} --sep ,,", "--sep must be one character, or \\t for a tab, got ',,'"),
     (f"{SOLVE} --sep ;", "if ',' separates columns, give --sep ','"),
     (f"{SOLVE} --method corrective --step big", "--step 'big' is unknown; choose one of fig1"),
-    (f"{SOLVE} --method adaboost", "use --method adaboost-star; give --max-rounds or --time-limit"),
+    (
+        f"{SOLVE} --method adaboost",
+        "use --method adaboost-star, or give --max-rounds or --time-limit",
+    ),
     (f"{SOLVE} --method totalboost --k 2", "this game has Capped(k=2); use --method softboost"),
     (f"{ONLINE} --radius 0", "--radius must be > 0, got 0.0"),
     (f"{ONLINE} --bound nan", "--bound must be a number > 0, got nan"),

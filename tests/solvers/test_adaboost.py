@@ -330,8 +330,8 @@ A = np.eye(4)
     ("game", "message"),
     [
         (rb.Game(A, rb.Capped(2)), r"maximises the hard margin .* this game has Capped\(k=2\)"),
-        (rb.Game(A, over=rb.Simplex()), r"is for games over L1Ball\(radius\), and this one is"),
-        (rb.Game(A, over=rb.L2Ball(1)), r"is for games over L1Ball\(radius\), and this one is"),
+        (rb.Game(A, over=rb.Simplex()), r"is for games over L1Ball\(radius\), and this game is"),
+        (rb.Game(A, over=rb.L2Ball(1)), r"is for games over L1Ball\(radius\), and this game is"),
     ],
 )
 def test_what_they_do_not_know_is_refused(method, game, message):

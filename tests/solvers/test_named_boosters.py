@@ -310,7 +310,7 @@ def test_games_that_they_are_not_for(method, f, message):
 
 @pytest.mark.parametrize("method", ["totalboost", "softboost", "smoothboost", "mlpboost"])
 def test_sets_without_atoms(method):
-    with pytest.raises(rb.InputError, match=r"L1Ball, Simplex and FullSimplex, and this one is o"):
+    with pytest.raises(rb.InputError, match=r"L1Ball, Simplex and FullSimplex, and this game is o"):
         rb.solve(rb.Game(np.eye(4), over=rb.L2Ball(1)), 0.1, method, max_rounds=3)
 
 

@@ -353,7 +353,7 @@ def test_programs_that_memory_is_too_small_for_leave_the_bracket(game, monkeypat
     monkeypatch.setattr(restricted_programs, "MAX_ENTRIES", most)
     solution = rb.solve(game, 1e-9, "lpboost")
     assert (solution.status, len(solution.history)) == ("failed", 13)
-    assert solution.message.startswith(f"a program of {game.m} examples and 13 hypotheses")
+    assert solution.message.startswith(f"the restricted program of {game.m} examples and 13")
     assert holds(solution)
     monkeypatch.undo()
     monkeypatch.setattr(WarmProgram, "run", devour)

@@ -203,8 +203,8 @@ def test_points_out_of_the_domain_are_moved_and_the_message_says_so(rng):
 @pytest.mark.parametrize(
     ("start", "message"),
     [
-        (3, "start must be a Solution, or a pair"),
-        ((None, None), "holds no point"),
+        (3, "start must be a Solution or a pair"),
+        ((None, None), "contains no point"),
         (([1.0], None), "d has shape .1,., and this game has m = 60"),
         ((None, [1.0]), "w has shape .1,., and this game has n = 25"),
         ((None, {25: 1.0}), "support names columns outside 0..24"),
@@ -214,7 +214,7 @@ def test_points_out_of_the_domain_are_moved_and_the_message_says_so(rng):
         ((np.r_[np.ones(59), np.nan], None), r"first d\[59\] = nan"),
         ((-np.ones(60), None), "no positive entry"),
         (([[1.0], *range(59)], None), r"d must be a vector of numbers, got"),
-        ([0.5, 0.5], "start must be a Solution, or a pair"),
+        ([0.5, 0.5], "start must be a Solution or a pair"),
     ],
 )
 def test_bad_starts_are_refused_with_the_entry(rng, start, message):

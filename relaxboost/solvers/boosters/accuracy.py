@@ -15,15 +15,17 @@ ROUNDING_SHARE = 1e-9
 certified bounds on the value. Outward rounding of the bounds makes this gap slightly larger."""
 
 LARGEST_ACCURACY = 0.999
-"""The largest accuracy ν of a booster. The weights w = 0 already have the accuracy 1, and the steps
-of AdaBoost*, which use artanh, could be infinite with ν = 1."""
+"""The largest accuracy ν that a booster uses. The accuracy ν = 1 needs no step, because the weights
+w = 0 have a gap of at most 1. With ν = 1 the steps of AdaBoost*, which use artanh, could also be
+infinite."""
 
 INNER_SHARE = 0.01
 """The accuracy of the inner problem of a round, divided by the accuracy of the whole run.
 
 The inner problem of fully corrective Frank–Wolfe optimises the weights of the distributions in a
 convex hull. The inner problem of SoftBoost is the entropy projection. The bounds on the number of
-rounds hold for any inner accuracy. More accuracy saves few rounds and makes each round longer."""
+rounds hold for any inner accuracy. A more accurate solution of the inner problem saves few rounds,
+and makes each round longer."""
 
 
 def working_accuracy(game: Game, tol: float) -> float:
@@ -52,7 +54,7 @@ def working_accuracy(game: Game, tol: float) -> float:
 
 
 def count_steps(spread: float, accuracy: float) -> float:
-    """Return 2 `spread` / `accuracy`² rounded up.
+    """Return the number of steps 2 `spread` / `accuracy`² of a booster, rounded up.
 
     By the theorems on AdaBoost*, TotalBoost and SoftBoost, this number of steps suffices to reach
     the accuracy. `spread` is the range (largest minus smallest value) of the relative entropy over

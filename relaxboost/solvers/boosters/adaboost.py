@@ -77,9 +77,10 @@ class AdaBoostRun(Booster):
     The steps ``"classical"`` and ``"line-search"`` multiply L by at most sqrt(1 − γ²), which is
     smaller. docs/mathematics.md, "AdaBoost", has the proof.
 
-    If no entry of the best column is negative, the risk has no minimiser along this column, and the
-    line search takes a step of about 18.7, as ``"classical"`` does if all entries are 1. Sums of
-    exponentials are computed from logarithms, so large margins do not overflow.
+    If no entry of the best column is negative, the risk has no minimiser along this column. The
+    line search then takes a step of about 18.7. The rule ``"classical"`` takes the same step along
+    a column whose entries are all 1. Sums of exponentials are computed from logarithms, so large
+    margins do not overflow.
 
     References
     ----------
@@ -90,7 +91,7 @@ class AdaBoostRun(Booster):
 
     inner = "exponential"
     why_no_step = "no step reduces the risk"
-    """The reason why the run takes no step, as a clause for the message in `why_ended`."""
+    """The reason why the run takes no step. The message in `why_ended` contains this clause."""
     active: Votes
 
     def __init__(self, game: Game, rule: str) -> None:

@@ -18,7 +18,7 @@ from relaxboost.solvers.stopping import Tolerance
 
 ACCURACIES = ("fixed", "adaptive")
 """The rules for the accuracy ν of AdaBoost*. "fixed" uses one ν, computed from tol, in all rounds.
-"adaptive" starts with a larger ν, and halves it after each stage down to the ν of "fixed"."""
+"adaptive" starts with a larger ν, and halves ν after each stage until ν equals the ν of "fixed"."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class AdaBoostStar(HardMarginMethod):
         return AdaBoostStarRun(game, *self._stages(game, goal.tol)).named(label)
 
     def _stages(self, game: Game, tol: float) -> list[float]:
-        """Return the accuracy ν of each stage, the largest first. The next stage halves ν."""
+        """Return the accuracy ν of each stage, which is half of the ν of the stage before."""
         stages = [working_accuracy(game, tol)]
         # A stage with ν = 1 would end without a step, because w = 0 has a gap of at most 1.
         while self.nu == "adaptive" and 2.0 * stages[0] < 1.0:
@@ -77,7 +77,7 @@ class AdaBoostStar(HardMarginMethod):
 
 
 class AdaBoostStarRun(AdaBoostRun):
-    """A run of AdaBoost*, which is AdaBoost with shorter steps.
+    """A run of AdaBoost*, which differs from AdaBoost in the length of a step.
 
     Let w be the weights of the hypotheses, A the game matrix, and γ the edge of the best column of
     A. Let ρ be the smallest edge of all rounds so far minus the accuracy ν. AdaBoost adds artanh γ
@@ -133,7 +133,8 @@ class AdaBoostStarRun(AdaBoostRun):
     def _begin_stage(self) -> bool:
         """Start the next stage if the gap is at most ν, and return whether a stage has started.
 
-        A stage has one accuracy ν. A stage is skipped if the gap is at most its ν already.
+        A stage is a part of the run with one accuracy ν. The method skips a stage if the gap is
+        already at most the ν of this stage.
         """
         active = self.active
         margin = float(active.raw.min()) / active.norm if active.norm > 0.0 else 0.0

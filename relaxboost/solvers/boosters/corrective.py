@@ -20,7 +20,8 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 STEPS_GAP = 0.02
-"""The gap at which pairwise steps end if a later phase is faster, for a domain of radius 1."""
+"""The gap at which a run of pairwise steps ends if a later phase of "auto" is faster. This number
+holds for a domain of radius 1. For another domain, the gap is this number times the radius."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,8 @@ def start_pairwise(game: Game, tol: float, is_last: bool) -> CorrectiveRun:
     """Return a run of pairwise steps to the gap `tol`, or to a larger gap if other methods follow.
 
     The run ends at the gap `STEPS_GAP`, times the radius of the domain, if this gap is larger than
-    `tol` and another method can continue faster. No other method can if `is_last` is True, or if f
-    is so strongly convex that few steps suffice.
+    `tol` and another method can continue faster. No other method continues faster if `is_last` is
+    True, or if the relaxation f is so strongly convex that few pairwise steps suffice.
     """
     loose = STEPS_GAP * game.over.reach(game.n)
     hands_over = tol < loose and not is_last and not few_steps_suffice(game, tol)

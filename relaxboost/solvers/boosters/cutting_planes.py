@@ -1,9 +1,9 @@
 """Cutting planes in w: the phase of "auto" for games that the interior point method rejects.
 
-The relaxed margin F(u) is the minimum of ⟨v, u⟩ + f(v) over the distributions v. Each v gives a
-linear function of the weights w that is nowhere below F(Aw), for the game matrix A. The minimum of
-the functions found so far is a model of F(Aw). A linear program with one variable for each atom of
-the domain maximises the model.
+The relaxed margin F(u) is the minimum of ⟨v, u⟩ + f(v) over the distributions v. Each v gives an
+affine function of the weights w that is at least F(Aw) everywhere, for the game matrix A. The
+minimum of the affine functions found so far is a model of F(Aw). A linear program with one variable
+for each atom of the domain maximises the model.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from relaxboost.solvers.rounds import Booster
 
 
 def unfit(game: Game) -> str:
-    """Return the reason why cutting planes do not suit this game, or "" if they do."""
+    """Return the reason why cutting planes cannot be used for this game, or "" if they can."""
     if not isinstance(game.over, AtomicSet):
         return f"they mix atoms, and {game.over!r} has none"
     if game.n is None:
@@ -47,8 +47,9 @@ class CuttingPlanesRun(Booster):
     of column generation with the roles exchanged: w takes the place of the distribution, and the
     distributions v that have been found take the place of the columns. The w of the next cut lies
     on the segment from the best known w to the solution of the program, near the best known w. If
-    the cut does not exclude the solution, the value at the new w closes most of the gap. The
-    distribution d is the mean of the distributions v, weighted by the multipliers of their cuts.
+    the new cut does not cut off the solution of the program, the lower bound at the new w closes
+    most of the gap. The distribution d is the mean of the distributions v, weighted by the
+    multipliers of their cuts.
 
     Parameters
     ----------
@@ -61,11 +62,13 @@ class CuttingPlanesRun(Booster):
 
     inner = "cuts"
     inner_share = 0.9
-    """The share of the best known w in the point of the next cut (Ben-Ameur & Neto 2007).
+    """The weight of the best known w in the point of the next cut.
 
-    With 0 the method is that of Kelley, whose points jump between corners. On Gini's risk of 1000 x
-    20 returns, shares of 0.8 to 0.95 needed at most 158 rounds to a relative gap of 1e-6. A share
-    of 0.5 needed 267 rounds, and 0 more than 3000."""
+    The point is a convex combination of the best known w and the maximiser of the model (Ben-Ameur
+    & Neto 2007). With a weight of 0 the method is Kelley's cutting plane method, whose points jump
+    between the corners of the domain. On Gini's risk of 1000 x 20 returns, weights of 0.8 to 0.95
+    needed at most 158 rounds to a relative gap of 1e-6. A weight of 0.5 needed 267 rounds, and a
+    weight of 0 needed more than 3000."""
     active: FullWeights
 
     def __init__(self, game: Game, clock: Clock, before: CombinedHypothesis) -> None:
@@ -87,7 +90,7 @@ class CuttingPlanesRun(Booster):
         self._evaluate()
 
     def _atoms(self, edges: Vector, cost: float) -> Vector:
-        """Return <a, `edges`> + `cost` for each atom a of the domain of the weights w."""
+        """Return the value <a, `edges`> + `cost` for each atom a of the domain of the weights w."""
         over = self._game.over
         assert isinstance(over, AtomicSet)
         parts = [edges, -edges] if over.two_sided else [edges]
@@ -96,14 +99,14 @@ class CuttingPlanesRun(Booster):
         return values
 
     def _weights(self, shares: Vector) -> Vector:
-        """Return the weights w that are the mean of the atoms, weighted by `shares`."""
+        """Return the mean of the atoms, weighted by `shares`. The mean is a vector of weights w."""
         over, n = self._game.over, self._all.size
         assert isinstance(over, AtomicSet)
         w: Vector = over.scale * (shares[:n] - shares[n : 2 * n] if over.two_sided else shares[:n])
         return over.repair(w)
 
     def _cut(self, w: Vector) -> None:
-        """Evaluate the relaxed margin F(A w), and add a cut for the distribution attaining it."""
+        """Evaluate the relaxed margin F(A w), and add a cut at the minimising distribution."""
         game = self._game
         u = game.matrix.margins(self._all, w)
         value, v = game.relaxation.relaxed_margin(u)
@@ -122,7 +125,7 @@ class CuttingPlanesRun(Booster):
         """Maximise the model of the relaxed margin, update d, and add a cut at a new w.
 
         The new w lies between the best w so far and the maximiser of the model. Return None if the
-        new w is the same as the last one.
+        new w equals the previous w.
         """
         self._clock.check()
         shares, multipliers = self._master.solve(self._clock)

@@ -85,8 +85,8 @@ class ERLPBoostRun(Booster):
     bound on the rounds of "fig1" therefore holds for ERLPBoost too. The round then takes pairwise
     steps, which move weight from the worst to the best of the columns found so far. The steps end
     when the gap of the smoothed game restricted to these columns is at most max(g, target)/2, where
-    g is the gap of the whole smoothed game at the start of the round. A smaller gap would slow the
-    run down.
+    g is the gap of the whole smoothed game at the start of the round. Pairwise steps to a smaller
+    gap would make the run slower.
 
     Parameters
     ----------

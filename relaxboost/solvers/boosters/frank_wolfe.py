@@ -24,8 +24,8 @@ STEPS = ("fig1", "classic", "line-search", "away", "pairwise")
 
 EXCHANGING = ("away", "pairwise")
 """The step rules that move weight away from a single atom, which is a vertex of the domain of the
-weights w. The Euclidean sets (`L2Ball`, `SquaredNorm`) have no atoms, so these rules reject
-them."""
+weights w. The Euclidean sets (`L2Ball`, `SquaredNorm`) have no atoms, so these rules reject games
+over these sets."""
 
 SEARCH_ACCURACY = 0.25
 """The accuracy of the line search for a pairwise step.
@@ -58,7 +58,7 @@ class CorrectiveRun(Booster):
         The object that computes the d that attains the minimum. By default this object is the
         relaxation f, and h is the entropy.
     active : ActiveSet, optional
-        The weights w that the steps change. By default `starting_point` creates them.
+        The weights w that the steps change. By default `starting_point` creates the first weights.
     target : float
         The gap of the smoothed game at which the run ends. With 0 the run does not test this gap.
     """
@@ -92,7 +92,10 @@ class CorrectiveRun(Booster):
 
     @property
     def atoms(self) -> ActiveSet:
-        """The weights w as an `ActiveSet`. The domain of w must have atoms, as an l1 ball has."""
+        """The weights w as an `ActiveSet`.
+
+        The domain of w must have atoms, such as the vertices of an l1 ball.
+        """
         assert isinstance(self.active, ActiveSet)
         return self.active
 
@@ -107,9 +110,9 @@ class CorrectiveRun(Booster):
         return self
 
     def ask(self, game: Game) -> Best | Dense:
-        """Return the answer of the weak learner to the current distribution d.
+        """Return the best hypothesis for the current distribution d, which the weak learner finds.
 
-        The answer is the best atom of the domain of the weights, or dense weights if the domain is
+        The result is the best atom of the domain of the weights, or dense weights if the domain is
         an `L2Ball` or a `SquaredNorm`. For the step rules in `EXCHANGING`, the method also stores
         the edges of the columns found so far, if the search for the best atom computes them.
         """
@@ -119,10 +122,11 @@ class CorrectiveRun(Booster):
         return best
 
     def advance(self, best: Best | Dense) -> Booster | None:
-        """Change the weights w by the step rule. `best` is the answer of the weak learner.
+        """Move the weights w by a step of the step rule.
 
-        Return None if the gap of the smoothed game is at most the target of the run, or if w has
-        not changed for more than `PATIENCE_ROUNDS` rounds.
+        `best` is the atom or the dense weights that the weak learner has returned. Return None if
+        the gap of the smoothed game is at most the target of the run, or if w has not changed for
+        more than `PATIENCE_ROUNDS` rounds.
         """
         self._round += 1
         if self._is_idle():
@@ -145,8 +149,9 @@ class CorrectiveRun(Booster):
         """Return whether the weights w have not changed for more than `PATIENCE_ROUNDS` rounds.
 
         The method compares the margins of w and the number of columns with nonzero weight. A round
-        that only drops a column with a tiny weight therefore counts as a change. Such columns are
-        dropped one at a time, and the margins do not change until all are dropped.
+        that only drops a column with a tiny weight therefore counts as a change. The run drops such
+        columns one at a time, and the margins do not change until the last of these columns is
+        dropped.
         """
         now = self.active.u, self.active.used
         last = self._last
@@ -158,9 +163,9 @@ class CorrectiveRun(Booster):
     def settle(self, goal: float, clock: Clock) -> None:
         """Take pairwise steps over the columns found so far, until the gap is at most `goal`.
 
-        A pairwise step moves weight from the worst to the best of these columns. The gap is the gap
-        of the smoothed game restricted to these columns. The method also ends if the clock has no
-        time left, or if the steps become too short to change the weights.
+        A pairwise step moves weight from the worst to the best of these columns. `goal` is for the
+        gap of the smoothed game restricted to these columns. The method also ends if the clock has
+        no time left, or if the steps become too short to change the weights.
         """
         active = self.atoms
         while clock.left:
@@ -270,7 +275,7 @@ class CorrectiveRun(Booster):
         return (None if slot < 0 else slot), edge, weight
 
     def _margins(self, found: Step, v: Vector) -> Vector:
-        """Return the margins at the end of the step `found` along the direction `v`."""
+        """Return the margins u + ηv at the end of the step `found` along the direction `v`."""
         return kernels.along(self.active.u, v, found.eta) if found.u is None else found.u
 
     def _finish(self, kind: str, found: Step) -> None:

@@ -38,11 +38,11 @@ class FullyCorrectiveRun(Booster):
     for the new function may lie inside the ball, which is necessary if w = 0 is optimal.
 
     If f is strongly convex, the weighted mean is far above f(d) in the first rounds, and the best w
-    changes much from round to round. The run then moves w towards the best w by a line search on
-    F(Aw). Let Φ(w) be the minimum over the hull of <d, Aw> plus the weighted mean of the values of
-    f. Φ is concave, and largest at the best w. Φ(w) is at least F(Aw), and equals F(Aw) at the
-    current w. So the slope of F(Aw) towards the best w is at least the gap, and a round increases
-    F(Aw) at least as much as a step of Frank–Wolfe.
+    changes considerably from round to round. The run then moves w towards the best w by a line
+    search on F(Aw). Let Φ(w) be the minimum over the hull of <d, Aw> plus the weighted mean of the
+    values of f. Φ is concave, and largest at the best w. Φ(w) is at least F(Aw), and equals F(Aw)
+    at the current w. Therefore the slope of F(Aw) towards the best w is at least the gap, and a
+    round increases F(Aw) at least as much as a step of Frank–Wolfe.
     """
 
     inner = "hull"
@@ -148,8 +148,8 @@ def _unsmoothed_projector(game: Game, tol: float) -> Projector | None:
     """Return a function that maps margins u to the distribution d that minimises <d, u> + f(d).
 
     The result is None if the modulus of strong convexity of the relaxation f is smaller than the
-    weight of the entropy that smoothed methods add for the gap `tol`. Small changes of u can then
-    change the minimiser much, and a line search would gain nothing.
+    weight of the entropy that smoothed methods add for the gap `tol`. In this case small changes of
+    u can cause large changes of the minimiser, and a line search would not help.
     """
     curvature = game.relaxation.curvature(game.m)
     if curvature < default_beta(game.entropy_range, tol):

@@ -21,26 +21,27 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 MEAN_GROWTH = 1.1
-"""The factor by which the number of updates of d grows between two evaluations of the mean of d.
-
-Rounds that evaluate the mean of all distributions d so far do not update d."""
+"""The factor between two evaluations of the mean of all distributions d. The run of Hedge evaluates
+this mean whenever the number of updates of d has grown by this factor. A round that evaluates the
+mean does not update d."""
 
 Temperature = Callable[[int, float], float]
-"""A function of (t, squares) that returns the weight β of the entropy. t is the number of answers
-of the weak learner so far, and squares is the sum of r_s² over these answers. Here r_s is half of
-the difference between the largest and the smallest margin of the answer s."""
+"""A function that maps (t, squares) to the weight β of the entropy in Hedge. t is the number of
+hypotheses that the weak learner has returned, and squares is the sum of r_s² over these hypotheses.
+Here r_s is half of the difference between the largest and the smallest margin of hypothesis s."""
 
 
 @dataclass(frozen=True)
 class Hedge(Method):
     """Hedge, which updates the distribution d by multiplicative weights at the constant rate 1/β.
 
-    The combined hypothesis w is the mean of the answers of the weak learner (atoms, or dense
-    weights). After t answers the gap is at most the regret of d divided by t, which is at most β
-    R/t + L²/(2β). R is the range of the relative entropy over the distributions that the relaxation
-    allows: log(m/k) for m examples and `Capped(k)`. L is the largest absolute margin of an answer,
-    which is 1 over the unit l1 ball. With β = L²/tol the bound is tol after 2 R (L/tol)² answers.
-    `rb.online.ScheduledHedge` has schedules of β that do not use tol.
+    The combined hypothesis w is the mean of the hypotheses that the weak learner has returned
+    (atoms of the domain of w, or dense weights). After t hypotheses the gap is at most the regret
+    of d divided by t, which is at most β R/t + L²/(2β). R is the range of the relative entropy over
+    the distributions that the relaxation allows: log(m/k) for m examples and `Capped(k)`. L is the
+    largest absolute margin of a hypothesis, which is 1 over the unit l1 ball. With β = L²/tol the
+    bound is tol after 2 R (L/tol)² hypotheses. `rb.online.ScheduledHedge` has schedules of β that
+    do not use tol.
 
     References
     ----------
@@ -63,11 +64,12 @@ class Hedge(Method):
         """Do nothing, because Hedge accepts every game."""
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return 2 R (L/tol)² rounded up, plus the rounds that do not update the distribution d.
+        """Return a proved bound on the number of rounds of Hedge, or nan.
 
-        R is the range of the relative entropy over the feasible d, and L is the largest absolute
-        margin of an answer of the weak learner. The result is nan if the weak learner may miss the
-        best hypothesis.
+        The bound is the number of updates of the distribution d, which is 2 R (L/tol)² rounded up,
+        plus the number of rounds without an update. R is the range of the relative entropy over the
+        feasible d, and L is the largest absolute margin of a hypothesis of the weak learner. The
+        result is nan if the weak learner may miss the best hypothesis.
         """
         # The theorem assumes that every answer is the best hypothesis.
         if game.matrix.slack:
@@ -81,7 +83,7 @@ class Hedge(Method):
 
 
 def rounds_with_means(answers: float) -> float:
-    """Return an upper bound on the rounds of Hedge with `answers` updates of the distribution."""
+    """Return an upper bound on the number of rounds until Hedge has updated d `answers` times."""
     # The number of answers grows by more than MEAN_GROWTH between two rounds that evaluate the
     # mean. So for n answers there are at most 1 + log(n) / log(MEAN_GROWTH) such rounds. The other
     # 1 is the last round. Doubles beyond 2^52 are integers already.
@@ -90,11 +92,11 @@ def rounds_with_means(answers: float) -> float:
 
 
 class HedgeRun(Booster):
-    """A run of Hedge, whose combined hypothesis is the mean of the answers of the weak learner.
+    """A run of Hedge, whose combined hypothesis is the mean of the returned hypotheses.
 
-    After the answers w_1, ..., w_t the next d minimises <d, A(w_1 + ... + w_t)> + (t + 1) f(d) +
-    β_t h(d), for the game matrix A, the relaxation f and the relative entropy h.
-    `Relaxation.distribution` minimises this objective divided by t + 1.
+    After the weak learner has returned w_1, ..., w_t, the next distribution d minimises <d, A(w_1 +
+    ... + w_t)> + (t + 1) f(d) + β_t h(d), for the game matrix A, the relaxation f and the relative
+    entropy h. `Relaxation.distribution` minimises this objective divided by t + 1.
 
     Parameters
     ----------
@@ -109,21 +111,22 @@ class HedgeRun(Booster):
     def __init__(self, game: Game, temperature: Temperature) -> None:
         self._temperature = temperature
         self.learned = 0
-        """The number t of answers of the weak learner that have updated the distribution d."""
+        """The number t of updates of the distribution d. Each update uses one hypothesis."""
         self._f = game.relaxation
         self.active = starting_point(game)
         self._beta = temperature(0, 0.0)
         self.account = RegretAccount(game.entropy_range, self._beta)
-        """The object that computes the upper bound of the regret of Hedge."""
+        """The object that computes an upper bound on the regret of Hedge."""
         self._next = self._f.distribution(np.zeros(game.m), self._beta)
         self.d = self._next
         self._mean: Vector = np.zeros(game.m)
         self._due = 2
 
     def advance(self, best: Any) -> Booster:
-        """Update the weights and the distribution with the answer `best` of the weak learner.
+        """Update the weights w and the distribution d with the hypothesis `best`.
 
-        A round that has evaluated the mean of all distributions ignores `best`.
+        The weak learner has returned `best`. A round that has evaluated the mean of all
+        distributions ignores `best`.
         """
         # The regret does not count the answer of a round that evaluates the mean.
         if self.d is not self._next:

@@ -83,9 +83,10 @@ class Hull:
         self._gram[: slot + 1, slot] = products
 
     def _make_room(self) -> None:
-        """Drop every distribution of weight 0.
+        """Drop every distribution of weight 0 from the hull.
 
-        If more than half of the array entries are still in use, the length of the arrays doubles.
+        If the remaining distributions fill more than half of the arrays, the length of the arrays
+        doubles.
         """
         # A distribution without weight is the worst one for an earlier w only.
         keep = np.flatnonzero(self.weights)
@@ -101,7 +102,7 @@ class Hull:
 
 
 def _widen(array: NDArray[np.float64], keep: NDArray[np.int64], size: int) -> NDArray[np.float64]:
-    """Return an array of `size` columns: the columns of `array` with indices `keep`, then zeros."""
+    """Return an array of `size` columns. The columns `keep` of `array` come first, then zeros."""
     wider = np.zeros((array.shape[0], size), order="F")
     wider[:, : keep.size] = array[:, keep]
     return wider
@@ -118,12 +119,11 @@ def reweigh(
 ) -> int:
     """Minimise <costs, λ> + G(λᵀ gram λ) over the weights λ in the simplex by pairwise steps.
 
-    The function G stands for the smoothed support function of the domain of w. Let
-    (top, curve, base) = `bent`. The derivative of G is G'(s) = p(s)/2 with
-    p(s) = top / sqrt(curve · s + base), so the gradient of the objective is
-    costs + p(λᵀ gram λ) · gram λ. The minimisation ends in one of three cases: the Frank–Wolfe gap
-    is at most `goal`, the gap is at most the rounding error of the gradient, or the number of
-    steps is 1000 (`used` + 1).
+    The function G stands for the smoothed support function of the domain of w. Let (top, curve,
+    base) = `bent`. The derivative of G is G'(s) = p(s)/2 with p(s) = top / sqrt(curve · s + base),
+    so the gradient of the objective is costs + p(λᵀ gram λ) · gram λ. The minimisation ends as soon
+    as one of three conditions holds: the Frank–Wolfe gap is at most `goal`, the gap is at most the
+    rounding error of the gradient, or the number of steps is 1000 (`used` + 1).
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def reweigh(
 def _find_pair(
     costs: Vector, pull: float, products: Vector, weights: Vector
 ) -> tuple[int, int, float, float]:
-    """Return the indices `best` and `worst` of a pairwise step, the slope of the step, and the gap.
+    """Return the data of a pairwise step: the indices `best` and `worst`, the slope, and the gap.
 
     The gradient is costs + pull · products. The smallest entry of the gradient is at `best`. The
     largest entry among the distributions with positive weight is at `worst`. The step moves weight

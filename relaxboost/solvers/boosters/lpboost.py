@@ -131,7 +131,10 @@ class LPBoostRun(Booster):
         return self
 
     def _known_slots(self) -> list[int]:
-        """Return the positions in `active` of the columns of the first basis or with weight > 0."""
+        """Return the positions in `active` of the columns that the first program needs.
+
+        These columns are in the first basis, or have a weight > 0.
+        """
         columns = self._start_basis.columns
         slots = [self.active.slot(Best(j, sign, 0.0, 0.0)) for j, sign in columns]
         return slots + np.flatnonzero(self.active.weights[: len(self.active)]).tolist()

@@ -36,7 +36,8 @@ class MLPBoost(SmoothedMethod):
     beta, smoothing
         The weight β > 0 and the function h of the smoothing; see `SmoothedMethod`.
     step : {"short", "line-search"}
-        ``"short"`` is the step of SS09 Fig. 1, and ``"line-search"`` is the step that maximises D.
+        ``"short"`` is the step of Shalev-Shwartz & Singer (2009), Fig. 1, and ``"line-search"`` is
+        the step that maximises D.
 
     References
     ----------
@@ -107,9 +108,11 @@ class MLPBoostRun(Booster):
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Replace the weights by the better of a Frank–Wolfe step and the weights of LPBoost.
+        """Replace the weights w by the better of two updates.
 
-        Return None after `PATIENCE_ROUNDS` rounds without a larger smoothed margin.
+        One update is a Frank–Wolfe step, and the other update is the weights of LPBoost. The better
+        update has the larger smoothed margin. Return None after `PATIENCE_ROUNDS` rounds without a
+        larger smoothed margin.
         """
         active = self.active
         before = self.value

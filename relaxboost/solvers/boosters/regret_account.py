@@ -1,4 +1,4 @@
-"""An upper bound of the regret of Hedge. The run updates the bound in every round."""
+"""An upper bound on the regret of Hedge. The run updates the bound in every round."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from relaxboost._core.arrays import Vector
 
 @dataclass
 class RegretAccount:
-    """The upper bound β_{t−1} R + Σ_s r_s²/(2 β_{s−1}) of the regret of the distributions of Hedge.
+    """The upper bound β_{t−1} R + Σ_s r_s²/(2 β_{s−1}) on the regret of Hedge's distributions.
 
-    The sum runs over the answers w_1, ..., w_t of the weak learner (atoms, or dense weights). R is
-    the range of the relative entropy over the distributions that the relaxation f allows. r_s is
-    half of the difference between the largest and the smallest margin (entry of A w_s, for the game
-    matrix A) of the answer w_s. This answer is the best response to a distribution d, and β_{s−1}
-    is the weight of the entropy in the problem whose solution is d.
+    The sum runs over the hypotheses w_1, ..., w_t that the weak learner has returned (atoms of the
+    domain of w, or dense weights). R is the range of the relative entropy over the distributions
+    that the relaxation f allows. r_s is half of the difference between the largest and the smallest
+    margin (entry of A w_s, for the game matrix A) of the hypothesis w_s. This hypothesis is the
+    best response to a distribution d, and β_{s−1} is the weight of the entropy in the problem whose
+    solution is d.
     """
 
     range: float
@@ -31,10 +32,10 @@ class RegretAccount:
     entropy before the round."""
 
     def add(self, margins: Vector, beta: float) -> None:
-        """Add an answer of the weak learner to the sums.
+        """Update the sums after the weak learner has returned another hypothesis.
 
-        `margins` are the margins of the answer. The answer is the best response to a distribution
-        d, and `beta` is the weight of the entropy in the problem whose solution is d.
+        `margins` are the margins of the hypothesis, which is the best response to a distribution d.
+        `beta` is the weight of the entropy in the problem whose solution is d.
         """
         # A constant added to all margins changes no distribution, so only the range counts.
         square = (0.5 * (float(margins.max()) - float(margins.min()))) ** 2
@@ -44,5 +45,5 @@ class RegretAccount:
 
     @property
     def bound(self) -> float:
-        """The upper bound of the regret after the answers of the weak learner so far."""
+        """The upper bound on the regret of the distributions so far."""
         return self.beta * self.range + self.spent

@@ -31,7 +31,7 @@ class RestrictedProgram(ABC):
     game : Game
         A game over a set with atoms, such as an l1 ball.
     active : ActiveSet
-        The columns found so far, to which `optimise` gives the optimal weights.
+        The columns found so far, whose weights `optimise` replaces by the optimal weights.
     clock : Clock
         The clock of the run, whose deadline ends the solver.
     """
@@ -41,11 +41,14 @@ class RestrictedProgram(ABC):
         self._active = active
         self._clock = clock
         self.slots: list[int] = []
-        """For each column of the program, the position of the column in the active set."""
+        """The position of each column of the program in the active set."""
 
     @property
     def keys(self) -> list[tuple[int, int]]:
-        """The index in A and the sign of each column of the program, for the margin matrix A."""
+        """The pair (index, sign) of each column of the program.
+
+        The index is the position of the column in the margin matrix A.
+        """
         return [self._active.keys[slot] for slot in self.slots]
 
     def basis(self) -> Basis:
@@ -68,8 +71,8 @@ class RestrictedProgram(ABC):
         count = len(self.slots) + len(new)
         if self._game.m * count > MAX_ENTRIES:
             raise ProgramError(
-                f"a program of {self._game.m} examples and {count} hypotheses would have more than "
-                f"{MAX_ENTRIES:.0e} entries; use a larger tol"
+                f"the restricted program of {self._game.m} examples and {count} hypotheses would "
+                f"have more than {MAX_ENTRIES:.0e} entries, which is too large; use a larger tol"
             )
         while new:
             # Each call copies the whole program and the new columns. If a call adds as many columns
@@ -81,7 +84,7 @@ class RestrictedProgram(ABC):
             new = new[share:]
 
     def optimise(self) -> Vector:
-        """Solve the program, give the weights to the active set, and return the distribution d."""
+        """Solve the program, store the weights in the active set, and return the distribution d."""
         # Columns of the active set that are not in the program get no weight.
         d, multipliers = self._solve()
         weights = np.zeros(len(self._active))
@@ -91,7 +94,7 @@ class RestrictedProgram(ABC):
 
     @abstractmethod
     def _add(self, columns: NDArray[Any]) -> None:
-        """Add columns to the program; the caller has multiplied each column by its sign."""
+        """Add columns to the program. The caller has multiplied each column by its sign."""
 
     @abstractmethod
     def _solve(self) -> tuple[Vector, Vector]:
@@ -110,7 +113,7 @@ class RestrictedLinearProgram(RestrictedProgram):
         self._master = RestrictedMaster(game.linear_form, game.m, active.over)
 
     def basis(self) -> Basis:
-        """Return the simplex basis of HiGHS, with the columns whose edge constraints are active.
+        """Return the simplex basis of HiGHS and the columns whose edge constraints are active.
 
         The edge constraint of a column bounds its edge by v, the largest edge of all columns.
         """
@@ -154,6 +157,8 @@ class RestrictedConeProgram(RestrictedProgram):
         )
         status, _ = solve_problem(problem)
         if status not in SOLVED or d.value is None or np.max(d.value) <= 0.0:
-            raise ProgramError(f"Clarabel ended with status {status} on the restricted problem")
+            raise ProgramError(
+                f"the cone solver Clarabel ended with status {status} on the restricted program"
+            )
         # The multipliers of the edge constraints are the weights w, >= 0 up to the accuracy.
         return np.asarray(d.value), np.maximum(np.asarray(edges.dual_value).reshape(-1), 0.0)

@@ -24,13 +24,13 @@ from relaxboost.solvers.stopping import Tolerance
 class SmoothBoost(Method):
     """SmoothBoost, which reaches a margin of γ/(2 + γ) on all but a few examples.
 
-    The game has m examples and the relaxation `Capped(k)`; `HardMargin` counts as k = 1. No example
-    ever weighs more than 1/k. If the weak learner always returns an edge of at least 2γ, the run
-    ends after fewer than 2m/(k γ² sqrt(1 − γ)) rounds. The last weights w then give fewer than k
-    examples a margin of at most θ = γ/(2 + γ). The solution has the best w of all rounds.
+    The game has m examples and the relaxation `Capped(k)`; `HardMargin` is treated as k = 1. No
+    example ever weighs more than 1/k. If the weak learner always returns an edge of at least 2γ,
+    the run ends after fewer than 2m/(k γ² sqrt(1 − γ)) rounds. The last weights w then give fewer
+    than k examples a margin of at most θ = γ/(2 + γ). The solution has the best w of all rounds.
 
-    This guarantee does not say how far below θ these margins are, so the gap need not reach tol,
-    and the caller of `solve` must set `max_rounds` or `time_limit`. After T rounds, the mean
+    This guarantee does not say how far below θ these margins are, so the gap need not reach tol.
+    The caller of `solve` must therefore set `max_rounds` or `time_limit`. After T rounds, the mean
     hypothesis has a soft margin of at least r (θ − m/(k T c)), where r is the size of the atoms and
     c = −½ log(1 − γ). docs/mathematics.md, "SmoothBoost", has the proofs.
 
@@ -104,18 +104,23 @@ class SmoothBoostRun(Booster):
         self._k = game.relaxation.double_k if isinstance(game.relaxation, Capped) else 1.0
         self._finds_gamma = gamma is None
         self.gamma = math.inf if gamma is None else gamma
-        """Half of the edge assumed of all hypotheses, or inf before the first edge is known."""
+        """Half of the smallest edge that the run expects from the weak learner. The value is inf
+        before the first edge is known."""
         self.taken = 0
         """The number of hypotheses whose mean is the combined hypothesis w."""
         self._excess = np.zeros(game.m)
         self.ended = False
-        """Whether the measures of all examples add up to less than k. If so, one more round
-        follows."""
+        """Whether the measures of all examples add up to less than k. The measure of an example is
+        its weight before the weights are scaled to a distribution. If the sum is less than k, one
+        more round follows."""
         self.active = active_set(game)
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: Any) -> Booster | None:
-        """Update the mean hypothesis and the distribution. Return None at the end of the run."""
+        """Update the weights w, which are the mean of all hypotheses, and the distribution d.
+
+        Return None at the end of the run.
+        """
         if self.ended:
             self.end(f"the measures of all examples add up to less than k = {self._k:g}")
             return None

@@ -37,7 +37,10 @@ class SmoothedMargin:
         self._binary = smoothing == "binary-entropy"
 
     def value(self, u: Vector, d: Vector) -> float:
-        """Return the smoothed margin of `u`. `d` must be the distribution that attains it."""
+        """Return the smoothed margin of the margins `u`.
+
+        The argument `d` is the distribution that attains the minimum in the smoothed margin.
+        """
         h = float(xlogy(d, d).sum()) + math.log(d.size)
         if self._binary:
             h += float(xlog1py(1.0 - d, -d).sum())

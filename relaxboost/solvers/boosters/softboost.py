@@ -30,8 +30,8 @@ class SoftBoost(Method):
     Let Γ be the smallest edge that the weak learner has returned so far, and let ν be the accuracy.
     The distribution d of the next round minimises the relative entropy to the uniform distribution
     subject to two constraints: d_i <= 1/k for every example i, and every column found so far has an
-    edge of at most Γ − ν. If no d meets these constraints, there are weights of these columns with
-    a soft margin of at least Γ − ν, and the run ends.
+    edge of at most Γ − ν. If no d meets these constraints, some weights of these columns have a
+    soft margin of at least Γ − ν. The run then ends.
 
     The paper solves a linear program for the weights w once, at the end of the run. This class
     solves the program in every round, so the bracket [lower, upper] of the value is as narrow as
@@ -61,14 +61,16 @@ class SoftBoost(Method):
     purpose: ClassVar[str] = "is for HardMargin() and Capped(k)"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the class rejects the relaxation, or the domain has no atoms."""
+        """Raise an InputError if the method rejects the relaxation or the domain has no atoms."""
         # TotalBoost rejects a cap, and its generalisation SoftBoost accepts one.
         instead = "softboost" if isinstance(game.relaxation, Capped) else "auto"
         check_relaxation(self, game, self.accepts, self.purpose, instead)
         check_atoms(self, game)
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return 2 log(m/k)/ν² rounded up, plus 2, for m examples, `Capped(k)` and the accuracy ν.
+        """Return a proved bound on the number of rounds: 2 log(m/k)/ν² rounded up, plus 2.
+
+        m is the number of examples, k is the parameter of `Capped(k)`, and ν is the accuracy.
 
         In one of the two additional rounds no distribution meets the constraints on the edges. The
         other round evaluates the last distribution. The result is nan if the weak learner may miss
@@ -106,12 +108,13 @@ class SoftBoostRun(Booster):
         self._accuracy = accuracy
         self._project = projector(game.relaxation, 1.0)
         self.least = math.inf
-        """The smallest edge so far. For the next distribution, every edge is at most this edge
-        minus the accuracy."""
+        """The smallest edge that the weak learner has returned so far. The next distribution must
+        give every column an edge of at most this edge minus the accuracy."""
         self.multipliers = np.zeros(0)
         """The multiplier of each column of the linear program in the last projection."""
         self.infeasible = False
-        """Whether no distribution meets the constraints on the edges. One more round follows."""
+        """Whether no distribution meets the constraints on the edges. If so, one more round
+        follows."""
         self.active = active_set(game)
         self.program = RestrictedLinearProgram(game, self.active, clock)
         self.d = game.relaxation.center(game.m)

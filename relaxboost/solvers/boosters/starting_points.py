@@ -1,4 +1,4 @@
-"""The weights w that a run starts from, and checks that a method fits a game."""
+"""The first weights w of a run, and functions that check whether a method accepts a game."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def check_relaxation(
     game : Game
     accepted : tuple of types
     purpose : str
-        The words that follow the name of the method in the message: "is for HardMargin()".
+        The words that follow the name of the method in the message, such as "is for HardMargin()".
     instead : str
         The name of the method that the message recommends.
     """
@@ -37,13 +37,13 @@ def check_relaxation(
 def check_atoms(method: Method, game: Game) -> None:
     """Raise an InputError if the domain of the weights w has no atoms.
 
-    Atoms are the corners of sets such as `L1Ball`, and give weight to at most one hypothesis. The
-    methods that call this function build w from atoms. Euclidean sets have no atoms.
+    Atoms are the corners of sets such as `L1Ball`. An atom gives weight to at most one hypothesis.
+    The methods that call this function combine atoms to weights w. Euclidean sets have no atoms.
     """
     if not isinstance(game.over, AtomicSet):
         raise InputError(
             f"{type(method).__name__}() gives weights to single columns, so it is for games over "
-            f"L1Ball, Simplex and FullSimplex, and this one is over {game.over!r}; "
+            f"L1Ball, Simplex and FullSimplex, and this game is over {game.over!r}; "
             'use method="fully-corrective"'
         )
 
@@ -61,7 +61,7 @@ def check_polyhedral(caller: str, game: Game, instead: str) -> None:
 
 
 def starting_point(game: Game) -> MovingHypothesis:
-    """Return the weights w that a run starts from, for a game over any domain of w."""
+    """Return the weights w from which a run on a game starts, for any domain of w."""
     if isinstance(game.over, AtomicSet):
         return active_set(game)
     # Over a Euclidean set w is dense, and has no atoms.
@@ -70,7 +70,7 @@ def starting_point(game: Game) -> MovingHypothesis:
 
 
 def active_set(game: Game) -> ActiveSet:
-    """Return the weights w that a run starts from, for a domain with atoms such as an l1 ball."""
+    """Return the weights w from which a run starts, for a domain with atoms such as an l1 ball."""
     assert isinstance(game.over, AtomicSet)
     return ActiveSet(game.matrix, game.over, game.relaxation.center(game.m))
 

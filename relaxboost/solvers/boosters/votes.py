@@ -1,4 +1,4 @@
-"""Code that AdaBoost and AdaBoost* share: the check of the game, and the weights w."""
+"""The code that AdaBoost and AdaBoost* share: the check of the game, and the weights w."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class HardMarginMethod(Method):
         check_relaxation(self, game, (HardMargin,), purpose)
         if not isinstance(game.over, L1Ball):
             raise InputError(
-                f"{type(self).__name__}() is for games over L1Ball(radius), and this one is over "
+                f"{type(self).__name__}() is for games over L1Ball(radius), and this game is over "
                 f'{game.over!r}; use method="auto"'
             )
 
@@ -69,8 +69,8 @@ class Votes(ActiveSet):
     def vote(self, best: Best, eta: float, column: Vector) -> None:
         """Add `eta` to the unscaled weight of the hypothesis `best`.
 
-        If the negative of the hypothesis has a positive weight, this weight is reduced first.
-        `column` has the margins of the hypothesis.
+        If the negative of the hypothesis has a positive weight, the method reduces this weight
+        first. `column` has the margins of the hypothesis.
         """
         slot = self.slot(best)
         self._votes = np.append(self._votes, np.zeros(len(self) - self._votes.size))

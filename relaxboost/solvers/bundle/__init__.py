@@ -1,1 +1,1 @@
-"""The bundle method for convex functions that are known by values and subgradients."""
+"""The bundle method for convex functions, which needs only their values and subgradients."""

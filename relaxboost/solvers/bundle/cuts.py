@@ -1,4 +1,4 @@
-"""Cuts of a convex function, and their averages, with bounds of the rounding errors."""
+"""Cuts of a convex function, and weighted averages of cuts, with bounds on the rounding errors."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from relaxboost._core.rounding import down, roundoff
 class Cut(NamedTuple):
     """An affine function below a convex function R: offset + <slope, w> <= R(w) for all w.
 
-    The inequality holds for some slope that differs from this slope by at most `error`, entry by
-    entry. Lower bounds that are derived from a cut take this rounding error into account.
+    Rounding errors make `slope` inexact. The inequality holds for some exact slope, and each entry
+    of `slope` differs from the exact entry by at most `error`. Lower bounds that are derived from a
+    cut take this error into account.
     """
 
     offset: float
@@ -23,26 +24,30 @@ class Cut(NamedTuple):
 
 
 class Cuts(NamedTuple):
-    """K cuts as arrays."""
+    """Cuts of a convex function R(w), stored as arrays.
+
+    Each array has an entry or a row for each cut.
+    """
 
     offset: Vector
-    """Shape (K,)."""
+    """The offset of each cut, shape (K,) for K cuts."""
     slope: Matrix
-    """Shape (K, d)."""
+    """The slope of each cut, shape (K, d) for K cuts and weights w with d entries."""
     error: Matrix
-    """Shape (K, d)."""
+    """The bound on the error of each entry of `slope`, shape (K, d)."""
 
     def at(self, kept: Any) -> Cuts:
-        """Return the cuts at the given indices, or the cuts that a mask selects."""
+        """Return the cuts with the given indices, or the cuts that a Boolean mask selects."""
         return Cuts(*(x[kept] for x in self))
 
 
 def average(cuts: Cuts, weights: Vector, group: Whole) -> Cut | None:
-    """Return the sum over the groups of the weighted average of the cuts of the group.
+    """Average the cuts of each group, and return the sum of the averages of all groups.
 
-    The weights are not trusted, because they come from a solver. They are made nonnegative, and
-    divided by their sum in each group. None is returned if a weight is not finite or if no weight
-    is positive.
+    The result is a cut of the sum of the functions of the groups. `weights` are the weights of the
+    averages. A solver has computed these weights, so they may be inexact. The function therefore
+    replaces negative weights by 0, and divides the weights of each group by their sum. The result
+    is None if a weight is not finite or if no weight is positive.
     """
     # Interior point methods return tiny negative multipliers for inactive cuts.
     alpha = np.maximum(weights, 0.0)

@@ -1,4 +1,4 @@
-"""The master programs of the bundle method, which Clarabel solves."""
+"""The master programs of the bundle method. The cone solver Clarabel solves them."""
 
 from __future__ import annotations
 
@@ -12,49 +12,55 @@ from relaxboost._core.arrays import Matrix, Vector, Whole
 from relaxboost.solvers.bundle.cuts import Cuts
 
 TOLERANCE = 1e-10
-"""The tolerances of Clarabel. Lower bounds do not rely on them, but low accuracy costs rounds."""
+"""The tolerance for the gap and for the feasibility of Clarabel. The lower bounds are valid for any
+tolerance, but a larger tolerance costs more rounds."""
 LEAST_PRICE = 1e4 * TOLERANCE
-"""The least price of a variable in a penalty, in units of the cuts. Multipliers are wrong by the
-tolerance, and a lower bound is useless if this error exceeds the prices."""
+"""The smallest cost that a variable may have in the l1 penalty, relative to the size of the cuts.
+The multipliers of Clarabel have errors of about the tolerance. A lower bound is useless if these
+errors exceed the costs."""
 SMALLEST = float(np.finfo(np.float64).tiny) ** 0.5
-"""A smaller size is a rounding error of 0: its inverse squared may leave the range of doubles."""
+"""The smallest size of the cuts by which the programs divide their numbers. A smaller size is a
+rounding error of 0, and 1 divided by its square may overflow."""
 
 
 class Feasible(NamedTuple):
     """A set of weights w, with the penalty Ω(w) = (square/2)‖s w‖₂² + absolute · ‖s w‖₁ on the set.
 
-    The product s w with `scale` is taken entry by entry.
+    The vector s is `scale`, and s w is the entrywise product.
     """
 
     scale: Vector
-    """s, shape (d,), with positive entries."""
+    """The vector s of the penalty, shape (d,), with positive entries."""
     nonnegative: bool
-    """Whether w >= 0 on the set."""
+    """Whether every w in the set has only entries >= 0."""
     square: float = 0.0
     absolute: float = 0.0
     radius: float = math.inf
-    """The largest ‖s w‖₁ on the set."""
+    """The largest ‖s w‖₁ that a w in the set may have, or inf if there is no limit."""
     full: bool = False
-    """Whether ‖s w‖₁ equals the radius everywhere on the set, which requires w >= 0."""
+    """Whether ‖s w‖₁ equals `radius` for every w in the set. This requires `nonnegative`."""
     euclidean: float = math.inf
-    """The largest ‖w‖₂ on the set."""
+    """The largest ‖w‖₂ that a w in the set may have, or inf if there is no limit."""
 
 
 class Master:
-    """The programs over weights w and a height for each group, which is above its cuts.
+    """The master programs of the bundle method, which minimise the sum of a penalty and a model.
 
-    The variables of the programs are z = w / (size · unit), then, if ‖s w‖₁ matters and the signs
-    are free, a y >= |z|, and last the heights divided by `size`, which is a size of the cuts.
-    Clarabel then reads numbers of moderate size whatever the units of w and of the cuts are.
+    The model of a group of cuts is the largest of these cuts. A program has the weights w and a
+    height for each group, which is a variable that is at least every cut of the group. The programs
+    scale all variables, so Clarabel reads numbers of moderate size whatever the units of w and of
+    the cuts are. `size` is a typical size of the cuts. The first variables are z = w / (`size` ·
+    `unit`). If the program needs ‖s w‖₁ and w may be negative, variables y >= |z| follow. The last
+    variables are the heights divided by `size`.
 
     Parameters
     ----------
     feasible : Feasible
-        Ω and the set of w.
+        The penalty Ω and the set of feasible weights w.
     groups : int
         The number of groups.
     unit : array of shape (d,)
-        Changes of the weights that change the cuts by about 1.
+        The unit of each weight: a change of the weight by one unit changes the cuts by about 1.
     """
 
     def __init__(self, feasible: Feasible, groups: int, unit: Vector) -> None:
@@ -65,11 +71,12 @@ class Master:
         self._fit_units(0.0)
 
     def _fit_units(self, size: float) -> None:
-        """Make the rows of the set in units that suit cuts of a size.
+        """Choose the units of the weights for cuts of the given size, and build the constraints.
 
-        The price of ‖s w‖₁ is the l1 penalty, or, in a ball, what a cut of this size may charge for
-        it. Both a price far above the cuts and one below the accuracy of Clarabel ruin the
-        multipliers, so that the price of each unit is kept between `LEAST_PRICE` and 1.
+        The price of ‖s w‖₁ is the coefficient of the l1 penalty or, over a ball, `size` divided by
+        the radius if this quotient is larger. A price that is far above the size of the cuts, or
+        below the accuracy of Clarabel, would make the multipliers inaccurate. The method therefore
+        keeps the price of each unit between `LEAST_PRICE` and 1.
         """
         price = max(self._feasible.absolute, size / self._feasible.radius)
         if price != self._price:
@@ -77,7 +84,7 @@ class Master:
             self._make_rows(self._given if price == 0.0 else self._priced(price))
 
     def _make_rows(self, unit: Vector) -> None:
-        """Make the penalty and the rows of the set, which do not depend on the cuts."""
+        """Build the penalty and the constraints of the set, which do not depend on the cuts."""
         feasible = self._feasible
         self._unit = unit
         self._curvature = feasible.square * (feasible.scale * unit) ** 2
@@ -114,16 +121,20 @@ class Master:
             self._add("SecondOrderConeT", right, (-unit / largest, own + 1, own))
 
     def _priced(self, price: float) -> Vector:
-        """Return the units that cost between `LEAST_PRICE` and 1 at a price > 0 of ‖s w‖₁."""
+        """Return the unit of each weight, for a price > 0 of ‖s w‖₁.
+
+        A change of a weight by its unit costs between `LEAST_PRICE` and 1.
+        """
         largest = 1.0 / price / self._feasible.scale
         # Cuts must stay in the range of doubles, however small the price is.
         least = np.minimum(LEAST_PRICE * largest, self._given / LEAST_PRICE**2)
         return np.clip(self._given, least, largest)
 
     def _add(self, cone: str, right: Vector, *entries: tuple[Vector, Whole, Whole]) -> None:
-        """Add the constraint that right/size − rows · x is in a cone of Clarabel.
+        """Add the constraint that right/size − rows · x lies in a cone of Clarabel.
 
-        The entries of the rows are values, with the row and the column of each value.
+        x is the vector of all variables. `entries` has the nonzero values of the rows, each with
+        the index of its row and of its column.
         """
         for values, rows, columns in entries:
             made = np.array([values, rows + self._right.size, columns])
@@ -132,9 +143,10 @@ class Master:
         self._cones.append((cone, right.size))
 
     def minimise(self, cuts: Cuts, group: Whole) -> tuple[Vector, Vector] | None:
-        """Return the minimiser w of Ω plus the heights, and the multipliers of the cuts, or None.
+        """Return the weights w that minimise Ω plus the heights, and the multipliers of the cuts.
 
-        Neither array is exact. None is returned if the solver fails.
+        Ω is the penalty on w, and the height of a group is the largest cut of the group. Both
+        arrays have the accuracy of Clarabel. The result is None if the solver fails.
         """
         rows, size = self._scaled(cuts, group)
         found = self._solve(size * self._curvature, self._costs, rows, -cuts.offset, size)
@@ -143,7 +155,9 @@ class Master:
     def nearest(self, centre: Vector, level: float, cuts: Cuts, group: Whole) -> Vector | None:
         """Return the w nearest to `centre` at which Ω plus the heights is at most `level`.
 
-        Ω must have no square. The result is None if the solver finds no such w.
+        Ω is the penalty on the weights w, and the height of a group is the largest cut of the
+        group. The penalty must have no quadratic term. The result is None if the solver finds no
+        such w.
         """
         rows, size = self._scaled(cuts, group)
         # The distance is divided by the largest unit, which moderates its curvature.
@@ -156,9 +170,10 @@ class Master:
         return None if found is None else self._weights(found[0], size)
 
     def _scaled(self, cuts: Cuts, group: Whole) -> tuple[Matrix, float]:
-        """Return the rows of the cuts in the variables, and `size`.
+        """Return the coefficients of the cuts in the scaled variables, and the size of the cuts.
 
-        The size is the largest offset, or else the largest slope in the units of w, or 1.
+        The size is the largest absolute offset of a cut. If all offsets are 0 up to rounding, the
+        size is the largest slope in the units of w. If the slopes are 0 too, the size is 1.
         """
         size = float(np.abs(cuts.offset).max())
         self._fit_units(size)
@@ -179,9 +194,11 @@ class Master:
     def _solve(
         self, curvature: Vector, costs: Vector, rows: Matrix, right: Vector, size: float
     ) -> tuple[Vector, Vector] | None:
-        """Return x and the multipliers of rows · x <= right/size, or None.
+        """Minimise a quadratic function of the variables x subject to the cuts and the constraints.
 
-        The minimised function is Σ curvature_j x_j²/2 + <costs, x>, and x is in the set.
+        The function is Σ curvature_j x_j²/2 + <costs, x>. The cuts are the inequalities rows · x <=
+        right/size. The constraints are those of the set of w. Return x and the multipliers of the
+        cuts, or None if the solver fails.
         """
         import clarabel
 

@@ -1,15 +1,17 @@
-"""The bundle method for convex functions that are known by values and subgradients.
+"""The bundle method for convex functions, which needs only their values and subgradients.
 
 The objective is F(w) = Ω(w) + Σ_g R_g(w) over a convex set, where Ω is a penalty in closed form.
-Every evaluation returns a cut for each group g, which is an affine function below R_g. The largest
-cut of a group is a model of R_g, and the next evaluation is at the minimiser of Ω plus the models
-(Kelley 1960). An average of cuts is also below R_g, and it proves a lower bound of the least F. The
-multipliers of the master program are the best weights of the average. The bound is true for any
-weights, so it does not rely on the solver of the master program.
+Every evaluation returns a cut for each group g, which is an affine function below R_g. The maximum
+of the cuts of a group is a model of R_g. The master program minimises Ω plus the models, and the
+method evaluates F at the minimiser (Kelley 1960). A weighted average of cuts is also below R_g, so
+it gives a lower bound on the minimum of F. The multipliers of the master program are the best
+weights of this average. The lower bound is valid for any weights, so it does not depend on the
+accuracy of the solver.
 
 Without a strongly convex Ω, the minimisers of the models oscillate. The level method then evaluates
-F at the point nearest to the best point so far at which the model is at most a level between the
-two bounds (Lemaréchal, Nemirovskii & Nesterov 1995).
+F at a point where the model is at most a level between the lower and the upper bound. Among these
+points the method takes the point nearest to the best point so far (Lemaréchal, Nemirovskii &
+Nesterov 1995).
 """
 
 from __future__ import annotations
@@ -34,29 +36,36 @@ class ConvexObjective(Protocol):
 
     @property
     def feasible(self) -> Feasible:
-        """Ω and the set of w."""
+        """The penalty Ω and the set of feasible weights w."""
 
     def at(self, w: Vector, *, clock: Clock) -> Any:
-        """Return an object with the attributes `w`, `value` = F(w), and `cuts` for all groups."""
+        """Evaluate F at `w`. Return an object with the attributes `w`, `value` and `cuts`."""
 
     def lower(self, cut: Cut) -> float:
-        """Return a lower bound of the least F, where the cut is below Σ_g R_g."""
+        """Return a lower bound on the minimum of F.
+
+        The argument `cut` is an affine function that is at most Σ_g R_g everywhere.
+        """
 
     def project(self, w: Vector) -> Vector:
-        """Return weights of the set near w."""
+        """Return feasible weights close to `w`."""
 
 
 class BundleRound(NamedTuple):
-    """A round of the bundle method."""
+    """The result of a round of the bundle method."""
 
     point: Any
     """The point that `ConvexObjective.at` returned in this round."""
     lower: float
-    """The best lower bound of the least F so far."""
+    """The best lower bound on the minimum of F so far."""
 
 
 class CuttingPlanes:
-    """The model Σ_g max over the cuts of group g of offset + <slope, w>, which is below Σ_g R_g.
+    """The model of Σ_g R_g, which the bundle method builds from cuts.
+
+    A cut of group g is an affine function offset + <slope, w> that is at most R_g for every w. The
+    model of R_g is the maximum of the cuts of group g. The model of Σ_g R_g is the sum of these
+    maxima, and is therefore at most Σ_g R_g for every w.
 
     Parameters
     ----------
@@ -65,13 +74,13 @@ class CuttingPlanes:
     groups : int
         The number of groups.
     max_cuts : int
-        The number of cuts to keep. The cuts that were inactive for the longest time are dropped
-        first.
+        The largest number of cuts to keep. The model first drops the cuts that have been inactive
+        for the largest number of rounds.
     unit : array of shape (d,)
-        Changes of the weights that change F by about 1.
+        The unit of each weight: a change of the weight by one unit changes F by about 1.
     floors : array of shape (groups,), optional
-        Lower bounds <= 0 of every R_g, if Ω is nonnegative. The model then has the cuts
-        floor <= R_g, which are never dropped.
+        A lower bound <= 0 of each R_g. The floors may be given only if Ω is nonnegative. The model
+        has a constant cut for each floor, and never drops these cuts.
     """
 
     def __init__(
@@ -89,11 +98,12 @@ class CuttingPlanes:
         self.unit = unit
         first = np.zeros(0) if floors is None else floors
         self._permanent = first.size
-        """The number of cuts floor <= R_g, which come first and are never dropped."""
+        """The number of constant cuts from the argument `floors`. These cuts come first, and the
+        model never drops them."""
         self._floors = np.full(groups, -np.inf) if floors is None else floors
         # No term is above 0, so that the factor covers the rounding of the sum.
         self.floor = float(self._floors.sum()) * (1.0 + 2.0 * roundoff(groups))
-        """A lower bound of the least F, or −inf."""
+        """A lower bound on the minimum of F that follows from `floors`, or −inf without floors."""
         zero = np.zeros((first.size, unit.size))
         self.cuts = Cuts(first, zero, zero)
         self.group = np.arange(first.size)
@@ -102,7 +112,7 @@ class CuttingPlanes:
         self._known = set(self._keys(self.cuts, self.group))
 
     def of(self, objective: ConvexObjective) -> CuttingPlanes:
-        """Return a copy with the same cuts for an objective that differs only in Ω or its set."""
+        """Return a copy of the model for an objective with another penalty or another set of w."""
         made = copy(self)
         # The set of keys is changed in place, so each model needs its own.
         made._known = set(self._known)
@@ -115,7 +125,10 @@ class CuttingPlanes:
         return [row.tobytes() for row in np.column_stack([group, cuts.offset, cuts.slope])]
 
     def add(self, cuts: Cuts) -> None:
-        """Add a cut for each group, unless the model has it or the floor of R_g implies it."""
+        """Add a cut for each group.
+
+        The method skips a cut that the model has already, or that the floor of R_g implies.
+        """
         keys = self._keys(cuts, np.arange(self.groups))
         says = (cuts.offset > self._floors) | cuts.slope.any(axis=1)
         # Equal cuts would make the multipliers ambiguous, and the programs larger.
@@ -127,11 +140,12 @@ class CuttingPlanes:
         self.idle = np.append(self.idle, np.zeros(len(new), dtype=np.int64))
 
     def minimise(self) -> tuple[Vector | None, float]:
-        """Return the minimiser of Ω plus the model, and a lower bound of the least F.
+        """Minimise the penalty plus the model. Return the minimiser and a lower bound on min F.
 
-        The bound comes from the multipliers of the cuts, which are turned into a distribution in
-        each group. The value that the solver reports is not used. If the solver fails, the result
-        is None and `floor`.
+        F is the objective of the bundle method. The solver returns a multiplier for each cut. The
+        method divides the multipliers of each group by their sum, and computes the lower bound from
+        the weighted averages of the cuts. The optimal value that the solver reports is not used. If
+        the solver fails, the result is None and the attribute `floor`.
         """
         found = self.master.minimise(self.cuts, self.group)
         if found is None:
@@ -149,14 +163,18 @@ class CuttingPlanes:
         return self.objective.project(w), bound
 
     def nearest(self, centre: Vector, level: float) -> Vector | None:
-        """Return the w nearest to `centre` at which the model is at most `level`, or None."""
+        """Return the w nearest to `centre` at which the penalty plus the model is at most `level`.
+
+        The result is None if the solver finds no such w.
+        """
         w = self.master.nearest(centre, level, self.cuts, self.group)
         return None if w is None else self.objective.project(w)
 
     def _forget(self, alpha: Vector) -> None:
-        """Drop the cuts that were inactive for the longest time, if there are too many.
+        """Drop the cuts that have been inactive for the most rounds, if there are too many cuts.
 
-        Bounds that they gave stay true, and the minimiser of the model depends on active cuts only.
+        Lower bounds that these cuts gave remain valid. The minimiser of the model depends only on
+        active cuts.
         """
         # Clarabel is accurate to 1e-10, so that a multiplier above 1e-8 is not a rounding error.
         self.idle = np.where(alpha > 1e-8, 0, self.idle + 1)
@@ -175,10 +193,11 @@ class CuttingPlanes:
 def rounds(
     model: CuttingPlanes, point: Any, clock: Clock, patience: int, level: float | None = None
 ) -> Iterator[BundleRound]:
-    """Yield the rounds of the method, beginning with a point that was evaluated.
+    """Yield the rounds of the bundle method, which starts from the evaluated point `point`.
 
-    The method ends after `patience` rounds in which rounding errors let neither bound change. With
-    a `level` between 0 and 1 it is the level method, and Ω must have no square.
+    The method ends after `patience` rounds in which rounding errors prevent a change of both
+    bounds. If `level` is a number between 0 and 1, the method is the level method, which needs a
+    penalty Ω without a quadratic term.
     """
     best = point
     lower = model.floor
@@ -201,7 +220,10 @@ def rounds(
 
 
 def _polyak(model: CuttingPlanes, last: Any, level: float) -> Vector:
-    """Return Polyak's subgradient step towards a level of F, which needs no solver."""
+    """Return the weights w after Polyak's subgradient step towards a level of F.
+
+    The method takes this step if the solver of the master program fails.
+    """
     s = model.objective.feasible
     penalty = s.square * s.scale**2 * last.w + s.absolute * s.scale * np.sign(last.w)
     # The step is made in weights divided by their units.

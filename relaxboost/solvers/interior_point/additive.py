@@ -45,10 +45,11 @@ def factor_work(features: int, m: int, n: int) -> float:
 def passes_work(features: int, m: int, iterations: float) -> float:
     """Return the work to solve Newton's equations of a step by conjugate gradients.
 
-    The unit is the work to read an entry of the game matrix. A step has four right-hand sides: for
-    the bound v on all edges, the predictor, the corrector and the refinement. The solution for one
-    of them takes `iterations` iterations. An iteration reads the levels of all examples twice, and
-    solves equations with the factor of the preconditioner.
+    The unit is the work to read an entry of the game matrix. A step solves the equations for four
+    right-hand sides, which belong to the bound v on all edges, the predictor, the corrector and the
+    refinement. The solution for one right-hand side takes `iterations` iterations. An iteration
+    reads the levels of all examples twice, and solves equations with the factor of the
+    preconditioner.
     """
     # Solving with a triangular factor and its transpose reads each of its entries once.
     together = _cuts_together(features * m)
@@ -139,7 +140,7 @@ def _product(codes: NDArray[Any], offsets: Whole, signs: Array, inverse: Array, 
 
 @njit(error_model="numpy")
 def _masses(codes: NDArray[Any], offsets: Whole, inverse: Array) -> Array:
-    """Return for each level of each feature the sum of `inverse` over the examples at the level.
+    """Return the sum of `inverse` over the examples at each level of each feature.
 
     The cuts of a feature divide its values into levels. The levels of feature 0 come first, then
     those of feature 1, and so on.
@@ -205,7 +206,7 @@ def _sweep(pivots: Array, below: Array, g: Array, first: int, last: int) -> None
 
 @njit(error_model="numpy")
 def _by_feature(offsets: Whole, factors: tuple[Array, Array, Array], r: Array) -> Array:
-    """Return for each feature the solution of Newton's equations restricted to its cuts.
+    """Return the solution of Newton's equations restricted to the cuts of each feature.
 
     The argument `factors` contains the factors of the tridiagonal matrices of the features, as
     `_factorise` returns them. The argument `r` is the right-hand side, with an entry for each cut.
@@ -277,7 +278,7 @@ class Additive:
         gram[place, place] += 1.0 / D[chosen]
         self._together = Factor(gram)
         self.iterations = 0
-        """The largest number of iterations that a call of `solve` has taken so far."""
+        """The largest number of conjugate gradient iterations in a call of `solve` so far."""
 
     def _times(self, y: Vector) -> Vector:
         """Return the product M y of the matrix M of this object and the vector y."""
@@ -298,7 +299,7 @@ class Additive:
     def solve(self, h: Vector) -> Vector:
         """Return the solution x of M x = h up to the tolerance.
 
-        M is the matrix of this object. If conjugate gradients reach the largest number of
+        M is the matrix of this object. If the tolerance is not reached within the largest number of
         iterations, return the last iterate.
 
         Raises
@@ -329,7 +330,7 @@ class Additive:
 
 
 def _largest(offsets: Whole, D: Vector, most: int) -> Whole:
-    """Return the indices of some cuts of features, about `most`, in increasing order.
+    """Return the indices of about `most` cuts of features, in increasing order.
 
     The cuts of each feature are divided into groups of neighbouring cuts. The result contains the
     cut with the largest entry of `D` in each group.

@@ -1,4 +1,4 @@
-"""Linear inequalities, each with a slack and a multiplier whose product converges to zero."""
+"""Linear inequalities of the interior point method, each with a slack and a multiplier."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Array
 
 FRACTION_TO_BOUNDARY = 0.995
-"""The length of a step, divided by the length at which a slack or a multiplier becomes zero. 0.995
-is a usual value (Wright 1997, Section 10.4)."""
+"""The length of a step of the interior point method, divided by the length at which a slack or a
+multiplier becomes zero. 0.995 is a usual value (Wright 1997, Section 10.4)."""
 SMALLEST_SLACK = float(np.finfo(np.float64).tiny) ** 0.25
-"""The smallest slack. A multiplier of 1 divided by such a slack is about 1e77, and the square of
-this quotient is still a finite double."""
+"""The smallest slack that the interior point method stores. A multiplier of 1 divided by such a
+slack is about 1e77, and the square of this quotient is still a finite double."""
 
 
 class Barrier:
-    """Arrays of inequalities, each with a positive slack and a positive multiplier.
+    """The inequalities of an interior point method, each with a positive slack and a multiplier.
+
+    The product of slack and multiplier of each inequality converges to zero during a run.
 
     Parameters
     ----------
@@ -38,7 +40,7 @@ class Barrier:
 
     @property
     def product(self) -> float:
-        """The complementarity, which is the sum of slack times multiplier over all inequalities."""
+        """The complementarity, which is the sum of the products of slack and multiplier."""
         return float(np.vdot(self.slack, self.mult))
 
     @property
@@ -48,14 +50,15 @@ class Barrier:
         return ratio
 
     def missing(self, centre: Array | float) -> Array:
-        """Return the steps of the multipliers after which slack times multiplier is `centre`.
+        """Return the steps of the multipliers for the target `centre`.
 
-        The slacks are assumed to be constant. The step is 0 for entries that are not inequalities.
+        After these steps, every product of a slack and its multiplier is `centre`, if the slacks
+        stay constant. The step is 0 for entries that are not inequalities.
         """
         return np.where(self.live, centre / self.slack - self.mult, 0.0)
 
     def product_after(self, step: float, dual_step: float, dslack: Array, dmult: Array) -> float:
-        """Return the sum of slack times multiplier over all inequalities after a step.
+        """Return the sum of the products of slack and multiplier after a step.
 
         The slacks move by `step` times `dslack`, and the multipliers by `dual_step` times `dmult`.
         """
@@ -67,10 +70,11 @@ class Barrier:
     ) -> Array:
         """Return Gondzio's corrections of the products of slacks and multipliers.
 
-        The products are those after the slacks move by `step` times `dslack` and the multipliers by
-        `dual_step` times `dmult`. A product in [`centre` / 10, 10 · `centre`] gets the correction 0
-        (Gondzio 1996, β = 0.1). A product above this interval gets a negative correction, which is
-        cut off at −10 · `centre`. A product below it gets a positive correction.
+        The corrections are for the products after a step, in which the slacks move by `step` times
+        `dslack` and the multipliers move by `dual_step` times `dmult`. A product in [`centre` / 10,
+        10 · `centre`] gets the correction 0 (Gondzio 1996, β = 0.1). A product above this interval
+        gets a negative correction, which is at least −10 · `centre`. A product below this interval
+        gets a positive correction.
         """
         after = (self.slack + step * dslack) * (self.mult + dual_step * dmult)
         # Lowering a large product at once would spoil the direction for all others.
@@ -101,6 +105,6 @@ class Barrier:
 
 
 def _step_to_boundary(x: Array, dx: Array) -> float:
-    """Return the largest step of at most 1 for which x + step · dx has no negative entry."""
+    """Return the largest step in [0, 1] for which x + step · dx has no negative entry."""
     # Entries that grow never reach zero. Those that are no inequalities do not change.
     return -float(np.where(dx < 0.0, x / dx, -1.0).max(initial=-1.0))

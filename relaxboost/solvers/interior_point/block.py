@@ -19,15 +19,16 @@ from relaxboost.matrices.bulk import Bulk
 class Block(ABC):
     """The symmetric matrix K that the relaxation f adds to Newton's equations.
 
-    In `K t = h`, the vector t is the Newton step of the unknowns of f, and h is a right-hand side.
+    In the equations `K t = h`, the vector t is the Newton step of the unknowns of f, and h is a
+    right-hand side.
     """
 
     written = False
     """Whether the method `gram` needs the game matrix A as a dense array."""
     uncancelled: Vector | None = None
-    """For each diagonal entry of the last result of `gram`, the size of the terms whose sum is the
-    entry. If the terms cancel, the rounding error of the entry is proportional to this size.
-    `uncancelled` is None if no terms cancel."""
+    """The sizes of the terms that `gram` added to compute each diagonal entry of its last result.
+    If the terms cancel, the rounding error of the entry is proportional to this size. `uncancelled`
+    is None if no terms cancel."""
 
     @abstractmethod
     def times(self, t: Vector) -> Vector:
@@ -47,10 +48,10 @@ class Block(ABC):
 
     @abstractmethod
     def reduce(self, h: Vector) -> Vector:
-        """Return the right-hand side of the equations for the step of the distribution d alone.
+        """Return the right-hand side of the reduced equations for the step of the distribution d.
 
-        These equations remain after all other unknowns of the relaxation f are eliminated from the
-        equations `K t = h`, where K is the matrix of f.
+        The reduced equations remain after the equations `K t = h` are solved for all unknowns of
+        the relaxation f other than d. K is the matrix of f, and t is the step of all unknowns.
         """
 
     @abstractmethod
@@ -89,7 +90,7 @@ class Diagonal(Block):
 
     @property
     def inverse(self) -> Vector:
-        """The reciprocals of the m diagonal entries that are for the distribution d."""
+        """The reciprocals of the m diagonal entries of K that belong to the distribution d."""
         return 1.0 / self._theta[: self._m]
 
     def times(self, t: Vector) -> Vector:

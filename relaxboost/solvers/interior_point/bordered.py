@@ -29,7 +29,7 @@ class Layout:
     unknown is in the border if its row has more than √m entries for m examples, or has entries only
     in the columns of the border. The entries of the distribution d are always inner unknowns. The
     rows and columns of the inner unknowns should form a block diagonal matrix with at most one
-    entry of d in each block. Otherwise all unknowns are made inner.
+    entry of d in each block. Otherwise all unknowns count as inner unknowns.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ class Layout:
 def is_long(rows: Any, m: int) -> NDArray[np.bool_]:
     """Return a boolean array that marks the rows of a sparse matrix with more than √m entries.
 
-    m is the number of examples. The outer product of such a row with itself, which an elimination
-    adds to a matrix, has more than m entries.
+    m is the number of examples. Eliminating an unknown adds the outer product of its row with
+    itself to a matrix. For a marked row, this product has more than m entries.
     """
     return np.asarray(np.diff(rows.indptr) > np.sqrt(m))
 
@@ -76,13 +76,14 @@ class Bordered(Block):
     Parameters
     ----------
     layout : Layout
-        The division of the unknowns into border and inner unknowns. It is constant during a run.
+        The division of the unknowns into border and inner unknowns, which is constant during a run.
     K : sparse matrix
         The matrix K. Its first rows are for the unknowns of f. Further rows may be for auxiliary
         unknowns, whose right-hand sides are 0.
     times : callable
         A function that returns the product of the exact matrix and a vector of the unknowns of f.
-        `K` has rounding errors, and its diagonal may be changed so that `K` is not singular.
+        `K` has rounding errors, and the caller may have changed its diagonal to make `K`
+        nonsingular.
     """
 
     def __init__(self, layout: Layout, K: Any, times: Callable[[Vector], Vector]) -> None:
@@ -91,7 +92,7 @@ class Bordered(Block):
         self._layout = layout
         self._K = sparse.csr_array(K)
         if not np.isfinite(self._K.data).all():
-            raise np.linalg.LinAlgError("a multiplier divided by its slack is not finite")
+            raise np.linalg.LinAlgError("the quotient of a multiplier and its slack is not finite")
         self._times = times
         # A multiplier near infinity or a slack near 0 would spoil all digits of a factor.
         self.written = not layout.is_apart

@@ -43,9 +43,9 @@ class Cones(ABC):
         Points near which the slacks start. The constructor moves a point into its cone if the point
         is outside or close to the boundary.
     least : float
-        The size of a slack is its largest absolute entry, or `least` if all entries are smaller. At
-        the start, the distance of a slack from the boundary of its cone is at least proportional to
-        this size.
+        A lower bound on the size of a slack, which is otherwise its largest absolute entry. The
+        first slacks have at least a certain distance from the boundary of their cones, which is
+        proportional to this size.
     mult : array of shape (number,)
         The approximate size of the multiplier of each cone at the start.
 
@@ -75,10 +75,10 @@ class Cones(ABC):
 
     @abstractmethod
     def inside(self, s: Array) -> NDArray[np.bool_]:
-        """Return, for each row of `s`, whether this slack vector is in the interior of its cone."""
+        """Return whether the slack in each row of `s` is in the interior of its cone."""
 
     def dual_inside(self, z: Array) -> NDArray[np.bool_]:
-        """Return for each multiplier in the rows of `z` whether it is inside its dual cone."""
+        """Return whether the multiplier in each row of `z` is in the interior of its dual cone."""
         return self.inside(z)
 
     @abstractmethod
@@ -94,7 +94,7 @@ class Cones(ABC):
 
     @abstractmethod
     def times(self, x: Array) -> Array:
-        """Return for each cone the product of its scaling matrix and its row of `x`."""
+        """Return the product of the scaling matrix and the row of `x`, for each cone."""
 
     @abstractmethod
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
@@ -102,13 +102,14 @@ class Cones(ABC):
 
         The equations are Δz + H Δs = r, where H is the scaling matrix of the cone, Δs is the step
         of the slack, and Δz is the step of the multiplier. The target of the step is the point of
-        the central path with the parameter `centre`. The arguments `ds` and `dz` are the predictor,
-        if there is one. Its second-order terms correct r.
+        the central path with the parameter `centre`. The arguments `ds` and `dz` are the steps of
+        the predictor, or None without a predictor. The second-order terms of the predictor correct
+        r.
         """
 
     @property
     def product(self) -> float:
-        """The complementarity, which is the sum over all cones of slack times multiplier."""
+        """The complementarity, which is the sum of s·z over all cones."""
         return float(np.vdot(self.s, self.z))
 
     def longest(self, ds: Array, dz: Array) -> float:
@@ -228,7 +229,7 @@ class SecondOrderCones(Cones):
         return Curvature(inside, outer, np.tile([1.0, -1.0], number))
 
     def rest(self) -> Array:
-        """Return for each cone vectors u and v, in an array of shape (number, 2, dimension).
+        """Return two vectors u and v for each cone, as an array of shape (number, 2, dimension).
 
         The scaling matrix of a cone is H = (2 q qᵀ − J)/η², with a vector q, a number η and the
         diagonal matrix J = diag(1, −1, …, −1). The vectors satisfy H = I/η² + u uᵀ − v vᵀ.
@@ -243,7 +244,7 @@ class SecondOrderCones(Cones):
         return np.stack([u, v], axis=1) / self.eta[:, :, None]
 
     def _scaled(self, x: Array, w: Array) -> Array:
-        """Return for each cone the product of a symmetric matrix and the row x of the cone.
+        """Return the product of a symmetric matrix and the row x of each cone.
 
         The matrix is [w_0, w_1ᵀ; w_1, I + w_1 w_1ᵀ/(1 + w_0)], where w_0 is the first entry of the
         row w of the cone, w_1 contains the other entries, and I is the identity matrix.
@@ -266,7 +267,7 @@ class SecondOrderCones(Cones):
 
 
 def _jordan(x: Array, y: Array) -> Array:
-    """Return for each index k the Jordan product of row k of `x` and row k of `y`.
+    """Return the Jordan product of row k of `x` and row k of `y`, for each k.
 
     The product of (x_0, x_1) and (y_0, y_1) is (x·y, x_0 y_1 + y_0 x_1). The numbers x_0 and y_0
     are the first entries of the rows, and x_1 and y_1 are the vectors of all other entries.
@@ -290,7 +291,7 @@ class ExponentialCones(Cones):
             return np.asarray(good & (s[:, 1] * np.log(s[:, 2] / s[:, 1]) > s[:, 0]))
 
     def dual_inside(self, z: Array) -> NDArray[np.bool_]:
-        """Return for each row (u, v, w) of `z` whether it is in the interior of the dual cone.
+        """Return whether each row (u, v, w) of `z` is in the interior of the dual cone.
 
         The conditions are −u exp(v/u) < e w and u < 0, where e is Euler's number.
         """
@@ -306,7 +307,10 @@ class ExponentialCones(Cones):
         )
 
     def _dual_polar(self) -> Array:
-        """Return for each multiplier z the point s with −∇F(s) = z, for the barrier function F."""
+        """Return the point s with −∇F(s) = z for each multiplier z.
+
+        F is the barrier function of the cone.
+        """
         from scipy.special import wrightomega
 
         u, v, w = self.z.T

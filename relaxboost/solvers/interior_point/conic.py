@@ -98,12 +98,13 @@ class Conic(Part):
         return ConeProof(np.append(self._eta[:zero], later), self.x[: size[1]])
 
     def _shared(self, m: int) -> Vector:
-        """Return for each row of G the number by which its multiplier is divided at the start.
+        """Return a divisor for the multiplier of each row of G at the start.
 
-        The variables are the distribution d and further variables z. The optimality condition of a
-        variable has a term for each row that contains this variable. If k rows contain it, k times
-        smaller multipliers keep the sum of these terms small. The number is the largest k of the
-        variables z in the row, or 1 if the row contains only entries of d.
+        G is the matrix of the cone constraints. The variables are the distribution d and further
+        variables z. The optimality condition of a variable has a term for each row that contains
+        this variable. If k rows contain the variable, multipliers that are k times smaller keep the
+        sum of these terms small. The divisor of a row is the largest k of the variables z in the
+        row, or 1 if the row contains only entries of d.
         """
         used = np.diff(self._G.tocsc().indptr).astype(np.float64)
         used[:m] = 1.0
@@ -111,7 +112,10 @@ class Conic(Part):
         return np.maximum(pattern.max(axis=1).toarray().ravel(), 1.0)
 
     def _near(self, center: Vector) -> Vector:
-        """Return further variables z with which the constraints nearly hold at d = `center`."""
+        """Return variables z for a start of the method at the distribution `center`.
+
+        With these z, the constraints of the cone program nearly hold at d = `center`.
+        """
         from scipy import sparse
         from scipy.sparse.linalg import lsqr
 
@@ -235,7 +239,7 @@ def _ones(matrix: Any) -> Any:
 
 
 def _kinds(form: ConeForm) -> Iterator[tuple[type[Cones], int, int]]:
-    """Yield the kind, the dimension and the number of cones of each group of equal cones.
+    """Yield the kind, the dimension and the number of the cones in each group of equal cones.
 
     The groups are in the order of their rows in `form`.
     """
@@ -254,8 +258,8 @@ def _lifted(form: ConeForm, m: int) -> ConeForm:
     are in cones. The first half lines are d >= 0. A row is long if it has more than √m entries, for
     m examples. A long row of G would fill the matrix GᵀHG, where H is the scaling matrix of the
     cones. The function replaces such a row by a new variable in the cone, and adds an equation that
-    defines this variable. If an equation with one entry fixes d_i, the inequality d_i >= 0 is left
-    out, because a d_i that is fixed to 0 has no positive slack.
+    defines this variable. If an equation with one entry fixes d_i, the function omits the
+    inequality d_i >= 0, because a d_i that is fixed to 0 has no positive slack.
     """
     from scipy import sparse
 

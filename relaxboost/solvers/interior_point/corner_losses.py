@@ -94,7 +94,10 @@ class LossIterate(Iterate):
         quadratic: Vector | float,
         mu: float,
     ) -> None:
-        """Set the starting point. The argument `mu` is the mean of slack times multiplier."""
+        """Set the starting point of the interior point method.
+
+        The argument `mu` is the mean of the products of slack and multiplier over all inequalities.
+        """
         weights: Any  # `SmoothWeights` takes the place of `EdgeBounds`
         if isinstance(over, AtomicSet):
             v = float(np.abs(bulk.edges(part.x)).max()) + mu * bulk.n / over.scale
@@ -108,22 +111,23 @@ class LossIterate(Iterate):
 
     @property
     def slopes(self) -> Vector:
-        """For each example, the slope of the loss divided by the weight p_n of the example.
+        """The slope of the loss of each example, divided by the weight p_n of the example.
 
-        The result is `low_n` on one half line of the loss, `high_n` on the other one, and between
-        both numbers at the corner. Rounding may move it out of this interval, so it is clipped.
-        Only numbers in the interval prove a lower bound on the sum of losses.
+        The result is `low_n` on the left half line of the loss and `high_n` on the right half line.
+        At the corner the result lies between `low_n` and `high_n`. If rounding moves the result out
+        of this interval, it is replaced by the nearer end of the interval. Only numbers in the
+        interval prove a lower bound on the sum of losses.
         """
         p, low, high, _ = self._losses
         z = np.divide(-self.d, p, out=(low + high) / 2.0, where=p > 0.0)
         return np.clip(z, low, high)
 
     def advance(self, gap: float = math.inf) -> bool:
-        """Take a Newton step. Return False if no step was possible or if progress has ended.
+        """Take a Newton step. Return False if no step was possible or the steps make no progress.
 
-        Progress has ended if none of three numbers has decreased by a tenth in eight steps. The
-        numbers are `gap` (the upper bound minus the lower bound), the mean of slack times
-        multiplier, and the residual of the equations.
+        The steps make no progress if none of three numbers has decreased by a tenth in eight steps.
+        The numbers are `gap` (the upper bound minus the lower bound), the mean of the products of
+        slack and multiplier, and the residual of the equations.
         """
         if self._progress.is_stuck(gap, self.mu, self.infeasibility):
             return False

@@ -69,8 +69,8 @@ class EdgeBounds:
         self._signs = np.array([[1.0], [-1.0]] if over.two_sided else [[1.0]])
         # Over the ball both signs of a column can share the weight that w leaves out.
         self._zeros = np.zeros(int(over.holds_zero and not over.two_sided))
-        """The array [0], which is the edge of the appended column of zeros. It is an empty array if
-        there is no such column."""
+        """The edge of the appended column of zeros, as the array [0]. The array is empty if there
+        is no such column."""
         self.edges = bulk.edges(d)
         self.pairs = _all_live(self._slacks())
         """The slacks and the multipliers of all bounds on edges. The first row is for the columns
@@ -90,12 +90,14 @@ class EdgeBounds:
         return np.asarray(self.v - self._signs * np.append(self.edges, self._zeros))
 
     def _mix(self, w: Vector) -> None:
-        """Move all multipliers 99 % of the way towards those that follow from the weights w.
+        """Move all multipliers close to the multipliers that correspond to the weights w.
 
-        The two multipliers of a column move to the two parts of its weight, the positive and the
-        negative one. If the sum of all multipliers is less than the radius of the set W of the
-        weights, the column of zeros gets the rest. If there is no column of zeros, all multipliers
-        get equal parts of the rest.
+        A column has two multipliers if its weight may be negative. They correspond to the positive
+        part and the negative part of its weight. All multipliers must sum to the radius of the set
+        W of the weights. If the absolute weights sum to less, the column of zeros gets the rest as
+        its multiplier. Without a column of zeros, all multipliers get equal parts of the rest. The
+        new value of a multiplier is 0.99 times the number that results, plus 0.01 times the old
+        value.
         """
         parts = np.maximum(self._signs * np.append(w, self._zeros), 0.0)
         rest = max(0.0, self._scale - float(parts.sum()))
@@ -112,11 +114,14 @@ class EdgeBounds:
 
     @property
     def is_in_use(self) -> NDArray[np.bool_]:
-        """Whether each column is in use: a bound on its edge has a multiplier above the slack."""
+        """Whether each column is in use.
+
+        A column is in use if a bound on its edge has a multiplier greater than its slack.
+        """
         return self._columns(self.pairs.mult > self.pairs.slack).any(axis=0)
 
     def _columns(self, array: Any) -> Any:
-        """Return the entries of `array` for the columns of the game, not for a column of zeros."""
+        """Return the columns of `array` without the appended column of zeros."""
         return array[:, : self.bulk.n]
 
     def scaling(self) -> ColumnScaling:
@@ -131,11 +136,11 @@ class EdgeBounds:
         return atom_scaling(self._columns(self.pairs.ratio), floor)
 
     def target(self, centre: Array | float, predictor: BoundsChange | None) -> Array:
-        """Return the steps of the multipliers after which slack times multiplier is `centre`.
+        """Return the steps of the multipliers for the target `centre`.
 
-        The slacks are assumed to be constant. If there is a predictor, the products of its slack
-        steps and its multiplier steps are subtracted from `centre`, because Newton's equations
-        neglect these products.
+        After these steps, every product of a slack and its multiplier is `centre`, if the slacks
+        stay constant. If there is a predictor, the products of its slack steps and its multiplier
+        steps are subtracted from `centre`, because Newton's equations neglect these products.
         """
         # This is the second-order correction of Mehrotra.
         if predictor is not None:
@@ -143,7 +148,7 @@ class EdgeBounds:
         return self.pairs.missing(centre)
 
     def right_side(self, target: Array) -> tuple[Vector, float]:
-        """Return the right-hand sides q and s of two of Newton's equations.
+        """Return the right-hand sides q and s of Newton's equations for the weights and for v.
 
         The vector q is for the weights of the columns, and the number s is for the bound v on all
         edges. The argument `target` contains steps of the multipliers, computed by the method
@@ -188,11 +193,11 @@ class EdgeBounds:
     def is_idle(self, part: float) -> NDArray[np.bool_]:
         """Return a boolean array that marks the idle columns, which hardly influence the method.
 
-        The ratio of a column is multiplier / slack of the bound on its edge, the larger one if
-        there are two bounds. A column is in use if its ratio is greater than 1. An idle column has
-        a ratio less than `part` times the median ratio of the columns in use, and no bound with a
-        multiplier above 0.001 r / n. Here r is the radius of the set of the weights, and n is the
-        number of columns.
+        The ratio of a column is the multiplier of the bound on its edge, divided by the slack of
+        the bound. If the edge has two bounds, the larger quotient counts. A column is in use if its
+        ratio is greater than 1. An idle column has a ratio less than `part` times the median ratio
+        of the columns in use, and no bound with a multiplier above 0.001 r / n. Here r is the
+        radius of the set of the weights, and n is the number of columns.
 
         The condition on the multiplier protects columns in use that are not yet close to the
         central path. Near the end of a run, the ratio of such a column may be far below the median.
@@ -210,8 +215,8 @@ class EdgeBounds:
 
         If the columns are stumps (cuts of a feature at a threshold), the weight of a removed cut
         moves to the following cut that is not removed. If there is no following cut, the weight
-        moves to the last cut that is not removed. The weight of any other removed column is lost.
-        The argument `bulk` contains the columns that are not removed.
+        moves to the last cut that is not removed. The weight of a removed column that is not a
+        stump is lost. The argument `bulk` contains the columns that are not removed.
         """
         kept = np.append(stays, self._zeros == 0.0)
         mult = self.pairs.mult[:, kept]
@@ -227,11 +232,11 @@ class EdgeBounds:
         self.admit(bulk, np.arange(bulk.n), d)
 
     def admit(self, bulk: Bulk, place: Whole, d: Vector) -> None:
-        """Replace the columns of the restricted problem by those of `bulk`.
+        """Replace the columns of the restricted problem by the columns of `bulk`.
 
         The new columns include all old columns, which keep their slacks and multipliers. The array
-        `place` contains the positions of the old columns among those of `bulk`. The argument `d` is
-        the current distribution over the examples.
+        `place` contains the positions of the old columns in `bulk`. The argument `d` is the current
+        distribution over the examples.
         """
         mu = self.pairs.product / self.pairs.count
         former = self.pairs
@@ -250,7 +255,7 @@ class EdgeBounds:
 
 
 def _all_live(slack: Array) -> Barrier:
-    """Return a `Barrier` with the given slacks. The caller sets the multipliers later."""
+    """Return a `Barrier` with the given slacks. The caller sets the multipliers afterwards."""
     return Barrier(slack, 1.0, np.ones(slack.shape, dtype=bool))
 
 

@@ -1,4 +1,4 @@
-"""The choice of the unknowns that are eliminated from Newton's equations in each step."""
+"""The choice of the unknowns that each step eliminates from Newton's equations."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from relaxboost.solvers.interior_point.normal import (
 )
 
 MAX_FACTOR_ORDER = 12_000
-"""The largest order of a matrix that the method factorises. A matrix of this order takes 1.2 GB,
-and its factorisation takes a minute on one core."""
+"""The largest order of a matrix that the interior point method factorises. A matrix of this order
+takes 1.2 GB, and its factorisation takes a minute on one core."""
 
 
 class Elimination:
@@ -30,18 +30,19 @@ class Elimination:
     (cuts of a feature at a threshold) and that the relaxation f has only bounds on single
     variables.
 
-    Usually the way with the smaller matrix is selected. If this is the first way, the third way
-    replaces it when conjugate gradients take less work or when the matrix is too large.
+    The class usually selects the first or the second way, whichever has the smaller matrix. If the
+    first way has the smaller matrix, the third way replaces it in two cases: conjugate gradients
+    take less work, or the matrix is too large.
     """
 
     def __init__(self) -> None:
         self.is_by_passes = False
         """Whether the last step solved Newton's equations by conjugate gradients."""
         self._iterations: float = 20.0
-        """The predicted number of conjugate gradient iterations for a right-hand side in the next
-        step. This is the largest number in the last step that used conjugate gradients, or inf if
-        conjugate gradients did not converge. The first prediction is typical of well-conditioned
-        equations."""
+        """The predicted number of conjugate gradient iterations for one right-hand side in the next
+        step. The prediction is the largest number of iterations in the last step that used
+        conjugate gradients, or inf if conjugate gradients did not converge. The first prediction,
+        20, is a typical number for well-conditioned equations."""
         self._has_no_examples_factor = False
 
     def factorise(self, bulk: Bulk, block: Block, scaling: ColumnScaling) -> Normal:

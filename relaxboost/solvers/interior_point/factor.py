@@ -13,9 +13,9 @@ from relaxboost._core.arrays import Array, Vector
 from relaxboost._core.blas import threads_for
 
 ADDITIONS = tuple(10.0**-digits for digits in (14, 12, 10, 8))
-"""The fractions of the diagonal of a matrix that are added to its diagonal. They are tried in turn
-until the matrix has a factor. An addition of 1e-14 leaves 14 of the 16 digits of the diagonal
-unchanged."""
+"""The multiples of its own diagonal that are added to a matrix before the factorisation. If the
+factorisation fails with one multiple, it uses the next. The multiple 1e-14 leaves 14 of the 16
+digits of the diagonal unchanged."""
 
 
 class Factor:
@@ -38,7 +38,7 @@ class Factor:
     Raises
     ------
     numpy.linalg.LinAlgError
-        If the matrix has no factor even with the largest addition to its diagonal.
+        If the factorisation fails even with the largest addition to the diagonal.
     """
 
     def __init__(self, gram: Array, size: Vector | None = None) -> None:
@@ -53,7 +53,7 @@ class Factor:
         raise np.linalg.LinAlgError("Newton's matrix has no Cholesky factor")
 
     def _factorise(self, gram: Array) -> bool:
-        """Factorise a copy of the matrix, and return whether the matrix is positive definite."""
+        """Factorise a copy of the matrix. Return False if the matrix is not positive definite."""
         from scipy.linalg.lapack import dpotrf
 
         # LAPACK stores matrices by columns, so that this lower triangle is its upper triangle.
@@ -76,8 +76,8 @@ def symmetric_factor(matrix: Any) -> Any:
 
     The method `solve` of the factor accepts vectors and matrices. The minimum degree ordering for
     symmetric matrices keeps pivots on the diagonal. Rows with many entries then cause few
-    additional entries in the factor. With SuperLU's default ordering, which is made for unsymmetric
-    matrices, the factor has up to five hundred times as many entries.
+    additional entries in the factor. With SuperLU's default ordering, which is designed for
+    unsymmetric matrices, the factor can have five hundred times more entries.
 
     Raises
     ------

@@ -1,6 +1,7 @@
-"""A point strictly inside all inequalities of a game, and the step of Mehrotra from this point.
+"""A point strictly inside all inequalities of a game, and the predictor-corrector step.
 
-The inequalities are those of the relaxation f and the bounds on the edges of the columns.
+The inequalities are the constraints of the relaxation f and the bounds on the edges of the columns.
+The step is the predictor-corrector step of Mehrotra (1992).
 """
 
 from __future__ import annotations
@@ -71,14 +72,14 @@ class Outsiders(Protocol):
     def block(
         self, direction: Vector, v: float, rise: float, length: float
     ) -> tuple[float, tuple[Bulk, Whole] | None]:
-        """Return the longest step, at most `length`, after which no edge is greater than the bound.
+        """Return the longest step, at most `length`, after which all edges are below the bound v.
 
         The argument `v` is the current bound on all edges. In a step of length 1, the distribution
-        d moves by `direction`, and the bound rises by `rise`. If columns limit the step, those with
-        the largest prices may enter the restricted problem. The price of a column is its edge, or
-        |edge| if weights may be negative. If columns enter, the second result is a pair: all
-        columns of the restricted problem, and the positions of the earlier columns among them.
-        Otherwise the second result is None.
+        d moves by `direction`, and the bound rises by `rise`. If columns limit the step, the
+        columns with the largest prices may enter the restricted problem. The price of a column is
+        its edge, or |edge| if weights may be negative. If columns enter, the second result is a
+        pair: all columns of the restricted problem, and the positions of the earlier columns in
+        this list. Otherwise the second result is None.
         """
 
 
@@ -174,12 +175,12 @@ class Iterate:
 
     @property
     def mu(self) -> float:
-        """The mean of slack times multiplier over all inequalities. It converges to zero."""
+        """The mean of the products of slack and multiplier, which converges to zero."""
         return self.product / (self.part.count + self.bounds.pairs.count)
 
     @property
     def product(self) -> float:
-        """The complementarity, which is the sum of slack times multiplier over all inequalities.
+        """The complementarity, which is the sum of the products of slack and multiplier.
 
         If all equations of the program hold at the point, the complementarity is the duality gap:
         the primal objective minus the dual objective.
@@ -190,8 +191,8 @@ class Iterate:
         """Take a predictor-corrector step. Return the longer of its primal and its dual length.
 
         The argument `outsiders` contains the columns outside the restricted problem, if there are
-        any. The step ends before the edge of any of these columns is greater than the bound v on
-        all edges. Some of the columns that limit the step enter the restricted problem.
+        any. After the step, the bound v on all edges is still greater than the edges of these
+        columns. Some of the columns that limit the step enter the restricted problem.
 
         Raises
         ------
@@ -218,10 +219,10 @@ class Iterate:
         return max(length, dual)
 
     def _predict_and_correct(self) -> tuple[Normal, _Direction]:
-        """Return Newton's equations, ready to be solved, and the corrected direction of Mehrotra.
+        """Return Newton's equations at this point, and the direction after Mehrotra's corrector.
 
-        If the correctors of Gondzio take little work, they are added to the direction. These
-        correctors bring the products of slack and multiplier closer to each other.
+        If the correctors of Gondzio take little work, the method also adds these correctors to the
+        direction. They bring the products of slack and multiplier closer to each other.
         """
         scaling = self.bounds.scaling()._replace(has_sum=self._has_sum)
         normal = self.elimination.factorise(self.bulk, self.part.block(), scaling)
@@ -273,9 +274,9 @@ class Iterate:
     def _centring(self, predictor: _Direction) -> float:
         """Return the target for each product of slack and multiplier in the corrector step.
 
-        The target is σ μ, where μ is the current mean of slack times multiplier. Let q be the sum
-        of slack times multiplier after the predictor, divided by the current sum. The centring
-        parameter σ of Mehrotra is q³.
+        The target is σ μ, where μ is the current mean of these products. Let q be the sum of the
+        products after the predictor, divided by their current sum. The centring parameter σ of
+        Mehrotra is q³.
         """
         length, dual = self._longest(predictor)
         after = self.part.product_after(length, dual, predictor.part)
@@ -284,10 +285,10 @@ class Iterate:
         return float(sigma * self.mu)
 
     def _solve(self, normal: Normal, centre: _Centre, predictor: _Direction | None) -> _Direction:
-        """Return the Newton direction whose target for slack times multiplier is `centre`.
+        """Return the Newton direction for a given target of the products of slack and multiplier.
 
-        The argument `normal` contains Newton's equations at the current point. If there is a
-        predictor, its second-order terms correct the direction.
+        The target is `centre`. The argument `normal` contains Newton's equations at the current
+        point. If there is a predictor, its second-order terms correct the direction.
         """
         seconds_left()
         # A w − λ is the gradient in d of the terms of the Lagrangian other than those of f.
@@ -314,7 +315,8 @@ class Iterate:
     def _longest(self, direction: _Direction) -> tuple[float, float]:
         """Return the longest primal step and the longest dual step, each at most 1.
 
-        After these steps, slacks and multipliers are nonnegative, or in their cones.
+        After these steps, the slacks and multipliers of linear inequalities are nonnegative, and
+        the slacks and multipliers of cones are in their cones.
         """
         part = self.part.longest(direction.part)
         bounds = self.bounds.pairs.longest(*direction.bounds)

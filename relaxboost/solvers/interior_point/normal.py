@@ -36,14 +36,14 @@ class Move(NamedTuple):
     """A solution of Newton's equations, and its products with the game matrix A."""
 
     t: Vector
-    """The step of the unknowns of the relaxation f. The first m entries are the step Δd of the
-    distribution d."""
+    """The Newton step t of the unknowns of the relaxation f. The first m entries are the step Δd of
+    the distribution d."""
     y: Vector
-    """The step y of the weights w of the columns."""
+    """The Newton step y of the weights w of the columns."""
     v: float
-    """The step of the bound v on the edges of all columns."""
+    """The Newton step Δv of the bound v on the edges of all columns."""
     total: float
-    """The step of the multiplier of the equation Σd = 1."""
+    """The Newton step Δλ of the multiplier λ of the equation Σd = 1."""
     margins: Vector
     """The step of the margins of all examples, which follows from the step y of the weights."""
     edges: Vector
@@ -76,8 +76,8 @@ class ColumnScaling(NamedTuple):
     """
 
     D: Vector
-    """The diagonal of the matrix D, shape (n,). For bounds on edges, the entry of a column is the
-    sum of multiplier / slack over the bounds on the edge of this column."""
+    """The diagonal of the matrix D, shape (n,). For bounds on edges, the entry of a column is a sum
+    over the bounds on the edge of this column. The terms of the sum are multiplier / slack."""
     E: Vector
     """The products ε_j D_j of the vector ε and the diagonal D in Newton's equations, shape (n,). If
     edges have only upper bounds, ε_j is 1. If there are also lower bounds, the entry of a column is
@@ -85,14 +85,15 @@ class ColumnScaling(NamedTuple):
     kappa: float
     """The coefficient κ of the step Δv of the bound v in Newton's equations."""
     total: float | None = None
-    """The number `kappa` + Σ E_j² / D_j. None stands for Σ D_j, which is the same number if all
-    bounds are bounds on the edges of columns."""
+    """The number κ + Σ E_j²/D_j, for the fields `kappa`, `E` and `D`. If all bounds are bounds on
+    the edges of columns, the field is None, because this number is then Σ D_j."""
     has_sum: bool = True
-    """Whether Σd = 1 is an equation of the program. If not, the multiplier of Σd = 1 stays 0."""
+    """Whether Σd = 1 is an equation of the program. If it is not, the multiplier of Σd = 1 stays
+    0."""
 
 
 class Normal(ABC):
-    """Newton's equations in a form that can be solved for several right-hand sides."""
+    """Newton's equations of an iteration, in a form that is easy to solve repeatedly."""
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         self._bulk = bulk
@@ -105,7 +106,7 @@ class Normal(ABC):
         """Return an approximate solution of Newton's equations for the right-hand sides."""
 
     def refined(self, right: Right, first: Move) -> Move:
-        """Return the solution `first`, improved by one step of iterative refinement."""
+        """Improve the solution `first` by one step of iterative refinement. Return the result."""
         # The residual is computed from A and K. So the step removes the errors of the factor.
         correction = self.solve(self._residual(right, first))
         pairs = zip(first, correction, strict=True)
@@ -125,12 +126,18 @@ class Normal(ABC):
         )
 
     def _lacking(self, sigma: float, t: Vector) -> float:
-        """Return `sigma` − Σt, the residual of the equation Σd = 1, or 0 without this equation."""
+        """Return the residual `sigma` − Σt of the equation Σd = 1 for the step t of d.
+
+        The result is 0 if the program does not have this equation.
+        """
         return sigma - float(t.sum()) if self._columns.has_sum else 0.0
 
     @property
     def iterations(self) -> int:
-        """The largest number of conjugate gradient iterations so far, or 0 with a factorisation."""
+        """The largest number of conjugate gradient iterations for a right-hand side so far.
+
+        The number is 0 if Newton's equations are solved by a factorisation.
+        """
         return 0
 
 

@@ -21,8 +21,8 @@ class Aim(NamedTuple):
 
     h: Vector
     wanted: Any
-    """Further numbers, from which `Part.change` computes the steps of the slacks and multipliers
-    that were eliminated from Newton's equations."""
+    """The numbers from which `Part.change` computes the steps of the slacks and multipliers that
+    are not unknowns of Newton's equations."""
 
 
 class Part(ABC):
@@ -38,7 +38,7 @@ class Part(ABC):
     """The variables of the program that defines the relaxation f. The first m variables are the
     distribution d over the m examples."""
     count: float
-    """The number by which the sum of slack times multiplier is divided to obtain the mean. For a
+    """The divisor that turns the sum of the products of slack and multiplier into their mean. For a
     linear program, `count` is the number of inequalities. For a cone program, it is the sum of the
     degrees of the cones."""
 
@@ -53,7 +53,7 @@ class Part(ABC):
     @property
     @abstractmethod
     def product(self) -> float:
-        """The sum of slack times multiplier over the constraints of the relaxation f."""
+        """The sum of the products of slack and multiplier over the constraints of f."""
 
     @abstractmethod
     def block(self) -> Block:
@@ -66,14 +66,14 @@ class Part(ABC):
         Parameters
         ----------
         pull : array of shape (m,)
-            The vector A w − λ, which is the gradient in the distribution d of the terms of the
-            Lagrangian other than those of f. A is the game matrix, w contains the weights, and λ is
+            The vector A w − λ, which is the gradient, with respect to the distribution d, of all
+            terms of the Lagrangian except f. A is the game matrix, w contains the weights, and λ is
             the multiplier of the equation Σd = 1.
         centre : float or array
             The target of the step for the product of each slack and its multiplier.
         first : direction, optional
-            The predictor of Mehrotra's method. If it is given, its second-order terms correct the
-            right-hand side.
+            The predictor of Mehrotra's method. If the predictor is given, its second-order terms
+            correct the right-hand side.
         """
 
     @abstractmethod
@@ -87,7 +87,7 @@ class Part(ABC):
 
     @abstractmethod
     def product_after(self, step: float, dual_step: float, change: Any) -> float:
-        """Return the sum of slack times multiplier over the constraints of f after a step.
+        """Return the sum of the products of slack and multiplier of f after a step.
 
         The slacks move by `step` times their entries of the direction `change`, and the multipliers
         move by `dual_step` times their entries.
@@ -98,17 +98,17 @@ class Part(ABC):
         """Return the longest step of the slacks and the longest step of the multipliers.
 
         Each step is a fraction of the direction `change`, and is at most 1. After these steps, all
-        slacks and multipliers of a linear program are nonnegative, and those of a cone program are
-        in their cones.
+        slacks and multipliers of a linear program are nonnegative. The slacks and multipliers of a
+        cone program are in their cones.
         """
 
     def outliers(self, change: Any, step: float, dual_step: float, centre: float) -> Any:
         """Return corrections for the products of slack and multiplier that are far from `centre`.
 
-        The products are those after a step of length `step` in the slacks and of length `dual_step`
-        in the multipliers, along the direction `change`. The caller adds each correction to the
-        target of the product. The result is None for cones, whose products all have the same
-        target.
+        The corrections are for the products after a step along the direction `change`. This step
+        has the length `step` in the slacks and the length `dual_step` in the multipliers. The
+        caller adds each correction to the target of the product. The result is None for cones,
+        whose products all have the same target.
         """
         return None
 

@@ -35,8 +35,8 @@ class _Change(NamedTuple):
 
 
 SIGNS = np.array([[1.0], [-1.0]])
-"""The coefficient of a variable in the slack of its lower bound (+1) and in the slack of its upper
-bound (−1)."""
+"""The coefficients of a variable in the slacks of its bounds: +1 for the lower bound and −1 for the
+upper bound."""
 
 
 class Polyhedron(Part):
@@ -98,8 +98,9 @@ class Polyhedron(Part):
     def _largest(self) -> Vector:
         """The largest absolute entry of each row of the linear program, or 1 if all are zero.
 
-        For the bounds of a row, multiplier / slack depends on the scale of the row. The product of
-        this ratio and the square of the largest entry does not, so different rows can be compared.
+        For the bounds of a row, the ratio multiplier / slack depends on the scale of the row. This
+        ratio times the square of the largest entry does not depend on the scale, so different rows
+        can be compared.
         """
         largest = abs(self._rows).max(axis=1).toarray().ravel()
         return np.where(largest > 0.0, largest, 1.0)
@@ -108,9 +109,10 @@ class Polyhedron(Part):
         """Return the variables (d, z, R(d, z)), each moved strictly between its bounds.
 
         The argument x is (d, z), and R is the matrix of the rows of the linear program. For m
-        examples, the distance of a variable from its bounds is then at least 1 / (10 m), or a tenth
-        of the distance between the two bounds if that is less. For the variables R(d, z), 1 / (10
-        m) is multiplied by the largest entry of the row of R if this entry is greater than 1.
+        examples, the distance of a variable from its bounds is then at least 1 / (10 m), or at
+        least a tenth of the distance between the two bounds if this tenth is smaller. For the
+        variables R(d, z), 1 / (10 m) is multiplied by the largest entry of the row of R if this
+        entry is greater than 1.
         """
         size = self._size
         least = np.full(lower.size, 0.1 / self._m)
@@ -126,7 +128,7 @@ class Polyhedron(Part):
         return np.where(live, SIGNS * (self.x - self._bounds), 1.0)
 
     def _curvature(self) -> Vector:
-        """Return for each variable the sum of multiplier divided by slack over its two bounds.
+        """Return the sum of multiplier divided by slack over the two bounds of each variable.
 
         The variables are d, z and y = R(d, z), where R is the matrix of the rows of the linear
         program. If the two bounds of a variable are equal, the result is a very large number, so

@@ -9,7 +9,7 @@ class Progress:
     """A counter of the consecutive iterations in which an interior point method makes no progress.
 
     An iteration makes progress if its gap, its complementarity or its infeasibility is less than
-    0.9 times the least value in all earlier iterations that made progress.
+    0.9 times the smallest value of all earlier iterations that made progress.
 
     Parameters
     ----------
@@ -26,8 +26,9 @@ class Progress:
         """Record an iteration, and return whether the run is stuck.
 
         A run is stuck after `patience` consecutive iterations without progress. The argument `gap`
-        is the upper bound minus the lower bound. The argument `complementarity` is the mean of
-        slack times multiplier, and `infeasibility` is the size of the residuals of the equations.
+        is the upper bound minus the lower bound. The argument `complementarity` is the mean of the
+        products of slack and multiplier, and `infeasibility` is the size of the residuals of the
+        equations.
         """
         now = np.array([gap, complementarity, infeasibility])
         if (now < 0.9 * self._least).any():

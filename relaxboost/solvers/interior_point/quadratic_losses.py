@@ -46,8 +46,8 @@ class QuadraticIterate(LossIterate):
     over : AtomicSet or L2Ball
         The domain of the weights w.
     gap : float
-        The approximate sum of slack times multiplier at the start. A good choice is the difference
-        between the loss at w and the minimum of the loss.
+        The approximate sum of the products of slack and multiplier at the start. A good choice is
+        the difference between the loss at w and the minimum of the loss.
     """
 
     def __init__(
@@ -70,10 +70,10 @@ class QuadraticIterate(LossIterate):
 
 
 class _Quadratics(Part):
-    """The conjugates of quadratic losses. There are no inequalities.
+    """The conjugates of quadratic losses, as the relaxation in the interior point method.
 
-    The variables d satisfy d + slope + curvature · A w = 0 at an optimum. The equation is linear,
-    so a step of length 1 solves it.
+    The conjugates have no inequalities. The variables d satisfy d + slope + curvature · A w = 0 at
+    an optimum. The equation is linear, so a step of length 1 solves it.
     """
 
     count = 0.0

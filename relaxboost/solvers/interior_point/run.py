@@ -27,7 +27,7 @@ takes 8 bytes."""
 
 MAX_CONE_EXAMPLES = 100_000
 """The largest number of examples for which a relaxation f that is not polyhedral is written as a
-cone program. A row of this program takes some hundred bytes of memory."""
+cone program. A row of this program takes a few hundred bytes of memory."""
 
 FEW_COLUMNS = 1000
 """The number of columns up to which a run uses all columns of a game from the start, because column
@@ -44,12 +44,18 @@ refinement and the bounds make these passes. Newton's equations take further wor
 
 
 def unfit(game: Game) -> str:
-    """Return why the interior point method does not support a game, or "" if it does."""
+    """Return the reason why the interior point method does not support a game.
+
+    The result is "" if the method supports the game.
+    """
     return _unfit_matrix(game) or _unfit_relaxation(game)
 
 
 def _unfit_matrix(game: Game) -> str:
-    """Return why the domain of w or the game matrix is not supported, or "" if both are fit."""
+    """Return the reason why the domain of w or the game matrix is not supported.
+
+    The result is "" if the interior point method supports both.
+    """
     matrix = game.matrix
     if not isinstance(game.over, AtomicSet):
         return (
@@ -70,7 +76,10 @@ def _unfit_matrix(game: Game) -> str:
 
 
 def _unfit_relaxation(game: Game) -> str:
-    """Return why the relaxation f of a game is not supported, or "" if it is."""
+    """Return the reason why the relaxation f of a game is not supported.
+
+    The result is "" if the interior point method supports f.
+    """
     if game.linear_form is not None:
         return ""
     if game.m > MAX_CONE_EXAMPLES:
@@ -96,7 +105,10 @@ def _has_no_rows(game: Game) -> bool:
 
 
 def _has_sieve(game: Game) -> bool:
-    """Return whether a run uses column generation, with only some of the columns at a time."""
+    """Return whether a run uses column generation.
+
+    In a run with column generation, each step uses only some of the columns.
+    """
     matrix = game.matrix
     # Stumps are cheap to price and many, so that all but a few of them wait outside.
     if matrix.implicit:
@@ -122,9 +134,9 @@ def predict_passes(game: Game) -> float:
     """Return the predicted number of passes over the game matrix A in a run to a small gap.
 
     Each iteration factorises a matrix. The order of this matrix is the number of columns in the
-    restricted problem or the number of examples. With column generation, the order is predicted to
-    be a sixth of the largest possible order. The predicted number of iterations is then four times
-    as large, because columns enter and leave.
+    restricted problem or the number of examples. With column generation, the predicted order is a
+    sixth of the largest possible order, and the predicted number of iterations is four times as
+    large, because columns enter and leave.
     """
     n = game.n or 0
     iterations = ITERATIONS
@@ -144,16 +156,17 @@ def predict_passes(game: Game) -> float:
 
 
 def is_matrix_free(game: Game) -> bool:
-    """Return whether a run on the stumps of a game is predicted to factorise no matrix.
+    """Predict whether a run on a game of stumps solves all equations without a factorisation.
 
-    An iteration then takes a few hundred passes over the game matrix A for games of any size.
+    If so, an iteration takes a few hundred passes over the game matrix A, whatever the size of the
+    game.
     """
     is_large = _has_sieve(game) and _predict_restricted(game) > MAX_FACTOR_ORDER
     return is_large and game.matrix.implicit
 
 
 def _predict_restricted(game: Game) -> float:
-    """Return the number of columns that column generation is predicted to use."""
+    """Return the predicted number of columns that column generation uses."""
     return min(game.m, game.n or 0, _max_restricted(game)) / 6.0
 
 
@@ -206,7 +219,7 @@ class InteriorRun(Booster):
     def advance(self, best: Best) -> Booster | None:
         """Take one step, or several steps if the bounds on the value are expensive.
 
-        Return this run, or None if the first step is not possible or if progress has ended.
+        Return this run, or None if the first step is not possible or makes no progress.
         """
         # A cone program is worth many steps, so a round makes up half of the digits that are
         # missing. A gap is often less than the complementarity, so the last rounds stay near tol.
@@ -241,7 +254,7 @@ class InteriorRun(Booster):
                 return
 
     def _step(self) -> bool:
-        """Take a Newton step. Return False if no step was possible or if progress has ended."""
+        """Take a Newton step. Return False if this fails or if the steps make no progress."""
         iterate = self._iterate
         sieve = self._sieve
         self.work += PASSES_PER_ITERATION
@@ -256,7 +269,7 @@ class InteriorRun(Booster):
             return False
 
     def _priced(self) -> float:
-        """Return the largest edge, or |edge| if weights may be negative, at the iterate's d."""
+        """Return the largest edge, or |edge| if weights may be negative, for the current d."""
         if self._sieve is not None:
             return self._sieve.price(self._iterate.d)
         return float(self._over.prices(self._iterate.bounds.edges).max())
@@ -268,7 +281,7 @@ class InteriorRun(Booster):
         greater than the slacks. If this w does not prove a gap of at most the tolerance `tol`, the
         second try omits only the lightest columns, with a total weight of at most `tol` / 4. `d`
         and `active` keep d and w of the last try. Return False if only the second try proves such a
-        gap, because more steps may then help. Return True if the first or neither try proves it.
+        gap, because more steps may then help. Return True in all other cases.
         """
         over = self._over
         w = self._iterate.w
@@ -297,7 +310,7 @@ class InteriorRun(Booster):
         return True
 
     def _repair(self) -> float:
-        """Store a distribution `d` near the current point. Return an upper bound on its penalty."""
+        """Store a feasible distribution d near the current point. Return an upper bound on f(d)."""
         f = self._game.relaxation
         proof = self._iterate.part.proof
         if needs_solver(f) and self._has_proof and proof is not None:
@@ -314,11 +327,11 @@ class InteriorRun(Booster):
 
         A is the game matrix. The relaxed margin F(u) is the minimum over d of ⟨d, u⟩ + f(d), for
         the relaxation f. If `is_quick` is True, the multipliers of the current point prove the
-        bound. Return False if they prove none, and True in all other cases. If `is_quick` and
-        `is_early` are False, the bound is exact, and may require the solution of a cone program. If
-        only `is_early` is True, no bound is computed, because the loop over the rounds computes the
-        exact bound later. The argument `penalty` is an upper bound on f(d), and `upper` is an upper
-        bound on the value.
+        bound. Return False if these multipliers prove no bound, and True in all other cases. If
+        `is_quick` and `is_early` are False, the bound is exact, and may require the solution of a
+        cone program. If only `is_early` is True, no bound is computed, because the loop over the
+        rounds computes the exact bound later. The argument `penalty` is an upper bound on f(d), and
+        `upper` is an upper bound on the value.
         """
         f = self._game.relaxation
         u = self.active.u
@@ -341,8 +354,8 @@ def _program_of(game: Game) -> tuple[LinearForm | ConeForm, bool]:
 
     The relaxed margin F(u) is the minimum over d of ⟨d, u⟩ + f(d), where f is the relaxation. If f
     is a linear program and F needs no solver, the result is this program and False. Otherwise the
-    result is the cone form of f and True. If the cones of this form are half lines, the cone form
-    is returned as a linear program with the same rows. `Bounds.near_witness` accepts the
+    program is the cone form of f, and the second result is True. A cone form with only half lines
+    is converted to a linear program with the same rows. `Bounds.near_witness` accepts the
     multipliers of these rows.
     """
     cones = game.cone_form if game.linear_form is None or needs_solver(game.relaxation) else None

@@ -12,7 +12,7 @@ from relaxboost.solvers.interior_point.iterate import Iterate
 
 
 class Sieve:
-    """All columns of a game, of which only some are in the restricted problem at a time.
+    """All columns of a game, and the selection of the columns in the restricted problem.
 
     The interior point method computes its steps from the columns in the restricted problem. Columns
     enter and leave this problem during the run. Every step ends with a pass over all columns, so
@@ -22,7 +22,7 @@ class Sieve:
     that limit the step then enter the restricted problem. Between two columns with neighbouring
     indices in the restricted problem, at most one column of each sign enters in a step. If the
     columns are stumps (cuts of a feature at a threshold), neighbouring columns are similar. A
-    column that left and returned does not leave again, so the number of changes is bounded.
+    column that left and returned does not leave a second time, so the number of changes is bounded.
 
     Parameters
     ----------
@@ -53,10 +53,10 @@ class Sieve:
             columns = columns[spread(0, columns.size, most // 2)]
         self._restrict_to(columns)
         self.edges = np.zeros(whole.n)
-        """The edges of all columns at the last distribution d for which `price` was called."""
+        """The edges of all columns for the distribution d of the last call of `price`."""
 
     def _restrict_to(self, columns: Whole) -> None:
-        """Restrict the problem to the columns with the indices `columns`, which are sorted."""
+        """Reduce the restricted problem to the columns with the sorted indices `columns`."""
         self.columns = columns
         self.bulk = self._whole.restricted(columns)
 
@@ -95,7 +95,8 @@ class Sieve:
         """Remove idle columns from the restricted problem.
 
         A column is idle if its weight is small and if Newton's equations hardly change without it.
-        The columns are removed only if they are more than a tenth of the restricted problem.
+        The method removes the idle columns only if they are more than a tenth of the columns in the
+        restricted problem.
         """
         # If a column has less than this part of the usual curvature, Newton's equations hardly
         # change without it: the part is a third of the digits of a double.

@@ -91,10 +91,10 @@ class SmoothWeights:
         return ball_scaling(D, self.w, self._room(self.w), self.v)
 
     def target(self, centre: float, predictor: _Change | None) -> float:
-        """Return the target for slack times multiplier of the ball ‖w‖ <= radius in a step.
+        """Return the target of a step for the product of the slack of the ball and its multiplier.
 
-        The slack is (radius² − ‖w‖²)/2. The target is `centre`, plus the second-order terms of the
-        predictor if there is one.
+        The slack of the ball ‖w‖ <= radius is (radius² − ‖w‖²)/2. The target is `centre`, plus the
+        second-order terms of the predictor if there is one.
         """
         if predictor is not None:
             y = predictor.y
@@ -105,28 +105,28 @@ class SmoothWeights:
         """Return the right-hand sides of the two Newton equations for the weights and for v.
 
         The number v is the multiplier of the ball ‖w‖ <= radius. The argument `target` is the value
-        of v (radius² − ‖w‖²)/2 that the step should lead to.
+        of v (radius² − ‖w‖²)/2 after the step.
         """
         q = self._curvature * self.w - self.edges
         return q, target / self.v - self._room(self.w) if self.count else 0.0
 
     def change(self, target: float, move: Move) -> _Change:
-        """Return the steps of the weights and of the multiplier of the ball, taken from `move`."""
+        """Return the step of the weights and the step of the multiplier of the ball."""
         return _Change(move.y, move.v)
 
     def product_after(self, step: float, dual_step: float, y: Vector, v: float) -> float:
-        """Return the product of slack and multiplier of the ball ‖w‖ <= radius after two steps.
+        """Return the product of the slack of the ball and its multiplier after a step.
 
-        The slack is (radius² − ‖w‖²)/2. The multiplier moves by `step` times the argument `v`, and
-        w moves by `dual_step` times the argument `y`.
+        The slack of the ball ‖w‖ <= radius is (radius² − ‖w‖²)/2. The multiplier moves by `step`
+        times the argument `v`, and w moves by `dual_step` times the argument `y`.
         """
         return self._room(self.w + dual_step * y) * (self.v + step * v)
 
     def longest(self, y: Vector, v: float) -> tuple[float, float]:
-        """Return the longest step of the multiplier v and that of the weights w, each at most 1.
+        """Return the longest step of the multiplier v and the longest step of the weights w.
 
-        The multiplier of the ball ‖w‖ <= radius moves along the argument `v` and remains
-        nonnegative. The weights move along `y` and remain in the ball.
+        Each step is at most 1. The multiplier of the ball ‖w‖ <= radius moves along the argument
+        `v` and remains nonnegative. The weights move along `y` and remain in the ball.
         """
         if not self.count:
             return 1.0, 1.0
@@ -134,7 +134,7 @@ class SmoothWeights:
         return (min(1.0, -self.v / v) if v < 0.0 else 1.0), min(1.0, end)
 
     def go(self, step: float, dual_step: float, change: _Change, d: Vector, v: float) -> None:
-        """Move the weights w by `dual_step` times their entries of `change`.
+        """Move the weights w by `dual_step` times their step in `change`.
 
         The arguments `d` and `v` are the new vector d and the new multiplier of the ball.
         """

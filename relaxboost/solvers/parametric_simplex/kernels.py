@@ -12,28 +12,28 @@ from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.compiled import njit
 
 BLOCK = 32
-"""The number of rank-one updates of the tableau that are collected and then added together. With a
-larger number, a row or a column of the tableau would take longer to compute. With a smaller number,
-all entries of the tableau would be read more often."""
+"""The number of rank-one updates that are collected before they are added to the stored tableau.
+With a larger number, the computation of a row or a column of the tableau takes longer. With a
+smaller number, the program reads all entries of the tableau more often."""
 
 
 class Tolerances(NamedTuple):
     """The tolerances of the simplex method, for margin matrices with entries in [-1, 1]."""
 
     feasible: float = 1e-12
-    """The largest violation of a bound that the pivots treat as a rounding error. A basis is
-    accepted as optimal if no violation is more than ten times as large."""
+    """The largest violation of a bound that the pivots treat as a rounding error. The method
+    accepts a basis as optimal if no violation exceeds ten times this number."""
     pivot: float = 1e-9
-    """The smallest pivot element. Smaller pivot elements and smaller weights of hypotheses count as
-    zero."""
+    """The smallest pivot element that the solver accepts. The solver treats smaller pivot elements
+    and smaller weights of hypotheses as zero."""
     relative: float = 1e-6
     """The largest relative rounding error that the solver accepts. A pivot element is computed from
-    its row and from its column. If the two results differ by more than this fraction, the basis
-    counts as singular. In a QR factorisation, diagonal entries of R below this number count as
-    zero."""
+    its row and from its column. If the two results differ by more than this fraction, the solver
+    treats the basis as singular. In a QR factorisation, the solver treats diagonal entries of R
+    below this number as zero."""
     residual: float = 1e-13
-    """The largest residual of the equations between basic and nonbasic variables that is left
-    unchanged. A larger residual is reduced by a step of iterative refinement."""
+    """The largest residual of the equations between basic and nonbasic variables that the method
+    tolerates. A larger residual is reduced by a step of iterative refinement."""
     shift_x: float = 1e-3
     """The amount by which the bounds of the variables are perturbed, as a fraction of the mean
     weight 1/m of an example."""
@@ -50,16 +50,18 @@ class PivotOutcome(IntEnum):
     """The reason why the kernel `follow` stopped its pivots."""
 
     DONE = 0
-    """The parameter t of the linear program has reached 0."""
+    """The pivots stopped because the parameter t of the linear program has reached 0."""
     FULL = 1
-    """The tableau has no space for another pending update. `Tableau.apply` has to add the pending
-    updates to the stored array before the next pivot."""
+    """The pivots stopped because the tableau has no space for another pending update.
+    `Tableau.apply` has to add the pending updates to the stored array before the next pivot."""
     NO_COLUMN = 2
-    """A variable has to leave the basis, but no nonbasic variable in the tableau can enter."""
+    """The pivots stopped because a variable has to leave the basis, but no nonbasic variable in the
+    tableau can enter the basis."""
     NO_ROW = 3
-    """A variable has to enter the basis, but no basic variable in the tableau reaches a bound."""
+    """The pivots stopped because a variable has to enter the basis, but no basic variable in the
+    tableau reaches a bound."""
     SINGULAR = 4
-    """The basis is singular, or the rounding errors have become too large."""
+    """The pivots stopped because the basis is singular or the rounding errors are too large."""
 
 
 class Tableau(NamedTuple):
@@ -117,13 +119,13 @@ class SimplexState(NamedTuple):
     """
 
     basic: Whole
-    """The index of the basic variable of each row of the tableau."""
+    """The index of the variable that is basic in each row of the tableau."""
     nonbasic: Whole
-    """The index of the nonbasic variable of each column of the tableau."""
+    """The index of the variable that is nonbasic in each column of the tableau."""
     side: Vector
-    """A number for each variable: 1 for a nonbasic variable at its lower bound, −1 for a nonbasic
-    variable at its upper bound, and 0 for the sum Σd, which is fixed to 1. The numbers of basic
-    variables are not used."""
+    """The bound at which each variable lies: 1 for a nonbasic variable at its lower bound, −1 for a
+    nonbasic variable at its upper bound, and 0 for the sum Σd, which is fixed to 1. The numbers of
+    basic variables are not used."""
     x: Array
     """The values of all variables at t = 0, and their slopes in the parameter t of the linear
     program."""
@@ -224,10 +226,11 @@ def follow(tableau: Tableau, state: SimplexState, t: float) -> tuple[PivotOutcom
 
 @njit()
 def _breakpoint(value: float, slope: float, best: float) -> float:
-    """Return the t at which value + t slope becomes negative while t decreases.
+    """Return the t at which the number value + t · slope becomes negative while t decreases to 0.
 
-    The parameter t of the linear program decreases to 0. Return `best` if there is no such t above
-    `best`, or if `value` is not below minus the feasibility tolerance.
+    t is the parameter of the linear program, and the number changes linearly with t. `best` is the
+    largest breakpoint found so far. Return `best` if there is no such t above `best`, or if `value`
+    is at least minus the feasibility tolerance.
     """
     if value < -TOLERANCES.feasible and slope > 0.0 and -value > best * slope:
         return -value / slope
@@ -236,11 +239,12 @@ def _breakpoint(value: float, slope: float, best: float) -> float:
 
 @njit()
 def _primal_breakpoint(state: SimplexState) -> tuple[float, int, bool]:
-    """Return the largest t at which a basic variable reaches a bound, the row, and which bound.
+    """Return the largest t at which a basic variable reaches a bound, its row, and the bound.
 
-    t is the parameter of the linear program, with which bounds and costs change linearly. The row
-    is the row of the variable in the tableau, or −1 if no variable reaches a bound at a t above 0.
-    The third result is True if the variable reaches its upper bound, and False otherwise.
+    t is the parameter of the linear program, with which bounds and costs change linearly. The
+    second result is the row of the variable in the tableau, or −1 if no variable reaches a bound at
+    a t above 0. The third result is True if the variable reaches its upper bound, and False
+    otherwise.
     """
     best = 0.0
     row = -1
@@ -263,11 +267,11 @@ def _primal_breakpoint(state: SimplexState) -> tuple[float, int, bool]:
 
 @njit()
 def _dual_breakpoint(state: SimplexState) -> tuple[float, int]:
-    """Return the largest t at which the sign of a reduced cost changes, and the column.
+    """Return the largest t at which a reduced cost changes its sign, and its column.
 
     t is the parameter of the linear program, with which bounds and costs change linearly. The
-    column is the column of the nonbasic variable in the tableau, or −1 if no reduced cost changes
-    its sign at a t above 0.
+    second result is the column of the nonbasic variable in the tableau, or −1 if no reduced cost
+    changes its sign at a t above 0.
     """
     best = 0.0
     column = -1
@@ -282,13 +286,13 @@ def _dual_breakpoint(state: SimplexState) -> tuple[float, int]:
 
 @njit()
 def _harris(rates: Vector, rooms: Vector) -> int:
-    """Return the index of the variable that reaches its bound first, or −1 if none does.
+    """Return the index of the variable that reaches its bound first, or −1 if there is none.
 
-    `rooms` contains the distances of the variables from their bounds, and `rates` the speeds at
-    which these distances shrink. The ratio test of Harris (1973, Math. Programming 5) enlarges each
-    distance by the feasibility tolerance, so several variables may count as first. The function
-    selects the variable with the largest rate, because large pivot elements cause small rounding
-    errors.
+    `rooms` contains the distances of the variables from their bounds. `rates` contains the speeds
+    at which these distances decrease. The ratio test of Harris (1973, Math. Programming 5) enlarges
+    each distance by the feasibility tolerance, so several variables may count as first. The
+    function selects the variable with the largest rate, because large pivot elements cause small
+    rounding errors.
     """
     # The first pass finds the largest step within all enlarged distances.
     step = np.inf
@@ -325,12 +329,12 @@ def _dual_ratio_test(row: Vector, to_upper: bool, state: SimplexState, t: float)
 
 @njit()
 def _primal_ratio_test(column: Vector, q: int, state: SimplexState, t: float) -> tuple[int, bool]:
-    """Return the row whose variable reaches a bound first in a primal simplex step, and the bound.
+    """Return the row of the variable that leaves the basis in a primal simplex step, and its bound.
 
-    In this step the nonbasic variable of column q moves away from its bound. The first result is −1
-    if no variable reaches a bound. It is the number of rows if the variable of column q reaches its
-    other bound first. The second result is True if the variable of the row reaches its upper bound,
-    and False otherwise.
+    In this step the nonbasic variable of column q moves away from its bound, until the variable of
+    some row reaches a bound. The first result is −1 if no variable reaches a bound. If the variable
+    of column q reaches its other bound first, the first result is the number of rows. The second
+    result is True if the variable of the row reaches its upper bound, and False otherwise.
     """
     size = column.size
     entering = state.nonbasic[q]
@@ -356,11 +360,11 @@ def _primal_ratio_test(column: Vector, q: int, state: SimplexState, t: float) ->
 
 @njit()
 def _move(k: int, step: float, column: Vector, entering: int, state: SimplexState) -> None:
-    """Move a nonbasic variable by `step`, and the basic variables according to the tableau.
+    """Move a nonbasic variable by `step`, and update the basic variables by the tableau.
 
-    If k is 0, the values at the parameter t = 0 of the linear program are moved. If k is 1, the
-    slopes in t are moved. `entering` is the index of the nonbasic variable, and `column` is its
-    column in the tableau.
+    If k is 0, the function changes the values at t = 0, where t is the parameter of the linear
+    program. If k is 1, the function changes the slopes in t. `entering` is the index of the
+    nonbasic variable, and `column` is its column in the tableau.
     """
     for r in range(column.size):
         state.x[k, state.basic[r]] += step * column[r]
@@ -369,7 +373,7 @@ def _move(k: int, step: float, column: Vector, entering: int, state: SimplexStat
 
 @njit()
 def _flip_bound(column: Vector, q: int, state: SimplexState) -> None:
-    """Move the nonbasic variable of column q to its other bound, and adapt the basic variables."""
+    """Move the nonbasic variable of column q to its other bound, and update the basic variables."""
     j = state.nonbasic[q]
     bounds = state.upper if state.side[j] > 0.0 else state.lower
     for k in range(2):
@@ -383,9 +387,9 @@ def _flip_bound(column: Vector, q: int, state: SimplexState) -> None:
 def _exchange(
     row: Vector, column: Vector, r: int, q: int, to_upper: bool, state: SimplexState
 ) -> None:
-    """Exchange the variables of row r and column q between the basis and the nonbasic variables.
+    """Pivot: exchange the basic variable of row r and the nonbasic variable of column q.
 
-    The variable of row r leaves the basis. It moves to its upper bound if `to_upper` is True, and
+    The variable of row r leaves the basis and moves to its upper bound if `to_upper` is True, and
     to its lower bound otherwise. `row` and `column` are row r and column q of the tableau.
     """
     leaving = state.basic[r]

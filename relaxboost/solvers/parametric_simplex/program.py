@@ -30,15 +30,16 @@ MAX_ENTRIES = 10_000_000
 array. Ten million doubles take 80 MB."""
 
 Lost = np.linalg.LinAlgError
-"""The error that is raised if the simplex method cannot continue, or has used up its budget."""
+"""The error that is raised if the simplex method cannot continue or has used up its budget."""
 
 
 def linear_program(game: Game) -> LinearForm | None:
     """Return the costs and bounds of the relaxation f for the linear program of a game.
 
     Return None if f is not a linear cost with finite bounds, or if the domain of the weights is
-    neither a ball nor a simplex. Return None also if the margin matrix is stored as an array and
-    has more than `MAX_ENTRIES` entries. The matrix of all stumps is not stored, and may be larger.
+    neither a ball nor a simplex. The result is also None if the margin matrix is stored as an array
+    and has more than `MAX_ENTRIES` entries. The matrix of all stumps is not stored, and may be
+    larger.
     """
     form = game.linear_form
     if form is None or form.rows is not None or not np.isfinite(form.upper).all():
@@ -55,9 +56,9 @@ def near_vertex(solution: Solution) -> bool:
 
     At a vertex, the number of examples whose weight d_i lies strictly between its bounds is about
     the number of hypotheses with nonzero weight. Other solutions have more such examples. The
-    number of such examples is the predicted number of pivots, and also of rows and of columns of
-    the tableau. The result is True if this tableau is small enough, and if the pivots are predicted
-    to cost at most a third of the work of the interior point method.
+    number of such examples is the predicted number of pivots. It is also the predicted number of
+    rows and of columns of the tableau. The result is True if this tableau is small enough, and if
+    the pivots are predicted to cost at most a third of the work of the interior point method.
     """
     game = solution.game
     form = linear_program(game)
@@ -73,7 +74,7 @@ def near_vertex(solution: Solution) -> bool:
 
 
 def bound_distances(form: LinearForm, d: Vector, price: Vector) -> tuple[Vector, Vector]:
-    """Return the distance of each example from the threshold price, and from the nearer bound.
+    """Return the distance of each example from the threshold price and from its nearer bound.
 
     The first array contains the price of each example minus the threshold price. The second array
     contains the distance of each entry of d from the nearer of its two bounds. In the distribution
@@ -97,7 +98,7 @@ def bound_distances(form: LinearForm, d: Vector, price: Vector) -> tuple[Vector,
 
 
 class GameProgram:
-    """The products with the margin matrix A of a game, and the budget of passes for them.
+    """The products with the margin matrix A of a game, and the budget of passes for these products.
 
     If weights may be negative, the linear program has two columns for each hypothesis: one for the
     hypothesis and one for its negative. The columns of the negatives come last.
@@ -107,7 +108,8 @@ class GameProgram:
     game : Game
         A game for which `linear_program` returns a linear program.
     budget : float
-        The number of passes over A that may be spent. A pass is one product of A with a vector.
+        The largest number of passes over A that the simplex method may take. A pass is one product
+        of A with a vector.
     """
 
     def __init__(self, game: Game, budget: float) -> None:
@@ -120,7 +122,8 @@ class GameProgram:
         self.m = self._bulk.m
         self.n = self._bulk.n
         self.signed = 2 * self.n if self.over.two_sided else self.n
-        """The number of hypotheses, or twice this number if weights may be negative."""
+        """The number of signed hypotheses: the number of hypotheses, or twice this number if
+        weights may be negative."""
         self.total = self.m + 1 + self.signed
         """The index of the last variable of the linear program, which is the sum Σd."""
 
@@ -165,11 +168,14 @@ class GameProgram:
         return self._bulk.margins(self.combine(weights))
 
     def combine(self, weights: Vector) -> Vector:
-        """Return the weight of each hypothesis minus the weight of its negative, if any."""
+        """Return the signed weight of each hypothesis.
+
+        This is the weight of the hypothesis minus the weight of its negative, if there is one.
+        """
         return weights[: self.n] - weights[self.n :] if self.over.two_sided else weights
 
     def separate(self, w: Vector) -> Vector:
-        """Return nonnegative weights of all hypotheses, followed by those of their negatives.
+        """Return nonnegative weights of all hypotheses, followed by the weights of their negatives.
 
         A negative weight in `w` becomes a positive weight of the negated hypothesis. If weights
         must not be negative, the result is `w`.

@@ -34,7 +34,7 @@ from relaxboost.solvers.parametric_simplex.start import crash_basis
 
 
 class ParametricSimplex:
-    """A basis of the linear program of a game, from which `solve` moves to another game's optimum.
+    """A basis of the linear program of a game, from which `solve` finds the optimum of other games.
 
     After a call of `solve`, the basis is optimal. The next call can move from this optimum to the
     optimum of a game with the same matrix and domain, but with other caps or costs of the examples.
@@ -59,7 +59,7 @@ class ParametricSimplex:
     """
 
     margins: Vector
-    """The margin of each example for the weights w that `solve` returned last, shape (m,)."""
+    """The margin of each example for the weights w of the last call of `solve`, shape (m,)."""
 
     def __init__(self, game: Game, near: Solution, budget: float) -> None:
         form = linear_program(near.game)
@@ -76,7 +76,7 @@ class ParametricSimplex:
         self._evaluate(form, 0.0)
 
     def fits(self, game: Game) -> bool:
-        """Return whether a game has the same matrix and the same domain as this object."""
+        """Return whether a game has the matrix and the domain of the game of this basis."""
         return game.matrix is self._program.matrix and game.over == self._program.over
 
     def solve(self, game: Game, clock: Clock, budget: float) -> tuple[Vector, Vector]:
@@ -119,10 +119,11 @@ class ParametricSimplex:
                 return self._state.x[0, : self._program.m].copy(), self._program.combine(weights)
 
     def _violation(self) -> float:
-        """Return the largest violation of a bound by a variable, or of a sign by a reduced cost.
+        """Return the largest violation of the conditions for an optimal basis.
 
-        The variables, the bounds and the reduced costs are those at the parameter t = 0, where the
-        linear program is that of the game.
+        A violation is the distance of a variable from its bounds, or the size of a reduced cost
+        with the wrong sign. The violation is evaluated at the parameter t = 0, where the linear
+        program is that of the game.
         """
         _, _, side, x, z, lower, upper = self._state
         primal = max((lower[0] - x[0]).max(), (x[0] - upper[0]).max())
@@ -134,8 +135,8 @@ class ParametricSimplex:
         """Add variables to the tableau that violate a bound, or that are close to a violation.
 
         Return whether any variable was added. `outcome` is the reason why the last pivots ended. If
-        this reason is that no variable of the tableau could enter or leave the basis, variables are
-        added even if none violates a bound.
+        the pivots ended because no variable of the tableau could enter or leave the basis, the
+        method adds variables even if no variable violates a bound.
         """
         m = self._program.m
         basic, nonbasic, side, x, z, _, _ = self._state
@@ -169,7 +170,8 @@ class ParametricSimplex:
             bound.
         loose : bool array
             An array that marks the columns of nonbasic examples in the tableau, or the rows of
-            basic slacks. These columns or rows are there only because a later pivot may need them.
+            basic slacks. The tableau contains these columns or rows only because a later pivot may
+            need them.
         at_least_some : bool
             Whether the result contains variables even if no variable violates a bound.
         """
@@ -236,7 +238,7 @@ class ParametricSimplex:
     # Values of the variables
 
     def _evaluate(self, form: LinearForm, t: float) -> None:
-        """Set the bounds of the examples to those of `form`, and recompute all variables.
+        """Set the bounds of the examples to the bounds of `form`, and recompute all variables.
 
         The values and the reduced costs of the variables are computed at the parameter t of the
         linear program by products with the margin matrix. Iterative refinement removes the rounding
@@ -258,8 +260,9 @@ class ParametricSimplex:
     def _place_nonbasic(self, k: int) -> None:
         """Set the nonbasic variables to their bounds.
 
-        The bounds change linearly with the parameter t of the linear program. If k is 0, the values
-        of the nonbasic variables at t = 0 are set. If k is 1, their slopes in t are set.
+        The bounds change linearly with the parameter t of the linear program. If k is 0, the method
+        sets the values of the nonbasic variables at t = 0. If k is 1, the method sets the slopes of
+        these variables in t.
         """
         m = self._program.m
         basic, nonbasic, side, x, _, lower, upper = self._state
@@ -288,10 +291,10 @@ class ParametricSimplex:
     def _price(self, form: LinearForm) -> None:
         """Compute the reduced costs of all examples and of the largest edge v.
 
-        These reduced costs follow from those of the slacks, which are the weights of the
-        hypotheses, and from the reduced cost of the sum Σd, where d is the distribution over the
-        examples. If the computed reduced costs of basic variables are not 0, the reduced costs of
-        the nonbasic variables are corrected.
+        These reduced costs follow from the reduced costs of the slacks, which are the weights of
+        the hypotheses, and from the reduced cost of the sum Σd, where d is the distribution over
+        the examples. Rounding may make the computed reduced costs of basic variables different from
+        0. The method then corrects the reduced costs of the nonbasic variables.
         """
         m = self._program.m
         state = self._state
@@ -307,9 +310,9 @@ class ParametricSimplex:
     def _reduced_costs(self, form: LinearForm) -> Vector:
         """Return the reduced costs of all examples and of the largest edge.
 
-        They are computed from the reduced costs of the slacks of the hypotheses and of the sum Σd,
-        where d is the distribution over the examples. The margins of the examples for the current
-        weights are stored in `margins`.
+        The method computes these reduced costs from the reduced costs of the slacks of the
+        hypotheses and of the sum Σd, where d is the distribution over the examples. It stores the
+        margins of the examples for the current weights in `margins`.
         """
         program = self._program
         z = self._state.z[0]
@@ -320,10 +323,12 @@ class ParametricSimplex:
     # The way from t = 1 to t = 0
 
     def _start_at_one(self, old: LinearForm, new: LinearForm) -> None:
-        """Let the bounds change linearly from those of `old` at t = 1 to those of `new` at t = 0.
+        """Prepare the pivots from the linear program of `old` to the linear program of `new`.
 
-        t is the parameter of the linear program. The costs are those of `new` for every t.
-        Perturbations of the bounds and the reduced costs make the current basis optimal at t = 1.
+        t is the parameter of the linear program. The bounds change linearly from the bounds of
+        `old` at t = 1 to the bounds of `new` at t = 0. The costs are the costs of `new` for every
+        t. Perturbations of the bounds and the reduced costs make the current basis optimal at t =
+        1.
         """
         m = self._program.m
         state = self._state
@@ -396,8 +401,8 @@ class ParametricSimplex:
 def _interpolate(old: LinearForm, new: LinearForm, t: float) -> LinearForm:
     """Return the linear program at the parameter t.
 
-    The bounds change linearly from those of `old` at t = 1 to those of `new` at t = 0. The costs
-    are those of `new`.
+    The bounds change linearly from the bounds of `old` at t = 1 to the bounds of `new` at t = 0.
+    The costs are the costs of `new` for every t.
     """
     if t == 0.0:
         return new

@@ -82,7 +82,7 @@ def _independent(entries: Array) -> tuple[Whole, Whole]:
     """Return indices of rows and columns for which the basis of `crash_basis` is not singular.
 
     `entries` contains the margins of the chosen examples (rows) for the chosen hypotheses
-    (columns). The result has as many indices of rows as of columns. The function subtracts the
+    (columns). The numbers of rows and columns in the result are equal. The function subtracts the
     first row and the first column from the matrix, which eliminates the largest edge v and the sum
     Σd from the equations. A QR factorisation with column pivoting then selects independent columns.
     A second factorisation selects independent rows of these columns.
@@ -98,7 +98,7 @@ def _independent(entries: Array) -> tuple[Whole, Whole]:
 
 
 def _pivot_columns(matrix: Array) -> Whole:
-    """Return the indices of linearly independent columns of a matrix, as many as possible."""
+    """Return the indices of a largest set of linearly independent columns of a matrix."""
     if not matrix.size:
         return np.empty(0, dtype=np.int64)
     # The diagonal entries of R decrease. Entries near 0 show columns that depend on others.
