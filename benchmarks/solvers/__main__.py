@@ -8,6 +8,9 @@ Examples:
   python -m benchmarks.solvers --limit 10 --only 'noisy-*'
   python -m benchmarks.solvers --suite mine.toml --peers auto,highs-ipm,clarabel --json
   python -m benchmarks.solvers --peers auto,mine:prepare
+
+In the last example, mine.prepare(game) returns a function run(tol, seconds), which is called once
+and returns d and w, or None for either.
 """
 
 from __future__ import annotations

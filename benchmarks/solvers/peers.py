@@ -289,6 +289,9 @@ PEERS: dict[str, Peer] = {
 def peer_called(name: str) -> Peer:
     """Return a peer by its name, or a user's: ``module:function`` names its `prepare`.
 
+    ``prepare(game)`` returns ``run(tol, seconds)``, which is called once and returns d and w, or
+    None for either.
+
     Raises
     ------
     InputError

@@ -66,9 +66,9 @@ class MLPBoost(SmoothedMethod):
         check_polyhedral("MLPBoost()", game, 'method="auto"')
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return the bound max(2, 64 R (r/tol)²) on the rounds, or nan if the user chose β.
+        """Return the bound max(2, 64 H (r/tol)²) on the rounds, or nan if the user chose β.
 
-        R is the range of the entropy over the distributions at which the relaxation is finite, or
+        H is the range of the entropy over the distributions at which the relaxation is finite, or
         of the binary entropy over all distributions. r is the radius of the l1 ball or the size of
         the simplex. The result is also nan if the weak learner may miss the best hypothesis.
         """

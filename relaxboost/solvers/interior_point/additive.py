@@ -4,8 +4,15 @@ A stump is a cut of a feature at a threshold. The matrix of the equations is tha
 additive model, which is a sum of one function of each feature. The cuts divide the values of a
 feature into intervals, which are the levels of the feature. The function of the feature is constant
 on each level. The matrix is never formed. Its product with a vector takes two passes over the
-levels of all examples. The page Mathematics, "Cuts are an additive model", derives the matrix and
-its preconditioner.
+levels of all examples.
+
+Up to the labels, A y is a function u(x) = Σ u_f(x_f) of the features f, which jumps by 2 y_j at cut
+j. For a diagonal matrix Θ with the entries θ_i of the examples i,
+
+    yᵀ (Aᵀ Θ⁻¹ A + D⁻¹) y = Σ u(x_i)²/θ_i + Σ (jump at cut j)²/(4 D_j).
+
+The preconditioner adds two solutions: that for each feature by itself, which is tridiagonal, and
+that for all features together, restricted to some cuts with large D_j.
 
 References
 ----------

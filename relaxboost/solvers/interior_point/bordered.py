@@ -3,8 +3,13 @@
 K is the matrix that f adds to Newton's equations. An unknown is in the border if its row of K has
 more than √m entries, where m is the number of examples. Without the border, K is often block
 diagonal, and each block contains at most one entry of the distribution d. The rows and columns of
-K⁻¹ for d then form a diagonal matrix plus a matrix of low rank. The page Mathematics, "Rows, and
-the border", derives the equations.
+K⁻¹ for d then form a diagonal matrix plus a matrix of low rank.
+
+For a linear program with the variables x = (d, z) and rows y = R x with multipliers η, K is
+[Θ, Rᵀ; R, −Θ_y⁻¹]. The diagonals Θ and Θ_y contain multiplier divided by slack of the bounds on x
+and y. With the border last, K = [F, V; Vᵀ, C], and block elimination gives
+
+    K⁻¹ = [F⁻¹, 0; 0, 0] + [−Y; I] T⁻¹ [−Yᵀ, I],    Y = F⁻¹ V,    T = C − Vᵀ Y.
 """
 
 from __future__ import annotations

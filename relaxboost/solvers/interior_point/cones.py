@@ -3,7 +3,11 @@
 The slack s is in the interior of its cone, and the multiplier z is in the interior of the dual
 cone. Each cone adds the equations dz + H ds = r to Newton's equations, where ds and dz are the
 steps of s and z, and r is a right-hand side. The scaling matrix H is symmetric and satisfies H s =
-z. The page Mathematics, "Cones", describes H for each kind of cone.
+z.
+
+For second-order cones, H is the scaling of Nesterov and Todd, a multiple of the identity plus two
+outer products with the signs + and −. For exponential cones with the barrier F, H also maps −∇F*(z)
+to −∇F(s), and is otherwise as near as possible to μ ∇²F(s) (Tunçel 2001; Dahl & Andersen 2022).
 """
 
 from __future__ import annotations

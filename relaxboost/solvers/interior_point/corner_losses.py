@@ -48,6 +48,9 @@ class LossIterate(Iterate):
     game minimises −⟨at, d⟩ plus the maximum over w of ⟨d, A w⟩. The class `Iterate` defines the
     step.
 
+    The dual program follows from the equation p_n max(low_n r, high_n r) = max of p_n z_n r over
+    low_n <= z_n <= high_n, for the residual r = f_n − at_n.
+
     Parameters
     ----------
     bulk : Bulk

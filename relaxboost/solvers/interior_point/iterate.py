@@ -90,8 +90,8 @@ class Iterate:
     edges, and r is the radius of the set W of the weights w. The constraints are Σd = 1, the bounds
     on the edges in `EdgeBounds`, and the constraints of the relaxation f in `Part`. All
     inequalities hold strictly from the start. The equations need not hold at the start, and their
-    residuals converge to zero. The page Mathematics, "The interior point method", derives the
-    equations.
+    residuals converge to zero. The module `normal` has the equations of
+    a step.
 
     Parameters
     ----------

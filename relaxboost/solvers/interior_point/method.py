@@ -27,7 +27,7 @@ class InteriorPoint(Method):
     bounds on single variables, the factorised matrix contains only some of the stumps. Stumps then
     enter and leave the matrix during the run, and the method needs thirty to a hundred rounds. If
     there are many examples and many stumps, matrix-free conjugate gradients replace the
-    factorisation. The page Mathematics derives the equations.
+    factorisation. The page Mathematics has the equations.
 
     References
     ----------

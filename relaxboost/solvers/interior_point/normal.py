@@ -2,14 +2,19 @@
 
 The unknowns are four Newton steps: the step t of the unknowns of the relaxation f, the step y of
 the weights w, the step Δv of the bound v on all edges, and the step Δλ of the multiplier λ of the
-equation Σd = 1. The page Mathematics, "Newton's equations", derives the equations
+equation Σd = 1. They solve the equations
 
     K t + A y − 1 Δλ = h        Aᵀ t − D⁻¹ y − ε Δv = q
     κ Δv − εᵀ y      = s        1ᵀ t                = σ
 
 K is the matrix of f, and A is the game matrix. A and the vector 1 of ones multiply only the entries
-of t for the distribution d. The diagonal matrix D, the vector ε and the number κ depend on w and v.
-The right-hand sides are h, q, s and σ.
+of t for the distribution d. The right-hand sides are h, q, s and σ.
+
+The equations are the linearised conditions of the central path. For bounds on edges, column j of A
+has the slacks s_j± = v ∓ ⟨a_j, d⟩ with the multipliers w_j±, and w = w⁺ − w⁻. On the central path
+every slack times its multiplier is μ. With ϑ± = w±/s±, the elimination of all slacks and
+multipliers leaves the equations above, where D = ϑ⁺ + ϑ⁻, ε = (ϑ⁺ − ϑ⁻)/D and κ = Σ D_j (1 − ε_j²).
+Over a simplex the terms with a minus are missing: D = ϑ⁺, ε = 1 and κ = 0.
 
 Near an optimum that is a vertex, the reduced matrix would be singular in one direction. One of the
 two equations in the last line determines the solution in this direction. This equation is added to
@@ -144,7 +149,13 @@ class Normal(ABC):
 class ByColumns(Normal):
     """Newton's equations reduced to a matrix of order n + 1, where n is the number of columns.
 
-    The unknowns are the step of the weights w and the step of the multiplier of Σd = 1.
+    The unknowns are z = (y, Δλ), the steps of the weights w and of the multiplier of Σd = 1.
+    With B = [A, −1] and e = (ε, 0), the elimination of t leaves
+
+        (Bᵀ K⁻¹ B + diag(D⁻¹, 0)) z + e Δv = (Aᵀ K⁻¹ h − q, σ − 1ᵀ K⁻¹ h).
+
+    Subtracting ρ e times the equation κ Δv − eᵀ z = s adds ρ e eᵀ to the matrix, and leaves the
+    term (1 − ρ κ) e Δv. With ρ = 1/κ, this term is 0.
     """
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
@@ -228,7 +239,13 @@ class ByPasses(ByColumns):
 class ByExamples(Normal):
     """Newton's equations reduced to a matrix of order m, where m is the number of examples.
 
-    The unknown is the step Δd of the distribution d over the examples.
+    The unknown is the step Δd of the distribution d over the examples. With E = ε D and b = A E,
+    the elimination of y = D (Aᵀ t − q) − E Δv and Δv = (s − Eᵀ q + bᵀ t)/ΣD leaves
+
+        (S + A D Aᵀ − b bᵀ/ΣD + ρ 1 1ᵀ) Δd = h' + A D q + b (s − Eᵀ q)/ΣD + (Δλ + ρ σ) 1.
+
+    S is the Schur complement of K in d, and h' is the right-hand side h reduced in the same way.
+    The equation Σ Δd = σ determines Δλ.
     """
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
