@@ -73,7 +73,7 @@ def test_features_of_a_graph_or_of_costs_are_made_again(tmp_path):
         assert np.array_equal(second.features, first.features[[3, 0]])
         assert np.array_equal(learned.costs(second), learned.costs(first)[[3, 0]])
     strange = roads(highway=["primary", "busway", "primary", "x", "primary"])
-    with pytest.raises(InputError, match="row 1: 'highway' is 'busway', which the features do not"):
+    with pytest.raises(InputError, match="row 1: column 'highway' has the value 'busway', for"):
         pl.from_pandas(strange, features=learned)
     ignored = pl.from_pandas(strange, features=learned, unseen="ignore")
     assert ignored.features[1].tolist() == [0, 0, 0, 2.0]
@@ -106,21 +106,21 @@ BAD_EDGES = [
     (roads(), {"features": [5]}, r"features must be names of columns, .*got \[5\]"),
     (roads().set_axis(["u", "v", "u", "highway"], axis=1), {}, "two columns that are called 'u'"),
     (roads(), {"nodes": [1, 2]}, "nodes must be a pandas.DataFrame with rows, got list"),
-    (roads(), {"features": "highway*v"}, "may have one column of text"),
+    (roads(), {"features": "highway*v"}, "may use one column of text"),
     (roads()[["u", "v"]], {}, "edges has no features"),
     (roads(u=["a", "b", "c", "d", "a"]), {}, "row 3: 'd' -> 'd' is a self-loop"),
     (
         roads(u=["a", "b", [0, 1], "d", "a"]),
         {},
-        r"row 2: \[0, 1\] -> .*: use a tuple in place of a",
+        r"row 2: \[0, 1\] -> .*tuples instead of lists",
     ),
     (roads(u=["a", None, "c", "a", "a"]), {}, "row 1: 'u' is (None|nan)"),
     (roads(length=[1.0, 2.0, np.nan, 1.0, np.nan]), {}, r"row 2: 'length' is nan \(2 in all"),
     (roads(length=[1.0, 2.0, np.inf, 1.0, 1.0]), {}, "row 2: 'length' is .*inf"),
     (roads(highway=["a", "b", None, "d", "e"]), {}, "row 2: 'highway' is (None|nan)"),
     (NAMED, {"unseen": "guess"}, "unseen must be"),
-    (roads(), {"nodes": AT.iloc[:3]}, "has no row for node 'd' of edges "),
-    (roads(), {"nodes": AT.set_axis([*"abc", 7])}, "no row for node 'd' of edges .1 in all.; add"),
+    (roads(), {"nodes": AT.iloc[:3]}, "has no row for the node 'd' of edges "),
+    (roads(), {"nodes": AT.set_axis([*"abc", 7])}, "for the node 'd' of edges .1 in all.; add"),
     (roads(), {"nodes": AT.drop(columns="y")}, "nodes has no column 'y'"),
     (roads(), {"nodes": AT.assign(x=[0.0, np.nan, 0, 0])}, "nodes, row 'b': 'x' is .*nan"),
     (CALLED.assign(length=[1.0, np.nan, 1.0, 1.0, 1.0]), {}, "edges, row 7: "),
@@ -168,7 +168,7 @@ def test_degrees_become_metres_also_across_the_date_line():
         assert pl.from_pandas(metres, nodes=at).position is not None
         plain = at.rename(columns={"lon": "x", "lat": "y"})
         if middle == 30.0:
-            with pytest.raises(InputError, match="look like degrees, and lengths in metres"):
+            with pytest.raises(InputError, match="look like degrees, but lengths in metres"):
                 pl.from_pandas(metres, nodes=plain)
         assert pl.from_pandas(roads(), nodes=plain).position is not None
 

@@ -197,7 +197,7 @@ def labelled(text):
         (roads(), [], "names of attributes"),
         (roads(), [3], "names of attributes"),
         (roads(), ["slope", "slope"], "2 different entries"),
-        (roads(), {"features": ["slope"], "names": ["s", "t"]}, "names need 1 different"),
+        (roads(), {"features": ["slope"], "names": ["s", "t"]}, "names must have 1 different"),
         (
             changed("b", "height", ...),
             {"node_features": "height"},

@@ -112,12 +112,12 @@ def test_files_with_different_separators_need_the_same(folder, capsys):
 def test_places_of_nodes(folder, capsys):
     (folder / "nodes.csv").write_text("node,x,y\nhome,0,0\nwork,2,0\nford,1,-1\n")
     command = "show --edges edges.csv --nodes nodes.csv --out a.png"
-    refused(command, "nodes.csv has no row for node 'bridge' of edges.csv (1 in all); ad", capsys)
+    refused(command, "nodes.csv has no row for the node 'bridge' of edges.csv (1 in all)", capsys)
     (folder / "nodes.csv").write_text("name,x,y\nhome,0,0\n")
     refused(command, "nodes.csv has no column 'node', only name, x, y", capsys)
     degrees = "node,x,y\nhome,15,60\nbridge,15.00001,60\nford,15,60.00001\nwork,15.00002,60\n"
     (folder / "nodes.csv").write_text(degrees)
-    refused(command, "nodes.csv has x and y that look like degrees, and lengths in metres", capsys)
+    refused(command, "nodes.csv has x and y that look like degrees, but lengths in metres", capsys)
     (folder / "nodes.csv").write_text(degrees.replace("x,y", "lon,lat"))
     assert run(command, capsys)[0] == 0
 
