@@ -65,8 +65,9 @@ class PlanFunctions:
         self._found.append((value, zero, abs(value), zero))
 
     def combined(self, rates: Array) -> Cuts:
-        """Return the weighted sum of the functions for each row of weights >= 0, as cuts with
-        rounding bounds.
+        """Return a cut for each row of weights >= 0: the weighted sum of the functions.
+
+        The rounding errors of the sums are bounded and included.
         """
         loss, slope, loss_size, slope_size = map(np.array, zip(*self._found, strict=True))
         # A number of the result has at most this many roundings on the way of each term.

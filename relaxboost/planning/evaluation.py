@@ -327,7 +327,7 @@ def ratio_parts(name: str, each: PerTask) -> tuple[Array, Array]:
 
 
 def _resampled(sums: Array, rng: np.random.Generator, draws: int) -> Array:
-    """Return sums of resampled rows, one for each bootstrap draw.
+    """Return sums of resampled rows, one sum for each bootstrap draw.
 
     Each draw takes n of the n rows, with replacement.
     """

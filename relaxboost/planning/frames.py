@@ -19,8 +19,8 @@ from relaxboost.planning.tables import at, called, check_table, numbers
 CLASSES = 100
 """The largest number of different values that a column of text may have to become features."""
 MANY = 10
-"""The largest number of values that a message lists. A column of different whole numbers with at
-least this number of rows may also be a column of edge names, and a warning says so."""
+"""The largest number of values that a message lists. Whole numbers that differ in every row are
+taken for names of edges only if there are at least this many rows."""
 
 Wanted = str | Sequence[str] | Graph | LearnedCosts
 """The type of the argument `features`: names of columns, or a graph or learned costs whose

@@ -25,11 +25,11 @@ class Adjacency(NamedTuple):
     """The arcs of a graph, sorted by their tail (forward adjacency) or by their head (backward)."""
 
     start: Whole
-    """The entries of node v have the indices from start[v] to start[v + 1] − 1."""
+    """The entries of node v in the adjacency have the indices from start[v] to start[v + 1] − 1."""
     far: Whole
-    """The node at the other end of the arc of each entry."""
+    """The node at the other end of the arc, for each entry of the adjacency."""
     arcs: Whole
-    """The index in the graph of the arc of each entry."""
+    """The index of the arc in the graph, for each entry of the adjacency."""
 
 
 class Path:
@@ -235,14 +235,14 @@ class Graph:
 
     @cached_property
     def place(self) -> Whole:
-        """The position of each arc among the entries of `forward`."""
+        """The position of each arc among the entries of the adjacency `forward`."""
         made = np.empty(self.arcs, dtype=np.int64)
         made[self.forward.arcs] = np.arange(self.arcs)
         return made
 
     @cached_property
     def near(self) -> Whole:
-        """The tail of the arc of each entry of `forward`."""
+        """The tail of the arc, for each entry of the adjacency `forward`."""
         return self.tail[self.forward.arcs]
 
     @cached_property

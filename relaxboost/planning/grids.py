@@ -14,8 +14,8 @@ from relaxboost.planning.graphs import Graph
 from relaxboost.planning.labels import Cells
 
 CORNERS = ("both", "one", "free")
-"""The number of the two cells next to a diagonal step that must be passable, by the value of
-`corners`."""
+"""For each value of `corners`, how many of the two cells next to a diagonal step must be
+passable."""
 
 
 def grid(

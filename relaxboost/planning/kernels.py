@@ -185,7 +185,7 @@ def _added(high: float, low: float, cost: float) -> tuple[float, float]:
 
 @njit(nogil=True)
 def _cycle(via: Whole, near: Whole) -> int:
-    """Return a node on a cycle of the arcs by which nodes were reached, or −1 if there is none."""
+    """Return a node on a cycle formed by the last arcs into the nodes, or −1 if there is none."""
     seen = np.zeros(via.size, dtype=np.int64)
     for first in range(via.size):
         # Each walk back stops at a node of an earlier walk, so that all walks take linear time.

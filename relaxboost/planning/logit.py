@@ -384,9 +384,10 @@ def _groups(tasks: tuple[Task, ...], names: tuple[str, ...]) -> list[_Group]:
 def _point(groups: Sequence[_Group], weight: Array, beta: Array) -> _Point:
     """Return the mean log-likelihood per task at utilities β, with its gradient and Hessian.
 
-    M and z are those of the module's docstring. With M_k = M ∘ X_k the derivatives of z are ∂_k
-    z = N M_k z. The second derivatives at the sources are u'(M_kl z + M_k ∂_l z + M_l ∂_k z) with
-    u = Nᵀ(weights / z). They need only one more solve instead of d² solves.
+    The matrix M and the vector z are defined at the top of the module. With M_k = M ∘ X_k the
+    derivatives of z are ∂_k z = N M_k z. The second derivatives at the sources are u'(M_kl z + M_k
+    ∂_l z + M_l ∂_k z) with u = Nᵀ(weights / z). They need only one more solve instead of d²
+    solves.
     """
     each = np.empty(weight.size)
     scores = np.empty((weight.size, beta.size))

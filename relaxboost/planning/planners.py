@@ -84,9 +84,9 @@ def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
     """Return a shortest path by Dijkstra's algorithm, or by Bellman–Ford if a cost is negative.
 
     A negative cycle on a path from source to target raises a `NegativeCycle`. Other negative
-    cycles are ignored. The sign is that of the exact sum of the costs in doubles. A cycle may be
-    overlooked if its cost is between 0 and −nodes² · 2⁻¹⁰¹ times the largest distance on the
-    cycle.
+    cycles are ignored. A cycle is negative if the exact sum of its costs, as doubles, is negative.
+    A cycle may be overlooked if its cost is between 0 and −nodes² · 2⁻¹⁰¹ times the largest
+    distance on the cycle.
     """
     start, far, arcs = graph.forward
     if costs.min() >= 0.0:
@@ -190,7 +190,7 @@ class Simple:
 def _solved(
     graph: Graph, kept: Whole, costs: Array, ends: tuple[int, int], seconds: float | None
 ) -> Any:
-    """Return SciPy's result. Its x has the flow on the arcs, and then the ranks of the nodes."""
+    """Solve the integer program. The `x` of SciPy's result holds flows on arcs, then node ranks."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import block_array, eye_array
 

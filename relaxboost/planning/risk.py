@@ -191,11 +191,11 @@ class PlanningRisk(Risk):
         return int(self._ends[-1])
 
     def site_costs(self, F: Array) -> Array:
-        """Return the costs of all sites at F, shape (S,), one graph after another."""
+        """Return the costs of all sites for the values F, shape (S,), one graph after another."""
         return self.loss.linked(self._start, F[self._entry])
 
     def arc_costs(self, F: Array) -> list[Array]:
-        """Return the arc costs of each graph at F."""
+        """Return the arc costs of each graph for the values F of the boosted function."""
         parts = np.split(self.site_costs(F), self._ends[1:-1])
         return [graph.costs(C) for graph, C in zip(self.oracle.graphs, parts, strict=True)]
 

@@ -19,7 +19,7 @@ from relaxboost.planning.tasks import Task
 from relaxboost.planning.turns import TurnGraph
 
 STEPS = ("node", "edge")
-"""The columns of which a table of trips needs at least one."""
+"""A table of trips must have at least one of these columns."""
 
 
 class Join(NamedTuple):
@@ -191,7 +191,7 @@ class _Reader:
         self.joined: list[Join] = []
         self._searches = True
         self.row: Hashable = None
-        """The index of the current row of the table, which messages name."""
+        """The index of the current row of the table, for use in messages."""
 
     def task(self, trip: Hashable, rows: Iterable[Any], loss: PathLoss | None) -> Task:
         """Return the task of a trip, given pairs of a table index and a node or an edge."""

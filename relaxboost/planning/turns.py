@@ -31,12 +31,12 @@ class TurnGraph(Graph):
     """The arc after each turn, as an index of the original graph."""
 
     def start(self, label: Hashable) -> Hashable:
-        """Return ("start", v), where paths from v start; v is the label of an original node."""
+        """Return the label ("start", v) of the node where paths from the original node v start."""
         self.original.node(label)
         return ("start", label)
 
     def end(self, label: Hashable) -> Hashable:
-        """Return ("end", v), where paths to v end; v is the label of an original node."""
+        """Return the label ("end", v) of the node where paths to the original node v end."""
         self.original.node(label)
         return ("end", label)
 
