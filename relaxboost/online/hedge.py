@@ -1,4 +1,4 @@
-"""Hedge with schedules: the distribution d of a game learns online, against best hypotheses w."""
+"""Hedge with schedules: the distribution d of a game learns online, against best hypotheses."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class ScheduledHedge(Method):
 
     For the relaxation f = 0 the method is Hedge. Round t has the loss <d, A w_t> + f(d), where w_t
     is the best hypothesis for d_t. The next d minimises <d, A(w_1 + ... + w_t)> + (t + 1) f(d) +
-    β_t h(d), where h is the relative entropy. `Relaxation.distribution` computes it from t/(t + 1)
-    times the margins of the mean of the w_t, with the parameter β_t/(t + 1). The duality gap is at
-    most the mean regret of d; see docs/mathematics.md.
+    β_t h(d), where h is the relative entropy. `Relaxation.distribution` computes this d from t/(t
+    + 1) times the margins of the mean of the w_t, with the parameter β_t/(t + 1). The duality gap
+    is at most the mean regret of d; see docs/mathematics.md.
 
     The method is given to `solve` as an object, ``method=rb.online.ScheduledHedge()``. The name
     ``"hedge"`` stands for `rb.solvers.Hedge`, which has a constant β for the requested tolerance.

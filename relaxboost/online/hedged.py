@@ -118,7 +118,9 @@ class HedgedDescent(OnlineMethod):
                 f"{loss!r} has slopes without a bound; use a method with a radius, such as radius=1"
             )
         if loss.task != "binary" and math.isinf(self.targets):
-            raise InputError(f"{loss!r} needs a bound here; give targets=, a bound of |y|")
+            raise InputError(
+                f"{loss!r} needs a bound of the targets here; give targets=, a bound of |y|"
+            )
 
     @property
     def limit(self) -> float:

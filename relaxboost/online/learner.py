@@ -211,7 +211,7 @@ class Learner:
 
     @property
     def beta(self) -> float:
-        """The current temperature β_t."""
+        """The current temperature β_t of the schedule."""
         return float(self._sums[kernels.BETA])
 
     @property

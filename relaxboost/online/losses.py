@@ -144,7 +144,7 @@ def as_online_loss(given: Any) -> OnlineLoss:
 
 
 def losses_of(loss: OnlineLoss, W: Matrix, H: Matrix, y: Vector | None) -> Matrix:
-    """Return Q(w, z) for each row w of W and each example (h, y), shape (len(W), len(H))."""
+    """Return the loss Q(w, z) of each row w of W for each example z, shape (len(W), len(H))."""
     if isinstance(loss, Inner):
         return W @ H.T
     targets = loss.checked(y, len(H))

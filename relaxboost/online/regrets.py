@@ -182,7 +182,7 @@ def _check_learned(learner: Learner, replay: Replay, stops: list[int]) -> None:
 
 
 def _learned(learner: Learner, replay: Replay, stops: list[int]) -> list[dict[str, Any]]:
-    """Let a learner learn from the stream, and return its states at the given stops."""
+    """Run a learner on the stream, and return its states after given numbers of examples."""
     states = []
     for rows, H, y, weight in replay:
         # The state is stored at the stops, so a block is cut there.

@@ -1,4 +1,6 @@
-"""Files of learners. A learner that is loaded from a file gives bitwise the same results."""
+"""Files of learners. A learner that is loaded from a file continues with bitwise the same
+results.
+"""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ class Constant(_Root):
     Parameters
     ----------
     beta : float
-        A positive number.
+        The constant temperature β > 0.
     """
 
     beta: float

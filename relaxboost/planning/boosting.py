@@ -173,11 +173,11 @@ def boost(
         the base. The base is 1 if a feature is negative somewhere, or if all costs that `fit`
         learns are 0.
     algorithm : {"residual", "repeated", "naive"} or Algorithm
-        As in `functional.boost`, with two differences. The result is the mean of the iterates if
-        the number of rounds is chosen on folds, and otherwise the iterate with the least loss on
-        the validation tasks, or on `tasks` if there are none. Steps proportional to 1/√t, where t
-        is the round, are scaled so that the first step changes costs by a quarter, or linear costs
-        by a twentieth. The exponential link has no ``step="line-search"``.
+        As in `functional.boost`, with two differences. If the number of rounds is chosen on folds,
+        the result is the mean of the iterates. Otherwise it is the iterate with the least loss on
+        the validation tasks, or on `tasks` without validation tasks. Steps proportional to 1/√t,
+        where t is the round, are scaled so that the first step changes costs by a quarter, or
+        linear costs by a twentieth. The exponential link has no ``step="line-search"``.
     stopping : int or Stopping, optional
         The rule that ends the run. An int is the number of rounds. ``Stopping(validation=tasks)``
         takes held-out tasks, on any graphs with the same features. By default,
@@ -345,8 +345,7 @@ class _Descent:
 def _continued(
     loss: PlanningLoss | None, warm_start: BoostedCosts | None
 ) -> tuple[PlanningLoss, BoostedCosts | None]:
-    """Return the loss and the earlier run to continue; the run is None if there is none to
-    continue.
+    """Return the loss, and the earlier run to continue, or None if no run is continued.
 
     The new run starts at round 0 if the earlier run has no rounds, or if its linear costs are
     unfinished. The result is then the same as that of an uninterrupted run.

@@ -35,7 +35,7 @@ class LearnedCosts(ABC):
 
     @abstractmethod
     def site_costs(self, graph: Graph) -> Array:
-        """Return the cost C of each site of a graph, shape (S,); `Graph` describes sites."""
+        """Return the cost C of each site of a graph, shape (S,). `Graph` describes sites."""
 
     @abstractmethod
     def costs(self, graph: Graph) -> Array:

@@ -41,19 +41,19 @@ class PerTask(NamedTuple):
     """The number of arcs that the plan and the demonstration of the task share. An arc that both
     paths repeat counts each time."""
     shown_arcs: Array
-    """The number of arcs of the demonstration."""
+    """The number of arcs of the task's demonstration."""
     planned_arcs: Array
-    """The number of arcs of the plan."""
+    """The number of arcs of the task's plan."""
     shared_nodes: Array
     """The number of nodes that the plan and the demonstration of the task share, without the
     target."""
     shown_nodes: Array
-    """The number of nodes of the demonstration, without the target."""
+    """The number of nodes of the task's demonstration, without the target."""
     shown_cost: Array
     """The cost of the demonstration of the task. Where rounding makes it less than the cost of the
     plan, it is the cost of the plan."""
     planned_cost: Array
-    """The cost of the plan."""
+    """The cost of the task's plan."""
     margin: Array
     """The margin loss R_i >= 0 of the task at the given costs, with the `PathLoss` of the task."""
     log_likelihood: Array
@@ -189,8 +189,9 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
     ----------
     tasks : sequence of Task
     costs : LearnedCosts, callable or array
-        A `Fit`, a model or boosted costs; a function that returns the arc costs of a graph, shape
-        (E,); or the array of arc costs if all tasks are on the same graph.
+        The costs: a `Fit`, a model, boosted costs, or a function that returns the arc costs of a
+        graph, shape (E,). If all tasks are on the same graph, an array of arc costs is accepted
+        too.
     negative : {"exact", "simple", "relaxed"}
         The treatment of negative costs, as for `Oracle`. The plans themselves are never relaxed.
         With ``"relaxed"`` the margin loss is only an upper bound.

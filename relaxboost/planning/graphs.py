@@ -39,7 +39,7 @@ class Path:
     ----------
     graph : Graph
     arcs : array of int
-        The indices of the arcs, in order; at least one.
+        The indices of at least one arc, in order.
 
     Raises
     ------

@@ -439,7 +439,7 @@ def _units(groups: Sequence[_Group], names: Sequence[str]) -> Array:
 
 
 def _spectrum(hessian: Array, unit: Array) -> tuple[Array, Array]:
-    """Return eigenvalues and eigenvectors of the negative Hessian in scaled features."""
+    """Return eigenvalues and eigenvectors of the negative Hessian for rescaled features."""
     # The Hessian is symmetric, and negative semidefinite up to rounding.
     values, vectors = np.linalg.eigh(-hessian * np.outer(unit, unit))
     return values, vectors

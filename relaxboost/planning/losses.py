@@ -29,7 +29,7 @@ class Gains(NamedTuple):
     """The indices of the arcs whose gain is not 0, without duplicates. The value is None if
     `values` has an entry for every arc of the graph."""
     values: Array
-    """The gain of each entry of `arcs`, or of each arc of the graph."""
+    """The gain of each entry of `arcs` or, if `arcs` is None, of each arc of the graph."""
 
     def at(self, arcs: Whole) -> Array:
         """Return the gains of the given arcs."""

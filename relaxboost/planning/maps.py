@@ -48,7 +48,8 @@ def paths(
         The scale of the colours. ``"log"`` suits positive costs of different sizes, such as boosted
         costs.
     axes : Axes, optional
-        The axes to draw on; by default those of a new figure in the proportions of the graph.
+        The axes to draw on. By default they are those of a new figure in the proportions of the
+        graph.
 
     Raises
     ------

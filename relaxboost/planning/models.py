@@ -41,7 +41,7 @@ VERSION = 1
 
 @dataclass(frozen=True, eq=False)
 class LinearModel(LinearCosts):
-    """Linear costs c = B X w that were read from a file; they lack the tasks of a `Fit`.
+    """Linear costs c = B X w that were read from a file, without the tasks of a `Fit`.
 
     The file contains no proof of the bracket. It describes the problem and the losses in words.
 
@@ -298,7 +298,7 @@ def _check_costs(file: Path, content: dict[str, Any], costs: BoostedCosts) -> No
     again = json.loads(json.dumps(_boosted_content(costs)))
     if odd := [name for name in _BOOSTED if again[name] != content[name]]:
         raise InputError(
-            f"{file}: {odd[0]} has values that save_model does not write; write it again"
+            f"{file}: {odd[0]} has values that save_model does not write; write the model again"
         )
 
 

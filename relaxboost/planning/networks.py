@@ -52,8 +52,8 @@ def from_networkx(
         Node attributes of the same kinds. The features of an arc are its edge features, followed
         by node features.
     names : sequence of str, optional
-        The names of all features; by default those of attributes and dict keys, and ``"x[0]"`` for
-        arrays.
+        The names of all features. By default they are the names of attributes and dict keys, and
+        ``"x[0]"`` for the entries of an array.
     at : {"entering", "leaving", "mean"}
         An arc has the node features of its head (``"entering"``), of its tail (``"leaving"``), or
         the mean of both. With node features of a head or a tail, the two arcs of an undirected
@@ -96,7 +96,7 @@ def to_networkx(graph: Graph, costs: ArrayLike | LearnedCosts | None = None) -> 
     ----------
     graph : Graph
     costs : array of shape (E,), or learned costs, optional
-        A cost for each arc; for learned costs, their costs on this graph are used.
+        The cost of each arc. For learned costs, their costs on this graph are used.
 
     Returns
     -------

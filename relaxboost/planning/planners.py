@@ -302,7 +302,7 @@ def shortest_paths(
 
 
 def _sharing(graph: Graph, costs: Array, pairs: list[tuple[int, int]]) -> dict[int, Plan]:
-    """Return plans by the index of their pair; pairs that no path joins are missing."""
+    """Return the plans of the pairs by index. Pairs that no path joins are left out."""
     sources, targets = zip(*pairs, strict=True)
     backward = len(set(targets)) < len(set(sources))
     groups: dict[int, list[int]] = defaultdict(list)

@@ -120,7 +120,7 @@ class PlanCheck(NamedTuple):
     visits no node twice."""
     upper: float
     reason: str
-    """The reason why the check failed; an empty string if `ok`."""
+    """The reason why the check failed, or an empty string if it succeeded."""
 
 
 def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:

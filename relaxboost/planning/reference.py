@@ -134,8 +134,8 @@ def _check(problem: Problem) -> None:
         )
     if oracle.negative == "simple" and not problem.never_negative:
         raise InputError(
-            'paths that visit no node twice (negative="simple") are no linear program if costs may '
-            'be negative; use negative="relaxed", or fit'
+            'reference cannot solve negative="simple" if costs may be negative, because paths that '
+            'visit no node twice are then no linear program; use negative="relaxed", or fit'
         )
 
 

@@ -18,7 +18,7 @@ from relaxboost._core.registry import Registry
 
 
 class Form(NamedTuple):
-    """The coefficients of a `Regulariser` and the radius of its l1 ball; each number is >= 0."""
+    """The coefficients of a `Regulariser`, and the radius of its l1 ball. All of these are >= 0."""
 
     square: float = 0.0
     absolute: float = 0.0
@@ -172,7 +172,7 @@ class L1Radius(Regulariser):
 
 
 def _half_square(v: Array, times: float, over: float) -> float:
-    """Return times · ‖v‖²/(2 over), although ‖v‖² may overflow or underflow.
+    """Return `times` · ‖v‖²/(2 · `over`), even if ‖v‖² overflows or underflows.
 
     Powers of two are factored out first, because the result may be a double even if ‖v‖² is not.
     """

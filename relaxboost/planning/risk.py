@@ -132,7 +132,7 @@ class PlanningLoss(Loss):
     def bind(
         self, y: Any, weights: Any = None, *, groups: Any = None, classes: Any = None
     ) -> PlanningRisk:
-        """Return the loss bound to some tasks, as a function of F.
+        """Return the loss of some tasks, as a function of the boosted function F.
 
         Parameters
         ----------

@@ -81,7 +81,7 @@ def split(
 
 
 def clusters(tasks: Sequence[Task]) -> list[int]:
-    """Return the index of the cluster of each task; `split` describes the clusters."""
+    """Return the index of the cluster of each task. `split` describes the clusters."""
     from scipy.sparse.csgraph import connected_components
 
     rows, owner = arc_rows(tasks)

@@ -33,7 +33,7 @@ class LinearStart(NamedTuple):
     base: float | Linear
     """The linear costs, or the constant 1 if the features allow no linear costs."""
     strength: float
-    """The strength of the ridge of the linear costs; nan if there are no linear costs."""
+    """The strength of the ridge of the linear costs, or nan if there are no linear costs."""
     ended: str
     """The reason why the fit of the linear costs is unfinished: "time_limit". The text is empty if
     the fit is complete."""
@@ -54,7 +54,7 @@ def linear_start(
     clock : Clock
         The time limit. The fit takes at most half of the remaining time.
     strength : float, optional
-        The strength of the ridge; by default `fit` chooses it.
+        The strength of the ridge. By default `fit` chooses the strength.
 
     Raises
     ------
@@ -138,7 +138,8 @@ def choose_rounds(
     loss : PlanningLoss
         The loss, whose base is the start for all tasks.
     strength : float
-        The strength of the linear costs at the start of each fold; nan to start from `loss.base`.
+        The strength of the ridge for the linear costs at the start of each fold. If it is nan,
+        folds start from `loss.base`.
     average : bool
         Whether the result of boosting is the mean of the iterates of all rounds.
     train : callable

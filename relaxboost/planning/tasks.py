@@ -134,7 +134,7 @@ def checked_tasks(tasks: Any) -> tuple[Task, ...]:
     """
     # A single task is the likeliest mistake.
     if isinstance(tasks, Task) or not np.iterable(tasks):
-        raise InputError(f"give a list of tasks, [task], got {tasks!r:.60}")
+        raise InputError(f"tasks must be a list of tasks, such as [task], got {tasks!r:.60}")
     made = tuple(tasks)
     if not made:
         raise InputError("the list of tasks is empty; give at least one task")

@@ -29,8 +29,8 @@ class Join(NamedTuple):
     row: Hashable
     """The index, in the table of trips, of the row after the gap."""
     nodes: tuple[Hashable, ...]
-    """The nodes of the path that fills the gap. If both rows have the same node, it is this node
-    only."""
+    """The nodes of the path that fills the gap. If both rows have the same node, the tuple holds
+    this node only."""
 
 
 class Trips(tuple[Task, ...]):

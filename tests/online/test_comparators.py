@@ -317,7 +317,7 @@ def test_other_arguments_that_do_not_fit():
         hindsight("hinge", rb.Simplex(1), good, first=4)
     with pytest.raises(rb.InputError, match="is not piecewise linear"):
         hindsight("squared", rb.Simplex(1), good).certificate()
-    with np.errstate(over="ignore"), pytest.raises(rb.InputError, match="needs to be finite"):
+    with np.errstate(over="ignore"), pytest.raises(rb.InputError, match="the loss must be finite"):
         hindsight("squared", rb.Simplex(1), (H, [1e200, 1, 1]))
 
 

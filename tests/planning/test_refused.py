@@ -240,7 +240,7 @@ CASES = [
     (lambda: pl.PlanningLoss().bind(MADE).conjugate(None), r"planning\.reference"),
     (lambda: fn.optimum(pl.PlanningLoss().bind(MADE), np.ones((15, 2))), r"planning\.reference"),
     (lambda: boosted(algorithm=fn.Residual(step="line-search")), "line-search"),
-    (lambda: boosted(stopping=fn.Stopping(validation=3)), r"a list of tasks, \[task\], got 3"),
+    (lambda: boosted(stopping=fn.Stopping(validation=3)), r"tasks, such as \[task\], got 3"),
     (lambda: boosted(stopping=fn.Stopping(validation=OTHER)), "graphs with the same features"),
     (lambda: boosted(stopping=0), "stopping must be"),
     (lambda: boosted(algorithm="none"), "algorithm must be one of"),

@@ -100,8 +100,9 @@ class Comparator:
     def certificate(self) -> Proved:
         """Return the bracket in fractions, with a certificate that anyone can check.
 
-        Hinge, absolute, quantile and inner losses are games of this package. The certificate is
-        exact over polytopes, and enclosed over an L2Ball. All examples are read into memory.
+        For hinge, absolute, quantile and inner losses, the minimum follows from the value of a
+        game. The certificate of this game is exact over polytopes, and enclosed over an L2Ball.
+        All examples are read into memory.
 
         Raises
         ------
@@ -203,7 +204,7 @@ def _start(problem: Cumulative, start: Any) -> Vector | None:
 
 
 def _rounds(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[State]:
-    """Yield the rounds of the method for this loss, and of the level method if this one stalls."""
+    """Yield the rounds of the method for this loss. If it stalls, the level method continues."""
     if isinstance(problem.loss, Inner):
         yield from linear(problem)
         return

@@ -79,7 +79,7 @@ class Cumulative:
         return self.feasible(np.full(self.M, over.scale / (self.M + over.holds_zero)))
 
     def feasible(self, w: Vector) -> Vector:
-        """Return the weights w, moved into the domain up to rounding."""
+        """Return the weights w after moving them into the domain, up to rounding."""
         return self.over.repair(np.asarray(w, dtype=np.float64))
 
     def support(self, v: Vector, error: float = 0.0) -> float:

@@ -95,10 +95,10 @@ class CapsWithCosts(Relaxation, Bounds, Description):
         return self.within.exact_caps(m)
 
     def exact_multipliers(self, u: Any) -> tuple[Fraction, list[Fraction]]:
-        """Return the exact relaxed margin of `Caps` at u + costs, without further multipliers.
+        """Return the exact relaxed margin at u, and an empty list of multipliers.
 
-        The value is the smallest entry at which the caps of all smaller entries and its own sum to
-        1.
+        The margin is the smallest entry of u + costs for which the caps of this entry and of all
+        smaller entries sum to at least 1.
         """
         margins = [x + Fraction(c) for x, c in zip(u, self.costs, strict=True)]
         # The caps are filled from the smallest margin upwards; see `Caps`.

@@ -21,9 +21,9 @@ class Played(NamedTuple):
     """A block of consecutive examples that was read from the stream."""
 
     rows: slice
-    """The positions of the examples in the stream."""
+    """The positions of the block's examples in the stream."""
     H: Matrix
-    """The values of the base functions, shape (rows, M)."""
+    """The values of the base functions for the block's examples, shape (rows, M)."""
     y: Vector
     weight: Vector
 

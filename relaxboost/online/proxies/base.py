@@ -53,7 +53,7 @@ class Proxy(ABC):
         # On the simplex a single weight is equal to the radius.
         if size < 2 and isinstance(domain, Simplex):
             raise InputError(
-                f"{self!r} needs M >= 2 weights, got {size}: a single weight is constant"
+                f"{self!r} needs M >= 2 weights, got {size}, because a single weight is constant"
             )
 
     @abstractmethod

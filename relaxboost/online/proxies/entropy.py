@@ -109,7 +109,7 @@ class Entropy(Proxy):
 def _entries(w: Vector, domain: Any) -> Vector:
     """Return the vector v for weights w. On the l1 ball it is the v of least entropy.
 
-    For this v, all products v⁺_j v⁻_j equal c².
+    For this v, the products v⁺_j v⁻_j of all j are equal.
     """
     radius = float(domain.radius)
     if isinstance(domain, Simplex):

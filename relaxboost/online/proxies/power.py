@@ -1,4 +1,4 @@
-"""Sums of powers of the weights, which lie between the entropy and the squared norm."""
+"""Proxies that are sums of powers of the weights, between the entropy and the squared norm."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ class LinearBasis(BaseFunctions):
 
 
 class StumpBasis(BaseFunctions):
-    """Decision stumps, which are +1 if a feature is above a threshold and −1 otherwise.
+    """Decision stumps as base functions: +1 if a feature is above a threshold, and −1 otherwise.
 
     Parameters
     ----------

@@ -27,11 +27,11 @@ class Page(NamedTuple):
     first: int
     """The index in the stream of the first row of the page, counted from 0."""
     H: Array
-    """The values of the base functions, shape (rows, M)."""
+    """The values of the base functions for the rows of the page, shape (rows, M)."""
     y: Vector | None
-    """The targets, shape (rows,)."""
+    """The targets of the rows of the page, shape (rows,)."""
     X: Array
-    """The features, shape (rows, features)."""
+    """The features of the rows of the page, shape (rows, features)."""
 
 
 class Stream:
