@@ -50,8 +50,8 @@ class PerTask(NamedTuple):
     shown_nodes: Array
     """The number of nodes of the task's demonstration, without the target."""
     shown_cost: Array
-    """The cost of the demonstration of the task. Where rounding makes it less than the cost of the
-    plan, it is the cost of the plan."""
+    """The cost of the demonstration of the task. If rounding makes this cost less than that of the
+    plan, the cost of the plan is used."""
     planned_cost: Array
     """The cost of the task's plan."""
     margin: Array

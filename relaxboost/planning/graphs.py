@@ -174,7 +174,7 @@ class Graph:
         self.head = _numbers("head", head)
         if self.tail.shape != self.head.shape:
             raise InputError(
-                f"tail has {self.tail.size} entries, head {self.head.size}; give one per arc"
+                f"tail has {self.tail.size} entries and head has {self.head.size}; give one per arc"
             )
         if self.tail.size == 0:
             raise InputError("a graph needs at least one arc")

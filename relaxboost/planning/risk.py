@@ -119,7 +119,7 @@ class PlanningLoss(Loss):
         if self.link == "exponential" and not (made > 0.0).all():
             site = int(made.argmin())
             raise InputError(
-                f"base must give costs > 0 for the exponential link, and site {site} of {graph} "
+                f"base must give costs > 0 for the exponential link, but site {site} of {graph} "
                 f'has {made[site]:g}; raise it, give PlanningLoss("additive"), or take a number'
             )
         return made

@@ -84,7 +84,7 @@ def given(*gains):
 CASES = [
     # graphs
     (lambda: pl.Graph([], []), "at least one arc"),
-    (lambda: pl.Graph([0], [1, 2]), "tail has 1 entries, head 2; give"),
+    (lambda: pl.Graph([0], [1, 2]), "tail has 1 entries and head has 2; give"),
     (lambda: pl.Graph([0.0], [1.0]), "tail must be a list of whole numbers"),
     (lambda: pl.Graph([0, 1], [1, 1]), r"arc 1 \(1 -> 1\) is a self-loop"),
     (lambda: pl.Graph([0], [3], nodes=3), "arc 0 has the head 3, but nodes are numbered 0 to 2"),
@@ -233,7 +233,7 @@ CASES = [
     (lambda: boosted(pl.PlanningLoss(base=lambda g: np.full(g.size, np.nan))), "finite costs"),
     (
         lambda: boosted(pl.PlanningLoss("exponential", base=lambda g: np.zeros(g.size))),
-        "base must give costs > 0 for the exponential link, and site 0 .* has 0; raise it",
+        "base must give costs > 0 for the exponential link, but site 0 .* has 0; raise it",
     ),
     (lambda: pl.PlanningLoss("exponential", strength=1.0), "only the additive link has a strength"),
     (lambda: pl.PlanningLoss().bind([], groups=[1]), "groups"),

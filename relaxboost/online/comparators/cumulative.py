@@ -179,8 +179,7 @@ class Cumulative:
         return sum_bounds(np.array(sums))[1]
 
     def lower(self, at: Vector | None = None, z: Vector | None = None) -> float:
-        """Return a lower bound on the minimum of the cumulative loss over the domain, rounded
-        down.
+        """Return a lower bound on the minimum of the cumulative loss, rounded down.
 
         The bound follows from a line below the loss of each example, as a function of the
         prediction F. The lines are the tangents at the predictions of the weights `at`. If slopes

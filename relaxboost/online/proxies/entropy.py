@@ -38,7 +38,7 @@ class Entropy(Proxy):
         return 1.0 / float(domain.radius)
 
     def largest(self, domain: Any, size: int) -> float:
-        """Return the maximum λ log N of the entropy for the radius λ, which vertices attain."""
+        """Return the maximum of the entropy, λ log N for the radius λ, attained at the vertices."""
         entries = 2 * size if isinstance(domain, L1Ball) else size + isinstance(domain, FullSimplex)
         return float(domain.radius) * math.log(entries)
 

@@ -151,9 +151,7 @@ class _Run:
             yield self.record()
 
     def _pages(self) -> Iterator[Page]:
-        """Yield the pages to learn from, after checking that the stream is that of the
-        checkpoint.
-        """
+        """Yield the pages to learn from, after checking that the stream matches the checkpoint."""
         at = self.kept.at
         # The last row of the checkpoint is read again, because a file may have been rewritten.
         is_resumed = at > self._begin
