@@ -56,7 +56,7 @@ CYCLE = (
     r"raise them to >= 0, or plan over paths that visit no node twice "
     r'\(planner="simple"; negative="simple" in Problem and evaluate\)'
 )
-LACKS = r"make it with these, as from_pandas\(.*\) does"
+LACKS = r"make the graph with all of these, as from_pandas\(.*\) does"
 USED = {
     CYCLE: "fit costs without --free-signs",
     LACKS: "name all of them in --features, or leave --features out",
@@ -73,7 +73,7 @@ TABLES = {
     PLACES: "give --nodes",
     r'bad="drop" leaves': "--drop-bad leaves",
     r', or give unseen="ignore".*': ", or leave the line out",
-    r"; if it names the edges, give edge=.*": "; if it names the edges, call it edge",
+    r"(?<=If the column names the edges, )give edge=.*": "call it edge",
     r"make numbers of the column, .*": "write numbers, or times as 2030-05-01 08:30",
     r", with features=\[\.\.\.\]": ", with --features A,B",
     r"give from_pandas edge=": "add a column edge to --edges",

@@ -1,4 +1,4 @@
-"""Online learning and aggregation: mirror descent, gradient descent, and regret."""
+"""Online learning and aggregation: mirror descent, gradient descent, and the regret of learners."""
 
 import lazy_loader
 

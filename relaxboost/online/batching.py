@@ -1,7 +1,8 @@
 """Online-to-batch conversion: one hypothesis from a learner's iterates, and bounds on its risk.
 
-The iterates of a learner for m examples are the weights w_0, ..., w_{m−1}, where w_{i−1} predicts
-example i and does not depend on it. Q is the uniform distribution on the iterates.
+The iterates of a learner for m examples are the weights w_0, ..., w_{m−1}. The iterate w_{i−1}
+predicts example i and does not depend on this example. Q is the uniform distribution on the
+iterates.
 """
 
 from __future__ import annotations
@@ -26,23 +27,23 @@ from relaxboost.online.risks import Assumptions, ordered, ranged, risk_bound, va
 
 Rule = Literal["mean", "uniform", "majority", "validation"]
 MAX_ROWS = 1024
-"""The largest number of rows in a piece, and the largest number of iterates that one pass
-validates. The table of the losses of these iterates on these rows takes 8 MB."""
+"""The largest number of rows in a piece of the stream, and the largest number of iterates that one
+pass validates. The table of the losses of these iterates on these rows takes 8 MB."""
 
 
 class _Piece(NamedTuple):
-    """Consecutive rows of a stream, before the learner learns from them."""
+    """A piece of consecutive rows of a stream, from which the learner has not yet learned."""
 
     first: int
-    """The index in the stream of the first of these rows."""
+    """The index in the stream of the first row of the piece."""
     H: Matrix
     y: Vector
     is_stop: bool
-    """Whether the caller reads the weights of the learner before the first of these rows."""
+    """Whether the caller reads the weights of the learner before the first row of the piece."""
 
 
 class _Pass:
-    """One pass of a new learner through a stream."""
+    """One pass of a new learner through a stream of examples."""
 
     def __init__(self, method: OnlineMethod, opened: Callable[[], Iterable[Any]]) -> None:
         self.method = method
@@ -58,10 +59,10 @@ class _Pass:
         return self._learner
 
     def pieces(self, stops: Iterable[int]) -> Iterator[_Piece]:
-        """Yield the rows in pieces, and let the learner learn each piece afterwards.
+        """Yield the rows in pieces, and let the learner learn each piece after it was yielded.
 
-        The argument `stops` contains increasing indices of rows. A piece begins at each stop i, so
-        that the caller can read the weights w_i.
+        The argument `stops` contains increasing indices of rows. A new piece begins at each stop
+        i, so that the caller can read the weights w_i.
         """
         # The stops may be an infinite iterator, as for a reservoir.
         ahead = iter(stops)
@@ -80,16 +81,16 @@ class _Pass:
                 self._learn(H[at:end], y[at:end])
                 at = end
         if not self.rows:
-            raise InputError("the stream is empty: there is no hypothesis to choose")
+            raise InputError("the stream is empty; give at least one example")
 
     def _checked(self, H: Matrix, y: Vector | None) -> tuple[Matrix, Vector]:
-        """Return the rows and targets of a block, after the loss has checked the targets."""
+        """Return the rows and targets of a block, after checking the width and the targets."""
         if len(H):
             # The first row determines the number of weights.
             self._learner = self._learner or self.method.start(H.shape[1])
             if H.shape[1] != self._learner.size:
                 raise InputError(
-                    f"row {self.rows} has {H.shape[1]} base functions, and earlier rows have "
+                    f"row {self.rows} has {H.shape[1]} base functions, but earlier rows have "
                     f"{self._learner.size}; give all rows the same number"
                 )
         try:
@@ -109,28 +110,31 @@ class _Pass:
 
 @dataclass(frozen=True, eq=False)
 class BatchHypothesis:
-    """A hypothesis for future examples, the result of `batch`."""
+    """A single hypothesis for future examples, the result of `batch`."""
 
     rule: Rule
     w: Vector | None
-    """The weights, shape (M,), or None for the rule "majority"."""
+    """The weights of the hypothesis, shape (M,), or None for the rule "majority"."""
     index: int | None
-    """The index i if `w` is an iterate w_i, and None otherwise."""
+    """The index i if the hypothesis is an iterate w_i of the learner, and None otherwise."""
     examples: int
-    """The number m of examples."""
+    """The number m of examples in the stream."""
     among: int
-    """The number of iterates that the rule averages, draws from, lets vote, or compares."""
+    """The number of iterates that the rule averages, draws from, counts as voters, or compares."""
     loss: float
-    """The mean loss of these iterates, each on the next example."""
+    """The mean loss of the iterates that the rule uses, each on the next example."""
     wrong: float | None
-    """The fraction of these iterates with y<w, h> <= 0 on the next example; None without labels."""
+    """The fraction of the iterates that the rule uses with y<w, h> <= 0 on the next example, or
+    None for targets that are not labels."""
     score: float | None = None
-    """For "validation": the score of the chosen iterate, which is its mean loss on later examples
-    plus the radius."""
+    """For the rule "validation": the score of the chosen iterate, which is its mean loss on later
+    examples plus `validation_radius`. For other rules it is None."""
     sure: tuple[float, float] | None = None
-    """For "validation": the arguments δ and c of the radius."""
+    """For the rule "validation": the arguments δ and c of `validation_radius`. For other rules it
+    is None."""
     voters: Matrix | None = None
-    """For "majority": the iterates that vote, shape (among, M)."""
+    """For the rule "majority": the iterates that vote, shape (among, M). For other rules it is
+    None."""
 
     def __str__(self) -> str:
         chosen = "" if self.index is None else f": w_{self.index}"
@@ -142,7 +146,7 @@ class BatchHypothesis:
         )
 
     def predict(self, H: Any) -> Any:
-        """Return the predictions <w, h>; for a majority they are the means of sign <w_i, h>.
+        """Return the predictions <w, h>. For a majority they are the means of sign <w_i, h>.
 
         H has the shape (M,) for one example, or (rows, M).
         """
@@ -159,11 +163,12 @@ class BatchHypothesis:
         return float(votes) if given.ndim == 1 else votes
 
     def risk_bound(self, delta: float, assumptions: Assumptions) -> float:
-        """Return a bound on the risk that holds with probability at least 1 − δ.
+        """Return an upper bound on the risk of the hypothesis, with probability at least 1 − δ.
 
-        For "mean" and "uniform" the bound is Eq. 1, and the risk of "uniform" is the mean over all
-        draws. For "majority" the bound is twice Eq. 1 for the 0-1 loss, and the risk is the
-        probability of an error, where a vote of 0 is an error. For "validation" it is the score.
+        For "mean" and "uniform" the bound is Eq. 1 of Dekel (2011), and the risk of "uniform" is
+        the mean over all draws. For "majority" the risk is the probability of an error, and a tie
+        counts as an error. The bound is then twice Eq. 1 for the 0-1 loss. For "validation" the
+        bound is the score.
 
         Raises
         ------
@@ -204,23 +209,26 @@ def batch(
     Parameters
     ----------
     method : OnlineMethod
-        The method of the learner.
+        The method that makes the iterates.
     source : (H, y), Stream, iterable of blocks (H, y), or function that returns an iterable
         The examples. The stream is read once for "mean", for "uniform", and if `snapshots` contains
         indices. Otherwise it is read repeatedly.
     rule : str
-        "mean" is the mean of w_0, ..., w_{m−1}, and "uniform" is a random iterate. Both need O(M)
-        memory. "majority" predicts the sign of the sum of the signs of the predictions of all
-        iterates. "validation" is the iterate w_{i−1} for which the mean loss on examples i, ..., m
-        plus `validation_radius` is least, and computes m² losses.
+        The rule that makes the hypothesis. "mean" is the mean of w_0, ..., w_{m−1}, and "uniform"
+        is a random iterate. Both need O(M) memory. "majority" predicts the sign of the sum of the
+        signs of the predictions of all iterates. "validation" is the iterate w_{i−1} with the
+        least mean loss on examples i, ..., m plus `validation_radius`. This rule computes m²
+        losses.
     snapshots : int or increasing integers, optional
         For "majority" and "validation": a number k of evenly spread iterates, or the indices i of
-        the iterates w_i. By default all iterates are used. The bounds are those for k iterates.
+        the iterates w_i. By default all iterates are used. Bounds on the risk are then for k
+        iterates.
     delta, loss_range : float, optional
-        For "validation": the probability δ, and a number c such that all losses are in [0, c].
+        For "validation": the probability δ that the bound is wrong, and a number c such that all
+        losses are in [0, c].
     rng : int, numpy.random.Generator or None
-        The seed >= 0 of "uniform", a generator, or None for a new seed. The draw does not depend on
-        how the stream is cut into blocks.
+        The seed of the draw of "uniform", an integer >= 0. It may also be a generator, or None for
+        a new seed. The draw does not depend on how the stream is divided into blocks.
 
     Raises
     ------
@@ -244,8 +252,8 @@ def batch(
     _check_options(method, rule, snapshots, delta, loss_range)
     if isinstance(method, HedgedDescent):
         raise InputError(
-            "HedgedDescent clips predictions, so that its losses are not those of any weights; "
-            "give a method with a radius, such as MirrorDescent"
+            "batch cannot use HedgedDescent, because it clips predictions, so that no weights "
+            "have its losses; give a method with a radius, such as MirrorDescent"
         )
     again = rule in ("majority", "validation") and not isinstance(snapshots, Iterable)
     remedy = "give arrays, or a function that reopens it, or declare snapshots=[i, ...]"
@@ -262,30 +270,38 @@ def batch(
 
 
 def _check_options(method: Any, rule: Any, snapshots: Any, delta: Any, loss_range: Any) -> None:
-    """Raise InputError for options that do not fit the rule."""
+    """Raise an InputError if an option of `batch` does not fit the rule."""
     if not isinstance(method, OnlineMethod):
         raise InputError(f"method must be an OnlineMethod such as GradientDescent, got {method!r}")
     if rule not in get_args(Rule):
-        raise InputError(f"rule must be {', '.join(get_args(Rule))}, got {rule!r}")
+        raise InputError(f"rule must be one of {', '.join(get_args(Rule))}, got {rule!r}")
     # These rules use all iterates in one pass and store none.
     if rule in ("mean", "uniform") and snapshots is not None:
-        raise InputError(f"{rule!r} is exact in one pass; leave out snapshots")
+        raise InputError(
+            f"snapshots cannot be used with the rule {rule!r}, which is exact in one pass; leave "
+            "snapshots out"
+        )
     if rule == "validation":
         if delta is None or loss_range is None:
-            raise InputError("validation needs delta and loss_range=c, with all losses in [0, c]")
+            raise InputError(
+                "the rule 'validation' needs delta and loss_range=c, with all losses in [0, c]"
+            )
         share("delta", delta)
         positive("loss_range", loss_range)
     elif delta is not None or loss_range is not None:
-        raise InputError(f"delta and loss_range are for 'validation'; leave them out for {rule!r}")
+        raise InputError(
+            f"delta and loss_range belong to the rule 'validation'; leave them out for {rule!r}"
+        )
     # Only labels have signs to vote on.
     if rule == "majority" and method.loss.task != "binary":
         raise InputError(
-            f"a majority votes on labels -1 and +1, and {method.loss!r} has no labels; use 'mean'"
+            f"the rule 'majority' needs labels -1 and +1, and {method.loss!r} has no labels; use "
+            "'mean'"
         )
 
 
 def _streamed(one: _Pass, rule: Rule, rng: np.random.Generator) -> BatchHypothesis:
-    """Return the mean of the iterates, or one iterate that a reservoir of size one draws."""
+    """Return the hypothesis of the rule "mean" or "uniform" after a single pass."""
     w = None
     index = None
     for piece in one.pieces(reservoir(rng) if rule == "uniform" else ()):
@@ -300,10 +316,11 @@ def _streamed(one: _Pass, rule: Rule, rng: np.random.Generator) -> BatchHypothes
 
 
 def reservoir(rng: Rng) -> Iterator[int]:
-    """Yield 0 = i_0 < i_1 < ... such that for all m the last i_j < m is uniform on 0, ..., m − 1.
+    """Yield indices 0 = i_0 < i_1 < ... that draw one item of a stream of unknown length.
 
-    After the number i − 1, all of the numbers i, ..., k − 1 are skipped with probability i/k. The
-    next number follows from this law and a uniform random number. It is exact up to 2^−53.
+    For every length m, the last index i_j < m is uniformly distributed on 0, ..., m − 1. After the
+    index i − 1, the numbers i, ..., k − 1 are all skipped with probability i/k. The next index is
+    computed from this law and a uniform random number. The probabilities are exact up to 2^−53.
     """
     rng = generator(rng)
     i = 1
@@ -314,36 +331,37 @@ def reservoir(rng: Rng) -> Iterator[int]:
 
 
 class _Plan(NamedTuple):
-    """The iterates w_i that vote in a majority, or that validation compares."""
+    """A plan that says which iterates w_i vote in a majority, or are compared by validation."""
 
     places: list[int]
-    """The indices i of the iterates w_i."""
+    """The indices i of the iterates w_i that vote or are compared."""
     together: int
-    """The number of iterates that one pass compares."""
+    """The number of iterates that one pass through the stream compares."""
     rows: int | None
-    """The number m of examples, or None if they were not counted."""
+    """The number m of examples in the stream, or None if the examples were not counted."""
 
     def check_reached(self, rows: int) -> None:
-        """Raise InputError if the stream has changed, or is too short."""
+        """Raise an InputError if the number of rows has changed, or is too small for the plan."""
         if self.rows not in (None, rows):
             raise InputError(
-                f"the stream had {self.rows} examples, and now {rows}; give a stream that does not "
+                f"the stream had {self.rows} examples in the first pass, and now has {rows}; give "
+                "a stream that does not "
                 "change, such as arrays"
             )
         if self.places[-1] >= rows:
             raise InputError(
-                f"the stream has {rows} examples, so no w_{self.places[-1]} predicts an example; "
-                "leave out this snapshot"
+                f"the stream has {rows} examples, so that the iterate w_{self.places[-1]} "
+                "predicts no example; leave out this snapshot"
             )
 
 
 def _planned(snapshots: Any, opened: Callable[[], Iterable[Any]]) -> _Plan:
-    """Return a plan with the iterates of the given indices, or with evenly spread iterates."""
+    """Return a plan with the iterates of the given indices, or with evenly spaced iterates."""
     if isinstance(snapshots, Iterable):
         places = [natural("snapshots", i) for i in snapshots]
         if not places or any(a >= b for a, b in itertools.pairwise(places)):
             raise InputError(
-                f"snapshots must increase, and there must be at least one, got {snapshots!r}"
+                f"snapshots must be at least one index, in increasing order, got {snapshots!r}"
             )
         return _Plan(places, len(places), None)
     # A first pass counts the examples, because snapshots are spread evenly.
@@ -353,17 +371,19 @@ def _planned(snapshots: Any, opened: Callable[[], Iterable[Any]]) -> _Plan:
         rows, size = _arrays(given)[0].shape
         m += rows
     if not m:
-        raise InputError("the stream is empty: there is no hypothesis to choose")
+        raise InputError("the stream is empty; give at least one example")
     k = m if snapshots is None else count("snapshots", snapshots)
     if k > m:
-        raise InputError(f"snapshots={k} is more than the {m} examples of the stream")
+        raise InputError(
+            f"snapshots={k} is more than the {m} examples of the stream; give a smaller number"
+        )
     # The weights of the iterates of one pass take at most 8 MB.
     together = min(MAX_ROWS, max(1, 2**20 // size))
     return _Plan([j * m // k for j in range(k)], together, m)
 
 
 def _voted(one: _Pass, plan: _Plan) -> BatchHypothesis:
-    """Return the hypothesis "majority", in which the planned iterates vote."""
+    """Return the hypothesis "majority", in which the iterates of the plan vote."""
     W = []
     losses = []
     errors = []
@@ -388,7 +408,7 @@ def _validated(
 ) -> BatchHypothesis:
     """Return the first iterate with the least validation score.
 
-    Each pass through the stream computes the scores of some of the iterates.
+    Each pass through the stream computes the scores of a group of iterates.
     """
     k = len(plan.places)
     delta, c = sure
@@ -415,7 +435,7 @@ def _validated(
 def _later_losses(
     one: _Pass, group: list[int], c: float, next_losses: list[float]
 ) -> tuple[list[Vector], Vector]:
-    """Return the iterates of a group, and the sum of the losses of each on all later examples.
+    """Return a group of iterates, and the sum of the losses of each iterate on all later examples.
 
     The loss of each iterate on the next example is added to the list `next_losses`.
     """
@@ -445,16 +465,19 @@ def _check_range(losses: Array, c: float, first: int) -> None:
 
 
 def _arrays(given: Any) -> tuple[Matrix, Vector | None]:
-    """Return the rows and the targets of a block as arrays."""
+    """Return the rows and the targets of a block as arrays, or None for missing targets."""
     parts = given if isinstance(given, tuple | list) else (given,)
     if len(parts) > 2:
         raise InputError(
-            "a block is (H, y) without weights, because the bounds are for examples of equal weight"
+            "a block must be (H, y) without weights, because the bounds hold for examples of "
+            "equal weight"
         )
     H = np.atleast_2d(doubles("H", parts[0]))
     if len(parts) == 1 or parts[1] is None:
         return H, None
     y = np.atleast_1d(np.asarray(parts[1]))
     if y.shape != (len(H),):
-        raise InputError(f"there are {len(H)} examples and targets of shape {y.shape}")
+        raise InputError(
+            f"H has {len(H)} examples, but y has the shape {y.shape}; give one target per example"
+        )
     return H, y

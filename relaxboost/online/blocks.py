@@ -1,4 +1,4 @@
-"""Blocks of examples: how a stream is opened, and the weights of a block."""
+"""Blocks of examples. The functions open a stream of blocks, and check the weights of a block."""
 
 from __future__ import annotations
 
@@ -32,21 +32,22 @@ def opener(source: Any, remedy: str | None = None) -> tuple[Callable[[], Iterabl
     once = isinstance(source, Iterator) or not getattr(source, "replayable", True)
     if once and remedy is not None:
         raise InputError(
-            f"this function reads a stream more than once, and {type(source).__name__} can be read "
-            f"once only; {remedy}"
+            f"this function reads a stream more than once, but a {type(source).__name__} can be "
+            f"read only once; {remedy}"
         )
     if callable(source):
         return source, False
     if isinstance(source, Iterable):
         return (lambda: source), False
     raise InputError(
-        "a stream is arrays (H, y), an iterable of blocks or a function that opens one, got "
+        "a stream must be arrays (H, y), an iterable of blocks, or a function that opens an "
+        "iterable, got "
         f"{type(source).__name__}"
     )
 
 
 def checked_weights(weight: Any, rows: int) -> Vector:
-    """Return the weights of a block, shape (rows,). The default is 1 for each row.
+    """Return the weights of the examples of a block, shape (rows,). By default all weights are 1.
 
     Raises
     ------
@@ -64,5 +65,5 @@ def checked_weights(weight: Any, rows: int) -> Vector:
     if (weights > 2.0**53).any():
         row = int(np.argmax(weights > 2.0**53))
         found = f" has {weights[row]:g}, more than 2^53 copies; divide all weights by a number"
-        raise RowError("an integer weight is a number of copies; ", row, found)
+        raise RowError("a weight is a number of copies of an example; ", row, found)
     return weights

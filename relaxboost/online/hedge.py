@@ -1,4 +1,4 @@
-"""Hedge with schedules: the distribution d of a game learns online, and w answers best."""
+"""Hedge with schedules: the distribution d of a game learns online, against best hypotheses."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from relaxboost.solvers.stopping import Tolerance
 
 @dataclass(frozen=True)
 class ScheduledHedge(Method):
-    """Mirror descent of the distribution d against an exact weak learner. For f = 0 it is Hedge.
+    """Online mirror descent on the distribution d of a game, against an exact weak learner.
 
-    Round t has the loss <d, A w_t> + f(d), where w_t is the best hypothesis for d_t. The next d
-    minimises <d, A(w_1 + ... + w_t)> + (t + 1) f(d) + β_t h(d), where h is the relative entropy.
-    This is `Relaxation.distribution` at t/(t + 1) times the margins of the mean of the w_t, with
-    the parameter β_t/(t + 1). The gap is at most the mean regret of d; see docs/mathematics.md.
+    For the relaxation f = 0 the method is Hedge. Round t has the loss <d, A w_t> + f(d), where w_t
+    is the best hypothesis for d_t. The next d minimises <d, A(w_1 + ... + w_t)> + (t + 1) f(d) +
+    β_t h(d), where h is the relative entropy. `Relaxation.distribution` computes this d from t/(t
+    + 1) times the margins of the mean of the w_t, with the parameter β_t/(t + 1). The duality gap
+    is at most the mean regret of d; see docs/mathematics.md.
 
     The method is given to `solve` as an object, ``method=rb.online.ScheduledHedge()``. The name
     ``"hedge"`` stands for `rb.solvers.Hedge`, which has a constant β for the requested tolerance.
@@ -30,8 +31,8 @@ class ScheduledHedge(Method):
     ----------
     schedule : str or Schedule
         "growing", "adaptive", "horizon" or an object. With "horizon", β is constant, and optimal
-        for the number of rounds that guarantees the requested tolerance. The bound L on the
-        gradients is `Domain.reach`.
+        for the number of rounds that guarantees the requested tolerance. `Domain.reach` is used as
+        the bound L on the gradients.
 
     Raises
     ------
@@ -54,7 +55,8 @@ class ScheduledHedge(Method):
     def chosen(self, game: Game, tol: float) -> ScheduledHedge:
         """Return the method with its horizon set.
 
-        After 2 D (L/tol)² rounds the bound on the gap is `tol`.
+        The horizon is 2 D (L/tol)² rounds, after which the bound on the gap is `tol`. L bounds the
+        margins, and D is the range of the entropy.
         """
         if self.schedule != "horizon":
             return self
@@ -77,9 +79,10 @@ class ScheduledHedge(Method):
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return a number of rounds after which the mean regret is at most `tol`.
 
-        For β_i = c √(i + 1) and for `Adaptive`, the regret after t rounds is at most
-        (cD + L²/c) √t. The result includes rounds that only evaluate the mean of all d. It is nan
-        for other schedules with increasing β_i, and for weak learners that are not exact.
+        For β_i = c √(i + 1) and for `Adaptive`, the regret after t rounds is at most (cD + L²/c)
+        √t. L bounds the margins, and D is the range of the entropy. The result also counts the
+        rounds that only evaluate the mean of all d. The result is nan for other schedules with
+        increasing β_i, and for weak learners that are not exact.
         """
         known = _constants(game)
         schedule = self.chosen(game, tol).schedule
@@ -105,7 +108,10 @@ class ScheduledHedge(Method):
 
 
 def _constants(game: Game) -> Constants:
-    """Return the bound L on the margins, the modulus 1, and the range D of the entropy."""
+    """Return the constants of a game that schedules need.
+
+    They are the bound L on the margins, the modulus 1, and the range D of the entropy.
+    """
     spread = game.entropy_range
     # If f allows one distribution only (m = 1, or k = m), the range is 0 and any β is good.
     # Schedules divide by the range, so a tiny number replaces 0.

@@ -1,4 +1,4 @@
-"""Gradient descent without a radius and without a step: many steps, which AdaHedge weighs."""
+"""Gradient descent without a radius or a step size: AdaHedge averages 16 step sizes."""
 
 from __future__ import annotations
 
@@ -20,51 +20,54 @@ from relaxboost.online.losses import OfPrediction
 from relaxboost.online.schedules import Constants
 
 LARGEST_LOGIT = 16.0
-"""The largest absolute prediction for a label. There the logistic loss of a correct label is 1e-7.
-"""
+"""The largest absolute value of a prediction for labels. At this prediction the logistic loss of a
+correct label is 1e-7."""
 KINDS = np.repeat([shares.CONSTANT, shares.FADING, shares.AVERAGED], [8, 4, 4])
-"""The kind of each of the 16 steps, a code of `kernels.shares`."""
+"""The kinds of the 16 steps, as codes of `kernels.shares`."""
 MULTIPLES = np.concatenate([8.0 * 2.0 ** -np.arange(8), *2 * [256.0 * 4.0 ** -np.arange(4)]])
-"""The steps in units in which a step of 1 moves a prediction by at most the range of targets.
+"""The sizes of the 16 steps. A step of size 1 moves a prediction by at most the range of the
+targets.
 
-Constant steps follow a drift at eight speeds. The others suit streams without a drift, and start
-with large steps because they decrease with the root of the number of examples."""
+The constant steps follow a drift of the data at eight speeds. The other steps suit streams without
+a drift. They start large, because they decrease with the root of the number of examples."""
 
 
 @dataclass(frozen=True)
 class HedgedDescent(OnlineMethod):
-    """Gradient descent with 16 steps at once, whose predictions AdaHedge averages.
+    """Gradient descent with 16 step sizes at once, whose predictions AdaHedge averages.
 
-    The method needs neither a radius nor a step. Eight of the learners have constant steps η, four
-    have steps η/√i, and four are dual averaging with the steps η/√i. Predictions are clipped to
-    [−R, R], where R is 16 for labels and `targets` for numbers, and the mean of the clipped
-    predictions has the shares p_k of AdaHedge. A learner whose prediction is beyond R learns only
-    from examples that move it inwards.
+    The method needs neither a radius nor a step size. It runs K = 16 learners. Eight of these have
+    constant steps η, four have steps η/√i, and four use dual averaging with the steps η/√i. Each
+    prediction is clipped to [−R, R], where R is 16 for labels and `targets` for numbers. The
+    clipped predictions are averaged with the shares p_k of AdaHedge. A learner whose prediction is
+    outside [−R, R] learns only from examples that move the prediction inwards.
 
     If the loss is never negative, then for all examples and all weights w the regret
     Σ l_i(w_{i−1}) − l_i(w) is at most
 
         min over k of ‖w‖²/(2η_k) + Σ η_ki ‖u_ki‖²/2 + 2√(V log K) + S (4/3 log K + 2) + tε.
 
-    The minimum is over the learners with constant steps and dual averaging, which has the step
-    η_k/√t in the first term. K is 16, u_ki is the gradient of learner k, V is the sum of the
-    variances of the K losses under p, which is at most S²t/4, and S is the largest difference of
-    two losses of an example. The loss ε of a correct prediction of R is 0 but for losses without a
-    minimum, and 1.1e-7 for the logistic loss. `Learner.regret_bound` uses the observed losses of
-    the learners instead of the bound of AdaHedge.
+    The minimum is over the learners k with constant steps or dual averaging. For dual averaging,
+    the step in the first term is η_k/√t. The vector u_ki is the gradient of learner k for example
+    i. V is the sum of the variances of the K losses under p, and is at most S²t/4. S is the
+    largest difference of two losses of an example. The number ε is the loss of a correct
+    prediction at the limit R. It is 0 except for losses without a minimum, such as the logistic
+    loss, for which it is 1.1e-7. `Learner.regret_bound` uses the observed losses of the learners
+    instead of the bound of AdaHedge.
 
     Parameters
     ----------
     loss : str or PointwiseLoss
-        A loss of predictions: for labels with slopes that are bounded, for numbers any.
+        A loss of predictions. A loss for labels must have bounded slopes.
     over : Domain
-        The weights that `regret` and `regret_bound` compare with. It does not change the learner.
+        The domain of the weights with which `regret` and `regret_bound` compare the learner. The
+        domain does not change the learner.
     bound : float
         A bound on ‖h‖_2 for the values h of the base functions, such as √M if they lie in [−1, 1];
-        `BaseFunctions.bound_in` computes it. A row beyond it is an error, and a bound that is far
-        too large makes all steps too small.
+        `BaseFunctions.bound_in` computes it. A row whose norm exceeds the bound is an error. A
+        bound that is far too large makes all steps too small.
     targets : float
-        A bound on |y|, which losses of numbers need.
+        A bound on |y|, which losses for numeric targets need.
 
     Raises
     ------
@@ -115,11 +118,13 @@ class HedgedDescent(OnlineMethod):
                 f"{loss!r} has slopes without a bound; use a method with a radius, such as radius=1"
             )
         if loss.task != "binary" and math.isinf(self.targets):
-            raise InputError(f"{loss!r} needs a bound here; give targets=, a bound of |y|")
+            raise InputError(
+                f"{loss!r} needs a bound of the targets here; give targets=, a bound of |y|"
+            )
 
     @property
     def limit(self) -> float:
-        """The number R, to which the absolute values of predictions are clipped."""
+        """The limit R: the absolute values of predictions are clipped to this number."""
         return LARGEST_LOGIT if self.loss.task == "binary" else self.targets
 
     def start(self, size: int) -> Learner:
@@ -127,20 +132,21 @@ class HedgedDescent(OnlineMethod):
 
 
 def check_squares(method: HedgedDescent, size: float) -> None:
-    """Raise InputError if the square of a number is no double, or nearly 0."""
+    """Raise an InputError if the square of a bound overflows, or is almost 0."""
     if not 1e-150 <= size <= 1e150:
         raise InputError(
             f"squares of gradients or weights for bound={method.bound:g} and targets up to "
-            f"{method.limit:g} do not fit a double; scale the base functions and targets"
+            f"{method.limit:g} overflow or underflow; scale the base functions and targets"
         )
 
 
 class HedgedLearner(Learner):
-    """The learner of `HedgedDescent`. `w` is the mean of the weights of its K learners.
+    """The learner of `HedgedDescent`, which averages K learners. `w` is the mean of their weights.
 
-    A prediction is the mean of the clipped predictions of the K learners. It is <w, h> if none of
-    them is clipped. In the average, the weights after example i count i times (Lacoste-Julien,
-    Schmidt & Bach 2012), because the first weights are those of far too large steps, too.
+    A prediction is the mean of the clipped predictions of the K learners. If no prediction is
+    clipped, the mean is <w, h>. In the average, the weights after example i count i times
+    (Lacoste-Julien, Schmidt & Bach 2012), because the first weights come from steps that include
+    far too large ones.
     """
 
     def __init__(self, method: HedgedDescent, size: int) -> None:
@@ -164,14 +170,14 @@ class HedgedLearner(Learner):
 
     @property
     def filled(self) -> float:
-        """Always 0, because the weights are not limited to a ball."""
+        """The fraction of the radius that the weights use, always 0 because there is no radius."""
         return 0.0
 
     def predict(self, H: Any, average: bool = True) -> Any:
-        """Return the predictions <w, h> for the rows of H by the average weights.
+        """Return the predictions <w, h> for the rows of H.
 
-        If `average` is False, the result is the prediction with which the learner would meet the
-        next example.
+        By default w is the average of the weights. If `average` is False, the result is the
+        prediction that the learner would make for the next example.
         """
         if average:
             return super().predict(H)
@@ -185,13 +191,15 @@ class HedgedLearner(Learner):
     def regret_bound(self, w: Any = None) -> float:
         """Return a bound on Σ l_i(w_{i−1}) − l_i(w) that holds for arbitrary examples.
 
-        It is the loss minus that of learner k, plus ‖w‖²/(2η_k) + Σ η_ki ‖u_ki‖²/2 + tε, for the
-        best k among the learners with constant steps and dual averaging.
+        The bound is the loss of this learner minus the loss of learner k, plus ‖w‖²/(2η_k) + Σ
+        η_ki ‖u_ki‖²/2 + tε. The best k is taken among the learners with constant steps or dual
+        averaging.
 
         Parameters
         ----------
         w : array of shape (M,), optional
-            Weights. By default the bound holds for all weights of `over`.
+            The weights with which the learner is compared. By default the bound holds for all
+            weights of `over`.
 
         Raises
         ------
@@ -202,7 +210,7 @@ class HedgedLearner(Learner):
         if w is not None:
             w = doubles("w", w)
             if w.shape != (self.size,) or not np.isfinite(w).all():
-                raise InputError(f"w must be {self.size} finite weights, got shape {w.shape}")
+                raise InputError(f"w must have {self.size} finite weights, got shape {w.shape}")
             square = float(w @ w)
         losses, spent = self._sums[shares.MIXABILITY + 1 :].reshape(2, -1)
         steps = self.steps[0] / np.where(KINDS == shares.AVERAGED, math.sqrt(self.rounds or 1), 1.0)
@@ -217,11 +225,15 @@ class HedgedLearner(Learner):
         return float(self.method.loss.loss.pointwise(limit, np.sign(limit))[0].max())
 
     def move(self, value: float, u: Vector, step: float = 1.0) -> None:
-        """Raise InputError, because each of the K learners has its own gradient."""
-        raise InputError("HedgedDescent learns from examples only; call update")
+        """Raise an InputError, because each of the K learners has its own gradient."""
+        raise InputError(
+            "HedgedDescent cannot learn from a single gradient, only from examples; call update"
+        )
 
     def compiled(self) -> None:
-        """Return None: the compiled rounds of mirror descent do not apply to this learner."""
+        """Return None, because the compiled rounds of mirror descent do not apply to this
+        learner.
+        """
         return None
 
     def _learn(self, H: Array, sizes: Vector, y: Vector, weights: Vector) -> Vector:

@@ -1,4 +1,4 @@
-"""Online learners: the options of a method, and the weights that every example changes."""
+"""Online learners: the options of a method, and the weights that change with every example."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _DOMAINS: dict[tuple[type, type], int] = {
     (Entropy, L1Ball): kernels.L1_BALL,
     (SquaredL2, L2Ball): kernels.L2_BALL,
 }
-"""The codes of the pairs of proxy and domain for which rounds are compiled."""
+"""The code of each pair of a proxy and a domain for which rounds are compiled."""
 
 
 MAX_WEIGHTS_IN_CARD = 100
-"""The largest number of weights that the picture in a notebook shows."""
+"""The largest number of weights that are shown for a learner in a notebook."""
 
 
 @dataclass(frozen=True)
@@ -49,14 +49,14 @@ class OnlineMethod(ABC):
         The loss, such as "hinge", "logistic", "squared" or "inner". Labels of two classes are −1
         and +1.
     over : Domain
-        The set of the weights.
+        The domain: the set of permitted weights.
     proxy : str or Proxy
-        A strongly convex function on `over`.
+        The proxy, a strongly convex function on `over`.
     schedule : str or Schedule
-        The temperatures β_i.
+        The schedule of the temperatures β_i.
     bound : float
-        A bound K between 1e-100 and 1e100. The base functions have values between −K and K. For a
-        proxy that is strongly convex in the l2 norm, ‖h‖_2 <= K.
+        A bound K between 1e-100 and 1e100. The base functions have values between −K and K. If the
+        proxy is strongly convex in the l2 norm, K bounds ‖h‖_2.
     targets : float
         A bound on |y|, which is needed if the slopes of the loss depend on the targets. By default
         it is inf.
@@ -75,7 +75,7 @@ class OnlineMethod(ABC):
     targets: float = math.inf
 
     greedy: ClassVar[bool] = False
-    """Whether a step starts at the previous weights (Eq. 22), or uses the sum of all gradients."""
+    """Whether a step starts at the previous weights (Eq. 22), not at the sum of the gradients."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "loss", as_online_loss(self.loss))
@@ -91,12 +91,12 @@ class OnlineMethod(ABC):
             object.__setattr__(self, name, float(value))
         if not 1e-100 <= self.bound <= 1e100:
             raise InputError(
-                f"bound must be in [1e-100, 1e100], got {self.bound:g}: base functions have values "
-                "in [−bound, bound], and their squares must be doubles"
+                f"bound must be in [1e-100, 1e100], got {self.bound:g}, because the squares of "
+                "base functions must be doubles"
             )
 
     def start(self, size: int) -> Learner:
-        """Return a new learner with M = `size` weights, which has seen no example.
+        """Return a new learner with M = `size` weights, which has not learned from any example.
 
         Raises
         ------
@@ -107,12 +107,12 @@ class OnlineMethod(ABC):
         return Learner(self, count("M", size))
 
     def restored(self, state: Mapping[str, Any]) -> Learner:
-        """Return a learner in the given `Learner.state`, which continues with the same bits.
+        """Return a learner in a given `Learner.state`. Its later results are bitwise the same.
 
         Raises
         ------
         InputError
-            If the state is that of another method.
+            If the state belongs to a learner of another method.
         """
         check_method(str(state.get("method")), repr(self))
         # All attributes except these arrays and `origin` follow from the method.
@@ -124,7 +124,7 @@ class OnlineMethod(ABC):
             array[:] = given
         learner.origin = dict(state.get("origin", {}))
         if not all(isinstance(text, str) for pair in learner.origin.items() for text in pair):
-            raise InputError("its origin must be texts by name")
+            raise InputError("its field origin must be a dictionary of texts")
         return learner
 
 
@@ -137,11 +137,11 @@ class Learner:
     Attributes
     ----------
     method : OnlineMethod
-        The options.
+        The method with its options.
     size : int
         The number M of weights.
     constants : Constants
-        The numbers L, α and V*.
+        The gradient bound L, the modulus α and the range V* of the proxy.
     origin : dict
         The base functions and columns of earlier streams; see `Stream.origin`.
     """
@@ -158,8 +158,8 @@ class Learner:
         )
         if method.schedule.needs_lipschitz and not math.isfinite(self.constants.lipschitz):
             raise InputError(
-                f"{method.schedule!r} needs a bound of the gradients, and {method.loss!r} has none "
-                "here; give targets=, a bound of |y|, or schedule=Constant(beta)"
+                f"{method.schedule!r} needs a bound of the gradients, and {method.loss!r} has "
+                "none here; give targets=, a bound of |y|, or schedule=Constant(beta)"
             )
         self._w: Vector = proxy.start(over, size)
         self._z: Vector = np.zeros(size)
@@ -185,40 +185,40 @@ class Learner:
 
     @property
     def w(self) -> Vector:
-        """The weights for the prediction of the next example, shape (M,)."""
+        """The current weights, shape (M,), which predict the next example."""
         return self._w.copy()
 
     @property
     def average(self) -> Vector:
-        """The mean of w_0, ..., w_{t−1} with the weights of the examples (Eq. 12), at first w_0."""
+        """The weighted mean of w_0, ..., w_{t−1} (Eq. 12), or w_0 before the first example."""
         # Before the first example there is no mean.
         return self._mean.copy() if self._sums[kernels.WEIGHT] else self.w
 
     @property
     def rounds(self) -> int:
-        """The number of steps so far. An example of weight 2.5, say, takes several steps."""
+        """The number of steps so far. An example of weight 2.5, for example, takes three steps."""
         return int(self._sums[kernels.ROUNDS])
 
     @property
     def weight(self) -> float:
-        """The total weight of all examples."""
+        """The total weight of all examples so far."""
         return float(self._sums[kernels.WEIGHT])
 
     @property
     def loss(self) -> float:
-        """The sum of the losses l_i(w_{i−1}), each times the weight of its example."""
+        """The cumulative loss: the sum of l_i(w_{i−1}) times the weight of example i."""
         return float(self._sums[kernels.LOSS])
 
     @property
     def beta(self) -> float:
-        """The current temperature β_t."""
+        """The current temperature β_t of the schedule."""
         return float(self._sums[kernels.BETA])
 
     @property
     def filled(self) -> float:
         """The norm of the average weights divided by the radius of a ball, or 0 for other sets.
 
-        If it is close to 1, a larger radius may lead to smaller losses.
+        If this ratio is close to 1, a larger radius may lead to smaller losses.
         """
         over = self.method.over
         if not isinstance(over, L1Ball | L2Ball):
@@ -229,7 +229,8 @@ class Learner:
     def predict(self, H: Any, average: bool = True) -> Any:
         """Return the prediction <w, h> for an example, or for each row of a block.
 
-        The weights are the average by default, and the current weights if `average` is False.
+        By default w is the average of the weights. If `average` is False, w is the current
+        weights.
 
         Raises
         ------
@@ -243,7 +244,7 @@ class Learner:
     def update(self, H: Any, y: Any = None, weight: Any = None) -> Any:
         """Predict each example with the current weights, then learn from it.
 
-        The result for a block of rows has the same bits as for single rows.
+        The result for a block of rows is bitwise the same as for single rows.
 
         Parameters
         ----------
@@ -252,8 +253,8 @@ class Learner:
         y : number or array of shape (rows,)
             The targets. The loss "inner" has none.
         weight : number or array of shape (rows,), optional
-            Nonnegative weights. An integer weight stands for this number of consecutive copies. The
-            fractional part of a weight is a shorter step.
+            The weights >= 0 of the examples. An integer weight stands for this number of
+            consecutive copies. The fractional part of a weight gives a shorter step.
 
         Returns
         -------
@@ -274,7 +275,7 @@ class Learner:
     def _checked(
         self, H: Array, y: Any = None, weight: Any = None
     ) -> tuple[Array, Vector, Vector, Vector]:
-        """Return the rows of valid examples, the dual norms of the rows, targets and weights.
+        """Return valid rows, the dual norms of the rows, the targets and the weights.
 
         The method raises the errors of `update`.
         """
@@ -289,16 +290,18 @@ class Learner:
         return rows, sizes, targets, checked_weights(weight, len(rows))
 
     def regret_bound(self, w: Any = None) -> float:
-        """Return a bound on Σ l_i(w_{i−1}) − l_i(w) that holds for arbitrary examples.
+        """Return a bound on the regret Σ l_i(w_{i−1}) − l_i(w) that holds for arbitrary examples.
 
-        For Eq. 11 the bound is β_t V(w) + Σ ‖u_i‖²/(2αβ_{i−1}), which is Prop. 2 with the observed
-        gradients u_i. Greedy steps with a constant β have the same bound. For greedy steps with
-        other β, the largest Bregman divergence replaces V(w), and it may be inf.
+        For mirror descent with averaging (Eq. 11) the bound is β_t V(w) + Σ ‖u_i‖²/(2αβ_{i−1}).
+        This is Prop. 2 with the observed gradients u_i. Greedy steps with a constant β have the
+        same bound. For greedy steps with varying β, the largest Bregman divergence, which may be
+        inf, replaces V(w).
 
         Parameters
         ----------
         w : array of shape (M,), optional
-            Weights in the domain. By default the bound holds for all weights of the domain.
+            The weights with which the learner is compared. By default the bound holds for all
+            weights of the domain.
 
         Raises
         ------
@@ -319,18 +322,18 @@ class Learner:
         return float(self.beta * value + self._sums[kernels.SPENT])
 
     def _point(self, given: Any) -> Array:
-        """Return weights that are in the domain up to rounding, or raise InputError."""
+        """Return weights as an array, or raise an InputError unless they are in the domain."""
         w = doubles("w", given)
         over = self.method.over
         if w.shape != (self.size,):
-            raise InputError(f"w has shape {w.shape}, and this learner has {self.size} weights")
+            raise InputError(f"w must have {self.size} weights, got shape {w.shape}")
         if not np.isfinite(w).all():
-            raise InputError("w has nan or infinite entries; weights are finite numbers")
+            raise InputError("w must have finite entries, and has nan or inf")
         # A point of the domain is its own projection.
         near = over.repair(w)
         # Weights that a solver computed satisfy the constraints to about 1e-8.
         if np.abs(near - w).max() > 1e-7 * max(1.0, float(np.abs(near).max())):
-            raise InputError(f"w is not in {over!r}, and the bound is for weights that are")
+            raise InputError(f"w must be in {over!r}, because the bound holds only there")
         return w
 
     def state(self) -> dict[str, Any]:
@@ -340,7 +343,7 @@ class Learner:
         return {"method": repr(self.method), **origin, **arrays}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a file for `load`. An interruption never leaves a part of the file.
+        """Write the state to a file for `load`. An interruption never leaves a partial file.
 
         Raises
         ------
@@ -350,18 +353,18 @@ class Learner:
         write_state(check_output(path), self.state())
 
     def arrays(self) -> tuple[Vector, Vector, Vector, Vector]:
-        """Return the arrays w, z, mean and sums, without copying them."""
+        """Return the arrays w, z, mean and sums of the state, without copying them."""
         return self._w, self._z, self._mean, self._sums
 
     def _check_width(self, H: Array) -> None:
         if H.ndim not in (1, 2) or H.shape[-1] != self.size:
             raise InputError(
-                f"this learner has {self.size} weights, and the examples have shape {H.shape}; it "
-                "takes (M,) or (rows, M)"
+                f"H must have the shape ({self.size},) or (rows, {self.size}) for this learner, "
+                f"got {H.shape}"
             )
 
     def _check_rows(self, H: Array) -> Vector:
-        """Return the dual norms of the rows, or raise RowError for the first invalid row."""
+        """Return the dual norms of the rows, or raise a RowError for the first invalid row."""
         is_euclidean = self.method.proxy.norm == "l2"
         sizes: Vector = dual_norms(H, is_euclidean)
         # The comparison is False for nan.
@@ -390,7 +393,7 @@ class Learner:
         return law, (loss, domain, self.method.greedy), numbers
 
     def _learn(self, H: Array, sizes: Vector, y: Vector, weights: Vector) -> Vector:
-        """Learn from rows one by one, and return the prediction before each row."""
+        """Learn from the rows one by one, and return the prediction before each row."""
         codes = self.compiled()
         if codes is not None:
             found: Vector = kernels.rounds(H, (sizes, y, weights), self.arrays(), codes)
@@ -413,9 +416,9 @@ class Learner:
         self.move(value, u, step)
 
     def move(self, value: float, u: Vector, step: float = 1.0) -> None:
-        """Take a step for a loss with the given value and subgradient u at the current w.
+        """Take a step for a loss with a given value and subgradient u at the current weights w.
 
-        The number `step` is the weight of the example, and at most 1.
+        The number `step` is the weight of the example, which is at most 1.
         """
         method = self.method
         sums = self._sums
@@ -448,7 +451,7 @@ class Learner:
 
 
 def _lipschitz(method: OnlineMethod, size: int) -> float:
-    """Return the bound L on the gradients, which depends on the largest |<w, h>|."""
+    """Return the bound L on the gradients, which depends on the largest prediction |<w, h>|."""
     # ‖h‖ in the dual norm is at most `bound`, and ‖w‖ in the norm is at most the radius.
     reach = float(method.over.radius) * method.bound
     if method.proxy.norm == "l1" and isinstance(method.over, L2Ball):
@@ -458,26 +461,26 @@ def _lipschitz(method: OnlineMethod, size: int) -> float:
 
 
 def _check_ranges(method: OnlineMethod, beta: float, known: Constants) -> None:
-    """Raise InputError if squared gradients, steps or the regret may overflow or vanish."""
+    """Raise an InputError if squared gradients, steps or the regret may overflow or underflow."""
     # Squares of gradients are summed, so they must neither overflow nor vanish.
     L = known.lipschitz
     # Without a bound on the targets, the gradients of a regression loss have no bound.
     is_unknown = math.isinf(L) and method.loss.task != "binary"
     if not (is_unknown or 1e-150 <= L <= 1e150):
         raise InputError(
-            f"{method.loss!r} has gradients up to {L:g} over {method.over!r}, and their squares do "
-            "not fit a double; change the radius, or scale the base functions and the bound"
+            f"{method.loss!r} has gradients up to {L:g} over {method.over!r}, and their squares "
+            "overflow or underflow; change the radius, or scale the base functions and the bound"
         )
     step = L / beta if beta > 0.0 and math.isfinite(L) else 0.0
     if not (1e-300 <= beta * known.modulus <= 1e300 and step <= 1e300):
         raise InputError(
             f"{method.schedule!r} starts at β = {beta:g}. For gradients up to {L:g} and a proxy of "
-            f"modulus {known.modulus:g}, a step does not fit a double; change the schedule"
+            f"modulus {known.modulus:g}, a step overflows or underflows; change the schedule"
         )
 
 
 def _codes(method: OnlineMethod, known: Constants) -> tuple[int, float, int] | None:
-    """Return code of the loss, parameter of the loss and code of the domain for compiled rounds.
+    """Return the loss code, the loss parameter and the domain code for compiled rounds.
 
     The result is None if the rounds of the method are not compiled.
     """

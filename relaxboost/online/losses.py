@@ -1,4 +1,4 @@
-"""Losses Q(w, z) of weights w on an example z = (h, y), convex in w."""
+"""Losses Q(w, z) of the weights w for an example z = (h, y), which are convex in w."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ class OnlineLoss(ABC):
     """
 
     task: str = ""
-    """"binary" if targets are ±1, "regression" if they are numbers, and "" if there are none."""
+    """The kind of targets: "binary" if targets are ±1, "regression" if they are numbers, and "" if
+    there are none."""
 
     @abstractmethod
     def evaluate(self, w: Vector, h: Vector, y: float) -> tuple[float, Vector]:
-        """Return Q(w, z) and a subgradient with respect to w, shape (M,)."""
+        """Return the loss Q(w, z) and a subgradient with respect to w, shape (M,)."""
 
     @abstractmethod
     def lipschitz(self, reach: float, size: float, targets: float) -> float:
@@ -60,9 +61,11 @@ class OnlineLoss(ABC):
         given = np.zeros(rows) if y is None and not self.task else y
         values = doubles("targets", given).reshape(-1)
         if given is None:
-            raise InputError(f"{self!r} needs targets, and there are none; give y")
+            raise InputError(f"{self!r} needs targets, but there are none; give y")
         if values.shape != (rows,):
-            raise InputError(f"there are {rows} examples and {values.size} targets")
+            raise InputError(
+                f"there are {rows} examples but {values.size} targets; give one target per example"
+            )
         wrong = ~np.isfinite(values)
         rule = "finite"
         remedy = "leave the row out"
@@ -81,14 +84,14 @@ class OnlineLoss(ABC):
 class OfPrediction(OnlineLoss):
     """The loss φ(<w, h>, y) of a prediction, for a `PointwiseLoss` φ.
 
-    JNTV05 writes φ(y f(x)) for the losses of labels.
+    Juditsky et al. (2005) write φ(y f(x)) for losses of labels.
     """
 
     loss: PointwiseLoss
 
     @property
     def task(self) -> str:  # type: ignore[override]
-        """The task of φ, "binary" or "regression"."""
+        """The task of the loss φ, "binary" or "regression"."""
         return self.loss.task
 
     def __repr__(self) -> str:
@@ -100,9 +103,10 @@ class OfPrediction(OnlineLoss):
         return float(value[0]), float(slope[0]) * h
 
     def lipschitz(self, reach: float, size: float, targets: float) -> float:
-        """Return the steepest slope of φ for |<w, h>| <= reach, times the size of h.
+        """Return a bound on the subgradients: the steepest slope of φ for |<w, h>| <= reach, times
+        ‖h‖.
 
-        Since φ is convex, its steepest slopes are at the ends of the interval.
+        Because φ is convex, its slopes are steepest at the ends of the interval.
         """
         if self.task == "regression" and not (self.loss.of_differences and targets < math.inf):
             # Without a bound on the targets, only a global bound on the slopes is valid.
@@ -114,7 +118,7 @@ class OfPrediction(OnlineLoss):
 
 @dataclass(frozen=True)
 class Inner(OnlineLoss):
-    """The loss <w, h>, where h contains the costs of M experts and w the weights of the experts."""
+    """The linear loss <w, h>, where h contains the costs of M experts, and w weighs the experts."""
 
     def evaluate(self, w: Vector, h: Vector, y: float) -> tuple[float, Vector]:
         return float(w @ h), h
@@ -124,7 +128,7 @@ class Inner(OnlineLoss):
 
 
 def as_online_loss(given: Any) -> OnlineLoss:
-    """Return the loss for a name, a `PointwiseLoss` or an `OnlineLoss`."""
+    """Return the `OnlineLoss` for a name, a `PointwiseLoss` or an `OnlineLoss`."""
     if isinstance(given, str):
         kinds = {name: kind for name, kind in LOSSES.items() if issubclass(kind, PointwiseLoss)}
         if given == "inner":
@@ -140,7 +144,7 @@ def as_online_loss(given: Any) -> OnlineLoss:
 
 
 def losses_of(loss: OnlineLoss, W: Matrix, H: Matrix, y: Vector | None) -> Matrix:
-    """Return Q(w, z) for each row w of W and each example (h, y), shape (len(W), len(H))."""
+    """Return the loss Q(w, z) of each row w of W for each example z, shape (len(W), len(H))."""
     if isinstance(loss, Inner):
         return W @ H.T
     targets = loss.checked(y, len(H))

@@ -1,4 +1,4 @@
-"""Mirror descent with averaging, where the weights depend on the sum of all gradients so far."""
+"""Mirror descent with averaging. The weights depend on the sum of all gradients so far."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from relaxboost.online.learner import OnlineMethod
 class MirrorDescent(OnlineMethod):
     """Mirror descent with averaging, also known as dual averaging (Eqs. 11 and 12).
 
-    The sum of the gradients is z_i = z_{i−1} + u_i(w_{i−1}), and the weights are w_i =
-    −∇W_{β_i}(z_i). With the schedule "growing" and t independent examples, the average of the
-    weights has an expected excess risk of at most 2L√(V*/α) √(t + 1)/t.
+    The sum of the gradients is z_i = z_{i−1} + u_i(w_{i−1}). The weights w_i = −∇W_{β_i}(z_i) are
+    the mirror image of this sum, where W_β is the β-conjugate of the proxy V. With the schedule
+    "growing" and t independent examples, the average of the weights has an expected excess risk of
+    at most 2L√(V*/α) √(t + 1)/t. Here L bounds the gradients, V* is the largest value of V, and α
+    is its modulus.
 
     Parameters
     ----------
     loss, over, bound, targets
         See `OnlineMethod`.
     proxy : str or Proxy
-        The proxy, by default the entropy for simplices and the l1 ball.
+        The proxy. The default is the entropy, for simplices and the l1 ball.
     schedule : str or Schedule
-        The temperatures, by default "growing" (Eqs. 17 and 18).
+        The schedule of the temperatures. The default is "growing" (Eqs. 17 and 18).
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The regret of a learner as a bracket, compared with the best fixed weights."""
+"""The regret of a learner as a bracket, compared with the best fixed weights in hindsight."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from relaxboost.online.learner import Learner, OnlineMethod
 class Regret:
     """The regret Σ l_i(w_{i−1}) − min over w of Σ l_i(w) of a learner as a bracket.
 
-    The bounds are `lower` = loss − comparator.upper and `upper` = loss − comparator.lower, rounded
-    down and up. The function `regret` returns a `Regret`.
+    The bounds are `lower` = loss − comparator.upper, rounded down, and `upper` = loss −
+    comparator.lower, rounded up. The function `regret` returns an object of this class.
     """
 
     lower: float
@@ -31,23 +31,26 @@ class Regret:
     loss: float
     """The cumulative loss Σ l_i(w_{i−1}) of the learner."""
     bound: float
-    """A bound by theorem on the regret of this run, compared with any w of the domain."""
+    """An upper bound, proved by a theorem, on the regret of this run compared with any weights w
+    of the domain."""
     bound_at: float
-    """A bound by theorem on the regret, compared with the weights of the comparator."""
+    """An upper bound, proved by a theorem, on the regret compared with the weights of the
+    comparator."""
     comparator: Comparator
     learner: str
     """The representation (`repr`) of the learner's method."""
     along: tuple[Regret, ...] = field(default=(), repr=False)
-    """The regrets on the prefixes of the stream that `at` requested, shortest prefix first."""
+    """The regrets on the prefixes of the stream that the argument `at` requested, shortest prefix
+    first."""
 
     @property
     def examples(self) -> int:
-        """The number of examples."""
+        """The number of examples in the stream."""
         return self.comparator.examples
 
     @property
     def gap(self) -> float:
-        """The width of the bracket, upper − lower."""
+        """The width of the bracket of the regret, upper − lower."""
         return self.upper - self.lower
 
     def __str__(self) -> str:
@@ -68,7 +71,8 @@ class Regret:
     def to_dict(self) -> dict[str, Any]:
         """Return the regret as a dictionary for JSON.
 
-        "along" lists the regrets on prefixes of the stream. A bound that does not exist is None.
+        The entry "along" lists the regrets on prefixes of the stream. A bound that does not exist
+        is None.
         """
         names = ("examples", "lower", "upper", "loss", "bound", "bound_at", "learner")
         return {
@@ -96,13 +100,13 @@ def regret(
     Parameters
     ----------
     learner : OnlineMethod or Learner
-        A method starts a learner that learns from the stream, and so does a learner without
-        examples. A learner with examples must have learned from this stream.
+        The learner. For a method, or for a learner that has not learned from any example, a new
+        run learns from the stream. A learner with examples must have learned from this stream.
     stream : tuple of arrays, callable or iterable
-        The stream, as for `hindsight`, which is read many times.
+        The stream, as for `hindsight`. It is read many times.
     at : iterable of int, optional
-        Further numbers of examples after which the regret is computed. This requires a learner
-        without examples.
+        Additional numbers of examples after which the regret is computed. They require a method,
+        or a learner without examples.
     tol : float
         The requested width of the bracket, relative to the loss of the comparator.
     time_limit : float, optional
@@ -122,8 +126,8 @@ def regret(
     """
     if not isinstance(learner, OnlineMethod | Learner):
         raise InputError(
-            "regret needs a method such as MirrorDescent('hinge', over=Simplex(1)), or a learner, "
-            f"got {type(learner).__name__}"
+            "learner must be a Learner, or a method such as MirrorDescent('hinge', "
+            f"over=Simplex(1)), got {type(learner).__name__}"
         )
     left = None if time_limit is None else positive("time_limit", time_limit)
     method = learner if isinstance(learner, OnlineMethod) else learner.method
@@ -156,29 +160,29 @@ def _json(value: Any) -> Any:
 
 
 def _stops(at: Iterable[int] | None, m: int) -> list[int]:
-    """Return the increasing numbers of examples after which the regret is computed."""
+    """Return the numbers of examples after which the regret is computed, in increasing order."""
     stops = sorted({count("at", k) for k in (() if at is None else at)} | {m})
     if stops[-1] > m:
-        raise InputError(f"at contains {stops[-1]}, and the stream has {m} examples")
+        raise InputError(f"at contains {stops[-1]}, but the stream has only {m} examples")
     return stops
 
 
 def _check_learned(learner: Learner, replay: Replay, stops: list[int]) -> None:
     if len(stops) > 1:
         raise InputError(
-            "at= needs a learner without examples, and this learner has learned already; give its "
-            "method, learner.method"
+            "at= needs a learner without examples, but this learner has already learned from "
+            "some; give its method, learner.method"
         )
     # Weights are summed in another order, so the sums may differ by rounding.
     if abs(learner.weight - replay.total) > 1e-9 * replay.total:
         raise InputError(
-            f"the learner has learned from examples of weight {learner.weight:g}, and the stream "
-            f"has {replay.total:g}; give the stream of its examples, or learner.method"
+            f"the learner has learned from examples of weight {learner.weight:g}, but the stream "
+            f"has the weight {replay.total:g}; give the stream of its examples, or learner.method"
         )
 
 
 def _learned(learner: Learner, replay: Replay, stops: list[int]) -> list[dict[str, Any]]:
-    """Let a learner learn from the stream, and return the states of the learner at the stops."""
+    """Run a learner on the stream, and return its states after given numbers of examples."""
     states = []
     for rows, H, y, weight in replay:
         # The state is stored at the stops, so a block is cut there.
@@ -191,7 +195,7 @@ def _learned(learner: Learner, replay: Replay, stops: list[int]) -> list[dict[st
 
 
 def _bracketed(learner: Learner, comparator: Comparator) -> Regret:
-    """Return the regret on a prefix as a bracket, which includes all rounding errors."""
+    """Return a bracket of the regret on a prefix of the stream, including all rounding errors."""
     loss = learner.loss
     method = learner.method
     # The error of a prediction is the roundoff of Σ |w_j h_j|, and that of a loss is its slope

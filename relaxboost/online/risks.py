@@ -1,4 +1,4 @@
-"""Bounds on the risk of hypotheses from online learning, and their assumptions."""
+"""Bounds on the risk of hypotheses from online learning, with the assumptions that they need."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from relaxboost.online.schedules import Adaptive, Growing
 
 @dataclass(frozen=True, kw_only=True)
 class Assumptions:
-    """The assumptions of bounds on risks. Data cannot prove them, so the user declares them.
+    """The assumptions of bounds on risks. Data cannot prove the assumptions, so that the user
+    declares them.
 
     Parameters
     ----------
     iid_order : bool
-        Whether the examples are independent draws of one law, and their order does not depend on
-        their values. If it does, for example if examples are sorted by label, the bounds are false
-        (claim DEK11-T2-order), and functions raise InputError.
+        Whether the examples are independent draws from one distribution, in an order that does not
+        depend on their values. If the order depends on the values, for example because examples
+        are sorted by label, the bounds are false (claim DEK11-T2-order), and functions raise an
+        InputError.
     loss_range : float, optional
         A number c > 0 such that the loss of each example is in [0, c] for all weights of the
         domain. Bounds in expectation do not need this number.
@@ -39,9 +41,11 @@ class Assumptions:
 
 
 def risk_bound(loss: float, m: int, delta: float, assumptions: Assumptions) -> float:
-    """Return loss + c √(log(1/δ)/(2m)), which bounds the risk of Q with probability 1 − δ or more.
+    """Return a bound on the risk of a random iterate: loss + c √(log(1/δ)/(2m)).
 
-    The risk of the mean of w_0, ..., w_{m−1} is at most that of Q, by Jensen's inequality.
+    The bound holds with probability at least 1 − δ. It also holds for the mean of the iterates
+    w_0, ..., w_{m−1}, because by Jensen's inequality the risk of the mean is at most that of a
+    random iterate.
 
     Parameters
     ----------
@@ -52,7 +56,7 @@ def risk_bound(loss: float, m: int, delta: float, assumptions: Assumptions) -> f
     delta : float
         The probability δ that the bound is wrong.
     assumptions : Assumptions
-        The order and the range of the losses.
+        The declared assumptions about the order of the examples and the range c of the losses.
 
     Raises
     ------
@@ -66,14 +70,17 @@ def risk_bound(loss: float, m: int, delta: float, assumptions: Assumptions) -> f
     c = ranged("Eq. 1", assumptions)
     # Such a mean contradicts the assumption.
     if not 0.0 <= loss <= c:
-        raise InputError(f"a mean of losses in [0, {c:g}] cannot be {loss:g}; check loss_range")
+        raise InputError(
+            f"loss must be a mean of losses in [0, {c:g}], got {loss:g}; check loss_range"
+        )
     return loss + c * math.sqrt(math.log(1.0 / share("delta", delta)) / (2.0 * count("m", m)))
 
 
 def excess_risk_bound(regret: float, m: int, delta: float, assumptions: Assumptions) -> float:
-    """Return regret/m + 2c √(log(2/δ)/(2m)), which bounds the excess risk of Q and of the mean.
+    """Return a bound on the excess risk of an iterate: regret/m + 2c √(log(2/δ)/(2m)).
 
-    With probability at least 1 − δ, the bound holds compared with every w of the domain.
+    The bound is for a random iterate and for the mean of the m iterates. With probability at least
+    1 − δ, it holds compared with every w of the domain.
 
     Parameters
     ----------
@@ -94,10 +101,11 @@ def excess_risk_bound(regret: float, m: int, delta: float, assumptions: Assumpti
 def expected_excess_bound(
     method: OnlineMethod, size: int, t: int, assumptions: Assumptions
 ) -> float:
-    """Return a bound on the expected excess risk of the average and of Q after t examples.
+    """Return a bound on the expected excess risk after t examples.
 
-    The bound is 2L√(V*/α) √(t + 1)/t for the schedule "growing", and L√(2V*/(αt)) for
-    ``Horizon(t)``.
+    The bound is for the average of the iterates, and for a random iterate. It is 2L√(V*/α) √(t +
+    1)/t for the schedule "growing", and L√(2V*/(αt)) for ``Horizon(t)``. Here L bounds the
+    gradients, V* is the largest value of the proxy, and α is its modulus.
 
     Parameters
     ----------
@@ -108,7 +116,7 @@ def expected_excess_bound(
     t : int
         The number of examples.
     assumptions : Assumptions
-        The order of the examples. The range of the losses is not needed.
+        The declared order of the examples. The range of the losses is not needed.
 
     References
     ----------
@@ -119,17 +127,18 @@ def expected_excess_bound(
 
 
 def validation_radius(left: int, among: int, delta: float, assumptions: Assumptions) -> float:
-    """Return c √(log(2k/δ)/(2 left)), a bound on the error of mean losses on later examples.
+    """Return the radius c √(log(2k/δ)/(2n)) of mean losses on n later examples.
 
     With probability at least 1 − δ, the mean losses of all k hypotheses differ from their risks by
-    at most this radius. The lecture has log(m/δ), which is for one side only (claim DEK11-radius).
+    at most this radius. Dekel (2011) has log(m/δ), which covers deviations in one direction only
+    (claim DEK11-radius).
 
     Parameters
     ----------
     left : int
-        The number m − i + 1 of later examples for w_{i−1}.
+        The number n = m − i + 1 of later examples for the iterate w_{i−1}.
     among : int
-        The number k of hypotheses that are compared: m, or the snapshots.
+        The number k of hypotheses that are compared: all m iterates, or the snapshots.
     delta, assumptions
         See `risk_bound`.
     """
@@ -139,10 +148,11 @@ def validation_radius(left: int, among: int, delta: float, assumptions: Assumpti
 
 
 def validation_excess_bound(m: int, among: int, delta: float, assumptions: Assumptions) -> float:
-    """Return 2c √(log(2k/δ)/m), a bound on the excess risk of the choice by validation.
+    """Return a bound on the excess risk of the choice by validation: 2c √(log(2k/δ)/m).
 
-    With probability at least 1 − δ, the risk of the chosen hypothesis exceeds by at most this
-    number the least risk of those of the k hypotheses that come from the first half of the stream.
+    The choice is compared with those of the k hypotheses that come from the first half of the
+    stream. With probability at least 1 − δ, the risk of the chosen hypothesis exceeds the least
+    risk of these hypotheses by at most this number.
 
     Parameters
     ----------
@@ -159,7 +169,7 @@ def validation_excess_bound(m: int, among: int, delta: float, assumptions: Assum
 
 
 def ordered(what: str, assumptions: Any) -> Assumptions:
-    """Return the assumptions, or raise InputError if the order may depend on the examples."""
+    """Return the assumptions, or raise an InputError if the order may depend on the examples."""
     if not isinstance(assumptions, Assumptions):
         raise InputError(
             f"{what} needs assumptions that no data can prove; pass Assumptions(iid_order=..., "
@@ -167,17 +177,18 @@ def ordered(what: str, assumptions: Any) -> Assumptions:
         )
     if not assumptions.iid_order:
         raise InputError(
-            f"{what} is false if the order of the examples depends on them, as in a sorted file; "
-            "shuffle them first, and set iid_order=True if they are independent"
+            f"{what} is false if the order of the examples depends on their values, as in a "
+            "sorted file; shuffle the examples first, and set iid_order=True if they are "
+            "independent"
         )
     return assumptions
 
 
 def ranged(what: str, assumptions: Any) -> float:
-    """Return c, the bound on the losses, or raise InputError if the assumptions do not state it."""
+    """Return c, the bound on the losses, or raise an InputError if it was not declared."""
     c = ordered(what, assumptions).loss_range
     if c is None:
-        raise InputError(f"{what} needs loss_range=c, with all losses in [0, c]")
+        raise InputError(f"{what} needs loss_range=c, a number such that all losses are in [0, c]")
     return c
 
 
@@ -185,10 +196,11 @@ def promised(learner: Learner, t: int) -> float:
     """Return a bound on the expected excess risk after t independent examples.
 
     The bound is for the average of the iterates, and for a random iterate. For the schedule
-    "growing" it is Eq. 33 (Thms 1 and 2), and for "adaptive" the same argument applies. For other
-    schedules it is Eq. 25, which is Eq. 38 for ``Horizon(t)``. For greedy steps it is DEK11's
-    Thms 1 and 3 divided by t. For a user-defined schedule, the last β is computed for gradients of
-    size L, and the other β for gradients of size 0. The result is inf for `HedgedDescent`.
+    "growing" it is Eq. 33 (Thms 1 and 2) of Juditsky et al. (2005), and for "adaptive" the same
+    argument applies. For other schedules it is their Eq. 25, which is Eq. 38 for ``Horizon(t)``.
+    For greedy steps it is the regret bound of Dekel's Thms 1 and 3, divided by t. For a
+    user-defined schedule, the last β is computed for gradients of size L, and the other β for
+    gradients of size 0. The result is inf for `HedgedDescent`.
 
     References
     ----------

@@ -1,4 +1,6 @@
-"""Files of learners, from which a run continues with the same bits."""
+"""Files of learners. A learner that is loaded from a file continues with bitwise the same
+results.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,14 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.files import shallow, write_atomically
 
 FORMAT = "relaxboost learner 1"
-"""The name of the file format, which is stored in each file. Its number changes if the content
-changes."""
+"""The name of the file format, which is stored in each file. The number in the name changes if the
+content of the files changes."""
 
 
 def write_state(path: Path, state: Mapping[str, Any]) -> None:
     """Write the state of a learner to a file.
 
-    Arrays are not rounded, and the other entries are written as JSON.
+    Arrays are written without rounding, and the other entries as JSON.
     """
     arrays: dict[str, Any] = {}
     for name, part in state.items():
@@ -39,9 +41,9 @@ def write_state(path: Path, state: Mapping[str, Any]) -> None:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove the parts of files that killed runs have left next to `path`.
+    """Remove partial files next to `path`, which killed runs have left behind.
 
-    The names are those of `write_atomically`, and the content is the beginning of an archive.
+    Such files have the names that `write_atomically` gives, and begin like an archive.
     """
     for part in path.parent.glob(".*"):
         if re.fullmatch(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}", part.name):
@@ -53,7 +55,7 @@ def remove_leftovers(path: Path) -> None:
 
 
 def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return a state that `write_state` has written.
+    """Read the state of a learner from a file that `write_state` has written.
 
     Raises
     ------
@@ -71,14 +73,17 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
     except Exception:  # damaged archives raise errors of ten kinds, and more by version
         remedy = "give a file of Learner.save, or a checkpoint"
-        raise InputError(f"{path} is no learner, or damaged; {remedy}") from None
+        raise InputError(f"{path} is not a file of a learner, or is damaged; {remedy}") from None
     if known != FORMAT:
-        raise InputError(f"{path} has the format {known!r:.60}, and this version reads {FORMAT!r}")
+        raise InputError(f"{path} has the format {known!r:.60}, but this version reads {FORMAT!r}")
     return {**header, **arrays}
 
 
 def check_method(kept: str, here: str) -> None:
-    """Raise InputError with the options in which two representations of methods differ."""
+    """Raise an InputError that names the options in which two methods differ.
+
+    The arguments are the representations (`repr`) of the methods.
+    """
     if kept == here:
         return
     was, now = _options(kept), _options(here)
@@ -94,7 +99,7 @@ def check_method(kept: str, here: str) -> None:
 
 
 def _options(said: str) -> dict[str, str]:
-    """Return the options in the representation of a method, which is a call with keywords."""
+    """Return the options of a method, given its representation, which is a call with keywords."""
     try:
         call: Any = ast.parse(said, mode="eval").body
         options = {str(option.arg): ast.unparse(option.value) for option in call.keywords}
@@ -107,14 +112,15 @@ def _options(said: str) -> dict[str, str]:
 def load(path: str | os.PathLike[str], method: Any) -> Any:
     """Load a learner from a file that `Learner.save` or a checkpoint of `progressive` wrote.
 
-    Its later results are those of the saved learner, bit for bit.
+    The later results of the learner are bitwise the same as those of the saved learner.
 
     Parameters
     ----------
     path : path
         The file.
     method : OnlineMethod
-        The method of the learner, of which the file contains the repr only.
+        The method of the learner. The file contains only the representation (`repr`) of the
+        method.
 
     Raises
     ------

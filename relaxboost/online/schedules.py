@@ -1,4 +1,6 @@
-"""Temperatures β_i of mirror descent. The higher the temperature, the less the weights change."""
+"""Schedules of the temperatures β_i of mirror descent. The higher the temperature, the less the
+weights change.
+"""
 
 from __future__ import annotations
 
@@ -13,22 +15,22 @@ from relaxboost._core.parameters import count, positive
 from relaxboost._core.registry import Registry
 
 SCHEDULES: Registry[Schedule] = Registry("schedule")
-"""The schedules by name. A name means the schedule with its default parameters."""
+"""The registry of schedules by name. A name selects the schedule with its default parameters."""
 
 
 class Constants(NamedTuple):
-    """The constants of a problem on which a schedule may depend."""
+    """The constants of a learning problem, on which a schedule may depend."""
 
     lipschitz: float
     """A bound L on the dual norm of the gradients, or inf if it is unknown."""
     modulus: float
-    """The modulus α of the proxy."""
+    """The modulus α of strong convexity of the proxy."""
     largest: float
-    """The largest value V* of the proxy."""
+    """The maximum V* of the proxy over the domain."""
 
     @property
     def balance(self) -> float:
-        """The number √(αV*), by which L is divided in the default temperatures."""
+        """The number √(αV*). In the default temperatures the bound L is divided by this number."""
         return math.sqrt(self.modulus * self.largest)
 
 
@@ -41,7 +43,7 @@ class Schedule(ABC):
 
     name: ClassVar[str] = ""
     steady: ClassVar[bool] = False
-    """Whether all temperatures β_i are equal."""
+    """Whether all temperatures β_i of the schedule are equal."""
     needs_lipschitz: ClassVar[bool] = True
     """Whether the temperatures depend on the bound L on the gradients."""
 
@@ -50,7 +52,7 @@ class Schedule(ABC):
 
     @abstractmethod
     def temperature(self, i: int, squares: float, known: Constants) -> float:
-        """Return β_i > 0, which is at least β_{i−1}.
+        """Return the temperature β_i > 0, which is at least β_{i−1}.
 
         Parameters
         ----------
@@ -59,19 +61,23 @@ class Schedule(ABC):
         squares : float
             The sum of the squared dual norms of the gradients so far.
         known : Constants
-            The constants of the problem.
+            The constants of the learning problem.
         """
 
     def law(self, known: Constants) -> tuple[float, float, float, float] | None:
-        """Return (b, p, q, r) with β_i = b √(p + q i + r squares) for compiled rounds, or None.
+        """Return (b, p, q, r) with β_i = b √(p + q i + r squares), which compiled rounds need.
 
-        The result None means that β_i has another formula.
+        `squares` is the sum of the squared norms of the gradients. The result is None if β_i has
+        another formula.
         """
         return None
 
 
 class _Root(Schedule):
-    """A schedule with the formula β_i = b √(p + q i + r squares)."""
+    """A schedule with the formula β_i = b √(p + q i + r squares) and constants b, p, q and r.
+
+    `squares` is the sum of the squared norms of the gradients so far.
+    """
 
     def temperature(self, i: int, squares: float, known: Constants) -> float:
         # The compiled rounds evaluate the same formula.
@@ -87,7 +93,8 @@ class _Root(Schedule):
 class Growing(_Root):
     """The schedule β_i = β_0 √(i + 1), for an unknown number of examples.
 
-    The expected excess risk after t examples is at most 2L√(V*/α) √(t + 1)/t.
+    The expected excess risk after t examples is at most 2L√(V*/α) √(t + 1)/t. Here L bounds the
+    gradients, V* is the maximum of the proxy, and α is its modulus.
 
     Parameters
     ----------
@@ -108,7 +115,7 @@ class Growing(_Root):
 
     @property
     def needs_lipschitz(self) -> bool:  # type: ignore[override]
-        """Whether the schedule needs L, which is True unless the user gave β_0."""
+        """Whether the schedule needs the bound L, which is the case unless the user gave β_0."""
         return self.beta is None
 
     def law(self, known: Constants) -> tuple[float, float, float, float]:
@@ -119,13 +126,15 @@ class Growing(_Root):
 class Horizon(_Root):
     """The constant schedule β_i = L √(t/(2αV*)) for a known number t of examples.
 
-    The expected excess risk is at most L√(2V*/(αt)). With the proxies of gradient descent and of
-    the exponentiated gradient method, 1/β is the step of DEK11's Theorems 1 and 3.
+    The expected excess risk is at most L√(2V*/(αt)). Here L bounds the gradients, V* is the
+    maximum of the proxy, and α is its modulus. With the proxies of gradient descent and of the
+    exponentiated gradient method, 1/β is the step of Theorems 1 and 3 of Dekel (2011).
 
     Parameters
     ----------
     rounds : int
-        The number t >= 1 of examples. If more examples come, see `Learner.regret_bound`.
+        The number t >= 1 of examples. If there are more examples, `Learner.regret_bound` still
+        gives a valid bound.
 
     References
     ----------
@@ -150,7 +159,7 @@ class Constant(_Root):
     Parameters
     ----------
     beta : float
-        A positive number.
+        The constant temperature β > 0.
     """
 
     beta: float
@@ -168,9 +177,10 @@ class Constant(_Root):
 class Adaptive(_Root):
     """The schedule β_i = √((L² + G_i)/(αV*)), for an unknown number of examples.
 
-    Here G_i is the sum of the squared norms of the gradients so far. The regret is at most √(V*/α)
-    (√(L² + G_t) + √G_t), since L² + G_{i−1} >= G_i and Σ g_i²/√G_i <= 2√G_t. This is at most the
-    bound of `Growing`, and less if the gradients are smaller than L.
+    Here G_i is the sum of the squared norms g² of the first i gradients, and L bounds these norms.
+    V* is the maximum of the proxy, and α is its modulus. The regret is at most √(V*/α) (√(L² +
+    G_t) + √G_t), because L² + G_{i−1} >= G_i and Σ g_i²/√G_i <= 2√G_t. This bound is at most that
+    of `Growing`, and smaller if the gradients are smaller than L.
 
     References
     ----------
@@ -185,7 +195,7 @@ class Adaptive(_Root):
 
 
 def as_schedule(given: Any) -> Schedule:
-    """Return the schedule for a name or an object."""
+    """Return the schedule for a name, or the given schedule object."""
     if isinstance(given, Schedule):
         return given
     if isinstance(given, str) and given in SCHEDULES:

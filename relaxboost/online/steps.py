@@ -1,4 +1,4 @@
-"""Greedy mirror steps, which start at the previous weights and do not keep earlier gradients."""
+"""Greedy mirror steps, which start at the previous weights and keep no earlier gradients."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from relaxboost.online.learner import OnlineMethod
 class MirrorSteps(OnlineMethod):
     """Greedy mirror descent, w_i = −∇W_1(−∇V(w_{i−1}) + η_i u_i) (Eqs. 22 and 24).
 
-    The weights w_i minimise η_i <u_i, w> + B(w, w_{i−1}), where u_i is the gradient and B is the
-    Bregman divergence of the proxy. The step is η_i = 1/β_{i−1}. With a constant β and a steep
-    proxy (`Proxy.steep`), the weights are those of `MirrorDescent`. With decreasing steps, there is
-    a bound on the regret if the Bregman divergences of the proxy are bounded. The divergences of
-    the entropy are unbounded.
+    V is the proxy, and W_1 is its conjugate. The weights w_i minimise η_i <u_i, w> + B(w,
+    w_{i−1}), where u_i is the gradient and B is the Bregman divergence of V. The step is
+    η_i = 1/β_{i−1}. With a constant β and a steep proxy (`Proxy.steep`), the weights are those of
+    `MirrorDescent`. With decreasing steps, the regret is bounded if the Bregman divergences of the
+    proxy are bounded. The divergences of the entropy are unbounded.
 
     Parameters
     ----------
     loss, over, bound, targets
         See `OnlineMethod`.
     proxy : str or Proxy
-        By default half the squared l2 norm.
+        The proxy. The default is half the squared l2 norm.
     schedule : str or Schedule
-        The temperatures β. A step is 1/β.
+        The schedule of the temperatures β. The size of a step is 1/β.
 
     References
     ----------
@@ -46,8 +46,8 @@ class MirrorSteps(OnlineMethod):
         # The published algorithms are defined for one proxy each.
         if self.own_proxy not in ("", self.proxy.name):
             raise InputError(
-                f"{type(self).__name__} has the proxy {self.own_proxy!r}, not {self.proxy!r}; use "
-                "MirrorSteps for another proxy"
+                f"{type(self).__name__} requires the proxy {self.own_proxy!r}, not "
+                f"{self.proxy!r}; use MirrorSteps for another proxy"
             )
 
 
@@ -55,9 +55,9 @@ class MirrorSteps(OnlineMethod):
 class GradientDescent(MirrorSteps):
     """Projected gradient descent, w_i = Π(w_{i−1} − η_i u_i).
 
-    Here Π is the projection onto the domain, by default the unit l2 ball. If all gradients have
-    ‖u_i‖_2 <= L and the ball has the radius B, ``Horizon(m)`` has the step B/(L√m), and the regret
-    is at most LB√m.
+    Here Π is the projection onto the domain, u_i is the gradient, and η_i is the step size. The
+    default domain is the unit l2 ball. If all gradients have ‖u_i‖_2 <= L and the ball has the
+    radius B, ``Horizon(m)`` has the step B/(L√m), and the regret is at most LB√m.
 
     References
     ----------
@@ -73,8 +73,9 @@ class GradientDescent(MirrorSteps):
 class ExponentiatedGradient(MirrorSteps):
     """The exponentiated gradient method, where w_ij is proportional to w_{i−1,j} exp(−η_i u_ij).
 
-    The domain is the unit simplex by default. On the l1 ball the method is EG±. With
-    ``Horizon(m)``, the step is √(2 log M/m)/L, and the regret is at most L√(2m log M).
+    Here u_i is the gradient, and η_i is the step size. The default domain is the unit simplex. On
+    the l1 ball the method is EG±. If L bounds the gradients, then with ``Horizon(m)``, the step is
+    √(2 log M/m)/L, and the regret is at most L√(2m log M).
 
     References
     ----------

@@ -1,4 +1,8 @@
-"""Maximum-margin planning on graphs: costs learned from demonstrated paths, linear or boosted."""
+"""Maximum-margin planning on graphs.
+
+The package learns arc costs from demonstrated paths. The costs are linear in the features, or a
+boosted sum of weak hypotheses.
+"""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""The function `boost`, which learns nonlinear costs by functional gradient descent."""
+"""The function `boost`, which learns nonlinear arc costs by functional gradient descent."""
 
 from __future__ import annotations
 
@@ -33,16 +33,19 @@ from relaxboost.planning.starting import (
 from relaxboost.planning.tasks import Task, checked_tasks
 
 FOLDS = "folds"
-"""The value of `Stopping.validation` with which folds of the tasks choose the number of rounds."""
+"""The value of `Stopping.validation` that requests cross-validation. Folds of the tasks then
+choose the number of rounds."""
 
 
 class FlooredCosts(UserWarning):
-    """The warning that some sites of a graph had negative costs, which were raised to the floor."""
+    """The warning that negative costs of some sites of a graph were raised to a tiny positive
+    floor.
+    """
 
 
 @dataclass(frozen=True)
 class BoostedCosts(LearnedCosts):
-    """Costs per site C = base + F or base · exp(F), with F a sum of weak hypotheses.
+    """Costs per site C = base + F or C = base · exp(F), where F is a boosted sum of hypotheses.
 
     Attributes
     ----------
@@ -53,20 +56,24 @@ class BoostedCosts(LearnedCosts):
     names : tuple of str
         The names of the features.
     status : str
-        As in `Boosted`: "max_rounds", "early stopping", "interrupted" and others.
+        The reason why the run ended, such as "max_rounds", "early stopping" or "interrupted"; see
+        `Boosted`.
     scale : float
         The factor by which every step was multiplied.
     inexact : int
-        The number of demonstrations with relaxed plans at these costs. For these demonstrations the
-        history has a convex upper bound of the loss.
+        The number of demonstrations whose plans at these costs were relaxed. For these
+        demonstrations the history holds a convex upper bound of the loss.
     negative, sites : int
-        In the training graphs: the number of sites with a negative cost, and of all sites.
+        The number of sites with a negative cost, and the number of all sites, in the training
+        graphs.
     floor : float
-        The least cost per site from which `costs` computes arc costs.
+        `costs` raises lower costs of sites to this value before it computes arc costs.
     choice : ChosenRounds, optional
-        How the number of rounds was chosen on folds. Files do not hold it.
+        The record of the cross-validation that chose the number of rounds. Files do not hold this
+        record.
     begun : LinearStart, optional
-        The linear costs before the first round, if no base was given. Files do not hold it.
+        The linear costs before the first round, if no base was given. Files do not hold this
+        record.
     """
 
     boosted: Boosted = field(repr=False)
@@ -91,29 +98,29 @@ class BoostedCosts(LearnedCosts):
 
     @property
     def history(self) -> tuple[BoostRecord, ...]:
-        """The records of the run: one for the start, which is round 0, and one for each round."""
+        """The records of the run: one for the state before round 1, and one for each round."""
         return self.boosted.history
 
     @property
     def value(self) -> float:
-        """The training loss of these costs, or an upper bound of it if plans were relaxed."""
+        """The training loss of these costs, or an upper bound of the loss if plans were relaxed."""
         return self.boosted.value
 
     def site_costs(self, graph: Graph, upto: int | None = None) -> Array:
-        """Return the cost of each site of a graph, shape (S,); additive costs may be negative.
+        """Return the cost of each site of a graph, shape (S,). Additive costs may be negative.
 
-        Only the rounds from 1 to `upto` are used if it is given.
+        If `upto` is given, only the rounds from 1 to `upto` are used.
         """
         X = features_by_name(graph, self.names)
         start = self.loss.start(graph)
         return self.loss.linked(start, self.boosted.decision(X, upto))
 
     def costs(self, graph: Graph, *, upto: int | None = None) -> Array:
-        """Return the cost of each arc of a graph, shape (E,), for planners.
+        """Return the cost of each arc of a graph, shape (E,), as planners need them.
 
-        Negative costs of sites are raised to `floor`, a tiny positive cost, because relaxed plans
-        take arcs of negative cost for free in training too. A `FlooredCosts` warning reports the
-        number of these sites.
+        Negative costs of sites are raised to `floor`, a tiny positive cost. The reason is that in
+        training, too, relaxed plans take arcs of negative cost for free. A `FlooredCosts` warning
+        reports the number of these sites.
         """
         C = self.site_costs(graph, upto)
         below = int((C < 0.0).sum())
@@ -148,61 +155,66 @@ def boost(
     The method is restricted gradient descent on the maximum-margin planning loss. With the default
     link, ``"exponential"``, it is LEARCH, exponentiated functional gradient descent.
 
-    By default it starts from the linear costs that `fit` learns, and held-out trips choose the
-    number of rounds, which is 0 if the linear costs are better.
+    By default the descent starts from the linear costs that `fit` learns. Cross-validation on
+    held-out trips chooses the number of rounds, which is 0 if the linear costs are better.
     ``boost(tasks, learner, PlanningLoss(base=1.0), stopping=100)`` starts from constant costs and
     makes 100 rounds.
 
     Parameters
     ----------
     tasks : sequence of Task
-        Their graphs have the same features.
+        The tasks to learn from. Their graphs have the same features.
     learner : WeakLearner
-        Such as `RegressionStumps()`, `Trees(max_depth=3)` or `Networks(5)` of `functional`.
+        A weak learner of `functional`, such as `RegressionStumps()`, `Trees(max_depth=3)` or
+        `Networks(5)`.
     loss : PlanningLoss, optional
-        Link, base, and the treatment of negative costs; by default ``PlanningLoss()``. Without a
-        base, the linear costs that `fit` learns from the tasks are the base. The base is 1 if a
-        feature is negative somewhere, or if all costs that `fit` learns are 0.
+        The loss, which sets the link, the base and the treatment of negative costs. The default is
+        ``PlanningLoss()``. Without a base, the linear costs that `fit` learns from the tasks are
+        the base. The base is 1 if a feature is negative somewhere, or if all costs that `fit`
+        learns are 0.
     algorithm : {"residual", "repeated", "naive"} or Algorithm
-        As in `functional.boost`, with two differences. The result is the mean of the iterates if
-        the number of rounds is chosen on folds, and otherwise the iterate with the least loss on
-        the validation tasks, or on `tasks` if there are none. Steps proportional to 1/√t, where t
-        is the round, are scaled so that the first step changes costs by a quarter, or linear costs
-        by a twentieth. The exponential link has no ``step="line-search"``.
+        As in `functional.boost`, with two differences. If the number of rounds is chosen on folds,
+        the result is the mean of the iterates. Otherwise it is the iterate with the least loss on
+        the validation tasks, or on `tasks` without validation tasks. Steps proportional to 1/√t,
+        where t is the round, are scaled so that the first step changes costs by a quarter, or
+        linear costs by a twentieth. The exponential link has no ``step="line-search"``.
     stopping : int or Stopping, optional
-        When to stop; an int is the number of rounds. ``Stopping(validation=tasks)`` takes held-out
-        tasks, on any graphs with the same features. By default it is
-        ``Stopping(100, validation="folds")``: three folds of the tasks, which hold whole clusters
-        of trips that overlap, choose the number of rounds up to 100 by the share of arcs that plans
-        have in common with held-out trips. `BoostedCosts.choice` has the scores. The rounds are
-        then made for all tasks. With fewer than six clusters all rounds are made. The callback is
-        called in these last rounds only.
+        The rule that ends the run. An int is the number of rounds. ``Stopping(validation=tasks)``
+        takes held-out tasks, on any graphs with the same features. By default,
+        ``Stopping(100, validation="folds")``, three folds of the tasks choose the number of
+        rounds, at most 100. The score is the share of arcs that plans have in common with held-out
+        trips. Trips that overlap are always in the same fold. `BoostedCosts.choice` has the
+        scores. A final run on all tasks makes the chosen number of rounds. With fewer than six
+        clusters of overlapping trips there is no choice, and all rounds are made. The callback is
+        called in the final run only.
     warm_start : BoostedCosts, optional
-        The result of a run with the same tasks and settings, which is continued. The rounds of
-        that run count. If folds chose a number of rounds, that is the default of `stopping`, and
-        otherwise 100. A run without rounds, or whose linear costs a time limit ended, begins again.
-        The result is that of a run which was never interrupted.
+        The result of an earlier run with the same tasks and settings. This run continues it, and
+        the rounds of the earlier run count. The default of `stopping` is then the number of rounds
+        that folds chose, or else 100. If the earlier run made no rounds, or if a time limit ended
+        the fit of its linear costs, the new run starts at round 0. The result is the same as that
+        of an uninterrupted run.
     rng : int, numpy.random.Generator or None
-        The seed, >= 0, of learners with random choices, a generator from which a seed is drawn, or
-        None for a new seed.
+        The seed of learners that make random choices. It is an integer >= 0, a generator from
+        which a seed is drawn, or None for a new seed.
 
     Returns
     -------
     BoostedCosts
-        After Ctrl-C it has the status "interrupted" and the best costs before it, which are the
-        costs before the first round if folds were still choosing the number of rounds.
+        The learned costs. After Ctrl-C they have the status "interrupted" and are the best costs
+        found before Ctrl-C. If folds were still choosing the number of rounds, they are the costs
+        before the first round.
 
     Warns
     -----
     UserWarning
-        If a feature is 0 on every arc, or if held-out trips are planned best by the costs before
-        the first round. The result then has no rounds.
+        If a feature is 0 on every arc. Also if the costs before the first round plan held-out
+        trips best, so that the result has no rounds.
 
     Raises
     ------
     InputError
-        Before work starts, for graphs with different features, a base that does not fit a graph,
-        and options that contradict each other.
+        If graphs have different features, if the base does not fit a graph, or if options
+        contradict each other. The error is raised before work starts.
     KeyboardInterrupt
         After Ctrl-C while the linear costs before the first round are learned.
 
@@ -273,7 +285,7 @@ def _run(
 ) -> tuple[ChosenRounds | None, tuple[Boosted, PlanningRisk, float]]:
     """Return two results: the choice of the number of rounds, and the run on all tasks.
 
-    If the user gave no number of rounds, folds of the tasks choose it first.
+    If the user gave no number of rounds, cross-validation on folds of the tasks chooses it first.
     """
     try:
         if callable(choice):
@@ -296,7 +308,7 @@ def _reported(
     choice: ChosenRounds | None,
     begun: LinearStart | None,
 ) -> BoostedCosts:
-    """Return the costs with their record: `scale`, `inexact`, `negative`, `sites` and `floor`."""
+    """Return the boosted costs with the fields that record how the costs were learned."""
     # The numbers are those of the iterate that predictions use, not of the last.
     F = boosted.decision(risk.features)
     usual = float(np.abs(risk.site_costs(risk.zero())).mean())
@@ -318,7 +330,7 @@ def _reported(
 
 @dataclass(frozen=True)
 class _Descent:
-    """The functional gradient descent with one weak learner, for any tasks and any loss."""
+    """The functional gradient descent of `boost` with one learner, for any tasks and any loss."""
 
     learner: WeakLearner
     method: Algorithm
@@ -331,7 +343,7 @@ class _Descent:
         stop: Stopping,
         warm_start: BoostedCosts | None = None,
     ) -> tuple[Boosted, PlanningRisk, float]:
-        """Return the function F, the risk of the tasks, and the scale of the steps."""
+        """Return the boosted function F, the risk of the tasks, and the scale of the steps."""
         # The weights of sites count visits of plans at F = 0, which an unweighted risk can make.
         risk = loss.bind(tasks, loss.bind(tasks).visited())
         scale = self.method.scale
@@ -354,10 +366,10 @@ class _Descent:
 def _continued(
     loss: PlanningLoss | None, warm_start: BoostedCosts | None
 ) -> tuple[PlanningLoss, BoostedCosts | None]:
-    """Return the loss and the earlier run to continue, or None for a run that starts at round 0.
+    """Return the loss, and the earlier run to continue, or None if no run is continued.
 
-    If the earlier run has no rounds, or its linear costs are unfinished, the new run starts at
-    round 0. Its result is then that of a run that was never interrupted.
+    The new run starts at round 0 if the earlier run has no rounds, or if its linear costs are
+    unfinished. The result is then the same as that of an uninterrupted run.
     """
     if warm_start is None:
         return PlanningLoss() if loss is None else loss, None
@@ -394,7 +406,7 @@ def _chosen(
 
 
 def _last(stop: Stopping, choice: ChosenRounds | None, clock: Clock) -> Stopping:
-    """Return the limits of the final run, which uses all tasks."""
+    """Return the limits of the final run of `boost`, which uses all tasks."""
     if choice is not None and choice.rounds == 0:
         # If 0 rounds were chosen, the run ends before the first round and calls no learner.
         return replace(stop, time_limit=None, callback=lambda state: True)
@@ -409,7 +421,7 @@ def _stopping(
     loss: PlanningLoss,
     warm_start: BoostedCosts | None,
 ) -> tuple[Stopping, bool]:
-    """Return the limits in the form of `functional.boost`, and whether folds choose the rounds."""
+    """Return the limits for `functional.boost`, and whether folds choose the number of rounds."""
     if given is None:
         # A warm start continues the rounds that were chosen before.
         given = Stopping(validation=FOLDS) if warm_start is None else Stopping()
@@ -419,13 +431,19 @@ def _stopping(
         return stop, False
     if isinstance(held, str):
         if held != FOLDS:
-            raise InputError(f'validation must be held-out tasks or "{FOLDS}", got {held!r}')
+            raise InputError(
+                f'validation must be a list of held-out tasks or "{FOLDS}", got {held!r}'
+            )
         if warm_start is not None:
             raise InputError(
-                f'validation="{FOLDS}" cannot continue a warm start; give the number of rounds'
+                f'validation="{FOLDS}" cannot be combined with warm_start; give the number of '
+                "rounds instead"
             )
         if stop.patience is not None:
-            raise InputError(f'validation="{FOLDS}" tries all of max_rounds; leave patience out')
+            raise InputError(
+                f'validation="{FOLDS}" always tries max_rounds rounds and cannot be combined with '
+                "patience; leave patience out"
+            )
         return replace(stop, validation=None), True
     held = checked_tasks(held)
     same_names([tasks[0].graph, *(task.graph for task in held)])
@@ -434,7 +452,10 @@ def _stopping(
 
 
 def _with_choice(boosted: Boosted, choice: ChosenRounds) -> Boosted:
-    """Return the result, whose status says how the rounds were chosen. Warn if there are none."""
+    """Return the boosted function with a status that says how the rounds were chosen.
+
+    A warning is given if the chosen number of rounds is 0.
+    """
     tried = len(choice.scores) - 1
     status = boosted.status
     # A choice of 0 rounds ends the run by a callback.
@@ -458,23 +479,24 @@ def _check_options(loss: Any, algorithm: Algorithm, warm_start: Any) -> None:
         raise InputError(f"loss must be a PlanningLoss, such as PlanningLoss(), got {loss!r}")
     if loss.link == "exponential" and algorithm.step == "line-search":
         raise InputError(
-            'step="line-search" needs the slope of the loss in F, and the exponential link has the '
-            'gradient in the costs; use "1/sqrt(t)" or a number'
+            'step="line-search" needs the derivative of the loss in F, but the exponential link '
+            'computes the gradient in the costs; use step="1/sqrt(t)" or a number'
         )
     if warm_start is not None and not isinstance(warm_start, BoostedCosts):
-        raise InputError(f"warm_start must be a result of planning.boost, got {warm_start!r:.60}")
+        raise InputError(f"warm_start must be the result of planning.boost, got {warm_start!r:.60}")
     if warm_start is not None and warm_start.boosted.state is None:
         raise InputError(
             "warm_start has no state to continue from, because files hold costs only; give the "
-            "result of boost itself, or a pickle of it"
+            "object that planning.boost returned, or a pickle of it"
         )
 
 
 def first_step(risk: PlanningRisk) -> float:
-    """Return the step along the gradient at F = 0 that changes costs by a quarter.
+    """Return the size of the first step, which changes the costs by a quarter.
 
-    The step from linear costs changes them by a twentieth, because they are good already. The
-    change is measured in the L² norm of `risk.measure`. For the exponential link it is that of F.
+    The step goes along the gradient at F = 0. From linear costs it changes the costs by a
+    twentieth only, because linear costs are good already. The change is measured in the L² norm of
+    `risk.measure`. For the exponential link the change of F is measured.
     """
     F = risk.zero()
     # The gradient is 0 if all demonstrations are optimal by the margin at the start.

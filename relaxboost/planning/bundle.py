@@ -1,4 +1,4 @@
-"""The options of the bundle method of `fit`."""
+"""The options of the bundle method, with which `fit` learns linear costs."""
 
 from __future__ import annotations
 
@@ -15,26 +15,30 @@ from relaxboost.planning.problem import Problem
 from relaxboost.solvers.bundle.method import BundleRound, CuttingPlanes
 
 FitState = BundleRound
-"""The argument of a callback of `fit`: the round's `FitPoint` as `point`, and the lower bound
-`lower`."""
+"""The argument of a callback of `fit`.
+
+`point` is the `FitPoint` of the round, and `lower` is the best lower bound so far."""
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """Kelley's cutting-plane method.
+    """Kelley's cutting-plane method, which `fit` uses.
 
-    The model is a sum of cutting planes, one sum for each group of demonstrations. Its least value
-    is the lower bound, and its minimiser is the next query.
+    The model of the loss is a sum of maxima of cutting planes, one maximum for each group of
+    demonstrations. The least value of the model is a lower bound of the objective, and the
+    minimiser of the model is the next query.
 
     Parameters
     ----------
     start : LinearCosts or array of shape (d,), optional
-        The first query, such as an earlier `Fit`; by default w = 0. It is projected to the domain
-        of the regulariser.
+        The first query, such as an earlier `Fit`. It is projected to the domain of the
+        regulariser. The default is w = 0.
     max_cuts : int
-        The number of cuts to keep. Those that were inactive for the longest time are dropped first.
+        The largest number of cuts that the model keeps. Cuts that were inactive for the longest
+        time are dropped first.
     patience : int
-        A run is stalled after this number of rounds in which rounding let neither bound change.
+        The run ends with the status "stalled" if rounding errors keep both bounds unchanged for
+        this number of rounds.
 
     References
     ----------
@@ -51,7 +55,9 @@ class Bundle:
         count("patience", self.patience)
 
     def first(self, problem: Problem) -> Array:
-        """Return the first query of the method, a point of the problem's domain, shape (d,)."""
+        """Return the first query of the bundle method, a point of the problem's domain, shape
+        (d,).
+        """
         if self.start is None:
             return np.zeros(problem.d)
         given = self.start
@@ -59,19 +65,20 @@ class Bundle:
             # Weights are matched to features by the names of the features, not by their positions.
             if given.names != problem.names:
                 raise InputError(
-                    f"start was learned on features {', '.join(given.names)}, and these tasks have "
+                    f"start was learned for the features {', '.join(given.names)}, but the tasks "
+                    "have the features "
                     f"{', '.join(problem.names)}"
                 )
             given = given.w
         w = np.array(doubles("start", given))
         if w.shape != (problem.d,) or not np.isfinite(w).all():
             raise InputError(
-                f"start needs {problem.d} finite entries, one a feature, got {given!r}"
+                f"start must have {problem.d} finite entries, one per feature, got {given!r}"
             )
         return problem.project(w)
 
     def model(self, problem: Problem) -> CuttingPlanes:
-        """Return a cutting-plane model of the problem without cuts."""
+        """Return a cutting-plane model of the problem, without any cuts."""
         # Features in units of their root mean squares change costs by comparable amounts.
         groups = problem.floors.size
         return CuttingPlanes(problem, groups, self.max_cuts, 1.0 / problem.rms, problem.floors)

@@ -1,4 +1,4 @@
-"""The choice of the ridge's strength by cross-validation, if the user gives none."""
+"""The choice of the strength of the ridge by cross-validation, if the user gives no strength."""
 
 from __future__ import annotations
 
@@ -21,20 +21,21 @@ from relaxboost.solvers.bundle.method import rounds
 
 
 class Chosen(NamedTuple):
-    """The result of the choice of the ridge's strength, which `fit` makes on folds."""
+    """The record of the cross-validation by which `fit` chose the strength of the ridge."""
 
     strength: float
     strengths: tuple[float, ...]
-    """The strengths that were tried, from strong to weak; with too few trips only `strength`."""
+    """The strengths that were tried, from strong to weak. If there were too few trips for folds,
+    the tuple has `strength` only."""
     scores: tuple[float, ...]
-    """The score of each strength: the mean over held-out trips of F1, which measures how many arcs
-    a plan and its trip share. `strength` is the weakest strength whose score is at most 0.005 below
-    the best score. With too few trips the score is nan."""
+    """The score of each strength: the mean F1 over held-out trips, which measures how many arcs a
+    plan and its trip share. `strength` is the weakest strength whose score is at most 0.005 below
+    the best score. The score is nan if there were too few trips for folds."""
     folds: int
-    """The number of folds; 0 if there are too few trips for folds."""
+    """The number of folds, or 0 if there were too few trips for folds."""
     ended: str
-    """The reason "time_limit" or "interrupted" if weaker strengths were not tried; otherwise empty.
-    """
+    """The reason why weaker strengths were not tried: "time_limit" or "interrupted". The text is
+    empty if all strengths were tried."""
 
     def __repr__(self) -> str:
         tried = [
@@ -49,33 +50,35 @@ class Chosen(NamedTuple):
 
 @dataclass(frozen=True)
 class StrengthSearch:
-    """The settings of the search for a strength."""
+    """The settings of the cross-validation that chooses the strength of the ridge."""
 
     ratios: tuple[float, ...] = (1e-2, 1e-4, 1e-6, 1e-8)
-    """The strengths that are tried, divided by `natural_strength`, from strong to weak."""
+    """The strengths to try, from strong to weak, as multiples of `natural_strength`."""
     clusters: int = 6
-    """The least number of clusters of trips for which there are folds."""
+    """The least number of clusters of overlapping trips for which cross-validation is made."""
     untried: float = 1e-5
-    """The strength that is chosen if there are no folds, divided by `natural_strength`."""
+    """The strength that is used if there are no folds, as a multiple of `natural_strength`."""
     folds: int = 3
     level: float = 0.005
-    """A score that is below the best score by at most this value counts as equal to it."""
+    """The tolerance of the choice: scores that are at most this much below the best score count as
+    equal to the best score."""
     tol: float = 0.05
-    """The fit of a fold ends at this relative gap."""
+    """The relative gap at which the fit of a fold ends."""
     rounds: int = 8
-    """The fit of a fold ends after this number of rounds."""
+    """The largest number of rounds of the fit of a fold."""
     least: float = 2e-3
-    """The fit of a fold ends if the gap is below this multiple of the loss at w = 0, because such a
-    gap changes few plans."""
+    """The absolute gap at which the fit of a fold ends, as a multiple of the loss at w = 0. Such a
+    small gap changes few plans."""
 
 
 def choose(
     problem: Problem, clock: Clock, search: StrengthSearch | None = None
 ) -> tuple[Chosen, Array]:
-    """Return a strength for a problem with a ridge and w >= 0, and weights to start from.
+    """Choose the strength of the ridge for a problem with w >= 0, and return weights to start
+    from.
 
-    Each fold holds whole clusters of trips that overlap. A cut is a lower bound of the loss for
-    every strength, so that the fits for a strength keep the cuts of the earlier strengths. After
+    Trips that overlap are always in the same fold. A cut is a lower bound of the loss for every
+    strength, so that the fits for one strength reuse the cuts of the earlier strengths. After
     Ctrl-C, or at the end of the clock's time, only the strengths that all folds have tried count.
     """
     search = StrengthSearch() if search is None else search
@@ -108,10 +111,10 @@ def choose(
 
 
 def natural_strength(problem: Problem) -> float:
-    """Return the strength for which the ridge of a natural cost is half of the loss at w = 0.
+    """Return the strength of the ridge that suits the units of the features.
 
-    The natural cost is the same for all arcs: the loss at w = 0, divided by the mean number of arcs
-    of a trip.
+    At this strength the ridge of the natural cost equals half of the loss at w = 0. The natural
+    cost is the same for all arcs: the loss at w = 0, divided by the mean number of arcs of a trip.
     """
     loss = problem.at(np.zeros(problem.d)).plans.value
     arcs = np.array([len(row.path) for row in problem.oracle.rows])
@@ -126,7 +129,7 @@ def _trials(
     clock: Clock,
     search: StrengthSearch,
 ) -> Iterator[tuple[float, Array]]:
-    """Yield, for each strength of the ridge, a score and the mean of the weights w over the folds.
+    """Yield for each strength of the ridge its score, and the weights w averaged over the folds.
 
     The score is the mean F1 of all held-out trips.
     """
@@ -142,7 +145,7 @@ def _trials(
 
 
 class _Fold:
-    """The fits to the training tasks of one fold, which are made for one strength after another."""
+    """The fits of linear costs to the training tasks of one fold, for successive strengths."""
 
     def __init__(self, problem: Problem, held: Sequence[Task]) -> None:
         self.held = held
@@ -152,7 +155,10 @@ class _Fold:
         self.start_value = 0.0
 
     def fit(self, strength: float, clock: Clock, search: StrengthSearch) -> tuple[Array, Array]:
-        """Fit the training trips with a strength; return the F1 scores of held-out trips, and w."""
+        """Fit the training trips with a strength of the ridge.
+
+        Return the F1 scores of the held-out trips, and the weights w.
+        """
         # Only the regulariser changes, so that the cuts of the model stay valid.
         problem = self.problem.changed(regulariser=Ridge(strength))
         self.model = self.model.of(problem)
@@ -173,7 +179,9 @@ class _Fold:
 
 
 def f1_scores(tasks: Sequence[Task], found: dict[Graph, Array], clock: Clock) -> Array:
-    """Return the F1 score of the plan of each task at arc costs; see `Evaluation.metric`."""
+    """Return the F1 score of the plan of each task at the given arc costs; see
+    `Evaluation.metric`.
+    """
     ordered = {graph: costs[graph.forward.arcs] for graph, costs in found.items()}
     scores = []
     for task in tasks:

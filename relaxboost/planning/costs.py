@@ -1,4 +1,4 @@
-"""Learned costs, for the sites and the arcs of every graph with the same features."""
+"""Learned costs, which apply to the sites and the arcs of every graph with the same features."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from relaxboost.planning.tasks import Task
 
 
 class LearnedCosts(ABC):
-    """Costs that were learned from features, for every graph that has these features.
+    """The base class of costs that were learned from features.
 
-    A graph may have its features in any order. Other features of the graph are ignored, with an
-    `ExtraFeatures` warning. If the graph lacks a feature, an error names the feature.
+    The costs apply to every graph that has these features, in any order. Other features of the
+    graph are ignored, with an `ExtraFeatures` warning. If the graph lacks a feature, an InputError
+    names the feature.
 
     Attributes
     ----------
@@ -29,21 +30,21 @@ class LearnedCosts(ABC):
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The names of the features that a graph needs."""
+        """The names of the features that a graph must have."""
         return self.names
 
     @abstractmethod
     def site_costs(self, graph: Graph) -> Array:
-        """Return the cost C of each site of a graph, shape (S,); `Graph` describes sites."""
+        """Return the cost C of each site of a graph, shape (S,). `Graph` describes sites."""
 
     @abstractmethod
     def costs(self, graph: Graph) -> Array:
         """Return the cost c = B C of each arc of a graph, shape (E,)."""
 
     def log_likelihoods(self, tasks: Sequence[Task]) -> Array:
-        """Return log p of each task's demonstration, shape (T,).
+        """Return the log-likelihood log p of each task's demonstration, shape (T,).
 
-        Only a `LogitFit` has probabilities; the result is nan for other costs.
+        Only the costs of a `LogitFit` define probabilities. The result is nan for other costs.
         """
         return np.full(len(tasks), np.nan)
 
@@ -55,11 +56,11 @@ class LinearCosts(LearnedCosts):
     Attributes
     ----------
     w : array of shape (d,)
-        The weights.
+        The weight of each feature.
     names : tuple of str
         The names of the features.
     lower, upper : float
-        The bracket of the least objective.
+        The lower and the upper bound of the least value of the objective.
     status, method : str
     rounds : int
     exact : bool
@@ -77,12 +78,12 @@ class LinearCosts(LearnedCosts):
 
     @property
     def gap(self) -> float:
-        """The width of the bracket, upper − lower."""
+        """The width of the bracket of the least objective, upper − lower."""
         return self.upper - self.lower
 
     @property
     def weights(self) -> dict[str, float]:
-        """The weights by the names of their features."""
+        """The weights w as a dictionary from the names of features to numbers."""
         # Plain floats make the dictionary readable and fit for JSON.
         return dict(zip(self.names, self.w.tolist(), strict=True))
 

@@ -1,4 +1,4 @@
-"""Cuts of the loss from plans, with bounds of their rounding errors."""
+"""Cuts of the margin loss, made from plans, with bounds of their rounding errors."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from relaxboost.solvers.bundle.cuts import Cuts
 
 
 class PlanFunctions:
-    """The functions loss + <slope, w> of pairs of a demonstration and a plan, in a collection.
+    """A collection of affine functions loss + <slope, w>, each from a demonstration and a plan.
 
-    It also collects the sums of the absolute values of the terms, because rounding errors are
-    proportional to them.
+    The collection also holds the sums of the absolute values of the terms, because the bounds of
+    rounding errors are proportional to them.
     """
 
     def __init__(self, features: Sequence[Array]) -> None:
@@ -26,17 +26,18 @@ class PlanFunctions:
         self._signed = [bool((x < 0.0).any()) for x in features]
         self._found: list[tuple[float, Array, float, Array]] = []
         self._terms = 0
-        """The largest number of terms of a sum."""
+        """The largest number of terms in a sum of any function of the collection."""
 
     def add(
         self, graph: int, gains: Gains, taken: Whole, times: Array | None, shown: Whole | None
     ) -> None:
-        """Add the function const + gains·plan + <f_shown − f_plan, w>.
+        """Add the function constant + gains·plan + <f_shown − f_plan, w> to the collection.
 
-        If `shown` is None, only the part of the plan is added.
+        f_shown and f_plan are the sums of the features along the demonstration and along the plan.
+        If `shown` is None, only the terms of the plan are added.
 
-        `taken` are the arcs of the plan, and `times` says how often it takes each, by default once.
-        `shown` are the arcs of the demonstration.
+        `taken` are the arcs of the plan. `times` says how often the plan takes each of its arcs,
+        once by default. `shown` are the arcs of the demonstration.
         """
         constant = gains.constant if shown is not None else 0.0
         won = gains.at(taken)
@@ -57,12 +58,17 @@ class PlanFunctions:
         self._terms = max(self._terms, taken.size)
 
     def add_constant(self, value: float) -> None:
-        """Add a constant function, such as the own loss of a demonstration as a plan."""
+        """Add a constant function, such as the loss of a demonstration that serves as its own
+        plan.
+        """
         zero = np.zeros(self._features[0].shape[1])
         self._found.append((value, zero, abs(value), zero))
 
     def combined(self, rates: Array) -> Cuts:
-        """Return the sum Σ rate · function for each row of rates >= 0, with rounding bounds."""
+        """Return a cut for each row of weights >= 0: the weighted sum of the functions.
+
+        The rounding errors of the sums are bounded and included.
+        """
         loss, slope, loss_size, slope_size = map(np.array, zip(*self._found, strict=True))
         # A number of the result has at most this many roundings on the way of each term.
         γ = roundoff(self._terms + rates.shape[1] + 8)

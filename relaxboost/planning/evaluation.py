@@ -1,4 +1,4 @@
-"""The evaluation of learned costs: how well their shortest paths reproduce demonstrations."""
+"""The evaluation of learned costs: it measures how well shortest paths reproduce demonstrations."""
 
 from __future__ import annotations
 
@@ -25,36 +25,40 @@ from relaxboost.planning.tasks import Task, checked_tasks
 
 
 class PerTask(NamedTuple):
-    """The comparison of the plan of each task with its demonstration: arrays of shape (T,).
+    """The comparison of each task's plan with its demonstration, in arrays of shape (T,).
 
     If a task has several demonstrations, `exact` and `optimal` say whether the plan matches any
     demonstration, and the other numbers are means over the demonstrations.
     """
 
     exact: Array
-    """1 if the plan has the same arcs as a demonstration, and 0 otherwise."""
+    """The entry is 1 if the plan of the task has the same arcs as a demonstration, and 0
+    otherwise."""
     optimal: Array
-    """1 if a demonstration costs no more than the plan, up to rounding, and 0 otherwise."""
+    """The entry is 1 if a demonstration costs no more than the plan, up to rounding, and 0
+    otherwise."""
     shared_arcs: Array
-    """The number of common arcs of plan and demonstration; an arc that both repeat counts each
-    time."""
+    """The number of arcs that the plan and the demonstration of the task share. An arc that both
+    paths repeat counts each time."""
     shown_arcs: Array
-    """The number of arcs of the demonstration."""
+    """The number of arcs of the task's demonstration."""
     planned_arcs: Array
-    """The number of arcs of the plan."""
+    """The number of arcs of the task's plan."""
     shared_nodes: Array
-    """The number of nodes that plan and demonstration share, without the target."""
+    """The number of nodes that the plan and the demonstration of the task share, without the
+    target."""
     shown_nodes: Array
-    """The number of nodes of the demonstration, without the target."""
+    """The number of nodes of the task's demonstration, without the target."""
     shown_cost: Array
-    """The cost of the demonstration, or that of the plan if it is larger."""
+    """The cost of the demonstration of the task. If rounding makes this cost less than that of the
+    plan, the cost of the plan is used."""
     planned_cost: Array
-    """The cost of the plan."""
+    """The cost of the task's plan."""
     margin: Array
-    """The margin loss R_i >= 0 of the task, with the `PathLoss` of the task."""
+    """The margin loss R_i >= 0 of the task at the given costs, with the `PathLoss` of the task."""
     log_likelihood: Array
-    """The log-likelihood log p of the demonstration; nan unless the costs come from a recursive
-    logit."""
+    """The log-likelihood log p of the demonstration. The entry is nan unless the costs come from a
+    recursive logit."""
 
 
 def _mean(numerator: Array, denominator: Array) -> tuple[Array, Array]:
@@ -76,16 +80,17 @@ _RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array]]] = {
     "margin_loss": lambda r: (r.margin, np.ones_like(r.exact)),
     "log_likelihood": lambda r: (r.log_likelihood, np.ones_like(r.exact)),
 }
-"""The metrics by name, each with two arrays. The metric is the sum of the first array over tasks
-divided by the sum of the second array."""
+"""The metrics by name. Each entry returns two arrays with a number for each task. The metric is
+the sum of the first array divided by the sum of the second array."""
 
 METRICS = tuple(_RATIOS)[:-1]
-"""The names of the metrics that exist for all costs."""
+"""The names of the metrics that exist for all costs. Only a recursive logit has
+``log_likelihood``."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """The plans for some tasks at given costs, compared with the demonstrations.
+    """The plans for some tasks at given costs, and their comparison with the demonstrations.
 
     Attributes
     ----------
@@ -93,7 +98,7 @@ class Evaluation:
     plans : tuple of Path
         The path planned for each task, without loss augmentation.
     each : PerTask
-        The numbers of each task.
+        The numbers of each task from which the metrics are computed.
     """
 
     tasks: tuple[Task, ...] = field(repr=False)
@@ -101,20 +106,20 @@ class Evaluation:
     each: PerTask = field(repr=False)
 
     def metric(self, name: str) -> float:
-        """Return a metric by its name, one of `METRICS` or ``log_likelihood``.
+        """Return the value of a metric, given its name in `METRICS`, or ``log_likelihood``.
 
-        Weights of tasks are not used. A metric is nan if its denominator is 0.
+        Weights of tasks are not used. The value is nan if the denominator of the metric is 0.
 
-        * ``exact_match``: the fraction of tasks whose plan is a demonstration.
-        * ``optimal_match``: the fraction of tasks with a demonstration that is a shortest path.
-        * ``arc_recall``, ``arc_precision``, ``arc_f1``: over the arcs of all tasks together. The
-          metrics whose names begin with ``mean_`` are averages over tasks.
-        * ``node_recall``: over the nodes of all tasks together, without targets.
-        * ``cost_ratio``: the cost of demonstrations divided by the cost of plans, >= 1 for
-          costs >= 0.
-        * ``regret``: the mean of the cost of the demonstration minus the cost of the plan, >= 0.
-        * ``margin_loss``: the mean of R_i.
-        * ``log_likelihood``: the mean of log p for a `LogitFit`, and nan for other costs.
+        * ``exact_match`` is the fraction of tasks whose plan is a demonstration.
+        * ``optimal_match`` is the fraction of tasks with a demonstration that is a shortest path.
+        * ``arc_recall``, ``arc_precision`` and ``arc_f1`` count the arcs of all tasks together.
+          The metrics whose names begin with ``mean_`` are averages over tasks.
+        * ``node_recall`` counts the nodes of all tasks together, without targets.
+        * ``cost_ratio`` is the cost of the demonstrations divided by the cost of the plans. It is
+          at least 1 for costs >= 0.
+        * ``regret`` is the mean of the cost of the demonstration minus the cost of the plan, >= 0.
+        * ``margin_loss`` is the mean of the margin losses R_i.
+        * ``log_likelihood`` is the mean of log p for a `LogitFit`, and nan for other costs.
         """
         numerator, denominator = ratio_parts(name, self.each)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -126,27 +131,32 @@ class Evaluation:
 
     @property
     def ties(self) -> tuple[str, ...]:
-        """A sentence for each task whose plan has the cost of a demonstration, but other arcs."""
+        """Sentences about ties, one for each task whose plan costs as much as a demonstration but
+        has other arcs.
+        """
         tied = np.flatnonzero((self.each.optimal == 1.0) & (self.each.exact == 0.0))
         return tuple(_tie(self.tasks[i], self.plans[i]) for i in tied)
 
     def at(self, places: Any) -> Evaluation:
-        """Return the evaluation of some tasks, given by their indices or a mask of shape (T,)."""
+        """Return the evaluation restricted to some tasks, given by their indices or by a mask of
+        shape (T,).
+        """
         kept = np.arange(len(self.tasks))[places]
         tasks, plans = (tuple(x[i] for i in kept) for x in (self.tasks, self.plans))
         return Evaluation(tasks, plans, PerTask(*(column[kept] for column in self.each)))
 
     @classmethod
     def joined(cls, reports: Sequence[Evaluation]) -> Evaluation:
-        """Return one evaluation of all tasks of several evaluations, such as one for each fold.
+        """Merge several evaluations, such as one for each fold, into one evaluation of all their
+        tasks.
 
         Raises
         ------
         InputError
-            For an empty list.
+            If the list of evaluations is empty.
         """
         if not reports:
-            raise InputError("the list of reports is empty; give at least one")
+            raise InputError("the list of evaluations is empty; give at least one evaluation")
         columns = zip(*(report.each for report in reports), strict=True)
         return cls(
             tuple(task for report in reports for task in report.tasks),
@@ -170,27 +180,28 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
     """Plan for tasks at given costs, and compare the plans with the demonstrations.
 
     The plan of a task is a shortest path from its source to its target. Neither the demonstration
-    nor other tasks influence it. If several paths have the same cost, the plan is the path that the
-    search reaches first, in the order of the arcs. `exact_match` counts such a tie only if the
-    search chose the demonstration, and `optimal_match` always counts it. Constant costs have many
-    ties, and learned costs have few.
+    nor other tasks influence the plan. If several paths have the same cost, the plan is the path
+    that the search reaches first, in the order of the arcs. `exact_match` counts such a tie only
+    if the search chose the demonstration, and `optimal_match` always counts it. Constant costs
+    lead to many ties, and learned costs to few.
 
     Parameters
     ----------
     tasks : sequence of Task
     costs : LearnedCosts, callable or array
-        A `Fit`, a model or boosted costs; a function that returns the arc costs of a graph, shape
-        (E,); or the array of arc costs if all tasks are on the same graph.
+        The costs: a `Fit`, a model, boosted costs, or a function that returns the arc costs of a
+        graph, shape (E,). If all tasks are on the same graph, an array of arc costs is accepted
+        too.
     negative : {"exact", "simple", "relaxed"}
-        The treatment of negative costs, as for `Oracle`. Plans are never relaxed. With
-        ``"relaxed"`` only the margin loss is an upper bound.
+        The treatment of negative costs, as for `Oracle`. The plans themselves are never relaxed.
+        With ``"relaxed"`` the margin loss is only an upper bound.
 
     Raises
     ------
     InputError
-        For costs of another shape, or for costs that are not finite; the message names the arc.
+        If the costs have another shape, or if a cost is not finite. The message names the arc.
     NegativeCycle
-        For costs that are negative around a cycle, unless negative="simple".
+        If the costs around a cycle sum to a negative number, unless negative="simple".
     """
     made = checked_tasks(tasks)
     oracle = Oracle(made, negative)
@@ -230,17 +241,17 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
 
 
 class Difference(NamedTuple):
-    """The values of a metric in two evaluations, and their difference with a bootstrap interval."""
+    """The values of one metric in two evaluations, and a bootstrap interval of their difference."""
 
     first: float
     second: float
     difference: float
     """The difference of the two values: the value in `second` minus the value in `first`."""
     low: float
-    """The lower end of the interval: the 2.5th percentile of the differences over the bootstrap
+    """The lower end of the bootstrap interval: the 2.5th percentile of the differences over the
     draws."""
     high: float
-    """The upper end of the interval: the 97.5th percentile of the differences over the bootstrap
+    """The upper end of the bootstrap interval: the 97.5th percentile of the differences over the
     draws."""
 
 
@@ -254,23 +265,24 @@ def compare(
     metrics: Sequence[str] = METRICS,
     by: Any = "task",
 ) -> dict[str, Difference]:
-    """Return the differences of two evaluations with bootstrap intervals.
+    """Compare two evaluations by the differences of their metrics, with bootstrap intervals.
 
-    Tasks are drawn with replacement, the same tasks for both evaluations, and every metric is
-    recomputed on them. The interval is from the 2.5th to the 97.5th percentile of the differences.
-    It measures how much tasks vary. It does not measure how much another training set would change
-    the costs.
+    Each draw takes tasks with replacement, the same tasks for both evaluations, and recomputes
+    every metric on them. The interval extends from the 2.5th to the 97.5th percentile of the
+    differences. It measures how much tasks vary. It does not measure how much another training set
+    would change the costs.
 
     Parameters
     ----------
     first, second : Evaluation
-        On the same tasks in the same order. Their graphs may have different features.
+        Two evaluations of the same tasks in the same order. The graphs may have different
+        features.
     rng : int, numpy.random.Generator or None
-        The seed >= 0 of the draws, a generator, or None for a new seed.
+        The seed of the draws, an integer >= 0. It may also be a generator, or None for a new seed.
     draws : int
-        At least 100.
+        The number of bootstrap draws, at least 100.
     metrics : sequence of str
-        Names from `METRICS`, or ``log_likelihood``.
+        The metrics to compare: names from `METRICS`, or ``log_likelihood``.
     by
         The groups of similar tasks that are drawn together, as for `split`. For recorded trips
         ``"overlap"`` is best. By default every task is drawn separately.
@@ -278,7 +290,7 @@ def compare(
     Returns
     -------
     dict
-        A `Difference` for each metric.
+        A `Difference` for the name of each metric.
 
     References
     ----------
@@ -309,14 +321,17 @@ def compare(
 
 
 def ratio_parts(name: str, each: PerTask) -> tuple[Array, Array]:
-    """Return numerator and denominator of a metric for each task."""
+    """Return the numerator and the denominator of a metric for each task."""
     if name not in _RATIOS:
-        raise InputError(f"no metric {name!r}; there are {', '.join(_RATIOS)}")
+        raise InputError(f"{name!r} is no metric; the metrics are {', '.join(_RATIOS)}")
     return _RATIOS[name](each)
 
 
 def _resampled(sums: Array, rng: np.random.Generator, draws: int) -> Array:
-    """Return the sum of n rows for each draw, which draws n of the n rows with replacement."""
+    """Return sums of resampled rows, one sum for each bootstrap draw.
+
+    Each draw takes n of the n rows, with replacement.
+    """
     n = sums.shape[0]
     parts = []
     left = draws
@@ -332,19 +347,23 @@ def _resampled(sums: Array, rng: np.random.Generator, draws: int) -> Array:
 
 
 def _costs_by_graph(graphs: Sequence[Graph], costs: Any) -> dict[Graph, Array]:
-    """Return the checked arc costs of each graph, as a dictionary from graphs to costs."""
+    """Return a dictionary from each graph to its arc costs, after checking them."""
     make = costs.costs if isinstance(costs, LearnedCosts) else costs
     if callable(make):
         return {graph: arc_costs(graph, make(graph)) for graph in graphs}
     if len(graphs) > 1:
         raise InputError(
-            f"the tasks have {len(graphs)} graphs; give learned costs, or a function of a graph"
+            f"one array of costs cannot serve the {len(graphs)} graphs of the tasks; give learned "
+            "costs, or a function that returns the costs of a graph"
         )
     return {graphs[0]: arc_costs(graphs[0], costs)}
 
 
 def plan_of(task: Task, costs: Array, ordered: Array, negative: str = "exact") -> Path:
-    """Return the plan of a task; `ordered` has the costs in the order of `Graph.forward`."""
+    """Return the plan of a task, which is a shortest path from its source to its target.
+
+    `ordered` has the arc costs in the order of `Graph.forward`.
+    """
     graph = task.graph
     # Dijkstra's search needs costs >= 0.
     if costs.min() < 0.0:
@@ -354,7 +373,10 @@ def plan_of(task: Task, costs: Array, ordered: Array, negative: str = "exact") -
 
 
 def compared_with_plan(task: Task, plan: Path, costs: Array) -> Array:
-    """Return the entries of `PerTask` of a task, except the margin loss and the log-likelihood."""
+    """Compare the plan of a task with its demonstrations, and return the entries of `PerTask`.
+
+    The margin loss and the log-likelihood are not among the entries.
+    """
     cost = plan.cost(costs)
     size = float(np.abs(costs[plan.arcs]).sum())
     nodes = plan.numbers[:-1]
@@ -382,7 +404,9 @@ def arc_f1(task: Task, plan: Path) -> float:
 
 
 def _tie(task: Task, plan: Path) -> str:
-    """Return a sentence with the arcs in which a plan and a demonstration of equal cost differ."""
+    """Return a sentence that names the arcs in which a plan and a demonstration of equal cost
+    differ.
+    """
     graph = task.graph
     shown = task.demonstration.arcs
     apart = np.setdiff1d(shown, plan.arcs), np.setdiff1d(plan.arcs, shown)
@@ -393,7 +417,9 @@ def _tie(task: Task, plan: Path) -> str:
 
 
 def _shared(first: Whole, second: Whole) -> float:
-    """Return the number of entries that two lists share, counting repeated entries."""
+    """Return the number of entries that two lists have in common. Repeated entries count each
+    time.
+    """
     return float((Counter(first.tolist()) & Counter(second.tolist())).total())
 
 
@@ -401,15 +427,15 @@ def _check_same(first: Evaluation, second: Evaluation) -> None:
     """Raise an InputError unless two evaluations are on the same tasks in the same order."""
     if len(first.tasks) != len(second.tasks):
         raise InputError(
-            f"the reports are on {len(first.tasks)} and {len(second.tasks)} tasks; compare needs "
-            "the same tasks in the same order"
+            f"the two evaluations have {len(first.tasks)} and {len(second.tasks)} tasks; compare "
+            "needs the same tasks in the same order"
         )
     for place, both in enumerate(zip(first.tasks, second.tasks, strict=True)):
         # Graphs may differ in their features, so that paths are compared by their numbers.
         ways = [[p.numbers.tolist() + p.arcs.tolist() for p in t.demonstrations] for t in both]
         if both[0] is not both[1] and ways[0] != ways[1]:
             raise InputError(
-                f"task {place} is {both[0].name} in the first report and {both[1].name} in the "
-                "second, or has another demonstration there; compare needs the same tasks in the "
+                f"task {place} is {both[0].name} in the first evaluation and {both[1].name} in "
+                "the second, or the demonstrations differ; compare needs the same tasks in the "
                 "same order"
             )

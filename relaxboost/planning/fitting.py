@@ -1,4 +1,4 @@
-"""The function `fit`, which learns linear costs from demonstrations to a certified gap."""
+"""The function `fit`, which learns linear costs from demonstrations to within a certified gap."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ class FitRecord(NamedTuple):
 
     round: int
     value: float
-    """The objective Ω + R at the point that was evaluated in this round."""
+    """The objective Ω(w) + R(w) at the weights w that were evaluated in this round."""
     lower: float
-    """The best lower bound so far."""
+    """The best lower bound of the least objective so far."""
     upper: float
     """The least objective value found so far."""
     seconds: float
 
 
 class Ends(TypedDict, total=False):
-    """The limits at which a run of `fit` ends."""
+    """The limits that end a run of `fit`."""
 
     max_rounds: int | None
     time_limit: float | None
@@ -46,29 +46,31 @@ class Ends(TypedDict, total=False):
 
 @dataclass(frozen=True, eq=False)
 class Fit(LinearCosts):
-    """Linear costs c = B X w, and a bracket of the least objective.
+    """Linear costs c = B X w, with a proved bracket of the least value of the objective.
 
     Attributes
     ----------
     w : array of shape (d,)
-        The best weights found.
+        The weights with the least objective value that `fit` found.
     lower, upper : float
-        lower <= min Ω + R <= Ω(w) + R(w) <= upper. The lower bound comes from an average of cuts,
-        each of which is below R for every path. The upper bound comes from the potentials of every
-        plan. Both account for rounding, but not for underflow, which affects losses below 1e-300.
-        The arc features B X are treated as exact numbers. Two things are not proved: the
-        bounds of the integer program for ``negative="simple"``, and, for ``"exact"``, that costs
-        in doubles show whether the exact costs at w are negative around a cycle.
+        The bracket: lower <= min Ω + R <= Ω(w) + R(w) <= upper. The lower bound comes from an
+        average of cuts, each of which is below R for every path. The upper bound comes from the
+        potentials of every plan. Both bounds account for rounding, but not for underflow, which
+        affects losses below 1e-300. The arc features B X are treated as exact numbers. Two things
+        are not proved. For ``negative="simple"`` the bounds of the integer program are trusted.
+        For ``"exact"`` the costs in doubles are trusted to show whether the exact costs at w are
+        negative around a cycle.
     status : str
-        "optimal", "max_rounds", "time_limit", "callback", "interrupted", or "stalled" if rounding
-        prevents further progress. For `reference` it is the status of the solver.
+        The reason why the run ended: "optimal", "max_rounds", "time_limit", "callback",
+        "interrupted", or "stalled" if rounding prevents further progress. For `reference` it is
+        the status of the solver.
     exact : bool
         Whether every plan at w is exact. With ``negative="relaxed"`` the bracket encloses the
-        convex upper bound of the loss that `Oracle` describes. If `exact`, `upper` is also an
-        upper bound of the loss at w. The least loss may still be below `lower`, at a w with
-        negative costs.
+        convex upper bound of the loss that `Oracle` describes. If `exact` is true, `upper` is also
+        an upper bound of the exact objective at w. The least exact objective may still be below
+        `lower`, at weights for which some costs are negative.
     chosen : Chosen, optional
-        How the strength of the ridge was chosen, if none was given.
+        The record of the choice of the ridge's strength, if the user gave no strength.
     """
 
     seconds: float
@@ -91,28 +93,31 @@ def fit(
     Parameters
     ----------
     tasks : sequence of Task, or Problem
-        Give a `Problem` to set more than the regulariser, such as signs, scales, or the treatment
-        of negative costs.
+        The tasks to learn from. Give a `Problem` to set also the signs of weights, the scales of
+        features, or the treatment of negative costs.
     regulariser : Regulariser, optional
-        By default a `Ridge` whose strength is chosen by cross-validation on three folds, which hold
-        whole clusters of trips that overlap. The score is the share of arcs that plans have in
-        common with held-out trips; `Fit.chosen` has the scores. With fewer than six clusters the
-        strength is a thousandth of the largest strength that is tried. A `Problem` has its own
-        regulariser, but if it was made without one and has w >= 0, its strength is chosen too.
+        The default is a `Ridge` whose strength is chosen by cross-validation on three folds. Trips
+        that overlap are always in the same fold. The score is the share of arcs that plans have in
+        common with held-out trips. `Fit.chosen` has the scores. With fewer than six clusters of
+        overlapping trips the strength is a thousandth of the largest strength that is tried. A
+        `Problem` has its own regulariser. If the `Problem` was made without a regulariser and has
+        w >= 0, its strength is chosen too.
     method : {"bundle"} or Bundle
-        A `Bundle` has options: ``Bundle(start=fit)`` continues an earlier run.
+        The method. A `Bundle` has options; for example, ``Bundle(start=fit)`` continues an earlier
+        run.
     tol : float
-        Above 0. The run ends when upper − lower <= tol · upper, where upper is the best value so
-        far. The rounding of the gains of losses, `Problem.floor`, is tolerated too, and the proof
-        at the end adds a few roundings. Both matter only for values close to 0.
+        The relative tolerance, > 0. The run ends when upper − lower <= tol · upper, where upper is
+        the best value so far. A gap as small as the rounding errors of the losses,
+        `Problem.floor`, is tolerated too. The proof at the end may widen the bracket by a few
+        roundings. Both matter only for values close to 0.
     verbose : int
-        Above 0, the gap is shown on a terminal.
+        If it is above 0, the gap is shown on a terminal.
     **limits
         ``max_rounds``, >= 1, by default 10,000. ``time_limit``, > 0, the seconds from the call,
-        which can end the run within a round. Two evaluations are always completed: the first, and
-        the last, which proves the upper bound. The choice of a strength takes at most half of the
-        time, after a further evaluation. ``callback`` is called with the `FitState` of each round,
-        and the run ends if its result is true.
+        which can end the run within a round. The first evaluation and the last, which proves the
+        upper bound, are always completed. The choice of a strength takes at most half of the time,
+        after one more evaluation. ``callback`` is called with the `FitState` of each round, and
+        the run ends if the callback returns a true value.
 
     Warns
     -----
@@ -124,14 +129,15 @@ def fit(
     Returns
     -------
     Fit
-        After Ctrl-C it has the status "interrupted" and the best bracket so far.
+        The learned costs. After Ctrl-C they have the status "interrupted" and the best bracket so
+        far.
 
     Raises
     ------
     InputError
-        For problems that the method cannot solve, and options that are out of range.
+        If the method cannot solve the problem, or if an option is out of range.
     NegativeCycle
-        For ``negative="exact"``, if costs minus losses are negative around a cycle.
+        If costs minus losses are negative around a cycle, for ``negative="exact"``.
 
     References
     ----------
@@ -190,19 +196,19 @@ def fit(
 
 
 def as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None) -> Problem:
-    """Return a `Problem` for a list of tasks; a given `Problem` is returned unchanged."""
+    """Return a `Problem` for a list of tasks, or a given `Problem` unchanged."""
     if not isinstance(tasks, Problem):
         return Problem(tasks, regulariser)
     if regulariser is not None:
         raise InputError(
-            "the Problem has its own regulariser; give the regulariser to Problem, or give a list "
-            "of tasks"
+            "regulariser cannot be given with a Problem, which has its own; give the regulariser "
+            "to Problem, or give a list of tasks"
         )
     return tasks
 
 
 class _Bracket:
-    """The state of a run: its best point, its best lower bound and its history."""
+    """The state of a run of `fit`: its best point, its best lower bound and its history."""
 
     def __init__(self, tol: float, clock: Clock, floor: float) -> None:
         self.tol = tol
@@ -213,7 +219,9 @@ class _Bracket:
         self.show: Callable[[float, int], None] = lambda gap, round: None
 
     def keep(self, state: FitState) -> str:
-        """Keep the result of a round; return "optimal" if the gap is small enough, else ""."""
+        """Record the result of a round. Return "optimal" if the gap is small enough, and ""
+        otherwise.
+        """
         point = state.point
         if self.best is None or point.value < self.best.value:
             self.best = point
@@ -236,12 +244,16 @@ def bracketed(
     history: tuple[FitRecord, ...],
     clock: Clock,
 ) -> Fit:
-    """Return the `Fit` of a proved point, or raise if the bounds cross, which is an error."""
+    """Return the `Fit` of a point with a proved upper bound.
+
+    Raise an ArithmeticError if the lower bound is above the upper bound, which shows a programming
+    error.
+    """
     upper = proved.bound
     if lower > upper:
         raise ArithmeticError(
-            f"the lower bound {lower!r} is above the upper bound {upper!r}: a loss changes from "
-            "call to call, or relaxboost has an error; please report it"
+            f"the lower bound {lower!r} is above the upper bound {upper!r}: either a loss changes "
+            "from call to call, or relaxboost has a bug, which we ask you to report"
         )
     return Fit(
         w=proved.w,
@@ -259,9 +271,11 @@ def bracketed(
 
 
 def _remedy(fit: LinearCosts, value: float, problem: Problem, clock: Clock) -> str:
-    """Return a warning about costs that do not help, with its remedy; value is the least found.
+    """Return a warning with its remedy if the learned costs do not help, and otherwise an empty
+    text.
 
-    The demonstrations are not examined if the clock's time is over.
+    `value` is the least objective found. The demonstrations are not examined if the clock's time
+    is over.
     """
     # Costs below this share of the loss are rounding errors of 0.
     at_zero = bool(np.abs(problem.scale * fit.w).max() <= 1e-9 * fit.upper)
@@ -295,7 +309,7 @@ def _remedy(fit: LinearCosts, value: float, problem: Problem, clock: Clock) -> s
 
 
 def _is_shortest(problem: Problem, j: int) -> bool:
-    """Return whether every demonstration is a shortest path if feature j is the cost."""
+    """Return whether every demonstration is a shortest path when feature j alone is the cost."""
     costs = [features[:, j] for features in problem.arc_features]
     if min(float(c.min(initial=0.0)) for c in costs) < 0.0:
         return False

@@ -1,4 +1,4 @@
-"""Graphs from pandas: a table with a row for each edge."""
+"""Graphs from pandas: each row of a table is an arc of the graph."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from relaxboost.planning.labels import Labels, same_label
 from relaxboost.planning.tables import at, called, check_table, numbers
 
 CLASSES = 100
-"""The largest number of different values in a column of text whose values become features."""
+"""The largest number of different values that a column of text may have to become features."""
 MANY = 10
-"""The largest number of values that a message lists. It is also the least number of rows in which
-whole numbers without repetition are taken for names of edges."""
+"""The largest number of values that a message lists. Whole numbers that differ in every row are
+taken for names of edges only if there are at least this many rows."""
 
 Wanted = str | Sequence[str] | Graph | LearnedCosts
-"""The features to use: names of columns, or a graph or learned costs whose features are used."""
+"""The type of the argument `features`: names of columns, or a graph or learned costs whose
+features are used."""
 
 
 def from_pandas(
@@ -36,47 +37,50 @@ def from_pandas(
     nodes: Any = None,
     unseen: str = "refuse",
 ) -> Graph:
-    """Return the graph of a table with a row for each arc, from its source to its target.
+    """Return the graph of a table that has a row for each arc.
 
-    A column of numbers is a feature with the same name. A column of text or categories becomes a
-    feature for each of its values, such as ``highway=primary``, which is 1 in the rows with the
-    value and else 0. Columns joined by ``*`` are multiplied: ``length*highway=primary`` is the
-    length of primary roads. A column whose name contains ``*`` or ``=`` is found by its whole name.
+    A column of numbers becomes a feature of the same name. A column of text or categories becomes
+    one feature for each of its values. The feature ``highway=primary``, for example, is 1 in the
+    rows with the value ``primary`` and 0 in all other rows. Columns joined by ``*`` are
+    multiplied: ``length*highway=primary`` is the length of primary roads. A column whose name
+    contains ``*`` or ``=`` is found by its whole name.
 
     Parameters
     ----------
     edges : pandas.DataFrame
-        A street that is open both ways has two rows.
+        The table, with a row for each arc. A street that is open both ways has two rows.
     source, target : str
-        The columns with the labels of the nodes.
+        The names of the columns with the labels of the nodes where an arc starts and ends.
     features : sequence of str, str, Graph or LearnedCosts, optional
-        Names of columns, or of a class of text. By default all other columns are features, with a
-        warning about whole numbers that look like names of edges, such as ``osmid``. For a graph or
-        learned costs the features are those of the graph or the costs.
+        Names of columns, or names of single features such as ``highway=primary``. A graph or
+        learned costs stand for their own features. By default all columns except those of nodes
+        and edge labels are features. A warning is given if a column of whole numbers looks like
+        names of edges, such as ``osmid``.
     edge : str, optional
         The column with the labels of edges, which become the `keys` of the graph.
     nodes : pandas.DataFrame, optional
-        Coordinates, with the labels of nodes as index. Columns ``x`` and ``y`` are used unchanged.
-        Columns ``lon`` and ``lat`` are degrees, and become metres from the middle of the map.
+        The coordinates of the nodes, with the labels of the nodes as index. Columns ``x`` and
+        ``y`` are used unchanged. Columns ``lon`` and ``lat`` are degrees, and become metres from
+        the middle of the map.
     unseen : {"refuse", "ignore"}
-        The treatment of a value of text that the graph or the costs given as `features` do not
-        know. If it is ignored, all its features are 0.
+        The treatment of a text value for which the graph or the costs given as `features` have no
+        feature. ``"refuse"`` raises an InputError. With ``"ignore"`` all features of the column
+        are 0 in that row.
 
     Returns
     -------
     Graph
-        Arcs are in the order of the rows; parallel ones are allowed.
+        The graph, with its arcs in the order of the rows. Parallel arcs are allowed.
 
     Raises
     ------
     InputError
-        For a table that is empty or lacks a column; for text of more than 100 values; for ``x`` and
-        ``y`` in degrees with lengths in metres. For missing values, numbers that are not finite,
-        self-loops, nodes without coordinates and unknown values of text the message names the row.
+        If the table is empty or lacks a column, if a column of text has more than 100 values, or
+        if ``x`` and ``y`` are degrees and lengths are metres. Also for missing values, numbers
+        that are not finite, self-loops, nodes without coordinates and unknown text values; the
+        message then names the row.
 
-    Notes
-    -----
-    A network of TNTP is such a table:
+    Notes ----- Networks in the TNTP format can be read as such a table:
     ``pd.read_csv("net.tntp", sep="\\t", skiprows=8)``, with the columns ``init_node`` and
     ``term_node``.
     """
@@ -108,19 +112,19 @@ def from_pandas(
 
 
 def _check_ends(edges: Any, ends: list[list[Any]]) -> None:
-    """Raise for labels of nodes that cannot be hashed, and for self-loops."""
+    """Raise an InputError if a label of a node cannot be hashed, or if an edge is a self-loop."""
     for row, u, v in zip(edges.index, *ends, strict=True):
         try:
             hash((u, v))
         except TypeError:
             raise InputError(
-                f"{at('edges', edges, row)}: {u!r} -> {v!r}; the label of a node must not change: "
-                "use a tuple in place of a list"
+                f"{at('edges', edges, row)}: {u!r} -> {v!r} has a label that cannot be hashed; "
+                "label nodes with numbers, text or tuples instead of lists"
             ) from None
         if u == v:
             raise InputError(
-                f"{at('edges', edges, row)}: {u!r} -> {v!r} is a self-loop, which no shortest path "
-                "takes; leave such rows out"
+                f"{at('edges', edges, row)}: {u!r} -> {v!r} is a self-loop, which no shortest "
+                "path takes; leave out such rows"
             )
 
 
@@ -131,7 +135,7 @@ def _check_rows(nodes: Any, edges: str, labels: list[Hashable]) -> None:
     if missing:
         same = same_label(missing[0], known).replace("the graph", "that table")
         raise InputError(
-            f"{called('nodes', nodes)} has no row for node {missing[0]!r} of {edges} "
+            f"{called('nodes', nodes)} has no row for the node {missing[0]!r} of {edges} "
             f"({len(missing)} in all){same or '; add such rows, or leave the edges out'}"
         )
 
@@ -139,7 +143,8 @@ def _check_rows(nodes: Any, edges: str, labels: list[Hashable]) -> None:
 def _warn_of_names(edges: str, column: Any) -> None:
     """Warn if a column of whole numbers looks like names of edges.
 
-    A column looks so if its name is that of an id, or if all its numbers are different.
+    The warning is given if the name of the column is that of an id, or if all its numbers are
+    different.
     """
     if column.dtype.kind not in "iu":
         return
@@ -155,26 +160,28 @@ def _warn_of_names(edges: str, column: Any) -> None:
 
 
 def columns_of(features: Wanted, known: Iterable[Hashable] = ()) -> list[str]:
-    """Return the names of the columns from which features are made, without duplicates."""
+    """Return the names of the columns that the requested features need, without duplicates."""
     return list(dict.fromkeys(c for name in _terms(features) for c in _parts(name, known)[0]))
 
 
 def _terms(features: Wanted) -> list[str]:
-    """Return the names of the requested features."""
+    """Return the names of the requested features as a list."""
     if isinstance(features, LearnedCosts):
         return list(features.features)
     if isinstance(features, Graph):
         return list(features.names)
     made = [features] if isinstance(features, str) or not np.iterable(features) else list(features)
     if not all(isinstance(name, str) for name in made):
-        raise InputError(f"features must be names of columns, a graph or costs, got {features!r}")
+        raise InputError(
+            f"features must be names of columns, a graph or learned costs, got {features!r}"
+        )
     return made
 
 
 def _parts(name: str, known: Iterable[Hashable]) -> tuple[list[str], str | None]:
-    """Return the columns that a feature multiplies, and the text value of the last column.
+    """Split the name of a feature into its columns and the text value of the last column.
 
-    The text value is None if the last column has numbers.
+    The text value is None if the last column holds numbers.
     """
     if name in known:
         return [name], None
@@ -201,26 +208,28 @@ def _encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str
         columns.check_known(names)
     if not names:
         raise InputError(
-            f"{called('edges', table)} has no features; add columns other than those of the nodes"
+            f"{called('edges', table)} has no features; add columns for features to those of the "
+            "nodes"
         )
     return np.stack([columns.feature(name) for name in names], axis=1), names
 
 
 class _Columns:
-    """The columns of a table, which are read as numbers or as categories of text."""
+    """The columns of a table, which are read as numbers or as categories of text when needed."""
 
     def __init__(self, table: Any) -> None:
         self.table = table
         self._texts: dict[str, Any] = {}
 
     def names(self, term: str) -> list[str]:
-        """Return the features of a column, or of several columns joined by ``*``."""
+        """Return the names of the features that a column, or a product of columns, becomes."""
         parts, value = _parts(term, self.table.columns)
         if value is not None:
             known = list(self._text(parts[-1]).categories)
             if value not in known:
                 raise InputError(
-                    f"the feature {term!r}: no row of edges has {parts[-1]!r} {value!r}; there are "
+                    f"the feature {term!r} does not exist, because no row of edges has the value "
+                    f"{value!r} in the column {parts[-1]!r}; the values are "
                     f"{few(known, MANY)}"
                 )
             return [term]
@@ -233,16 +242,17 @@ class _Columns:
         values = list(self._text(texts[0]).categories)
         if len(texts) > 1 or len(values) > CLASSES:
             raise InputError(
-                f"the feature {term!r} may have one column of text, with at most {CLASSES} values; "
-                f"{texts[0]!r} has {len(values)}, such as {values[0]!r}: leave it out, or make "
-                f"classes of it; if it names the edges, give edge={texts[0]!r}"
+                f"the feature {term!r} may use one column of text, with at most {CLASSES} values, "
+                f"but the column {texts[0]!r} has {len(values)} values, such as {values[0]!r}; "
+                "leave the column out, or group its values into classes. If the column names the "
+                f"edges, give edge={texts[0]!r}"
             )
         # The column of text comes last, where `_parts` looks for its value.
         others = [part for part in parts if part not in texts]
         return ["*".join([*others, f"{texts[0]}={value}"]) for value in values]
 
     def feature(self, name: str) -> Array:
-        """Return a feature by its name, such as ``length*highway=primary``."""
+        """Return the values of a feature, such as ``length*highway=primary``, in all rows."""
         parts, value = _parts(name, self.table.columns)
         made = np.ones(len(self.table))
         if value is not None:
@@ -264,13 +274,14 @@ class _Columns:
                 row = self.table.index.tolist()[first]
                 value = self._text(column)[first]
                 raise InputError(
-                    f"{at('edges', self.table, row)}: {column!r} is {value!r}, which the features "
-                    f"do not know; they know {', '.join(sorted(values))}. Use one of these values, "
+                    f"{at('edges', self.table, row)}: column {column!r} has the value {value!r}, "
+                    "for which there is no feature; there are features for "
+                    f"{', '.join(sorted(values))}. Use one of these values, "
                     'or give unseen="ignore", which sets all features of the column to 0'
                 )
 
     def _text(self, name: str) -> Any:
-        """Return a column of text as categories of pandas."""
+        """Return a column of text as a pandas categorical."""
         import pandas as pd
 
         if name not in self._texts:
@@ -285,7 +296,10 @@ def _positions(nodes: Any) -> Array:
     if names == ["x", "y"]:
         return xy
     if not (np.abs(xy[:, 1]) <= 90.0).all():
-        raise InputError("nodes: lat must be from -90 to 90 degrees; are lon and lat swapped?")
+        raise InputError(
+            "nodes: column lat must be from -90 to 90 degrees; check whether lon and lat are "
+            "swapped"
+        )
     # Differences are taken modulo 360, so that a map may cross the date line.
     off = xy - xy[0]
     off[:, 0] = (off[:, 0] + 180.0) % 360.0 - 180.0
@@ -297,7 +311,7 @@ def _positions(nodes: Any) -> Array:
 
 
 def _check_units(graph: Graph, nodes: Any) -> None:
-    """Raise if coordinates are degrees and lengths metres, which would distort angles."""
+    """Raise an InputError if coordinates are in degrees and lengths in metres, which do not fit."""
     at = graph.position
     if "lon" in nodes.columns or "length" not in graph.names or at is None:
         return
@@ -309,6 +323,7 @@ def _check_units(graph: Graph, nodes: Any) -> None:
     # roads with bends are longer than the distance of their ends.
     if 2e4 <= ratio <= 5e5:
         raise InputError(
-            f"{called('nodes', nodes)} has x and y that look like degrees, and lengths in metres "
-            f"({ratio:.0f} a unit); call the columns lon and lat, and they become metres"
+            f"{called('nodes', nodes)} has x and y that look like degrees, but lengths in metres "
+            f"({ratio:.0f} metres per unit of x and y); rename the columns lon and lat, so that "
+            "they are converted to metres"
         )

@@ -1,4 +1,4 @@
-"""Graphs as arrays, whose features determine costs, and paths along the arcs of graphs."""
+"""Graphs as arrays with features that determine costs, and paths along the arcs of graphs."""
 
 from __future__ import annotations
 
@@ -18,34 +18,33 @@ from relaxboost._core.errors import InputError, few
 from relaxboost.planning.labels import Labels, Numbered
 
 PLACES = 'give the graph position=, from_networkx position=("x", "y"), or from_pandas nodes='
-"""The remedy that an error names for a graph without coordinates."""
+"""The remedy that a message names if a graph has no coordinates but needs them."""
 
 
 class Adjacency(NamedTuple):
-    """The arcs sorted by the node that they leave or, in a backward adjacency, enter."""
+    """The arcs of a graph, sorted by their tail (forward adjacency) or by their head (backward)."""
 
     start: Whole
-    """The entries of node v have the indices from start[v] to start[v + 1] − 1."""
+    """The entries of node v in the adjacency have the indices from start[v] to start[v + 1] − 1."""
     far: Whole
-    """The node at the other end of each arc."""
+    """The node at the other end of the arc, for each entry of the adjacency."""
     arcs: Whole
-    """The index in the graph of the arc of each entry."""
+    """The index of the arc in the graph, for each entry of the adjacency."""
 
 
 class Path:
-    """A path along arcs of a graph. Like recorded trips, it may visit a node twice.
+    """A path along arcs of a graph. A path may visit a node twice, as recorded trips sometimes do.
 
     Parameters
     ----------
     graph : Graph
     arcs : array of int
-        At least one arc.
+        The indices of at least one arc, in order.
 
     Raises
     ------
     InputError
-        For an index that is not an arc, or at the first arc that does not start at the end of the
-        arc before it.
+        If an index is no arc, or if an arc does not start where the arc before it ends.
     """
 
     def __init__(self, graph: Graph, arcs: Whole) -> None:
@@ -58,7 +57,7 @@ class Path:
         bad = np.flatnonzero((self.arcs < 0) | (self.arcs >= graph.arcs))
         if bad.size:
             raise InputError(
-                f"step {bad[0] + 1} of the path is arc {self.arcs[bad[0]]}, and arcs are numbered "
+                f"step {bad[0] + 1} of the path is arc {self.arcs[bad[0]]}, but arcs are numbered "
                 f"0 to {graph.arcs - 1}"
             )
         # Each arc must start where the arc before it ends.
@@ -73,30 +72,30 @@ class Path:
 
     @property
     def source(self) -> int:
-        """The index of the first node."""
+        """The index of the first node of the path."""
         return int(self.graph.tail[self.arcs[0]])
 
     @property
     def target(self) -> int:
-        """The index of the last node."""
+        """The index of the last node of the path."""
         return int(self.graph.head[self.arcs[-1]])
 
     @property
     def numbers(self) -> Whole:
-        """The indices of the nodes, in order."""
+        """The indices of the nodes of the path, in order."""
         return np.append(self.graph.tail[self.arcs], self.target)
 
     @property
     def nodes(self) -> list[Hashable]:
-        """The labels of the nodes, in order."""
+        """The labels of the nodes of the path, in order."""
         return [self.graph.label(node) for node in self.numbers]
 
     def features(self) -> Array:
-        """Return the sum of the arc features along the path, shape (d,)."""
+        """Return the sum of the features of the arcs along the path, shape (d,)."""
         return self.graph.arc_features[self.arcs].sum(axis=0)
 
     def cost(self, costs: Array) -> float:
-        """Return the sum of arc costs, shape (E,), along the path."""
+        """Return the cost of the path: the sum of the given arc costs, shape (E,), along it."""
         return float(costs[self.arcs].sum())
 
     def __len__(self) -> int:
@@ -133,31 +132,30 @@ class Graph:
     tail, head : arrays of shape (E,)
         Indices of nodes, 0 <= tail, head < nodes; E >= 1, without self-loops.
     features : array of shape (S, d), optional
-        Finite. S = E unless `sites` says otherwise.
+        The features of the sites, which are finite. S = E unless `sites` is given.
     nodes : int, sequence of hashables, or Labels, optional
         The number of nodes, or their labels. By default the labels are 0, 1, ... up to the largest
         index in `tail` and `head`.
     names : sequence of d str, optional
         The names of the features.
     sites : sparse matrix of shape (E, S), optional
-        B, with entries >= 0. By default it is the identity.
+        The matrix B, with entries >= 0. By default it is the identity.
     position : array of shape (nodes, 2), optional
-        Coordinates, for pictures.
+        The coordinates of the nodes, for pictures.
     keys : sequence of E hashables, optional
         Labels that distinguish parallel arcs, like the keys of a networkx multigraph; see `arc`.
 
     Attributes
     ----------
     ignored : set of str
-        The features for which an `ExtraFeatures` warning was given.
+        The names of the features for which an `ExtraFeatures` warning was given.
     notes : tuple of str
-        The values that a reader imputed or left out, in words.
+        Sentences about the values that a function such as `from_osmnx` imputed or left out.
 
     Raises
     ------
     InputError
-        For nodes out of range, self-loops, features that are not finite (the message names the arc
-        or site), and shapes that do not fit.
+        If a node is out of range, an arc is a self-loop, or a feature is not finite.
     """
 
     def __init__(
@@ -175,7 +173,9 @@ class Graph:
         self.tail = _numbers("tail", tail)
         self.head = _numbers("head", head)
         if self.tail.shape != self.head.shape:
-            raise InputError(f"{self.tail.size} tails and {self.head.size} heads; give one per arc")
+            raise InputError(
+                f"tail has {self.tail.size} entries and head has {self.head.size}; give one per arc"
+            )
         if self.tail.size == 0:
             raise InputError("a graph needs at least one arc")
         if nodes is None:
@@ -190,8 +190,7 @@ class Graph:
         self.position = None if position is None else np.array(position, dtype=np.float64)
         if self.position is not None and self.position.shape != (self.nodes, 2):
             raise InputError(
-                f"position needs a row (x, y) for each of {self.nodes} nodes, and has the shape "
-                f"{self.position.shape}"
+                f"position must have the shape ({self.nodes}, 2), got {self.position.shape}"
             )
         self.ignored: set[str] = set()
         self.notes: tuple[str, ...] = ()
@@ -213,47 +212,49 @@ class Graph:
         return self.arcs if self.sites is None else self.sites.shape[1]
 
     def costs(self, site_costs: ArrayLike) -> Array:
-        """Return arc costs c = B C, shape (E,), from a cost per site C, shape (S,)."""
+        """Return arc costs c = B C, shape (E,), from costs per site C, shape (S,)."""
         C = np.asarray(site_costs, dtype=np.float64)
         if C.shape != (self.size,):
-            raise InputError(f"costs need shape ({self.size},), one cost per site, got {C.shape}")
+            raise InputError(f"costs need the shape ({self.size},), one per site, got {C.shape}")
         return C if self.sites is None else self.sites @ C
 
     def gathered(self, per_arc: Array) -> Array:
-        """Return Bᵀ v, shape (S,), for an entry of v per arc: the adjoint of `costs`."""
+        """Return Bᵀ v, shape (S,), for a vector v of shape (E,): the adjoint of `costs`."""
         return per_arc if self.sites is None else self.sites.T @ per_arc
 
     # The product is cached, because every fit and every prediction needs it.
     @cached_property
     def arc_features(self) -> Array:
-        """The features B X of the arcs, shape (E, d), which linear costs sum along a path."""
+        """The features B X of the arcs, shape (E, d). Linear costs of paths are sums of them."""
         return self.features if self.sites is None else np.asarray(self.sites @ self.features)
 
     @cached_property
     def forward(self) -> Adjacency:
-        """The arcs grouped by the node that they leave, with ascending indices in a group."""
+        """The arcs grouped by their tail. The indices in each group ascend."""
         return _adjacency(self.tail, self.head, self.nodes)
 
     @cached_property
     def place(self) -> Whole:
-        """The position of each arc among the entries of `forward`."""
+        """The position of each arc among the entries of the adjacency `forward`."""
         made = np.empty(self.arcs, dtype=np.int64)
         made[self.forward.arcs] = np.arange(self.arcs)
         return made
 
     @cached_property
     def near(self) -> Whole:
-        """The node that each entry of `forward` leaves."""
+        """The tail of the arc, for each entry of the adjacency `forward`."""
         return self.tail[self.forward.arcs]
 
     @cached_property
     def backward(self) -> Adjacency:
-        """The arcs grouped by the node that they enter, with ascending indices in a group."""
+        """The arcs grouped by their head. The indices in each group ascend."""
         return _adjacency(self.head, self.tail, self.nodes)
 
     @cached_property
     def incidence(self) -> Any:
-        """The sparse matrix, shape (nodes, E), with +1 at the tail and −1 at the head of an arc."""
+        """The sparse matrix, shape (nodes, E), with +1 at the tail and −1 at the head of each
+        arc.
+        """
         from scipy.sparse import csc_array
 
         ends = np.stack([self.tail, self.head], axis=1).ravel()
@@ -263,19 +264,19 @@ class Graph:
         return csc_array((signs, ends, starts), shape=(self.nodes, self.arcs))
 
     def node(self, label: Hashable) -> int:
-        """Return the index of a node, or raise an InputError that names the label."""
+        """Return the index of the node with a label, or raise an InputError."""
         return self.labels.number(label)
 
     def label(self, node: int) -> Hashable:
-        """Return the label of a node."""
+        """Return the label of a node, given its index."""
         return self.labels.label(int(node))
 
     def arc_name(self, arc: int) -> str:
-        """Return the index and the ends of an arc, for messages."""
+        """Return a description of an arc for messages: its index and the labels of its ends."""
         return f"arc {arc} ({self.label(self.tail[arc])!r} -> {self.label(self.head[arc])!r})"
 
     def arc(self, tail: Hashable, head: Hashable, key: Hashable = None) -> int:
-        """Return the index of the arc between two nodes.
+        """Return the index of the arc from one node to another.
 
         Parameters
         ----------
@@ -286,12 +287,12 @@ class Graph:
         Raises
         ------
         InputError
-            If there is no such arc, or several.
+            If there is no such arc, or if there are several.
         """
         u, v = self.node(tail), self.node(head)
         what = f"{tail!r} -> {head!r}"
         if key is not None and self.keys is None:
-            raise InputError(f"{what}: the arcs of this graph have no keys; leave the key out")
+            raise InputError(f"{what}: the arcs of this graph have no keys; leave key out")
         start, far, arcs = self.forward
         # Only the arcs that leave the node are compared.
         here = slice(start[u], start[u + 1])
@@ -303,12 +304,12 @@ class Graph:
             others = known and f"the arcs between these nodes have the keys {few(known, 8)}"
             joining = [arc for arc in joining if self.keys[arc] == key]
         if not joining:
-            raise InputError(f"{what}, is no arc of the graph; {others or self._leaving(u)}")
+            raise InputError(f"there is no arc {what} in the graph; {others or self._leaving(u)}")
         # The features of parallel arcs differ, so that a guess could be wrong.
         if len(joining) > 1:
             keys = "" if self.keys is None else "; graph.arc(tail, head, key) finds them"
             raise InputError(
-                f"{what}, may be any of the parallel arcs {joining}; say which with "
+                f"{what} is ambiguous between the parallel arcs {joining}; choose an arc with "
                 f"graph.path(arcs=...){keys}"
             )
         return int(joining[0])
@@ -316,12 +317,12 @@ class Graph:
     def path(
         self, nodes: Sequence[Hashable] | None = None, *, arcs: ArrayLike | None = None
     ) -> Path:
-        """Return the path through nodes, or along arcs.
+        """Return the path through the given nodes, or along the given arcs.
 
         Parameters
         ----------
         nodes : sequence of labels
-            At least two.
+            The nodes of the path, at least two.
         arcs : array of int
             Indices of arcs, each of which starts where the arc before it ends. They are needed if
             parallel arcs make the path through nodes ambiguous; `arc` finds an index.
@@ -329,15 +330,15 @@ class Graph:
         Raises
         ------
         InputError
-            At the first two nodes that no arc joins, or that several arcs join.
+            If no arc, or more than one arc, leads from a node to the next.
         """
         if (nodes is None) == (arcs is None):
-            raise InputError("a path needs either nodes or arcs")
+            raise InputError("a path needs either nodes or arcs; give exactly one of them")
         if arcs is not None:
             if isinstance(arcs, list | tuple) and any(isinstance(arc, tuple) for arc in arcs):
                 raise InputError(
-                    f"arcs must be indices of arcs, got {arcs[0]!r}; graph.arc(u, v, key) finds an "
-                    "index: graph.path(arcs=[graph.arc(*edge) for edge in edges])"
+                    f"arcs must be indices of arcs, got {arcs[0]!r}; find them with graph.arc(u, "
+                    "v, key): graph.path(arcs=[graph.arc(*edge) for edge in edges])"
                 )
             return Path(self, _numbers("arcs", arcs))
         steps = list(pairwise(nodes or ()))
@@ -345,7 +346,7 @@ class Graph:
             raise InputError(f"a path needs at least two nodes, got {list(nodes or ())!r}")
         found = []
         for place, step in enumerate(steps):
-            with error_prefix(f"step {place + 1} of the path, "):
+            with error_prefix(f"step {place + 1} of the path: "):
                 found.append(self.arc(*step))
         return Path(self, np.array(found, dtype=np.int64))
 
@@ -361,7 +362,7 @@ class Graph:
             bad = np.flatnonzero((ends < 0) | (ends >= self.nodes))
             if bad.size:
                 raise InputError(
-                    f"arc {bad[0]} has {name} {ends[bad[0]]}, and nodes are numbered 0 to "
+                    f"arc {bad[0]} has the {name} {ends[bad[0]]}, but nodes are numbered 0 to "
                     f"{self.nodes - 1}"
                 )
         # A self-loop of negative cost would itself be a negative cycle.
@@ -369,7 +370,7 @@ class Graph:
         if loops.size:
             raise InputError(
                 f"{self.arc_name(int(loops[0]))} is a self-loop, which no shortest path takes; "
-                f"remove it ({loops.size} in all)"
+                f"remove all self-loops ({loops.size} in all)"
             )
 
     def _checked_sites(self, sites: Any) -> Any:
@@ -377,10 +378,10 @@ class Graph:
 
         B = csr_array(sites, dtype=np.float64)
         if B.shape[0] != self.arcs:
-            raise InputError(f"sites need one row per arc, {self.arcs}, got {B.shape[0]}")
+            raise InputError(f"sites must have {self.arcs} rows, one per arc, got {B.shape[0]}")
         # Costs of sites >= 0 must give costs of arcs >= 0.
         if not (B.data >= 0.0).all() or not np.isfinite(B.data).all():
-            raise InputError("sites must have finite entries >= 0")
+            raise InputError("the matrix sites must have finite entries >= 0")
         return B
 
     def _checked_features(self, features: ArrayLike | None) -> Array:
@@ -391,7 +392,8 @@ class Graph:
         X = X[:, None] if X.ndim == 1 else X
         if X.ndim != 2 or X.shape[0] != self.size or X.shape[1] == 0:
             raise InputError(
-                f"features need shape ({self.size}, d), one row per site and d >= 1, got {X.shape}"
+                f"features must have the shape ({self.size}, d) with d >= 1, one row per site, got "
+                f"{X.shape}"
             )
         bad = np.argwhere(~np.isfinite(X))
         if bad.size:
@@ -399,7 +401,7 @@ class Graph:
             where = self.arc_name(int(row)) if self.sites is None else f"site {row}"
             raise InputError(
                 f"feature {column} of {where} is {X[row, column]}; features must be finite: fill "
-                "it in, or leave the arc out"
+                "in a number, or leave the arc out"
             )
         return X
 
@@ -410,7 +412,7 @@ class Graph:
         made = tuple(str(name) for name in names)
         # Costs are learned and applied by names, which must be unique.
         if len(made) != d or len(set(made)) != d:
-            raise InputError(f"names need {d} different entries, one per feature, got {made}")
+            raise InputError(f"names must have {d} different entries, one per feature, got {made}")
         return made
 
     def __repr__(self) -> str:
@@ -418,14 +420,14 @@ class Graph:
 
 
 class ExtraFeatures(UserWarning):
-    """The warning that a graph has features which the costs ignore: they learned none of these."""
+    """The warning that a graph has features which learned costs do not use."""
 
 
 def features_by_name(graph: Graph, names: tuple[str, ...], arcs: bool = False) -> Array:
-    """Return X, shape (S, d), or B X, shape (E, d), with the columns in the order of the names.
+    """Return X, shape (S, d), or B X, shape (E, d), with the features in the order of the names.
 
-    Other features are ignored, with one `ExtraFeatures` warning for a graph. An InputError names
-    the features that the graph lacks.
+    Other features of the graph are ignored, with one `ExtraFeatures` warning for each graph. An
+    InputError names the features that the graph lacks.
     """
     X = graph.arc_features if arcs else graph.features
     if graph.names == names:
@@ -433,9 +435,9 @@ def features_by_name(graph: Graph, names: tuple[str, ...], arcs: bool = False) -
     missing = [name for name in names if name not in graph.names]
     if missing:
         raise InputError(
-            f"the graph lacks {', '.join(missing)}: it has features {', '.join(graph.names)}, and "
-            f"the costs were learned from {', '.join(names)}; make it with these, as "
-            "from_pandas(edges, features=costs) does"
+            f"the graph lacks the features {', '.join(missing)}: it has {', '.join(graph.names)}, "
+            f"and the costs were learned from {', '.join(names)}; make the graph with all of "
+            "these, as from_pandas(edges, features=costs) does"
         )
     ignored = [name for name in graph.names if name not in names]
     # The warning is given once for each graph and feature.
@@ -454,20 +456,20 @@ def features_by_name(graph: Graph, names: tuple[str, ...], arcs: bool = False) -
 
 
 def same_names(graphs: Sequence[Graph]) -> tuple[str, ...]:
-    """Return the names of the features that graphs share, or raise if they differ."""
+    """Return the names of the features that graphs share, or raise an InputError if they differ."""
     names = graphs[0].names
     for graph in graphs[1:]:
         if graph.names != names:
             raise InputError(
-                f"tasks have graphs with features {', '.join(names)} and "
-                f"{', '.join(graph.names)}; learn from graphs with the same features"
+                "tasks must have graphs with the same features, but one graph has "
+                f"{', '.join(names)} and another has {', '.join(graph.names)}"
             )
     return names
 
 
 @contextmanager
 def error_prefix(where: str) -> Iterator[None]:
-    """Prefix the message of an `InputError` with the place of the error."""
+    """Prefix the message of an `InputError` with the place where the error occurred."""
     try:
         yield
     except InputError as error:

@@ -1,4 +1,4 @@
-"""Grids of cells as graphs: maps of features, obstacles, steps to 4 or 8 neighbours."""
+"""Graphs of grids, with features of cells, blocked cells, and steps to 4 or 8 neighbours."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from relaxboost.planning.graphs import Graph
 from relaxboost.planning.labels import Cells
 
 CORNERS = ("both", "one", "free")
-"""The number of the two cells next to a diagonal step that must be passable, by option."""
+"""For each value of `corners`, how many of the two cells next to a diagonal step must be
+passable."""
 
 
 def grid(
@@ -27,19 +28,20 @@ def grid(
 ) -> Graph:
     """Return the graph of a grid whose cells have features.
 
-    Nodes are the cells, with labels (row, column). Sites are the cells too, so that a learned cost
-    is a map. The cost of a step is its length (1, or √2 along a diagonal) times the mean cost of
-    the two cells that it joins.
+    The nodes are the cells, with the labels (row, column). The sites are also the cells, so that
+    learned costs form a map. The cost of a step is its length (1, or √2 along a diagonal) times
+    the mean cost of the two cells that it joins.
 
     Parameters
     ----------
     layers : array of shape (L, H, W) or (H, W)
-        Features of cells, finite for passable cells; those of blocked cells are ignored. A layer of
-        ones gives a linear cost a term for the length.
+        The features of the cells. Features of passable cells must be finite, and features of
+        blocked cells are ignored. A layer of ones lets linear costs depend on the length of a
+        path.
     passable : array of bool, shape (H, W), optional
         Blocked cells have no arcs. By default all cells are passable.
     names : sequence of L str, optional
-        The names of the layers.
+        The names of the layers, which become the names of the features.
     neighbours : {8, 4}
     corners : {"both", "one", "free"}
         How many of the two cells next to a diagonal step must be passable. With ``"both"``, as in
@@ -49,14 +51,14 @@ def grid(
     Returns
     -------
     Graph
-        With H·W nodes and sites, cells row by row; `labels.shape` is (H, W), and `position` is
-        (column, row). Sites of blocked cells have features 0.
+        The graph has H·W nodes and sites, which are the cells row by row. `labels.shape` is (H,
+        W), and `position` is (column, row). The features of blocked cells are 0.
 
     Raises
     ------
     InputError
-        For a passable cell with a feature that is not finite, shapes that do not fit, and a map
-        without two passable neighbours.
+        If a feature of a passable cell is not finite, if shapes do not fit, or if no two passable
+        cells are neighbours.
 
     Examples
     --------
@@ -83,7 +85,7 @@ def grid(
     tail, head, length = _arcs(free, neighbours, corners)
     if tail.size == 0:
         raise InputError(
-            f"no two passable cells of the {H} x {W} grid are neighbours, so there is no arc; "
+            f"the {H} x {W} grid has no arc, because no two passable cells are neighbours; "
             f"{int(free.sum())} of {free.size} cells are passable"
         )
     # The row of B of an arc has half of the length of the step at each of its two cells.
@@ -103,25 +105,32 @@ def grid(
 
 
 def _checked(layers: ArrayLike, passable: ArrayLike | None) -> tuple[Array, Flags]:
-    """Return layers of shape (L, H, W), and a flag for each passable cell."""
+    """Return layers of shape (L, H, W), and a boolean array that marks the passable cells."""
     X = doubles("layers", layers)
     X = X[None] if X.ndim == 2 else X
     if X.ndim != 3 or 0 in X.shape:
-        raise InputError(f"layers need shape (L, H, W) or (H, W), with L, H, W >= 1, got {X.shape}")
+        raise InputError(
+            f"layers must have the shape (L, H, W) or (H, W), with L, H, W >= 1, got {X.shape}"
+        )
     free = np.ones(X.shape[1:], dtype=bool)
     if passable is not None:
         given = np.asarray(passable)
         if given.shape != X.shape[1:]:
-            raise InputError(f"passable needs shape {X.shape[1:]}, as layers, got {given.shape}")
+            raise InputError(
+                f"passable must have the shape {X.shape[1:]} of the layers, got {given.shape}"
+            )
         if given.dtype.kind not in "biuf" or not np.isin(given, (0, 1)).all():
-            raise InputError("passable must be an array of bool, True where a cell can be entered")
+            raise InputError(
+                "passable must be an array of booleans, which are True for cells that can be "
+                "entered"
+            )
         free = given.astype(bool)
     bad = np.argwhere(~np.isfinite(X) & free)
     if bad.size:
         layer, row, column = (int(n) for n in bad[0])
         raise InputError(
             f"layer {layer} is {X[layer, row, column]} at the passable cell ({row}, {column}); "
-            "features must be finite: fill it in, or block the cell with passable"
+            "features must be finite: fill in a number, or block the cell with passable="
         )
     return X, free
 

@@ -1,4 +1,4 @@
-"""Compiled searches over an `Adjacency`. The costs are in the order of its entries."""
+"""Compiled shortest path searches over an `Adjacency`. Costs are in the order of its entries."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from relaxboost._core.arrays import Array, Flags, Whole
 from relaxboost._core.compiled import njit
 
 NOTHING: Array = np.empty(0)
-"""The value of the argument `ahead` for a `search` without estimates of distances."""
+"""The value of the argument `ahead` of `search` if there are no estimates of distances."""
 
 _ARITY = 4
-"""The number of children of a heap node. A heap with four children causes fewer cache misses than
-one with two."""
+"""The number of children of a heap node in the search. A heap with four children causes fewer
+cache misses than one with two."""
 
 
 @njit(nogil=True)
@@ -21,10 +21,10 @@ def search(
 ) -> tuple[Array, Whole]:
     """Return distances from `source`, and the adjacency entry by which each node was reached.
 
-    This is Dijkstra's algorithm on an indexed heap, for costs >= 0 of the entries of `far`. With
-    `ahead` it is A*: `ahead` has admissible estimates of the distance to the target, inf for nodes
-    without a way to it. The search ends when the target is taken from the heap; with target −1 it
-    covers the whole graph.
+    The search is Dijkstra's algorithm on an indexed heap. All costs must be >= 0. If `ahead` is
+    not empty, the search is A*, and `ahead` holds admissible estimates of the distance to the
+    target, which are inf for nodes without a path to the target. The search ends when the target
+    leaves the heap. If the target is −1, the search covers the whole graph.
     """
     nodes = start.size - 1
     # An empty array stands for no estimates, because compiled code needs a fixed type.
@@ -72,7 +72,7 @@ def search(
 
 @njit(nogil=True, inline="always")
 def _sink(heap: Whole, key: Array, place: Whole, node: int, value: float, size: int) -> None:
-    """Put a node at the top of the heap and move it down until the heap is ordered."""
+    """Put a node at the top of the heap, and move it down until the heap is in order."""
     hole = 0
     while True:
         child = _ARITY * hole + 1
@@ -93,7 +93,7 @@ def _sink(heap: Whole, key: Array, place: Whole, node: int, value: float, size: 
 
 @njit(nogil=True, inline="always")
 def _swim(heap: Whole, key: Array, place: Whole, node: int, value: float, hole: int) -> None:
-    """Put a node at position `hole` of the heap and move it up until the heap is ordered."""
+    """Put a node at position `hole` of the heap, and move it up until the heap is in order."""
     while hole > 0:
         parent = (hole - 1) // _ARITY
         if key[parent] <= value:
@@ -107,7 +107,7 @@ def _swim(heap: Whole, key: Array, place: Whole, node: int, value: float, hole: 
 
 @njit(nogil=True)
 def trace(via: Whole, arcs: Whole, tail: Whole, source: int, target: int) -> Whole:
-    """Return the arcs of the path that a search found, in order."""
+    """Return the arcs of the path that a search found, in the order of the path."""
     count = 0
     node = target
     # A first pass counts the arcs, so that the array has the right size.
@@ -129,10 +129,11 @@ def relax(
 ) -> tuple[Array, Whole, int]:
     """Return distances from `source`, the last adjacency entry into each node, and a node or −1.
 
-    This is the Bellman–Ford algorithm with a queue, restricted to the nodes where `inside` is true.
-    The last result is a node on a negative cycle, or −1 if there is none. Distances are computed as
-    pairs of doubles. An improvement counts only if it exceeds the rounding errors summed around a
-    cycle. In plain doubles, distances on a cycle of cost 0 could decrease without end.
+    The method is the Bellman–Ford algorithm with a queue, restricted to the nodes for which
+    `inside` is true. The last result is a node on a negative cycle, or −1 if no such cycle was
+    found. Distances are computed as pairs of doubles, because in plain doubles the distances on a
+    cycle of cost 0 could decrease forever. An improvement counts only if it exceeds the rounding
+    errors that can accumulate around a cycle.
     """
     nodes = start.size - 1
     high, low = np.full(nodes, np.inf), np.zeros(nodes)
@@ -174,7 +175,7 @@ def relax(
 
 @njit(nogil=True, inline="always")
 def _added(high: float, low: float, cost: float) -> tuple[float, float]:
-    """Return (high + low) + cost as a pair of doubles, the sum and its rounding error (TwoSum)."""
+    """Return the sum of a distance and a cost as a pair of doubles, by the method TwoSum."""
     total = high + cost
     back = total - high
     rest = (high - (total - back)) + (cost - back) + low
@@ -184,7 +185,7 @@ def _added(high: float, low: float, cost: float) -> tuple[float, float]:
 
 @njit(nogil=True)
 def _cycle(via: Whole, near: Whole) -> int:
-    """Return a node on a cycle that the entries `via` form, or −1 if there is none."""
+    """Return a node on a cycle formed by the last arcs into the nodes, or −1 if there is none."""
     seen = np.zeros(via.size, dtype=np.int64)
     for first in range(via.size):
         # Each walk back stops at a node of an earlier walk, so that all walks take linear time.
@@ -199,14 +200,16 @@ def _cycle(via: Whole, near: Whole) -> int:
 
 @njit(nogil=True)
 def worst_slack(near: Whole, far: Whole, cost: Array, potential: Array) -> tuple[float, int, float]:
-    """Return the least slack c + π_near − π_far of all arcs, the arc with it, and a largest number.
+    """Return the least slack c + π_near − π_far of all arcs, the arc that has it, and a bound.
 
-    Potentials are +inf at nodes that the source does not reach, and −inf at nodes that do not reach
-    the target. An arc that contradicts this has slack −inf.
+    The slack shows whether the potentials π prove that a path is shortest. Potentials are +inf at
+    nodes that the source does not reach, and −inf at nodes that do not reach the target. An arc
+    that contradicts this rule has the slack −inf.
 
-    The largest number is that among |c|, |π_near| and |π_far|, over the arcs whose slack is at most
-    a millionth of these three. On all other arcs rounding cannot hide a negative slack. A huge cost
-    far from the path therefore does not widen the bracket.
+    The bound is the largest of the numbers |c|, |π_near| and |π_far| over some arcs: those whose
+    slack is at most a millionth of the largest of these three numbers. On all other arcs rounding
+    errors cannot hide a negative slack. A huge cost far from the path therefore does not widen the
+    bracket.
     """
     worst = np.inf
     where = -1

@@ -1,4 +1,4 @@
-"""The labels that users give to nodes, and the indices of the nodes."""
+"""The labels that users give to the nodes of graphs, and the indices of these nodes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from relaxboost._core.parameters import is_given
 
 
 def same_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
-    """Return a hint for an error message: a known label that differs in its type only."""
+    """Return a hint for a message: a label that differs from the unknown label in its type only."""
     # Files often turn numbers into text, text into numbers, and whole numbers into 1.0.
     text = re.sub(r"^(-?\d+)\.0*$", r"\1", str(label))
     for other in (text, int(text) if re.fullmatch(r"-?\d{1,18}", text) else text):
@@ -23,7 +23,7 @@ def same_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
 
 
 def near_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
-    """Return a hint for an error message: the known labels that resemble an unknown label."""
+    """Return a hint for a message: the labels of the graph that resemble an unknown label."""
     if same := same_label(label, known):
         return same
     texts = [one for one in known if isinstance(one, str)]
@@ -31,7 +31,7 @@ def near_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
 
 
 class Labels:
-    """The labels of nodes, in the order of the indices of the nodes; all labels differ."""
+    """The labels of the nodes of a graph, in the order of the nodes' indices. All labels differ."""
 
     def __init__(self, labels: Sequence[Hashable]) -> None:
         self._labels = list(labels)
@@ -40,26 +40,28 @@ class Labels:
         except TypeError as error:
             raise InputError(f"labels of nodes must be hashable: {error}") from None
         if len(self._numbers) != len(self._labels):
-            raise InputError("labels of nodes must differ from each other")
+            raise InputError("labels of nodes must differ from each other; remove the duplicates")
 
     def __len__(self) -> int:
         return len(self._labels)
 
     def number(self, label: Hashable) -> int:
-        """Return the index of the node with a label, or raise an InputError."""
+        """Return the index of the node with this label, or raise an InputError."""
         try:
             return self._numbers[label]
         except (KeyError, TypeError):
             near = near_label(label, self._numbers) if is_given(label, Hashable) else ""
-            raise InputError(f"no node {label!r} in the graph of {len(self)} nodes{near}") from None
+            raise InputError(
+                f"there is no node {label!r} in the graph of {len(self)} nodes{near}"
+            ) from None
 
     def label(self, number: int) -> Hashable:
-        """Return the label of the node with an index."""
+        """Return the label of the node with this index."""
         return self._labels[number]
 
 
 class Numbered(Labels):
-    """Node labels that are equal to the indices of the nodes: 0, 1, ..., nodes − 1."""
+    """Node labels that are the indices of the nodes: 0, 1, ..., nodes − 1."""
 
     def __init__(self, nodes: int) -> None:
         self._nodes = nodes
@@ -70,14 +72,16 @@ class Numbered(Labels):
     def number(self, label: Any) -> int:
         if isinstance(label, Integral) and 0 <= int(label) < self._nodes:
             return int(label)
-        raise InputError(f"no node {label!r}; nodes are numbered 0 to {self._nodes - 1}")
+        raise InputError(
+            f"there is no node {label!r}; the nodes are numbered from 0 to {self._nodes - 1}"
+        )
 
     def label(self, number: int) -> Hashable:
         return number
 
 
 class Cells(Labels):
-    """The labels (row, column) of the cells of a grid, row by row."""
+    """Node labels (row, column) of the cells of a grid, row by row."""
 
     def __init__(self, shape: tuple[int, int]) -> None:
         self.shape = shape
@@ -93,7 +97,8 @@ class Cells(Labels):
             if 0 <= row < height and 0 <= column < width:
                 return int(row * width + column)
         raise InputError(
-            f"no cell {label!r}; cells are (row, column), in a grid of {height} x {width}"
+            f"there is no cell {label!r}; cells are pairs (row, column) in a grid of {height} x "
+            f"{width}"
         )
 
     def label(self, number: int) -> Hashable:

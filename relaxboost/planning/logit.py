@@ -32,7 +32,7 @@ from relaxboost.planning.kernels import NOTHING, search
 from relaxboost.planning.tasks import Task, checked_tasks
 
 _FLAT = 1e-13
-"""Eigenvalues of the Hessian below this multiple of the largest are rounding errors of 0."""
+"""Eigenvalues of the Hessian below this multiple of its largest eigenvalue count as 0."""
 _UNFINISHED = {
     "max_rounds": "the utilities are not the likeliest ones, and their errors mean little, because "
     "the run ended after {} rounds; give a larger max_rounds",
@@ -44,14 +44,12 @@ _UNFINISHED = {
 
 
 class EndlessWalks(InputError):
-    """The error for costs that are too low: the weights of walks have no finite sum, or a sum above
-    1e308.
-    """
+    """The error for costs so low that the weights of walks have no finite sum below 1e308."""
 
 
 @dataclass(frozen=True, eq=False)
 class LogitFit(LearnedCosts):
-    """Learned costs −X β of a recursive logit, where the utilities β maximise the likelihood.
+    """Learned costs −X β of a recursive logit, with the utilities β of greatest likelihood.
 
     Attributes
     ----------
@@ -60,17 +58,18 @@ class LogitFit(LearnedCosts):
     names : tuple of str
         The names of the features.
     log_likelihood : float
-        The sum of log p over the training tasks, weighted by their weights. If a task has several
-        demonstrations, their mean counts.
+        The sum of log p over the training tasks, weighted by their weights. The log-likelihood of
+        a task with several demonstrations is their mean.
     covariance : array of shape (d, d)
-        The inverse of the negative Hessian.
+        The inverse of the negative Hessian of the log-likelihood, shape (d, d).
     robust : array of shape (d, d)
         The sandwich estimate of the covariance: `covariance`, times the sum of the outer products
         of the scores (BHHH), times `covariance`. It holds for independent trips even if the model
         is wrong.
     status : str
-        "optimal", "max_rounds", or "stalled" if no step gains more than rounding hides. A run
-        stalls near the maximum, or if lower costs give walks in circles no finite sum.
+        "optimal", "max_rounds", or "stalled" if no step gains more than the rounding errors. A run
+        stalls near the maximum, or if lower costs would give the sums over walks in circles no
+        finite value.
     rounds : int
     """
 
@@ -94,8 +93,8 @@ class LogitFit(LearnedCosts):
     def costs(self, graph: Graph) -> Array:
         """Return the costs of a graph's arcs, shape (E,), for planners.
 
-        The shortest path is the likeliest one. Single costs may be negative, but the costs around
-        a cycle never sum to a negative number.
+        The shortest path is the path of greatest probability. Single costs may be negative, but
+        the costs around a cycle never sum to a negative number.
         """
         return -(features_by_name(graph, self.names, arcs=True) @ self.utilities)
 
@@ -128,16 +127,16 @@ class LogitFit(LearnedCosts):
 
 @dataclass(frozen=True)
 class RecursiveLogit:
-    """The recursive logit, whose method `fit` learns utilities by maximum likelihood.
+    """The recursive logit. Its method `fit` learns utilities by maximum likelihood.
 
     Parameters
     ----------
     start : array of shape (d,), optional
         The initial utilities. They are multiplied by increasing factors until the sums over walks
-        are finite. By default all features have the same cost, measured in units of their means.
+        are finite. By default all features have the same cost per unit of their mean.
     tol : float
-        Above 0. Newton's method ends if its quadratic model promises to raise the mean
-        log-likelihood of a task by less than this.
+        The tolerance, > 0. Newton's method ends when its quadratic model predicts a gain of less
+        than `tol` in the mean log-likelihood per task.
     max_rounds : int
         The number of Newton steps, at least 1.
 
@@ -156,18 +155,18 @@ class RecursiveLogit:
         count("max_rounds", self.max_rounds)
 
     def fit(self, tasks: Sequence[Task]) -> LogitFit:
-        """Return the utilities of the features that make the demonstrations likeliest.
+        """Return the costs whose utilities give the demonstrations the greatest likelihood.
 
         Warns
         -----
         UserWarning
-            If `max_rounds` or rounding ended the run.
+            If `max_rounds` or rounding errors ended the run.
 
         Raises
         ------
         InputError
             If graphs have different features, if no start is found, or if some features have the
-            same sum on all walks that matter; the message names them.
+            same sum on all likely walks. The message names these features.
         """
         tasks = checked_tasks(tasks)
         names = same_names([task.graph for task in tasks])
@@ -206,13 +205,14 @@ class RecursiveLogit:
         )
 
     def _first(self, groups: list[_Group], weight: Array, unit: Array) -> _Point:
-        """Return the initial point: the start times the least tried factor with finite sums."""
+        """Return the initial point: the start times the least factor with finite sums."""
         at = -unit
         if self.start is not None:
             at = doubles("start", self.start)
             if at.shape != unit.shape or not np.isfinite(at).all():
                 raise InputError(
-                    f"start needs {unit.size} finite numbers, one per feature, got {self.start!r}"
+                    f"start must have {unit.size} finite numbers, one per feature, got "
+                    f"{self.start!r}"
                 )
         # Steps of √2 lose less than half of the likelihood's scale; 2^13 is beyond all that helps.
         factors = 2.0 ** np.arange(0.0, 14.0, 0.5)
@@ -222,8 +222,8 @@ class RecursiveLogit:
             except EndlessWalks as error:
                 last = error
         raise InputError(
-            f"no start was found, up to utilities of {factors[-1]:.0f} times {at.tolist()}: "
-            f"{last}; or give RecursiveLogit(start=...)"
+            "no start was found: sums over walks are infinite for multiples of the utilities "
+            f"{at.tolist()} up to {factors[-1]:.0f}; {last}; or give RecursiveLogit(start=...)"
         )
 
 
@@ -238,13 +238,13 @@ class Walks:
     ----------
     graph : Graph
     costs : array of shape (E,)
-        Of either sign; an arc of cost inf is never taken.
+        The cost of each arc, of either sign. An arc of cost inf is never taken.
 
     Raises
     ------
     EndlessWalks
-        Unless the spectral radius of M is provably below 1. For each y > 0 it is at most the
-        largest ratio (M y)_i / y_i (Collatz & Wielandt). For y = N (N 1) the ratio is 1 − 1 / k,
+        If the spectral radius of M is not provably below 1. For each y > 0 the radius is at most
+        the largest ratio (M y)_i / y_i (Collatz & Wielandt). For y = N (N 1) the ratio is 1 − 1/k,
         where k is the mean number of nodes on walks from i, and the test needs k below 10^12.
     """
 
@@ -274,33 +274,35 @@ class Walks:
             if np.isinf(y).any() and not (y < 0.0).any():
                 why = "are so many, at costs so low, that weights exp(-cost) add to above 1e308"
             raise EndlessWalks(
-                f"walks from {node!r} {why}; raise the costs (utilities must fall around every "
-                "circle), or add a feature that is above 0 on every arc"
+                f"walks from {node!r} {why}; raise the costs (utilities must sum to less than 0 "
+                "around every cycle), or add a feature that is above 0 on every arc"
             )
         self.potential = np.log(y)
 
     def matrix(self, values: Array) -> sparse.csr_array:
-        """Return the matrix whose entry (i, j) is the sum of the values of the arcs from i to j."""
+        """Return the sparse matrix with the sums of the values of all arcs from node i to node
+        j.
+        """
         ends = self.graph.tail, self.graph.head
         return sparse.csr_array((values, ends), shape=(self.graph.nodes,) * 2)
 
     def solve(self, b: Array, transposed: bool = False) -> Array:
-        """Return the product N b, or Nᵀ b, by solving with the factors of I − M."""
+        """Return the product N b, or Nᵀ b if `transposed`, by solving with the factors of I − M."""
         made: Array = self.factor.solve(b, trans="T" if transposed else "N")
         return made
 
     def to(self, targets: Whole) -> Array:
-        """Return the sums z over walks from all nodes to targets, shape (nodes, len(targets))."""
+        """Return the sums z over walks from all nodes to targets, (nodes, len(targets))."""
         units = np.zeros((self.graph.nodes, len(targets)))
         units[targets, np.arange(len(targets))] = 1.0
         return self.solve(units)
 
     def towards(self, target: int) -> tuple[Walks, Array]:
-        """Return walks at reduced costs c + δ_head − δ_tail >= 0, and the distances δ to a target.
+        """Return walks at reduced costs c + δ_head − δ_tail >= 0, and distances δ to the target.
 
         At these costs the sums to the target are at least 1, so that they cannot underflow however
-        far the target is. Costs below 0 do not prevent Dijkstra's search for δ: because of
-        M y < y the costs c + log y_tail − log y_head are positive.
+        far the target is. Dijkstra's search finds δ although costs may be negative: because of M
+        y < y the costs c + log y_tail − log y_head are positive.
         """
         graph = self.graph
         π = self.potential
@@ -315,7 +317,7 @@ class Walks:
 
 
 class _Block:
-    """The sums over walks from source to target of each trip, from one matrix factorisation."""
+    """The sums over walks from sources to targets of some trips, from one factorisation."""
 
     def __init__(self, walks: Walks, places: Whole, source: Whole, target: Whole) -> None:
         self.walks = walks
@@ -330,7 +332,7 @@ class _Block:
 
 
 def _sums(walks: Walks, source: Whole, target: Whole) -> Iterator[_Block]:
-    """Yield the sums over walks for pairs of nodes that a path joins."""
+    """Yield blocks of sums over walks, for pairs of a source and a target that a path joins."""
     targets = np.unique(target)
     # The sums to 64 targets and their derivatives fit in a cache.
     for k in range(0, len(targets), 64):
@@ -364,12 +366,12 @@ class _Group:
 
 
 class _Point(NamedTuple):
-    """The mean log-likelihood of a task at given utilities β, with its derivatives."""
+    """The mean log-likelihood per task at given utilities β, with its derivatives."""
 
     beta: Array
     value: float
     scores: Array
-    """The gradient of each task, shape (T, d), without its weight."""
+    """The gradient of the log-likelihood of each task, shape (T, d), without the task's weight."""
     gradient: Array
     hessian: Array
 
@@ -380,11 +382,12 @@ def _groups(tasks: tuple[Task, ...], names: tuple[str, ...]) -> list[_Group]:
 
 
 def _point(groups: Sequence[_Group], weight: Array, beta: Array) -> _Point:
-    """Return the mean log-likelihood of a task at utilities β, with its gradient and Hessian.
+    """Return the mean log-likelihood per task at utilities β, with its gradient and Hessian.
 
-    With M_k = M ∘ X_k a derivative is ∂_k z = N M_k z. The second derivatives at the sources are
-    u'(M_kl z + M_k ∂_l z + M_l ∂_k z) with u = Nᵀ(weights / z), which takes a single solve more
-    instead of d².
+    The matrix M and the vector z are defined at the top of the module. With M_k = M ∘ X_k the
+    derivatives of z are ∂_k z = N M_k z. The second derivatives at the sources are u'(M_kl z + M_k
+    ∂_l z + M_l ∂_k z) with u = Nᵀ(weights / z). They need only one more solve instead of d²
+    solves.
     """
     each = np.empty(weight.size)
     scores = np.empty((weight.size, beta.size))
@@ -417,17 +420,18 @@ def _point(groups: Sequence[_Group], weight: Array, beta: Array) -> _Point:
 
 
 def _units(groups: Sequence[_Group], names: Sequence[str]) -> Array:
-    """Return utilities at which each feature has a mean cost of 1 or, below 0, −1, shape (d,)."""
+    """Return utilities that give each feature the mean cost 1 (−1 if its mean is below 0)."""
     size = np.mean([np.abs(group.X).mean(axis=0) for group in groups], axis=0)
     largest = 1e100  # The Hessian contains squares of the features, which must be finite doubles.
     odd = np.flatnonzero((size < 1.0 / largest) | (size > largest))
     if odd.size:
         what = f"the feature {names[odd[0]]!r} is"
         if size[odd[0]] == 0.0:
-            raise InputError(f"{what} 0 on every arc, and distinguishes no walks; leave it out")
+            raise InputError(f"{what} 0 on every arc and cannot distinguish walks; leave it out")
         raise InputError(
-            f"{what} {size[odd[0]]:.1e} on arcs in the mean, whose squares are not doubles; use a "
-            f"unit in which it is between {1.0 / largest:.0e} and {largest:.0e}"
+            f"{what} {size[odd[0]]:.1e} in the mean over arcs, which is too large or too small "
+            f"for doubles; use a unit in which it is between {1.0 / largest:.0e} and "
+            f"{largest:.0e}"
         )
     mean = np.mean([group.X.mean(axis=0) for group in groups], axis=0)
     made: Array = np.where(mean < 0.0, -1.0, 1.0) / size
@@ -435,14 +439,14 @@ def _units(groups: Sequence[_Group], names: Sequence[str]) -> Array:
 
 
 def _spectrum(hessian: Array, unit: Array) -> tuple[Array, Array]:
-    """Return eigenvalues and eigenvectors of the negative Hessian in units of the features."""
+    """Return eigenvalues and eigenvectors of the negative Hessian for rescaled features."""
     # The Hessian is symmetric, and negative semidefinite up to rounding.
     values, vectors = np.linalg.eigh(-hessian * np.outer(unit, unit))
     return values, vectors
 
 
 def _newton_step(at: _Point, unit: Array) -> tuple[Array, float]:
-    """Return Newton's step, shortened if necessary, and the gain that its model promises."""
+    """Return Newton's step, shortened if necessary, and the gain that its model predicts."""
     values, vectors = _spectrum(at.hessian, unit)
     slope = vectors.T @ (at.gradient * unit)
     step = vectors @ (slope / np.maximum(values, max(_FLAT * values[-1], 1e-300)))
@@ -456,7 +460,10 @@ def _newton_step(at: _Point, unit: Array) -> tuple[Array, float]:
 def _line_search(
     groups: Sequence[_Group], weight: Array, at: _Point, step: Array, tol: float
 ) -> _Point | None:
-    """Halve the step until it gains enough, and return the new point; None if no step does."""
+    """Halve the step until the log-likelihood gains enough, and return the new point.
+
+    Return None if no step gains enough.
+    """
     slope = float(at.gradient @ step)
     t = 1.0
     # A gain below a thousandth of tol does not matter, and rounding hides one below 1e-12.
@@ -477,8 +484,9 @@ def _inverse(hessian: Array, unit: Array, names: Sequence[str]) -> Array:
     if not values[0] > _FLAT * values[-1]:
         alike = [n for n, v in zip(names, vectors[:, 0], strict=True) if abs(v) > 1e-3]
         raise InputError(
-            f"the likelihood does not change along {', '.join(alike)}: the demonstrations are "
-            "likely already, or these features have the same sum on all walks; leave one out"
+            f"the likelihood does not depend on a combination of {', '.join(alike)}: the "
+            "demonstrations are almost certain, or these features have the same sum on all walks; "
+            "leave one out"
         )
     made: Array = (vectors / values) @ vectors.T * np.outer(unit, unit)
     return made

@@ -1,4 +1,4 @@
-"""Structured losses, which measure how much a path differs from the demonstrated path."""
+"""Structured losses, which measure how much a path differs from a demonstrated path."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from relaxboost.planning.graphs import PLACES, Graph, Path
 
 
 class Gains(NamedTuple):
-    """A loss that adds up over arcs: ℓ(path) = constant + Σ over its arcs of gain.
+    """A loss in the form ℓ(path) = constant + the sum of the gains of the path's arcs.
 
-    Planning with the loss is planning for the costs c − gain.
+    A planner takes the loss into account by planning for the costs c − gain.
     """
 
     constant: float
     arcs: Whole | None
-    """The indices of the arcs whose gain is not 0, without duplicates; None if `values` has an
-    entry for every arc."""
+    """The indices of the arcs whose gain is not 0, without duplicates. The value is None if
+    `values` has an entry for every arc of the graph."""
     values: Array
-    """The gain of each entry of `arcs`, or of each arc of the graph."""
+    """The gain of each entry of `arcs` or, if `arcs` is None, of each arc of the graph."""
 
     def at(self, arcs: Whole) -> Array:
         """Return the gains of the given arcs."""
@@ -44,13 +44,14 @@ class Gains(NamedTuple):
         return np.where(self.arcs[at] == arcs, self.values[at], 0.0)
 
     def total(self, path: Whole) -> float:
-        """Return the loss ℓ of a path, given by its arcs."""
+        """Return the loss ℓ of a path, given the indices of its arcs."""
         return self.constant + float(self.at(path).sum())
 
     def floor(self, path: Whole) -> float:
-        """Return a lower bound of min(0, ℓ) for a path, where ℓ is computed in exact arithmetic.
+        """Return a lower bound of min(0, ℓ) for a path, with ℓ computed in exact arithmetic.
 
-        ℓ of a demonstration is 0, but its constant is a rounded sum, and may not cancel its gains.
+        The loss ℓ of a demonstration should be 0. Its constant is a rounded sum, however, and may
+        not cancel the gains of its arcs exactly.
         """
         # The result of fsum is the nearest double to the exact sum.
         exact = math.fsum([self.constant, *self.at(path).tolist()])
@@ -58,11 +59,13 @@ class Gains(NamedTuple):
 
 
 class PathLoss(ABC):
-    """ℓ(path; demonstration), which adds up over the arcs of the path, with ℓ(demonstration) = 0.
+    """A loss ℓ(path; demonstration), a sum over the arcs of the path that is 0 for the
+    demonstration.
 
-    A user-defined loss is a subclass with `gains`, and should be immutable. If no arc has a gain
-    above 0, the costs minus the loss are >= 0 for costs >= 0, and Dijkstra's algorithm is exact. A
-    subclass with a `name` enters `LOSSES`, and the command line accepts it.
+    A user-defined loss is a subclass that defines `gains`, and should be immutable. If no arc has
+    a gain above 0, costs >= 0 stay >= 0 when the loss is subtracted, and Dijkstra's algorithm is
+    exact. A subclass with a `name` is added to `LOSSES`, and the command line then accepts the
+    name.
 
     Examples
     --------
@@ -86,26 +89,26 @@ class PathLoss(ABC):
 
     @abstractmethod
     def gains(self, demonstration: Path) -> Gains:
-        """Return the constant and the gains of arcs for a demonstration."""
+        """Return the constant of the loss and the gains of arcs for a demonstration."""
 
     def value(self, path: Path, demonstration: Path) -> float:
-        """Return ℓ of a path."""
+        """Return the loss ℓ of a path, compared with a demonstration."""
         return self.gains(demonstration).total(path.arcs)
 
 
 LOSSES: Registry[PathLoss] = Registry("path loss")
-"""The classes of path losses by name."""
+"""The registry of path losses, with their classes by name."""
 
 
 @dataclass(frozen=True)
 class CountedArcs(PathLoss):
-    """The base class of losses that count arcs on and off the demonstration.
+    """The base class of losses that count arcs of two kinds: missed arcs and strayed arcs.
 
     Parameters
     ----------
     weight : callable, optional
         A function that returns the weight > 0 of each arc of a graph, shape (E,), such as its
-        length; by default 1.
+        length. The default weight is 1.
     scale : float
         A factor of the loss, > 0.
     """
@@ -120,14 +123,16 @@ class CountedArcs(PathLoss):
         positive("scale", self.scale)
 
     def gains(self, demonstration: Path) -> Gains:
-        """Return −weight for missed arcs of the demonstration, and weight for arcs off it."""
+        """Return the gain −weight for arcs of the demonstration, and weight for arcs off it."""
         graph = demonstration.graph
         arcs, times = np.unique(demonstration.arcs, return_counts=True)
         each = np.ones(graph.arcs)
         if self.weight is not None:
             each = np.array(self.weight(graph), dtype=np.float64)
         if each.shape != (graph.arcs,) or not (each > 0.0).all() or not np.isfinite(each).all():
-            raise InputError(f"weight must give a finite number > 0 for each of {graph.arcs} arcs")
+            raise InputError(
+                f"weight must return a finite number > 0 for each of {graph.arcs} arcs"
+            )
         each *= self.scale
         on = -each[arcs] if self.missed else np.zeros(arcs.size)
         # The constant is the loss of a path that misses every arc.
@@ -140,11 +145,11 @@ class CountedArcs(PathLoss):
 
 
 class Missed(CountedArcs):
-    """The number of arcs of the demonstration that the path does not take.
+    """The number of arcs of the demonstration that the path misses.
 
-    Costs minus the loss are c + 1 on the demonstration, so that Dijkstra's algorithm stays exact
-    for costs >= 0. An arc that the demonstration takes twice counts twice. `weight` and `scale` are
-    those of `CountedArcs`.
+    The costs minus the loss are c + 1 on arcs of the demonstration, so that Dijkstra's algorithm
+    stays exact for costs >= 0. An arc that the demonstration takes twice counts twice. The
+    parameters `weight` and `scale` are those of `CountedArcs`.
     """
 
     name = "missed"
@@ -152,9 +157,9 @@ class Missed(CountedArcs):
 
 
 class Strayed(CountedArcs):
-    """The number of arcs of the path that the demonstration does not take; see `CountedArcs`.
+    """The number of arcs of the path that are not in the demonstration; see `CountedArcs`.
 
-    Costs minus the loss are c − 1 off the demonstration, which may be negative.
+    The costs minus the loss are c − 1 on arcs off the demonstration, which may be negative.
     """
 
     name = "strayed"
@@ -162,9 +167,10 @@ class Strayed(CountedArcs):
 
 
 class Hamming(CountedArcs):
-    """The Hamming distance of the two paths: missed arcs and strayed arcs; see `CountedArcs`.
+    """The Hamming distance of the path and the demonstration; see `CountedArcs`.
 
-    Costs minus the loss may be negative.
+    The distance is the number of missed arcs plus the number of strayed arcs. The costs minus the
+    loss may be negative.
     """
 
     name = "hamming"
@@ -172,14 +178,15 @@ class Hamming(CountedArcs):
 
 @dataclass(frozen=True)
 class Distance(PathLoss):
-    """The sum over the arcs of a path of min(1, distance/reach).
+    """The sum of min(1, distance/reach) over the arcs of a path.
 
-    The distance of an arc is that from its head to the nearest node of the demonstration.
+    The distance of an arc is the distance from its head to the nearest node of the demonstration.
 
     Parameters
     ----------
     reach : float
-        Above 0, in the units of the graph's `position` (cells for a grid).
+        The distance at which an arc has the full loss 1. It is > 0, in the units of the graph's
+        `position` (cells for a grid).
     scale : float
         A factor of the loss, > 0. Costs minus the loss may be negative.
     """
@@ -207,7 +214,7 @@ class Distance(PathLoss):
 
 @dataclass(frozen=True)
 class NoLoss(PathLoss):
-    """ℓ = 0, the loss of the structured perceptron; costs of 0 then have no loss."""
+    """The loss ℓ = 0 of the structured perceptron, for which costs of 0 are optimal."""
 
     name = "none"
 
@@ -216,30 +223,32 @@ class NoLoss(PathLoss):
 
 
 def checked(gains: Any, demonstration: Path, loss: PathLoss) -> Gains:
-    """Return gains with sorted arcs, or raise if those of a user-defined loss are wrong."""
+    """Return gains with sorted arcs, or raise an InputError if a user-defined loss is invalid."""
     graph = demonstration.graph
     if not isinstance(gains, Gains):
-        raise InputError(f"{loss!r}: gains must return Gains(constant, arcs, values)")
+        raise InputError(f"{loss!r}: the method gains must return Gains(constant, arcs, values)")
     values = np.asarray(gains.values, dtype=np.float64)
     arcs = None if gains.arcs is None else np.asarray(gains.arcs, dtype=np.int64)
     if arcs is not None:
         # `Gains.at` finds arcs by bisection.
         order = np.argsort(arcs, kind="stable")
         if values.shape != arcs.shape or np.unique(arcs).size != arcs.size:
-            raise InputError(f"{loss!r}: gains must list each arc once, with one value an arc")
+            raise InputError(f"{loss!r}: gains must list each arc once, with one value per arc")
         arcs = arcs[order]
         values = values[order]
     elif values.shape != (graph.arcs,):
-        raise InputError(f"{loss!r}: gains need shape ({graph.arcs},), got {values.shape}")
+        raise InputError(
+            f"{loss!r}: the values of gains must have the shape ({graph.arcs},), got {values.shape}"
+        )
     if not (math.isfinite(gains.constant) and np.isfinite(values).all()):
-        raise InputError(f"{loss!r}: gains must be finite")
+        raise InputError(f"{loss!r}: the constant and the values of gains must be finite")
     made = Gains(float(gains.constant), arcs, values)
     own = made.total(demonstration.arcs)
     size = abs(made.constant) + np.abs(values).max(initial=0.0)
     # The sum of a user-defined loss may have rounding errors.
     if abs(own) > 1e-9 * size:
         raise InputError(
-            f"{loss!r} gives the demonstration itself a loss of {own:g}; it must be 0, or the "
-            "learned costs cannot have zero loss"
+            f"{loss!r} gives the demonstration itself a loss of {own:g}; that loss must be 0, "
+            "because otherwise no costs have zero loss"
         )
     return made

@@ -28,37 +28,39 @@ def paths(
     scale: str = "linear",
     axes: Any = None,
 ) -> Any:
-    """Draw paths over a grid or a network, its costs, or both; return the matplotlib Axes.
+    """Draw paths over a grid or a network, its costs, or both, and return the matplotlib Axes.
 
     Parameters
     ----------
     where : Task, sequence of Task, or Graph
-        The demonstrations and ends of tasks are drawn; all tasks have the same graph.
+        The graph to draw. For tasks, which must all have the same graph, demonstrations and ends
+        are drawn too.
     planned, alternatives : Path, Plan, or sequence of these, optional
-        Demonstrations are thick and dark, plans dashed orange, alternatives dotted blue. All are
-        visible if they share arcs.
+        The paths to draw over the demonstrations. Demonstrations are thick and dark, plans dashed
+        orange, and alternatives dotted blue, so that all of them stay visible on common arcs.
     costs : array of shape (S,) or (E,), or a fit, optional
-        Costs per site or per arc. On a grid they colour the cells. For costs per arc the colour of
-        a cell is the mean cost per length of the arcs that enter it. On a network they colour the
-        lines, by the mean of the arcs between the same nodes.
+        Costs per site or per arc. On a grid they colour the cells. If costs per arc are given for
+        a grid, the colour of a cell is the mean cost per unit of length of the arcs that enter the
+        cell. On a network the colour of a line is the mean cost of the arcs between its two nodes.
     label : str
         The label of the colour bar.
     scale : {"linear", "log"}
         The scale of the colours. ``"log"`` suits positive costs of different sizes, such as boosted
         costs.
     axes : Axes, optional
-        The axes to draw on; by default those of a new figure in the proportions of the graph.
+        The axes to draw on. By default they are those of a new figure in the proportions of the
+        graph.
 
     Raises
     ------
     InputError
-        For tasks, paths or costs of another graph, and for a network of more than
-        300 nodes without coordinates. networkx lays out smaller networks.
+        If tasks, paths or costs belong to another graph, or if a network of more than 300 nodes
+        has no coordinates. For smaller networks networkx computes coordinates.
 
     Returns
     -------
     Axes
-        For `zoom`, `plots.save`, and further drawing.
+        The axes with the picture, which `zoom` and `plots.save` take.
     """
     drawing = _Drawing(where, planned=planned, alternatives=alternatives)
     value = drawing.values(costs)
@@ -79,11 +81,14 @@ def paths(
 def zoom(axes: Any, margin: float = 0.3) -> Any:
     """Crop a picture of `paths` to the paths plus a margin, and return the picture.
 
-    `margin` is a fraction of the extent of the paths. The limits of the axes never grow.
+    `margin` is a fraction of the extent of the paths. The cropped picture never shows more than
+    the original.
     """
     drawn = [np.asarray(line.get_xydata()) for line in axes.get_lines()]
     if not drawn:
-        raise InputError("zoom needs a picture with a path; give paths a task or a plan")
+        raise InputError(
+            "zoom needs a picture with at least one path; call paths with a task or a plan"
+        )
     xy = np.concatenate(drawn)
     middle, half = 0.5 * (xy.max(axis=0) + xy.min(axis=0)), 0.5 * np.ptp(xy, axis=0)
     # A straight path would otherwise become a strip.
@@ -116,11 +121,11 @@ SMALL = 300
 FEW = 40
 """The largest number of nodes of a network whose labels are drawn."""
 MANY = 8
-"""The largest number of paths of a kind that are drawn with thick lines."""
+"""The largest number of paths of one kind, such as plans, that are drawn with thick lines."""
 
 
 def _colour_norm(values: Array | None, scale: str) -> Any:
-    """Return the scale of colours, or None without costs."""
+    """Return the normalisation of costs to colours, or None if there are no costs."""
     from matplotlib.colors import LogNorm, Normalize
 
     if scale not in ("linear", "log"):
@@ -185,12 +190,15 @@ class _Drawing:
                     "graph.path(nodes) makes a Path"
                 )
             if path.graph is not self.graph:
-                raise InputError(f"{kind}: {path!r} is a path of another graph")
+                raise InputError(
+                    f"{kind}: {path!r} is a path of another graph; give a path of the graph in "
+                    "the picture"
+                )
             made.append(path)
         return made
 
     def values(self, costs: Any) -> Array | None:
-        """Return the costs that decide the colours of the cells or edges, or None without costs."""
+        """Return the costs that determine the colours of the picture, or None without costs."""
         if costs is None:
             return None
         graph = self.graph
@@ -225,7 +233,7 @@ class _Drawing:
         return Figure(figsize=(6.6, 5.6 * ratio + 0.9), layout="constrained").subplots()
 
     def cells(self, axes: Any, values: Array | None, norm: Any) -> Any:
-        """Draw the cells of a grid; return the image for the colour bar, or None without costs."""
+        """Draw the cells of a grid. Return the image for the colour bar, or None without costs."""
         from matplotlib.colors import ListedColormap
 
         free = self.used.reshape(self.grid)
@@ -237,7 +245,9 @@ class _Drawing:
         return axes.imshow(shown, cmap=_heat_colours(), norm=norm, zorder=2)
 
     def lines(self, axes: Any, values: Array | None, norm: Any) -> Any:
-        """Draw the edges of a network; return the lines for the colour bar, None without costs."""
+        """Draw the edges of a network. Return the lines for the colour bar, or None without
+        costs.
+        """
         from matplotlib.collections import LineCollection
 
         count = len(self.edges)
@@ -264,7 +274,7 @@ class _Drawing:
         return None if values is None else lines
 
     def _names(self, axes: Any) -> None:
-        """Write the labels of the nodes of a small network."""
+        """Write the labels of the nodes into the picture of a small network."""
         box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "0.6", "lw": 0.6}
         for node, place in enumerate(self.xy):
             name = str(self.graph.label(node))
@@ -274,7 +284,7 @@ class _Drawing:
             )
 
     def paths(self, axes: Any) -> None:
-        """Draw demonstrations, plans and alternatives."""
+        """Draw the paths: demonstrations, plans and alternatives."""
         from matplotlib import patheffects
 
         for kind, some in self.routes.items():
@@ -291,7 +301,9 @@ class _Drawing:
                 axes.plot(*line, path_effects=halo, label=label, **style, **rounded)
 
     def marks(self, axes: Any) -> None:
-        """Mark the ends of tasks: around node labels in a small network, else above the lines."""
+        """Mark the ends of tasks: around the node labels of small networks, else above the
+        lines.
+        """
         size = 85 if len(self.ends) <= MANY else 12
         order = 8.0
         if self.grid is None and self.graph.nodes <= FEW:
@@ -309,7 +321,7 @@ class _Drawing:
 
 
 def _heat_colours() -> Any:
-    """Return light to medium colours, on which dark lines with a white rim stay legible."""
+    """Return a light to medium colour map, on which dark lines with a white rim stay legible."""
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 
@@ -317,7 +329,7 @@ def _heat_colours() -> Any:
 
 
 def _add_legend(axes: Any, alone: bool) -> None:
-    """Add the legend below a figure, or below its axes if they are among others."""
+    """Add the legend below the figure, or below the axes if the figure has other axes."""
     handles, names = axes.get_legend_handles_labels()
     if not handles:
         return
@@ -330,13 +342,15 @@ def _add_legend(axes: Any, alone: bool) -> None:
 
 
 def _layout(graph: Graph) -> Array:
-    """Return reproducible coordinates for a small network without coordinates, (nodes, 2)."""
+    """Return reproducible coordinates, shape (nodes, 2), for a small network without
+    coordinates.
+    """
     import networkx as nx
 
     if graph.nodes > SMALL:
         raise InputError(
-            f"a picture of {graph.nodes} nodes needs their coordinates: {PLACES}; only networks of "
-            f"up to {SMALL} nodes are laid out without them"
+            f"a picture of {graph.nodes} nodes needs the coordinates of the nodes: {PLACES}; "
+            f"coordinates are computed only for networks of up to {SMALL} nodes"
         )
     plain = nx.Graph(zip(graph.tail.tolist(), graph.head.tolist(), strict=True))
     plain.add_nodes_from(range(graph.nodes))

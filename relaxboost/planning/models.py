@@ -36,26 +36,26 @@ from relaxboost.planning.risk import Linear, PlanningLoss
 FORMAT = "relaxboost.planning.linear"
 BOOSTED = "relaxboost.planning.boosted"
 VERSION = 1
-"""The version of both file formats, for linear and for boosted costs."""
+"""The version number of the two file formats, for linear and for boosted costs."""
 
 
 @dataclass(frozen=True, eq=False)
 class LinearModel(LinearCosts):
-    """Linear costs c = B X w that were read from a file: a `Fit` without its tasks.
+    """Linear costs c = B X w that were read from a file, without the tasks of a `Fit`.
 
-    The file contains no proof of the bracket, and describes the problem and the losses in words.
+    The file contains no proof of the bracket. It describes the problem and the losses in words.
 
     Attributes
     ----------
     regulariser : str
-        Such as ``"Ridge(strength=0.01), w times [2.5, 0.1]"``.
+        A description of the regulariser, such as ``"Ridge(strength=0.01), w times [2.5, 0.1]"``.
     losses : tuple of str
         The kinds of losses of the tasks, such as ``"Missed(weight=None, scale=1.0)"``.
     nonnegative : bool
     negative : str
-        See `Problem`.
+        The fields `nonnegative` and `negative` are those of `Problem`.
     power : int
-        1, or 2 for files of earlier versions that squared losses.
+        The power of the losses: 1, or 2 in files of earlier versions, which squared losses.
     """
 
     regulariser: str
@@ -66,22 +66,22 @@ class LinearModel(LinearCosts):
 
 
 def save_model(costs: Fit | LinearModel | BoostedCosts, path: str | os.PathLike[str]) -> None:
-    """Write learned costs to a JSON file; an error leaves no partial file.
+    """Write learned costs to a JSON file. An error leaves no partial file.
 
-    The same costs make the same bytes, and reading restores every number to the bit. Boosted costs
-    can be written if they are made of stumps or trees.
+    Equal costs give files with the same bytes, and `load_model` restores every number exactly.
+    Boosted costs can be written if their weak hypotheses are stumps or trees.
 
     Parameters
     ----------
     costs : Fit, LinearModel or BoostedCosts
     path : path
-        Its name ends in .json.
+        The path of the file, whose name ends in .json.
 
     Raises
     ------
     InputError
-        For other costs, for costs that `load_model` would reject, and if the file cannot be
-        written.
+        If the costs are of another kind, if `load_model` would reject them, or if the file cannot
+        be written.
     """
     target = check_output(path, (".json",))
     if isinstance(costs, BoostedCosts):
@@ -101,15 +101,15 @@ def save_model(costs: Fit | LinearModel | BoostedCosts, path: str | os.PathLike[
 
 
 def load_model(path: str | os.PathLike[str]) -> LinearModel | BoostedCosts:
-    """Return the learned costs of a file that `save_model` wrote; no code in it is run.
+    """Read the learned costs from a file that `save_model` wrote. No code in the file is run.
 
     Boosted costs lack only the state that a warm start needs.
 
     Raises
     ------
     InputError
-        If the file is missing, no JSON, or of another format or version, or if a field is missing,
-        unknown or out of range; the message names the field.
+        If the file is missing, is not JSON, or has another format or version. Also if a field is
+        missing, unknown or out of range; the message then names the field.
     """
     file = Path(path)
     return _model(file, _read(file))
@@ -121,14 +121,15 @@ def _model(file: Path, content: dict[str, Any]) -> LinearModel | BoostedCosts:
     kind = content.pop("format", None)
     if kind not in (FORMAT, BOOSTED):
         raise InputError(
-            f"{file} is no model of learned costs, because its format is neither {FORMAT!r} nor "
-            f"{BOOSTED!r}; relaxboost plan fit --out, or planning.save_model, makes a model"
+            f"{file} is not a model of learned costs, because its format is neither {FORMAT!r} "
+            f"nor {BOOSTED!r}; write a model with relaxboost plan fit --out or planning.save_model"
         )
     version = content.pop("version", None)
     # In Python True equals 1, but a version of true in a file is an error.
     if version != VERSION or isinstance(version, bool):
         raise InputError(
-            f"{file} has version {version!r} of the format; this relaxboost reads version {VERSION}"
+            f"{file} has the format version {version!r}, but this relaxboost reads version "
+            f"{VERSION}"
         )
     rules = _LINEAR if kind == FORMAT else _BOOSTED
     if kind == BOOSTED and content.get("power") == 1:  # files of earlier versions
@@ -161,7 +162,7 @@ def _linear(file: Path, content: dict[str, Any]) -> LinearModel:
 def _without_tasks(fit: Any) -> LinearModel:
     if not isinstance(fit, Fit):
         raise InputError(
-            f"save_model takes a Fit of planning.fit, a LinearModel, or BoostedCosts of "
+            "save_model takes a Fit from planning.fit, a LinearModel, or BoostedCosts from "
             f"planning.boost; got {type(fit).__name__}"
         )
     problem = fit.problem
@@ -188,7 +189,7 @@ def _boosted_content(costs: BoostedCosts) -> dict[str, Any]:
         base = {"weights": list(base.w), "names": list(base.names)} | floor
     elif callable(base):
         raise InputError(
-            "these costs have a function as base, which a file cannot hold; boost from a number, "
+            "these costs cannot be saved, because their base is a function; boost from a number, "
             "or from linear costs"
         )
     learner = boosted.learner
@@ -242,7 +243,7 @@ def _boosted(file: Path, content: dict[str, Any]) -> BoostedCosts:
 
 @contextmanager
 def _damage(file: Path, where: str) -> Iterator[None]:
-    """Turn an error in a damaged field of a file into an InputError that names the field."""
+    """Convert an error in a damaged field of a file into an InputError that names the field."""
     try:
         yield
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
@@ -255,7 +256,7 @@ def _loss(content: dict[str, Any], names: tuple[str, ...]) -> PlanningLoss:
     base = content["base"]
     if isinstance(base, dict):
         if not set(base["names"]) <= set(names):
-            raise ValueError(f"base names must be among {', '.join(names)}")
+            raise ValueError(f"the names of the base must be among {', '.join(names)}")
         weights = numbers("base weights", base["weights"], len(base["names"]))
         floor = numbers("base floor", base.get("floor", 0.0)).item()
         base = Linear(tuple(weights.tolist()), tuple(base["names"]), floor)
@@ -269,12 +270,12 @@ def _history(rows: Any, rounds: int) -> tuple[BoostRecord, ...]:
     filled = [[-1 if x is None else x for x in row] for row in rows]
     given = numbers("history", filled, rounds + 1, len(BoostRecord._fields))
     if not np.array_equal(given[:, 0], np.arange(rounds + 1)):
-        raise ValueError(f"records must be of rounds from 0 to {rounds}")
+        raise ValueError(f"records must have the rounds from 0 to {rounds}")
     return tuple(BoostRecord._make(math.nan if x is None else x for x in row) for row in rows)
 
 
 def _learner(given: Any, width: int) -> tuple[Any, Any]:
-    """Return the learner, and the class of its hypotheses."""
+    """Return the weak learner that a file describes, and the class of its hypotheses."""
     options = dict(given)
     made, kind = _LEARNERS[options.pop("name")]
     if "monotone" in options:
@@ -287,7 +288,7 @@ def _learner(given: Any, width: int) -> tuple[Any, Any]:
 
 
 def _check_costs(file: Path, content: dict[str, Any], costs: BoostedCosts) -> None:
-    """Raise if costs overflow, or if writing them again would not give the same values."""
+    """Raise an InputError if costs overflow, or if writing them again would give other values."""
     terms: Any = costs.boosted.terms
     sizes = [abs(t.coefficient) * float(abs(t.hypothesis.leaves).max()) for t in terms]
     # Sums and squares of 1e100 are doubles, and a round multiplies no cost by exp(600).
@@ -297,21 +298,23 @@ def _check_costs(file: Path, content: dict[str, Any], costs: BoostedCosts) -> No
     again = json.loads(json.dumps(_boosted_content(costs)))
     if odd := [name for name in _BOOSTED if again[name] != content[name]]:
         raise InputError(
-            f"{file}: {odd[0]} has values that save_model does not write; write it again"
+            f"{file}: {odd[0]} has values that save_model does not write; write the model again"
         )
 
 
 def _read(file: Path) -> dict[str, Any]:
     if not file.is_file():
         what = "is no file" if file.exists() else "does not exist"
-        raise InputError(f"{file} {what}; name a model written by relaxboost plan fit --out")
+        raise InputError(f"{file} {what}; give a model that relaxboost plan fit --out wrote")
     try:
         with shallow():
             content = json.loads(file.read_text(encoding="utf-8"), parse_constant=_no_constant)
     except (OSError, ValueError) as error:
-        raise InputError(f"{file} is no JSON file of costs: {error}") from None
+        raise InputError(f"{file} is not a JSON file of costs: {error}") from None
     if not isinstance(content, dict):
-        raise InputError(f"{file} is no model of learned costs: it must be a JSON object")
+        raise InputError(
+            f"{file} is not a model of learned costs: the content must be a JSON object"
+        )
     return content
 
 
@@ -322,7 +325,7 @@ def _no_constant(text: str) -> None:
 def _check(
     file: Path, content: dict[str, Any], name: str, rule: str, holds: Callable[[Any], bool]
 ) -> None:
-    """Raise an InputError if the value of a field breaks the rule of the field."""
+    """Raise an InputError if the value of a field breaks the rule for the field."""
     if not holds(content[name]):
         shown = json.dumps(content[name])
         # A message must not repeat a whole table of terms.
@@ -372,8 +375,8 @@ _LINEAR: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "negative": _NEGATIVE,
     "power": _POWER,
 }
-"""The fields of a file in their order. Each field has a rule in words and a function that checks
-it."""
+"""The fields of a file for linear costs, in order. Each field has a rule in words and a function
+that checks the rule."""
 _BOOSTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "names": _NAMES,
     "base": (
@@ -393,4 +396,4 @@ _LEARNERS: dict[str, tuple[type, Any]] = {
     "ClassificationStumps": (ClassificationStumps, StumpHypothesis),
     "Trees": (Trees, Tree),
 }
-"""The learners whose hypotheses files can hold, with the classes of the hypotheses."""
+"""The weak learners whose hypotheses a file can hold, and the classes of these hypotheses."""

@@ -19,7 +19,8 @@ from relaxboost.planning.labels import Labels
 from relaxboost.planning.plans import arc_costs
 
 AT = ("entering", "leaving", "mean")
-"""The nodes whose features an arc gets: its head, its tail, or the mean of both."""
+"""The choices for the node features of an arc: those of its head, of its tail, or the mean of
+both."""
 
 
 def from_networkx(
@@ -46,15 +47,17 @@ def from_networkx(
         Edge attributes, each a number, a dict of numbers (with the same keys on every edge) or an
         array of numbers (of the same length). Attributes joined by ``*`` are multiplied:
         ``"slope*crossings"``. An attribute whose name contains ``*`` is found by its whole name.
-        Without any features, also of nodes, every arc has the feature 1.
+        If neither edge nor node features are given, every arc has the single feature 1.
     node_features : sequence of str, or str, optional
-        Node attributes of the same kinds, which arcs have after the edge features.
+        Node attributes of the same kinds. The features of an arc are its edge features, followed
+        by node features.
     names : sequence of str, optional
-        The names of all features; by default those of attributes and dict keys, and ``"x[0]"`` for
-        arrays.
+        The names of all features. By default they are the names of attributes and dict keys, and
+        ``"x[0]"`` for the entries of an array.
     at : {"entering", "leaving", "mean"}
-        An arc has the node features of its head, of its tail, or the mean of both. In an undirected
-        graph the first two depend on the direction, and each arc is then its own site.
+        An arc has the node features of its head (``"entering"``), of its tail (``"leaving"``), or
+        the mean of both. With node features of a head or a tail, the two arcs of an undirected
+        edge differ, and each arc is its own site.
     position : str, pair of str, or mapping, optional
         A node attribute that holds (x, y), two attributes such as ``("x", "y")``, or a dict of
         (x, y) by node.
@@ -62,8 +65,8 @@ def from_networkx(
     Raises
     ------
     InputError
-        For a graph without edges, for a self-loop, and at the first edge or node at which an
-        attribute is missing or no finite number.
+        If the graph has no edges, if an edge is a self-loop, or if an attribute is missing or not
+        a finite number. The message then names the first such edge or node.
     """
     edges = edges_of(G)
     if at not in AT:
@@ -87,27 +90,29 @@ def from_networkx(
 
 
 def to_networkx(graph: Graph, costs: ArrayLike | LearnedCosts | None = None) -> Any:
-    """Return a networkx DiGraph, or a MultiDiGraph if arcs are parallel.
+    """Return a networkx DiGraph, or a MultiDiGraph if some arcs are parallel.
 
     Parameters
     ----------
     graph : Graph
     costs : array of shape (E,), or learned costs, optional
-        A cost for each arc; for learned costs, their costs on this graph are used.
+        The cost of each arc. For learned costs, their costs on this graph are used.
 
     Returns
     -------
     networkx.DiGraph or networkx.MultiDiGraph
-        Nodes are the labels, with the attribute ``pos`` if the graph has positions. Edges have each
-        feature by its name, ``arc``, the index of the arc, and ``cost`` if there are costs. Both
-        arcs of an undirected edge are there. Keys are those of the graph, or 0, 1, ...
+        The nodes are the labels, with the attribute ``pos`` if the graph has positions. The
+        attributes of an edge are its features by name, the index ``arc`` of the arc, and ``cost``
+        if costs were given. An undirected edge becomes two arcs. Edge keys are the `keys` of the
+        graph, or 0, 1, ...
     """
     import networkx as nx
 
     taken = {"arc", "cost"} & set(graph.names)
     if taken:
         raise InputError(
-            f"a feature has the name {taken.pop()!r} of another attribute of edges; rename it"
+            f"the name {taken.pop()!r} of a feature is also the name of another attribute of "
+            "edges; rename the feature"
         )
     data = dict(zip(graph.names, graph.arc_features.T.tolist(), strict=True))
     data["arc"] = list(range(graph.arcs))
@@ -129,9 +134,9 @@ def to_networkx(graph: Graph, costs: ArrayLike | LearnedCosts | None = None) -> 
 
 
 def edges_of(G: Any) -> list[tuple[Any, ...]]:
-    """Return the edges of a networkx graph with their attributes; raise InputError otherwise."""
+    """Return the edges of a networkx graph with their attributes, or raise an InputError."""
     if not all(hasattr(G, name) for name in ("nodes", "edges", "is_directed", "is_multigraph")):
-        raise InputError(f"a networkx graph is needed, got {type(G).__name__}")
+        raise InputError(f"G must be a networkx graph, got {type(G).__name__}")
     # Only multigraphs have keys.
     edges = list(G.edges(data=True, **({"keys": True} if G.is_multigraph() else {})))
     if all(edge[0] == edge[1] for edge in edges):
@@ -148,9 +153,9 @@ def _features(
     node_features: str | Sequence[str] | None,
     at: str,
 ) -> tuple[Array | None, list[str] | None, bool]:
-    """Return features of sites, the names of the features, and whether edges share their site.
+    """Return features of sites, their names, and whether the two arcs of an edge share a site.
 
-    An edge shares its site if both of its arcs belong to the same one.
+    The two arcs of an undirected edge share a site unless their features depend on the direction.
     """
     of_edges, first = _columns("edge", [(edge[:-1], edge[-1]) for edge in edges], features)
     of_nodes, last = _columns("node", list(G.nodes(data=True)), node_features)
@@ -167,7 +172,7 @@ def _features(
 
 
 def _shared_sites(arcs: int) -> Any:
-    """Return the matrix B in which the arcs 2k and 2k + 1 share the site k."""
+    """Return the matrix B of `Graph` in which the arcs 2k and 2k + 1 share the site k."""
     from scipy.sparse import csr_array
 
     return csr_array((np.ones(arcs), np.arange(arcs) // 2, np.arange(arcs + 1)))
@@ -178,12 +183,12 @@ def _columns(
     things: Sequence[tuple[Hashable, Mapping[str, Any]]],
     wanted: str | Sequence[str] | None,
 ) -> tuple[Array, list[str]]:
-    """Return the requested attributes, an array with a row per edge or node, and their names."""
+    """Return the requested attributes as an array with a row per edge or node, and their names."""
     if wanted is None:
         return np.empty((len(things), 0)), []
     attributes = [wanted] if isinstance(wanted, str) else list(wanted)
     if not attributes or not all(isinstance(name, str) for name in attributes):
-        raise InputError(f"{kind} features must be names of attributes, got {wanted!r}")
+        raise InputError(f"the {kind} features must be names of attributes, got {wanted!r}")
     names: list[str] = []
     columns = []
     known = {str(name): None for _, data in things for name in data}
@@ -205,15 +210,15 @@ def _product(
     things: Sequence[tuple[Hashable, Mapping[str, Any]]],
     known: Mapping[str, None],
 ) -> Array:
-    """Return the product of attributes whose names are joined by ``*``, as a column."""
+    """Return the product of several attributes, whose names are joined by ``*``, as a column."""
     made = np.ones((len(things), 1))
     for factor in name.split("*"):
         _check_known(kind, factor, name, things, known)
         table = _table(kind, factor, things)
         if table.shape[1] > 1:
             raise InputError(
-                f"the feature {name!r} multiplies numbers, and attribute {factor!r} of {kind}s "
-                "holds several; make an attribute of the product"
+                f"the feature {name!r} multiplies single numbers, but the attribute {factor!r} of "
+                f"{kind}s holds several numbers; compute the product as an attribute"
             )
         made = made * table.to_numpy(np.float64)
     return made
@@ -239,12 +244,12 @@ def _check_known(
     if gaps:
         raise InputError(
             f"attribute {name!r}{of} is missing for {len(gaps)} of {len(every)} {kind}s, such as "
-            f"{next(iter(gaps.values()))!r}; fill it in, or leave these {kind}s out"
+            f"{next(iter(gaps.values()))!r}; fill in values, or leave these {kind}s out"
         )
 
 
 def _table(kind: str, name: str, things: Sequence[tuple[Hashable, Mapping[str, Any]]]) -> Any:
-    """Return the values of an attribute as a frame with one row for each edge or node."""
+    """Return the values of an attribute as a DataFrame with one row for each edge or node."""
     import pandas as pd
 
     # A frame aligns dicts by their keys, so that a missing key becomes nan.
@@ -257,13 +262,13 @@ def _table(kind: str, name: str, things: Sequence[tuple[Hashable, Mapping[str, A
         part = "" if table.columns[column] == name else f" in {table.columns[column]}"
         raise InputError(
             f"attribute {name!r} of {kind} {things[row][0]!r} is {table.iloc[row, column]!r}{part};"
-            f" features must be finite numbers: fill it in, or leave the {kind} out"
+            f" features must be finite numbers: fill in a number, or leave the {kind} out"
         )
     return table
 
 
 def _check_text(kind: str, name: str, thing: Hashable, value: Any) -> None:
-    """Raise an InputError if an attribute is text instead of a number."""
+    """Raise an InputError if the value of an attribute is text instead of a number."""
     if not isinstance(value, str):
         return
     what = f"attribute {name!r} of {kind} {thing!r} is the text {value!r}"
@@ -271,14 +276,14 @@ def _check_text(kind: str, name: str, thing: Hashable, value: Any) -> None:
         float(value)
     except ValueError:
         raise InputError(
-            f"{what}; give each class a number by a dict, {{{value!r}: 1, 'other': 0}}, or make "
-            "the graph of a table by from_pandas, which does that"
+            f"{what}; give each class a number with a dict, {{{value!r}: 1, 'other': 0}}, or make "
+            "the graph from a table with from_pandas, which converts text"
         ) from None
-    raise InputError(f"{what}; make a number of it by float")
+    raise InputError(f"{what}; convert the text to a number with float")
 
 
 def _parts(name: str, value: Any) -> dict[Hashable, Any]:
-    """Return the numbers in an attribute, as a dictionary by the names of their columns."""
+    """Return the numbers in the value of an attribute, by the names of their columns."""
     if isinstance(value, Mapping):
         return dict(value)
     # Arrays and lists have no names for their entries.
@@ -293,13 +298,13 @@ def _is_number(value: Any) -> bool:
 
 
 def _positions(G: Any, given: Any) -> Array:
-    """Return (x, y) for each node."""
+    """Return the positions (x, y) of the nodes, an array of shape (nodes, 2)."""
     if not isinstance(given, str | Mapping):
         given = tuple(given)
         if not all(isinstance(name, str) for name in given):
             raise InputError(
                 'position must be a node attribute that holds (x, y), two attributes such as ("x", '
-                '"y"), or a dict of (x, y) by node; for an array: dict(zip(G.nodes, array))'
+                '"y"), or a dict of (x, y) by node, such as dict(zip(G.nodes, array)) for an array'
             )
     made = []
     for node, data in G.nodes(data=True):
@@ -316,7 +321,7 @@ def _positions(G: Any, given: Any) -> Array:
 
 
 def _place(given: Any, node: Hashable, data: Mapping[str, Any]) -> Any:
-    """Return the position of a node as the attributes give it, before it is checked."""
+    """Return the position of a node as the user gave it, before the position is checked."""
     if isinstance(given, Mapping):
         return given.get(node)
     return data.get(given) if isinstance(given, str) else [data.get(name) for name in given]

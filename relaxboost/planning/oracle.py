@@ -1,8 +1,8 @@
-"""The margin loss of every demonstration at once: loss-augmented planning for many tasks.
+"""The margin losses of all demonstrations, computed by loss-augmented planning for many tasks.
 
-The vector m_i says how often demonstration i takes each arc. Its margin loss is
-R_i(c) = c·m_i − min over paths of (c·p − ℓ_i(p)). The demonstration is one of the paths, so that
-R_i is at least the demonstration's own loss, which is 0 up to the rounding of ℓ_i's constants.
+The vector m_i says how often demonstration i takes each arc. Its margin loss is R_i(c) = c·m_i −
+min over paths of (c·p − ℓ_i(p)). Because the demonstration is one of the paths, R_i is at least 0,
+up to the rounding of the constant in ℓ_i.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ from relaxboost.planning.plans import Plan, arc_costs, check_plan
 from relaxboost.planning.tasks import Task, checked_tasks
 
 NEGATIVE = ("exact", "simple", "relaxed")
-"""The treatments of negative loss-augmented costs; see `Oracle`."""
+"""The treatments of negative costs minus losses; see `Oracle`."""
 
 
 class Demonstration(NamedTuple):
-    """One demonstration, with the indices of its task and graph, and its weight; all weights sum to
-    1.
+    """A demonstration, with the indices of its task and its graph, and its weight.
+
+    The weights of all demonstrations sum to 1.
     """
 
     task: int
@@ -44,31 +45,33 @@ class Demonstration(NamedTuple):
 
 
 class AugmentedPlan(NamedTuple):
-    """The path with the least cost minus loss, and the margin loss that it attains."""
+    """The loss-augmented plan: the path with the least cost minus loss, and its margin loss."""
 
     taken: Whole
-    """The arcs of the path; for a relaxed plan also the arcs of negative cost off the path."""
+    """The arcs of the path. A relaxed plan also contains the arcs of negative cost off the path."""
     value: float
     """The margin loss R_i of the demonstration."""
     exact: bool
-    """Whether the plan is exact. Otherwise it was relaxed, and `value` is an upper bound of R_i."""
+    """Whether the plan is exact. If the plan was relaxed, `value` is only an upper bound of R_i."""
     bound: float
-    """An upper bound of R_i over simple paths, by the potentials; nan unless requested."""
+    """An upper bound of R_i over paths that visit no node twice, proved by potentials. The value
+    is nan unless a proof was requested."""
 
 
 class AugmentedPlans(NamedTuple):
-    """The losses of all demonstrations at some costs."""
+    """The loss-augmented plans of all demonstrations at some costs, and their losses."""
 
     value: float
-    """The weighted mean Σ weight R_i of the margin losses."""
+    """The mean of the margin losses R_i, weighted by the weights of the demonstrations."""
     bound: float
-    """An upper bound of the exact mean, by potentials; nan unless requested."""
+    """An upper bound of the exact mean of the margin losses, proved by potentials. The value is
+    nan unless a proof was requested."""
     each: tuple[AugmentedPlan, ...]
     """The plan of each demonstration."""
 
     @property
     def exact(self) -> bool:
-        """Whether every plan is exact, and none is relaxed."""
+        """Whether every plan is exact, so that no plan was relaxed."""
         return all(answer.exact for answer in self.each)
 
 
@@ -79,11 +82,12 @@ class Oracle:
     ----------
     tasks : sequence of Task
     negative : {"exact", "simple", "relaxed"}
-        The treatment of costs minus losses that are negative. ``"exact"`` plans by Bellman and
-        Ford's algorithm, and raises a `NegativeCycle` if there is one. ``"simple"`` then plans over
-        paths that visit no node twice, by integer programming, which is exact and slow.
-        ``"relaxed"`` lets a plan take arcs of negative cost off its path. It is fast, but only a
-        convex upper bound of the loss, equal to it if no cost is negative.
+        The treatment of negative costs minus losses. ``"exact"`` plans by the Bellman–Ford
+        algorithm, and raises a `NegativeCycle` if the costs around a cycle are negative. In this
+        case ``"simple"`` plans over paths that visit no node twice, by integer programming, which
+        is exact but slow. ``"relaxed"`` lets a plan also take arcs of negative cost that are off
+        its path. This treatment is fast. It yields a convex upper bound of the loss, which equals
+        the loss if no cost is negative.
     """
 
     def __init__(self, tasks: Sequence[Task], negative: str = "exact") -> None:
@@ -113,23 +117,23 @@ class Oracle:
     def evaluate(
         self, costs: Sequence[Array], prove: bool = False, *, clock: Clock | None = None
     ) -> AugmentedPlans:
-        """Return the losses at arc costs.
+        """Return the loss-augmented plans and the losses at given arc costs.
 
         Parameters
         ----------
         costs : sequence of arrays
-            Finite, an array of shape (E,) for each of `graphs`.
+            The arc costs, an array of finite numbers of shape (E,) for each of `graphs`.
         prove : bool
-            Whether to check the potentials of every plan, for `AugmentedPlans.bound`.
+            Whether to check the potentials of every plan, which gives `AugmentedPlans.bound`.
         clock : Clock, optional
-            No plan is started after the end of its time.
+            The time limit. No plan is started after the end of the clock's time.
 
         Raises
         ------
         TimeUp
-            If the time ends before all plans are made.
+            If the clock's time ends before all plans are made.
         NegativeCycle
-            With negative="exact", if loss-augmented costs are negative around a cycle.
+            If costs minus losses are negative around a cycle, with negative="exact".
         """
         ready = [_Priced(graph, c) for graph, c in zip(self.graphs, costs, strict=True)]
 
@@ -147,7 +151,9 @@ class Oracle:
         return AugmentedPlans(float(self.weights @ values), bound, each)
 
     def _chunks(self, threads: int) -> list[list[list[int]]]:
-        """Return groups of demonstrations with the same target, in chunks for the threads."""
+        """Return groups of demonstrations with the same target, in one chunk for each thread
+        task.
+        """
         # Demonstrations with the same target can share the estimates of A*.
         members: dict[tuple[int, int], list[int]] = defaultdict(list)
         for i, row in enumerate(self.rows):
@@ -163,7 +169,7 @@ class Oracle:
     def _group(
         self, ready: list[_Priced], rows: list[int], prove: bool, clock: Clock | None
     ) -> list[tuple[int, AugmentedPlan]]:
-        """Return the plans of demonstrations that lead to the same target on the same graph."""
+        """Return the loss-augmented plans of demonstrations with the same graph and target."""
         priced = ready[self.rows[rows[0]].graph]
         target = self.rows[rows[0]].target
         # If all gains are <= 0, the distances without loss never exceed those with it. They are
@@ -184,7 +190,7 @@ class Oracle:
     def _planned(
         self, priced: _Priced, row: Demonstration, ahead: Array, prove: bool
     ) -> AugmentedPlan:
-        """Return the loss-augmented plan of a demonstration, for the costs minus the gains."""
+        """Return the loss-augmented plan of a demonstration, which minimises costs minus gains."""
         graph = priced.graph
         ordered = priced.less(row.gains)
         low = np.minimum(ordered, 0.0) if ordered.min() < 0.0 else NOTHING
@@ -226,7 +232,7 @@ class Oracle:
 
 
 class _Priced:
-    """A graph with arc costs, from which loss-augmented costs of demonstrations are computed."""
+    """A graph with arc costs, from which costs minus losses are computed for each demonstration."""
 
     def __init__(self, graph: Graph, costs: Array) -> None:
         self.graph = graph

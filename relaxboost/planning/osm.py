@@ -1,4 +1,4 @@
-"""Graphs of streets from OSMnx. Rules impute missing tags, and `Graph.notes` reports them."""
+"""Graphs of streets from OSMnx. Missing tags are imputed, and `Graph.notes` reports them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DEGREES = {"epsg:4326", "epsg:4269", "epsg:4258", "ogc:crs84", "crs84", "wgs84"
 
 
 class Imputed(UserWarning):
-    """The warning that some edges lacked a tag and that a rule imputed a value."""
+    """The warning that some edges lacked a tag and that a value was imputed."""
 
 
 def from_osmnx(
@@ -32,42 +32,45 @@ def from_osmnx(
     speeds: Mapping[str, float] | None = None,
     unseen: str = "refuse",
 ) -> Graph:
-    """Return the graph of a street network as OSMnx makes it, with features from its tags.
+    """Return the graph of a street network from OSMnx, with features from its tags.
 
-    Features are attributes of edges, as in `from_pandas`: numbers by their names, text as
-    ``highway=primary``, products as ``length*highway``. OSMnx makes lists of tags when it merges
-    ways. A list of numbers is replaced by its mean, and a list of texts by its first text in
-    alphabetical order, because OSMnx's order changes from run to run. Missing text becomes
-    ``missing``. An attribute is a column of numbers if most of its tags are numbers. ``speed_kph``
-    is `maxspeed` in km/h, which is read from "50", "30 mph" or lists of these. ``travel_time`` is
-    the number of seconds at this speed. If edges have these two attributes, they are used
-    unchanged.
+    Features are attributes of edges, as in `from_pandas`. A number is a feature by its name, text
+    becomes features such as ``highway=primary``, and products are written ``length*highway``.
+    OSMnx makes lists of tags when it merges ways. A list of numbers is replaced by its mean, and a
+    list of texts by its first text in alphabetical order, because OSMnx's order changes from run
+    to run. Missing text becomes ``missing``. An attribute counts as numeric if most of its tags
+    are numbers. ``speed_kph`` is `maxspeed` in km/h, which is read from "50", "30 mph" or lists of
+    these. ``travel_time`` is the number of seconds at this speed. If edges have these two
+    attributes, they are used unchanged.
 
-    Tags that are missing or no numbers, such as "none" and "walk", are imputed as in OSMnx: by the
-    mean over the edges of the same `highway`, or else by the mean of these means. `Graph.notes`
-    says which values were imputed and left out, and an `Imputed` warning names the means.
+    Tags of a numeric attribute that are missing, or are text such as "none" and "walk", are
+    imputed as in OSMnx. The imputed value is the mean over the edges of the same `highway`, or the
+    mean of these means if the class has no number. `Graph.notes` lists the values that were
+    imputed or left out, and an `Imputed` warning names the means.
 
     Coordinates in degrees become metres from the middle of the map, so that angles and pictures
-    are right; `turns` with `turn_angles` makes features of turns. Self-loops are left out, because
-    no shortest path takes them. Parallel arcs stay, with OSMnx's keys.
+    are right. Features of turns can be made with `turns` and `turn_angles`. Self-loops are left
+    out, because no shortest path takes them. Parallel arcs stay, with OSMnx's keys.
 
     Parameters
     ----------
     G : networkx.MultiDiGraph
-        With ``crs``, with ``x`` and ``y`` of nodes, and ``length`` of edges, in metres.
+        The street network, with ``crs``, with ``x`` and ``y`` of the nodes, and with ``length`` of
+        the edges in metres.
     features : sequence of str, str, Graph or LearnedCosts
-        Attributes of edges; a graph or learned costs stand for their own features.
+        The attributes of edges to use. A graph or learned costs stand for their own features.
     speeds : mapping, optional
-        km/h by `highway`, or by a text of `maxspeed` ("DE:urban"), for edges without a number.
+        Speeds in km/h for edges without a numeric speed, by `highway` or by a text of `maxspeed`
+        such as "DE:urban".
     unseen : {"refuse", "ignore"}
-        As in `from_pandas`.
+        The treatment of unknown text values, as in `from_pandas`.
 
     Raises
     ------
     InputError
-        For a graph that is undirected or has no edges or ``crs``, a node without coordinates, an
-        edge without length, an attribute that no edge has, unknown speeds, and the errors of
-        `from_pandas`.
+        If the graph is undirected or has no edges or no ``crs``. Also if a node lacks coordinates,
+        an edge lacks its length, no edge has an attribute, or no speed is known. The errors of
+        `from_pandas` are raised too.
 
     References
     ----------
@@ -80,13 +83,13 @@ def from_osmnx(
     every = edges_of(G)
     if not G.is_directed():
         raise InputError(
-            f"from_osmnx needs the MultiDiGraph that OSMnx makes, got {type(G).__name__}; "
-            "from_networkx takes other graphs"
+            f"from_osmnx needs a MultiDiGraph from OSMnx, got {type(G).__name__}; use "
+            "from_networkx for other graphs"
         )
     crs = G.graph.get("crs")
     if crs is None:
         raise InputError(
-            "the graph does not say in which units its coordinates are; write "
+            "the graph does not say which units its coordinates have; set "
             'G.graph["crs"] = "epsg:4326" for degrees, or G.graph["crs"] = "metres"'
         )
     # A DiGraph has no keys, and gets the key 0.
@@ -110,7 +113,7 @@ def from_osmnx(
 
 
 def _coordinates(G: Any, crs: Any) -> Any:
-    """Return the table of node coordinates in the form of `from_pandas`."""
+    """Return the table of node coordinates that `from_pandas` takes as `nodes`."""
     import pandas as pd
 
     degrees = getattr(crs, "is_geographic", str(crs).lower() in _DEGREES)
@@ -120,7 +123,7 @@ def _coordinates(G: Any, crs: Any) -> Any:
 
 
 class _Tags:
-    """Reads attributes of edges as columns, and records which rules imputed values."""
+    """The columns of edge attributes, with a record of which values were imputed."""
 
     def __init__(self, edges: list[tuple[Any, ...]], speeds: Mapping[str, float]) -> None:
         self.edges = edges
@@ -130,7 +133,7 @@ class _Tags:
         self.classes = np.array([_tag(edge[3].get("highway")) for edge in edges])
 
     def column(self, name: str) -> Any:
-        """Return an attribute of all edges, as an array of numbers or a list of texts."""
+        """Return an attribute for all edges, as an array of numbers or a list of texts."""
         values = [edge[3].get(name) for edge in self.edges]
         missing = list(map(_is_missing, values))
         if any(missing):
@@ -142,7 +145,7 @@ class _Tags:
             if name == "length":
                 raise InputError(
                     f"edge {self.edges[missing.index(True)][:3]!r} has no length; "
-                    "osmnx.distance.add_edge_lengths(G) gives lengths to all edges"
+                    "add lengths with osmnx.distance.add_edge_lengths(G)"
                 )
         if all(missing):
             raise InputError(f"no edge has the attribute {name!r}; leave it out of features")
@@ -163,8 +166,8 @@ class _Tags:
         if (numbers < 0.0).any():
             place = int(np.argmax(numbers < 0.0))
             raise InputError(
-                f"edge {self.edges[place][:3]!r} has the {name} {numbers[place]:g}; correct it, "
-                "because costs of paths need numbers >= 0"
+                f"edge {self.edges[place][:3]!r} has the {name} {numbers[place]:g}, but costs of "
+                f"paths need numbers >= 0; correct the {name}"
             )
 
     def _speed(self) -> Array:
@@ -184,7 +187,7 @@ class _Tags:
         return self._filled("speed_kph", made)
 
     def _filled(self, name: str, numbers: Array) -> Array:
-        """Return the numbers, with each missing one replaced by the mean of the edge's class."""
+        """Return the numbers, with each missing number replaced by the mean of the edge's class."""
         known = ~np.isnan(numbers)
         if known.all():
             return numbers
@@ -212,7 +215,7 @@ class _Tags:
 
 
 def _list(value: Any) -> Any:
-    """Return the list that a text such as "['a', 'b']" describes, or the value itself."""
+    """Return the list that a text such as "['a', 'b']" describes, or the value unchanged."""
     # GraphML files hold lists as text.
     if isinstance(value, str) and value.startswith("["):
         try:
@@ -229,7 +232,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _tag(value: Any) -> str:
-    """Return the text of a tag: the alphabetically first of a list; "missing" for no value."""
+    """Return the text of a tag, the alphabetically first of a list, or "missing" for no value."""
     value = _list(value)
     if isinstance(value, list):
         # OSMnx makes lists of sets, in an order that changes from run to run.
@@ -238,7 +241,7 @@ def _tag(value: Any) -> str:
 
 
 def _number(value: Any) -> float:
-    """Return the number in a tag: the mean for a list, and nan if the tag is not a number."""
+    """Return the number in a tag. For a list it is the mean, and for other text it is nan."""
     value = _list(value)
     try:
         return float(
@@ -249,7 +252,7 @@ def _number(value: Any) -> float:
 
 
 def _kph(value: Any) -> float:
-    """Return the speed of a `maxspeed` tag in km/h: the mean of several, nan if it has none."""
+    """Return the speed in a `maxspeed` tag in km/h: the mean of several speeds, or nan."""
     texts = re.findall(r"(\d+(?:[.,]\d+)?)\s*(mph|knots)?", str(value))
     found = [(float(number.replace(",", ".")), unit) for number, unit in texts]
     kph = {"mph": 1.609344, "knots": 1.852}

@@ -1,4 +1,4 @@
-"""Planners: each returns a path and, except for `Simple`, potentials that prove it shortest."""
+"""Planners, which return a shortest path and, except for `Simple`, potentials that prove it."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def ends(graph: Graph, source: Hashable, target: Hashable) -> tuple[int, int]:
     t = graph.node(target)
     if s == t:
         raise InputError(
-            f"source and target are the same node, {source!r}, and a path has at least one arc; "
-            "leave such pairs out"
+            "source and target must differ, because a path has at least one arc, but both are "
+            f"the same node, {source!r}; leave such pairs out"
         )
     return s, t
 
@@ -36,9 +36,9 @@ def ends(graph: Graph, source: Hashable, target: Hashable) -> tuple[int, int]:
 def shortest_arcs(
     graph: Graph, ordered: Array, source: int, target: int, ahead: Array = NOTHING
 ) -> tuple[Whole, Array]:
-    """Return the arcs of a shortest path, and the distances when the search reached the target.
+    """Return the arcs of a shortest path, and the distances that the search had found by then.
 
-    The costs are >= 0, in the order of `graph.forward`. `ahead` are the estimates of A*.
+    The costs are >= 0, in the order of `graph.forward`. `ahead` holds the estimates of A*.
     """
     start, far, arcs = graph.forward
     distance, via = search(start, far, ordered, source, target, ahead)
@@ -49,7 +49,7 @@ def shortest_arcs(
 
 
 def between(graph: Graph, source: int, target: int) -> tuple[Flags, Flags]:
-    """Return masks of the nodes that the source reaches and of those that reach the target.
+    """Return masks of the nodes that the source reaches, and of those that reach the target.
 
     Raise `NoPath` if no path leads from the source to the target.
     """
@@ -66,7 +66,7 @@ def _reached(along: Adjacency, root: int) -> Flags:
 
 
 def no_path(graph: Graph, source: int, target: int) -> NoPath:
-    """Return the error for a target to which no path leads."""
+    """Return the error that says that no path leads to the target."""
     why = ""
     if not (graph.tail == source).any():
         why = "; no arc leaves the source"
@@ -76,15 +76,17 @@ def no_path(graph: Graph, source: int, target: int) -> NoPath:
 
 
 Planner = Callable[[Graph, Array, int, int], Plan]
-"""A planner takes a graph, checked costs, and the indices of source and target."""
+"""The type of a planner, a function of a graph, checked costs, and the indices of source and
+target."""
 
 
 def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
-    """Return a shortest path by Dijkstra's algorithm, or Bellman and Ford's for costs below 0.
+    """Return a shortest path by Dijkstra's algorithm, or by Bellman–Ford if a cost is negative.
 
-    A negative cycle on the way from source to target raises a `NegativeCycle`; other cycles do no
-    harm. The sign is that of the exact sum of the costs in doubles. A cycle may be overlooked if
-    its cost is between 0 and −nodes² · 2⁻¹⁰¹ times the largest distance on it.
+    A negative cycle on a path from source to target raises a `NegativeCycle`. Other negative
+    cycles are ignored. A cycle is negative if the exact sum of its costs, as doubles, is negative.
+    A cycle may be overlooked if its cost is between 0 and −nodes² · 2⁻¹⁰¹ times the largest
+    distance on the cycle.
     """
     start, far, arcs = graph.forward
     if costs.min() >= 0.0:
@@ -106,11 +108,10 @@ def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
 
 
 def simple_if_needed(graph: Graph, costs: Array, source: int, target: int, negative: str) -> Plan:
-    """Return a shortest path for costs of any sign, over simple paths if negative="simple" requires
-    it.
+    """Return a shortest path for costs of any sign.
 
     If the costs around a cycle are negative and negative="simple", the result is a shortest path
-    among those that visit no node twice.
+    among the paths that visit no node twice.
     """
     c = arc_costs(graph, costs)
     try:
@@ -125,18 +126,20 @@ def simple_if_needed(graph: Graph, costs: Array, source: int, target: int, negat
 class Simple:
     """A planner of paths that visit no node twice, for costs of any sign.
 
-    HiGHS solves an integer program: a unit flow passes each node at most once, and ranks of nodes
-    rise along it, so that it has no separate cycle (Miller, Tucker & Zemlin, 1960). The problem is
-    NP-hard: if half of the costs are negative, 36 nodes can take minutes.
+    HiGHS solves an integer program. In it a unit flow passes each node at most once. Ranks of
+    nodes rise along the flow, so that the flow contains no separate cycle (Miller, Tucker &
+    Zemlin, 1960). The problem is NP-hard: if half of the costs are negative, a graph of 36 nodes
+    can take minutes.
 
-    Plans have no potentials. Their `Plan.claimed` is a lower bound of the least cost if the solver
-    is accurate to 1e-10 of the largest cost, which is subtracted from its bound.
+    The plans have no potentials. `Plan.claimed` is the solver's lower bound of the least cost,
+    lowered by 1e-10 of the largest cost. It is valid if the solver is accurate to this amount.
 
     Parameters
     ----------
     time_limit : float, optional
-        Seconds for a pair, > 0. After that the best path so far is returned with
-        ``complete=False``; in the worst case it is a path with the fewest arcs.
+        The seconds for each pair of nodes, > 0. When the time is over, the best path so far is
+        returned with ``complete=False``. If the solver has found no path, it is a path with the
+        fewest arcs.
     """
 
     time_limit: float | None = None
@@ -146,7 +149,7 @@ class Simple:
             positive("time_limit", self.time_limit)
 
     def __call__(self, graph: Graph, costs: Array, source: int, target: int) -> Plan:
-        """Return a path of least cost, for checked costs and the indices of two nodes."""
+        """Return a shortest path that visits no node twice, for checked costs and two indices."""
         reached, reaching = between(graph, source, target)
         inside = reached & reaching
         # No simple path enters its source, leaves its target, or passes a node off all ways.
@@ -164,7 +167,9 @@ class Simple:
         proved = False
         found = _solved(graph, kept, scaled, (source, target), self.time_limit)
         if found.status not in (0, 1):
-            raise InputError(f"HiGHS failed: {found.message} Round the costs, or drop small ones")
+            raise InputError(
+                f"HiGHS failed: {found.message} Round the costs, or set small costs to 0"
+            )
         if found.mip_dual_bound is not None:
             least = max(least, float(found.mip_dual_bound) - tolerance)
         # HiGHS may stop before it has a feasible point.
@@ -185,7 +190,7 @@ class Simple:
 def _solved(
     graph: Graph, kept: Whole, costs: Array, ends: tuple[int, int], seconds: float | None
 ) -> Any:
-    """Return SciPy's result, whose x has the flow on the arcs and the ranks of the nodes."""
+    """Solve the integer program. The `x` of SciPy's result holds flows on arcs, then node ranks."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import block_array, eye_array
 
@@ -211,7 +216,7 @@ def _solved(
 
 
 PLANNERS: dict[str, Planner] = {"auto": by_sign, "simple": Simple()}
-"""Planners by name."""
+"""The planners by name."""
 
 
 def shortest_path(
@@ -229,21 +234,23 @@ def shortest_path(
     costs : array of shape (E,)
         A finite number for each arc; `graph.costs` converts costs per site to arc costs.
     source, target : labels of nodes
-        Different.
+        The labels of the two nodes, which must be different.
     planner : {"auto", "simple"} or callable
-        ``"auto"`` is Dijkstra's algorithm if no cost is negative, and else Bellman and Ford's.
-        ``"simple"``, or `Simple` with a time limit, is exact over paths that visit no node twice,
-        even if cycles are negative. Its problem is NP-hard, and its plan has no potentials. A
-        function takes the graph, the costs and the indices of both nodes, and returns a `Plan`.
+        ``"auto"`` is Dijkstra's algorithm if no cost is negative, and otherwise the Bellman–Ford
+        algorithm. ``"simple"``, or `Simple` with a time limit, finds a shortest path among the
+        paths that visit no node twice, even if cycles are negative. This problem is NP-hard, and
+        the plan has no potentials. A user-defined planner is a function of the graph, the costs
+        and the indices of both nodes that returns a `Plan`.
 
     Raises
     ------
     NoPath
-        If no path leads to the target.
+        If no path leads from the source to the target.
     NegativeCycle
-        If costs are negative around a cycle between source and target; the error has the cycle.
+        If the costs around a cycle between source and target are negative. The error holds the
+        cycle.
     InputError
-        For costs that do not fit the graph.
+        If the costs do not fit the graph.
     """
     how = _planner(planner)
     c = arc_costs(graph, costs)
@@ -258,21 +265,22 @@ def shortest_paths(
 ) -> list[Plan]:
     """Return a shortest path for each pair of nodes, in the order of the pairs.
 
-    For costs >= 0, pairs that share a source (or a target, if there are fewer targets) share a
-    search of the whole graph. Searches run in parallel threads, whose number does not change plans.
-    If paths have the same cost, the other pairs may decide which path is taken.
+    For costs >= 0, pairs with the same source share one search of the whole graph. If there are
+    fewer targets than sources, pairs with the same target share a search instead. Searches run in
+    parallel threads, whose number does not change the plans. If several paths of a pair have the
+    same cost, the other pairs may influence which of these paths is returned.
 
     Parameters
     ----------
     graph, costs, planner
         As for `shortest_path`.
     pairs : iterable of (source, target)
-        Labels of nodes; not empty.
+        The pairs of node labels, at least one.
 
     Raises
     ------
     NoPath, NegativeCycle, InputError
-        As `shortest_path`; the message names the first pair that causes an error.
+        As in `shortest_path`. The message names the first pair that causes an error.
     """
     how = _planner(planner)
     c = arc_costs(graph, costs)
@@ -294,7 +302,7 @@ def shortest_paths(
 
 
 def _sharing(graph: Graph, costs: Array, pairs: list[tuple[int, int]]) -> dict[int, Plan]:
-    """Return the plans by the indices of their pairs, without the pairs that no path joins."""
+    """Return the plans of the pairs by index. Pairs that no path joins are left out."""
     sources, targets = zip(*pairs, strict=True)
     backward = len(set(targets)) < len(set(sources))
     groups: dict[int, list[int]] = defaultdict(list)
@@ -324,7 +332,7 @@ def _sharing(graph: Graph, costs: Array, pairs: list[tuple[int, int]]) -> dict[i
 
 
 def _around(graph: Graph, c: Array, via: Whole, node: int) -> InputError:
-    """Return a `NegativeCycle` with the cycle through the node that `relax` returned."""
+    """Return a `NegativeCycle` error with the cycle through the node that `relax` returned."""
     last = graph.forward.arcs[via[node]]
     before = trace(via, graph.forward.arcs, graph.tail, node, graph.tail[last])
     found = NegativeCycle(Path(graph, np.append(before, last)), c)

@@ -1,4 +1,4 @@
-"""A planned path with the potentials that prove it shortest, and the check of that proof."""
+"""Planned paths with potentials that prove them shortest, and the check of such a proof."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.kernels import worst_slack
 
 _LARGEST = 1e300
-"""The largest allowed cost. Sums of such costs stay finite, because memory limits the number of
-terms."""
+"""The largest absolute value of a cost. Sums of such costs stay finite, because memory limits the
+number of terms."""
 
 
 def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
-    """Return arc costs as finite doubles of shape (E,), or raise with the arc named."""
+    """Return arc costs as finite doubles of shape (E,), or raise an InputError that names an
+    arc.
+    """
     c = doubles("costs", costs)
     if c.shape != (graph.arcs,):
         raise InputError(
@@ -33,17 +35,17 @@ def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
         arc = int(np.argmin(np.abs(c) <= _LARGEST))
         raise InputError(
             f"the cost of {graph.arc_name(arc)} is {c[arc]:g}; costs must be finite and within "
-            f"±{_LARGEST:g}: leave out arcs that are closed, and divide all costs by one number"
+            f"±{_LARGEST:g}: leave out closed arcs, or divide all costs by the same number"
         )
     return c
 
 
 class NoPath(InputError):
-    """The error for a target that cannot be reached from the source."""
+    """The error that no path leads from the source to the target."""
 
 
 class NegativeCycle(InputError):
-    """The error for a cycle of negative cost, because of which no walk is shortest.
+    """The error that a cycle has negative cost, so that no shortest walk exists.
 
     Attributes
     ----------
@@ -69,7 +71,7 @@ class NegativeCycle(InputError):
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A path, its cost, and potentials that prove that no path is shorter.
+    """A path, its cost, and potentials that prove that no other path costs less.
 
     Attributes
     ----------
@@ -77,13 +79,13 @@ class Plan:
     costs : array of shape (E,)
         The costs for which the path was planned.
     potential : array of shape (nodes,)
-        π with π_head <= π_tail + c on every arc: no path costs less than π_target − π_source. It is
-        +inf at nodes that the source does not reach, and −inf at nodes that do not reach the
-        target. A plan of ``"simple"`` has None.
+        The potentials π, with π_head <= π_tail + c on every arc. They prove that no path costs
+        less than π_target − π_source. The potential is +inf at nodes that the source does not
+        reach, and −inf at nodes that do not reach the target. A plan of ``"simple"`` has None.
     planner : str
     claimed : float
-        Without potentials, a lower bound of the cost of a path that visits no node twice, which
-        rests on the solver. `check_plan` does not use it.
+        For a plan without potentials, the solver's lower bound of the cost of a path that visits
+        no node twice. `check_plan` does not use this bound.
     complete : bool
         False if a time limit ended the planner, so that the path may not be the best one.
     """
@@ -102,41 +104,43 @@ class Plan:
 
     @property
     def cost(self) -> float:
-        """The sum of costs along the path."""
+        """The sum of the plan's costs along its path."""
         return self.path.cost(self.costs)
 
 
 class PlanCheck(NamedTuple):
-    """The check of a plan: bounds of the least cost that its path and its potentials prove."""
+    """The result of checking a plan: bounds of the least cost that its path and potentials
+    prove.
+    """
 
     ok: bool
-    """Whether the bracket is as narrow as rounding allows."""
+    """Whether the bracket of the least cost is as narrow as rounding allows."""
     lower: float
-    """The proved bounds of the least cost of a path from source to target that visits no node
-    twice."""
+    """The proved lower and upper bounds of the least cost of a path from source to target that
+    visits no node twice."""
     upper: float
     reason: str
-    """The reason why the check failed; an empty string if `ok`."""
+    """The reason why the check failed, or an empty string if it succeeded."""
 
 
 def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
-    """Return the bracket of the least cost that a plan's path and potentials prove.
+    """Check a plan: return the bracket of the least cost that its path and potentials prove.
 
-    The planner is not trusted: this function sums the costs of the path, and checks the inequality
-    of each arc. If rounding violates an inequality by a little, a path gains at most that much on
-    each of its at most nodes − 1 arcs, and the bound is lowered accordingly. A bound that is not
-    lowered holds also for walks that visit nodes twice.
+    The planner is not trusted. This function sums the costs of the path, and checks the inequality
+    of the potentials on each arc. If rounding violates an inequality by a small amount, a path may
+    gain this amount on each of its at most nodes − 1 arcs, and the lower bound is reduced
+    accordingly. A bound that was not reduced also holds for walks that visit nodes twice.
 
     Parameters
     ----------
     plan : Plan
     costs : array of shape (E,), optional
-        The costs of the check; by default those of the plan.
+        The costs for which the plan is checked. The default is the costs of the plan.
 
     Returns
     -------
     PlanCheck
-        `ok` if rounding explains upper − lower.
+        The bracket. `PlanCheck.ok` is true if rounding explains upper − lower.
     """
     graph = plan.path.graph
     c = arc_costs(graph, plan.costs if costs is None else costs)
@@ -174,10 +178,10 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
 
 
 def _below(difference: float, worst: float, size: float, nodes: int) -> float:
-    """Return a lower bound of the cost of every path of at most nodes − 1 arcs.
+    """Return a lower bound of the cost of every path with at most nodes − 1 arcs.
 
-    The difference is π_target − π_source, rounded once. The other numbers come from `worst_slack`:
-    each slack is wrong by at most three roundings of numbers up to 3 · size.
+    `difference` is π_target − π_source, rounded once. `worst` and `size` come from `worst_slack`.
+    Each slack is wrong by at most three roundings of numbers up to 3 · size.
     """
     # A slack that is positive beyond rounding needs no allowance.
     each = min(worst, 0.0) - 8.0 * UNIT * size if worst < math.inf else 0.0

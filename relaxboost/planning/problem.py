@@ -1,4 +1,4 @@
-"""The problem of learning linear costs, min over w of Ω(w) + R(w): values, cuts, lower bounds."""
+"""The problem of learning linear costs, min over w of Ω(w) + R(w), with values, cuts and bounds."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from relaxboost.solvers.bundle.cuts import Cut, Cuts
 from relaxboost.solvers.bundle.master import Feasible
 
 GROUPS = 16
-"""The number of groups of demonstrations. Each group has cutting planes for its part of R: more
-groups make the model more accurate, and its programs larger."""
+"""The number of groups of demonstrations. Each group has its own cutting planes for its part of R.
+More groups make the model more accurate, but also make the programs of the bundle method larger."""
 
 
 class FitPoint(NamedTuple):
@@ -33,54 +33,56 @@ class FitPoint(NamedTuple):
 
     w: Array
     value: float
-    """Ω(w) + R(w)."""
+    """The value of the objective, Ω(w) + R(w)."""
     bound: float
-    """An upper bound of the exact value, proved by potentials; nan unless a proof was requested."""
+    """An upper bound of the exact value of the objective, proved by potentials. The value is nan
+    unless a proof was requested."""
     cuts: Cuts
-    """The cuts: for each group of demonstrations an affine function that is below the group's part
-    of R, and equal to it at w."""
+    """The cuts, one for each group of demonstrations. A cut is an affine function that is below
+    the group's part of R, and equal to it at w."""
     plans: AugmentedPlans
     """The loss-augmented plan for each demonstration."""
 
 
 class Problem:
-    """The problem that `fit` minimises: Ω(s w) + Σ weight R_i(B X w), over the weights w.
+    """The problem that `fit` solves: minimise Ω(s w) + Σ weight R_i(B X w) over the weights w.
 
-    w has a weight for each of d features, R_i is the margin loss of demonstration i, and the
-    product s w is taken entry by entry.
+    w holds a weight for each of d features. R_i is the margin loss of demonstration i, and B X are
+    the features of the arcs. The product of the scale s and w is taken entry by entry.
 
     Parameters
     ----------
     tasks : sequence of Task
-        Their graphs have the same features.
+        The tasks to learn from. Their graphs have the same features.
     regulariser : Regulariser
-        Ω. By default it is a `Ridge` whose strength `fit` chooses if `nonnegative`, and else
-        `Ridge()`.
+        The regulariser Ω. By default, if `nonnegative`, it is a `Ridge` whose strength `fit`
+        chooses, and otherwise `Ridge()`.
     nonnegative : bool
-        Whether w >= 0. Features must then be >= 0 too, so that costs are.
+        Whether the weights are restricted to w >= 0. Features must then be >= 0 too, so that costs
+        are >= 0.
     negative : {"exact", "simple", "relaxed"}
         The treatment of costs that are negative when the loss is subtracted; see `Oracle`.
     scale : {"rms", "none"}
-        With ``"rms"`` s_j is the root mean square of feature j over the arcs of all graphs, or 1 if
-        that is 0. The best costs then do not depend on the units of features. Features are not
-        centred: paths have different numbers of arcs, so that a constant on every arc may change
-        which path is shortest. With ``"none"`` s is 1.
+        With ``"rms"``, s_j is the root mean square of feature j over the arcs of all graphs, or 1
+        for a feature that is 0. The optimal costs then do not depend on the units of features.
+        Features are not centred, because paths have different numbers of arcs, and a constant on
+        every arc may change which path is shortest. With ``"none"``, s is 1.
 
     Attributes
     ----------
     scale : array of shape (d,)
         s.
     chooses : bool
-        Whether `fit` chooses the strength.
+        Whether `fit` chooses the strength of the regulariser.
     floors : array of shape (groups,)
-        A lower bound <= 0 of the part of R of each group of demonstrations. It is 0 unless the
-        rounded gains of a loss add up to less than 0 over a demonstration.
+        A lower bound <= 0 of each group's part of R. The bound is 0 unless, because of rounding,
+        the loss of a demonstration itself is below 0.
 
     Raises
     ------
     InputError
-        For an empty list of tasks, for graphs with different features, and with `nonnegative` for
-        features below 0; the message names the arc.
+        If the list of tasks is empty, if graphs have different features, or if a feature is below
+        0 with `nonnegative`. The message then names the arc.
     """
 
     def __init__(
@@ -98,7 +100,7 @@ class Problem:
         self.regulariser = Ridge() if regulariser is None else regulariser
         if not isinstance(self.regulariser, Regulariser):
             raise InputError(
-                f"regulariser must be an object such as Ridge(1e-2), got {regulariser!r}"
+                f"regulariser must be a Regulariser object such as Ridge(1e-2), got {regulariser!r}"
             )
         self.nonnegative = bool(nonnegative)
         self.chooses = regulariser is None and self.nonnegative
@@ -128,7 +130,7 @@ class Problem:
     def changed(
         self, tasks: Sequence[Task] | None = None, regulariser: Regulariser | None = None
     ) -> Problem:
-        """Return a copy with the same `scale`, for other tasks or with another regulariser."""
+        """Return a copy with the same `scale`, but for other tasks or with another regulariser."""
         made = copy(self)
         if regulariser is not None:
             made.regulariser = regulariser
@@ -160,29 +162,31 @@ class Problem:
 
     @property
     def tight(self) -> bool:
-        """Whether R is the loss for all w; with negative="relaxed" it may be an upper bound."""
+        """Whether R is the exact loss for all w. With negative="relaxed" R may be an upper
+        bound.
+        """
         return self.oracle.negative != "relaxed" or self.never_negative
 
     @property
     def never_negative(self) -> bool:
-        """Whether costs minus gains are >= 0 for every w."""
+        """Whether costs minus the gains of the losses are >= 0 for every w of the domain."""
         return self.nonnegative and all((x.gains.values <= 0.0).all() for x in self.oracle.rows)
 
     def weights(self, w: ArrayLike) -> Array:
-        """Return w as an array, or raise if it is outside the domain."""
+        """Return w as an array, or raise an InputError if w is outside the domain."""
         weights = np.array(w, dtype=np.float64)
         if weights.shape != (self.d,) or not np.isfinite(weights).all():
-            raise InputError(f"w needs {self.d} finite entries, one per feature, got {w!r}")
+            raise InputError(f"w must have {self.d} finite entries, one per feature, got {w!r}")
         if self.nonnegative and (weights < 0.0).any():
             j = int(weights.argmin())
             raise InputError(
-                f"w has {weights[j]:g} for feature {self.names[j]!r}, and this problem has w >= 0; "
-                "set it to 0, or give nonnegative=False"
+                f"w must be >= 0, but has {weights[j]:g} for feature {self.names[j]!r}; set it to "
+                "0, or give nonnegative=False"
             )
         return weights
 
     def project(self, w: Array) -> Array:
-        """Return the point of the domain that is nearest to w, by the distance of s w.
+        """Return the point of the domain that is nearest to w, measured by the distance of s w.
 
         The weight of a feature that is 0 on every arc becomes 0.
         """
@@ -205,16 +209,16 @@ class Problem:
         return [features @ weights for features in self.arc_features]
 
     def at(self, w: ArrayLike, prove: bool = False, *, clock: Clock | None = None) -> FitPoint:
-        """Return the value, the cuts and the plans at w.
+        """Return the value of the objective, the cuts and the plans at w.
 
         Parameters
         ----------
         w : array of shape (d,)
-            At least 0 if `nonnegative`.
+            The weights, which must be >= 0 if `nonnegative`.
         prove : bool
-            Whether the potentials of the plans have to prove an upper bound.
+            Whether to compute an upper bound from the potentials of the plans.
         clock : Clock, optional
-            See `Oracle.evaluate`.
+            The time limit; see `Oracle.evaluate`.
         """
         weights = self.weights(w)
         # A single pass over the demonstrations gives value, cuts and plans.
@@ -228,14 +232,16 @@ class Problem:
         return FitPoint(weights, size + found.value, bound, self._cuts(found), found)
 
     def revalued(self, point: FitPoint) -> FitPoint:
-        """Return the point with the value for this problem's regulariser; the losses are reused."""
+        """Return the point with its value for this problem's regulariser. The losses are reused."""
         size = self.regulariser.value(self.scale * point.w)
         return point._replace(value=size + point.plans.value)
 
     def _cuts(self, found: AugmentedPlans) -> Cuts:
-        """Return the cut Σ weight · (ℓ_i + <f_demonstrated − f_taken, w>) of each group.
+        """Return the cut Σ weight · (ℓ_i + <f_shown − f_taken, w>) of each group of
+        demonstrations.
 
-        R_i >= ℓ_i + <., w> holds for every path that is taken.
+        The vectors f are the sums of the features along the demonstration and along the plan. The
+        cut is a lower bound, because R_i >= ℓ_i + <f_shown − f_taken, w> for every path taken.
         """
         functions = PlanFunctions(self.arc_features)
         for row, answer, own in zip(self.oracle.rows, found.each, self.least, strict=True):
@@ -247,10 +253,10 @@ class Problem:
         return functions.combined(self.rates)
 
     def _above(self, found: AugmentedPlans, w: Array) -> float:
-        """Return an upper bound of R at exact costs, from plans for costs that were rounded.
+        """Return an upper bound of R at exact costs, given plans for rounded costs.
 
-        The bound adds the rounding errors of the arc costs of a demonstration and of a best plan,
-        which takes no arc twice.
+        The bound adds the rounding errors of the arc costs of each demonstration and of an optimal
+        plan, which takes no arc twice.
         """
         γ = 2.0 * roundoff(self.d + 2)
         wrong = [γ * (np.abs(x) @ np.abs(w)) for x in self.arc_features]
@@ -265,10 +271,10 @@ class Problem:
         return float(self.oracle.weights @ bounds) * (1.0 + 2.0 * roundoff(bounds.size + 6))
 
     def lower(self, cut: Cut) -> float:
-        """Return the lower bound a − Ω*(−G/s) of the least value, for a cut a + <G, w>.
+        """Return the lower bound a − Ω*(−G/s) of the least objective, for a cut a + <G, w>.
 
-        If Ω* is infinite there, the cut is mixed with floor <= R until it is finite. The rounding
-        errors of the cut and of this function are subtracted.
+        If Ω* is infinite at this point, the cut is averaged with the constant lower bound of R
+        until Ω* is finite. The rounding errors of the cut and of this function are subtracted.
         """
         v = -cut.slope
         # The slope moves in the direction that lowers the bound.
@@ -287,7 +293,7 @@ class Problem:
 
 
 def zero_features(graphs: Sequence[Graph]) -> str:
-    """Return a sentence about the features that are 0 everywhere, or an empty text."""
+    """Return a sentence about the features that are 0 on every arc, or an empty text."""
     used = np.any([graph.features.any(axis=0) for graph in graphs], axis=0)
     names = [name for name, is_used in zip(graphs[0].names, used, strict=True) if not is_used]
     if not names:
@@ -319,5 +325,5 @@ def _check_sign(graph: Graph) -> None:
         raise InputError(
             f"feature {graph.names[column]!r} of {graph.arc_name(arc)} is "
             f"{graph.arc_features[arc, column]:g}, which makes costs negative; shift it to >= 0, "
-            "split it into its positive and negative parts, or give nonnegative=False"
+            "split it into a positive and a negative part, or give nonnegative=False"
         )

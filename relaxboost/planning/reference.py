@@ -1,4 +1,4 @@
-"""The whole learning problem as a single convex program for a general solver, and its bracket."""
+"""The learning problem as a single convex program for a general solver, with a bracket."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ from relaxboost.solvers.bundle.cuts import Cut
 from relaxboost.solvers.external import SOLVERS, check_solver
 
 LARGEST = 200_000
-"""The largest number of arc inequalities, over all demonstrations, that `reference` accepts."""
+"""The largest number of arc inequalities that `reference` accepts, summed over the
+demonstrations."""
 
 
 def reference(
@@ -39,33 +40,33 @@ def reference(
 ) -> Fit:
     """Solve a small learning problem as a single convex program, and bracket its least value.
 
-    A shortest path is a linear program. Its dual has node potentials π with
-    π_head <= π_tail + c − gain on each arc, which turns R_i <= ξ_i into linear inequalities. The
-    solver's w is evaluated by planning, for the upper bound. The multipliers of the arc
-    inequalities are a flow for each demonstration, which is decomposed into paths. The paths make a
-    cut, for the lower bound. Nothing else of the solver's answer is trusted.
+    A shortest path is a linear program. Its dual has node potentials π with π_head <= π_tail + c −
+    gain on each arc, which turns R_i <= ξ_i into linear inequalities. The upper bound is the
+    objective at the solver's w, evaluated by planning. The lower bound comes from the multipliers
+    of the arc inequalities. They form a flow for each demonstration, which is decomposed into
+    paths, and the paths define a cut. No other part of the solver's result is trusted.
 
     Parameters
     ----------
     tasks, regulariser
-        See `fit`; the default regulariser is `Ridge()`. For ``negative="exact"`` the least value is
-        over the w without negative cycles, a convex set. `fit` raises `NegativeCycle` if it
-        evaluates another w. For ``negative="relaxed"`` each arc has a variable more: the gain of
-        taking the arc for free. ``negative="simple"`` has no such program if a cost minus its gain
-        can be negative.
+        See `fit`. The default regulariser is `Ridge()`. For ``negative="exact"`` the objective is
+        minimised over the convex set of all w without negative cycles, whereas `fit` raises
+        `NegativeCycle` if it evaluates a w with a negative cycle. For ``negative="relaxed"`` each
+        arc has one more variable: the gain of taking the arc for free. For ``negative="simple"``
+        there is no such program if a cost minus its gain can be negative.
     solver : str, optional
-        A solver that cvxpy knows; by default CLARABEL.
+        The name of a solver that cvxpy supports. The default is CLARABEL.
 
     Returns
     -------
     Fit
-        With a single round; its status is the solver's.
+        The result, with a single round and the status of the solver.
 
     Raises
     ------
     InputError
-        For more than `LARGEST` arcs times demonstrations, for negative="simple" if costs may be
-        negative, and for solvers that are not installed or find nothing.
+        If arcs times demonstrations are more than `LARGEST`, if costs may be negative for
+        negative="simple", or if the solver is not installed or finds no solution.
 
     References
     ----------
@@ -97,8 +98,8 @@ def reference(
         break
     if best is None:
         raise InputError(
-            f"{name} found no w without negative cycles ({status}); there may be none: "
-            'negative="relaxed" has a finite loss for every w'
+            f"{name} found no w without negative cycles ({status}), and perhaps there is none; use "
+            'negative="relaxed", which has a finite loss for every w'
         )
     record = FitRecord(1, best.value, lower, best.value, clock.seconds)
     return bracketed(problem, best, lower, status, f"reference ({name})", (record,), clock)
@@ -107,10 +108,10 @@ def reference(
 def program(problem: Problem) -> Any:
     """Return the convex program of a problem as an unsolved `cvxpy.Problem`.
 
-    Its variables are named w (d,), potentials, slack (an R_i for each demonstration) and, for
-    negative="relaxed", free (the gain of each arc that is taken for free). Each demonstration has
-    potentials for the nodes on the way from source to target, without the source, where the
-    potential is 0.
+    The variables of the program are ``w``, shape (d,), ``potentials``, and ``slack``, which is R_i
+    for each demonstration. For negative="relaxed" there is also ``free``, the gain of each arc
+    that is taken for free. Each demonstration has potentials for the nodes on paths from source to
+    target. The potential of the source is 0 and is no variable.
 
     Raises
     ------
@@ -118,7 +119,7 @@ def program(problem: Problem) -> Any:
         As for `reference`.
     """
     if not isinstance(problem, Problem):
-        raise InputError(f"program needs a planning.Problem, got {type(problem).__name__}")
+        raise InputError(f"program takes a planning.Problem, got {type(problem).__name__}")
     _check(problem)
     return _Program(problem, 0.0).program
 
@@ -128,28 +129,28 @@ def _check(problem: Problem) -> None:
     size = sum(oracle.graphs[row.graph].arcs for row in oracle.rows)
     if size > LARGEST:
         raise InputError(
-            f"{len(oracle.rows)} demonstrations have {size:,} arc inequalities, and reference "
-            f"takes {LARGEST:,}; use fit, which plans instead"
+            f"{len(oracle.rows)} demonstrations have {size:,} arc inequalities, but reference "
+            f"takes at most {LARGEST:,}; use fit, which plans instead"
         )
     if oracle.negative == "simple" and not problem.never_negative:
         raise InputError(
-            'paths that visit no node twice (negative="simple") are no linear program if costs may '
-            'be negative; use negative="relaxed", or fit'
+            'reference cannot solve negative="simple" if costs may be negative, because paths that '
+            'visit no node twice are then no linear program; use negative="relaxed", or fit'
         )
 
 
 class _Part(NamedTuple):
-    """The inequalities of one demonstration in the convex program."""
+    """The arc inequalities of one demonstration in the convex program."""
 
     row: Demonstration
     arcs: Whole
-    """The arcs on a way from source to target, or all arcs if some may be free."""
+    """The arcs on paths from source to target, or all arcs if arcs may be taken for free."""
     at: slice
-    """The positions of these inequalities among the inequalities of all demonstrations."""
+    """The positions of this demonstration's inequalities among those of all demonstrations."""
 
 
 class _Program:
-    """The convex program of a problem, and the cut that the solver's multipliers give."""
+    """The convex program of a problem, and the cut that follows from the solver's multipliers."""
 
     def __init__(self, problem: Problem, inside: float) -> None:
         self.problem = problem
@@ -180,13 +181,14 @@ class _Program:
         self.program = cp.Problem(cp.Minimize(penalty + p @ slack), rules)
 
     def cut(self, around: bool) -> Cut:
-        """Return the cut that the multipliers of the arc inequalities make, from real paths.
+        """Return the cut that follows from the multipliers of the arc inequalities.
 
-        A demonstration's flow of amount ρ gives ρ R_i >= Σ θ (ℓ + <., w>) over its paths of
-        amounts θ, if ρ <= weight. If planning is exact, cycles may count too (`around`), because no
-        cost around them is negative where R is finite. They help if they keep w in its domain, and
-        do harm if they are rounding errors. If planning is relaxed, arcs that are free count, each
-        with the amount of ρ that paths leave.
+        The multipliers are a flow for each demonstration. If its amount is ρ <= weight, then ρ
+        R_i >= Σ θ (ℓ + <f_shown − f_path, w>), summed over the paths of the flow, with their
+        amounts θ and features f. If planning is exact, `around` adds the cycles of the flow,
+        because no cost around a cycle is negative where R is finite. Cycles help if they keep w in
+        its domain, and harm if they are rounding errors. If planning is relaxed, arcs that are
+        taken for free are added, each with the part of ρ that paths leave.
         """
         functions = PlanFunctions(self.problem.arc_features)
         rates = []
@@ -234,7 +236,7 @@ def _multipliers(constraint: Any) -> Array:
 
 
 def _incidence(problem: Problem) -> tuple[Any, list[int], list[_Part]]:
-    """Return the matrix of π_head − π_tail, the index of each π_target, and a list of `_Part`."""
+    """Return the matrix of π_head − π_tail, the index of each π_target, and the list of parts."""
     blocks = []
     parts = []
     targets = []
@@ -258,7 +260,7 @@ def _incidence(problem: Problem) -> tuple[Any, list[int], list[_Part]]:
 
 
 def _solve(program: _Program, name: str) -> str:
-    """Solve the program with the named solver, and return the status that it reports."""
+    """Solve the convex program with the named solver, and return the solver's status."""
     with warnings.catch_warnings():
         # The warning "Solution may be inaccurate" says less than the bracket.
         warnings.simplefilter("ignore", UserWarning)
@@ -270,17 +272,18 @@ def _solve(program: _Program, name: str) -> str:
 
 
 Amounts = list[tuple[Whole, float]]
-"""Paths or cycles. Each is a pair of its arcs, in order, and the amount of flow along them."""
+"""The type of a list of paths or cycles. Each entry has the arcs, in order, and the amount of flow
+along these arcs."""
 
 
 def paths_and_cycles(
     graph: Graph, arcs: Whole, flow: Array, source: int, target: int
 ) -> tuple[Amounts, Amounts]:
-    """Return paths from source to target that visit no node twice, cycles, and their amounts.
+    """Decompose a flow into paths from source to target that visit no node twice, and cycles.
 
-    Their sum is at most the flow on every arc, up to rounding. The flow may come from a solver and
-    be balanced only approximately; parts that lead nowhere are dropped. `arcs` are the arcs with a
-    flow.
+    The amounts of the paths and cycles sum to at most the flow on every arc, up to rounding. The
+    flow may come from a solver and be only approximately balanced. Parts of the flow that end at
+    other nodes are dropped. `arcs` are the arcs that have a flow.
     """
     tail, head = graph.tail, graph.head
     left = np.zeros(graph.arcs)

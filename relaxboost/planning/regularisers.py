@@ -1,4 +1,6 @@
-"""Regularisers of linear costs: penalties of the weights w or sets for w, with conjugates."""
+"""Regularisers of linear costs: penalties of the weights w, or sets for w, with their
+conjugates.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from relaxboost._core.registry import Registry
 
 
 class Form(NamedTuple):
-    """The coefficients of a `Regulariser` and the radius of its l1 ball; each number is >= 0."""
+    """The coefficients of a `Regulariser`, and the radius of its l1 ball. All of these are >= 0."""
 
     square: float = 0.0
     absolute: float = 0.0
@@ -31,8 +33,9 @@ class Regulariser(ABC):
     The conjugate Ω*(v) = sup over w of <v, w> − Ω(w) turns a cut a + <G, w> <= R(w) into the lower
     bound a − Ω*(−G) of min Ω + R.
 
-    A user-defined regulariser is a subclass with a `form`. The fields of a dataclass must be
-    numbers > 0. A subclass with a `name` enters `REGULARISERS`, and the command line accepts it.
+    A user-defined regulariser is a subclass that defines `form`. If it is a dataclass, its fields
+    must be numbers > 0. A subclass with a `name` is added to `REGULARISERS`, and the command line
+    then accepts the name.
     """
 
     name: ClassVar[str] = ""
@@ -40,7 +43,7 @@ class Regulariser(ABC):
     @property
     @abstractmethod
     def form(self) -> Form:
-        """The coefficients of Ω and the radius of its ball."""
+        """The coefficients of Ω, and the radius of the l1 ball outside which Ω is infinite."""
 
     def __init_subclass__(cls) -> None:
         REGULARISERS.add(cls)
@@ -50,7 +53,9 @@ class Regulariser(ABC):
             positive(name, size)
 
     def value(self, w: Array) -> float:
-        """Return the value Ω(w), which is inf outside the ball; `project` returns points inside."""
+        """Return the value Ω(w), which is inf outside the ball. `project` returns points inside
+        it.
+        """
         square, absolute, radius = self.form
         if radius < math.inf and math.fsum(np.abs(w).tolist()) > radius:
             return math.inf
@@ -60,8 +65,9 @@ class Regulariser(ABC):
     def conjugate(self, v: Array, nonnegative: bool) -> float:
         """Return the conjugate Ω*(v), which is inf outside the domain of Ω*.
 
-        With a ball, Ω* is the least value over μ >= 0 of radius · μ plus the conjugate of the rest
-        with absolute + μ. Every μ gives an upper bound of Ω*, also one that rounding moved.
+        If Ω has a ball, Ω*(v) is the minimum over μ >= 0 of radius · μ + Ω₁*(v), where Ω₁ is Ω
+        without the ball and with the coefficient absolute + μ. Every μ, also a rounded one, gives
+        an upper bound of Ω*(v).
         """
         square, absolute, radius = self.form
         over = np.maximum(_size(v, nonnegative) - absolute, 0.0)
@@ -75,7 +81,7 @@ class Regulariser(ABC):
         return (radius * μ if μ else 0.0) + (_half_square(over, 1.0, square) if square else 0.0)
 
     def reach(self, v: Array, nonnegative: bool) -> float:
-        """Return the largest s in [0, 1] with Ω*(s v) < inf."""
+        """Return the largest factor s in [0, 1] with Ω*(s v) < inf."""
         square, absolute, radius = self.form
         largest = float(_size(v, nonnegative).max())
         if square > 0.0 or radius < math.inf or largest <= absolute:
@@ -84,7 +90,7 @@ class Regulariser(ABC):
         return absolute / largest * (1.0 - 1e-15)
 
     def expression(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return Ω as a cvxpy expression of w, and constraints."""
+        """Return Ω(w) as a cvxpy expression of w, and the constraints on w."""
         square, absolute, radius = self.form
         size = square / 2.0 * cp.sum_squares(w) if square > 0.0 else cp.Constant(0.0)
         # A radius of inf is no constraint.
@@ -92,7 +98,7 @@ class Regulariser(ABC):
         return size + absolute * cp.norm1(w), rules
 
     def project(self, w: Array, nonnegative: bool) -> Array:
-        """Return a point of the domain near w: the nearest point, up to a few roundings."""
+        """Return the projection of w to the domain: the nearest point, up to a few roundings."""
         w = np.maximum(w, 0.0) if nonnegative else w
         radius = self.form.radius
         size = np.abs(w)
@@ -105,7 +111,7 @@ class Regulariser(ABC):
 
 
 REGULARISERS: Registry[Regulariser] = Registry("regulariser")
-"""Regularisers by name."""
+"""The registry of regularisers, with their classes by name."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +121,7 @@ class Ridge(Regulariser):
     Parameters
     ----------
     strength : float
-        Above 0.
+        The factor of the penalty, > 0.
     """
 
     strength: float = 1e-2
@@ -134,7 +140,7 @@ class Lasso(Regulariser):
     Parameters
     ----------
     strength : float
-        Above 0.
+        The factor of the penalty, > 0.
     """
 
     strength: float = 1e-2
@@ -148,12 +154,12 @@ class Lasso(Regulariser):
 
 @dataclass(frozen=True)
 class L1Radius(Regulariser):
-    """The regulariser with Ω(w) = 0 for ‖w‖₁ <= radius and Ω(w) = inf elsewhere.
+    """The indicator of the l1 ball: Ω(w) = 0 for ‖w‖₁ <= radius, and Ω(w) = inf otherwise.
 
     Parameters
     ----------
     radius : float
-        Above 0.
+        The radius of the ball, > 0.
     """
 
     radius: float = 1.0
@@ -166,9 +172,9 @@ class L1Radius(Regulariser):
 
 
 def _half_square(v: Array, times: float, over: float) -> float:
-    """Return times · ‖v‖²/(2 over), where squares may leave the range of doubles.
+    """Return `times` · ‖v‖²/(2 · `over`), even if ‖v‖² overflows or underflows.
 
-    Powers of two are factored out first, because the product may be a double even if ‖v‖² is not.
+    Powers of two are factored out first, because the result may be a double even if ‖v‖² is not.
     """
     # After this scaling the largest square is between 1/4 and 1.
     exponent = math.frexp(float(np.abs(v).max()))[1]
@@ -184,7 +190,8 @@ def _size(v: Array, nonnegative: bool) -> Array:
 def _height(size: Array, radius: float) -> float:
     """Return the largest size minus the threshold θ for which Σ (size − θ)₊ equals the radius.
 
-    Only differences from the largest size enter, because the sizes may be far above the radius.
+    This is the step of a projection to the l1 ball. Only differences from the largest size are
+    computed, because the sizes may be far above the radius.
     """
     less = np.sort(size.max() - size)
     kept = (radius + np.cumsum(less)) / np.arange(1, less.size + 1)

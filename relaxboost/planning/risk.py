@@ -1,4 +1,4 @@
-"""The margin loss as a functional of site costs, for functional gradient boosting."""
+"""The margin loss as a functional of the costs per site, for functional gradient boosting."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ LINKS = ("additive", "exponential")
 
 @dataclass(frozen=True)
 class Linear:
-    """Linear costs X w without the tasks of their fit, which serve as the base of boosted costs."""
+    """Linear costs X w without the tasks of their fit, which are the base of boosted costs."""
 
     w: tuple[float, ...]
     names: tuple[str, ...]
     floor: float = 0.0
-    """The floor of the costs: the exponential link raises lower costs to it."""
+    """The least cost. With the exponential link, lower costs are raised to this value."""
 
     def __call__(self, graph: Graph) -> Array:
-        """Return the costs of a graph's sites, shape (S,)."""
+        """Return the linear costs of a graph's sites, shape (S,)."""
         made: Array = features_by_name(graph, self.names) @ np.array(self.w)
         return np.maximum(made, self.floor) if self.floor else made
 
@@ -40,26 +40,28 @@ class Linear:
 class PlanningLoss(Loss):
     """The maximum-margin planning loss of costs C per site, a `Loss` for `functional.boost`.
 
-    R[C] = Σ weight R_i(B C) + (strength/2)‖F‖², over demonstrations i. B C are the costs of the
-    arcs, and F is the function that is boosted. The targets are tasks. `PlanningRisk.features` has
-    the different rows of X: sites with equal features share a row, and an entry of F.
+    The loss is R[C] = Σ weight R_i(B C) + (strength/2)‖F‖², summed over the demonstrations i. B C
+    are the costs of the arcs, and F is the function that is boosted. The targets of boosting are
+    tasks. Sites with equal features share a row of `PlanningRisk.features` and an entry of F.
 
     Parameters
     ----------
     link : {"exponential", "additive"}
-        With ``"exponential"`` C = base · exp(F): costs are positive, and the loss is not convex in
-        F. The weak learner gets the gradient of R at C, as in LEARCH. With ``"additive"``
-        C = base + F: the loss is convex in F and the theorems hold, but costs may be negative.
+        With ``"exponential"``, C = base · exp(F). Costs are positive, and the loss is not convex
+        in F. The weak learner fits the gradient of R in C, as in LEARCH. With ``"additive"``,
+        C = base + F. The loss is convex in F and the theorems of convergence hold, but costs may
+        be negative.
     base : float, linear costs or callable, optional
-        The costs per site at F = 0. They are finite, and > 0 for the exponential link. Linear costs
-        are a `Fit` or a `LinearModel`. A function makes costs of shape (S,) from a graph. By
-        default `planning.boost` starts from the linear costs that `fit` learns from its tasks, and
-        `bind` from 1.
+        The costs per site at F = 0. They are finite, and > 0 for the exponential link. Linear
+        costs are a `Fit` or a `LinearModel`. A function returns the costs of a graph, shape (S,).
+        By default `planning.boost` uses the linear costs that `fit` learns from its tasks, and
+        `bind` uses 1.
     negative : {"relaxed", "exact", "simple"}
-        See `Oracle`. With ``"relaxed"`` R is a convex upper bound of the loss, equal to it if no
-        loss-augmented cost is negative.
+        The treatment of negative costs minus losses; see `Oracle`. With ``"relaxed"`` R is a
+        convex upper bound of the loss, and equals the loss if no cost minus loss is negative.
     strength : float
-        At least 0, for the additive link only; it makes R strongly convex.
+        The strength of the quadratic penalty, >= 0, which makes R strongly convex. Only the
+        additive link has a strength.
 
     References
     ----------
@@ -96,12 +98,15 @@ class PlanningLoss(Loss):
         elif self.base is not None and not callable(self.base):
             object.__setattr__(self, "base", positive("base", np.asarray(self.base).item()))
         if self.strength and self.link == "exponential":
-            raise InputError("only the additive link has a strength; leave strength out")
+            raise InputError(
+                "strength must be 0 for the exponential link, because only the additive link has "
+                "a strength; leave strength out"
+            )
         if self.strength:
             positive("strength", self.strength)
 
     def start(self, graph: Graph) -> Array:
-        """Return the costs of a graph's sites at F = 0, shape (S,)."""
+        """Return the base costs of a graph's sites, shape (S,), which hold at F = 0."""
         base = 1.0 if self.base is None else self.base
         made = np.array(base(graph) if callable(base) else base, dtype=np.float64)
         if made.ndim == 0:
@@ -114,39 +119,44 @@ class PlanningLoss(Loss):
         if self.link == "exponential" and not (made > 0.0).all():
             site = int(made.argmin())
             raise InputError(
-                f"base must give costs > 0 for the exponential link, and site {site} of {graph} "
+                f"base must give costs > 0 for the exponential link, but site {site} of {graph} "
                 f'has {made[site]:g}; raise it, give PlanningLoss("additive"), or take a number'
             )
         return made
 
     def linked(self, start: Array, F: Array) -> Array:
-        """Return the costs of the sites, shape (S,), for their costs at F = 0 and the values F."""
+        """Return the costs of sites, shape (S,), from their base costs and the values of F."""
         made: Array = start * np.exp(F) if self.link == "exponential" else start + F
         return made
 
     def bind(
         self, y: Any, weights: Any = None, *, groups: Any = None, classes: Any = None
     ) -> PlanningRisk:
-        """Return the risk on tasks.
+        """Return the loss of some tasks, as a function of the boosted function F.
 
         Parameters
         ----------
         y : sequence of Task
         weights : array of shape (S,), optional
-            The weights > 0 of the sites in the L² geometry of the descent, by default equal. They
-            do not change the loss; tasks have their own weights. With equal weights a weak learner
-            fits mostly the many sites off all paths, so that `planning.boost` takes
-            `PlanningRisk.visited`.
+            The weights > 0 of the sites in the L² norm of the functional gradient descent. By
+            default they are equal. They do not change the loss, because tasks have their own
+            weights. With equal weights a weak learner mostly fits the many sites off all paths, so
+            that `planning.boost` uses the weights of `PlanningRisk.visited`.
         groups, classes
             Not used in planning.
         """
         if groups is not None:
-            raise InputError("groups are for ranking; here the targets are tasks")
+            raise InputError(
+                "groups belong to ranking losses, and the targets of this loss are tasks; leave "
+                "groups out"
+            )
         return PlanningRisk(self, y, weights)
 
 
 class PlanningRisk(Risk):
-    """The margin loss R of some tasks as a function of F; see `PlanningLoss`."""
+    """The margin loss R of some tasks as a function of the boosted function F; see
+    `PlanningLoss`.
+    """
 
     closed_form = False
 
@@ -162,14 +172,14 @@ class PlanningRisk(Risk):
         p = Empirical(self.sites, weights).p
         if not (p > 0.0).all():
             raise InputError(
-                "weights of sites must be > 0, because the gradient is divided by them"
+                "the weights of sites must be > 0, because the gradient is divided by the weights"
             )
         # A weak learner cannot distinguish sites with equal features.
         # Adding 0 turns -0.0 into 0.0, so that both count as equal.
         X = np.concatenate([graph.features for graph in graphs]) + 0.0
         self.features, entry = np.unique(X, axis=0, return_inverse=True)
-        """The feature vectors of all sites without duplicates. F has an entry for each of these
-        rows."""
+        """The feature vectors of all sites, without duplicates. F has an entry for each of these
+        vectors."""
         self._entry = entry.ravel()
         self.measure = Empirical(len(self.features), self._shared(p))
         # The gradient contribution of the demonstrations is constant, so that it is computed once.
@@ -177,20 +187,20 @@ class PlanningRisk(Risk):
 
     @property
     def sites(self) -> int:
-        """The number of sites of all graphs; sites with equal features share an entry of F."""
+        """The number of sites of all graphs. Sites with equal features share an entry of F."""
         return int(self._ends[-1])
 
     def site_costs(self, F: Array) -> Array:
-        """Return the costs of all sites, shape (S,), graph by graph."""
+        """Return the costs of all sites for the values F, shape (S,), one graph after another."""
         return self.loss.linked(self._start, F[self._entry])
 
     def arc_costs(self, F: Array) -> list[Array]:
-        """Return the arc costs of each graph."""
+        """Return the arc costs of each graph for the values F of the boosted function."""
         parts = np.split(self.site_costs(F), self._ends[1:-1])
         return [graph.costs(C) for graph, C in zip(self.oracle.graphs, parts, strict=True)]
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return the risk R and its L² gradient in F, or in C for the exponential link."""
+        """Return the risk R at F, and its L² gradient in F, or in C for the exponential link."""
         found = self.oracle.evaluate(self.arc_costs(F))
         rates = self.oracle.weights
         value = found.value
@@ -205,10 +215,10 @@ class PlanningRisk(Risk):
         return value, gradient
 
     def visited(self) -> Array:
-        """Return a weight for each site, shape (S,), which says how often paths visit the site.
+        """Return weights of the sites, shape (S,), which count how often paths visit each site.
 
         The paths are the demonstrations, and the plans at F = 0. A visit of an arc counts for each
-        site by the entry of the matrix B of `Graph`. The weights sum to 1.
+        site by the corresponding entry of the matrix B of `Graph`. The weights sum to 1.
         """
         # Each site gets some weight, because the gradient is divided by weights.
         unvisited = 0.1
@@ -219,25 +229,26 @@ class PlanningRisk(Risk):
         return each + unvisited / self.sites
 
     def _passed(self, paths: list[Whole], rates: Array) -> Array:
-        """Return the flow Σ rate · path on all arcs, for given paths of the demonstrations."""
+        """Return the flow Σ rate · path on all arcs, for one given path per demonstration."""
         firsts = [self._first[row.graph] for row in self.oracle.rows]
         arcs = np.concatenate([path + first for path, first in zip(paths, firsts, strict=True)])
         each = np.repeat(rates, [path.size for path in paths])
         return np.bincount(arcs, each, int(self._first[-1])).astype(np.float64, copy=False)
 
     def _gathered(self, flow: Array) -> Array:
-        """Return the product Bᵀ flow for the sites of all graphs, graph by graph."""
+        """Return the product Bᵀ flow for the sites of all graphs, one graph after another."""
         parts = zip(self.oracle.graphs, np.split(flow, self._first[1:-1]), strict=True)
         return np.concatenate([graph.gathered(part) for graph, part in parts])
 
     def _shared(self, each: Array) -> Array:
-        """Return for each entry of F the sum of values over the sites that share the entry."""
+        """Return for each entry of F the sum of the values of the sites that share the entry."""
         return np.bincount(self._entry, each, len(self.features)).astype(np.float64, copy=False)
 
     def conjugate(self, Z: Any) -> Any:
-        """Raise an InputError, because `functional.optimum` cannot bound this risk.
+        """Raise an InputError, because `functional.optimum` cannot bound this risk from below.
 
-        The conjugate is finite only on a set without interior, so that the bound would be 0.
+        The conjugate of the risk is finite only on a set without interior, so that the lower bound
+        would be 0.
         """
         raise InputError(
             "functional.optimum cannot bound a PlanningLoss from below; for linear costs use "
@@ -245,5 +256,5 @@ class PlanningRisk(Risk):
         )
 
     def expression(self, F: Any) -> Any:
-        """Raise the error of `conjugate`, because `functional.optimum` needs both methods."""
+        """Raise the InputError of `conjugate`, because `functional.optimum` calls both methods."""
         return self.conjugate(F)

@@ -1,4 +1,4 @@
-"""Folds of tasks for cross-validation, which never separate similar tasks."""
+"""Folds of tasks for cross-validation, which keep similar tasks together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from relaxboost.planning.tasks import Task, checked_tasks
 
 
 class Fold(NamedTuple):
-    """The indices of the training tasks and of the test tasks in the list that was split."""
+    """The indices of the training tasks and of the test tasks of one fold, in the list of tasks."""
 
     train: Whole
     test: Whole
@@ -26,24 +26,26 @@ class Fold(NamedTuple):
 def split(
     tasks: Sequence[Task], folds: int = 5, rng: Rng = 0, by: Any = "overlap"
 ) -> tuple[Fold, ...]:
-    """Return folds of tasks for cross-validation; every task is in the test part of one fold.
+    """Return folds of tasks for cross-validation. Every task is a test task of exactly one fold.
 
     Parameters
     ----------
     tasks : sequence of Task
     folds : int
-        At least 2.
+        The number of folds, at least 2.
     rng : int, numpy.random.Generator or None
-        A seed >= 0, a generator, or None for a new seed. The same seed gives the same folds.
+        The seed of the random assignment, an integer >= 0. It may also be a generator, or None for
+        a new seed. The same seed gives the same folds.
     by : {"overlap", "pair", "source", "target", "graph", "task"}, callable, or sequence
-        The groups of tasks that are never split between training and test. Otherwise costs could
-        learn by heart a trip that is made every day. By default the groups are clusters. Two tasks
-        belong to the same cluster if half of their arcs are common (the Jaccard index: arcs of both
-        divided by arcs of either), or if a chain of such tasks connects them. ``"pair"`` groups
-        tasks by source and target together; trips that differ only in their first street may then
-        be on both sides. With ``"task"`` every task is a group. A callable maps a task to a
-        hashable, and a sequence has a hashable for each task. The sizes of folds differ by at most
-        the largest group.
+        The groups of tasks that are never split between training and test. Without groups, a trip
+        that is made every day would be in both sets. By default the groups are clusters of tasks
+        that overlap. Two tasks overlap if they share half of their arcs (the Jaccard index: arcs
+        of both tasks divided by arcs of either task). They are in the same cluster if they
+        overlap, or if a chain of overlapping tasks connects them. ``"pair"`` groups tasks with the
+        same source and target. Trips that differ only in their first street may then be in both
+        sets. With ``"task"`` every task is a group. A callable maps a task to a hashable value,
+        and a sequence has a hashable value for each task. The sizes of folds differ by at most the
+        size of the largest group.
 
     Raises
     ------
@@ -63,7 +65,7 @@ def split(
             what = "clusters of tasks that overlap"
             other = ', or another by=, such as "pair"'
         raise InputError(
-            f"{folds} folds need as many {what}, and there are {sizes.size}; give fewer "
+            f"{folds} folds need at least as many {what}, but there are {sizes.size}; give fewer "
             f"folds{other}"
         )
     shuffled = generator(rng).permutation(sizes.size)
@@ -79,7 +81,7 @@ def split(
 
 
 def clusters(tasks: Sequence[Task]) -> list[int]:
-    """Return the index of the cluster of each task, as `split` describes clusters."""
+    """Return the index of the cluster of each task. `split` describes the clusters."""
     from scipy.sparse.csgraph import connected_components
 
     rows, owner = arc_rows(tasks)
@@ -101,9 +103,9 @@ def clusters(tasks: Sequence[Task]) -> list[int]:
 
 
 def arc_rows(tasks: Sequence[Task]) -> tuple[sparse.csr_array, Whole]:
-    """Return a 0-1 matrix that says which arcs each demonstration takes, and the task of each row.
+    """Return a 0-1 matrix of the arcs that each demonstration takes, and the task of each row.
 
-    The matrix has a row for each demonstration and a column for each arc of all graphs.
+    The matrix has a row for each demonstration, and a column for each arc of all graphs.
     """
     first = {}
     columns = 0
@@ -131,12 +133,12 @@ _GROUPS: dict[str, Callable[[Sequence[Task]], Iterable[Hashable]]] = {
 
 
 def group_numbers(tasks: Sequence[Task], by: Any) -> list[int]:
-    """Return the index of the group of each task; groups are in the order of appearance.
+    """Return the index of the group of each task. Groups are numbered in order of appearance.
 
     Raises
     ------
     InputError
-        For an unknown name, or a sequence of another length.
+        If `by` is an unknown name, or a sequence of another length.
     """
     if isinstance(by, str | None):
         if by not in _GROUPS:
@@ -145,6 +147,8 @@ def group_numbers(tasks: Sequence[Task], by: Any) -> list[int]:
     else:
         keys = [by(task) for task in tasks] if callable(by) else list(by)
     if len(keys) != len(tasks):
-        raise InputError(f"by has {len(keys)} entries for {len(tasks)} tasks; give one for each")
+        raise InputError(
+            f"by has {len(keys)} entries for {len(tasks)} tasks; give one entry per task"
+        )
     number: dict[Hashable, int] = {}
     return [number.setdefault(key, len(number)) for key in keys]

@@ -1,4 +1,4 @@
-"""The defaults of `boost`: the linear costs before the first round, and the number of rounds."""
+"""The defaults of `boost`: the linear costs at the start, and the number of rounds."""
 
 from __future__ import annotations
 
@@ -23,19 +23,20 @@ from relaxboost.planning.splitting import clusters, split
 from relaxboost.planning.tasks import Task
 
 FLOOR = 1e-6
-"""The floor of additive costs, and of linear costs before the first round, as a fraction of a mean
-cost."""
+"""The floor of additive costs, and of linear costs at the start of boosting, as a fraction of a
+mean cost."""
 
 
 class LinearStart(NamedTuple):
-    """The linear costs before the first round of `boost`, and how they were learned."""
+    """The linear costs from which `boost` starts, and the record of how they were learned."""
 
     base: float | Linear
-    """Linear costs, or 1 if the features allow none."""
+    """The linear costs, or the constant 1 if the features allow no linear costs."""
     strength: float
-    """The strength of the ridge of the linear costs; nan if there are no linear costs."""
+    """The strength of the ridge of the linear costs, or nan if there are no linear costs."""
     ended: str
-    """The reason "time_limit" if the fit is unfinished, and otherwise an empty string."""
+    """The reason why the fit of the linear costs is unfinished: "time_limit". The text is empty if
+    the fit is complete."""
 
 
 def linear_start(
@@ -51,9 +52,9 @@ def linear_start(
     link : {"additive", "exponential"}
         The exponential link needs costs > 0, so that costs of 0 are raised a little.
     clock : Clock
-        The fit takes at most half of its time.
+        The time limit. The fit takes at most half of the remaining time.
     strength : float, optional
-        The strength of the ridge; by default `fit` chooses it.
+        The strength of the ridge. By default `fit` chooses the strength.
 
     Raises
     ------
@@ -84,20 +85,22 @@ def linear_start(
 
 
 class ChosenRounds(NamedTuple):
-    """The result of the choice of the number of rounds, which `boost` makes on folds."""
+    """The record of the cross-validation by which `boost` chose the number of rounds."""
 
     rounds: int
-    """The number of rounds. It is 0 if no number gains more than one standard error."""
+    """The chosen number of rounds. It is 0 if no number of rounds gains more than one standard
+    error."""
     scores: tuple[float, ...]
-    """The score of each number of rounds from 0: the mean over held-out trips of F1, which measures
-    how many arcs a plan and its trip share. It is empty with too few trips."""
+    """The score of each number of rounds, starting with 0 rounds: the mean F1 over held-out trips,
+    which measures how many arcs a plan and its trip share. The tuple is empty if there were too
+    few trips for folds."""
     error: float
-    """The standard error of the gain of the best score over that of 0 rounds."""
+    """The standard error of the gain of the best score over the score of 0 rounds."""
     folds: int
-    """The number of folds; 0 if there are too few trips for folds."""
+    """The number of folds, or 0 if there were too few trips for folds."""
     ended: str
-    """The reason "time_limit" or "interrupted" if larger numbers of rounds were not tried;
-    otherwise empty."""
+    """The reason why larger numbers of rounds were not tried: "time_limit" or "interrupted". The
+    text is empty if all numbers were tried."""
 
     def __repr__(self) -> str:
         shown = ", without folds"
@@ -109,8 +112,8 @@ class ChosenRounds(NamedTuple):
 
 
 Train = Callable[[list[Task], PlanningLoss, Callable[[BoostState], Any]], str]
-"""The type of the function `train`. It boosts on some tasks, calls the given function after each
-round, and returns the status of the run."""
+"""The type of the argument `train` of `choose_rounds`. The function boosts on some tasks, calls a
+callback after each round, and returns the status of the run."""
 
 
 def choose_rounds(
@@ -124,24 +127,26 @@ def choose_rounds(
 ) -> ChosenRounds:
     """Return the number of rounds whose costs plan held-out trips best.
 
-    Each fold holds whole clusters of trips that overlap. The linear costs at its start are learned
-    from its training trips only. Rounds must gain more than their standard error, because a best of
-    many numbers is above the others by chance (Breiman et al. 1984, Sec. 3.4.3).
+    Trips that overlap are always in the same fold. The linear costs at the start of a fold are
+    learned from its training trips only. The best number of rounds must gain more than the
+    standard error of the gain, because the best of many scores is high by chance (Breiman et al.
+    1984, Sec. 3.4.3).
 
     Parameters
     ----------
     tasks : sequence of Task
     loss : PlanningLoss
-        With the start for all tasks as its base.
+        The loss, whose base is the start for all tasks.
     strength : float
-        The strength of the linear costs at the start of each fold; nan to start from `loss.base`.
+        The strength of the ridge for the linear costs at the start of each fold. If it is nan,
+        folds start from `loss.base`.
     average : bool
-        Whether the costs are those of the mean of all rounds.
+        Whether the result of boosting is the mean of the iterates of all rounds.
     train : callable
     most : int
         The largest number of rounds.
     clock : Clock
-        The choice takes at most half of its time.
+        The time limit. The choice takes at most half of the remaining time.
 
     Raises
     ------
@@ -178,9 +183,9 @@ def choose_rounds(
 
 
 def _best(held: list[Array], rounds: int, ended: str) -> ChosenRounds:
-    """Return the number of rounds with the best mean score over all held-out trips.
+    """Return the record of the number of rounds with the best mean score over all held-out trips.
 
-    `held` has an array of scores of shape (rounds, trips) for each fold.
+    `held` has for each fold an array of scores, shape (rounds, trips).
     """
     rows = [np.minimum(np.arange(rounds), len(scores) - 1) for scores in held]
     trips = np.concatenate([x[row] for x, row in zip(held, rows, strict=True)], axis=1)
@@ -207,7 +212,7 @@ class _Watched:
         self._sum = {graph: np.zeros(graph.size) for graph in self._starts}
 
     def __call__(self, state: BoostState) -> bool:
-        """Add the scores after this round, and return True if the clock's time is over."""
+        """Record the F1 scores after this round, and return True if the clock's time is over."""
         costs = {}
         for graph, start in self._starts.items():
             for term in state.terms:

@@ -1,4 +1,4 @@
-"""Checks of pandas tables, with errors that name the row, or the line of the file."""
+"""Checks of pandas tables. Their errors name the row of the table, or the line of the file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from relaxboost._core.tables import FILE
 
 
 def called(what: str, table: Any) -> str:
-    """Return the name of a table for messages: the name of its file, or `what` without a file."""
+    """Return the name of a table for messages: the name of its file, or `what` if it has no
+    file.
+    """
     return str(getattr(table, "attrs", {}).get(FILE, what))
 
 
@@ -37,7 +39,8 @@ def check_table(what: str, table: Any, columns: Sequence[str]) -> None:
         # A column with a repeated name would be a frame.
         if list(table.columns).count(name) > 1:
             raise InputError(
-                f"{called(what, table)} has two columns that are called {name!r}; rename one"
+                f"{called(what, table)} has two columns that are called {name!r}; rename one of "
+                "them"
             )
         _check_whole(what, table, name, table[name].isna().to_numpy())
 
@@ -48,7 +51,7 @@ def _check_whole(what: str, table: Any, name: str, missing: Flags) -> None:
         first = int(missing.argmax())
         raise InputError(
             f"{at(what, table, table.index.tolist()[first])}: {name!r} is "
-            f"{table[name].iloc[first]} ({missing.sum()} in all); fill it in, or leave such "
+            f"{table[name].iloc[first]} ({missing.sum()} in all); fill in a value, or leave such "
             "rows out"
         )
 

@@ -19,14 +19,14 @@ class Task:
     Parameters
     ----------
     graph : Graph
-        Many tasks may share a graph.
+        The graph of the paths. Many tasks may share a graph.
     source, target : labels of nodes
-        Different.
+        The labels of the two ends, which must be different nodes.
     demonstration : Path, sequence of node labels, or list of these
-        If the elements are paths, lists or arrays, they are several demonstrations. The loss of the
-        task is then the mean of their losses.
+        The demonstrated path. A list whose elements are paths, lists or arrays has several
+        demonstrations, and the loss of the task is the mean of their losses.
     loss : PathLoss
-        By default `Missed()`.
+        The loss of paths that differ from the demonstration. The default is `Missed()`.
     weight : float
         The weight of the task in the mean over tasks, > 0.
     name : str, optional
@@ -35,9 +35,8 @@ class Task:
     Raises
     ------
     InputError
-        For a node that is not in the graph, for equal source and target, and for a demonstration
-        that is no path of the graph or does not lead from source to target. The message names the
-        first broken arc.
+        If a node is not in the graph, if source and target are equal, or if a demonstration is not
+        a path of the graph from source to target. The message names the first step without an arc.
     """
 
     def __init__(
@@ -53,8 +52,8 @@ class Task:
     ) -> None:
         if not isinstance(graph, Graph):
             raise InputError(
-                f"a task needs a planning.Graph, got {type(graph).__name__}; from_networkx makes "
-                "a Graph of a networkx graph"
+                f"graph must be a planning.Graph, got {type(graph).__name__}; from_networkx "
+                "converts a networkx graph"
             )
         self.graph = graph
         self.name = name if name is not None else f"{source!r} -> {target!r}"
@@ -64,21 +63,23 @@ class Task:
             self.source = graph.node(source)
             self.target = graph.node(target)
             if self.source == self.target:
-                raise InputError("source and target are the same node")
+                raise InputError(
+                    "source and target are the same node; a path needs two different ends"
+                )
             self.demonstrations = tuple(self._path(one) for one in _several(demonstration))
             if not isinstance(self.loss, PathLoss):
-                raise InputError("loss must be a PathLoss such as Missed()")
+                raise InputError("loss must be a PathLoss, such as Missed()")
             self.weight = positive("weight", weight)
 
     @classmethod
     def along(cls, path: Path, loss: PathLoss | None = None, **options: Any) -> Task:
-        """Return the task whose demonstration is a path, from its first node to its last."""
+        """Return the task whose demonstration is a given path, from its first to its last node."""
         graph = path.graph
         return cls(graph, graph.label(path.source), graph.label(path.target), path, loss, **options)
 
     @property
     def demonstration(self) -> Path:
-        """The first demonstration."""
+        """The first demonstration of the task."""
         return self.demonstrations[0]
 
     def _path(self, given: Any) -> Path:
@@ -87,7 +88,9 @@ class Task:
             path = self.graph.path(cast("Sequence[Hashable]", given))
         # The indices of arcs have another meaning on another graph.
         elif given.graph is not self.graph:
-            raise InputError("the demonstration is a path of another graph")
+            raise InputError(
+                "the demonstration is a path of another graph; give a path of the task's graph"
+            )
         # The plans of the task lead between its nodes, so that the demonstration must join the same
         # nodes.
         for what, found, wanted in (
@@ -108,7 +111,9 @@ class Task:
 
 
 def _several(given: Any) -> list[Any]:
-    """Return the demonstrations as a list, even if the user gave a single one."""
+    """Return the demonstrations of a task as a list, even if the user gave a single
+    demonstration.
+    """
     if isinstance(given, Path):
         return [given]
     # A text is iterable, but its letters are not a path.
@@ -116,7 +121,7 @@ def _several(given: Any) -> list[Any]:
         raise InputError(f"a demonstration is a Path or a sequence of nodes, got {given!r}")
     made = given.tolist() if isinstance(given, np.ndarray) and given.ndim == 1 else list(given)
     if not made:
-        raise InputError("the demonstration is empty")
+        raise InputError("the demonstration is empty; give at least two nodes")
     # Lists and arrays cannot be labels of nodes, because they cannot be hashed.
     if all(isinstance(one, Path | list | np.ndarray) for one in made):
         return made
@@ -124,17 +129,20 @@ def _several(given: Any) -> list[Any]:
 
 
 def checked_tasks(tasks: Any) -> tuple[Task, ...]:
-    """Return tasks as a tuple, or raise if there are none or some are not tasks."""
+    """Return tasks as a tuple, or raise an InputError if there are no tasks or some are not
+    tasks.
+    """
     # A single task is the likeliest mistake.
     if isinstance(tasks, Task) or not np.iterable(tasks):
-        raise InputError(f"give a list of tasks, [task], got {tasks!r:.60}")
+        raise InputError(f"tasks must be a list of tasks, such as [task], got {tasks!r:.60}")
     made = tuple(tasks)
     if not made:
-        raise InputError("the list of tasks is empty; give at least one")
+        raise InputError("the list of tasks is empty; give at least one task")
     for place, task in enumerate(made):
         if not isinstance(task, Task):
             raise InputError(
                 f"each entry of tasks must be a Task, and tasks[{place}] is {task!r:.60}; make "
-                "tasks by Task(graph, source, target, nodes), or of a table by paths_from_pandas"
+                "tasks with Task(graph, source, target, nodes), or from a table with "
+                "paths_from_pandas"
             )
     return made

@@ -1,4 +1,4 @@
-"""Tasks from pandas: a table with a row for each step of a trip."""
+"""Planning tasks from pandas: each row of a table is a step of a trip."""
 
 from __future__ import annotations
 
@@ -19,28 +19,29 @@ from relaxboost.planning.tasks import Task
 from relaxboost.planning.turns import TurnGraph
 
 STEPS = ("node", "edge")
-"""A table of trips needs at least one of these columns."""
+"""A table of trips must have at least one of these columns."""
 
 
 class Join(NamedTuple):
-    """The record of a gap between two rows of a trip, and of the path that fills it."""
+    """The record of a gap between two rows of a trip, with the path that fills the gap."""
 
     trip: Hashable
     row: Hashable
-    """The index in the table of trips of the row after the gap."""
+    """The index, in the table of trips, of the row after the gap."""
     nodes: tuple[Hashable, ...]
-    """The nodes of the path, or a single node if both rows have the same node."""
+    """The nodes of the path that fills the gap. If both rows have the same node, the tuple holds
+    this node only."""
 
 
 class Trips(tuple[Task, ...]):
-    """A task for each trip, in the order in which trips begin in the table.
+    """The tasks of a table, one for each trip, in the order of the first rows of the trips.
 
     Attributes
     ----------
     joined : tuple of Join
         The gaps that were filled, in the order of the table.
     dropped : dict
-        The trips that were left out, and the reasons.
+        The labels of the trips that were left out, with the reasons.
     """
 
     joined: tuple[Join, ...]
@@ -56,16 +57,17 @@ def paths_from_pandas(
     loss: PathLoss | None = None,
     bad: str = "refuse",
 ) -> Trips:
-    """Return the trips of a table as tasks; a row is a node, or an edge, of a trip.
+    """Return the trips of a table as tasks. Each row is a node, or an edge, of a trip.
 
     Parameters
     ----------
     trips : pandas.DataFrame
-        With a column ``trip``, the labels of trips, and a column ``node`` or ``edge``. If rows are
-        not in order within trips, a column ``order`` has numbers or times of pandas. An edge is one
-        of the graph's `keys`, or (source, target, key). If both columns exist, edges count.
+        The table, with a column ``trip`` that holds the labels of trips, and a column ``node`` or
+        ``edge``. If the rows of a trip are not in order, a column ``order`` must hold numbers or
+        pandas times. An edge is an entry of the graph's `keys`, or a tuple (source, target, key).
+        If both columns exist, ``edge`` is used.
     graph : Graph
-        For a `TurnGraph` the trips are along its original.
+        The graph of the trips. For a `TurnGraph`, the trips are paths of the original graph.
     parallel : str, optional
         A feature, such as ``"length"``. If several arcs join the nodes of two rows, the trip takes
         the arc with the least value of this feature. By default such a trip is rejected, because
@@ -76,28 +78,31 @@ def paths_from_pandas(
         lists the gaps that were joined.
         By default a trip with a gap is rejected.
     loss : PathLoss, optional
-        The loss of the tasks; by default `Missed()`.
+        The loss of the tasks. The default is `Missed()`.
     bad : {"refuse", "drop"}
-        Whether trips that cannot be read raise an error, or are left out; see `Trips.dropped`.
+        The treatment of trips that cannot be read. ``"refuse"`` raises an InputError, and
+        ``"drop"`` leaves them out; see `Trips.dropped`.
 
     Returns
     -------
     Trips
-        A tuple of `Task`, whose names are ``trip`` and the labels of the table.
+        A tuple of tasks. The name of each task is ``trip`` followed by its label in the table.
 
     Raises
     ------
     InputError
-        For a table that is empty or lacks a column, for an order that is text or has ties, and if
-        no trip is left. For a trip with an unknown node or edge, a gap, a one-way street in the
-        wrong direction or one of several parallel arcs, with a single node, or from a node back to
-        it, the message names trip and row.
+        If the table is empty or lacks a column, if the order is text or has ties, or if no trip is
+        left. Also if a trip has an unknown node or edge, a gap, a one-way street in the wrong
+        direction, an ambiguous parallel arc, or a single node, or if it ends where it starts. The
+        message then names the trip and the row.
     """
     if bad not in ("refuse", "drop"):
         raise InputError(f'bad must be "refuse" or "drop", got {bad!r}')
     if not is_given(graph, Graph):
         kind = type(graph).__name__
-        raise InputError(f"trips need a planning.Graph, got {kind}; from_networkx makes a Graph")
+        raise InputError(
+            f"graph must be a planning.Graph, got {kind}; from_networkx converts a networkx graph"
+        )
     known = getattr(trips, "columns", ())
     # If both columns exist, edges are used, because nodes do not identify parallel arcs.
     step = "edge" if "edge" in known else "node"
@@ -138,7 +143,10 @@ def paths_from_pandas(
 
 
 def _ordered(trips: Any) -> Any:
-    """Return the rows by `order`; raise if it is text, because text sorts 10 before 9."""
+    """Sort the rows by the column `order`, or raise an InputError if it is text.
+
+    Text is rejected because as text 10 sorts before 9.
+    """
     import pandas as pd
 
     order = trips["order"]
@@ -146,8 +154,9 @@ def _ordered(trips: Any) -> Any:
     if order.infer_objects().dtype.kind not in "iufmM":
         first = int(pd.to_numeric(order.astype(object), errors="coerce").isna().argmax())
         raise InputError(
-            f"{at('trips', trips, rows[first])}: order is not a number, but {order.iloc[first]!r}; "
-            "make numbers of the column, with astype(float), or times, with pandas.to_datetime"
+            f"{at('trips', trips, rows[first])}: order must be a number or a time, got "
+            f"{order.iloc[first]!r}; make numbers of the column, with astype(float), or times, "
+            "with pandas.to_datetime"
         )
     # A stable sort would hide that the order of these rows is unknown.
     twice = trips.duplicated(["trip", "order"]).to_numpy()
@@ -160,7 +169,7 @@ def _ordered(trips: Any) -> Any:
 
 
 class _Reader:
-    """A reader that makes a task of each trip, one trip after another."""
+    """A reader that makes tasks from the rows of trips, one trip after another."""
 
     def __init__(self, graph: Graph, by_edge: bool, parallel: str | None, gaps: str | None) -> None:
         self.asked = graph
@@ -182,10 +191,10 @@ class _Reader:
         self.joined: list[Join] = []
         self._searches = True
         self.row: Hashable = None
-        """The index of the current row, for messages."""
+        """The index of the current row of the table, for use in messages."""
 
     def task(self, trip: Hashable, rows: Iterable[Any], loss: PathLoss | None) -> Task:
-        """Return the task of a trip. Its rows are pairs of a table index and a node or edge."""
+        """Return the task of a trip, given pairs of a table index and a node or an edge."""
         self.joined = []
         arcs: list[int] = []
         here = None
@@ -200,20 +209,20 @@ class _Reader:
             arcs += own
             here = last
         if not arcs:
-            raise InputError("the trip has one node, and needs two; leave the trip out")
+            raise InputError("the trip has only one node, but a path needs two; leave the trip out")
         path = self.graph.path(arcs=arcs)
         # Only the turn graph knows which turns are forbidden.
         path = self.asked.lift(path) if isinstance(self.asked, TurnGraph) else path
         # A task needs two different ends.
         if path.source == path.target:
             raise InputError(
-                f"the trip ends at {path.nodes[0]!r}, where it starts, and no shortest path does "
-                "so; cut the trip in two, or leave it out"
+                f"the trip starts and ends at {path.nodes[0]!r}, which no shortest path does; cut "
+                "the trip in two, or leave it out"
             )
         return Task.along(path, loss, name=f"trip {trip}")
 
     def _step(self, trip: Hashable, u: int, v: int) -> list[int]:
-        """Return the arc from node u to node v, or the arcs of the path that fills a gap."""
+        """Return the arc from node u to node v, or the arcs of the path that fills the gap."""
         # Between two named edges any further arc is a gap, even if it is the only arc.
         arcs = [] if self.by_edge else self._between.get((u, v), [])
         if len(arcs) > 1 and self.parallel is None:
@@ -221,8 +230,8 @@ class _Reader:
             first = self.graph.names[0]
             named = [f"arc {a}" + ("" if keys is None else f" (key {keys[a]!r})") for a in arcs]
             raise InputError(
-                f"{self.graph.label(u)!r} -> {self.graph.label(v)!r} may be "
-                f"{' or '.join(named)}; name edges in a column 'edge', or take the arc of least "
+                f"{self.graph.label(u)!r} -> {self.graph.label(v)!r} is ambiguous, because it may "
+                f"be {' or '.join(named)}; name edges in a column 'edge', or take the arc of least "
                 f"{first} with parallel={first!r}"
             )
         if arcs:
@@ -243,7 +252,7 @@ class _Reader:
         return arcs
 
     def _apart(self, u: int, v: int) -> str:
-        """Return a sentence that says why no arc joins two nodes, and the remedy."""
+        """Return a sentence that explains why no arc joins two nodes, and names the remedy."""
         names = self.graph.label(u), self.graph.label(v)
         first = self.graph.names[0]
         if u == v:
@@ -272,12 +281,12 @@ class _Reader:
         raise InputError(f"{what} is not in the graph{remedy}")
 
     def _edges(self) -> dict[Hashable, int]:
-        """Return the index of the arc of each key, or −2 for a key of several arcs."""
+        """Return the arc index of each edge key, or −2 for a key that several arcs have."""
         known: dict[Hashable, int] = {}
         if self.graph.keys is None:
             raise InputError(
                 "trips has a column 'edge', but the arcs of the graph have no keys; give "
-                "from_pandas edge=, or trips a column of nodes"
+                "from_pandas edge=, or use a column 'node' in trips"
             )
         for (u, v), arcs in self._between.items():
             for arc in arcs:
@@ -294,5 +303,7 @@ class _Reader:
             )
         made: Array = self.graph.arc_features[:, self.graph.names.index(name)]
         if name == self.gaps and made.min() < 0.0:
-            raise InputError(f"gaps needs a feature >= 0, and {name!r} is {made.min():g} somewhere")
+            raise InputError(
+                f"gaps needs a feature >= 0, but the least value of {name!r} is {made.min():g}"
+            )
         return made

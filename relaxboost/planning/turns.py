@@ -1,4 +1,4 @@
-"""Graphs with costs of turns: the nodes of such a graph are the arcs of another graph."""
+"""Graphs with costs of turns. The nodes of such a graph are the arcs of another graph."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ PairFeatures = ArrayLike | Callable[[Whole, Whole], ArrayLike]
 class TurnGraph(Graph):
     """The line graph of a graph, which `turns` makes.
 
-    The node ``("arc", e)`` is arc e of the original graph. Each node v of the original graph has
-    the two nodes ``("start", v)`` and ``("end", v)``, where paths start and end. The first arcs are
-    the turns, from an arc to an arc that follows it. Then there is an arc from a start to each arc,
-    and from each arc to an end.
+    The node ``("arc", e)`` is arc e of the original graph. Each node v of the original graph
+    becomes two nodes, ``("start", v)`` and ``("end", v)``, where paths start and end. The first
+    arcs of the line graph are the turns, which lead from an arc to an arc that follows it. The
+    other arcs lead from ``("start", v)`` to each arc that leaves v, and from each arc that enters
+    v to ``("end", v)``.
     """
 
     original: Graph
@@ -30,25 +31,27 @@ class TurnGraph(Graph):
     """The arc after each turn, as an index of the original graph."""
 
     def start(self, label: Hashable) -> Hashable:
-        """Return ("start", v), where v is the label of a node of the original graph."""
+        """Return the label ("start", v) of the node where paths from the original node v start."""
         self.original.node(label)
         return ("start", label)
 
     def end(self, label: Hashable) -> Hashable:
-        """Return ("end", v), where v is the label of a node of the original graph."""
+        """Return the label ("end", v) of the node where paths to the original node v end."""
         self.original.node(label)
         return ("end", label)
 
     def lift(self, path: Path) -> Path:
-        """Return the path of this graph along a path of the original graph.
+        """Return the path of this graph that corresponds to a path of the original graph.
 
         Raises
         ------
         InputError
-            At the first turn that is not allowed.
+            If a turn of the path is not allowed. The message names the first such turn.
         """
         if path.graph is not self.original:
-            raise InputError("lift needs a path of the graph that the turns were made of")
+            raise InputError(
+                "lift takes a path of the original graph, from which the graph of turns was made"
+            )
         # A pair of arcs is a single number, which bisection finds.
         wanted = path.arcs[:-1] * self.original.arcs + path.arcs[1:]
         # Turns are sorted by the arc before the turn and then by the arc after it, so that these
@@ -60,22 +63,24 @@ class TurnGraph(Graph):
             one, other = (self.original.arc_name(int(arc)) for arc in path.arcs[step : step + 2])
             raise InputError(
                 f"step {step + 2} of the path turns from {one} to {other}, which is not allowed "
-                "in this graph; allow it with u_turns or allowed"
+                "in this graph; allow the turn with u_turns or allowed"
             )
         starting = self.before.size + path.arcs[0]
         ending = self.before.size + self.original.arcs + path.arcs[-1]
         return Path(self, np.r_[starting, np.searchsorted(there, wanted), ending])
 
     def lower(self, path: Path) -> Path:
-        """Return the path of the original graph along a path from a start to an end."""
+        """Return the path of the original graph that corresponds to a path from a start to an
+        end.
+        """
         nodes = path.numbers
         if path.graph is not self or nodes[0] < self.original.arcs or nodes[-1] < nodes[0]:
-            raise InputError("lower needs a path of this graph, from a start to an end")
+            raise InputError("lower takes a path of this graph from a start to an end")
         return Path(self.original, nodes[1:-1])
 
 
 def turn_pairs(graph: Graph) -> tuple[Whole, Whole]:
-    """Return the arc before and the arc after each turn of a graph, in ascending order."""
+    """Return the turns of a graph: the arc before and the arc after each, in ascending order."""
     start, _, arcs = graph.forward
     # Every arc is followed by all arcs that leave its head.
     count = np.diff(start)[graph.head]
@@ -92,7 +97,7 @@ def turns(
     u_turns: bool = True,
     allowed: PairFeatures | None = None,
 ) -> TurnGraph:
-    """Return the graph in which every turn from an arc to the next has features, and a cost.
+    """Return the graph in which every turn from an arc to the next arc has features and a cost.
 
     The cost of a path is the cost of its arcs in the original graph plus the cost of its turns. A
     shortest path may visit a node of the original graph twice, for example if it turns round in a
@@ -102,26 +107,28 @@ def turns(
     ----------
     graph : Graph
     features : callable or array, optional
-        Features of turns, of shape (P,) or (P, k), in the order of `turn_pairs`, or a function
-        ``features(before, after)`` that returns them, such as the result of `turn_angles`. They
-        come after the features of the graph, and every turn is a separate site.
+        The features of the P turns, of shape (P,) or (P, k), in the order of `turn_pairs`. It may
+        also be a function ``features(before, after)`` that returns such features, for example the
+        result of `turn_angles`. Turn features follow the features of the graph, and every turn is
+        a separate site.
     names : sequence of k str, optional
         The names of the turn features.
     u_turns : bool
-        Whether a path may go straight back to the node where an arc starts.
+        Whether a path may turn from an arc straight back to the node where this arc starts.
     allowed : callable or array of bool, optional
-        Like `features`, with False for a turn that is forbidden.
+        An array or a function like `features`, whose values are False for forbidden turns.
 
     Returns
     -------
     TurnGraph
-        Plan from ``made.start(v)`` to ``made.end(w)``. `TurnGraph.lift` and `TurnGraph.lower`
-        translate paths. The first arc of a path has its own features and no turn.
+        The graph ``made``, in which paths lead from ``made.start(v)`` to ``made.end(w)``.
+        `TurnGraph.lift` and `TurnGraph.lower` translate paths. The first arc of a path has its own
+        features and no turn.
 
     Raises
     ------
     InputError
-        For features or flags of the wrong shape, or not finite.
+        If features or flags have the wrong shape, or if features are not finite.
     """
     from scipy.linalg import block_diag
     from scipy.sparse import block_array, csr_array, eye_array
@@ -135,7 +142,8 @@ def turns(
     named = [f"turn {j}" for j in range(many)] if names is None else names
     if len(named) != many or set(named) & set(graph.names):
         raise InputError(
-            f"names need {many} entries, one per turn feature, not used in the graph, got {names}"
+            f"names must have {many} entries, one per turn feature, that are not used in the "
+            f"graph, got {names}"
         )
     # The sites are those of the graph, then the turns. A turn has the sites of the arc after it,
     # and its own.
@@ -166,12 +174,13 @@ def turns(
 
 
 def turn_angles(graph: Graph) -> Callable[[Whole, Whole], Array]:
-    """Return a function for turn features: the angle by which the direction changes, 0 to π.
+    """Return a function whose turn feature is the angle by which the direction changes, 0 to π.
 
     Parameters
     ----------
     graph : Graph
-        With `position`. An arc without length has no direction, and angle 0 with every other arc.
+        A graph with `position`. An arc of length 0 has no direction, and its angle with every
+        other arc is 0.
     """
     if graph.position is None:
         raise InputError(f"turn_angles needs the coordinates of the nodes: {PLACES}")
@@ -195,8 +204,8 @@ def _kept(
         keep = np.asarray(allowed(before, after) if callable(allowed) else allowed)
         if keep.shape != before.shape or keep.dtype != bool:
             raise InputError(
-                f"allowed needs bools of shape ({before.size},), one per turn in the order of "
-                f"turn_pairs, got {keep.dtype} {keep.shape}"
+                f"allowed must have booleans of shape ({before.size},), one per turn in the order "
+                f"of turn_pairs, got {keep.dtype} {keep.shape}"
             )
     # A U-turn leads back to the node where the arc before it starts.
     return keep if u_turns else keep & (graph.head[after] != graph.tail[before])
@@ -212,8 +221,8 @@ def _turn_features(
     T = T[:, None] if T.ndim == 1 else T
     if T.ndim != 2 or len(T) != before.size:
         raise InputError(
-            f"turn features need shape (P,) or (P, k) with P = {before.size}, one per turn in the "
-            f"order of turn_pairs, got {T.shape}"
+            f"turn features must have the shape (P,) or (P, k) with P = {before.size}, one row "
+            f"per turn in the order of turn_pairs, got {T.shape}"
         )
     bad = np.argwhere(~np.isfinite(T) & keep[:, None])
     if bad.size:

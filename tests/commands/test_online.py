@@ -371,7 +371,7 @@ def test_methods_to_compare_are_checked(data, capsys):
     ("labels", "classes", "said"),
     [
         ("101", [], r"-1 or \+1; row 1 has 0; name the two labels.*--classes NEGATIVE,POSITIVE"),
-        (["yes", "", "no"], ["--classes", "no,yes"], "has no label at row 1; give it one"),
+        (["yes", "", "no"], ["--classes", "no,yes"], "has no label at row 1; add the label"),
         (["yes", "no", "so"], ["--classes", "no,yes"], "label so at row 2: it is neither .*leave"),
     ],
 )

@@ -216,7 +216,7 @@ REFUSED = {
     "online radius": (MC(radius=0), "radius > 0"),
     "over": (MC(over="cube", radius=1), "over must be one of ball, simplex"),
     "basis": (MC(basis="trees"), "basis must be one of linear, stumps"),
-    "no bound": (MC(basis=Experts()), "no bound of the values of experts is known"),
+    "no bound": (MC(basis=Experts()), "'experts' have no known bound"),
     "width of a basis": (
         MC(basis=StumpBasis([[0.0]])),
         "X has 3 features, and basis='stumps' needs 1",

@@ -285,17 +285,17 @@ UNBOUNDED = Assumptions(iid_order=True)
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda: risk_bound(0.5, 9, 0.1, SORTED), "order of the examples depends on them"),
-        (lambda: excess_risk_bound(3.0, 9, 0.1, SORTED), "shuffle them first"),
-        (lambda: validation_radius(9, 9, 0.1, SORTED), "shuffle them first"),
-        (lambda: validation_excess_bound(9, 9, 0.1, SORTED), "shuffle them first"),
+        (lambda: risk_bound(0.5, 9, 0.1, SORTED), "order of the examples depends on their"),
+        (lambda: excess_risk_bound(3.0, 9, 0.1, SORTED), "shuffle the examples first"),
+        (lambda: validation_radius(9, 9, 0.1, SORTED), "shuffle the examples first"),
+        (lambda: validation_excess_bound(9, 9, 0.1, SORTED), "shuffle the examples first"),
         (
             lambda: expected_excess_bound(METHODS["dual averaging"], 3, 9, SORTED),
-            "shuffle them first",
+            "shuffle the examples first",
         ),
         (lambda: risk_bound(0.5, 9, 0.1, None), "pass Assumptions"),
         (lambda: risk_bound(0.5, 9, 0.1, UNBOUNDED), "needs loss_range=c"),
-        (lambda: risk_bound(3.0, 9, 0.1, IID), "cannot be 3"),
+        (lambda: risk_bound(3.0, 9, 0.1, IID), "got 3; check loss_range"),
         (lambda: risk_bound(0.5, 0, 0.1, IID), "m must be a whole number >= 1"),
         (lambda: risk_bound(0.5, 9, 1.0, IID), "delta must lie strictly between"),
         (lambda: Assumptions(iid_order="yes"), "must be True or False"),
@@ -311,10 +311,10 @@ def test_what_was_learned_refuses_them_too():
     H, y = data(30)
     method = METHODS["gradient descent"]
     for rule in ("mean", "uniform", "majority"):
-        with pytest.raises(InputError, match="shuffle them first"):
+        with pytest.raises(InputError, match="shuffle the examples first"):
             batch(method, (H, y), rule).risk_bound(0.1, SORTED)
     chosen = batch(method, (H, y), "validation", delta=0.1, loss_range=3.0)
-    with pytest.raises(InputError, match="shuffle them first"):
+    with pytest.raises(InputError, match="shuffle the examples first"):
         chosen.risk_bound(0.1, SORTED)
     with pytest.raises(InputError, match=r"with delta=0\.1 and losses in \[0, 3\]"):
         chosen.risk_bound(0.2, IID)
@@ -331,30 +331,30 @@ SURE = {"delta": 0.1, "loss_range": 3.0}
     ("call", "message"),
     [
         (lambda: batch("hinge", GOOD), "method must be an OnlineMethod"),
-        (lambda: batch(GD, GOOD, "best"), "rule must be mean, uniform"),
-        (lambda: batch(GD, GOOD, snapshots=3), "'mean' is exact in one pass"),
-        (lambda: batch(GD, GOOD, delta=0.1), "are for 'validation'; leave"),
+        (lambda: batch(GD, GOOD, "best"), "rule must be one of mean, uniform"),
+        (lambda: batch(GD, GOOD, snapshots=3), "'mean', which is exact in one pass"),
+        (lambda: batch(GD, GOOD, delta=0.1), "belong to the rule 'validation'; leave"),
         (lambda: batch(GD, GOOD, "validation"), "needs delta and loss_range"),
         (lambda: batch(GD, GOOD, "validation", delta=2.0, loss_range=1.0), "delta"),
         (lambda: batch(GD, iter([GOOD]), "majority"), "more than once"),
         (lambda: batch(GD, iter([GOOD]), "validation", snapshots=3, **SURE), "more than once"),
         (lambda: batch(GD, GOOD, "majority", snapshots=7), "more than the 6 examples"),
-        (lambda: batch(GD, GOOD, "majority", snapshots=[0, 6]), "no w_6"),
-        (lambda: batch(GD, GOOD, "majority", snapshots=[2, 2]), "must increase"),
-        (lambda: batch(GD, GOOD, "majority", snapshots=[]), "must increase"),
+        (lambda: batch(GD, GOOD, "majority", snapshots=[0, 6]), "iterate w_6 predicts no example"),
+        (lambda: batch(GD, GOOD, "majority", snapshots=[2, 2]), "in increasing order"),
+        (lambda: batch(GD, GOOD, "majority", snapshots=[]), "in increasing order"),
         (lambda: batch(GD, GOOD, "majority", snapshots=0), "snapshots"),
         (lambda: batch(GD, [], "mean"), "stream is empty"),
         (lambda: batch(GD, [], "validation", **SURE), "stream is empty"),
-        (lambda: batch(GD, 3), "a stream is arrays"),
+        (lambda: batch(GD, 3), "a stream must be arrays"),
         (lambda: batch(GD, [(*GOOD, np.ones(6))]), "without weights"),
-        (lambda: batch(GD, [(GOOD[0], GOOD[1][:2])]), "6 examples and targets of shape"),
+        (lambda: batch(GD, [(GOOD[0], GOOD[1][:2])]), "H has 6 examples, but y has the shape"),
         (
             lambda: batch(GD, GOOD, "validation", delta=0.1, loss_range=0.5),
             r"row 0 has the loss 1, outside \[0, 0.5\]",
         ),
         (
             lambda: batch(ExponentiatedGradient("inner"), GOOD[0], "majority"),
-            "votes on labels",
+            "needs labels -1 and ",
         ),
         (lambda: batch(GD, GOOD, "majority").predict(np.ones(2)), r"H must have shape .* 3\)"),
         (lambda: batch(GD, GOOD).predict(np.ones(2)), r"H must have shape .* 3\)"),
@@ -368,7 +368,7 @@ def test_bad_input(call, message):
 @pytest.mark.parametrize(
     ("block", "message"),
     [
-        ((np.ones((1, 2)), [1.0]), "row 6 has 2 base functions, and earlier rows have 3"),
+        ((np.ones((1, 2)), [1.0]), "row 6 has 2 base functions, but earlier rows have 3"),
         ((GOOD[0], 2.0 * GOOD[1]), "-1 or .1; row 6 has"),
         ((GOOD[0], None), "6 examples and 0|targets"),
         ((np.full((2, 3), np.nan), [1.0, 1.0]), "row 6 has nan"),
@@ -398,7 +398,7 @@ def test_streams_are_read_as_their_arrays():
 def test_a_stream_that_changes_is_found_out():
     for rule, options in (("majority", {}), ("validation", SURE)):
         left = iter([[GOOD], [GOOD, GOOD]])
-        with pytest.raises(InputError, match="had 6 examples, and now 12"):
+        with pytest.raises(InputError, match="had 6 examples in the first pass, and now has 12"):
             batch(GD, lambda left=left: next(left), rule, **options)
 
 

@@ -286,16 +286,16 @@ def test_every_round_of_the_newtons_method_is_bracketed():
 
 H = np.ones((3, 2))
 BAD = [
-    (lambda: iter([(H, [1, 1, 1])]), "can be read once only; give arrays"),
+    (lambda: iter([(H, [1, 1, 1])]), "can be read only once; give arrays"),
     (lambda: (np.empty((0, 2)), []), "the stream is empty"),
     (lambda: (H, [1, 1, 0]), "must be -1 or \\+1; row 2 has 0"),
     (lambda: (np.array([[1.0, 0.0], [np.nan, 1.0]]), [1, 1]), "row 1 has nan for base function 0"),
     (lambda: (H, [1, 1, 1], [1, -2, 1]), "weights must be finite and >= 0; row 1 has -2"),
     (lambda: (H, [1, 1, 1], [0, 0, 0]), "all weights are zero"),
     (lambda: [(H, [1, 1, 1]), (np.ones((1, 3)), [1])], "row 3 of the stream has 3 base functions"),
-    (lambda: 5, "a stream is arrays"),
+    (lambda: 5, "a stream must be arrays"),
     (lambda: "d.csv", r"d.csv is a file; open the file with stream\(path, y\)"),
-    (lambda: H, r"Hinge\(\) needs targets, and there are none"),
+    (lambda: H, r"Hinge\(\) needs targets, but there are none"),
 ]
 
 
@@ -307,23 +307,23 @@ def test_streams_that_do_not_fit(stream, message):
 
 def test_other_arguments_that_do_not_fit():
     good = H, [1, -1, 1]
-    with pytest.raises(rb.InputError, match="needs a bounded set"):
+    with pytest.raises(rb.InputError, match="over must be a bounded domain"):
         hindsight("hinge", rb.SquaredNorm(1), good)
     with pytest.raises(rb.InputError, match="tol must be below 1"):
         hindsight("hinge", rb.Simplex(1), good, 2.0)
-    with pytest.raises(rb.InputError, match="start needs 2 finite weights"):
+    with pytest.raises(rb.InputError, match="start must have 2 finite weights"):
         hindsight("hinge", rb.Simplex(1), good, start=np.ones(3))
     with pytest.raises(rb.InputError, match="has 3 examples, and 4 were requested"):
         hindsight("hinge", rb.Simplex(1), good, first=4)
     with pytest.raises(rb.InputError, match="is not piecewise linear"):
         hindsight("squared", rb.Simplex(1), good).certificate()
-    with np.errstate(over="ignore"), pytest.raises(rb.InputError, match="needs to be finite"):
+    with np.errstate(over="ignore"), pytest.raises(rb.InputError, match="the loss must be finite"):
         hindsight("squared", rb.Simplex(1), (H, [1e200, 1, 1]))
 
 
 def test_a_stream_that_changes_is_found_out():
     sizes = iter([3, 3, 2])
-    with pytest.raises(rb.InputError, match="had 3 examples when it was first read, and now 2"):
+    with pytest.raises(rb.InputError, match="had 3 examples when it was first read, and now has 2"):
         hindsight("logistic", rb.Simplex(1), lambda: [(H[:k], np.ones(k)) for k in [next(sizes)]])
 
 

@@ -64,7 +64,7 @@ def test_it_reads_the_same_bits(tmp_path, monkeypatch):
         ("y,a\n1,2\n1,2,3\n", {}, "cannot be read as CSV: row 1: Expected 2 columns, got 3"),
         ("y,a\n1,2\n1\n", {}, "has nan at row 1, feature 'a'"),
         ("y,a\n1,2\n\n\n1,NA\n", {}, "has nan at row 1, feature 'a'"),
-        (f"y,a\n1,2\n1,{2**53 + 1}\n", {}, f"'a' has {2**53 + 1} at row 1, an integer that doub"),
+        (f"y,a\n1,2\n1,{2**53 + 1}\n", {}, f"'a' has {2**53 + 1} at row 1, an integer that a d"),
         ("y,a\nyes,1\n\xe9,1\n", {"classes": ("yes", "no")}, "not in UTF-8; save the file as"),
     ],
 )

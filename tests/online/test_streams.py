@@ -107,12 +107,12 @@ def test_what_can_be_read_once_says_so():
     X, y = made(20)
     once = stream(zip(X, y, strict=True))
     assert repr(once) == "Stream(zip, experts, to be read once)"
-    with pytest.raises(InputError, match="so that its width is not known"):
+    with pytest.raises(InputError, match="so that its width is unknown before the run"):
         progressive(METHOD, once)
     progressive(METHOD.start(5), once)
-    with pytest.raises(InputError, match="zip can be read once only, and was read; give arrays"):
+    with pytest.raises(InputError, match="zip can be read only once, and was already read; give"):
         progressive(METHOD.start(5), once)
-    with pytest.raises(InputError, match="so that its head would be lost"):
+    with pytest.raises(InputError, match="so that reading its first rows would lose them"):
         once.head(3)
 
 
@@ -140,9 +140,9 @@ BAD = [
     (lambda X, y, f: stream(X, "label"), "an array has no column 'label'"),
     (lambda X, y, f: stream(zip(X, y, strict=False), y), "hands over the labels with its examples"),
     (lambda X, y, f: stream(3), "a stream is read from an array.*; got int"),
-    (lambda X, y, f: stream(pa.table({"a": [1]})), "Table is no frame of pandas"),
+    (lambda X, y, f: stream(pa.table({"a": [1]})), "Table must be a pandas frame"),
     (lambda X, y, f: stream(f / "no.csv", "y"), "no.csv does not exist"),
-    (lambda X, y, f: stream(f / "a.csv", 3), "y is the name of the label column, got 3"),
+    (lambda X, y, f: stream(f / "a.csv", 3), "y must be the name of the label column .*, got 3"),
     (lambda X, y, f: list(stream(f / "a.txt", "z")), "a.txt has no column 'z'"),
     (lambda X, y, f: stream(X, y, page=0), "page must be a whole number >= 1"),
     (lambda X, y, f: stream(X, y, classes=(1, 1)), "two different labels"),
@@ -150,15 +150,18 @@ BAD = [
     (lambda X, y, f: progressive(METHOD, stream(X)), "Hinge.. needs targets, and X has none"),
     (lambda X, y, f: progressive(METHOD, stream(X[:0], y[:0])), "X is empty"),
     (lambda X, y, f: progressive(METHOD.start(5), stream(iter([]))), "is empty: it has no rows"),
-    (lambda X, y, f: progressive(METHOD.start(4), stream(X, y)), "has 5 base functions, and this"),
+    (lambda X, y, f: progressive(METHOD.start(4), stream(X, y)), "has 5 base functions, but this"),
     (lambda X, y, f: progressive("hinge", stream(X, y)), "learner must be a Learner"),
-    (lambda X, y, f: list(stream(X, y[:7])), "X has 30 examples and labels of shape"),
-    (lambda X, y, f: list(stream(X[0], y)), "a block has shape .rows, features."),
-    (lambda X, y, f: list(stream(X, y * np.nan)), "has no label at row 0; give it one"),
+    (lambda X, y, f: list(stream(X, y[:7])), "X has 30 examples but labels of shape"),
+    (lambda X, y, f: list(stream(X[0], y)), "must have the shape .rows, features."),
+    (lambda X, y, f: list(stream(X, y * np.nan)), "has no label at row 0; add the label"),
     (lambda X, y, f: list(stream(X, y * np.inf)), "the label .*inf at row 0: it must be finite"),
-    (lambda X, y, f: list(stream(X, ["a"] * 30)), "labels that are no numbers, such as 'a'"),
+    (lambda X, y, f: list(stream(X, ["a"] * 30)), "labels that are not numbers, such as 'a'"),
     (lambda X, y, f: list(stream(X, y, classes=(1, 0))), "label -1.0 at row 0: it is neither 1"),
-    (lambda X, y, f: list(stream([(X[0], 1.0), X[1]])), "labels for some rows from 0 on, not all"),
+    (
+        lambda X, y, f: list(stream([(X[0], 1.0), X[1]])),
+        "labels for only some of the rows from row 0",
+    ),
     (lambda X, y, f: list(stream([(X[0], 1.0), (X[1, :3], 1)])), "item 1 of list has 3 columns"),
     (
         lambda X, y, f: list(stream([({"a": 1, "b": 2}, 1.0), ({"b": 1, "a": 2}, 1)])),
@@ -183,7 +186,7 @@ BAD = [
         "b.csv has nan at row 1, feature 'b'",
     ),
     (lambda X, y, f: list(stream(f / "c.csv", "y")), "read as CSV: row 1: Expected 3 columns"),
-    (lambda X, y, f: stream(io.StringIO("y\n1"), "y"), "StringIO is text; open .*'rb'"),
+    (lambda X, y, f: stream(io.StringIO("y\n1"), "y"), "StringIO is open in text .*'rb'"),
     (lambda X, y, f: list(stream([X], "y")), "list hands over the labels with its examples"),
     (lambda X, y, f: list(stream([pd.Series(X[0])], "y")), "list hands over the labels"),
     (lambda X, y, f: progressive(METHOD.start(2), stream(f / "d.csv", "y")), "d.csv is empty"),
@@ -191,7 +194,7 @@ BAD = [
     (lambda X, y, f: list(stream(pd.DataFrame({"a": [1]}), "y")), "the frame has no column 'y'"),
     (
         lambda X, y, f: list(stream(f / "e.csv", "y")),
-        f"e.csv: column 'a' has {ODD} at row 2, an integer that doubles round; drop the column, or",
+        f"e.csv: column 'a' has {ODD} at row 2, an integer that a double cannot represent; drop ",
     ),
     (lambda X, y, f: list(stream(f / "e.csv", "a")), f"column 'a' has {ODD} at row 2"),
     (lambda X, y, f: list(stream(pd.DataFrame({"a": [ODD]}))), f"frame: column 'a' has {ODD}, an"),
@@ -322,14 +325,17 @@ def test_symmetric_simplex_is_the_l1_ball():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda X: StumpBasis([[], []]), "needs a finite threshold"),
-        (lambda X: StumpBasis.at_quantiles(np.ones((5, 2))), "needs a finite threshold"),
-        (lambda X: StumpBasis.at_quantiles(X[:0]), "a sample has shape"),
+        (lambda X: StumpBasis([[], []]), "StumpBasis needs at least one threshold"),
+        (
+            lambda X: StumpBasis.at_quantiles(np.ones((5, 2))),
+            "StumpBasis needs at least one threshold",
+        ),
+        (lambda X: StumpBasis.at_quantiles(X[:0]), "a sample must be finite"),
         (lambda X: LinearBasis([0.0], [0.0]), "a scale > 0 for each feature"),
         (lambda X: FittedBasis([]), "needs at least one estimator"),
-        (lambda X: FittedBasis([object()]), "has no predict"),
-        (lambda X: Experts().bound_in("l1", 3), "no bound of the values of experts is known"),
-        (lambda X: list(stream(X, base=StumpBasis([[0.0]]))), "stumps takes 1 features, and X has"),
+        (lambda X: FittedBasis([object()]), "has no method predict"),
+        (lambda X: Experts().bound_in("l1", 3), "'experts' have no known bound"),
+        (lambda X: list(stream(X, base=StumpBasis([[0.0]]))), "stumps takes 1 features, but X has"),
     ],
 )
 def test_bad_base_functions(make, message):
@@ -411,13 +417,13 @@ def test_a_saved_learner_goes_on_and_others_are_refused(tmp_path):
             load(path, method)
     for content in (b"", b"nothing", path.read_bytes()[:-40]):
         (tmp_path / "bad").write_bytes(content)
-        with pytest.raises(InputError, match="bad is no learner, or damaged"):
+        with pytest.raises(InputError, match="bad is not a file of a learner, or is damaged"):
             load(tmp_path / "bad", METHOD)
     with pytest.raises(InputError, match=r"cannot read .*absent"):
         load(tmp_path / "absent", METHOD)
     with pytest.raises(InputError, match=r"folder .* does not exist"):
         second.save(tmp_path / "no" / "learner")
-    with pytest.raises(InputError, match="is no checkpoint of a run"):
+    with pytest.raises(InputError, match="is not a checkpoint of a run"):
         progressive(METHOD, stream(X, y), checkpoint=path)
 
 
@@ -428,7 +434,7 @@ def test_checkpoints_of_other_runs_are_refused(tmp_path):
     for learner, given, message in (
         (MirrorDescent("hinge", rb.Simplex(2)), stream(X, y), r"saved with over=Simplex\(\), and"),
         (METHOD.start(4), stream(X[:, :4], y), "saved with 5 base functions, and this run has 4;"),
-        (METHOD, stream(X, y).after(3), "its run starts at row 0, and this run at row 3"),
+        (METHOD, stream(X, y).after(3), "its run started at row 0, and this run starts at row 3"),
         (METHOD, stream(X[:190], y[:190]), "X has 190 rows, and the checkpoint .* after row 200"),
     ):
         with pytest.raises(InputError, match=message):
@@ -477,7 +483,7 @@ def test_checkpoints_of_before_are_read_unless_labels_were_delayed(tmp_path):
     assert found.last.loss == progressive(METHOD, stream(X, y)).last.loss
     state["run"]["delay"] = 2
     write_state(path, state)
-    with pytest.raises(InputError, match="it has delay=2, which this version does not have"):
+    with pytest.raises(InputError, match="it has delay=2, which this version does not support"):
         progressive(METHOD, stream(X, y), checkpoint=path)
 
 

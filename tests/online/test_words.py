@@ -144,7 +144,7 @@ def test_words_that_come_after_numbers_are_refused(size, tmp_path, monkeypatch):
     with pytest.raises(InputError, match="column 'day' is not of numbers; drop or encode it"):
         list(stream(dates, "y", categories=()))
     for option in ({"drop": "a"}, {"categories": "a"}):
-        with pytest.raises(InputError, match="must be a list of columns, got 'a'"):
+        with pytest.raises(InputError, match="must be a list of column names, got 'a'"):
             stream(tmp_path / "a.csv", "y", **option)
 
 
@@ -161,5 +161,5 @@ def test_an_intercept_is_as_large_as_the_bound_and_in_the_digest():
     assert made.digest().startswith("words with intercept ")
     assert made.digest() != WithIntercept(StumpBasis([[0.5]])).digest()
     np.testing.assert_array_equal(WithIntercept(Experts(3.0)).values(np.ones((2, 1))), [[1, 3]] * 2)
-    with pytest.raises(InputError, match="no bound of the values of experts is known"):
+    with pytest.raises(InputError, match="'experts' have no known bound"):
         WithIntercept(Experts())

@@ -151,7 +151,9 @@ def test_costs_in_every_form_give_the_same():
         assert np.array_equal(pl.evaluate(mixed, form).each, wanted, equal_nan=True)
     alone = pl.evaluate(tasks, found).each
     assert np.array_equal(pl.evaluate(tasks, known[graph]).each, alone, equal_nan=True)
-    with pytest.raises(InputError, match="2 graphs; give learned costs, or a function of a graph"):
+    with pytest.raises(
+        InputError, match="the 2 graphs of the tasks; give learned costs, or a func"
+    ):
         pl.evaluate(mixed, known[graph])
 
 

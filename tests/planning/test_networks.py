@@ -171,13 +171,13 @@ def labelled(text):
     ("G", "options", "match"),
     [
         (nx.Graph(), {}, "0 nodes and no edges"),
-        ([(0, 1)], {}, "a networkx graph is needed, got list"),
+        ([(0, 1)], {}, "G must be a networkx graph, got list"),
         (nx.DiGraph([(0, 1), (1, 1)]), {}, r"\(1 -> 1\) is a self-loop"),
         (nx.MultiGraph([(0, 1), (1, 1)]), {}, r"\(1 -> 1\) is a self-loop"),
         (changed(BC, "slope", ...), ["slope"], r"'slope' is missing for 1 of 3 .*\('b', 'c'\)"),
         (changed(BC, "slope", ...), "slope*length", r"of the feature 'slope\*length' is missing"),
         (roads(), "slop*length", r"'slop' of the feature .* did you mean slope\?"),
-        (roads(), "x*length", r"'x\*length' multiplies numbers, and attribute 'x' .* several"),
+        (roads(), "x*length", r"'x\*length' multiplies single numbers, but .* 'x' .* several"),
         (changed(BC, "slope", np.nan), ["slope"], r"'slope' of edge \('b', 'c'\) is nan"),
         (changed(BC, "slope", np.inf), ["slope"], r"'slope' of edge \('b', 'c'\) is inf"),
         (changed(BC, "slope", "2"), ["slope"], r"'slope' of edge \('b', 'c'\) is the text '2'"),
@@ -191,13 +191,13 @@ def labelled(text):
         (
             labelled("primary"),
             "kind",
-            r"is the text 'primary'; give each class a number by a dict, .* or make .* from_pandas",
+            r"is the text 'primary'; give each class a number with a dict, .* from_pandas",
         ),
-        (labelled("12.5"), "kind", "is the text '12.5'; make a number of it by float"),
+        (labelled("12.5"), "kind", "is the text '12.5'; convert the text to a number with"),
         (roads(), [], "names of attributes"),
         (roads(), [3], "names of attributes"),
         (roads(), ["slope", "slope"], "2 different entries"),
-        (roads(), {"features": ["slope"], "names": ["s", "t"]}, "names need 1 different"),
+        (roads(), {"features": ["slope"], "names": ["s", "t"]}, "names must have 1 different"),
         (
             changed("b", "height", ...),
             {"node_features": "height"},
@@ -219,7 +219,9 @@ def test_what_is_wrong_with_a_network_is_named(G, options, match):
 
 def test_what_cannot_become_a_network_is_named():
     graph = from_networkx(nx.DiGraph([(0, 1, {"cost": 1.0})]), ["cost"])
-    with pytest.raises(InputError, match="a feature has the name 'cost'"):
+    with pytest.raises(
+        InputError, match="the name 'cost' of a feature is also the name of another"
+    ):
         to_networkx(graph)
     with pytest.raises(InputError, match=r"costs need shape \(3,\)"):
         to_networkx(from_networkx(roads()), [1.0])

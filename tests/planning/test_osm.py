@@ -206,13 +206,13 @@ def service(G):
 
 
 BAD = [
-    (nx.MultiGraph(streets()), {}, "needs the MultiDiGraph that OSMnx makes, got MultiGraph"),
-    ("Borlänge", {}, "a networkx graph is needed, got str"),
+    (nx.MultiGraph(streets()), {}, "needs a MultiDiGraph from OSMnx, got MultiGraph"),
+    ("Borlänge", {}, "G must be a networkx graph, got str"),
     (nx.MultiDiGraph(crs="epsg:4326"), {}, "0 nodes and no edges"),
     (without(lambda G: G.graph.pop("crs")), {"features": "length"}, r"G.graph\[\"crs\"\] = \"met"),
     (without(lambda G: G.nodes[102].pop("x")), {"features": "length"}, "row 102: .lon. is nan"),
-    (without(lambda G: service(G).pop("length")), {}, r"2, 0\) has no length; osmnx.distance"),
-    (without(lambda G: service(G).update(length=-800.0)), {}, "has the length -800; correct it"),
+    (without(lambda G: service(G).pop("length")), {}, r"2, 0\) has no length; add lengths"),
+    (without(lambda G: service(G).update(length=-800.0)), {}, "has the length -800, but costs"),
     (streets(), {"features": ["width"]}, "no edge has the attribute 'width'"),
     (streets(), {"speeds": {"service": "fast"}}, "speeds must be a positive number, got 'fast'"),
     (streets(), {"speeds": {"service": -30}}, "speeds must be a positive number, got -30"),

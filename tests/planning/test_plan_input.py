@@ -40,7 +40,7 @@ def test_tables_of_roads(folder, capsys):
     assert (parsed(out)["arcs"], parsed(out)["trips"]) == (5, 2)
     (folder / "by_node.csv").write_text("trip;node\nx;a\nx;b\nx;d\ny;a\ny;q\n")
     refused(
-        command + "by_node.csv", "by_node.csv, line 3, trip 'x': 'a' -> 'b' may be arc 0", capsys
+        command + "by_node.csv", "by_node.csv, line 3, trip 'x': 'a' -> 'b' is ambiguous", capsys
     )
     command = command.replace("metres*class", "metres")
     options = " --parallel metres --gaps metres --drop-bad --out roads.json"
@@ -112,12 +112,12 @@ def test_files_with_different_separators_need_the_same(folder, capsys):
 def test_places_of_nodes(folder, capsys):
     (folder / "nodes.csv").write_text("node,x,y\nhome,0,0\nwork,2,0\nford,1,-1\n")
     command = "show --edges edges.csv --nodes nodes.csv --out a.png"
-    refused(command, "nodes.csv has no row for node 'bridge' of edges.csv (1 in all); ad", capsys)
+    refused(command, "nodes.csv has no row for the node 'bridge' of edges.csv (1 in all)", capsys)
     (folder / "nodes.csv").write_text("name,x,y\nhome,0,0\n")
     refused(command, "nodes.csv has no column 'node', only name, x, y", capsys)
     degrees = "node,x,y\nhome,15,60\nbridge,15.00001,60\nford,15,60.00001\nwork,15.00002,60\n"
     (folder / "nodes.csv").write_text(degrees)
-    refused(command, "nodes.csv has x and y that look like degrees, and lengths in metres", capsys)
+    refused(command, "nodes.csv has x and y that look like degrees, but lengths in metres", capsys)
     (folder / "nodes.csv").write_text(degrees.replace("x,y", "lon,lat"))
     assert run(command, capsys)[0] == 0
 
@@ -137,7 +137,7 @@ TWINS = "tail,head,x,edge\nhome,ford,1,a\nhome,ford,2,b\nford,work,1,c\nwork,hom
         ("a,b,-1.5,0\nb,a,2,0\n", "it has a, b, -1.5, 0; if that is a row, write the names"),
         ("tail,head,x,x\na,b,1,2\n", "bad.csv: two columns are named 'x'; rename or drop one"),
         (LOOP, "bad.csv, line 4: 'ford' -> 'ford' is a self-loop, which no shortest path takes"),
-        ("u,v,x\na,b,1\n\na,c,\n", "bad.csv, line 4: 'x' is nan (1 in all); fill it in"),
+        ("u,v,x\na,b,1\n\na,c,\n", "bad.csv, line 4: 'x' is nan (1 in all); fill in"),
         (MIXED, "bad.csv, line 2: x is 'much', and a number in other lines; write a number"),
         ("tail,head,x\nNA,b,3\n,b,3\n", "bad.csv, line 3: 'tail' is None (1 in all)"),
         (
@@ -148,7 +148,7 @@ TWINS = "tail,head,x,edge\nhome,ford,1,a\nhome,ford,2,b\nford,work,1,c\nwork,hom
         ("tail;head;x\na;b;1,5\n", "bad.csv has one column, 'tail;head;x'; if ';' separates"),
         ("tail\thead\na\tb\n", "separates columns, give --sep '\\t'"),
         ("tail,head,x\na,b,1\na,caf\udce9,1\n", "bad.csv, line 3: not in UTF-8; save the file as"),
-        (TWINS, "trips.csv, line 2, trip 'monday': 'home' -> 'ford' may be arc 0 (key 'a') or arc"),
+        (TWINS, "trips.csv, line 2, trip 'monday': 'home' -> 'ford' is ambiguous, because it may"),
         (
             TWINS,
             "name edges in a column 'edge', or take the arc of least x with --parallel x (2 of",
@@ -169,8 +169,8 @@ def test_edges_that_are_wrong(folder, capsys, edges, message):
         ("trip,node\na,home\na,work\n", "bad.csv, line 3, trip 'a': 'home' -> 'work' is the wrong"),
         ("path\nbridge home\n", "is one-way; turn the trip, add the arc, or join gaps by least"),
         ("path\nwork bridge\nhome ford\n", "(1 of 2 trips are refused; --drop-bad leaves them out"),
-        ("path\nhome ford work home\n", "trip '1': the trip ends at 'home', where it starts, and"),
-        ("path\nhome\n", "bad.csv, line 2, trip '1': the trip has one node, and needs two"),
+        ("path\nhome ford work home\n", "trip '1': the trip starts and ends at 'home', which"),
+        ("path\nhome\n", "bad.csv, line 2, trip '1': the trip has only one node, but a"),
         (
             "path,weight\nhome ford,-1\n",
             "bad.csv, trip 1: weight must be a positive number, got -1",
@@ -179,11 +179,11 @@ def test_edges_that_are_wrong(folder, capsys, edges, message):
         ("trip,node,order\na,home,1\na,ford,1\n", "bad.csv, line 3: another row of the trip has"),
         (
             "trip,node,order\na,home,9:00\na,ford,10:00\n",
-            "bad.csv, line 2: order is not a number, but '9:00'; write numbers, or times as 2030",
+            "bad.csv, line 2: order must be a number or a time, got '9:00'; write numbers, or",
         ),
         ("trip,egde\na,3\n", "it has trip, egde; did you mean edge?"),
         ("trip,node\na,hone\na,work\n", "'hone' is not in the graph; did you mean home?"),
-        ("trip,edge\na,3\n", "add a column edge to --edges, or trips a column of nodes"),
+        ("trip,edge\na,3\n", "add a column edge to --edges, or use a column 'node' in trips"),
     ],
 )
 def test_trips_that_are_wrong(folder, capsys, trips, message):

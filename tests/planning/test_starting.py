@@ -200,7 +200,7 @@ def test_contradictions_are_refused_before_work_starts():
     for stopping, options, message in (
         (Stopping(validation="held"), {}, "held-out tasks or \"folds\", got 'held'"),
         (Stopping(patience=3, **FOLDS), {}, "leave patience out"),
-        (Stopping(**FOLDS), {"warm_start": found}, "cannot continue a warm start"),
+        (Stopping(**FOLDS), {"warm_start": found}, "cannot be combined with warm_start"),
     ):
         with pytest.raises(InputError, match=message):
             pl.boost(shown, RegressionStumps(), stopping=stopping, **options)

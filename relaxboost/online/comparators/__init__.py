@@ -1,4 +1,4 @@
-"""The best weights in hindsight: the least cumulative loss over a domain, bracketed."""
+"""The best weights in hindsight, which minimise the cumulative loss over a domain."""
 
 import lazy_loader
 

@@ -1,4 +1,6 @@
-"""The best weights in hindsight: the function `hindsight` and its result."""
+"""The function `hindsight`, which finds the best fixed weights for known examples, and its
+result.
+"""
 
 from __future__ import annotations
 
@@ -31,18 +33,19 @@ problems."""
 
 
 class Proved(NamedTuple):
-    """A bracket of the minimum of the cumulative loss, as exact fractions, with its certificate."""
+    """A bracket of the minimum of the cumulative loss in exact fractions, with a certificate."""
 
     certificate: Certificate
-    """The certificate of the value ρ of the game."""
+    """The certificate of the value ρ of the game that is equivalent to minimising the loss."""
     game: Game
     scale: Fraction
-    """The factor that converts ρ into a loss: the minimum of the cumulative loss is −scale · ρ."""
+    """The factor that converts the value ρ of the game into a loss. The minimum of the cumulative
+    loss is −scale · ρ."""
     lower: Fraction
     upper: Fraction
 
     def check(self) -> Verdict:
-        """Check the certificate with the matrix of the game."""
+        """Check the certificate against the matrix of the game."""
         return self.certificate.check(self.game.matrix)
 
 
@@ -55,28 +58,29 @@ class Comparator:
     """
 
     w: Vector
-    """The best weights that were found, shape (M,). They are in the domain up to rounding."""
+    """The best weights that were found, shape (M,), which are in the domain up to rounding."""
     lower: float
     upper: float
     tol: float
     """The requested width of the bracket, as a fraction of the loss."""
     status: str
-    """One of "optimal", "time_limit", "interrupted" and "stalled". The last one means that rounding
-    errors keep the bracket wider than requested."""
+    """The reason why the run ended: "optimal", "time_limit", "interrupted", or "stalled". A run
+    stalls if rounding errors keep the bracket wider than requested."""
     rounds: int
     seconds: float
     _problem: Cumulative = field(repr=False)
     _slopes: Vector | None = field(repr=False)
-    """The slopes z that prove the best lower bound; None if no bound was proved by slopes."""
+    """The slopes z of the losses that prove the best lower bound, or None if no bound was proved
+    by slopes."""
 
     @property
     def gap(self) -> float:
-        """The width of the bracket: `upper` minus `lower`."""
+        """The width of the bracket of the cumulative loss: `upper` minus `lower`."""
         return self.upper - self.lower
 
     @property
     def examples(self) -> int:
-        """The number of examples."""
+        """The number of examples in the stream."""
         return self._problem.m
 
     def __str__(self) -> str:
@@ -84,7 +88,7 @@ class Comparator:
         return f"{self.status}: {lower} <= least loss of {self.examples} examples <= {upper}"
 
     def game(self) -> LossGame:
-        """Return the game whose value is the minimum of the loss; see `certificate`.
+        """Return the game whose value determines the minimum of the loss; see `certificate`.
 
         Raises
         ------
@@ -96,8 +100,9 @@ class Comparator:
     def certificate(self) -> Proved:
         """Return the bracket in fractions, with a certificate that anyone can check.
 
-        Hinge, absolute, quantile and inner losses are games of this package. The certificate is
-        exact over polytopes, and enclosed over an L2Ball. All examples are read into memory.
+        For hinge, absolute, quantile and inner losses, the minimum follows from the value of a
+        game. The certificate of this game is exact over polytopes, and enclosed over an L2Ball.
+        All examples are read into memory.
 
         Raises
         ------
@@ -121,7 +126,7 @@ def hindsight(
     time_limit: float | None = None,
     first: int | None = None,
 ) -> Comparator:
-    """Bracket the minimum over w in W of the cumulative loss Σ s_i l(w, (h_i, y_i)).
+    """Bracket the minimum over w in the domain W of the cumulative loss Σ s_i l(w, (h_i, y_i)).
 
     Hinge, absolute and quantile losses are minimised by an interior point method. Other losses of
     <w, h> are minimised by Newton's method. Both methods factorise matrices of order M, or of order
@@ -137,10 +142,11 @@ def hindsight(
         The domain W.
     stream : tuple of arrays, callable or iterable
         Arrays (H, y) or (H, y, weight) of shapes (m, M), (m,) and (m,). The targets y are ±1 or
-        numbers, as the loss requires, and weights are nonnegative. Or blocks of this form, from an
-        iterable that can be iterated repeatedly, or from a function that reopens the stream. With
-        blocks, the method needs O(M²) memory and one block, and for hinge, absolute and quantile
-        losses also ten numbers per example.
+        numbers, as the loss requires, and weights are nonnegative. The stream may also consist of
+        blocks of this form. The blocks come from an iterable that can be iterated repeatedly, or
+        from a function that reopens the stream. With blocks, the method needs memory for O(M²)
+        numbers and one block. For hinge, absolute and quantile losses it also needs memory for ten
+        numbers per example.
     tol : float
         The requested width of the bracket, divided by the loss, between 0 and 1. If the minimum is
         near 0, the width is instead divided by 1e-6 times the loss at the start.
@@ -171,13 +177,13 @@ def hindsight(
     """
     if not isinstance(over, AtomicSet | L2Ball):
         raise InputError(
-            f"the comparator needs a bounded set, Simplex, FullSimplex, L1Ball or L2Ball, got "
+            f"over must be a bounded domain, such as Simplex, FullSimplex, L1Ball or L2Ball, got "
             f"{over!r}"
         )
     # Arguments are checked before the stream is read.
     tol = positive("tol", tol)
     if tol >= 1.0:
-        raise InputError(f"tol must be below 1, got {tol:g}: it is a fraction of the loss")
+        raise InputError(f"tol must be below 1, because it is a fraction of the loss, got {tol:g}")
     limits = Limits(time_limit=time_limit)
     clock = Clock(limits.time_limit)
     chosen = as_online_loss(loss)
@@ -193,12 +199,12 @@ def _start(problem: Cumulative, start: Any) -> Vector | None:
         return None
     w = doubles("start", start.w if isinstance(start, Comparator) else start)
     if w.shape != (problem.M,) or not np.isfinite(w).all():
-        raise InputError(f"start needs {problem.M} finite weights, got shape {w.shape}")
+        raise InputError(f"start must have {problem.M} finite weights, got shape {w.shape}")
     return problem.feasible(w)
 
 
 def _rounds(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[State]:
-    """Yield the rounds of the method for this loss; if it stalls, the level method follows."""
+    """Yield the rounds of the method for this loss. If it stalls, the level method continues."""
     if isinstance(problem.loss, Inner):
         yield from linear(problem)
         return
@@ -213,7 +219,7 @@ def _rounds(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator
 
 
 class _Best:
-    """The best weights and the best lower bound that a run has found so far."""
+    """The best weights and the best lower bound that a run of `hindsight` has found so far."""
 
     def __init__(self, problem: Cumulative, tol: float) -> None:
         self._problem = problem
@@ -226,15 +232,16 @@ class _Best:
         self._rounds = 0
 
     def keep(self, state: State) -> str:
-        """Store the state of a round if it is better. Return "optimal" if the proved bracket is
-        narrow enough.
+        """Store the state of a round if it is better than the best state so far.
+
+        Return "optimal" if the proved bracket is narrow enough, and "" otherwise.
         """
         self._rounds += 1
         # Numbers that overflow make every later bound useless.
         if not math.isfinite(state.upper):
             raise InputError(
                 f"the cumulative {self._problem.loss!r} loss is {state.upper} at w = "
-                f"{state.w[:4]}...; it needs to be finite on {self._problem.over!r}: scale H or y"
+                f"{state.w[:4]}...; the loss must be finite on {self._problem.over!r}; scale H or y"
             )
         if self._above is None or self._below is None:
             # The first loss is the scale of losses near 0.

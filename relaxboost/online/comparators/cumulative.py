@@ -26,19 +26,21 @@ from relaxboost.online.losses import Inner, OfPrediction, OnlineLoss
 from relaxboost.solvers.bundle.cuts import Cut
 
 LOSS_ERROR = 64.0 * UNIT
-"""The assumed relative error of a loss and of its slope, which are a few operations of libm."""
+"""The assumed relative error of the computed losses and slopes, which take a few operations of
+libm."""
 
 
 def has_corners(loss: OnlineLoss) -> bool:
-    """Return whether a loss is a maximum of z (F − y) over an interval of slopes z.
+    """Return whether a loss is the maximum of z (F − y) over an interval of slopes z.
 
-    These losses are the hinge, absolute and quantile losses.
+    F is the prediction and y is the target. The hinge, absolute and quantile losses have this
+    form.
     """
     return isinstance(loss, OfPrediction) and type(loss.loss) in (Hinge, Absolute, Quantile)
 
 
 class Sums(NamedTuple):
-    """The cumulative loss at weights w, with the derivatives that a Newton step needs."""
+    """The cumulative loss at some weights w, with the derivatives for a step of Newton's method."""
 
     value: float
     gradient: Vector
@@ -49,7 +51,7 @@ class Sums(NamedTuple):
 
 
 class Cumulative:
-    """The cumulative loss of a stream as a function of w in a domain."""
+    """The cumulative loss of a stream of examples, as a function of the weights w in a domain."""
 
     def __init__(self, loss: OnlineLoss, over: AtomicSet | L2Ball, replay: Replay) -> None:
         self.loss = loss
@@ -60,12 +62,12 @@ class Cumulative:
 
     @property
     def pointwise(self) -> PointwiseLoss | None:
-        """The loss φ if the loss of an example is φ(<w, h>, y), and None otherwise."""
+        """The loss function φ if every example has the loss φ(<w, h>, y), and None otherwise."""
         return self.loss.loss if isinstance(self.loss, OfPrediction) else None
 
     @property
     def reach(self) -> float:
-        """An upper bound on ‖w‖_1 for all w of the domain."""
+        """An upper bound on ‖w‖_1 for all weights w of the domain."""
         return up(self.over.reach(self.M))
 
     def center(self) -> Vector:
@@ -77,11 +79,11 @@ class Cumulative:
         return self.feasible(np.full(self.M, over.scale / (self.M + over.holds_zero)))
 
     def feasible(self, w: Vector) -> Vector:
-        """Return the weights w moved into the domain, up to rounding."""
+        """Return the weights w after moving them into the domain, up to rounding."""
         return self.over.repair(np.asarray(w, dtype=np.float64))
 
     def support(self, v: Vector, error: float = 0.0) -> float:
-        """Return the support function σ_W at v, rounded up.
+        """Return an upper bound on the support function σ_W(v) of the domain W, rounded up.
 
         The argument `error` bounds the error of each entry of v.
         """
@@ -92,7 +94,7 @@ class Cumulative:
         return over.value_above(size)
 
     def sums(self, w: Vector) -> Sums:
-        """Return the loss and its derivatives at w.
+        """Return the cumulative loss and its derivatives at the weights w.
 
         Second derivatives are central differences of slopes. The step is 6e-6, about the cube root
         of the precision of doubles, which minimises the sum of truncation and rounding errors.
@@ -117,9 +119,11 @@ class Cumulative:
         return Sums(value, gradient, slopes, curvature)
 
     def cut(self, w: Vector) -> tuple[float, Cut]:
-        """Return the loss at w, rounded up, and its tangent at w, rounded down on the domain.
+        """Return the cumulative loss at w, rounded up, and its tangent at w.
 
-        The values and subgradients of a user-defined loss are trusted.
+        The tangent is rounded down, so that it is below the loss everywhere on the domain.
+
+        The values and subgradients of user-defined losses are not checked.
         """
         total = 0.0
         size = 0.0
@@ -151,9 +155,9 @@ class Cumulative:
         return values, np.array([slope for _, slope in found], dtype=np.float64)
 
     def upper(self, w: Vector) -> float:
-        """Return an upper bound on the loss at the point of the domain nearest to w.
+        """Return an upper bound on the cumulative loss at the point of the domain nearest to w.
 
-        w itself may be outside the domain by rounding.
+        The weights w themselves may be slightly outside the domain because of rounding.
         """
         loss = self.pointwise
         # The bound adds the change of the loss between w and that point, which is at most the size
@@ -175,11 +179,12 @@ class Cumulative:
         return sum_bounds(np.array(sums))[1]
 
     def lower(self, at: Vector | None = None, z: Vector | None = None) -> float:
-        """Return a lower bound on the minimum of the loss over the domain, rounded down.
+        """Return a lower bound on the minimum of the cumulative loss, rounded down.
 
-        The bound is proved by lines below the losses. The lines are the tangents at the predictions
-        of the weights `at`. If slopes `z` of shape (m,) are given instead, the lines are z (F − y),
-        and the loss must be a hinge, absolute or quantile loss.
+        The bound follows from a line below the loss of each example, as a function of the
+        prediction F. The lines are the tangents at the predictions of the weights `at`. If slopes
+        `z` of shape (m,) are given instead, the lines are z (F − y), where y is the target. In
+        this case the loss must be a hinge, absolute or quantile loss.
         """
         loss = self.pointwise
         assert loss is not None
@@ -213,7 +218,7 @@ class Cumulative:
         return down(sum_bounds(np.array(sums))[0] - self.support(-g, error))
 
     def answer(self, v: Vector) -> Vector:
-        """Return weights of the domain that maximise <v, w>."""
+        """Return the weights w of the domain that maximise <v, w>."""
         over = self.over
         if isinstance(over, L2Ball):
             return over.answer(v, norm_above(v))

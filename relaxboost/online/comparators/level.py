@@ -1,4 +1,6 @@
-"""The level bundle method, for convex losses that are known by values and subgradients only."""
+"""The level bundle method, for convex losses of which only values and subgradients are
+available.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from relaxboost.solvers.bundle.method import CuttingPlanes, rounds
 
 
 def linear(problem: Cumulative) -> Iterator[State]:
-    """Yield the exact optimum as the only round, for a loss that is linear in w."""
+    """Yield a single round with the exact optimum, for a loss that is linear in the weights w."""
     # The gradient is the same everywhere, so a single cut is exact.
     _, cut = problem.cut(problem.center())
     w = problem.answer(-cut.slope)
@@ -45,7 +47,7 @@ def level(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[S
 
 
 class _Point(NamedTuple):
-    """The cumulative loss and its tangent at some weights."""
+    """The cumulative loss at some weights, and its tangent at these weights."""
 
     w: Vector
     value: float
@@ -66,15 +68,15 @@ class _Objective:
             self.feasible = Feasible(ones, signs, radius=over.scale, full=not over.holds_zero)
 
     def at(self, w: Vector, *, clock: Clock) -> _Point:
-        """Return the loss and its tangent at weights of the domain."""
+        """Return the cumulative loss and its tangent at some weights of the domain."""
         clock.check()
         value, cut = self._problem.cut(w)
         return _Point(w, value, Cuts(*(np.array([part]) for part in cut)))
 
     def lower(self, cut: Cut) -> float:
-        """Return the lower bound offset − σ_W(−slope), where σ_W is the domain's support function.
+        """Return the lower bound offset − σ_W(−slope) for a tangent of the loss, rounded down.
 
-        The bound is rounded down.
+        σ_W is the support function of the domain W.
         """
         error = float(np.max(cut.error))
         return down(cut.offset - self._problem.support(-cut.slope, error))

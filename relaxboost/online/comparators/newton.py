@@ -1,8 +1,9 @@
 """Newton's method and an interior point method for losses φ(<w, h>, y) of a prediction <w, h>.
 
-A smooth φ is minimised by Newton's method. Each quadratic model of the cumulative loss is minimised
-over the domain by the interior point method of games. A loss with one corner, such as the hinge
-loss, is minimised by the same interior point method without a model.
+A smooth loss φ is minimised by Newton's method. In each step the quadratic model of the cumulative
+loss is minimised over the domain, by the interior point method that also solves games. A loss with
+a single corner, such as the hinge loss, needs no quadratic model: the same interior point method
+minimises it directly.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 class State(NamedTuple):
-    """The weights after a round, estimates of the two bounds, and the proof of the lower bound.
+    """The weights after a round, estimates of the upper and lower bounds, and a proof of the lower
+    bound.
 
     If both `at` and `z` are None, the lower bound is already proved and rounded.
     """
@@ -35,9 +37,9 @@ class State(NamedTuple):
     upper: float
     lower: float
     at: Vector | None = None
-    """The weights at which tangents of the losses prove the bound; see `Cumulative.lower`."""
+    """The weights at which tangents of the losses prove the lower bound; see `Cumulative.lower`."""
     z: Vector | None = None
-    """The slopes of the losses that prove the bound."""
+    """The slopes of the losses that prove the lower bound; see `Cumulative.lower`."""
 
 
 def smooth(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[State]:
@@ -68,7 +70,8 @@ def _searched(
     """Return weights on the line from `w` to `target` with a smaller loss, or None.
 
     Near the minimum, a step decreases the loss by less than the rounding error, but it still
-    improves the gradient. So the loss may rise by rounding.
+    improves the gradient. The function therefore accepts an increase of the loss within the
+    rounding error.
     """
     direction = target - w
     slope = float(sums.gradient @ direction)
@@ -89,9 +92,10 @@ def _searched(
 def _newton_point(problem: Cumulative, w: Vector, sums: Sums, gap: float, clock: Clock) -> Vector:
     """Return an approximate minimiser over the domain of the quadratic model of the loss at w.
 
-    The model is minimised until its value has decreased and its own gap is at most 1 % of the gap
-    of the loss at w. A more accurate minimiser would hardly reduce the number of Newton steps.
-    Near a minimum inside the domain, such a gap alone does not imply a decrease.
+    The iteration ends when the value of the model has decreased and the duality gap of the model
+    is at most 1 % of the gap of the loss at w. A more accurate minimiser would hardly reduce the
+    number of Newton steps. Near a minimum inside the domain, such a gap alone does not imply a
+    decrease.
     """
     rows, losses = _model(problem, w, sums)
     # The method starts at weights that differ from w by about 1 %.
@@ -110,7 +114,7 @@ def _newton_point(problem: Cumulative, w: Vector, sums: Sums, gap: float, clock:
 
 
 def _model(problem: Cumulative, w: Vector, sums: Sums) -> tuple[Array, QuadraticLosses]:
-    """Return the quadratic model at w as a sum of quadratic losses of the products of rows with w.
+    """Return the quadratic model at w as a sum of quadratic functions of products <row, w>.
 
     The number of rows is the number of examples, or one more than the number of base functions if
     that is less.
@@ -135,7 +139,8 @@ def _model(problem: Cumulative, w: Vector, sums: Sums) -> tuple[Array, Quadratic
 def with_corners(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[State]:
     """Yield the rounds of the interior point method for hinge, absolute and quantile losses.
 
-    Besides the blocks of examples, the method needs memory for about ten numbers per example.
+    In addition to the blocks of examples, the method needs memory for about ten numbers per
+    example.
     """
     pairs = [(block.y, block.weight) for block in problem.replay]
     y, weight = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
@@ -160,7 +165,9 @@ def with_corners(problem: Cumulative, start: Vector | None, clock: Clock) -> Ite
 
 
 class _Replayed(Bulk):
-    """The matrix of the values of the base functions, which is read from a stream in blocks."""
+    """The matrix of the values of the base functions, which is read from a stream block by
+    block.
+    """
 
     array = None
 
@@ -189,7 +196,7 @@ class _Replayed(Bulk):
             out += scaled.T @ scaled
 
     def written(self) -> Array:
-        """Return the rows of all blocks as one array."""
+        """Return the values of the base functions of all blocks as one array, shape (m, M)."""
         return np.vstack([block.H for block in self._replay])
 
     def gram(self, scaling: Vector) -> Vector:

@@ -36,9 +36,9 @@ from relaxboost.relaxations.description import Description
 
 @dataclass(frozen=True)
 class CapsWithCosts(Relaxation, Bounds, Description):
-    """The relaxation f(d) = <costs, d> with caps d_i <= c_i.
+    """The relaxation f(d) = <costs, d> on the simplex with the caps d_i <= c_i.
 
-    Its relaxed margin at u is the relaxed margin of `Caps` at u + costs.
+    The relaxed margin at u is the relaxed margin of `Caps` at u + costs.
     """
 
     family = "relaxboost.CapsWithCosts"
@@ -78,7 +78,10 @@ class CapsWithCosts(Relaxation, Bounds, Description):
         return self.within.witness(u + self._costs)
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return the bound of the caps at u + costs. Rounding u + costs down keeps it valid."""
+        """Return the lower bound of the relaxed margin, which `Caps` computes at u + costs.
+
+        The sum u + costs is rounded down, so that the bound stays valid.
+        """
         return self.within.lower_bound(np.nextafter(u + self._costs, -np.inf), witness)
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
@@ -92,7 +95,11 @@ class CapsWithCosts(Relaxation, Bounds, Description):
         return self.within.exact_caps(m)
 
     def exact_multipliers(self, u: Any) -> tuple[Fraction, list[Fraction]]:
-        """Return the smallest u + cost at which the sum of the caps up to it reaches 1."""
+        """Return the exact relaxed margin at u, and an empty list of multipliers.
+
+        The margin is the smallest entry of u + costs for which the caps of this entry and of all
+        smaller entries sum to at least 1.
+        """
         margins = [x + Fraction(c) for x, c in zip(u, self.costs, strict=True)]
         # The caps are filled from the smallest margin upwards; see `Caps`.
         filled = Fraction(0)
@@ -100,7 +107,7 @@ class CapsWithCosts(Relaxation, Bounds, Description):
             filled += self.within.caps[i]
             if filled >= 1:
                 return margins[i], []
-        raise AssertionError("the caps sum to at least 1")
+        raise AssertionError("the caps must sum to at least 1")
 
     def exact_auxiliaries(self, d: Any) -> list[Fraction]:
         return []
@@ -112,7 +119,7 @@ class CapsWithCosts(Relaxation, Bounds, Description):
         return self.within.repair(d)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return an upper bound on the penalty after d is normalised and moved below the caps."""
+        """Return a bound on the penalty of d, after d is normalised and reduced to the caps."""
         # Moving d below the caps changes the costs by at most the distance times the largest cost.
         _, distance = self.within.penalty_bound(d, total)
         value = sum_bounds(np.nextafter(self._costs * d, np.inf))[1]
@@ -121,21 +128,22 @@ class CapsWithCosts(Relaxation, Bounds, Description):
 
 
 def check_piecewise_linear(loss: OnlineLoss) -> None:
-    """Raise an InputError unless the minimum of the loss is the value of a game.
+    """Raise an InputError unless minimising the loss is equivalent to solving a game.
 
-    This holds for piecewise linear losses.
+    The hinge, absolute, quantile and inner losses, which are piecewise linear, are accepted.
     """
     if not (has_corners(loss) or isinstance(loss, Inner)):
         raise InputError(
-            f"{loss!r} is not piecewise linear, so its comparator has no exact certificate; "
-            "use hinge, absolute, quantile or inner, or rely on the bracket"
+            f"{loss!r} is not piecewise linear, so that its comparator has no exact certificate; "
+            "use a hinge, absolute, quantile or inner loss, or rely on the bracket"
         )
 
 
 class LossGame:
-    """The game with the value ρ for which the minimum of the cumulative loss is −scale · ρ.
+    """The game that is equivalent to minimising the cumulative loss: the minimum is −scale · ρ.
 
-    The loss must be a hinge, absolute, quantile or inner loss. Other losses raise an InputError.
+    ρ is the value of the game. The loss must be a hinge, absolute, quantile or inner loss. Other
+    losses raise an InputError.
     """
 
     def __init__(self, problem: Cumulative) -> None:
@@ -184,7 +192,7 @@ class LossGame:
         return A, CapsWithCosts(Caps(shares), tuple(costs.tolist()))
 
     def distribution(self, slopes: Vector | None) -> Vector:
-        """Return the distribution d of the game for the slopes of the losses, of shape (m,)."""
+        """Return the distribution d of the game for given slopes of the losses, shape (m,)."""
         if slopes is None:
             return self._d
         # A negative slope belongs to the row h, and a positive slope to the row −h.
@@ -195,5 +203,5 @@ class LossGame:
         return np.append(d, max(0.0, 1.0 - float(d.sum())))
 
     def weights(self, w: Vector) -> Vector:
-        """Return the weights of the game for weights w of the loss."""
+        """Return the hypothesis weights of the game that correspond to weights w of the loss."""
         return w * float(self._factor)

@@ -1,4 +1,4 @@
-"""Examples that can be read repeatedly, in blocks."""
+"""A stream of examples that can be read repeatedly, in blocks."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from relaxboost.online.losses import OnlineLoss
 
 _ONCE = "give arrays (H, y), a list of blocks, or a function that reopens the stream"
 BLOCK_ROWS = 4096
-"""The largest number of rows in a block, so that temporary arrays fit in the cache."""
+"""The largest number of rows in a block. Temporary arrays of this length fit in the cache."""
 
 
 class Played(NamedTuple):
     """A block of consecutive examples that was read from the stream."""
 
     rows: slice
-    """The positions of the examples in the stream."""
+    """The positions of the block's examples in the stream."""
     H: Matrix
-    """The values of the base functions, shape (rows, M)."""
+    """The values of the base functions for the block's examples, shape (rows, M)."""
     y: Vector
     weight: Vector
 
 
 class Replay:
-    """Examples of a loss, which are checked and can be read repeatedly in blocks.
+    """A stream of examples, which are checked and can be read repeatedly in blocks.
 
     Parameters
     ----------
     source : tuple of arrays, callable or iterable
-        Arrays (H, y) or (H, y, weight) of shapes (m, M), (m,) and (m,). Or blocks of this form,
-        from an iterable that can be iterated repeatedly, or from a function that reopens the
-        stream. The targets y may be None if the loss has no targets. If `weight` is None or
-        missing, all weights are 1.
+        Arrays (H, y) or (H, y, weight) of shapes (m, M), (m,) and (m,). The stream may also
+        consist of blocks of this form, from an iterable that can be iterated repeatedly, or from a
+        function that reopens the stream. The targets y may be None if the loss has no targets. If
+        `weight` is None or missing, all weights are 1.
     loss : OnlineLoss
         The loss, which checks the targets.
     first : int, optional
@@ -67,12 +67,15 @@ class Replay:
         if self.m == 0:
             raise InputError("the stream is empty; regret needs at least one example")
         if first is not None and self.m < first:
-            raise InputError(f"the stream has {self.m} examples, and {first} were requested")
+            raise InputError(
+                f"the stream has {self.m} examples, and {first} were requested; request fewer "
+                "examples"
+            )
         if self.total <= 0.0:
             raise InputError("all weights are zero; give at least one example a positive weight")
 
     def __iter__(self) -> Iterator[Played]:
-        """Yield the blocks, each of at most `BLOCK_ROWS` rows."""
+        """Yield the blocks of the stream, each with at most `BLOCK_ROWS` rows."""
         seen = 0
         for block in self._read() if self._checked is None else (self._checked,):
             for start in range(0, block.y.size, BLOCK_ROWS):
@@ -82,12 +85,13 @@ class Replay:
                 seen += y.size
         if seen != self.m:
             raise InputError(
-                f"the stream had {self.m} examples when it was first read, and now {seen}; give "
+                f"the stream had {self.m} examples when it was first read, and now has {seen}; "
+                "give "
                 "a stream that does not change, such as arrays or a function that reopens it"
             )
 
     def _read(self) -> Iterator[Played]:
-        """Yield the blocks of the source after checking them."""
+        """Yield the blocks of the source, after checking their values, targets and weights."""
         seen = 0
         width = None
         for given in self._open():
@@ -98,8 +102,8 @@ class Replay:
             block = self._block(given, seen, left)
             if width not in (None, block.H.shape[1]):
                 raise InputError(
-                    f"row {seen} of the stream has {block.H.shape[1]} base functions, and the rows "
-                    f"before have {width}; all rows need the same number"
+                    f"row {seen} of the stream has {block.H.shape[1]} base functions, but the "
+                    f"rows before have {width}; give all rows the same number"
                 )
             seen += block.y.size
             width = block.H.shape[1]
@@ -108,19 +112,22 @@ class Replay:
     def _block(self, given: Any, seen: int, limit: int | None) -> Played:
         parts = tuple(given) if isinstance(given, tuple | list) else (given,)
         if not 1 <= len(parts) <= 3:
-            raise InputError(f"a block is (H, y) or (H, y, weight), got {len(parts)} parts")
+            raise InputError(f"a block must be (H, y) or (H, y, weight), got {len(parts)} parts")
         # Missing parts are None.
         H, y, weight = (*parts, None, None)[:3]
         H = np.atleast_2d(doubles("H", H))[:limit]
         if H.ndim != 2 or H.shape[1] == 0:
-            raise InputError(f"H needs shape (rows, M), got {H.shape}")
+            raise InputError(f"H must have the shape (rows, M), got {H.shape}")
         rows = len(H)
         _check_finite(H, seen)
         y = self._loss.checked(None if y is None else np.asarray(y).reshape(-1)[:limit], rows)
         if weight is not None:
             weight = doubles("weight", weight).reshape(-1)[:limit]
             if weight.shape != (rows,):
-                raise InputError(f"there are {rows} examples and {weight.size} weights")
+                raise InputError(
+                    f"there are {rows} examples but {weight.size} weights; give one weight per "
+                    "example"
+                )
         try:
             weight = checked_weights(weight, rows)
         except RowError as error:

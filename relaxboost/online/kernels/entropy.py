@@ -1,4 +1,4 @@
-"""The compiled mirror map of the entropy."""
+"""The compiled mirror map of the entropy, on simplices and on the l1 ball."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from relaxboost.online.kernels.vectors import ENTRIES, scale, total
 
 @njit(fastmath=ENTRIES)
 def _exponentials(z: Vector, sign: float, top: float, factor: float, out: Vector) -> None:
-    """Set out = exp((sign z − top) · factor) for exponents <= 0, up to a few ulps.
+    """Set `out` to exp((sign · z − top) · factor) for exponents <= 0, up to a few ulps.
 
-    numba's exp is a function call for each entry, and takes about 20 times as long. Here exp(x) =
-    2^n exp(r) with |r| <= log(2)/2, and a Taylor polynomial of degree 12 replaces exp(r) with a
-    relative error of at most 2e-16. The integer n is added to the bits of the exponent.
+    The function exp of numba is called for each entry, and takes about 20 times as long. Here
+    exp(x) = 2^n exp(r) with |r| <= log(2)/2, and a Taylor polynomial of degree 12 replaces exp(r)
+    with a relative error of at most 2e-16. The integer n is added to the bits of the exponent.
     """
     # Adding 1.5 · 2^52 rounds a number to an integer in the lowest bits.
     rounding = 6755399441055744.0
@@ -49,9 +49,10 @@ def _exponentials(z: Vector, sign: float, top: float, factor: float, out: Vector
 def entropy_mirror(
     radius: float, z: Vector, top: float, beta: float, w: Vector, spare: Vector
 ) -> None:
-    """Set w to the mirror image of z on the simplex; see `Entropy.mirror`.
+    """Set the weights w to the mirror image of z on the simplex; see `Entropy.mirror`.
 
-    The argument `top` is max(−z). The array `spare` is used on the l1 ball only.
+    The argument `top` is max(−z). The array `spare` is scratch memory, which only the l1 ball
+    needs.
     """
     _exponentials(z, -1.0, top, 1.0 / beta, w)
     scale(w, radius / total(w))
@@ -61,7 +62,7 @@ def entropy_mirror(
 def entropy_mirror_with_zero(
     radius: float, z: Vector, top: float, beta: float, w: Vector, spare: Vector
 ) -> None:
-    """Set w to the mirror image of z on the full simplex. The argument `top` is max(−z)."""
+    """Set the weights w to the mirror image of z on the full simplex. `top` is max(−z)."""
     top = max(top, 0.0)
     factor = 1.0 / beta
     _exponentials(z, -1.0, top, factor, w)
@@ -73,7 +74,7 @@ def entropy_mirror_with_zero(
 def entropy_mirror_of_signs(
     radius: float, z: Vector, top: float, beta: float, w: Vector, spare: Vector
 ) -> None:
-    """Set w to the mirror image of z on the l1 ball. The argument `top` is max |z|."""
+    """Set the weights w to the mirror image of z on the l1 ball. `top` is max |z|."""
     factor = 1.0 / beta
     _exponentials(z, -1.0, top, factor, w)
     _exponentials(z, 1.0, top, factor, spare)

@@ -1,4 +1,4 @@
-"""The compiled rounds of gradient descent with several steps under AdaHedge."""
+"""The compiled rounds of gradient descent with several step sizes under AdaHedge."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from relaxboost.online.kernels.slopes import loss_and_slope
 
 @njit()
 def _clipped_mean(p: Vector, F: Vector, limit: float) -> float:
-    """Return Σ p_k F_k, where each F_k is clipped to the interval from −limit to limit."""
+    """Return the mean Σ p_k F_k of predictions F_k that are clipped to [−limit, limit]."""
     found = 0.0
     for k in range(p.size):
         found += p[k] * min(max(F[k], -limit), limit)
@@ -32,8 +32,8 @@ def rounds(
     Parameters
     ----------
     H, rows, state
-        As for the rounds of mirror descent. The entry (j, k) of Z belongs to base function j and
-        learner k.
+        As for `rounds` of mirror descent, but the state contains a matrix Z. The entry (j, k) of Z
+        belongs to base function j and learner k.
     steps : Steps
         The steps of the K learners.
     codes : (loss, parameter, limit)

@@ -18,22 +18,22 @@ from relaxboost.online.kernels.squared import squared_mirror
 from relaxboost.online.kernels.vectors import average, inner, move
 
 SIMPLEX, FULL_SIMPLEX, L1_BALL, L2_BALL = range(4)
-"""The codes of the domains. On the l2 ball the proxy is the squared norm, and on the other domains
-the entropy."""
+"""The codes of the domains. The proxy is the squared norm on the l2 ball, and the entropy on the
+other domains."""
 ROUNDS, WEIGHT, SQUARES, SPENT, LOSS, BETA = range(6)
-"""The indices of the entries of `sums`, an array in the state of a learner."""
+"""The indices of the entries of the array `sums` in the state of a learner."""
 
 Codes = tuple[Vector, tuple[int, int, bool], tuple[float, float, float]]
-"""A method as numbers: (b, p, q, r) of `Schedule.law`; the codes of loss and domain, and whether
-steps are greedy; the parameter of the loss, the radius of the domain and the modulus of the proxy.
-"""
+"""A method as numbers. The first entry is (b, p, q, r) of `Schedule.law`. The second holds the
+codes of the loss and the domain, and whether steps are greedy. The third holds the parameter of
+the loss, the radius of the domain and the modulus of the proxy."""
 
 
 @njit(inline="always")
 def _mirror(
     domain: int, radius: float, z: Vector, top: float, beta: float, w: Vector, spare: Vector
 ) -> None:
-    """Set w to the mirror image of z. The argument `top` is the result of `move`."""
+    """Set the weights w to the mirror image of z. The argument `top` is the result of `move`."""
     if domain == L2_BALL:
         squared_mirror(radius, z, top, beta, w)
     elif domain == L1_BALL:
@@ -51,7 +51,7 @@ def rounds(
     state: tuple[Vector, Vector, Vector, Vector],
     codes: Codes,
 ) -> Vector:
-    """Learn from the rows of H in turn, and return the prediction before each row.
+    """Learn from the rows of H one after another, and return the prediction before each row.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def rounds(
     state : (w, z, mean, sums)
         The state of the learner, which is changed in place.
     codes : Codes
-        The method.
+        The method as numbers.
     """
     sizes, y, weight = rows
     w, z, mean, sums = state

@@ -1,4 +1,4 @@
-"""The compiled parts of a round of AdaHedge over K learners that take steps of different sizes."""
+"""The compiled parts of a round of AdaHedge, over K learners with steps of different sizes."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ from relaxboost.online.kernels.rounds import LOSS, ROUNDS, WEIGHT
 from relaxboost.online.kernels.vectors import ENTRIES, average, inner
 
 CONSTANT, FADING, AVERAGED = range(3)
-"""The kinds of steps: η, η/√i for gradient i, and η/√i for the sum of the first i gradients."""
+"""The codes of the kinds of steps: constant steps η, steps η/√i for gradient i, and steps η/√i for
+the sum of the first i gradients."""
 MIXABILITY = 6
-"""The index of the mixability gap Δ in the array `sums`, where the losses of the K learners follow
-it."""
+"""The index of the mixability gap Δ in the array `sums`. The losses of the K learners follow it."""
 SMALLEST_GAP = 1e-300
-"""The mixability gap that replaces a gap of 0. The best learners then share all weight."""
+"""The mixability gap that replaces a gap of 0. With this gap, the best learners share all
+weight."""
 LARGEST_EXPONENT = 60.0
-"""A learner with a share below exp(−60) gets the share 0, because denormal numbers are slow."""
+"""The largest exponent x for which exp(−x) is computed. A learner with a smaller share gets the
+share 0, because denormal numbers are slow."""
 
 Steps = tuple[Vector, Vector]
-"""The K steps η for a loss of slope 1, and their kinds."""
+"""The type of the K step sizes η for a loss of slope 1, with the kinds of the steps."""
 
 
 @njit(fastmath=ENTRIES)
 def _products(Z: Array, h: Vector, F: Vector) -> None:
-    """Set F to the predictions hᵀZ of the K learners. Entries of h that are 0 are skipped."""
+    """Set F to the predictions hᵀZ of the K learners, skipping the entries of h that are 0."""
     F[:] = 0.0
     for j in range(h.size):
         if h[j] != 0.0:
@@ -35,7 +37,7 @@ def _products(Z: Array, h: Vector, F: Vector) -> None:
 
 @njit(fastmath=ENTRIES)
 def _move(Z: Array, h: Vector, change: Vector) -> None:
-    """Add h_j · change_k to each entry (j, k) of Z."""
+    """Move the weights Z of the K learners: add h_j · change_k to each entry (j, k)."""
     for j in range(h.size):
         if h[j] != 0.0:
             for k in range(change.size):
@@ -44,7 +46,7 @@ def _move(Z: Array, h: Vector, change: Vector) -> None:
 
 @njit()
 def weigh(sums: Vector, p: Vector) -> None:
-    """Set p to the shares of AdaHedge, which are proportional to exp(−loss log(K)/Δ)."""
+    """Set p to the shares of AdaHedge, which are proportional to exp(−loss · log(K)/Δ)."""
     losses = sums[MIXABILITY + 1 : MIXABILITY + 1 + p.size]
     rate = math.log(p.size) / max(sums[MIXABILITY], SMALLEST_GAP)
     least = losses.min()
@@ -56,7 +58,7 @@ def weigh(sums: Vector, p: Vector) -> None:
 
 @njit()
 def predict(Z: Array, sums: Vector, steps: Steps, h: Vector, F: Vector, p: Vector) -> None:
-    """Set F to the predictions of the K learners for h, and p to their shares."""
+    """Set F to the predictions of the K learners for the example h, and p to their shares."""
     weigh(sums, p)
     _products(Z, h, F)
     for k in range(p.size):
@@ -66,7 +68,7 @@ def predict(Z: Array, sums: Vector, steps: Steps, h: Vector, F: Vector, p: Vecto
 
 @njit()
 def mix(Z: Array, sums: Vector, steps: Steps, p: Vector, w: Vector) -> None:
-    """Set w to the mean of the weights of the K learners with the shares p."""
+    """Set w to the mean of the weights of the K learners, weighted by the shares p."""
     c = p.copy()
     for k in range(p.size):
         if steps[1][k] == AVERAGED:
@@ -79,8 +81,8 @@ def mix(Z: Array, sums: Vector, steps: Steps, p: Vector, w: Vector) -> None:
 def _gap(sums: Vector, p: Vector, weight: float, values: Vector) -> float:
     """Return the mean loss minus the mix loss of an example (de Rooij et al. 2014).
 
-    The mix loss is the increase of −log(Σ exp(−rate · loss)) / rate. The sum is over all learners,
-    also those with the share 0, because one of these may be the next leader.
+    The mix loss is the increase of −log(Σ exp(−rate · loss)) / rate. The sum includes learners
+    with the share 0, because such a learner may have the least loss in the next round.
     """
     losses = sums[MIXABILITY + 1 : MIXABILITY + 1 + p.size]
     rate = math.log(p.size) / max(sums[MIXABILITY], SMALLEST_GAP)
@@ -105,7 +107,7 @@ def learn(
     example: tuple[Vector, float, float],
     found: tuple[float, Vector, Vector, Vector],
 ) -> None:
-    """Learn from one example.
+    """Change the state of the K learners by learning from one example.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The compiled values and slopes of the named losses."""
+"""The compiled values and derivatives of the named losses."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ LOSS_CODES: dict[type, tuple[int, str]] = {
     Quantile: (6, "q"),
     Huber: (7, "delta"),
 }
-"""The code of each loss in the kernels, and the name of its parameter. The losses that depend on
-the margin y F have the codes 0 to 3."""
+"""The code of each loss in the compiled rounds, and the name of its parameter. The losses that
+depend on the margin y F of a prediction F have the codes 0 to 3."""
 INNER = 8
 """The code of the linear loss <w, h>, named "inner"."""
 
 
 @njit()
 def loss_and_slope(code: int, parameter: float, F: float, y: float) -> tuple[float, float]:
-    """Return the loss and its derivative at the prediction F, as the method `pointwise` does."""
+    """Return a loss and its derivative at the prediction F, as the method `pointwise` does."""
     if code <= 3:
         value, slope = _of_margin(code, parameter, y * F)
         return value, y * slope
@@ -67,7 +67,7 @@ def _of_margin(code: int, parameter: float, margin: float) -> tuple[float, float
 
 @njit()
 def _of_residual(code: int, parameter: float, residual: float) -> tuple[float, float]:
-    """Return a loss of the residual F − y and its derivative."""
+    """Return a loss of the residual F − y, and its derivative with respect to the prediction F."""
     if code == 4:
         return residual * residual / 2.0, residual
     if code == 5:

@@ -11,7 +11,7 @@ from relaxboost.online.kernels.vectors import ENTRIES, inner, scale
 
 @njit(fastmath=ENTRIES)
 def squared_mirror(radius: float, z: Vector, top: float, beta: float, w: Vector) -> None:
-    """Set w to the point of the l2 ball nearest to −z/β; see `SquaredL2.mirror`.
+    """Set the weights w to the point of the l2 ball nearest to −z/β; see `SquaredL2.mirror`.
 
     The argument `top` is max |z|.
     """

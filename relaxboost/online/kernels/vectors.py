@@ -1,7 +1,8 @@
 """Compiled loops over the entries of a vector, in a form for which LLVM uses vector instructions.
 
-If a loop writes to an array close to another array in memory, LLVM uses scalar instructions, which
-add in another order. Results must not depend on addresses. Therefore loops with sums write nothing.
+If a loop writes to an array that is close to another array in memory, LLVM uses scalar
+instructions, which add in another order. Results must not depend on memory addresses. Therefore
+loops that compute sums write to no array.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from relaxboost._core.arrays import Matrix, Vector
 from relaxboost._core.compiled import njit
 
 SUMS = {"reassoc", "nsz", "contract", "nnan", "ninf"}
-"""The permitted optimisations of LLVM in loops that compute a sum."""
+"""The floating point optimisations that LLVM may use in loops that compute a sum."""
 ENTRIES = {"nsz", "contract", "nnan", "ninf"}
-"""The permitted optimisations of LLVM in loops that compute each entry separately."""
+"""The floating point optimisations that LLVM may use in loops over separate entries."""
 
 
 @njit(fastmath=SUMS)
 def total(w: Vector) -> float:
-    """Return Σ w_j."""
+    """Return the sum of the entries of w."""
     found = 0.0
     for j in range(w.size):
         found += w[j]
@@ -30,7 +31,7 @@ def total(w: Vector) -> float:
 
 @njit(fastmath=SUMS)
 def inner(w: Vector, h: Vector) -> float:
-    """Return <w, h>."""
+    """Return the inner product <w, h>."""
     found = 0.0
     for j in range(w.size):
         found += w[j] * h[j]
@@ -39,14 +40,14 @@ def inner(w: Vector, h: Vector) -> float:
 
 @njit(fastmath=ENTRIES)
 def scale(w: Vector, factor: float) -> None:
-    """Multiply w by a factor, in place."""
+    """Multiply the vector w by a factor, in place."""
     for j in range(w.size):
         w[j] *= factor
 
 
 @njit(fastmath=ENTRIES)
 def average(w: Vector, mean: Vector, gain: float) -> None:
-    """Move the mean towards w by the fraction `gain`."""
+    """Move the mean towards w by the fraction `gain` of their difference."""
     for j in range(w.size):
         mean[j] += gain * (w[j] - mean[j])
 
@@ -55,8 +56,9 @@ def average(w: Vector, mean: Vector, gain: float) -> None:
 def move(z: Vector, factor: float, h: Vector, both: bool) -> float:
     """Add factor · h to z, and return max(−z), or max |z| if `both` is True.
 
-    There are vector instructions for the maximum of integers, but not of doubles. The bits of a
-    double without the sign bit are an integer, and these integers have the order of the doubles.
+    LLVM has vector instructions for the maximum of integers, but not for the maximum of doubles.
+    Therefore the bits of a double, without the sign bit, are compared as an integer. These
+    integers are in the same order as the absolute values of the doubles.
     """
     unsigned = np.int64(0x7FFFFFFFFFFFFFFF)
     top = ~unsigned
@@ -71,7 +73,7 @@ def move(z: Vector, factor: float, h: Vector, both: bool) -> float:
 
 @njit()
 def _largest(h: Vector) -> float:
-    """Return max |h_j|, or nan if an entry is not finite."""
+    """Return the largest absolute entry max |h_j|, or nan if an entry is not finite."""
     unsigned = np.int64(0x7FFFFFFFFFFFFFFF)
     infinite = np.int64(0x7FF0000000000000)
     top = np.int64(0)
@@ -83,7 +85,7 @@ def _largest(h: Vector) -> float:
 
 @njit(nogil=True)
 def dual_norms(H: Matrix, euclidean: bool) -> Vector:
-    """Return the largest absolute entry, or the Euclidean norm, of each row.
+    """Return the largest absolute entry of each row, or the Euclidean norm of each row.
 
     The result is nan for a row that contains an infinite entry or nan.
     """

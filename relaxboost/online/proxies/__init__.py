@@ -1,4 +1,4 @@
-"""Proxies, which are strongly convex functions on a domain."""
+"""Proxies: strongly convex functions on a domain, which define mirror descent."""
 
 from relaxboost.online.proxies.base import PROXIES, Proxy, as_proxy
 from relaxboost.online.proxies.entropy import Entropy

@@ -15,14 +15,14 @@ from relaxboost._core.registry import Registry
 from relaxboost.game.domains import Domain, Simplex
 
 PROXIES: Registry[Proxy] = Registry("proxy")
-"""The proxies by name. A name means the proxy with its default parameters."""
+"""The registry of proxies by name. A name selects the proxy with its default parameters."""
 
 
 class Proxy(ABC):
     """A function V on a domain that is strongly convex in a norm and has the minimum 0.
 
     The β-conjugate of V is W_β(z) = sup over w in the domain of −<z, w> − βV(w). The mirror image
-    of z is −∇W_β(z), which is the vector of weights in mirror descent. Subclasses should be frozen
+    of z is −∇W_β(z). In mirror descent it is the vector of weights. Subclasses should be frozen
     dataclasses. If a subclass has a class attribute `name`, users can select it by this name.
 
     References
@@ -31,77 +31,81 @@ class Proxy(ABC):
     """
 
     name: ClassVar[str] = ""
-    """The name of the proxy with its default parameters, or ""."""
+    """The name that selects the proxy with its default parameters, or "" if there is no name."""
     norm: ClassVar[str] = "l1"
-    """The norm in which V is strongly convex, "l1" or "l2". Gradients are measured in the dual
-    norm."""
+    """The norm in which the proxy V is strongly convex, "l1" or "l2". Gradients are measured in
+    the dual norm."""
     domains: ClassVar[tuple[type[Domain], ...]] = ()
     """The types of the domains on which V is a proxy."""
 
     steep: ClassVar[bool] = False
-    """Whether ∇V is infinite at the boundary of the domains. Then ∇V at the mirror image of z is
-    −z for β = 1."""
+    """Whether the gradient ∇V of the proxy is infinite at the boundary of the domains. In this
+    case ∇V at the mirror image of z is −z for β = 1."""
 
     def __init_subclass__(cls) -> None:
         PROXIES.add(cls)
 
     def check(self, domain: Domain, size: int) -> None:
-        """Raise an InputError if V is not a proxy on this domain of `size` weights."""
+        """Raise an InputError if this function is not a proxy on a domain of `size` weights."""
         if not isinstance(domain, self.domains):
             fit = " or ".join(f"{kind.__name__}(radius)" for kind in self.domains)
             raise InputError(f"{self!r} is not a proxy on {domain!r}; use over={fit}")
         # On the simplex a single weight is equal to the radius.
         if size < 2 and isinstance(domain, Simplex):
             raise InputError(
-                f"{self!r} needs M >= 2 weights, got {size}: a single weight is constant"
+                f"{self!r} needs M >= 2 weights, got {size}, because a single weight is constant"
             )
 
     @abstractmethod
     def value(self, w: Vector, domain: Domain) -> float:
-        """Return the value V(w) for a w in the domain. The result is nonnegative up to rounding."""
+        """Return the value V(w) of the proxy for a w in the domain, nonnegative up to rounding."""
 
     @abstractmethod
     def modulus(self, domain: Domain, size: int) -> float:
-        """Return the modulus α > 0 of strong convexity in `norm` (JNTV05 Definition 1)."""
+        """Return the modulus α > 0 of strong convexity in `norm` (Juditsky et al. 2005, Def. 1)."""
 
     @abstractmethod
     def largest(self, domain: Domain, size: int) -> float:
-        """Return V*, the maximum of V over the domain."""
+        """Return V*, the maximum of the proxy V over the domain."""
 
     @abstractmethod
     def mirror(self, z: Vector, beta: float, domain: Domain) -> Vector:
-        """Return −∇W_β(z), the w of the domain that minimises <z, w> + βV(w), for β > 0."""
+        """Return the mirror image −∇W_β(z): the w of the domain that minimises <z, w> + βV(w)."""
 
     @abstractmethod
     def gradient(self, w: Vector, domain: Domain) -> Vector:
-        """Return the gradient ∇V(w), which is infinite if V has no gradient at w.
+        """Return the gradient ∇V(w) of the proxy. It is infinite if V has no gradient at w.
 
-        On a simplex, a constant may be added to all entries.
+        On a simplex, the result may differ from ∇V(w) by a constant that is added to all entries.
         """
 
     @abstractmethod
     def expression(self, w: Any, domain: Domain) -> tuple[Any, list[Any]]:
-        """Return V as a convex cvxpy expression of w, and the constraints of its variables."""
+        """Return the proxy V as a convex cvxpy expression of w, and constraints on its
+        variables.
+        """
 
     def conjugate(self, z: Vector, beta: float, domain: Domain) -> float:
-        """Return the conjugate W_β(z), by default −<z, w> − βV(w) at the mirror image w."""
+        """Return the conjugate W_β(z). The default is −<z, w> − βV(w) at the mirror image w of
+        z.
+        """
         w = self.mirror(z, beta, domain)
         return -float(z @ w) - beta * self.value(w, domain)
 
     def spread(self, domain: Domain, size: int) -> float:
         """Return the largest Bregman divergence V(w) − V(w') − <∇V(w'), w − w'> of the domain.
 
-        The default is inf, which means that there is no bound.
+        The default is inf, which means that no bound is known.
         """
         return math.inf
 
     def start(self, domain: Domain, size: int) -> Vector:
-        """Return the w that minimises V."""
+        """Return the weights w of the domain that minimise the proxy V."""
         return self.mirror(np.zeros(size), 1.0, domain)
 
 
 def as_proxy(given: Any) -> Proxy:
-    """Return the proxy for a name or an object."""
+    """Return the proxy for a name, or the given proxy object."""
     if isinstance(given, Proxy):
         return given
     if isinstance(given, str) and given in PROXIES:

@@ -1,4 +1,4 @@
-"""The entropy on the simplex, on the full simplex and on the l1 ball."""
+"""The entropy as a proxy on the simplex, on the full simplex and on the l1 ball."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from relaxboost.online.proxies.roots import above_tangent
 class Entropy(Proxy):
     """The entropy λ log(N/λ) + Σ v_j log v_j of a vector v >= 0 of N entries with Σv = λ.
 
-    The modulus is 1/λ, and V* = λ log N. On the simplex of radius λ, v is the vector w of M weights
-    (Eq. 8). On the full simplex, v also has the entry λ − Σw. On the l1 ball, v consists of two
-    vectors v⁺ and v⁻ with w = v⁺ − v⁻, and V(w) is the minimum over all such v. This is the proxy
-    of EG± (Kivinen & Warmuth 1997).
+    The radius of the domain is λ. The modulus of strong convexity is 1/λ, and the maximum V* is λ
+    log N. On the simplex of radius λ, v is the vector w of M weights (Eq. 8). On the full simplex,
+    v also has the entry λ − Σw. On the l1 ball, v consists of two vectors v⁺ and v⁻ with w = v⁺ −
+    v⁻, and V(w) is the minimum over all such v. This is the proxy of EG± (Kivinen & Warmuth 1997).
 
     References
     ----------
@@ -38,21 +38,25 @@ class Entropy(Proxy):
         return 1.0 / float(domain.radius)
 
     def largest(self, domain: Any, size: int) -> float:
-        """Return the maximum λ log N, which V attains at the vertices."""
+        """Return the maximum of the entropy, λ log N for the radius λ, attained at the vertices."""
         entries = 2 * size if isinstance(domain, L1Ball) else size + isinstance(domain, FullSimplex)
         return float(domain.radius) * math.log(entries)
 
     def value(self, w: Vector, domain: Any) -> float:
-        """Return V(w), computed without cancellation.
+        """Return the value V(w) of the entropy, computed without cancellation.
 
-        The formula is (λ/N) Σ (1 + e) log(1 + e) − e with e = Nv/λ − 1.
+        The formula is (λ/N) Σ ((1 + e) log(1 + e) − e) with e = Nv/λ − 1. Here λ is the radius,
+        and N is the number of entries of v.
         """
         v = _entries(w, domain)
         mean = float(domain.radius) / v.size
         return mean * float(above_tangent(v / mean - 1.0, 0.0).sum())
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
-        """Return the mirror image w, whose v is λ times a Gibbs distribution (Eq. 10)."""
+        """Return the mirror image w of z (Eq. 10).
+
+        The vector v of w is a Gibbs distribution times the radius λ of the domain.
+        """
         radius = float(domain.radius)
         size: Vector = np.abs(z) if isinstance(domain, L1Ball) else -z
         # The largest exponent is subtracted from all exponents, so that nothing overflows.
@@ -74,7 +78,10 @@ class Entropy(Proxy):
         return heights * (radius / total)
 
     def gradient(self, w: Vector, domain: Any) -> Vector:
-        """Return the gradient: log w_j up to a constant, or (log v⁺_j − log v⁻_j)/2 on the ball."""
+        """Return the gradient of the entropy at w: log w_j, up to a constant.
+
+        On the l1 ball the entries are (log v⁺_j − log v⁻_j)/2, where w = v⁺ − v⁻.
+        """
         v = _entries(w, domain)
         with np.errstate(divide="ignore"):
             logs: Vector = np.log(v)
@@ -83,7 +90,10 @@ class Entropy(Proxy):
         return logs[: w.size] - logs[-1] if isinstance(domain, FullSimplex) else logs
 
     def expression(self, w: Any, domain: Any) -> tuple[Any, list[Any]]:
-        """Return V as a cvxpy expression. On the l1 ball, v⁺ and v⁻ are additional variables."""
+        """Return the entropy as a cvxpy expression of w, with its constraints.
+
+        On the l1 ball, the vectors v⁺ and v⁻ with w = v⁺ − v⁻ are additional variables.
+        """
         radius = float(domain.radius)
         constraints: list[Any] = []
         parts = [w]
@@ -97,7 +107,10 @@ class Entropy(Proxy):
 
 
 def _entries(w: Vector, domain: Any) -> Vector:
-    """Return the vector v for the weights w. On the l1 ball, V is least if all v⁺_j v⁻_j = c²."""
+    """Return the vector v for weights w. On the l1 ball it is the v of least entropy.
+
+    For this v, the products v⁺_j v⁻_j of all j are equal.
+    """
     radius = float(domain.radius)
     if isinstance(domain, Simplex):
         return np.maximum(w, 0.0)

@@ -1,4 +1,4 @@
-"""Half the squared p-norm with p near 1, a proxy for the l1 norm without logarithms."""
+"""Half the squared p-norm with p near 1, a proxy in the l1 norm that needs no logarithms."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from relaxboost.online.proxies.roots import above_tangent, mirror_of_powers
 class PNorm(Proxy):
     """The proxy ‖w‖_p²/(2λ²) minus its minimum.
 
-    Here λ is the radius and M the number of weights. The modulus in the l1 norm is α = (p − 1)
-    M^{2/p − 2}/λ², because that of ‖·‖_p²/2 in the p-norm is p − 1, and ‖x‖_1 <= M^{1 − 1/p} ‖x‖_p.
-    For even M, no larger α is possible. With the default p, V*/α is less than 3.7 λ² log M. As p
-    decreases to 1, V*/α on the simplex decreases to λ² log M, the value of the entropy.
+    Here λ is the radius of the domain and M the number of weights. The modulus in the l1 norm is
+    α = (p − 1) M^{2/p − 2}/λ². This follows from the modulus p − 1 of ‖·‖_p²/2 in the p-norm, and
+    from ‖x‖_1 <= M^{1 − 1/p} ‖x‖_p. For even M, no larger α is possible. V* is the maximum of the
+    proxy. With the default p, V*/α is less than 3.7 λ² log M. As p decreases to 1, V*/α on the
+    simplex decreases to λ² log M, its value for the entropy.
 
     Parameters
     ----------
@@ -47,13 +48,18 @@ class PNorm(Proxy):
     def check(self, domain: Domain, size: int) -> None:
         super().check(domain, size)
         if self.p is None and size < 3:
-            raise InputError(f"PNorm() has p = 1 + 1/log M, above 2 for M = {size}; use PNorm(2)")
+            raise InputError(
+                f"PNorm() has p = 1 + 1/log M, which is above 2 for M = {size}; use PNorm(2)"
+            )
 
     def modulus(self, domain: Any, size: int) -> float:
         return self._s(size) * self._least(size) / float(domain.radius) ** 2
 
     def largest(self, domain: Domain, size: int) -> float:
-        """Return the maximum of V, at the vertices: 1/2, minus M^{2/p − 2}/2 on the simplex."""
+        """Return the maximum of the proxy, which is attained at the vertices.
+
+        It is 1/2, and 1/2 − M^{2/p − 2}/2 on the simplex, for M weights.
+        """
         if not isinstance(domain, Simplex):
             return 0.5
         s = self._s(size)
@@ -69,9 +75,10 @@ class PNorm(Proxy):
         return self._least(w.size) * math.expm1(2.0 / (1.0 + s) * math.log1p(more)) / 2.0
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
-        """Return the mirror image: weights proportional to (ν − z_j)_+^{1/(p − 1)}.
+        """Return the mirror image of z: weights proportional to (ν − z_j)_+^{1/(p − 1)}.
 
-        The number ν is such that Σ |w_j| = λ, or ν = 0 if the sum is then smaller.
+        The number ν is chosen such that Σ |w_j| is the radius λ. If the sum is smaller for ν = 0,
+        then ν is 0.
         """
         unit = beta / float(domain.radius)
         return mirror_of_powers(z, domain, unit, self._s(z.size), normed=True)
@@ -79,7 +86,8 @@ class PNorm(Proxy):
     def gradient(self, w: Vector, domain: Any) -> Vector:
         """Return the gradient ‖w‖_p^{2 − p} |w_j|^{p − 1} sgn(w_j)/λ².
 
-        On the simplex, the constant ‖w‖_p/λ² is subtracted from all entries.
+        Here λ is the radius of the domain. On the simplex, the constant ‖w‖_p/λ² is subtracted
+        from all entries.
         """
         s = self._s(w.size)
         v = w / float(domain.radius)
@@ -92,8 +100,9 @@ class PNorm(Proxy):
         return np.copysign(slopes, w)
 
     def expression(self, w: Any, domain: Any) -> tuple[Any, list[Any]]:
-        """Return V as a cvxpy expression, where ‖w‖_p <= T means |w_j| <= t_j^{1/p} T^{1 − 1/p} and
-        Σt = T.
+        """Return the proxy as a cvxpy expression of w, with constraints for the p-norm.
+
+        The constraint ‖w‖_p <= T is written as |w_j| <= t_j^{1/p} T^{1 − 1/p} and Σt = T.
         """
         size = w.shape[0]
         t = cp.Variable(size)
@@ -105,11 +114,13 @@ class PNorm(Proxy):
         return (square - least) / 2.0, [cones, cp.sum(t) == norm]
 
     def spread(self, domain: Domain, size: int) -> float:
-        """Return the largest divergence of two vertices, which is 1, or 2 on the ball."""
+        """Return the largest Bregman divergence of two vertices, which is 1, or 2 on the l1
+        ball.
+        """
         return 2.0 if isinstance(domain, L1Ball) else 1.0
 
     def _s(self, size: int) -> float:
-        """Return the exponent p − 1 for M weights."""
+        """Return p − 1 for M weights, where the default of p depends on M."""
         return 1.0 / math.log(size) if self.p is None else float(self.p) - 1.0
 
     def _least(self, size: int) -> float:

@@ -1,4 +1,4 @@
-"""Sums of powers of the weights, which lie between the entropy and the squared norm."""
+"""Proxies that are sums of powers of the weights, between the entropy and the squared norm."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ from relaxboost.online.proxies.roots import above_tangent, mirror_of_powers
 class Power(Proxy):
     """The proxy λ² Σ |w_j/λ|^{s + 1}/(s(s + 1)) minus its minimum.
 
-    Here λ is the radius and M the number of weights. The Hessian is diag(|w_j/λ|^{s − 1}), and the
-    modulus in the l1 norm is α = 1/max Σ |w_j/λ|^{1 − s}. For s > 0, equal weights attain the
-    maximum, and α = M^{−s}. On the simplex, V*/α is then λ² (M^s − 1)/(s(s + 1)). As s decreases
-    to 0, this converges to λ² log M, the value of the entropy, and if M <= 7 it is smaller for some
-    s. A negative s is permitted on the simplex only, where α = 2^{−s}. The Tsallis entropy has
+    Here λ is the radius of the domain and M the number of weights. The Hessian is diag(|w_j/λ|^{s
+    − 1}), and the modulus in the l1 norm is α = 1/max Σ |w_j/λ|^{1 − s}. For s > 0, equal weights
+    attain the maximum, and α = M^{−s}. On the simplex, the ratio V*/α of the largest value to the
+    modulus is then λ² (M^s − 1)/(s(s + 1)). As s decreases to 0, the ratio converges to λ² log M,
+    its value for the entropy. If M <= 7, the ratio is smaller than this limit for some s. A
+    negative s is permitted on the simplex only, where α = 2^{−s}. The Tsallis entropy has
     s = −1/2.
 
     Parameters
@@ -44,7 +45,9 @@ class Power(Proxy):
 
     def __post_init__(self) -> None:
         if self.s is not None and not -1.0 < (exact("Power", "s", self.s) or 2.0) <= 1.0:
-            raise InputError(f"Power needs -1 < s <= 1 and not 0, got s={self.s!r}; see Entropy()")
+            raise InputError(
+                f"Power needs -1 < s <= 1 other than 0, got s={self.s!r}; use Entropy() for s = 0"
+            )
         # For s < 0, ∇V is infinite at 0.
         if self.s is not None and self.s < 0.0:
             object.__setattr__(self, "steep", True)
@@ -53,14 +56,19 @@ class Power(Proxy):
     def check(self, domain: Domain, size: int) -> None:
         super().check(domain, size)
         if self.s is None and size < 3:
-            raise InputError(f"Power() has s = 1/log M, above 1 for M = {size}; use Power(1)")
+            raise InputError(
+                f"Power() has s = 1/log M, which is above 1 for M = {size}; use Power(1)"
+            )
 
     def modulus(self, domain: Domain, size: int) -> float:
         s = self._s(size)
         return float((size if s > 0.0 else 2) ** -s)
 
     def largest(self, domain: Any, size: int) -> float:
-        """Return the maximum of V: λ²/(s(s + 1)), times 1 − M^{−s} on the simplex."""
+        """Return the maximum of the proxy for the radius λ: λ²/(s(s + 1)).
+
+        On the simplex of M weights, it is this number times 1 − M^{−s}.
+        """
         s = self._s(size)
         gap = -math.expm1(-s * math.log(size)) if isinstance(domain, Simplex) else 1.0
         return float(domain.radius) ** 2 * gap / (s * (s + 1.0))
@@ -75,9 +83,10 @@ class Power(Proxy):
         return radius**2 * float(((np.abs(w) / radius) ** (s + 1.0)).sum()) / (s * (s + 1.0))
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
-        """Return the mirror image λ(s(ν − z_j)/(λβ))_+^{1/s}.
+        """Return the mirror image of z: the weights λ(s(ν − z_j)/(λβ))_+^{1/s}.
 
-        The number ν is such that Σ |w_j| = λ, or ν = 0 if the sum is then smaller.
+        The number ν is chosen such that Σ |w_j| is the radius λ. If the sum is smaller for ν = 0,
+        then ν is 0.
         """
         s = self._s(z.size)
         return mirror_of_powers(z, domain, beta * float(domain.radius) / s, s)
@@ -85,7 +94,8 @@ class Power(Proxy):
     def gradient(self, w: Vector, domain: Any) -> Vector:
         """Return the gradient λ|w_j/λ|^s sgn(w_j)/s.
 
-        On the simplex, λ/s is subtracted, so that a small s loses no digits.
+        Here λ is the radius of the domain. On the simplex, λ/s is subtracted from all entries, so
+        that a small s loses no digits.
         """
         s = self._s(w.size)
         radius = float(domain.radius)
@@ -96,7 +106,10 @@ class Power(Proxy):
         return np.copysign((np.abs(w) / radius) ** s * (radius / s), w)
 
     def expression(self, w: Any, domain: Any) -> tuple[Any, list[Any]]:
-        """Return V in cvxpy, with |w_j| <= t_j^{1/(s + 1)}, or t_j <= w_j^{s + 1} for s < 0."""
+        """Return the proxy as a cvxpy expression of w, with constraints for the powers.
+
+        The constraints are |w_j| <= t_j^{1/(s + 1)}, or t_j <= w_j^{s + 1} for s < 0.
+        """
         size = w.shape[0]
         s = self._s(size)
         radius = float(domain.radius)
@@ -109,7 +122,7 @@ class Power(Proxy):
         return radius**2 * (cp.sum(t) - least) / (s * (s + 1.0)), [cone]
 
     def spread(self, domain: Any, size: int) -> float:
-        """Return the largest divergence of two vertices, which is inf for negative s."""
+        """Return the largest Bregman divergence of two vertices, which is inf for negative s."""
         # On the ball, the divergence is largest from a vertex to its opposite.
         vertices = (1.0 + isinstance(domain, L1Ball)) * float(domain.radius) ** 2
         return math.inf if self.steep else vertices / self._s(size)

@@ -1,4 +1,4 @@
-"""The mirror map of proxies that are powers, and values of proxies without cancellation."""
+"""The mirror map of proxies that are powers, and their values, computed without cancellation."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from relaxboost.game.domains import L1Ball, Simplex
 
 
 def mirror_of_powers(z: Vector, domain: Any, unit: float, s: float, normed: bool = False) -> Vector:
-    """Return weights proportional to (ν − z_j)_+^{1/s} for a number ν.
+    """Return weights proportional to (ν − z_j)_+^{1/s}, the mirror image of z for a power proxy.
 
-    On the ball, |z| replaces −z, and the weights have the signs of −z. Let b = (ν − z)_+/unit. The
-    weights are b^{1/s} times the radius. If `normed` is True, they are the radius times the
+    On the l1 ball, |z| replaces −z, and the weights have the signs of −z. Let b = (ν − z)_+/unit.
+    The weights are the radius times b^{1/s}. If `normed` is True, they are the radius times the
     gradient of ‖b‖_q²/2 for q = 1 + 1/s, whose entries have the sum Σb^{q−1} ‖b‖_q^{2−q}. The
-    number ν is such that the sum of the weights is the radius. The exponent s lies between −1 and
+    number ν is chosen such that the weights sum to the radius. The exponent s lies between −1 and
     1, and is negative on the simplex only. The unit has the sign of s.
 
     The heights are −z, or |z| on the ball. Let e^{su} be the largest b. Then r_j = b_j/e^{su} is
-    (1 − (max height − height_j)/(unit e^{su}))_+. Differences of heights are divided, instead of
-    heights, and powers are computed by logarithms. Therefore heights of 1e12 and an s of 1e-9 lose
+    (1 − (max height − height_j)/(unit e^{su}))_+. The code divides differences of heights instead
+    of heights, and computes powers by logarithms. Therefore heights of 1e12 and an s of 1e-9 lose
     no digits.
     """
     ball = isinstance(domain, L1Ball)
@@ -34,7 +34,7 @@ def mirror_of_powers(z: Vector, domain: Any, unit: float, s: float, normed: bool
         below = (top - heights) / unit
 
     def at(u: float) -> tuple[Vector, float, float]:
-        """Return for a given u: w/max w, the logarithm of Σw/radius, and its derivative in u."""
+        """Return w/max w, log(Σw/radius), and the derivative of this logarithm, for a given u."""
         # A limit of the exponent prevents the product inf · 0.
         k = np.minimum(below * math.exp(min(-s * u, 700.0)), 1.0)
         with np.errstate(divide="ignore"):
@@ -74,8 +74,9 @@ def mirror_of_powers(z: Vector, domain: Any, unit: float, s: float, normed: bool
 def above_tangent(e: Vector, s: float) -> Vector:
     """Return ((1 + e)^{s + 1} − 1 − (s + 1)e)/(s(s + 1)) for e >= −1, or its limit for s = 0.
 
-    The result is (1 + e) log(1 + e) − e for s = 0 and e²/2 for s = 1. For e near 0, where the terms
-    cancel, it is computed by Newton's series.
+    The formula is a term of the value of a power proxy. For s = 0 the limit is (1 + e) log(1 + e)
+    − e, and for s = 1 the result is e²/2. For e near 0, where the terms cancel, the result is
+    computed by Newton's series.
     """
     near = np.abs(e) < 0.05
     with np.errstate(divide="ignore", invalid="ignore"):

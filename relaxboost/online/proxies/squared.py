@@ -17,7 +17,7 @@ from relaxboost.online.proxies.base import Proxy
 class SquaredL2(Proxy):
     """The function ‖w‖_2²/2 minus its minimum. Its modulus in the l2 norm is 1.
 
-    The mirror image is the nearest point of the domain.
+    The mirror image of z is the point of the domain nearest to −z/β.
 
     References
     ----------
@@ -32,11 +32,14 @@ class SquaredL2(Proxy):
         return 1.0
 
     def largest(self, domain: Any, size: int) -> float:
-        """Return the maximum of V: λ²/2, minus λ²/(2M) on the simplex."""
+        """Return the maximum of the proxy: λ²/2 for the radius λ, minus λ²/(2M) on the simplex."""
         return float(domain.radius) ** 2 / 2.0 - self._least(domain, size)
 
     def value(self, w: Vector, domain: Domain) -> float:
-        """Return V(w). On the simplex it is half the squared distance to equal weights."""
+        """Return the value V(w) of the proxy.
+
+        On the simplex it is half the squared distance to equal weights.
+        """
         # This is ‖w‖²/2 minus its minimum, without cancellation.
         if isinstance(domain, Simplex):
             w = w - float(domain.radius) / w.size
@@ -66,7 +69,7 @@ class SquaredL2(Proxy):
         return cp.sum_squares(w) / 2.0 - self._least(domain, w.shape[0]), []
 
     def spread(self, domain: Any, size: int) -> float:
-        """Return half the squared diameter, which is 2λ² on balls and λ² on simplices."""
+        """Return half the squared diameter of the domain of radius λ: 2λ² or, on simplices, λ²."""
         radius = float(domain.radius)
         return radius**2 * (2.0 if isinstance(domain, L1Ball | L2Ball) else 1.0)
 
@@ -76,9 +79,10 @@ class SquaredL2(Proxy):
 
 
 def _on_simplex(heights: Vector, beta: float, total: float) -> Vector:
-    """Return the w >= 0 with Σw = total that is nearest to heights/β.
+    """Return the projection of heights/β to the simplex of all w >= 0 with Σw = total.
 
-    The result is max(0, x − ν) for x = heights/β and a ν that follows from the sorted x.
+    The projection is max(0, x − ν) for x = heights/β, where ν is computed from the sorted entries
+    of x.
     """
     with np.errstate(over="ignore"):
         # Adding a constant to x does not change the projection, and prevents cancellation.

@@ -1,4 +1,4 @@
-"""The entropy of a mixture of the weights with equal weights."""
+"""A proxy on the simplex: the entropy of a mixture of the weights with equal weights."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ from relaxboost.online.proxies.roots import above_tangent
 class Tilted(Proxy):
     """The proxy λ(1 − c)^{−2} KL(g ‖ u) for g = (1 − c)w/λ + cu and equal weights u.
 
-    Here λ is the radius and M the number of weights. The modulus in the l1 norm is α = 1/λ, since
-    the Hessian is diag(1/g)/λ and Σg = 1. For the best c = 1/(M − 1), V* is λ (M − 1)² log(M − 1)/
-    (M(M − 2)). This is less than the λ log M of the entropy: 0.924λ instead of 1.099λ for M = 3,
-    and 2.225λ instead of 2.303λ for M = 10. For M = 2 this c is 1, the proxy is the limit
-    M‖w − λu‖_2²/(2λ) of c → 1, and V* is 0.5λ instead of 0.693λ.
+    Here λ is the radius of the simplex and M the number of weights. The modulus in the l1 norm is
+    α = 1/λ, because the Hessian is diag(1/g)/λ and Σg = 1. The best c is 1/(M − 1), for which the
+    maximum V* is λ (M − 1)² log(M − 1)/(M(M − 2)). This is less than the maximum λ log M of the
+    entropy: 0.924λ instead of 1.099λ for M = 3, and 2.225λ instead of 2.303λ for M = 10. For M = 2
+    the best c is 1. The proxy is then the limit M‖w − λu‖_2²/(2λ) for c → 1, and V* is 0.5λ
+    instead of 0.693λ.
 
     Parameters
     ----------
@@ -53,8 +54,10 @@ class Tilted(Proxy):
         return self.value(float(domain.radius) * np.eye(1, size)[0], domain)
 
     def value(self, w: Vector, domain: Any) -> float:
-        """Return the value V(w) = (λ/M) Σ ((1 + e) log(1 + e) − e)/a² with a = 1 − c and e = a(Mw/λ
-        − 1).
+        """Return the value V(w) of the proxy.
+
+        The formula is (λ/M) Σ ((1 + e) log(1 + e) − e)/a² with a = 1 − c and e = a(Mw/λ − 1), for
+        M weights and the radius λ.
         """
         radius = float(domain.radius)
         a = 1.0 - self._c(w.size)
@@ -63,9 +66,10 @@ class Tilted(Proxy):
         return radius / w.size * float(terms.sum())
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
-        """Return the mirror image (λ/M)(1 + (e^{ay} − 1)/a)_+ with a = 1 − c and y = (ν − z)/β.
+        """Return the mirror image of z, for M weights on the simplex of radius λ.
 
-        The number ν is such that the weights sum to λ.
+        The weights are (λ/M)(1 + (e^{ay} − 1)/a)_+ with a = 1 − c and y = (ν − z)/β. The number ν
+        is chosen such that the weights sum to λ.
         """
         size = z.size
         c = self._c(size)
@@ -92,7 +96,10 @@ class Tilted(Proxy):
         return shares * (float(domain.radius) / float(shares.sum()))
 
     def gradient(self, w: Vector, domain: Any) -> Vector:
-        """Return the gradient log(c + aMw_j/λ)/a for a = 1 − c, or Mw_j/λ − 1 for c = 1."""
+        """Return the gradient of the proxy, for M weights on the simplex of radius λ.
+
+        The entries are log(c + aMw_j/λ)/a with a = 1 − c, or Mw_j/λ − 1 for c = 1.
+        """
         c = self._c(w.size)
         shares = w * (w.size / float(domain.radius))
         a = 1.0 - c
@@ -109,7 +116,10 @@ class Tilted(Proxy):
         return radius / size * value, []
 
     def spread(self, domain: Any, size: int) -> float:
-        """Return the divergence of two vertices, λ log(1 + Ma/c)/a with a = 1 − c."""
+        """Return the Bregman divergence of two vertices, λ log(1 + Ma/c)/a with a = 1 − c.
+
+        Here λ is the radius of the simplex and M the number of weights.
+        """
         c = self._c(size)
         a = 1.0 - c
         return float(domain.radius) * (math.log1p(size * a / c) / a if a else size)

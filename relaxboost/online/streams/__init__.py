@@ -1,4 +1,4 @@
-"""Base functions, streams of examples, and progressive learning."""
+"""Base functions, streams of examples, and progressive learning from streams."""
 
 from relaxboost.online.streams.bases import (
     BaseFunctions,

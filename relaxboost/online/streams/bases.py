@@ -1,4 +1,4 @@
-"""Base functions h = (h_1(x), ..., h_M(x)) of the features x, which a learner weighs."""
+"""Base functions h = (h_1(x), ..., h_M(x)) of the features x, which a learner combines linearly."""
 
 from __future__ import annotations
 
@@ -15,50 +15,51 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
 
 WITH_INTERCEPT = " with intercept"
-"""The end of the name of base functions that have an intercept."""
+"""The suffix of the name of base functions that include an intercept."""
 INTERCEPT = "(intercept)"
-"""The name of the constant base function."""
+"""The name of the constant base function, whose weight is the intercept."""
 
 
 class BaseFunctions(ABC):
-    """M fixed functions of the features of an example.
+    """A set of M base functions, which are fixed functions of the features of an example.
 
-    A subclass defines `name`, `values`, and `size` if M is not the number of features. If values
-    depend on parameters, it defines `parts`. Objects should be picklable.
+    A subclass defines `name` and `values`. It also defines `size` if M is not the number of
+    features, and `parts` if values depend on parameters. Objects should be picklable.
     """
 
     name: ClassVar[str]
-    """The name in saved learners. It must not change if the class is renamed."""
+    """The name of the base functions in saved learners. It must not change if the class is
+    renamed."""
     bound: float | None = None
     """A number K with |h_j(x)| <= K for all j and x, or None if no such number is known."""
     features: int | None = None
     """The number of features of an example, or None if any number is accepted."""
 
     def size(self, features: int) -> int:
-        """Return M for examples with this number of features."""
+        """Return M, the number of base functions, for examples with a given number of features."""
         return features
 
     @abstractmethod
     def values(self, X: Array) -> Array:
-        """Return the values at the rows of X, shape (rows, M)."""
+        """Return the values of the base functions at the rows of X, shape (rows, M)."""
 
     def names(self, columns: Sequence[str]) -> list[str]:
-        """Return the names of the base functions for examples with these features."""
+        """Return the names of the base functions for examples with the given feature names."""
         return [f"h{j}" for j in range(self.size(len(columns)))]
 
     def parts(self) -> Sequence[Any]:
-        """Return the parameters of the values: arrays, numbers, strings or estimators."""
+        """Return the parameters on which values depend: arrays, numbers, strings or estimators."""
         return ()
 
     def digest(self) -> str:
-        """Return a string key of the name and the parts, which all processes agree on."""
+        """Return a key of the name and the parts, which is the same in all processes."""
         sha = hashlib.sha256()
         for text in _encoded(tuple(self.parts())):
             sha.update(text)
         return f"{self.name} {sha.hexdigest()[:16]}"
 
     def bound_in(self, norm: str, size: int) -> float:
-        """Return a bound on the dual norm of h, which is K for the norm "l1" and √M K for "l2".
+        """Return a bound on the dual norm of h: K for the norm "l1", and √M K for the norm "l2".
 
         Raises
         ------
@@ -66,12 +67,14 @@ class BaseFunctions(ABC):
             If the bound K is unknown.
         """
         if self.bound is None:
-            raise InputError(f"no bound of the values of {self.name} is known; give bound=")
+            raise InputError(
+                f"the base functions {self.name!r} have no known bound of their values; give bound="
+            )
         return self.bound * (math.sqrt(size) if norm == "l2" else 1.0)
 
 
 class Experts(BaseFunctions):
-    """The features themselves, such as the predictions or the costs of experts.
+    """The features themselves as base functions, such as the predictions or the costs of experts.
 
     Parameters
     ----------
@@ -92,12 +95,12 @@ class Experts(BaseFunctions):
 
 
 class LinearBasis(BaseFunctions):
-    """The functions (x_j − centre_j)/scale_j, clipped to the interval from −1 to 1.
+    """The base functions (x_j − centre_j)/scale_j of the features x_j, clipped to [−1, 1].
 
     Parameters
     ----------
     centre, scale : arrays of shape (features,)
-        Finite centres and positive scales.
+        The centre of each feature, which is finite, and its scale, which is positive.
     """
 
     name, bound = "linear", 1.0
@@ -112,7 +115,7 @@ class LinearBasis(BaseFunctions):
 
     @classmethod
     def spanning(cls, X: Any) -> LinearBasis:
-        """Return the basis that maps the range of each feature of a sample to [−1, 1]."""
+        """Return the basis that maps the range of each feature in a sample to [−1, 1]."""
         X = _sample(X)
         low = X.min(axis=0)
         high = X.max(axis=0)
@@ -134,7 +137,7 @@ class LinearBasis(BaseFunctions):
 
 
 class StumpBasis(BaseFunctions):
-    """Decision stumps, which are +1 if a feature is above a threshold and −1 otherwise.
+    """Decision stumps as base functions: +1 if a feature is above a threshold, and −1 otherwise.
 
     Parameters
     ----------
@@ -151,13 +154,15 @@ class StumpBasis(BaseFunctions):
         self.feature = np.repeat(np.arange(len(cuts)), [len(c) for c in cuts])
         self.features = len(cuts)
         if not self.thresholds.size or not np.isfinite(self.thresholds).all():
-            raise InputError("StumpBasis needs a finite threshold, and at least one threshold")
+            raise InputError(
+                "StumpBasis needs at least one threshold, and all thresholds must be finite"
+            )
 
     @classmethod
     def at_quantiles(cls, X: Any, cuts: int = 10) -> StumpBasis:
         """Return the basis with `cuts` thresholds for each feature, at quantiles of a sample.
 
-        Equal thresholds are merged, and a threshold without larger values is left out.
+        Equal thresholds are merged. A threshold is left out if no value is larger.
 
         Raises
         ------
@@ -185,7 +190,9 @@ class StumpBasis(BaseFunctions):
 
 
 class Symmetric(BaseFunctions):
-    """The functions (h, −h). Weights (v, v') of these on the simplex are v − v' on the l1 ball.
+    """The base functions (h, −h), which turn weights on a simplex into weights on the l1 ball.
+
+    Weights (v, v') >= 0 of these functions give the same predictions as the weights v − v' of h.
 
     References
     ----------
@@ -215,9 +222,10 @@ class Symmetric(BaseFunctions):
 
 
 class WithIntercept(BaseFunctions):
-    """Base functions with a known bound K, and last the constant K, whose weight is the intercept.
+    """Base functions with a known bound K, and then the constant K, whose weight is the intercept.
 
-    The constant is as large as the bound of the others, so that it is learned as fast.
+    The constant is as large as the bound of the other functions, so that the intercept is learned
+    as fast as the other weights.
     """
 
     def __init__(self, base: BaseFunctions) -> None:
@@ -246,7 +254,8 @@ class WithIntercept(BaseFunctions):
 
 
 class FittedBasis(BaseFunctions):
-    """The predictions of fitted estimators, or the signs of their decision functions.
+    """The predictions of fitted estimators, or the signs of their decision functions, as base
+    functions.
 
     Parameters
     ----------
@@ -268,7 +277,7 @@ class FittedBasis(BaseFunctions):
         method = "decision_function" if signs else "predict"
         for number, estimator in enumerate(self.estimators):
             if not callable(getattr(estimator, method, None)):
-                raise InputError(f"estimator {number}, {estimator!r}, has no {method}")
+                raise InputError(f"estimator {number}, {estimator!r}, has no method {method}")
         if not self.estimators:
             raise InputError("FittedBasis needs at least one estimator")
         self.features = getattr(self.estimators[0], "n_features_in_", None)
@@ -301,9 +310,9 @@ class FittedBasis(BaseFunctions):
 
 
 def _encoded(part: Any, within: tuple[int, ...] = ()) -> Iterator[bytes]:
-    """Yield bytes that describe an object, and are the same in every process.
+    """Yield bytes that describe an object and are the same in every process, for a digest.
 
-    Pickles may differ, because they depend on whether equal strings are the same object. The
+    Pickles are not suitable, because they depend on whether equal strings are the same object. The
     argument `within` contains the ids of the objects that contain `part`.
     """
     if isinstance(part, np.ndarray) and part.dtype.kind != "O":
@@ -323,7 +332,7 @@ def _encoded(part: Any, within: tuple[int, ...] = ()) -> Iterator[bytes]:
 
 
 def _contents(part: Any) -> Any:
-    """Return the objects that an object consists of, in an order that is always the same."""
+    """Return the parts of an object, in a reproducible order."""
     if isinstance(part, np.ndarray):
         return part.shape, part.tolist()
     if isinstance(part, Mapping):
@@ -336,5 +345,7 @@ def _contents(part: Any) -> Any:
 def _sample(X: Any) -> Array:
     X = doubles("X", X)
     if X.ndim != 2 or 0 in X.shape or not np.isfinite(X).all():
-        raise InputError(f"a sample has shape (rows, features) and is finite, got {X.shape}")
+        raise InputError(
+            f"a sample must be finite and have the shape (rows, features), got shape {X.shape}"
+        )
     return X

@@ -1,4 +1,4 @@
-"""The options for the columns of a table: columns to leave out, and columns of words."""
+"""Options for the columns of a table: the columns to leave out, and the columns of categories."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from relaxboost._core.tables import check_columns
 from relaxboost.online.streams.words import Words
 
 ENCODE = "drop or encode it"
-"""The remedy for a column that contains neither numbers nor words."""
+"""The remedy that a message names for a column that contains neither numbers nor words."""
 HASH = "name it in categories=[...] to encode its words, or drop it"
-"""The remedy for a column of words."""
+"""The remedy that a message names for a column that contains words."""
 
 
 class TableColumns:
-    """The columns to leave out, and the columns of words.
+    """The columns of a table to leave out, and the columns that contain words.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class TableColumns:
         The columns to leave out.
     categories : iterable of str or None
         The columns that contain categories. Columns of words are added when the first rows are
-        read. If it is None, words are refused.
+        read. If `categories` is None, columns of words are rejected.
     """
 
     def __init__(self, drop: Iterable[str] = (), categories: Iterable[str] | None = None) -> None:
@@ -35,7 +35,9 @@ class TableColumns:
         self.words = None if categories is None else Words(_names("categories", categories))
 
     def check(self, name: str, known: Sequence[str]) -> None:
-        """Raise InputError for a column to leave out, or of categories, that does not exist."""
+        """Raise an InputError if a column to leave out, or a column of categories, does not
+        exist.
+        """
         check_columns(name, "drop", self.drop, known)
         if self.words is not None:
             kept = [column for column in known if column not in self.drop]
@@ -49,7 +51,7 @@ class TableColumns:
         words: Sequence[Sequence[Any]],
         rows: int,
     ) -> tuple[Array, list[str]]:
-        """Return the features of a batch and their names: columns of numbers, then of words."""
+        """Return the features of a batch and their names: first columns of numbers, then words."""
         if self.words is None or not self.words.columns:
             return read(name, numbers), numbers
         X = read(name, numbers) if numbers else np.empty((rows, 0))
@@ -57,7 +59,7 @@ class TableColumns:
 
 
 def _names(what: str, given: Any) -> list[str]:
-    """Return a list of names, or raise InputError."""
+    """Return a list of column names, or raise an InputError for a single text."""
     if isinstance(given, str):
-        raise InputError(f"{what} must be a list of columns, got {given!r}; give [{given!r}]")
+        raise InputError(f"{what} must be a list of column names, got {given!r}; give [{given!r}]")
     return [str(column) for column in given]

@@ -1,4 +1,4 @@
-"""Rows of CSV as columns, by pyarrow, or by pandas if pyarrow is not installed."""
+"""Parsers that convert rows of CSV to columns, with pyarrow or, if it is missing, with pandas."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from numpy.typing import NDArray
 from relaxboost._core.tables import MISSING
 
 Table = dict[str, NDArray[Any]]
-"""The parsed columns by name: columns of numbers as arrays of doubles, and text as arrays of
-objects."""
+"""The type of parsed columns by name. Columns of numbers are arrays of doubles, and columns of
+text are arrays of objects."""
 
 
 class CsvError(Exception):
-    """The error for rows that cannot be read.
+    """The error for rows of CSV that cannot be read.
 
     Parameters
     ----------
     message : str
-        What is wrong.
+        The description of the problem.
     row : int, optional
         The index of the row, if it is known.
     column : str
-        The column of a value that is no number, or "".
+        The column of a value that is not a number, or "" for other problems.
     value : str
-        The value.
+        The value that is not a number.
     """
 
     def __init__(
@@ -46,7 +46,10 @@ NOT_UTF8 = "not in UTF-8; save the file as UTF-8"
 
 
 def parser(header: list[str], sep: str) -> ArrowParser | PandasParser:
-    """Return a parser for rows with these columns. pyarrow is five times as fast as pandas."""
+    """Return a parser for rows with the given columns: pyarrow if installed, otherwise pandas.
+
+    pyarrow is five times as fast as pandas.
+    """
     try:
         from pyarrow import csv as _  # noqa: F401
     except ImportError:
@@ -55,7 +58,7 @@ def parser(header: list[str], sep: str) -> ArrowParser | PandasParser:
 
 
 class ArrowParser:
-    """A parser that uses pyarrow."""
+    """A parser of CSV rows that uses pyarrow."""
 
     def __init__(self, header: list[str], sep: str) -> None:
         from pyarrow import csv
@@ -64,7 +67,7 @@ class ArrowParser:
         self._cells = csv.ParseOptions(delimiter=sep)
 
     def parse(self, rows: bytes, doubles: list[str], texts: list[str]) -> Table:
-        """Return columns of doubles and of text from complete rows, or raise CsvError."""
+        """Parse complete rows, and return columns of doubles and of text, or raise a CsvError."""
         import pyarrow as pa
         from pyarrow import csv
 
@@ -92,7 +95,7 @@ class ArrowParser:
         return table
 
     def _refusal(self, message: str) -> CsvError:
-        """Return the CsvError for an error message of Arrow."""
+        """Return the CsvError that corresponds to an error message of Arrow."""
         number = re.search(r"Row #(\d+): ", message)
         row = None if number is None else int(number[1]) - 1
         if "invalid UTF8" in message or "\ufffd" in message:
@@ -105,9 +108,10 @@ class ArrowParser:
 
 
 def _flat(column: Any, kind: Any) -> NDArray[Any]:
-    """Return the numbers of a column of Arrow, with nan for missing ones.
+    """Return the numbers of an Arrow column as an array, with nan for missing numbers.
 
-    The methods of Arrow would load pandas, which takes a quarter of a second.
+    The conversion methods of Arrow are not used, because they load pandas, which takes a quarter
+    of a second.
     """
     array = column.combine_chunks() if hasattr(column, "combine_chunks") else column
     valid, numbers = array.buffers()
@@ -120,14 +124,14 @@ def _flat(column: Any, kind: Any) -> NDArray[Any]:
 
 
 class PandasParser:
-    """A parser that uses pandas."""
+    """A parser of CSV rows that uses pandas."""
 
     def __init__(self, header: list[str], sep: str) -> None:
         self._header = header
         self._sep = sep
 
     def parse(self, rows: bytes, doubles: list[str], texts: list[str]) -> Table:
-        """Return columns of doubles and of text from complete rows, or raise CsvError."""
+        """Parse complete rows, and return columns of doubles and of text, or raise a CsvError."""
         try:
             found = self._read(rows, doubles, texts)
             # Conversion by NumPy rounds correctly, which that of pandas does not in all versions.
@@ -140,7 +144,7 @@ class PandasParser:
             raise self._refusal(rows, doubles) from None
 
     def _read(self, rows: bytes, doubles: list[str], texts: list[str]) -> Any:
-        """Return the columns of CSV as a pandas frame of text, in which missing numbers are nan."""
+        """Return the columns of CSV as a pandas frame of text, with nan for missing numbers."""
         import pandas as pd
 
         # Blank lines contain no row.
@@ -165,7 +169,7 @@ class PandasParser:
                 raise ValueError(str(warning)) from None
 
     def _refusal(self, rows: bytes, doubles: list[str]) -> CsvError:
-        """Return the CsvError for the first row with too many values, or with no number."""
+        """Return a CsvError for the first row with a wrong number of values, or a wrong number."""
         lines = csv.reader(io.StringIO(rows.decode()), delimiter=self._sep)
         for row, cells in enumerate(filter(None, lines)):
             if len(cells) != len(self._header):
@@ -177,7 +181,7 @@ class PandasParser:
 
 
 def is_number(cell: str) -> bool:
-    """Return whether a cell is a number as Python reads it."""
+    """Return whether the text of a cell is a number in the syntax of Python."""
     try:
         float(cell)
     except ValueError:

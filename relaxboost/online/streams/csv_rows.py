@@ -1,4 +1,4 @@
-"""Batches of examples from CSV in a file or pipe that is open in binary mode."""
+"""Batches of examples from CSV, read from a file or a pipe that is open in binary mode."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from relaxboost.online.streams.columns import HASH, TableColumns
 from relaxboost.online.streams.csv_parsers import NOT_UTF8, CsvError, Table, is_number, parser
 
 READ_BYTES = 2**20
-"""The number of bytes that are read at once."""
+"""The number of bytes that are read from the file at once."""
 MAX_ROW_BYTES = 2**24
-"""The largest size of a row with quotes. Without it, a missing quote would keep the whole file."""
+"""The largest number of bytes of a row with quotes. Without this limit, a missing quote would make
+the reader keep the whole file in memory."""
 
 
 def csv_batches(
     name: str, file: Any, label: str | None, has_text: bool, sep: str, columns: TableColumns
 ) -> Iterator[Batch]:
-    """Yield the rows of a binary CSV file with a header as soon as they arrive.
+    """Yield batches of the rows of a binary CSV file with a header, as soon as rows arrive.
 
     Parameters
     ----------
@@ -37,17 +38,17 @@ def csv_batches(
     label : str, optional
         The column of the labels.
     has_text : bool
-        Whether labels are text.
+        Whether the labels are text instead of numbers.
     sep : str
         The separator of the columns.
     columns : TableColumns
-        The columns to leave out, and those of words.
+        The columns to leave out, and the columns that contain words.
     """
     yield from _CsvRows(name, file, label, has_text, sep, columns).batches()
 
 
 class _CsvRows:
-    """The rows of a binary CSV file; see `csv_batches`."""
+    """The reader of the rows of a binary CSV file; see `csv_batches`."""
 
     def __init__(
         self,
@@ -75,7 +76,7 @@ class _CsvRows:
         self._parser = parser(self._header, self._sep)
 
     def batches(self) -> Iterator[Batch]:
-        """Yield batches of at most a megabyte as soon as the rows arrive."""
+        """Yield batches of at most a megabyte, as soon as the rows arrive."""
         before = 0
         for number, rows in enumerate(_complete_rows(self._file, self._sep.encode())):
             try:
@@ -94,17 +95,20 @@ class _CsvRows:
             before += size
 
     def _words(self) -> list[str]:
-        """Return the columns of words."""
+        """Return the names of the columns that contain words."""
         known = self._columns.words
         return [] if known is None else known.columns
 
     def _numbers(self) -> list[str]:
-        """Return the features that are numbers."""
+        """Return the names of the features that are numbers."""
         words = self._words()
         return [column for column in self._features if column not in words]
 
     def _table(self, rows: bytes, before: int) -> Table:
-        """Return complete rows as a table. A column whose first value is a word contains words."""
+        """Parse complete rows into a table of columns.
+
+        A column is a column of words if its first value is a word.
+        """
         while True:
             doubles = [*self._numeric_labels, *self._numbers()]
             try:
@@ -123,7 +127,7 @@ class _CsvRows:
                 words.columns.append(error.column)
 
     def _check_integers(self, rows: bytes, table: Table, before: int) -> None:
-        """Raise InputError for an integer that a double cannot represent."""
+        """Raise an InputError if a column contains an integer that a double cannot represent."""
         for column in [*self._numeric_labels, *self._numbers()]:
             x = table[column]
             large = np.flatnonzero((np.abs(x) >= 2.0**53) & np.isfinite(x)).tolist()
@@ -134,11 +138,11 @@ class _CsvRows:
                 if digits and int(digits[0]) != int(x[i]):
                     raise InputError(
                         f"{self._name}: column {column!r} has {digits[0]} at row {before + i}, an "
-                        f"integer that doubles round; {ROUNDED}"
+                        f"integer that a double cannot represent; {ROUNDED}"
                     )
 
     def _refusal(self, error: CsvError, before: int, rows: bytes) -> InputError:
-        """Return an InputError that names the row and the column of the stream."""
+        """Return an InputError that names the row and the column where a CSV error occurred."""
         at = "" if error.row is None else f"row {error.row + before}"
         if str(error) == NOT_UTF8:
             return InputError(f"{self._name}, {at or 'some row'}: {error}")
@@ -163,7 +167,7 @@ class _CsvRows:
 def _matrix(table: Table, name: str, columns: list[str]) -> Array:
     """Return the columns of numbers as a matrix of shape (rows, columns)."""
     if not columns:
-        raise InputError(f"{name} has no column besides the labels")
+        raise InputError(f"{name} has no column besides the labels; add a column of features")
     size = len(table[columns[0]])
     rows = np.empty((size, len(columns)))
     for f, column in enumerate(columns):
@@ -174,7 +178,8 @@ def _matrix(table: Table, name: str, columns: list[str]) -> Array:
 def _complete_rows(file: Any, sep: bytes) -> Iterator[bytes]:
     """Yield pieces of a binary file as soon as they arrive. Each piece ends after a complete row.
 
-    A line break in quotes does not end a row. Quotes begin only at the beginning of a field.
+    A line break in quotes does not end a row. A quotation mark opens quotes only at the start of a
+    field.
     """
     quote = rb'"(?<![^\n' + re.escape(sep) + rb']")'
     quoted = re.compile(quote + rb'[^"]*+(?:""[^"]*+)*+"')

@@ -1,4 +1,4 @@
-"""Progressive learning: each example is predicted before the learner learns from it."""
+"""Progressive learning: a learner predicts each example before it learns from this example."""
 
 from __future__ import annotations
 
@@ -26,36 +26,37 @@ from relaxboost.online.streams.words import split_columns
 
 
 class ProgressRecord(NamedTuple):
-    """The progress of a run, and the losses of its predictions."""
+    """A record of the progress of a run, with the losses of its predictions."""
 
     rows: int
-    """The number of examples in this run."""
+    """The number of examples in this run so far."""
     loss: float
     """The sum of the losses. Each example is predicted before the learner learns from it."""
     mistakes: int | None
-    """The number of predictions with the wrong sign, where 0 counts as −1; None without classes."""
+    """The number of predictions with the wrong sign (0 counts as −1), or None without classes."""
     bound: float
-    """The result of `Learner.regret_bound`, for all examples of this run and of earlier runs."""
+    """A bound on the regret, for all examples of this run and earlier runs; see
+    `Learner.regret_bound`."""
     seconds: float
 
 
 @dataclass(frozen=True)
 class Progressive:
-    """The result of :func:`progressive`."""
+    """The result of a run of :func:`progressive`."""
 
     learner: Learner
     status: str
-    """"ended" if the stream ended, or "time_limit", "callback" or "interrupted"."""
+    """The status: "ended" at the end of the stream, "time_limit", "callback" or "interrupted"."""
     history: tuple[ProgressRecord, ...]
-    """The records of the run, and of the runs that it resumes. A long run does not keep all."""
+    """The records of this run, and of runs that it resumes. A long run keeps only some records."""
     unsaved: OSError | None = None
-    """The reason why the checkpoint could not be written at the end, or None if it was written."""
+    """The error that prevented writing the checkpoint at the end, or None if it was written."""
     positives: int | None = None
-    """The number of examples with the label +1; None without classes, or if it is unknown."""
+    """The number of examples with the label +1, or None without classes, or if it is unknown."""
 
     @property
     def last(self) -> ProgressRecord:
-        """The last record."""
+        """The last record of the run."""
         return self.history[-1]
 
     def __repr__(self) -> str:
@@ -68,19 +69,19 @@ class Progressive:
 
 
 class _Kept(NamedTuple):
-    """A copy of the learner's state after the last complete page, replaced as a whole."""
+    """A copy of the learner's state after the last complete page, which is replaced as a whole."""
 
     arrays: tuple[Vector, ...]
-    """Copies of `Learner.arrays`."""
+    """Copies of the arrays that `Learner.arrays` returns."""
     at: int
-    """The index of the next row that the learner has not learned."""
+    """The index of the first row that the learner has not learned."""
     mistakes: int
     positives: int | None
-    """The number of labels +1. Checkpoints of earlier versions do not contain this number."""
+    """The number of labels +1, or None, because checkpoints of earlier versions lack it."""
 
 
 class _Run:
-    """The run of a learner on a stream, which resumes a checkpoint at `path` if it exists."""
+    """The run of a learner on a stream, which resumes the checkpoint at `path` if there is one."""
 
     def __init__(
         self,
@@ -110,11 +111,11 @@ class _Run:
 
     @property
     def has_labels(self) -> bool:
-        """Whether the targets are labels, which have signs."""
+        """Whether the targets are labels, so that predictions may have the wrong sign."""
         return bool(self.learner.method.loss.task == "binary")
 
     def record(self) -> ProgressRecord:
-        """Return the record of the progress so far."""
+        """Return a record of the progress so far."""
         learner = self.learner
         mistakes = self.kept.mistakes if self.has_labels else None
         return ProgressRecord(
@@ -126,9 +127,10 @@ class _Run:
         )
 
     def records(self, every: int | None) -> Iterator[ProgressRecord]:
-        """Learn the stream page by page, and yield the records of the progress.
+        """Learn from the stream page by page, and yield records of the progress.
 
-        A record follows after each page, or after every `every` rows and at the end.
+        A record follows after each page. If `every` is given, records follow after every `every`
+        rows and at the end instead.
         """
         reported = -1
         # A resumed run skips the rows before the checkpoint.
@@ -149,7 +151,7 @@ class _Run:
             yield self.record()
 
     def _pages(self) -> Iterator[Page]:
-        """Yield the pages to learn, after a check that the stream is that of the checkpoint."""
+        """Yield the pages to learn from, after checking that the stream matches the checkpoint."""
         at = self.kept.at
         # The last row of the checkpoint is read again, because a file may have been rewritten.
         is_resumed = at > self._begin
@@ -162,14 +164,14 @@ class _Run:
             yield page
 
     def _compare_ends(self, page: Page) -> None:
-        """Compare the first and the last row of the checkpoint with the stream."""
+        """Compare the first and the last row that the checkpoint has learned with the stream."""
         if self._source.replayable:
             X, y = self._source.head(1)
             self._compare(self._begin, X[0], y, self._ends[0])
         self._compare(page.first, page.X[0], page.y, self._ends[1])
 
     def _compare(self, row: int, x: Vector, y: Vector | None, kept: Vector) -> None:
-        """Raise InputError if a row is not the one that the checkpoint has learned."""
+        """Raise an InputError if a row differs from the row that the checkpoint has learned."""
         here = _row(x, y)
         columns = self._source.columns
         names = [*(f"feature {name!r}" for name in columns), "the label"]
@@ -193,12 +195,12 @@ class _Run:
         )
 
     def restore(self) -> None:
-        """Set the learner to the state after the last complete page."""
+        """Reset the learner to its state after the last complete page."""
         for array, kept in zip(self.learner.arrays(), self.kept.arrays, strict=True):
             array[:] = kept
 
     def write(self) -> OSError | None:
-        """Write the checkpoint, if there is a path. If this fails, warn, and return the reason."""
+        """Write the checkpoint if there is a path. If writing fails, warn and return the error."""
         if self.path is None:
             return None
         # Checkpoints of earlier versions also have the keys "delay", "loss" and "owed".
@@ -222,7 +224,7 @@ class _Run:
         return trouble
 
     def refused(self, error: InputError) -> InputError | None:
-        """Return an error that says which rows before an invalid row are learned, or None.
+        """Return an error that says which rows before an invalid row were learned.
 
         The result is None if this run has learned no row.
         """
@@ -240,7 +242,7 @@ class _Run:
         )
 
     def _resume(self, state: dict[str, Any]) -> float:
-        """Continue from a checkpoint, and return the seconds of the earlier runs."""
+        """Restore the run from a checkpoint, and return the seconds of the earlier runs."""
         learner = self.learner
         path = self.path
         try:
@@ -256,13 +258,14 @@ class _Run:
             # Earlier versions could delay labels, and stored the rows in between.
             if about.get("delay"):
                 raise InputError(
-                    f"it has delay={about['delay']}, which this version does not have: continue "
-                    "with the version that wrote it"
+                    f"it has delay={about['delay']}, which this version does not support; "
+                    "continue with the version that wrote it"
                 )
             seconds = float(exact("a checkpoint", "seconds", about["seconds"]))
             if about["begin"] != self._begin:
                 raise InputError(
-                    f"its run starts at row {about['begin']}, and this run at row {self._begin}"
+                    f"its run started at row {about['begin']}, and this run starts at row "
+                    f"{self._begin}"
                 )
             at, mistakes = natural("at", about["at"]), natural("mistakes", about["mistakes"])
             positives = about.get("positives")
@@ -280,7 +283,9 @@ class _Run:
                 f"cannot resume {path}: {error}; use the same options, or another file"
             ) from None
         except (KeyError, ValueError, TypeError, AttributeError, OverflowError) as error:
-            raise InputError(f"{path} is no checkpoint of a run, or damaged: {error}") from None
+            raise InputError(
+                f"{path} is not a checkpoint of a run, or is damaged: {error}"
+            ) from None
         learner.origin = found.origin
         self.restore()
         return seconds
@@ -288,7 +293,7 @@ class _Run:
     def _recognise(self, page: Page) -> None:
         """Check that the stream fits the learner, and store its base functions and columns.
 
-        They must be those of the learner's earlier streams. InputError is raised otherwise.
+        An InputError is raised if they differ from the earlier streams of the learner.
         """
         learner = self.learner
         name = self._source.name
@@ -307,8 +312,8 @@ class _Run:
             )
         if page.H.shape[1] != learner.size:
             raise InputError(
-                f"{name} has {page.H.shape[1]} base functions, and this learner {learner.size} "
-                "weights"
+                f"{name} has {page.H.shape[1]} base functions, but this learner has "
+                f"{learner.size} weights"
             )
         # Names that are known stay known after a stream without names.
         learner.origin = {what: new or learner.origin.get(what, new) for what, new in here.items()}
@@ -336,7 +341,7 @@ class _Run:
 
 
 def _cut(pages: Iterator[Page], every: int | None) -> Iterator[Page]:
-    """Yield the pages, cut at the multiples of `every` rows."""
+    """Yield the pages of a stream, divided at the multiples of `every` rows."""
     for first, H, y, X in pages:
         a = 0
         while a < len(H):
@@ -346,7 +351,7 @@ def _cut(pages: Iterator[Page], every: int | None) -> Iterator[Page]:
 
 
 def _check_base(state: dict[str, Any], size: int, base: BaseFunctions) -> None:
-    """Raise InputError if a checkpoint has base functions of another kind, or another count."""
+    """Raise an InputError if the kind or the number of base functions differs from a checkpoint."""
     kept = state.get("origin", {}).get("base functions", "")
     # The digest of base functions begins with their name.
     was = kept.rpartition(" ")[0]
@@ -361,12 +366,12 @@ def _check_base(state: dict[str, Any], size: int, base: BaseFunctions) -> None:
 
 
 def _row(x: Vector, y: Vector | None, at: int = 0) -> Vector:
-    """Return the features of a row followed by its target, which is nan if there is no target."""
+    """Return the features of a row, followed by its target, or by nan if there is no target."""
     return np.append(x, np.nan if y is None else y[at])
 
 
 def _difference(what: str, here: str, known: str) -> str:
-    """Return a text that says how the columns or base functions of a stream differ."""
+    """Return a text that says how the columns or base functions of two streams differ."""
     if what == "names":
         both = (split_columns(names.split("\n")) for names in (here, known))
         got, want = ([*numbers, *words] for numbers, words in both)
@@ -407,30 +412,31 @@ def progressive(
     learner : Learner or OnlineMethod
         A learner continues from its current state, and is changed. A method starts a new learner.
     source : Stream, or an argument of `stream`
-        The examples.
+        The stream of examples.
     every : int, optional
         The number of rows between two records. By default there is a record for each page.
     checkpoint : path, optional
         A file that is written at most every half second, and at the end. If the file exists, the
-        run resumes after the last row of the checkpoint, and the result has the same bits as that
-        of a run without interruption. The method, the columns, the base functions, and the first
-        and the last learned row must be those of the checkpoint. Changes of other rows are not
-        noticed.
+        run resumes after the last row of the checkpoint, and the result is bitwise the same as
+        that of an uninterrupted run. The method, the columns, the base functions, and the first
+        and the last learned row must be those of the checkpoint. Changes in other rows are not
+        detected.
     time_limit : float, optional
         The time limit in seconds.
     callback : callable, optional
-        A function that is called with each `ProgressRecord`. If its result is true, the run ends.
+        A function that is called with each `ProgressRecord`. If the function returns a true value,
+        the run ends.
     predictions : callable, optional
         A function that is called for each page with the index of its first row, and with the
-        predictions of its rows that the learner made before it learned them. After a kill, rows
-        after the checkpoint are predicted again.
+        predictions that the learner made before it learned the rows. If a run was killed, the
+        resumed run predicts the rows after the checkpoint again.
 
     Raises
     ------
     InputError
         If the stream is empty, if the stream or the checkpoint does not fit the learner, or if a
-        row is invalid. The learner does not learn the page of an invalid row. The error contains
-        the index of the row, counted from 0, and that of the first row of the page. `Stream.after`
+        row is invalid. The learner does not learn the page of an invalid row. The error names the
+        index of this row, counted from 0, and of the first row of the page. `Stream.after`
         continues after the invalid row.
 
     References
@@ -472,15 +478,17 @@ def progressive(
 
 
 def _started(learner: Any, source: Stream) -> Learner:
-    """Return the learner, or start one for a method with the number of weights of the first row."""
+    """Return the learner. For a method, start a learner with the width of the first row."""
     if isinstance(learner, Learner):
         return learner
     if not isinstance(learner, OnlineMethod):
-        raise InputError(f"learner must be a Learner, or a method to start, got {learner!r}")
+        raise InputError(
+            f"learner must be a Learner, or an OnlineMethod that starts one, got {learner!r}"
+        )
     # The first row of such a stream would be lost.
     if not source.replayable:
         raise InputError(
-            f"{source.name} can be read once only, so that its width is not known beforehand; give "
-            "a learner, method.start(M)"
+            f"{source.name} can be read only once, so that its width is unknown before the run; "
+            "give a learner, method.start(M)"
         )
     return learner.start(source.base.size(source.head(1)[0].shape[1]))

@@ -1,4 +1,4 @@
-"""Batches of examples from arrays, frames, CSV, Parquet and iterators of any kind."""
+"""Sources of examples: arrays, frames, CSV, Parquet and iterators, read as batches."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from relaxboost.online.streams.csv_rows import READ_BYTES, csv_batches
 from relaxboost.online.streams.words import are_words
 
 FRAME_ROWS = 4096
-"""The number of rows of a batch from a frame or a Parquet file."""
+"""The number of rows in a batch from a frame or a Parquet file."""
 
 
 class ExampleSource:
-    """A source of examples, which can be opened once or repeatedly.
+    """A source of batches of examples, which can be opened once or repeatedly.
 
     Parameters
     ----------
@@ -36,19 +36,19 @@ class ExampleSource:
     sep : str
         The separator of the columns in a CSV file.
     columns : TableColumns
-        The columns to leave out, and those of words, for files and frames.
+        The columns of files and frames to leave out, and the columns that contain words.
 
     Attributes
     ----------
     name : str
-        The name in error messages.
+        The name of the source in error messages.
     once : bool
         Whether the source can be read only once.
     live : bool
-        Whether batches do not wait for further rows. A live source keeps its first rows, so that
-        they can be read again.
+        Whether batches are passed on without waiting for more rows. A live source keeps its first
+        rows in memory, so that they can be read again.
     opened : callable
-        A function that returns all batches.
+        A function that opens the source and returns an iterator over its batches.
     """
 
     def __init__(self, given: Any, y: Any, has_text: bool, sep: str, columns: TableColumns) -> None:
@@ -77,13 +77,15 @@ class ExampleSource:
             self._items(given, y)
 
     def _items(self, given: Any, y: Any) -> None:
-        """Set `opened` for an iterable, a function or an object with next and reset."""
+        """Set `opened` for an iterable, a function, or an object with the methods next and
+        reset.
+        """
         # Iterating over a frame of another library would yield columns, or their names.
         if hasattr(given, "columns"):
-            raise InputError(f"{self.name} is no frame of pandas; call its method to_pandas()")
+            raise InputError(f"{self.name} must be a pandas frame; call its method to_pandas()")
         if isinstance(given, io.TextIOBase):
             raise InputError(
-                f"{self.name} is text; open the file as a binary one: open(path, 'rb')"
+                f"{self.name} is open in text mode; open the file in binary mode: open(path, 'rb')"
             )
         if y is not None and (hands_over(given) or not isinstance(y, str)):
             raise _with_labels(self.name)
@@ -98,7 +100,8 @@ class ExampleSource:
             self.opened = lambda: _items(given, y, self.name, self.columns)
         else:
             raise InputError(
-                "a stream is read from an array, a frame, the path of a CSV or Parquet file, an "
+                "a stream is read from an array, a frame, the path of a CSV or Parquet file, "
+                "an "
                 "open binary file of CSV, an iterable of (x, y) or frames, a function that returns "
                 f"an iterable, or an object with next and reset; got {self.name}"
             )
@@ -115,7 +118,7 @@ def _with_labels(name: str) -> InputError:
 def _file(
     path: Path, label: Any, has_text: bool, sep: str, columns: TableColumns
 ) -> Callable[[], Iterator[Batch]]:
-    """Return a function that opens an existing file."""
+    """Return a function that opens a file, after checking that the file exists."""
     label = _column_name(label)
     check_input(path, folder=True)
     if path.is_dir() or is_parquet(path):
@@ -126,7 +129,7 @@ def _file(
 
 
 def _numbers(path: Path, label: str | None) -> Iterator[Batch]:
-    """Yield the rows of Parquet without words."""
+    """Yield batches of the rows of a Parquet file without columns of words."""
     try:
         yield from parquet(path, label, FRAME_ROWS)
     except InputError as error:
@@ -135,7 +138,7 @@ def _numbers(path: Path, label: str | None) -> Iterator[Batch]:
 
 
 def _tables(path: Path, label: str | None, columns: TableColumns) -> Iterator[Batch]:
-    """Yield the rows of Parquet, which may contain words."""
+    """Yield batches of the rows of a Parquet file, which may contain columns of words."""
     try:
         from pyarrow import ArrowException, dataset
     except ImportError:
@@ -152,7 +155,7 @@ def _tables(path: Path, label: str | None, columns: TableColumns) -> Iterator[Ba
 
 def _column_name(label: Any) -> str | None:
     if not (label is None or isinstance(label, str)):
-        raise InputError(f"for a file, y is the name of the label column, got {label!r}")
+        raise InputError(f"y must be the name of the label column of the file, got {label!r}")
     return label
 
 
@@ -167,10 +170,10 @@ def _from_disk(
 
 
 class _Pipe:
-    """The rows of CSV from an open binary file or pipe.
+    """A source of CSV rows from an open binary file or a pipe.
 
-    The pipe keeps the first batches, up to a thousand rows, because base functions are computed
-    from the first rows.
+    The object keeps the first batches in memory, up to a thousand rows, because base functions are
+    computed from the first rows.
     """
 
     def __init__(
@@ -185,7 +188,9 @@ class _Pipe:
         """Yield the stored first batches, and then new batches as soon as their rows arrive."""
         head = 1000
         if self._rows > head and not self._kept:
-            raise InputError(f"{self._name} can be read once only, and was read; give a file")
+            raise InputError(
+                f"{self._name} can be read only once, and was already read; give a file"
+            )
         yield from list(self._kept)
         for batch in self._batches:
             if self._rows <= head:
@@ -199,7 +204,7 @@ class _Pipe:
 def _frame(
     frame: Any, label: Any, columns: TableColumns, where: str = "the frame"
 ) -> Iterator[Batch]:
-    """Yield the rows of a pandas frame. The labels are a column or a separate array."""
+    """Yield batches of the rows of a pandas frame. The labels are a column or a separate array."""
     y = label
     if isinstance(label, str):
         if label not in frame.columns:
@@ -210,7 +215,9 @@ def _frame(
     if columns.drop:
         frame = frame[[name for name in frame.columns if str(name) not in columns.drop]]
     if y is not None and len(y) != len(frame):
-        raise InputError(f"there are {len(frame)} examples and {len(y)} labels")
+        raise InputError(
+            f"there are {len(frame)} examples but {len(y)} labels; give one label per example"
+        )
     y = None if y is None else np.asarray(y)
     numbers = _numeric_columns(frame, columns, where)
     for a in range(0, len(frame), FRAME_ROWS):
@@ -221,7 +228,7 @@ def _frame(
 def _features(
     part: Any, numbers: list[int], columns: TableColumns, where: str
 ) -> tuple[Any, list[str]]:
-    """Return the features of the rows of a frame, and the names of the features."""
+    """Return the features of some rows of a frame, and the names of the features."""
     X = part.iloc[:, numbers].to_numpy(np.float64, na_value=np.nan)
     words = [] if columns.words is None else columns.words.columns
     place_of = {str(name): place for place, name in enumerate(part.columns)}
@@ -231,7 +238,10 @@ def _features(
 
 
 def _numeric_columns(frame: Any, columns: TableColumns, where: str) -> list[int]:
-    """Return the places of the columns of numbers, and add the others to the columns of words."""
+    """Return the positions of the columns of numbers in a frame.
+
+    The other columns are added to the columns of words.
+    """
     from pandas.api.types import is_numeric_dtype
 
     words = columns.words
@@ -256,7 +266,8 @@ def _items(
 ) -> Iterator[Batch]:
     """Yield the items of an iterable as batches.
 
-    An item is a pair (x, y), an x without label, or a frame; x is an example or a block.
+    An item is a pair (x, y), an x without label, or a frame. Here x is an example or a block of
+    examples.
     """
     for number, item in enumerate(source):
         if label is not None:
@@ -274,7 +285,9 @@ def _items(
         try:
             X = np.asarray(X)
         except ValueError as error:
-            raise InputError(f"item {number} of {name} is no array: {error}") from None
+            raise InputError(
+                f"item {number} of {name} cannot be converted to an array: {error}"
+            ) from None
         if X.ndim == 1:
             X = X[np.newaxis]
             y = None if y is None else np.asarray(y).reshape(1)

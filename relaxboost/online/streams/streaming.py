@@ -22,22 +22,22 @@ from relaxboost.online.streams.words import BUCKETS, WithWords
 
 
 class Page(NamedTuple):
-    """Consecutive rows of a stream."""
+    """A page: consecutive rows of a stream."""
 
     first: int
-    """The index of the first row in the stream, counted from 0."""
+    """The index in the stream of the first row of the page, counted from 0."""
     H: Array
-    """The values of the base functions, shape (rows, M)."""
+    """The values of the base functions for the rows of the page, shape (rows, M)."""
     y: Vector | None
-    """The targets, shape (rows,)."""
+    """The targets of the rows of the page, shape (rows,)."""
     X: Array
-    """The features, shape (rows, features)."""
+    """The features of the rows of the page, shape (rows, features)."""
 
 
 class Stream:
-    """Examples in their order of arrival. The function :func:`stream` creates streams.
+    """A stream of examples in their order of arrival, created by the function :func:`stream`.
 
-    An iteration yields blocks (H, y) and starts at the first row.
+    Each iteration over the stream yields blocks (H, y), from the first row.
 
     Attributes
     ----------
@@ -46,11 +46,12 @@ class Stream:
     replayable : bool
         Whether the stream can be read repeatedly.
     name : str
-        The name in error messages.
+        The name of the stream in error messages.
     start : int
         The index of the first row to read.
     rows : int or None
-        The number of rows, which includes rows before `start`; None before the end was read.
+        The number of rows, including rows before `start`. It is None until the end of the stream
+        has been read.
     """
 
     rows: int | None
@@ -78,20 +79,20 @@ class Stream:
             yield page.H, page.y
 
     def pages(self, start: int = 0) -> Iterator[Page]:
-        """Yield the pages from row `start` of the source, or from `Stream.start` if that is later.
+        """Yield the pages from row `start` of the source, or from `Stream.start` if this is later.
 
         Raises
         ------
         InputError
-            If the stream was read and cannot be replayed, or if a row is invalid. The error names
-            row and column.
+            If the stream was already read and can be read only once, or if a row is invalid. The
+            error names the row and the column.
         """
         for first, X, y in self._rows(max(start, self.start)):
             H = self.base.values(X)
             if H.shape != (len(X), self.base.size(X.shape[1])):
                 raise InputError(
-                    f"{self.base.name} gave values of shape {H.shape} for {len(X)} examples; they "
-                    "must be (rows, M)"
+                    f"{self.base.name} gave values of shape {H.shape} for {len(X)} examples; the "
+                    "shape must be (rows, M)"
                 )
             yield Page(first, np.ascontiguousarray(H, dtype=np.float64), y, X)
 
@@ -101,25 +102,28 @@ class Stream:
         Raises
         ------
         InputError
-            If the stream cannot be replayed, or is empty.
+            If the stream can be read only once, or is empty.
         """
         if not (self.replayable or self._source.live):
-            raise InputError(f"{self.name} can be read once only, so that its head would be lost")
+            raise InputError(
+                f"{self.name} can be read only once, so that reading its first rows would lose "
+                "them; give a source that can be read repeatedly"
+            )
         for _, X, y in self._rows(self.start, count("rows", rows)):
             return X, y
-        raise InputError(f"{self.name} is empty: it has no rows")
+        raise InputError(f"{self.name} is empty: it has no rows; give at least one example")
 
     def through(self, base: BaseFunctions) -> Stream:
         """Return a stream of the same examples with other base functions."""
         return self._like(base, self.start)
 
     def encoded(self, make: Callable[[Array], BaseFunctions], rows: int) -> BaseFunctions:
-        """Return base functions of the numbers in the first rows, and those of the words.
+        """Return base functions for the columns of numbers and of words, made from the first rows.
 
         Parameters
         ----------
         make : callable
-            A function of a sample of numbers that returns base functions, such as
+            A function that returns base functions for a sample of the columns of numbers, such as
             `LinearBasis.spanning`.
         rows : int
             The number of rows in the sample.
@@ -133,7 +137,7 @@ class Stream:
         return WithWords(base, numbers, words)
 
     def after(self, rows: int) -> Stream:
-        """Return the same stream without its first rows. The other rows keep their indices."""
+        """Return the same stream without its first rows. The remaining rows keep their indices."""
         return self._like(self.base, natural("rows", rows))
 
     def _like(self, base: BaseFunctions, start: int) -> Stream:
@@ -144,15 +148,16 @@ class Stream:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the features, or () before a page was read."""
+        """The names of the features. The tuple is empty until a page has been read."""
         return self._header.names
 
     @property
     def origin(self) -> dict[str, str]:
-        """Texts that identify base functions, number of features and columns, for a learner.
+        """Texts with which a learner recognises its base functions, number of features and
+        columns.
 
-        The texts are final after a page was read. If columns have no names, "columns" and "names"
-        are "".
+        The texts are complete once a page has been read. If columns have no names, the entries
+        "columns" and "names" are "".
         """
         names = "\n".join(self._header.names) if self._header.given else ""
         return {
@@ -163,7 +168,7 @@ class Stream:
         }
 
     def _rows(self, start: int, size: int = 0) -> Iterator[tuple[int, Array, Vector | None]]:
-        """Yield pages of equal size as (index of the first row, X, y), from batches of any size."""
+        """Yield pages of equal size from batches of any size, as (index of the first row, X, y)."""
         self._check_unread()
         # A page of a live source does not wait for more rows, unless `head` requests a size.
         is_live = self._source.live and not size
@@ -190,30 +195,34 @@ class Stream:
         self.rows = seen
 
     def _check_unread(self) -> None:
-        """Raise InputError if the stream was read and cannot be replayed."""
+        """Raise an InputError if the stream was already read and can be read only once."""
         if self._was_read and not (self.replayable or self._source.live):
             raise InputError(
-                f"{self.name} can be read once only, and was read; give arrays, a file, a list, or "
+                f"{self.name} can be read only once, and was already read; give arrays, a file, a "
+                "list, or "
                 "a function that returns a new iterator"
             )
         self._was_read = True
 
     def _page_rows(self, features: int) -> int:
-        """Return the number of rows of a page. By default a page takes a megabyte."""
+        """Return the number of rows in a page. By default a page takes a megabyte."""
         width = max(features, self.base.size(features))
         return self._size or max(1, 2**20 // (8 * width))
 
     def _checked(self, batch: Batch, seen: int) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Return the arrays of a batch, or raise InputError if the batch is invalid."""
+        """Return the arrays of a batch, or raise an InputError if the batch is invalid."""
         X = np.asarray(batch.X)
         y = None if batch.y is None else np.asarray(batch.y)
         if X.ndim != 2 or (len(X) and not X.shape[1]):
             raise InputError(
-                f"{batch.where}, row {seen} of the stream, has shape {X.shape}; a block has shape "
-                "(rows, features), and an example (features,)"
+                f"{batch.where}, row {seen} of the stream, has the shape {X.shape}; a block must "
+                "have the shape (rows, features), and an example the shape (features,)"
             )
         if y is not None and y.shape != X.shape[:1]:
-            raise InputError(f"{batch.where} has {len(X)} examples and labels of shape {y.shape}")
+            raise InputError(
+                f"{batch.where} has {len(X)} examples but labels of shape {y.shape}; give one "
+                "label per example"
+            )
         # An empty batch may have any number of columns.
         if not len(X):
             return X, y
@@ -221,15 +230,15 @@ class Stream:
         features = self.base.features
         if features not in (None, X.shape[1]):
             raise InputError(
-                f"{self.base.name} takes {features} features, and {self.name} has {X.shape[1]}"
+                f"{self.base.name} takes {features} features, but {self.name} has {X.shape[1]}"
             )
         return X, y
 
     def _page(self, first: int, held: list[Any]) -> tuple[int, Array, Vector | None]:
-        """Return the first row, the features and the targets (or None) of a page.
+        """Return the index of the first row, the features and the targets of a page.
 
-        The features and targets are doubles. `held` has pairs (X, y), the parts of batches that
-        make up the page.
+        The features are doubles. The targets are doubles, or None. `held` has pairs (X, y), the
+        parts of batches that make up the page.
         """
         X = held[0][0] if len(held) == 1 else np.concatenate([X for X, _ in held])
         # If the fast compiled check fails, `finite_doubles` names row and column in its error.
@@ -237,13 +246,16 @@ class Stream:
             X = finite_doubles(self.name, X, self._header.names, "row", first)
         if any(y is None for _, y in held):
             if any(y is not None for _, y in held):
-                raise InputError(f"{self.name} has labels for some rows from {first} on, not all")
+                raise InputError(
+                    f"{self.name} has labels for only some of the rows from row {first}; give "
+                    "labels for all rows or none"
+                )
             return first, X, None
         y = held[0][1] if len(held) == 1 else np.concatenate([y for _, y in held])
         return first, X, self._targets(y, first)
 
     def _targets(self, y: NDArray[Any], first: int) -> Vector:
-        """Return the targets as doubles. The two classes become −1 and +1."""
+        """Return the targets as doubles. Two classes are converted to −1 and +1."""
         # Without classes, the targets are numbers.
         if self._classes is None:
             check_integers(self.name, "y", y)
@@ -251,7 +263,7 @@ class Stream:
                 targets = np.asarray(y, dtype=np.float64)
             except (TypeError, ValueError):
                 raise InputError(
-                    f"{self.name} has labels that are no numbers, such as {str(y[0])!r}; "
+                    f"{self.name} has labels that are not numbers, such as {str(y[0])!r}; "
                     "name the two labels, the negative one first: classes=(negative, positive)"
                 ) from None
             wrong = ~np.isfinite(targets)
@@ -268,11 +280,12 @@ class Stream:
             # A missing label is None, nan or empty text.
             if label is None or str(label) in ("", "nan"):
                 raise InputError(
-                    f"{self.name} has no label {where}; give it one, or leave a new row out"
+                    f"{self.name} has no label {where}; add the label, or leave the row out if it "
+                    "was not learned before"
                 )
             raise InputError(
-                f"{self.name} has the label {label} {where}: it {rule}; correct it, or leave a new "
-                "row out"
+                f"{self.name} has the label {label} {where}: it {rule}; correct the label, or "
+                "leave the row out if it was not learned before"
             )
         return targets
 
@@ -290,7 +303,7 @@ def stream(
 ) -> Stream:
     """Return a stream of examples, which learners, `regret` and `progressive` read page by page.
 
-    The size of the pages changes no bit of the results.
+    The size of the pages does not change the results, which are bitwise the same.
 
     Parameters
     ----------
@@ -315,28 +328,29 @@ def stream(
     base : BaseFunctions, optional
         The base functions. By default they are `Experts`, which are the features themselves.
     page : int, optional
-        The number of rows in a page. By default a page takes a megabyte. For an iterator that waits
-        for new examples use 1, because learning starts when a page is complete.
+        The number of rows in a page. By default a page takes a megabyte. If an iterator waits for
+        new examples, give 1, because learning starts only when a page is complete.
     classes : (negative, positive), optional
         The labels of the two classes, which become −1 and +1.
     sep : str
         The separator of a CSV file: one character, or ``\\t``.
     drop : iterable of str
-        Columns of files and frames to leave out.
+        The columns of files and frames to leave out.
     categories : iterable of str, optional
-        Columns of files and frames that contain categories. Columns whose first value is a word
-        are added. The words of all these columns are hashed to 1024 features that are 0 or 1, for
-        which `Stream.encoded` adapts base functions. By default words are refused.
+        The columns of files and frames that contain categories. Columns whose first value is a
+        word are added. The words of all these columns are hashed to 1024 features with values 0 or
+        1. `Stream.encoded` makes base functions for such features. By default columns of words are
+        rejected.
 
     Returns
     -------
     Stream
-        The stream. It can be replayed unless the source is an iterator or an open file.
+        The stream. It can be read repeatedly unless the source is an iterator or an open file.
 
     Raises
     ------
     InputError
-        If the source is not one of these, or if `y` does not fit the source. Errors in the rows are
+        If the source is of another kind, or if `y` does not fit the source. Errors in the rows are
         raised when the rows are read.
 
     Examples
@@ -361,7 +375,7 @@ def stream(
 
 
 def _class_pair(classes: Any) -> tuple[Any, ...] | None:
-    """Return the two classes as a tuple, or raise InputError."""
+    """Return the two classes as a tuple, or raise an InputError."""
     if classes is None:
         return None
     pair = tuple(classes) if isinstance(classes, tuple | list) else ()

@@ -1,4 +1,4 @@
-"""Words in columns of categories, each of which is hashed to a base function."""
+"""Words in columns of categories, which are hashed to base functions with values 0 or 1."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ a probability of a thousandth, and a row takes 8 KB."""
 
 
 class Words:
-    """Columns of words, which become features that are 1 for the words of a row and else 0.
+    """Columns of words, which become features that are 1 for the words of a row and 0 otherwise.
 
-    The features do not depend on the words that come later, so the vocabulary may grow.
+    The features of a word do not depend on other words, so that new words may appear later in the
+    stream.
 
     Parameters
     ----------
     columns : sequence of str
-        Columns that contain categories, even if these are numbers. Sources add columns of words.
+        The columns that contain categories, even if these are numbers. Sources of examples add
+        columns whose values are words.
 
     Attributes
     ----------
@@ -37,7 +39,7 @@ class Words:
         self._seen: dict[int, str] = {}
 
     def values(self, columns: Sequence[Sequence[Any]], rows: int) -> Array:
-        """Return the features of the columns, shape (rows, BUCKETS)."""
+        """Return the features of the words in the columns, shape (rows, BUCKETS)."""
         # scikit-learn is loaded for words only, because it takes half a second.
         from sklearn.feature_extraction import FeatureHasher
 
@@ -55,20 +57,20 @@ class Words:
         return H
 
     def of(self, frame: Any) -> Array:
-        """Return the features of a pandas frame that has the columns."""
+        """Return the features of the words in the columns of a pandas frame."""
         return self.values([frame[name].astype(object) for name in self.columns], len(frame))
 
     def names(self) -> list[str]:
-        """Return the names of the features. They depend on the columns, but not on the words."""
+        """Return the names of the features, which depend on the columns but not on the words."""
         return [f"{', '.join(self.columns)} #{place}" for place in range(BUCKETS)]
 
     def word(self, place: int) -> str:
-        """Return the first word of a feature, as column=word, or its number."""
+        """Return the first word that was hashed to a feature, as column=word, or its number."""
         return self._seen.get(place, f"#{place}")
 
 
 def split_columns(features: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the numeric columns and the columns of words, given the names of the features."""
+    """Split the names of features into the names of columns of numbers and of columns of words."""
     numbers, last = list(features[:-BUCKETS]), "".join(features[-1:])
     if len(features) < BUCKETS or not last.endswith(f" #{BUCKETS - 1}"):
         return list(features), []
@@ -76,14 +78,16 @@ def split_columns(features: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def are_words(kind: Any) -> bool:
-    """Return whether a column of a pandas frame with this type contains words."""
+    """Return whether a column of a pandas frame with this data type contains words."""
     from pandas.api.types import is_object_dtype, is_string_dtype
 
     return hasattr(kind, "categories") or is_object_dtype(kind) or is_string_dtype(kind)
 
 
 def word_columns(X: Any) -> list[Any]:
-    """Return the columns of a pandas frame that contain words, and [] for other tables."""
+    """Return the columns of a pandas frame that contain words. For other tables the list is
+    empty.
+    """
     if not hasattr(X, "iloc") or not hasattr(X, "columns"):
         return []
     # A column of objects that are all numbers is a column of numbers.
@@ -92,16 +96,16 @@ def word_columns(X: Any) -> list[Any]:
 
 
 class WithWords(BaseFunctions):
-    """Base functions of the first features, and the features of words, as they are.
+    """Base functions of the numeric features, followed by the features of words themselves.
 
     Parameters
     ----------
     base : BaseFunctions
-        The base functions of the other features.
+        The base functions of the numeric features, which come first.
     numbers : int
-        The number of the other features.
+        The number of numeric features.
     words : Words
-        The words, which are the remaining features.
+        The columns of words, which give the remaining features.
     """
 
     name = "words"
@@ -127,7 +131,7 @@ class WithWords(BaseFunctions):
         return self.base.digest(), self._numbers, tuple(self.words.columns)
 
     def bound_in(self, norm: str, size: int) -> float:
-        """Return a bound on the dual norm: each column of words has a single 1."""
+        """Return a bound on the dual norm of h, in which each column of words has a single 1."""
         # The size may include a constant.
         largest = size - BUCKETS + len(self.words.columns)
         return math.sqrt(largest) if norm == "l2" else 1.0
