@@ -313,7 +313,10 @@ class Relaxation(ABC):
         return resolved(self, m)
 
     def center(self, m: int) -> Vector:
-        """Return a point of the simplex at which f is finite, by default the uniform distribution."""
+        """Return a point of the simplex at which f is finite.
+
+        By default this is the uniform distribution.
+        """
         return np.full(m, 1.0 / m)
 
     def curvature(self, m: int) -> float:

@@ -83,7 +83,7 @@ class Bounds(ABC):
         return up(value + up(steepest * up(distance + apart)))
 
     def lipschitz(self, m: int) -> float:
-        """Return a Lipschitz constant of f on the simplex in the l1 norm, or inf if none is known."""
+        """Return a Lipschitz constant of f on the simplex in the l1 norm, or inf if unknown."""
         return math.inf
 
     def entropy_range(self, m: int) -> float:

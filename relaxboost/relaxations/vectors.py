@@ -1,4 +1,4 @@
-"""Checks, exact values, keys and short texts of parameters that are vectors."""
+"""Checks, exact values, keys and short texts of parameters that are vectors of numbers."""
 
 from __future__ import annotations
 
@@ -45,20 +45,23 @@ def positive_vector(owner: str, name: str, values: Any) -> tuple[Fraction, ...] 
 
 
 def enclose_vector(values: tuple[Fraction, ...]) -> Interval:
-    """Return for each value the narrowest interval of doubles that contains it."""
+    """Return the narrowest interval of doubles that contains each of the exact values."""
     low = np.array([float_down(value) for value in values])
     return Interval(low, np.array([float_up(value) for value in values]))
 
 
 def spell_vector(values: tuple[Fraction, ...]) -> str:
-    """Return an exact text for a few values, or the number of values if there are many."""
+    """Return an exact text for at most eight values, and the number of values for more."""
     if len(values) <= MAX_SHOWN:
         return f"[{', '.join(spell(value) for value in values)}]"
     return f"<{len(values)} numbers>"
 
 
 def spell_parameter(value: object, owner: object) -> str:
-    """Return a text that determines the value of a parameter, for keys. Arrays are hashed."""
+    """Return a string that determines the value of a parameter, for the keys of relaxations.
+
+    Arrays are represented by a digest.
+    """
     if value is None or isinstance(value, bool | str):
         return repr(value)
     if isinstance(value, Real):
