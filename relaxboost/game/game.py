@@ -84,8 +84,8 @@ class Game:
             hint = f"; write {over.__name__}(...)" if isinstance(over, type) else ""
             raise InputError(
                 "over must be L1Ball(radius), Simplex(radius), FullSimplex(radius), "
-                "L2Ball(radius), SquaredNorm(weight) or another Domain, "
-                f"got {over!r}{hint}"
+                "L2Ball(radius), SquaredNorm(weight) or another Domain, which is a compact set or a "
+                f"penalty that grows faster than the margins; got {over!r}{hint}"
             )
         self._matrix = as_matrix(A)
         self._relaxation = resolved(relaxation, self._matrix.m)

@@ -1,8 +1,9 @@
 """Outward-rounded bounds on the value ρ of a game.
 
 The stored doubles satisfy lower <= ρ <= upper, even if d or w is feasible only up to rounding.
-Entries of A are at most 1 in absolute value, so ‖A w‖_inf <= ‖w‖_1 and ‖Aᵀx‖_inf <= ‖x‖_1. The relaxed margin F is 1-Lipschitz in
-the sup norm, because its supergradients are distributions. The bounds follow from three estimates.
+Entries of A are at most 1 in absolute value, so ‖A w‖_inf <= ‖w‖_1 and ‖Aᵀx‖_inf <= ‖x‖_1. The
+relaxed margin F is 1-Lipschitz in the sup norm, because its supergradients are distributions. The
+bounds follow from three estimates.
 
 * Infeasible w. For a stored w and a w' at which g* is finite,
   ρ >= F(Aw') − g*(w') >= F(Aw) − ‖w − w'‖_1 − g*(w'). `Domain.cost_above` bounds the last two
