@@ -84,7 +84,7 @@ class Game:
             hint = f"; write {over.__name__}(...)" if isinstance(over, type) else ""
             raise InputError(
                 "over must be L1Ball(radius), Simplex(radius), FullSimplex(radius), "
-                "L2Ball(radius), SquaredNorm(weight) or another Domain, which is a compact set or a "
+                "L2Ball(radius), SquaredNorm(weight) or another Domain, a compact set or a "
                 f"penalty that grows faster than the margins; got {over!r}{hint}"
             )
         self._matrix = as_matrix(A)

@@ -112,7 +112,7 @@ def test_numbers_of_any_kind_are_points():
         (rb.Capped, r"write Capped\(...\)"),
         (
             "capped",
-            r"relaxboost's relaxations or a subclass of Relaxation, got 'capped'; write Capped\(k=3\)",
+            r"or a subclass of Relaxation, got 'capped'; write Capped\(k=3\)",
         ),
         (2, "must be one of relaxboost's"),
     ],
