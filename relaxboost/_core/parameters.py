@@ -51,8 +51,8 @@ def positive_size(
     if not least <= size <= Fraction(1e100):
         log = math.log10(size.numerator) - math.log10(size.denominator)
         raise InputError(
-            f"{owner} needs {float(least):g} <= {name} <= 1e100, got about 1e{log:.0f}: beyond, "
-            "doubles run out; rescale f and the game"
+            f"{owner} needs {float(least):g} <= {name} <= 1e100, got about 1e{log:.0f}; "
+            "rescale f and the game"
         )
     return size
 

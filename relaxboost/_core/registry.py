@@ -39,7 +39,7 @@ class Registry(dict[str, type[T]], Generic[T]):
         there = self.get(name, kind)
         if (there.__module__, there.__qualname__) != (kind.__module__, kind.__qualname__):
             raise InputError(
-                f"{self.what} {name!r} is {there.__module__}.{there.__qualname__} already; give "
-                f"{kind.__qualname__} another name"
+                f"{self.what} {name!r} is the name of {there.__module__}.{there.__qualname__} "
+                f"already; give {kind.__qualname__} another name"
             )
         self[name] = kind

@@ -91,7 +91,7 @@ class Ball(Relaxation, Bounds):
 
 
 def fit(owner: Ball, radius: Fraction, least: float, name: str = "radius") -> Fraction:
-    """Return the radius, enlarged if it is within a relative 1e-12 of the smallest possible radius.
+    """Return the radius of a ball, after it was enlarged if it is too small by a rounding error.
 
     A user who writes 1 / sqrt(m) means the smallest ball that meets the simplex, even if the
     quotient is rounded downwards. The radius of this ball is then set to `least` times 1 + 1e-12.

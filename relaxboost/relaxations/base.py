@@ -106,7 +106,8 @@ def as_margins(u: Any, owner: Relaxation) -> Vector:
     fixed = fixed_m(owner)
     if fixed not in (None, u.size):
         raise InputError(
-            f"{owner!r} has parameters for m = {fixed} examples, and u has {u.size} entries"
+            f"{owner!r} has parameters for m = {fixed} examples, and u has {u.size} entries; give "
+            "one margin for each example"
         )
     return u
 
@@ -225,7 +226,7 @@ class Relaxation(ABC):
         return own == (Relaxation.distribution, Relaxation._distribution)
 
     def _plus(self, other: Relaxation) -> Relaxation | None:
-        """Return the sum of this relaxation and `other` as one family, or None if unknown."""
+        """Return the sum of this relaxation and `other` if a family represents it, or else None."""
         return None
 
     def penalty(self, d: Vector) -> float:
@@ -276,8 +277,8 @@ class Relaxation(ABC):
         """Return a string with the family of f and its exact parameters.
 
         The digest of a game contains this string. The parameters are the fields that a dataclass
-        compares, or the attributes of f if it is no dataclass. Override this method if parameters
-        are not numbers, strings or arrays.
+        compares, or the attributes of f if its class is not a dataclass. Override this method if
+        parameters are not numbers, strings or arrays.
         """
         itself: Any = self  # this class is no dataclass, but most subclasses are
         own = [f.name for f in fields(itself) if f.compare] if is_dataclass(itself) else None
@@ -302,7 +303,7 @@ class Relaxation(ABC):
             name = repr(self).partition("(")[0]
             raise InputError(
                 f"{name} has {self._fixed_m} entries in {self.per_example}, "
-                f"and this game has m = {m} examples; give one for each"
+                f"and this game has m = {m} examples; give one entry for each example"
             )
         numerical.check(self, m)
         return self

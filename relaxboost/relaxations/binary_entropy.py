@@ -103,7 +103,10 @@ class BinaryEntropy(WithK):
         return float(self.weight * m / self.exact_k) * math.log(2.0)
 
     def penalty(self, d: Vector) -> float:
-        """Return f(d), or inf if some x = k d_i is below 0 or more than four roundings above 1."""
+        """Return f(d), or inf if some x = k d_i is outside [0, 1].
+
+        Rounding errors above 1 are tolerated.
+        """
         x = self.double_k * np.asarray(d, dtype=np.float64)
         if not (x >= 0.0).all() or x.max(initial=0.0) > 1.0 + 8.0 * UNIT:
             return math.inf

@@ -179,9 +179,11 @@ class CompiledProblems:
             status += " (f or margins are too large to scale)"
         elif "infeasible" in status:
             raise InputError(
-                f"{name} is +inf on the whole simplex for m = {self._m}: "
-                "no distribution is left to play"
+                f"{name} is +inf on the whole simplex for m = {self._m}, so no distribution is "
+                "feasible; enlarge its domain"
             )
         elif "unbounded" in status:
-            raise InputError(f"{name} is not bounded below on the simplex for m = {self._m}")
+            raise InputError(
+                f"{name} is not bounded below on the simplex for m = {self._m}; add a lower bound"
+            )
         raise SolverError(f"cvxpy ended with status {status} on {what} of {name}")

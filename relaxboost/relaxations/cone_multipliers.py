@@ -166,8 +166,8 @@ class DualCones:
 def shortest(spread: Any, q: Vector) -> Vector:
     """Return the shortest x with spread @ x = q up to rounding, where `spread` is a csc array.
 
-    If rows are dependent, a small multiple of the identity prevents zero pivots. It exceeds the
-    rounding errors of the system.
+    A small multiple of the identity is added to the system, so that dependent rows cause no zero
+    pivots. The multiple exceeds the rounding errors of the system.
     """
     from scipy import sparse
     from scipy.sparse.linalg import splu

@@ -32,12 +32,13 @@ class Custom(EvaluatedBounds, Description):
     f from f*. Each distribution requires the solution of a cone program, which takes some
     milliseconds for m = 200 examples. Brackets are *numerical*: they depend on rounding errors of
     cvxpy and do not count as certified. The lower bound is proved by multipliers of cvxpy's cone
-    program of f. If the multipliers prove no bound, it is −inf, and the message of the solution
-    gives the reason. The upper bound is the value at a point that satisfies the constraints of f up
-    to 1e-13. If no such point is found, the point violates the constraints by at most 1e-9, and the
-    message says so. The message also names equations of f that follow from other equations up to
-    rounding, since such equations can contradict each other in exact arithmetic. A subclass of
-    `Relaxation` with closed forms has better brackets and is faster.
+    program of f. If the multipliers prove no bound, the lower bound is −inf, and the message of the
+    solution gives the reason. The upper bound is the value at a point that satisfies the
+    constraints of f up to 1e-13. If no such point is found, the point violates the constraints by
+    at most 1e-9, and the message contains a warning. The message also contains a warning if
+    equations of f follow from other equations up to rounding, since such equations can contradict
+    each other in exact arithmetic. A subclass of `Relaxation` with closed forms has better brackets
+    and is faster.
 
     If f or f* is piecewise linear with linear constraints by cvxpy's rules, then f is polyhedral.
     `exact_value` and exact certificates then use cvxpy's linear program, whose coefficients are
@@ -53,8 +54,8 @@ class Custom(EvaluatedBounds, Description):
     conjugate : callable, optional
         A function of the same kind that returns the conjugate f* instead of f.
     traits : Traits, optional
-        Properties of f that you know. Only `check_conditions` tests them. cvxpy determines
-        whether f is polyhedral.
+        The properties of f that you know. Only `check_conditions` tests these properties. cvxpy
+        determines whether f is polyhedral.
     name : str, optional
         The name in messages and reports.
 
@@ -268,6 +269,8 @@ class Custom(EvaluatedBounds, Description):
         method raises InputError if `resolve` has not set the number of examples m.
         """
         if self._m is None:
-            raise InputError(f"{self!r} has no key before a game gives m; use resolve(m) first")
+            raise InputError(
+                f"{self!r} has no key before the number of examples m is known; call resolve(m)"
+            )
         given = "f" if self._mirror is None else "conjugate"
         return f"{self.family}(m={self._m}, {given}={dcp.digest(self._checked(self._m))})"

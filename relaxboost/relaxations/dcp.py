@@ -74,7 +74,8 @@ def parts(function: Any, m: int, owner: str) -> Parts:
         )
     if not isinstance(constraints, list | tuple):
         raise InputError(
-            f"{owner} returned {_kind(constraints)} for its constraints; put them in a list"
+            f"{owner} returned {_kind(constraints)} for its constraints; put the constraints in a "
+            "list"
         )
     value = _checked_value(value, owner)
     for constraint in constraints:
@@ -91,13 +92,13 @@ def _checked_value(value: Any, owner: str) -> Any:
     """
     if value.size != 1:
         raise InputError(
-            f"{owner} returned an expression of shape {value.shape}, and f(d) is one number; "
-            "sum its entries, or take a norm of them"
+            f"{owner} returned an expression of shape {value.shape}, but f(d) must be a single "
+            "number; sum the entries of the expression, or take their norm"
         )
     if value.ndim:
         value = cp.sum(value)
     if value.is_complex():
-        raise InputError(f"{owner} returned a complex expression; f(d) is a real number")
+        raise InputError(f"{owner} returned a complex expression, but f(d) must be a real number")
     if not value.is_convex():
         # The relaxed margin F is concave, and users may write it where f belongs.
         hint = "; if this is F(u), give conjugate=lambda t: -F(-t)" if value.is_concave() else ""

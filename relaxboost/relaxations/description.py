@@ -87,7 +87,7 @@ class Description:
         return None
 
     def exact_caps(self, m: int) -> list[Groups]:
-        """Return groups of examples, and the caps that f puts on the total weight of each group."""
+        """Return groups of examples, and the caps of f on the total weights of these groups."""
         return []
 
     def exact_point(self, d: Sequence[float]) -> list[Fraction]:

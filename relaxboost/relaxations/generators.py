@@ -47,9 +47,9 @@ def f_divergence(
         rb.f_divergence(js, weight=0.1)
 
     The relaxation is a `Custom` with numerical brackets. If a weight is given and φ is smooth, the
-    computation of a distribution takes some milliseconds. Otherwise it requires the solution of a
-    cone program. `KLPenalty`, `ChiSquarePenalty`, `HellingerPenalty`, `PowerPenalty` and their
-    balls have closed forms.
+    computation of a distribution takes some milliseconds. Otherwise a distribution requires the
+    solution of a cone program. `KLPenalty`, `ChiSquarePenalty`, `HellingerPenalty`, `PowerPenalty`
+    and their balls have closed forms.
 
     Parameters
     ----------

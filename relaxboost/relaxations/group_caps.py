@@ -47,7 +47,7 @@ class _Units(NamedTuple):
     sizes: Index
     """The number of examples in each unit."""
     caps: Caps
-    """The caps on the total weights of the units, as a relaxation."""
+    """The relaxation that caps the total weights of the units."""
     capped: Index
     """The indices of the units that are groups, and not free examples."""
     order: Index

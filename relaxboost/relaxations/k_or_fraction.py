@@ -37,7 +37,9 @@ class WithK(Relaxation, Bounds, Description):
         The property raises InputError if only `fraction` is given and m is not known yet.
         """
         if self.k is None:
-            raise InputError(f"{self!r} has no k before a game gives m; use resolve(m) first")
+            raise InputError(
+                f"{self!r} has no k before the number of examples m is known; call resolve(m)"
+            )
         k: Fraction = self.k
         return k
 
@@ -90,7 +92,7 @@ def exact_share(fraction: Any) -> Fraction:
 
 
 def near_integer(k: Fraction) -> Fraction:
-    """Return k > 0, rounded to an integer if it is within a relative distance of 1e-12 of it."""
+    """Return the integer nearest to k > 0 if it is within a relative 1e-12 of k, or else k."""
     return Fraction(round(k)) if abs(k - round(k)) <= Fraction(1, 10**12) * k else k
 
 

@@ -120,12 +120,12 @@ class ExactForm(NamedTuple):
         counts = {len(self.rows), len(self.row_lower), len(self.row_upper)}
         if len(sizes) > 1 or len(counts) > 1:
             raise InputError(
-                "an ExactForm needs `cost`, `lower` and `upper` of one length, and `rows`, "
-                "`row_lower` and `row_upper` of one length"
+                "an ExactForm needs `cost`, `lower` and `upper` of the same length, and `rows`, "
+                "`row_lower` and `row_upper` of the same length"
             )
         if not all(isinstance(row, dict) for row in self.rows):
             raise InputError(
-                "each row of an ExactForm is a dict from the index of a variable to its "
+                "each row of an ExactForm must be a dict from the index of a variable to its "
                 "coefficient, such as {0: Fraction(1), 2: Fraction(-1)}"
             )
         bounds = chain(self.lower, self.upper, self.row_lower, self.row_upper)
@@ -134,8 +134,8 @@ class ExactForm(NamedTuple):
         for kind, x in kinds.items():
             if not issubclass(kind, Fraction | int | NoneType):
                 raise InputError(
-                    f"the numbers of an ExactForm are fractions, got {x!r}; write Fraction({x!r}), "
-                    "or Fraction(1, 10) for a tenth"
+                    f"the numbers of an ExactForm must be fractions, got {x!r}; write "
+                    f"Fraction({x!r}), or Fraction(1, 10) for a tenth"
                 )
 
     def describe(self, m: int) -> dict[str, Any]:

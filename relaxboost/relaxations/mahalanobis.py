@@ -73,7 +73,7 @@ class Mahalanobis(WithNorm):
         # The comparison is false for nan. Squares of larger entries could overflow.
         if not np.abs(given).max() <= 1e100:
             raise InputError(
-                f"{kind} needs finite entries of Q within 1e100; scale Q and the {name}"
+                f"{kind} needs entries of Q in [-1e100, 1e100]; scale Q and the {name}"
             )
         rows = tuple(tuple(row) for row in given.astype(np.float64).tolist())
         object.__setattr__(self, "Q", rows)
@@ -292,7 +292,10 @@ class Mahalanobis(WithNorm):
 
     @abstractmethod
     def _cost(self, length: Interval) -> Interval:
-        """Return an upper bound on max <Qᵀv, d> − f(d) over the simplex, for v of this `length`."""
+        """Return an upper bound on max <Qᵀv, d> − f(d) over the simplex.
+
+        The bound is valid for every vector v whose norm is `length`.
+        """
 
     def dual_size(self, theta: Vector) -> float:
         """Return the smallest norm ‖v‖ with Qᵀ v = θ, or inf if no v solves this equation."""

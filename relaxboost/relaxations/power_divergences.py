@@ -223,7 +223,7 @@ class DivergencePenalty(PowerDivergence):
         return self._conjugate(theta, self._strength)
 
     def _minimise(self, u: Vector) -> tuple[float, Vector]:
-        """Return the threshold γ and the minimiser d of F(u)."""
+        """Return the threshold γ and the minimiser d for the relaxed margin F(u)."""
         kappa = self._kappa(u.size)
         q = self._q
         mu = self._strength / abs(q)
@@ -322,7 +322,7 @@ class DivergenceBall(Ball, PowerDivergence):
         return math.log1p(float(share)) if share > -1 else -math.inf
 
     def _minimise(self, u: Vector) -> tuple[BallWitness, Vector]:
-        """Return the witness of F(u) and the minimiser d."""
+        """Return the witness for the relaxed margin F(u), and the minimiser d."""
         kappa = self._kappa(u.size)
         q = self._q
         g, mu, d = power_margin.power_ball_margin(u, kappa, q, self._bound)

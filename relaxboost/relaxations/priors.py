@@ -137,12 +137,12 @@ class OverPrior(Relaxation, Bounds, Description):
         return Interval(Fraction(1, m)) if self.prior is None else self._enclosed_prior
 
     def _enclosed(self, m: int) -> Interval:
-        """Return intervals that contain the prior π of all examples, zeros included."""
+        """Return intervals that contain the prior π of all examples, including zeros."""
         pi = self._pi(m)
         return Interval(self._spread_out(pi.lower), self._spread_out(pi.upper))
 
     def _exact(self, m: int) -> list[Fraction]:
-        """Return the prior π of all examples, zeros included, as fractions."""
+        """Return the prior π of all examples, including zeros, as fractions."""
         given = [Fraction(p) for p in self.prior or [1] * m]
         total = sum(given, Fraction(0))
         return [p / total for p in given]

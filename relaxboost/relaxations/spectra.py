@@ -188,12 +188,15 @@ def of_function(m: int, phi: Callable[[Fraction], Any]) -> Spectrum:
 
 
 def gini(m: int) -> Spectrum:
-    """Return the spectrum of φ(t) = 1 − (1 − t)², whose weights are (2m − 1, ..., 3, 1)/m²."""
+    """Return the spectrum with the weights (2m − 1, ..., 3, 1)/m².
+
+    The integrated spectrum is φ(t) = 1 − (1 − t)².
+    """
     return Spectrum(range(2 * m - 1, 0, -2))
 
 
 def extremile(m: int, r: Fraction) -> Spectrum:
-    """Return the spectrum of φ(t) = 1 − (1 − t)^r.
+    """Return the spectrum of m weights for the integrated spectrum φ(t) = 1 − (1 − t)^r.
 
     The weights are exact if r is an integer and m^r is not too large.
     """
@@ -206,19 +209,22 @@ def extremile(m: int, r: Fraction) -> Spectrum:
 
 
 def power(m: int, r: Fraction) -> Spectrum:
-    """Return the spectrum of φ(t) = t^r."""
+    """Return the spectrum of m weights for the integrated spectrum φ(t) = t^r."""
     return _rounded([_DIGITS.subtract(after, here) for here, after in pairwise(_powers(m, r))])
 
 
 def exponential(m: int, c: Fraction) -> Spectrum:
-    """Return the spectrum of φ(t) = (1 − e^(−ct)) / (1 − e^(−c))."""
+    """Return the spectrum for the integrated spectrum φ(t) = (1 − e^(−ct)) / (1 − e^(−c))."""
     # s_j is proportional to e^(−cj/m).
     ratio = _DIGITS.exp(_DIGITS.divide(-c.numerator, c.denominator * m))
     return _rounded(list(accumulate([decimal.Decimal(1), *[ratio] * (m - 1)], _DIGITS.multiply)))
 
 
 def mean_cvar(m: int, weight: Fraction, fraction: Fraction) -> Spectrum:
-    """Return the spectrum of φ(t) = (1 − weight) t + weight min(1, t/fraction)."""
+    """Return the spectrum of a mixture of the mean and a CVaR.
+
+    The integrated spectrum is φ(t) = (1 − weight) t + weight min(1, t/fraction).
+    """
     return of_mixture(m, [(Fraction(m), 1 - weight), (fraction * m, weight)])
 
 
@@ -297,7 +303,7 @@ class Rule:
         if self.m != m:
             raise InputError(
                 f"SpectralRisk.{self.shown} has {self.m} weights, and this game has m = {m} "
-                "examples; give one weight for each, or a rule such as SpectralRisk.gini()"
+                "examples; give one weight for each example, or a rule such as SpectralRisk.gini()"
             )
         found: Spectrum = self.parameters[0]
         return found

@@ -368,9 +368,9 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         return found[0] if found else numerical.programs(self, m).interior()
 
     def _bounded(self, points: list[Vector], within: float) -> list[Vector]:
-        """Return the `points` that have a point with bounds on both terms near them.
+        """Return the `points` near which both terms have bounds.
 
-        The l1 distance between the two points is at most `within`.
+        The l1 distance from the point to a point with bounds on both terms is at most `within`.
         """
         found = []
         for d in points:

@@ -27,7 +27,7 @@ def exact_vector(owner: str, name: str, values: Any) -> tuple[Fraction, ...]:
         raise InputError(f"{owner} needs {name} to be a vector of numbers, got {values!r}")
     numbers = tuple(exact(owner, f"every entry of {name}", value) for value in values)
     if not numbers:
-        raise InputError(f"{owner} needs {name} to have an entry")
+        raise InputError(f"{owner} needs {name} to have at least one entry")
     return numbers
 
 

@@ -130,7 +130,7 @@ WEIGHTED = {
         ([1, math.nan, 1, 1], "every entry of weights to be a finite real number, got nan"),
         ([1, math.inf, 1, 1], "every entry of weights to be a finite real number, got inf"),
         ([1, Fraction(1, HUGE), 1, 1], "every entry of weights <= 1e100, got about 1e-400"),
-        ([], "weights to have an entry"),
+        ([], "weights to have at least one entry"),
         (3, "weights to be a vector of numbers, got 3"),
         ("ab", "weights to be a vector of numbers, got 'ab'"),
         (np.ones((2, 2)), r"weights to be a vector, got shape \(2, 2\)"),
@@ -218,7 +218,7 @@ def test_weights_whose_powers_no_double_holds(name):
         ([0, -1, 0, 0], {}, "one integer for each example"),
         ([0.5, 1, 0, 0], {}, "one integer for each example"),
         ([0, math.nan, 0, 0], {}, "every entry of groups to be a finite real number"),
-        ([], {}, "groups to have an entry"),
+        ([], {}, "groups to have at least one entry"),
         (3, {}, "groups to be a vector of numbers"),
         (np.zeros((2, 2), int), {}, r"groups to be a vector, got shape \(2, 2\)"),
         (
@@ -250,7 +250,7 @@ def test_groups(name, groups, options, message):
         (None, "Q to be a matrix of numbers with m columns"),
         ([[1, 2], [3]], "Q to be a matrix of numbers: "),
         (np.full((4, 4), math.nan), "finite entries of Q"),
-        (np.eye(4) * 1e200, "entries of Q within 1e100; scale Q and the (weight|radius)"),
+        (np.eye(4) * 1e200, "entries of Q in .-1e100, 1e100.; scale Q and the (weight|radius)"),
     ],
 )
 def test_matrices_of_norms(name, Q, message):
@@ -330,14 +330,14 @@ WRONG = [
         lambda: rb.Capped(fraction=0.01).resolve(50),
         r"k = 0.5 .* use a fraction of at least 1/m = 0.02",
     ),
-    (lambda: rb.Capped(fraction=0.5).cap, "has no k before a game gives m"),
+    (lambda: rb.Capped(fraction=0.5).cap, "has no k before the number of examples"),
     (rb.BinaryEntropy, "needs either k or fraction"),
     (lambda: rb.BinaryEntropy(2, 1, 0.5), "needs either k or fraction"),
     (lambda: rb.BinaryEntropy(0.5), r"BinaryEntropy\(k=0.5\) needs k >= 1"),
     (lambda: rb.BinaryEntropy("2"), "finite real number"),
     (lambda: rb.BinaryEntropy(fraction=0), "0 < fraction <= 1"),
     (lambda: rb.BinaryEntropy(fraction=0.01).resolve(50), "use a fraction of at least"),
-    (lambda: rb.BinaryEntropy(fraction=0.5).penalty(np.ones(2)), "has no k before a game"),
+    (lambda: rb.BinaryEntropy(fraction=0.5).penalty(np.ones(2)), "has no k before the number"),
     (
         lambda: SpectralRisk.from_spectrum([0.25, 0.75]),
         r"sigma\[1\] = 0.75 exceeds.*sorted",

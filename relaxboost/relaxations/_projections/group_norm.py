@@ -79,7 +79,10 @@ def _evaluate(
 
 @njit(error_model="numpy")
 def _newton(sums: Vector, q: float, miss: float, other: float) -> tuple[float, float]:
-    """Return Newton's step for (g/β, log μ) from the errors `miss` and `other` of the equations."""
+    """Return Newton's step for the multipliers (g/β, log μ) of a group.
+
+    `miss` and `other` are the errors of the two equations for the multipliers.
+    """
     a1 = sums[2]
     energy = sums[4]
     # The derivatives of the errors in g/β and in log μ.
@@ -292,7 +295,7 @@ class Spreading:
     def _share(self, onwards: float) -> tuple[float, float]:
         """Set the total weights of the groups for the penalty weight λ e^onwards.
 
-        λ is the penalty weight of the last call of `move`. Return the same two numbers as `move`.
+        The weight λ is that of the last call of `move`. Return the same two numbers as `move`.
         """
         states = self._states
         g = int(np.argmin(states[:, 0]))

@@ -4,7 +4,7 @@ Let h_g be the dual norm of [γ − u]_+ in the group g at a threshold γ. Only 
 largest h_g / a_g has weight. Its weights d_i are proportional to [γ − u_i]_+^{1/q}, where q is the
 exponent of the norm minus one. For a penalty of weight c, the best γ is the threshold at which the
 largest h_g / a_g equals c. For a ball, the best γ is the threshold at which a_g ‖d_g‖ falls below
-the radius. As γ grows, a_g ‖d_g‖ decreases, except for jumps when another group has the weight.
+the radius. As γ grows, a_g ‖d_g‖ decreases, and it jumps when another group gets the weight.
 """
 
 from __future__ import annotations
@@ -29,18 +29,21 @@ class Highest(NamedTuple):
 
     group: int
     dual: float
-    """The logarithm of h_g / a_g."""
+    """The logarithm of h_g / a_g for the group with all the weight."""
     size: float
-    """The logarithm of a_g ‖d_g‖."""
+    """The logarithm of the norm a_g ‖d_g‖ of the weights d in the group."""
     dual_slope: float
-    """The derivative of `dual` in log s."""
+    """The derivative of `dual` in log s, for the threshold γ = min u + s."""
     size_slope: float
-    """The derivative of `size` in log s."""
+    """The derivative of `size` in log s, for the threshold γ = min u + s."""
 
 
 @njit(error_model="numpy")
 def _powers(v: Vector, s: float, top: float, exponent: float) -> tuple[float, float, float]:
-    """Return Σ x^{e−1}, Σ x^e and Σ x^{e+1} over the positive x = (s − v) / top."""
+    """Return Σ x^{e−1}, Σ x^e and Σ x^{e+1} over the positive x = (s − v) / top.
+
+    The exponent e is `exponent`, and the vector v contains the margins minus their minimum.
+    """
     s0 = 0.0
     s1 = 0.0
     s2 = 0.0

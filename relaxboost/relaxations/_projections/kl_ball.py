@@ -47,10 +47,10 @@ For smaller radii, cancellation in the definition would lose more than half of t
 
 
 def tilt(g: Vector, temperature: float, log_prior: Vector | None = None) -> tuple[Vector, float]:
-    """Return the distribution d proportional to π exp(−g/T), and the number −T log Σ π exp(−g/T).
+    """Return the tilt d of a prior distribution π, and the number −T log Σ π exp(−g/T).
 
-    T > 0 is the temperature. `log_prior` is log π with finite entries, or None if the prior
-    distribution π is uniform.
+    The tilt d is the distribution proportional to π exp(−g/T) for margins g and the temperature
+    T > 0. `log_prior` is log π with finite entries, or None if π is uniform.
     """
     low = float(g.min())
     d = low - g
@@ -167,7 +167,7 @@ def _inverse_temperature(divergence: _Divergence, radius: float, largest: float)
     last = (math.inf, math.nan)
 
     def log_ratio(x: float) -> tuple[float, float]:
-        """Return log(r/KL(d‖π)) for the tilt d at η = e^x, and its derivative in x."""
+        """Return log(radius / KL(d‖π)) for the tilt d at η = e^x, and its derivative in x."""
         nonlocal last
         kl, slope = divergence(math.exp(x))
         last = (math.log(radius / kl), -slope / kl) if kl > 0.0 else (math.inf, math.nan)

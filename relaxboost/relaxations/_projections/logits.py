@@ -24,7 +24,7 @@ MAX_LOGIT = 650.0
 
 @njit(error_model="numpy", fastmath={"contract"})
 def _first(w: Vector, share: float, logits: Vector) -> None:
-    """Set `logits` to a first guess. Three steps of `_refine` from this guess are enough."""
+    """Set `logits` to a first guess, from which three steps of Halley's method are enough."""
     # This guess is exact in the limits of large and small w.
     if share > 0.5:
         for i in range(w.shape[0]):

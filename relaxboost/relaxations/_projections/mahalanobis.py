@@ -28,18 +28,18 @@ class _State(NamedTuple):
     residual: Vector
     """The errors of the m conditions of stationarity, of Σd = 1 and of the condition on ‖Qd‖."""
     force: Vector
-    """The vector Gd, which is the derivative of the stationarity conditions in λ."""
+    """The vector QᵀQd, the derivative of the stationarity conditions in the multiplier λ."""
     gradient: Vector
-    """The derivative of the condition on ‖Qd‖ in d."""
+    """The derivative of the condition on ‖Qd‖ with respect to d."""
     rate: float
-    """The derivative of the condition on ‖Qd‖ in λ."""
+    """The derivative of the condition on ‖Qd‖ with respect to the multiplier λ."""
 
     def step(self, block: Matrix, mass: Vector, gradient: Vector) -> Vector | None:
         """Return Newton's step for (log d, γ, λ), or None if its equations overflow.
 
         For β = 0 the unknowns are the positive entries of d instead of log d. `block` is the
-        derivative of the stationarity conditions in the unknowns. `mass` and
-        `gradient` are the derivatives of Σd and of the condition on ‖Qd‖.
+        derivative of the stationarity conditions in the unknowns. `mass` and `gradient` are the
+        derivatives of Σd and of the condition on ‖Qd‖.
         """
         n = mass.size
         system = np.zeros((n + 2, n + 2))
@@ -88,7 +88,7 @@ class NormLimit(NamedTuple):
 def sharpen(
     norm: NormLimit, u: Vector, d: Vector, gamma: float, multiplier: float
 ) -> tuple[Vector, float, float] | None:
-    """Return the solution (d, γ, λ) up to rounding for β = 0.
+    """Return the solution (d, γ, λ) of the optimality conditions up to rounding for β = 0.
 
     Return None if the given d has positive weights on other examples than the solution.
     """

@@ -115,8 +115,8 @@ def max_penalty_distribution(u: Vector, beta: float, c: float, a: Vector | None 
 
     The penalty makes the largest products a_i d_i equal. The weight d_i is proportional to
     (1/a_i) exp(−max(s_i, η)/β) with s_i = u_i − β log a_i and Σ [η − s_i]_+ / a_i = c. The
-    parameters are those of
-    `max_penalty_margin`, and β > 0. For c = 0 the result is the softmax of −u/β.
+    parameters are those of `max_penalty_margin`, and β > 0. For c = 0 the result is the softmax of
+    −u/β.
 
     References
     ----------

@@ -143,9 +143,10 @@ def _sampled(u: Vector, kappa: Vector, q: float, beta: float) -> _Entries:
 
 
 class _Equations:
-    """The two equations for the multipliers g and μ: Σ d = 1, and an equation for the energy.
+    """The two equations for the multipliers g and μ of a distribution d.
 
-    The vector t contains the entries of d at the current (g, μ). It is normalised if Σt = 1.
+    The first equation is Σ d = 1, and the second equation is for the energy Σ κ_i d_i^{q+1}. The
+    vector t contains the entries of d at the current (g, μ). It is normalised if Σt = 1.
     """
 
     def __init__(self, entries: _Entries) -> None:
@@ -177,7 +178,7 @@ class _Equations:
         return abs(self.entries.sums[0] - 1.0)
 
     def normalise(self, log_mu: float, tolerance: float = SUM_TOLERANCE) -> None:
-        """Set g to the multiplier for which the entries t sum to one, up to the tolerance."""
+        """Set the multiplier g such that the entries t of d sum to one, up to the tolerance."""
         # NumPy's scalars would warn where Python's overflow to infinity.
         log_mu = float(log_mu)
         shift = log_mu + math.log(abs(self.q)) - math.log(self.beta)
@@ -190,7 +191,7 @@ class _Equations:
         self._log_mu_step = 0.0
 
         def log_total(g: float) -> tuple[float, float]:
-            """Return −log Σt and its derivative in g."""
+            """Return −log Σt and its derivative in the multiplier g."""
             self.entries.sweep(g, shift)
             total, a0, *_ = self.entries.sums
             if total <= 0.0:

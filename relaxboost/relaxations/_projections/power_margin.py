@@ -125,7 +125,8 @@ class _Level:
     def refine(self, x: float, miss: Callable[[], float]) -> None:
         """Interpolate t between two doubles g, below and above the root, to make `miss` zero.
 
-        For q > 1 no double g may give a sum that is accurate enough.
+        The interpolation is needed for q > 1, because t then changes a lot between adjacent
+        doubles g.
         """
         # For q > 1 the entries rise steeply from zero: to 0.15 at g − u = 1e-16 for q = 19. So no
         # double g may have the right sum.

@@ -33,7 +33,7 @@ def plain_sum(x: Vector) -> float:
 
 @njit(error_model="numpy")
 def compensated_sum(x: Vector) -> float:
-    """Return Σ x_i for x >= 0 with a relative error of a few roundings, for x of any length."""
+    """Return Σ x_i for x >= 0 with a relative error of a few rounding errors for any length."""
     # The sums of blocks are added by compensated summation (Neumaier 1974).
     total = 0.0
     lost = 0.0
@@ -87,7 +87,7 @@ def take_between(x: Vector, low: float, high: float, inside: int) -> Vector:
 
 
 def sorted_sample(x: Vector) -> Vector:
-    """Return every s-th entry of x in increasing order, at most 1/16 of all entries."""
+    """Return a sample of x in increasing order, which has at most 1/16 of all entries."""
     size = min(MAX_SAMPLE, x.size // 16)
     return np.sort(x[:: x.size // size][:size])
 
@@ -137,7 +137,10 @@ def _median_of_three(key: Vector, n: int, state: int) -> float:
 def _sums_at(
     key: Vector, const: Vector, slope: Vector, n: int, p: float, rising: bool
 ) -> tuple[float, float, float]:
-    """Return Σ const over keys <= p, Σ slope over keys <= p or > p, and Σ slope over keys >= p."""
+    """Return Σ const over keys <= p, Σ slope over the keys that count, and Σ slope over keys >= p.
+
+    The keys that count are the keys <= p if `rising`, and the keys > p if not.
+    """
     # Conditional additions of 0 avoid branches that the CPU could not predict.
     const_upto = 0.0
     slope_upto = 0.0
@@ -174,10 +177,10 @@ def first_reaching(
     Parameters
     ----------
     best : float
-        A key at which S reaches the target and above which all keys were left out.
+        A key at which S reaches the target. The vectors contain no larger keys.
     left, ramp : float
-        The sums over the keys that were left out: `left` is Σ const of the keys below. `ramp`
-        is Σ slope of the keys below if `rising`, and of the keys from `best` on if not.
+        The sums over the keys that the vectors do not contain. `left` is Σ const over smaller keys.
+        `ramp` is Σ slope over smaller keys if `rising`, and over keys >= `best` if not.
     """
     n = key.shape[0]
     state = 12345

@@ -6,8 +6,8 @@ The sum is S(p) = Σ const + p Σ slope over the entries with key <= p, as in
 `selection.first_reaching`. The key, const and slope of each entry are computed from its numbers a
 and b by one of three formulas. These numbers are never stored for all entries, because writing a
 million numbers takes longer than computing them. A sample shows between which keys S most likely
-reaches the target.
-Exact sums at these keys verify this, and only the entries between the keys are stored and searched.
+reaches the target. Exact sums at these keys verify this. Then only the entries between the keys are
+stored and searched.
 """
 
 from __future__ import annotations
