@@ -14,9 +14,9 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 _ORDER = 1000
-"""The largest order of matrices for which BLAS is limited to one thread.
+"""The order of a square matrix that counts as small, for which one thread of BLAS is enough.
 
-BLAS factorises such matrices in milliseconds, so more threads would save little time.
+BLAS factorises such a matrix in milliseconds, so more threads would save little time.
 """
 
 

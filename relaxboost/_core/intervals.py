@@ -159,7 +159,10 @@ class Interval:
         return above._near(np.log1p)
 
     def _near(self, function: Any) -> Interval:
-        """Return the interval of a non-decreasing NumPy function that is 0 at 0."""
+        """Return the interval of the values of a NumPy function.
+
+        The function must be non-decreasing and must be 0 at 0.
+        """
         with np.errstate(over="ignore", divide="ignore"):
             low, high = function(self.lower), function(self.upper)
         off = [_SLOPPY * np.where(np.isfinite(x), np.abs(x), 0.0) for x in (low, high)]

@@ -205,7 +205,7 @@ def opened(path: Path) -> Iterator[io.TextIOWrapper]:
 def listed(names: Sequence[str]) -> str:
     """Return the names of columns for a message.
 
-    If the names look like the numbers of a row, the text suggests to add a header.
+    If the names look like the numbers of a row, the text suggests adding a header.
     """
     return few(names, 12) + _headless(names)
 

@@ -61,7 +61,7 @@ class _Given(Bracketed):
 
 @dataclass(frozen=True)
 class Comparison:
-    """The result of `compare`. It is true in a condition if all brackets can be true."""
+    """The result of `compare`, whose truth value is True if all brackets can be true together."""
 
     agree: bool
     lower: float

@@ -188,7 +188,7 @@ class Mahalanobis(WithNorm):
     ) -> tuple[Vector, float, Vector]:
         """Solve the problem again with margins in units of <d, u> − min u, and return (d, γ, x).
 
-        In this unit the solver separates examples whose margins are nearly equal.
+        In this unit a cone solver can separate the smallest margins even if they are nearly equal.
         """
         # A cone solver cannot separate margins whose differences are far below 1.
         least = float(u.min())

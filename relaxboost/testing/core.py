@@ -301,7 +301,9 @@ def chosen_checks(argument: str, given: str | Iterable[str], known: Iterable[str
     names = [given] if isinstance(given, str) else list(given)
     for name in names:
         if name not in known:
-            raise InputError(f"{argument}: no check is called {name!r}; see {', '.join(known)}")
+            raise InputError(
+                f"{argument}: no check is called {name!r}; choose one of {', '.join(known)}"
+            )
     return names
 
 

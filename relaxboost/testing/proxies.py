@@ -224,7 +224,7 @@ def scaling(case: ProxyCase) -> None:
 
 
 def symmetry(case: ProxyCase) -> None:
-    """The proxy V is symmetric in the weights, and on balls in signs. Skip for other proxies."""
+    """The proxy V does not change if weights are permuted or, on balls, if signs change."""
     order = case.rng.permutation(case.m)
     sign = case.rng.choice([-1.0, 1.0], case.m) if case.signed else np.ones(case.m)
     for z, beta in case.duals(4):

@@ -75,9 +75,9 @@ def _locate(u: Vector, temperature: float, k: float, share: float) -> tuple[floa
 
 
 def _guess(u: Vector, temperature: float, k: float, share: float) -> tuple[float, float]:
-    """Return a margin near γ as a reference, and a first guess of γ relative to this reference.
+    """Return a reference number near γ, and a first guess of the difference between γ and it.
 
-    The caller subtracts the reference from all margins before it searches γ.
+    The caller subtracts the reference from all margins and then searches for the difference.
     """
     j = math.ceil(k) - 1
     reference, following = pair_of_rank(u, j)
