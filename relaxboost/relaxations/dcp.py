@@ -234,7 +234,10 @@ def compiled(given: Parts) -> ConeProgram:
 
 
 def digest(given: Parts) -> str:
-    """Return the SHA-256 digest of the cone program of a function, the same in every process."""
+    """Return the SHA-256 digest of the cone program of a function.
+
+    The digest is the same in every process.
+    """
     matrix, right, cost, dims, d, height = compiled(given)
     cones = sorted((k, repr(v)) for k, v in vars(dims).items())
     content = hashlib.sha256(f"{matrix.shape} {d} {height} {cones}".encode())

@@ -56,7 +56,10 @@ class _Units(NamedTuple):
 
 @njit()
 def _smallest(u: Vector, unit: Index, first: Index) -> Index:
-    """Return the example of smallest margin in each unit, and the first such example in ties."""
+    """Return the index of the example with the smallest margin in each unit.
+
+    If several examples have this margin, the result contains the first of them.
+    """
     best = first.copy()
     for i in range(u.shape[0]):
         if u[i] < u[best[unit[i]]]:

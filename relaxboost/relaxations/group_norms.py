@@ -68,7 +68,7 @@ class GroupNorm(WithNorm):
         # Labels without gaps are the rows of the factors.
         if any(g.denominator != 1 or g < 0 for g in labels) or len(set(labels)) != count:
             raise InputError(
-                f"{kind} needs one integer in `groups` for each example, and each of 0, 1, ..., "
+                f"{kind} needs groups to be one integer for each example, and each of 0, 1, ..., "
                 "max(groups) must be the group of at least one example"
             )
         object.__setattr__(self, "groups", tuple(int(g) for g in labels))

@@ -44,7 +44,7 @@ class LinearForm:
     row_upper: Vector = field(default_factory=lambda: np.empty(0))
 
     def exactly(self) -> ExactForm:
-        """Return this linear program with its doubles as exact fractions."""
+        """Return this linear program in exact fractions, which are equal to its doubles."""
         rows: list[Row] = []
         if self.rows is not None:
             from scipy import sparse

@@ -73,7 +73,7 @@ class Mahalanobis(WithNorm):
         # The comparison is false for nan. Squares of larger entries could overflow.
         if not np.abs(given).max() <= 1e100:
             raise InputError(
-                f"{kind} needs entries of Q in [-1e100, 1e100]; scale Q and the {name}"
+                f"{kind} needs finite entries of Q in [-1e100, 1e100]; scale Q and the {name}"
             )
         rows = tuple(tuple(row) for row in given.astype(np.float64).tolist())
         object.__setattr__(self, "Q", rows)

@@ -167,7 +167,7 @@ class _DescriptionOfRisk(OfSpectrum, Description):
         return super().describe(m) or weights
 
     def exact_multipliers(self, u: Sequence[Fraction]) -> tuple[Fraction, list[Fraction]]:
-        """Return γ and the multipliers of the rows of `exact_form`, in closed form."""
+        """Return γ and the multipliers of the rows of `exact_form` that prove F(u)."""
         # t_l is the ceil(k_l)-th largest entry of x = [γ − u]₊. At this t the dual cost
         # p_l t + (p_l/k_l) Σ [x − t]₊ is least.
         ranks = [math.ceil(k) - 1 for k, _ in self._mixture(len(u))]

@@ -125,7 +125,7 @@ class TotalVariationBall(Ball, OverPrior):
         )
 
     def exact_multipliers(self, u: Sequence[Fraction]) -> tuple[Fraction, list[Fraction]]:
-        """Return γ and the multipliers of the rows of `exact_form`, in closed form."""
+        """Return γ and the multipliers of the rows of `exact_form` that prove F(u)."""
         low = min(u)
         order = sorted(range(len(u)), key=u.__getitem__, reverse=True)
         mass = accumulate(map(self._exact(len(u)).__getitem__, order))

@@ -32,7 +32,7 @@ def exact_vector(owner: str, name: str, values: Any) -> tuple[Fraction, ...]:
 
 
 def positive_vector(owner: str, name: str, values: Any) -> tuple[Fraction, ...] | None:
-    """Return `values` as a tuple of exact positive numbers, or None for None."""
+    """Return `values` as a tuple of exact positive numbers, or None if `values` is None."""
     if values is None:
         return None
     numbers = exact_vector(owner, name, values)

@@ -103,7 +103,7 @@ def test_an_exact_form_that_contradicts_the_other_methods_is_reported():
     ("kind", "message"),
     [
         (InFloats, r"must be fractions, got 0\.\d+; write Fraction\(0\."),
-        (DenseRows, "each row of an ExactForm is a dict"),
+        (DenseRows, "each row of an ExactForm must be a dict"),
         (ShortBounds, "`row_lower` and `row_upper` of the same length"),
     ],
 )

@@ -344,7 +344,7 @@ WRONG = [
     ),
     (lambda: SpectralRisk.from_spectrum([1.5, -0.5]), "weights >= 0"),
     (lambda: SpectralRisk.from_spectrum([0.5, 0.4]), "sum to 0.9; divide"),
-    (lambda: SpectralRisk.from_spectrum([]), "an entry"),
+    (lambda: SpectralRisk.from_spectrum([]), "at least one entry"),
     (lambda: SpectralRisk.from_spectrum([[1.0]]), "finite real number|vector"),
     (lambda: SpectralRisk.from_spectrum(np.eye(2)), "vector"),
     (lambda: SpectralRisk.from_spectrum("gini"), "vector"),

@@ -114,7 +114,7 @@ class _Equation:
         self._logits = np.empty(v.size if share < 1.0 else 0)
         self._last = math.inf
         self.last_step = 0.0
-        """The last change of γ, after which x was updated by its Taylor expansion, or 0."""
+        """The change of γ in the last update of x by a Taylor expansion, or 0 without an update."""
 
     def miss(self, delta: float) -> tuple[float, float]:
         """Set γ to the argument `delta`, and compute the logistic weights x for this γ.
