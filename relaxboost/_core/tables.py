@@ -248,7 +248,7 @@ def _header(path: Path | str, file: Any, sep: str) -> tuple[list[str], int]:
     except csv.Error as error:
         raise InputError(f"{path}, line {rows.line_num}: {error}; close open quotes") from None
     if not names:
-        raise InputError(f"{path} is empty; give a file with a header of column names, and rows")
+        raise InputError(f"{path} is empty; give a file with the names of columns, and rows")
     _check_names(path, names)
     return names, rows.line_num
 
