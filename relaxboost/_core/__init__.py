@@ -1,4 +1,4 @@
-"""Shared parts of all rooms: errors, directed rounding, intervals, files, compiled kernels."""
+"""Modules that all subpackages use: errors, rounding, intervals, files and compiled kernels."""
 
 from relaxboost._core.errors import InputError, MissingDependencyError
 

@@ -1,4 +1,4 @@
-"""The types of arrays, and the conversion of a caller's values to arrays."""
+"""Type names for arrays, and the conversion of a caller's values to arrays."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 from relaxboost._core.errors import InputError
 
 Array = NDArray[np.float64]
-"""An array of doubles."""
+"""The type of an array of doubles, of any shape."""
 Vector = Array
-"""A vector of doubles."""
+"""The type of a vector of doubles."""
 Matrix = Array
-"""A matrix of doubles."""
+"""The type of a matrix of doubles."""
 Whole = NDArray[np.int64]
-"""An array of integers: indices and counts."""
+"""The type of an array of integers, such as indices or counts."""
 Flags = NDArray[np.bool_]
-"""An array of booleans."""
+"""The type of an array of booleans."""
 
 
 def no_number(given: NDArray[Any]) -> tuple[int, ...] | None:
-    """Return the index of the first entry that is not a number, or None without one."""
+    """Return the index of the first entry that is not a number, or None if all are numbers."""
     for at in np.ndindex(given.shape):
         try:
             float(given[at])
@@ -33,12 +33,14 @@ def no_number(given: NDArray[Any]) -> tuple[int, ...] | None:
 
 
 def doubles(name: str, given: Any) -> Array:
-    """Return a caller's value as an array of doubles, without a copy if it is one already.
+    """Return a caller's value as an array of doubles.
+
+    If the value is such an array already, it is not copied.
 
     Raises
     ------
     InputError
-        If the value is not an array of numbers; the message has `name`.
+        If the value is not an array of numbers. The message contains `name`.
     """
     try:
         return np.asarray(given, dtype=np.float64)

@@ -1,4 +1,6 @@
-"""Limits on the threads of BLAS: on a busy machine its waiting threads slow down small problems."""
+"""Limits on the number of BLAS threads.
+
+On a busy machine, waiting threads of BLAS slow down small problems."""
 
 from __future__ import annotations
 
@@ -12,7 +14,10 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 _ORDER = 1000
-"""The order of matrices that BLAS factorises in milliseconds, so that threads gain little."""
+"""The order of a square matrix that counts as small, for which one thread of BLAS is enough.
+
+BLAS factorises such a matrix in milliseconds, so more threads would save little time.
+"""
 
 
 @cache
@@ -23,7 +28,7 @@ def _libraries() -> ThreadpoolController:
 
 
 class _Limit:
-    """The limit of one BLAS thread, kept while any thread of the process needs it."""
+    """A limit of one BLAS thread, which is active while any thread of the process needs it."""
 
     def __init__(self) -> None:
         self.renew()
@@ -31,18 +36,21 @@ class _Limit:
         self._before: Any = None
 
     def renew(self) -> None:
-        """Make a new lock in a forked process, which lacks the thread that held the old lock."""
+        """Create a new lock in a forked process.
+
+        The thread that may hold the old lock does not exist in this process.
+        """
         self._lock = Lock()
 
     def enter(self) -> None:
-        """Set the limit, unless it is set already."""
+        """Limit BLAS to one thread, unless the limit is active already."""
         with self._lock:
             if self._inside == 0:
                 self._before = _libraries().limit(limits=1, user_api="blas")
             self._inside += 1
 
     def leave(self) -> None:
-        """Restore the previous number of threads when the last caller has left."""
+        """Restore the previous number of BLAS threads if no other caller needs the limit."""
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
@@ -73,6 +81,9 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def threads_for(m: int, n: int | None) -> AbstractContextManager[None]:
-    """Limit BLAS to one thread in the context, unless an m x n matrix is large; n may be None."""
+    """Limit BLAS to one thread within the context if an m x n matrix is small.
+
+    If n is None, the number of columns counts as large.
+    """
     small = m * min(_ORDER if n is None else n, _ORDER) <= _ORDER**2
     return one_blas_thread() if small else nullcontext()

@@ -20,10 +20,10 @@ from relaxboost._core.progress import quiet
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return numba's `njit` with a disk cache, or without one if no folder is writable.
+    """Return numba's decorator `njit` with a disk cache.
 
-    A read-only installation of a user without a home folder has no place for a cache; each process
-    then compiles the kernels again.
+    If no folder is writable, as in a read-only installation without a home folder, the decorator
+    has no cache. Each process then compiles the kernels again.
     """
 
     options["no_cfunc_wrapper"] = True  # unused wrappers for C: 10% of the time
@@ -38,10 +38,13 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 class _Saying(TimingListener):
-    """Prints once on standard error that kernels are compiled, if that takes over a second."""
+    """A listener for numba's compiler, which prints a note if compilation takes over a second.
+
+    The note is printed once, on standard error.
+    """
 
     def on_end(self, event: Any) -> None:
-        """Add the compile time of a kernel to the total."""
+        """Add the compile time of a kernel to the total, and print the note if it is due."""
         super().on_end(event)
         if self.done and self.duration > 1.0:  # a kernel's time includes the kernels that it calls
             unregister("numba:compile", self)
@@ -54,16 +57,16 @@ if sys.stderr is not None and sys.stderr.isatty():
 
 
 def ready(*calls: Callable[[], object]) -> None:
-    """Make these calls, so that their kernels are compiled or loaded from the cache.
+    """Make the given calls, so that their kernels are compiled or loaded from the cache.
 
-    Before its clock starts, a run makes one call of each kind with its own matrix and relaxation,
-    because those have the signatures that the run needs.
+    A run makes these calls before its clock starts. The calls have the run's own matrix and
+    relaxation as arguments, because numba compiles a kernel for the types of its arguments.
 
     Raises
     ------
     KeyboardInterrupt
-        If Ctrl-C was pressed meanwhile: after the call that it met, since numba and LLVM are not
-        left halfway well. Threads other than the main one never see Ctrl-C.
+        If Ctrl-C was pressed during a call. The error is raised after this call, since numba and
+        LLVM must not be interrupted. Only the main thread receives Ctrl-C.
     """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or before is None:
@@ -94,10 +97,10 @@ def _threads() -> tuple[ThreadPoolExecutor, int]:
 
 
 def thread_pool() -> tuple[ThreadPoolExecutor, int]:
-    """Return the threads that share kernels compiled with `nogil`, and the number of them to use.
+    """Return the pool of threads for kernels compiled with `nogil`, and how many threads to use.
 
-    These are plain threads, because OpenMP's threads do not survive a fork, and two threads must
-    not enter them at once.
+    The pool has plain threads. OpenMP's threads do not survive a fork, and only one thread at a
+    time may start them.
     """
     pool, threads = _threads()
     return pool, min(threads, _most.get() or threads)
@@ -105,7 +108,7 @@ def thread_pool() -> tuple[ThreadPoolExecutor, int]:
 
 @contextmanager
 def at_most(threads: int | None) -> Iterator[None]:
-    """Limit kernels within the context to at most `threads` threads; None for all."""
+    """Limit kernels within the context to at most `threads` threads. None means no limit."""
     token = _most.set(threads)
     try:
         yield
@@ -118,9 +121,10 @@ if hasattr(os, "register_at_fork"):
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """Return whether Ctrl-C raised this error. Inside numba's dispatcher it becomes a SystemError.
+    """Return whether the error was caused by Ctrl-C.
 
-    A SystemError may have another SystemError as its cause.
+    Within numba's dispatcher, a KeyboardInterrupt becomes the cause of a SystemError, which may be
+    the cause of another SystemError.
     """
     cause: BaseException | None = error
     while isinstance(cause, SystemError):

@@ -1,4 +1,4 @@
-"""Numbers in files: exact numbers as text of any length, in the notation of certificates."""
+"""Exact numbers as text of any length, in the notation of certificates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CHUNK = 10**4000  # Python limits the number of digits that str() writes at onc
 
 
 def finite(value: float) -> float | None:
-    """Return a number for JSON, or None for infinities and nan, which JSON does not have."""
+    """Return a finite number as a float, or None for infinities and nan, which JSON lacks."""
     return float(value) if math.isfinite(value) else None
 
 
@@ -31,7 +31,10 @@ def number(value: Any) -> str:
 
 
 def vector(values: Sequence[Any] | None) -> dict[str, Any] | str:
-    """Return integers over a common denominator, or one number if all are equal. None gives 1."""
+    """Return a vector of rationals as integers over a common denominator.
+
+    If all entries are equal, the result is a single number. For None the result is "1".
+    """
     exact = [Fraction(v) for v in ([1] if values is None else values)]
     if exact and all(v == exact[0] for v in exact):
         return number(exact[0])
@@ -41,7 +44,10 @@ def vector(values: Sequence[Any] | None) -> dict[str, Any] | str:
 
 
 def bounds(values: Sequence[Fraction | None]) -> dict[str, Any] | str | None:
-    """Return a vector in which null stands for no bound, or null alone without any bound."""
+    """Return a vector of bounds as integers over a common denominator, with None for no bound.
+
+    If all bounds are equal, the result is a single number. If there are no bounds, it is None.
+    """
     known = [v for v in values if v is not None]
     if not known:
         return None

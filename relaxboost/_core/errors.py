@@ -1,4 +1,4 @@
-"""The errors that users see. Each message names the thing, the rule and the remedy."""
+"""The errors that users see. A message names the parameter, the rule and a remedy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 
 
 class InputError(ValueError):
-    """An input that cannot be used. The error is raised before work starts if possible.
+    """The error for an input that cannot be used.
+
+    If possible, the error is raised before a computation starts.
 
     Examples
     --------
@@ -22,20 +24,22 @@ class InputError(ValueError):
 
 
 class SolverError(InputError):
-    """A solver returned no answer, most often because entries differ too much in size."""
+    """The error if a solver returns no solution, most often because of badly scaled numbers."""
 
 
 class RowError(InputError):
-    """A row of a block that cannot be used; `moved` gives the row its number in the whole file.
+    """The error for a row that cannot be used, in a block of the rows of a file.
+
+    The method `moved` changes the row number in the block to the row number in the file.
 
     Parameters
     ----------
     before : str
-        The text of the message before "row 3".
+        The text of the message before the row, such as "row 3".
     row : int
-        Counted from the beginning of the block.
+        The number of the row, counted from the beginning of the block.
     after : str
-        The text of the message after "row 3".
+        The text of the message after the row.
     """
 
     def __str__(self) -> str:
@@ -43,13 +47,13 @@ class RowError(InputError):
         return f"{before}row {row}{after}"
 
     def moved(self, by: int) -> RowError:
-        """Return the error with the row number increased by `by`."""
+        """Return the same error with the row number increased by `by`."""
         before, row, after = self.args
         return RowError(before, row + by, after)
 
 
 def few(values: Sequence[Any], most: int, said: Callable[[Any], str] = str) -> str:
-    """Return "a, b, ...", with at most `most` values."""
+    """Return at most `most` of the values as text, such as "a, b, ..."."""
     return ", ".join(map(said, values[:most])) + ", ..." * (len(values) > most)
 
 
@@ -59,11 +63,14 @@ def number_of(count: int, what: str) -> str:
 
 
 class MissingDependencyError(ImportError):
-    """A missing optional library; the message names the extra that installs it."""
+    """The error for a missing optional library. The message contains the command to install it."""
 
 
 def requirements(extra: str | None) -> list[str]:
-    """Return the requirements of an extra, or of relaxboost itself for None, in pip's notation."""
+    """Return the requirements of an extra, in pip's notation.
+
+    If `extra` is None, return the requirements of relaxboost itself.
+    """
     from importlib import metadata
 
     try:
@@ -75,21 +82,22 @@ def requirements(extra: str | None) -> list[str]:
 
 
 def install(extra: str, only: str = "") -> str:
-    """Return the command that installs an extra, also outside of a checkout.
+    """Return the command that installs the requirements of an extra.
 
-    With `only`, the command installs the requirements whose names begin with this text.
+    The command also works outside of a checkout. If `only` is given, the command installs only the
+    requirements whose names begin with this text.
     """
     required = " ".join(f"'{one}'" for one in requirements(extra) if one.startswith(only))
     return f"pip install {required}" if required else f"pip install '.[{extra}]' in a checkout"
 
 
 def missing(said: str, extra: str, only: str = "") -> MissingDependencyError:
-    """Return the error for a missing optional library, with the command of `install`."""
+    """Return the error for a missing optional library, with the command that installs it."""
     return MissingDependencyError(f"{said} (extra {extra}): {install(extra, only)}")
 
 
 def check_drawing() -> None:
-    """Raise a MissingDependencyError if matplotlib, which draws pictures, is missing."""
+    """Raise MissingDependencyError if matplotlib, which draws pictures, is not installed."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -97,4 +105,4 @@ def check_drawing() -> None:
 
 
 class ClusterError(RuntimeError):
-    """A cluster that computes for a run is gone, or cannot read the run's files."""
+    """The error if the cluster of a run is no longer available, or cannot read the run's files."""

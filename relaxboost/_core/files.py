@@ -1,4 +1,4 @@
-"""Files: paths are checked before work starts, and a file is written completely or not at all."""
+"""Checks of paths before a computation starts, and atomic writes of files."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pathlib import Path
 from relaxboost._core.errors import InputError
 
 _PAUSE, _SHARE = 0.5, 20.0
-"""The least time between two writes: in seconds, and as a multiple of the time of the last write.
+"""The shortest time between two writes, in seconds and as a multiple of the last write's duration.
 """
 
 
 def as_path(path: str | os.PathLike[str]) -> Path:
-    """Return `path` as a Path, or raise an InputError if it is no path."""
+    """Return `path` as a Path. Raise InputError if it is not a path."""
     if isinstance(path, str | os.PathLike):
         return Path(path)
     raise InputError(
@@ -26,7 +26,10 @@ def as_path(path: str | os.PathLike[str]) -> Path:
 
 
 def check_input(path: str | os.PathLike[str], folder: bool = False) -> Path:
-    """Return `path` if it is a file (with `folder`, also a folder), or raise an InputError."""
+    """Return `path` as a Path if the file exists. Otherwise raise InputError.
+
+    If `folder` is True, a folder is also accepted.
+    """
     given = as_path(path)
     if given.is_file() or (folder and given.exists()):
         return given
@@ -36,7 +39,7 @@ def check_input(path: str | os.PathLike[str], folder: bool = False) -> Path:
 
 @contextmanager
 def shallow() -> Iterator[None]:
-    """Raise ValueError instead of RecursionError if a text that is parsed nests too deeply."""
+    """Replace RecursionError by ValueError within the context, for parsers of nested text."""
     try:
         yield
     except RecursionError:
@@ -44,12 +47,14 @@ def shallow() -> Iterator[None]:
 
 
 def check_output(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> Path:
-    """Return `path` if a file with one of the `suffixes` can be written there.
+    """Return `path` as a Path if a file can be written there.
 
     Raises
     ------
     InputError
-        If the folder does not exist or is not writable, or the path has none of the `suffixes`."""
+        If the folder does not exist or is not writable, if the path is a folder, or if the path
+        does not end in one of the `suffixes`.
+    """
     target = as_path(path)
     if suffixes and target.suffix.lower() not in suffixes:
         raise InputError(f"cannot write {target}: use a name that ends in {', '.join(suffixes)}")
@@ -64,7 +69,7 @@ def check_output(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Add the name of a file to operating system errors, which lack it if a write fails."""
+    """Add the path to operating system errors within the context, because some errors lack it."""
     try:
         yield
     except OSError as error:
@@ -73,7 +78,7 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write `content` to a temporary file in the same folder, then rename that file to `path`."""
+    """Write `content` to a temporary file in the same folder, and rename the file to `path`."""
     temporary = ""
     with naming(path):
         try:
@@ -93,17 +98,20 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 class Pace:
-    """The times at which to rewrite a file: at most every half second and 5% of the time."""
+    """A timer for a file that is rewritten often.
+
+    The file is rewritten at most every half second, and writes take at most 5 % of the time.
+    """
 
     def __init__(self) -> None:
         self._next = time.perf_counter() + _PAUSE
 
     @property
     def due(self) -> bool:
-        """Whether it is time to write."""
+        """Whether the file should be rewritten now."""
         return time.perf_counter() >= self._next
 
     def wrote(self, begun: float) -> None:
-        """Record that a write has ended; it began at the time `begun` of `time.perf_counter`."""
+        """Record that a write has ended, which started at the time `begun` of `perf_counter`."""
         ended = time.perf_counter()
         self._next = ended + max(_PAUSE, _SHARE * (ended - begun))

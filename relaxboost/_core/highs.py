@@ -1,9 +1,9 @@
 """Calls of HiGHS in separate threads, so that the scheduler in the caller's thread is unchanged.
 
-The first program that HiGHS solves in a thread fixes for that thread how many workers there are; a
-later program that asks for another number ends as 'Not Set', unsolved. So every program of this
-package is solved in a thread that nothing else uses. Therefore a call works whatever ran before it,
-and later calls of the user, also with ``threads=2``, find HiGHS as if this package had not used it.
+The first program that HiGHS solves in a thread fixes the number of workers for that thread. If a
+later program requests another number, HiGHS does not solve it and returns the status 'Not Set'. So
+this package solves every program in a separate thread. Its calls do not depend on earlier calls,
+and they do not affect later calls of the user, even with ``threads=2``.
 """
 
 from __future__ import annotations
@@ -19,39 +19,48 @@ import numpy as np
 from numpy.typing import NDArray
 
 SIDES = "LBUZN"
-"""At the lower bound, basic, at the upper bound, free at zero, nonbasic, in HiGHS's order."""
+"""The letters for the status of a variable or row in a basis, in the order of HiGHS's codes.
+
+L means at the lower bound, B basic, U at the upper bound, Z free at zero, and N nonbasic.
+"""
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class OwnThread:
-    """A thread that runs calls one at a time and ends with this object."""
+    """A thread that runs calls of HiGHS one at a time, and that ends with this object."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="relaxboost-highs")
 
     def __call__(self, call: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
-        """Return the result of the call, or raise its error; Ctrl-C ends the wait."""
+        """Make the call in the thread, and return its result or raise its error.
+
+        Ctrl-C interrupts the wait for the result.
+        """
         todo = partial(call, *args, **options)
         return self._pool.submit(copy_context().run, todo).result()
 
 
 class WarmProgram:
-    """A linear program that HiGHS's simplex method solves again from the last basis after new rows.
+    """A linear program that is warm-started from the last basis after rows were added.
 
-    min <cost, x> subject to lower <= x <= upper and row_lower <= rows x <= row_upper.
+    The program is to minimise <cost, x> subject to lower <= x <= upper and
+    row_lower <= rows x <= row_upper. HiGHS's simplex method solves the program.
 
     Parameters
     ----------
     cost : array of shape (columns,)
+        The cost vector.
     bounds : pair of arrays of shape (columns,)
-        (lower, upper), which may be infinite.
+        The bounds (lower, upper), which may be infinite.
     rows : scipy.sparse CSR array of shape (fixed, columns)
+        The matrix of the rows.
     row_bounds : pair of arrays of shape (fixed,)
-        (row_lower, row_upper), which may be infinite.
+        The bounds (row_lower, row_upper), which may be infinite.
     tolerance : float
-        By how much bounds and reduced costs may be missed.
+        The tolerance for violations of bounds, and for reduced costs.
     """
 
     def __init__(
@@ -66,7 +75,7 @@ class WarmProgram:
 
         self._highspy = highspy
         self.fixed = rows.shape[0]
-        """The number of rows before any was added."""
+        """The number of rows before rows were added."""
         model = highspy.HighsLp()
         model.num_row_, model.num_col_ = rows.shape
         model.col_cost_ = cost
@@ -93,7 +102,10 @@ class WarmProgram:
         self.highs.passModel(model)
 
     def add(self, columns: NDArray[Any], last: int) -> bool:
-        """Add the row <column, x> <= x[last] for each column; False if HiGHS rejects the rows."""
+        """Add the row <column, x> <= x[last] for each of the columns.
+
+        Return False if HiGHS rejects the rows.
+        """
         rows, index = np.nonzero(columns.T)
         count = columns.shape[1]
         ends = np.searchsorted(rows, np.arange(1, count + 1))
@@ -106,7 +118,10 @@ class WarmProgram:
         return bool(status != self._highspy.HighsStatus.kError)
 
     def sides(self) -> str:
-        """Return a letter of `SIDES` for each variable, then for each row; "" without a basis."""
+        """Return the basis as text: a letter of `SIDES` for each variable and then for each row.
+
+        Return "" if there is no basis.
+        """
         if self._running:  # Ctrl-C ended the wait, but HiGHS still runs
             return ""
         basis = self.highs.getBasis()
@@ -115,7 +130,7 @@ class WarmProgram:
         return "".join([SIDES[int(s)] for s in (*basis.col_status, *basis.row_status)])
 
     def go_on(self, sides: str) -> None:
-        """Start from this basis; HiGHS repairs a singular one."""
+        """Set the basis from which the next run starts. HiGHS repairs a singular basis."""
         kinds = self._highspy.HighsBasisStatus
         known = dict(zip(SIDES, map(kinds, range(len(SIDES))), strict=True))
         basis = self._highspy.HighsBasis()
@@ -126,10 +141,11 @@ class WarmProgram:
         self.highs.setBasis(basis)
 
     def run(self, seconds: float = math.inf, pivots: float = math.inf) -> str:
-        """Solve from the last basis and, if that fails, without a basis; return the status.
+        """Solve the program from the last basis, and return the status of HiGHS.
 
-        The status is "Optimal", "Time limit reached", "Iteration limit reached" after `pivots`
-        pivots, "Infeasible" or another status of HiGHS.
+        If the solver fails, it is started again without a basis. The status is "Optimal", "Time
+        limit reached" after `seconds` seconds, "Iteration limit reached" after `pivots` pivots,
+        "Infeasible" or another status of HiGHS.
         """
         known = self._highspy.HighsModelStatus
         self.highs.setOptionValue("simplex_iteration_limit", int(min(pivots, 2**31 - 1)))

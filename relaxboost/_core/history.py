@@ -11,22 +11,22 @@ MOST_RECORDS = 10_000
 
 
 class History(Generic[R]):
-    """At most 10 000 records, one for each stored round.
+    """The history of a run: at most 10 000 records, one for each stored round.
 
-    When the history is full, every second record is dropped, and from then on half as many rounds
-    are stored. The first and the last round always stay.
+    When the history is full, every second record is dropped, and only half as many of the later
+    rounds are stored. The records of the first and the last round are always kept.
     """
 
     def __init__(self) -> None:
         self._kept: list[R] = []
         self._stride = 1
         self.rounds = 0
-        """The number of records that were added."""
+        """The number of records that were added, including dropped records."""
         self.last: R | None = None
         """The last record that was added."""
 
     def add(self, record: R) -> None:
-        """Add the record of the next round, which may be dropped."""
+        """Add the record of the next round, unless this round is not stored."""
         skipped = self.rounds % self._stride
         self.rounds += 1
         self.last = record
@@ -40,7 +40,7 @@ class History(Generic[R]):
         self._kept.append(record)
 
     def records(self, last: R | None = None) -> tuple[R, ...]:
-        """Return the stored records, the last one replaced by `last` if that is given."""
+        """Return the stored records. If `last` is given, it replaces the last record."""
         if self.last is None:
             return ()
         kept = self._kept[:-1] if self._kept[-1] is self.last else self._kept

@@ -1,9 +1,10 @@
-"""Interval arithmetic on arrays of doubles: enclosures of a formula in which each step is rounded.
+"""Interval arithmetic on arrays of doubles, with ends that are rounded outwards.
 
-Bounds that a formula proves are evaluated in intervals, which replaces error analysis by hand. The
-four operations and the square root are correctly rounded (IEEE 754). NumPy's exp, log, log1p and
-expm1 are assumed to be wrong by at most four units in the last place, which its own tests check;
-the ball arithmetic of certificates does not depend on this assumption.
+Bounds that a formula proves are evaluated in interval arithmetic, which replaces an analysis of
+rounding errors. The four operations and the square root are correctly rounded (IEEE 754). The
+errors of NumPy's exp, log, log1p and expm1 are assumed to be at most four units in the last place,
+which NumPy's own tests check. The ball arithmetic of certificates does not depend on this
+assumption.
 """
 
 from __future__ import annotations
@@ -29,18 +30,19 @@ def _above(x: Any) -> Any:
 
 
 def _product(x: Any, y: Any) -> Any:
-    """Return xy, with 0·∞ = 0."""
+    """Return the product x y of two numbers, with 0·∞ = 0."""
     with np.errstate(invalid="ignore"):
         return np.where((x == 0.0) | (y == 0.0), 0.0, x * y)
 
 
 class Interval:
-    """Numbers known to lie in [lower, upper], elementwise; arrays of one shape, or scalars.
+    """An interval [lower, upper] that contains a number, or an array of such intervals.
 
     Parameters
     ----------
     lower, upper : float or array
-        Doubles; `upper` is `lower` if omitted. A Fraction is enclosed by its two neighbours.
+        The ends, as scalars or as arrays of the same shape. If `upper` is omitted, it is `lower`.
+        For a Fraction, the ends are the doubles below and above it.
     """
 
     __array_ufunc__ = None  # makes array * Interval call __rmul__
@@ -73,7 +75,7 @@ class Interval:
         return enclose(other) + (-self)
 
     def __mul__(self, other: Any) -> Interval:
-        """Multiply. Zero times infinity is zero, since infinite ends are limits of finite ones."""
+        """Return the product. Zero times infinity is zero, because infinite ends are limits."""
         other = enclose(other)
         a, b, c, d = self.lower, self.upper, other.lower, other.upper
         try:
@@ -86,10 +88,10 @@ class Interval:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Interval:
-        """Divide by the non-zero numbers of an interval.
+        """Return the quotients by all non-zero numbers of the divisor.
 
-        If the divisor contains zero, the result is a half line if zero is one of its ends, e.g. [1,
-        2]/[0, 1] = [1, ∞], and the whole line if not.
+        If zero is an end of the divisor, the result is a half line, such as
+        [1, 2]/[0, 1] = [1, ∞]. If zero is in the interior of the divisor, it is the whole line.
         """
         other = enclose(other)
         low, high = other.lower, other.upper
@@ -106,11 +108,11 @@ class Interval:
         return enclose(other) / self
 
     def positive(self) -> Interval:
-        """Return [x]_+ = max(x, 0)."""
+        """Return the interval of the positive parts [x]_+ = max(x, 0)."""
         return Interval(np.maximum(self.lower, 0.0), np.maximum(self.upper, 0.0))
 
     def abs(self) -> Interval:
-        """Return |x|."""
+        """Return the interval of the absolute values |x|."""
         low = np.where(
             (self.lower <= 0.0) & (self.upper >= 0.0),
             0.0,
@@ -119,17 +121,17 @@ class Interval:
         return Interval(low, np.maximum(np.abs(self.lower), np.abs(self.upper)))
 
     def square(self) -> Interval:
-        """Return x², never negative."""
+        """Return the interval of the squares x², whose lower end is at least 0."""
         size = self.abs()
         return size * size
 
     def sqrt(self) -> Interval:
-        """Return the square root of [x]_+."""
+        """Return the interval of the square roots of the positive parts [x]_+."""
         x = self.positive()
         return Interval(np.maximum(_below(np.sqrt(x.lower)), 0.0), _above(np.sqrt(x.upper)))
 
     def exp(self) -> Interval:
-        """Return e^x."""
+        """Return the interval of the exponentials e^x."""
         with np.errstate(over="ignore", under="ignore"):
             low, high = np.exp(self.lower), np.exp(self.upper)
             return Interval(
@@ -138,7 +140,7 @@ class Interval:
             )
 
     def log(self) -> Interval:
-        """Return the natural logarithm of [x]_+; log 0 is −inf."""
+        """Return the interval of the natural logarithms of [x]_+, with log 0 = −inf."""
         x = self.positive()
         with np.errstate(divide="ignore"):
             low, high = np.log(x.lower), np.log(x.upper)
@@ -148,29 +150,35 @@ class Interval:
         )
 
     def expm1(self) -> Interval:
-        """Return e^x − 1."""
+        """Return the interval of e^x − 1."""
         return self._near(np.expm1)
 
     def log1p(self) -> Interval:
-        """Return log(1 + x) for x > −1, and −inf for x <= −1."""
+        """Return the interval of log(1 + x), which is −inf for x <= −1."""
         above = Interval(np.maximum(self.lower, -1.0), np.maximum(self.upper, -1.0))
         return above._near(np.log1p)
 
     def _near(self, function: Any) -> Interval:
-        """Return the enclosure of a non-decreasing NumPy function that is zero at zero."""
+        """Return the interval of the values of a NumPy function.
+
+        The function must be non-decreasing and must be 0 at 0.
+        """
         with np.errstate(over="ignore", divide="ignore"):
             low, high = function(self.lower), function(self.upper)
         off = [_SLOPPY * np.where(np.isfinite(x), np.abs(x), 0.0) for x in (low, high)]
         return Interval(_below(low - off[0]) - _TINIEST, _above(high + off[1]) + _TINIEST)
 
     def softplus(self) -> Interval:
-        """Return log(1 + e^x) without overflow."""
+        """Return the interval of log(1 + e^x), without overflow."""
         low, high = np.logaddexp(0.0, self.lower), np.logaddexp(0.0, self.upper)
         slack = 4.0 * _SLOPPY  # the errors of an exp, a log1p and a sum
         return Interval(np.maximum(low * (1.0 - slack), 0.0), high * (1.0 + slack) + _TINIEST)
 
     def power(self, exponent: Fraction | float) -> Interval:
-        """Return [x]_+ to a power > 0, as exp(exponent · log x) unless it is 1, 2 or 1/2."""
+        """Return the interval of the powers of [x]_+ with an exponent > 0.
+
+        The powers are exp(exponent · log x), except for the exponents 1, 2 and 1/2.
+        """
         if exponent == 1:
             return self.positive()
         if exponent == 2:
@@ -187,7 +195,7 @@ class Interval:
         )
 
     def sum(self) -> Interval:
-        """Return the sum of the elements, an interval with ends rounded once."""
+        """Return the interval of the sum of all elements, whose ends are rounded once."""
         if not (np.isfinite(self.lower).all() and np.isfinite(self.upper).all()):
             return Interval(-np.inf, np.inf) if self.lower.min() < 0 else Interval(0.0, np.inf)
         try:
@@ -197,32 +205,32 @@ class Interval:
         return Interval(_below(low), _above(high))
 
     def max(self) -> Interval:
-        """Return the largest element."""
+        """Return the interval of the largest element."""
         return Interval(self.lower.max(), self.upper.max())
 
     def min(self) -> Interval:
-        """Return the smallest element."""
+        """Return the interval of the smallest element."""
         return Interval(self.lower.min(), self.upper.min())
 
     @property
     def middle(self) -> Any:
-        """The midpoint in doubles."""
+        """The midpoint of the interval in doubles."""
         with np.errstate(over="ignore"):
             return 0.5 * (self.lower + self.upper)
 
     @property
     def down(self) -> float:
-        """The lower end of a scalar; −inf instead of nan."""
+        """The lower end of a scalar interval, with −inf instead of nan."""
         value = float(self.lower)
         return value if not math.isnan(value) else -math.inf
 
     @property
     def up(self) -> float:
-        """The upper end of a scalar; inf instead of nan."""
+        """The upper end of a scalar interval, with inf instead of nan."""
         value = float(self.upper)
         return value if not math.isnan(value) else math.inf
 
 
 def enclose(x: Any) -> Interval:
-    """Return `x` as an interval; doubles and arrays become intervals of width zero."""
+    """Return `x` as an interval. Doubles and arrays become intervals of width zero."""
     return x if isinstance(x, Interval) else Interval(x)

@@ -1,4 +1,4 @@
-"""Lazy imports of libraries that load slowly: the first use of a name loads the library."""
+"""Lazy imports of libraries that load slowly. The first use of a name imports the library."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class _Lazy(ModuleType):
-    """A stand-in for a module that is imported at the first access to one of its attributes."""
+    """A placeholder for a module, which is imported when an attribute is first accessed."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # tools that inspect all names of a module must not load it

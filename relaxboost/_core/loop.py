@@ -1,4 +1,6 @@
-"""The loop of every run: rounds, time, Ctrl-C and callbacks, for games, losses and planning."""
+"""The loop over the rounds of a run, with limits, callbacks and Ctrl-C.
+
+Runs on games, losses and planning tasks use this loop."""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ S = TypeVar("S")
 
 
 class TimeUp(Exception):
-    """Raised within a round that checks the clock; the loop then ends with "time_limit"."""
+    """The error within a round if no time is left. The loop then ends with "time_limit"."""
 
 
 _DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
@@ -26,7 +28,7 @@ _DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
 @contextmanager
 def until(deadline: float) -> Iterator[None]:
-    """Set the deadline, in seconds of `time.perf_counter`, of all solvers within the context."""
+    """Set the deadline of all solvers within the context, in seconds of `time.perf_counter`."""
     token = _DEADLINE.set(min(deadline, _DEADLINE.get()))
     try:
         yield
@@ -35,12 +37,12 @@ def until(deadline: float) -> Iterator[None]:
 
 
 def seconds_left() -> float:
-    """Return the seconds that a solver may take, or inf without a deadline.
+    """Return the number of seconds until the deadline of solvers, or inf without a deadline.
 
     Raises
     ------
     TimeUp
-        If no seconds are left.
+        If the deadline has passed.
     """
     left = _DEADLINE.get() - time.perf_counter()
     if left <= 0.0:
@@ -49,30 +51,30 @@ def seconds_left() -> float:
 
 
 class Clock:
-    """The seconds since the start of a run, and the seconds left.
+    """The clock of a run, which measures the elapsed seconds and the remaining seconds.
 
     Parameters
     ----------
     limit : float, optional
-        Seconds, > 0, from now on.
+        The time limit in seconds from now, which is positive. By default there is no limit.
     spent : float
-        The seconds of the earlier runs that this run continues; they do not count towards `limit`.
+        The seconds of the earlier runs that this run continues. They do not count towards `limit`.
     """
 
     def __init__(self, limit: float | None = None, spent: float = 0.0) -> None:
         now = time.perf_counter()
         self._start = now - spent
         self.deadline = math.inf if limit is None else now + limit
-        """The deadline in seconds of `time.perf_counter`; inf without a limit."""
+        """The deadline in seconds of `time.perf_counter`, or inf without a limit."""
 
     @property
     def seconds(self) -> float:
-        """The seconds so far, including those of earlier runs."""
+        """The elapsed seconds, including the seconds of earlier runs."""
         return time.perf_counter() - self._start
 
     @property
     def left(self) -> float:
-        """The seconds left, at least 0; inf without a limit."""
+        """The remaining seconds, which are at least 0, or inf without a limit."""
         return max(0.0, self.deadline - time.perf_counter())
 
     def check(self) -> None:
@@ -88,18 +90,18 @@ class Limits:
     Parameters
     ----------
     max_rounds : int, optional
-        At least 1.
+        The largest number of rounds, at least 1.
     time_limit : float, optional
-        Seconds from the start of the run, > 0. The limit is checked after each round, and within
-        rounds that may take long.
+        The largest duration of the run in seconds, which is positive. The limit is checked after
+        each round, and within rounds that may take long.
     callback : callable, optional
-        Called with the state of each round, including the last. The run ends if it returns a true
-        value.
+        A function that is called with the state of each round, including the last round. The run
+        ends if the function returns a true value.
 
     Raises
     ------
     InputError
-        For limits that are not positive, or a callback that cannot be called.
+        If a limit is not positive, or if the callback cannot be called.
     """
 
     max_rounds: int | None = None
@@ -118,7 +120,7 @@ class Limits:
 
     @property
     def bounded(self) -> bool:
-        """Whether a run ends even if it never reaches its goal."""
+        """Whether a run ends after some time or some rounds, even without reaching its goal."""
         return self.max_rounds is not None or self.time_limit is not None
 
 
@@ -131,18 +133,20 @@ def run(
     first: int = 1,
     empty: bool = False,
 ) -> str:
-    """Run rounds until the goal, a limit, the callback or Ctrl-C; return which.
+    """Run rounds until the goal, a limit, the callback or Ctrl-C, and return the reason to stop.
 
     Parameters
     ----------
     states : iterable
-        The states of the rounds, one each. The end of the iterable ends the run.
+        An iterable with a state for each round. The end of the iterable ends the run.
     keep : callable
-        A function that takes a state, stores its results, and returns the reason to stop, or "". It
-        should store all results in one assignment, so that Ctrl-C leaves no half-stored results.
+        A function that takes a state, stores its results, and returns the reason to stop, or "" to
+        continue. The function should store all results in one assignment, so that Ctrl-C cannot
+        leave incomplete results.
     limits : Limits
+        The limits of the run.
     clock : Clock
-        Started with ``limits.time_limit``.
+        The clock of the run, which was started with ``limits.time_limit``.
     first : int
         The number of the first round.
     empty : bool
@@ -152,8 +156,8 @@ def run(
     Returns
     -------
     str
-        The reason that `keep` returned, "callback", "max_rounds", "time_limit", "interrupted", or
-        "" if the states ended.
+        The reason to stop: the reason that `keep` returned, "callback", "max_rounds", "time_limit"
+        or "interrupted". The result is "" if `states` has ended.
     """
     kept = empty
     try:

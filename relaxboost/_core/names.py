@@ -1,4 +1,4 @@
-"""Unknown names in messages, and users' names as text that is safe to print."""
+"""Messages about unknown names, and users' names as text that is safe to print."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _JOINERS = "\u200c\u200d"
 
 
 def printable(text: str) -> str:
-    r"""Return text in which no character controls a terminal; \x1b stands for the escape character.
+    r"""Return text in which control characters are escaped, such as \x1b for the escape character.
 
-    The names of columns and files come from other people. They may hold sequences that change the
-    colour, the title or the clipboard of a terminal, or the direction of text.
+    Names of columns and files may be from untrusted files. They may contain control sequences that
+    change the colour, the title or the clipboard of a terminal, or the direction of text.
     """
     if text.isprintable():
         return text
@@ -32,9 +32,10 @@ def _is_harmless(c: str) -> bool:
 
 
 def did_you_mean(name: str, known: Iterable[str], alike: float = 0.4) -> str:
-    """Return the end of a message: the known names that are most similar to an unknown one.
+    """Return the end of a message that suggests the known names most similar to an unknown name.
 
-    Names of claims and games are codes: T9 and ss09-t9 are less than 0.6 similar to SS09-T9.
+    The threshold `alike` is low because names of claims and games are codes: T9 and ss09-t9 have a
+    similarity to SS09-T9 of less than 0.6.
     """
     names = list(known)
     # A name that differs only in capitals is surely the intended one.
@@ -44,14 +45,14 @@ def did_you_mean(name: str, known: Iterable[str], alike: float = 0.4) -> str:
 
 
 def known_names(name: object, known: Iterable[str], otherwise: str = "choose one of") -> str:
-    """Return the remedy for an unknown name: similar names if there are any, else all names."""
+    """Return the remedy for an unknown name: similar names, or all names if none is similar."""
     names = list(known)
     near = did_you_mean(name, names, 0.6) if isinstance(name, str) else ""
     return near or f"; {otherwise} {', '.join(names)}"
 
 
 def moved(name: str, folder: str) -> AttributeError:
-    """Return the error for a name of an earlier version that is now outside of the package."""
+    """Return the error for a name of an earlier version that is no longer in the package."""
     return AttributeError(
         f"{name} is now the folder {folder} of the source repository, which the installed package "
         "does not contain; copy from there the files that you need"
@@ -59,7 +60,10 @@ def moved(name: str, folder: str) -> AttributeError:
 
 
 def unknown(name: str, known: list[str]) -> AttributeError:
-    """Return an error that names the rooms that have a name, or names that are similar."""
+    """Return the error for an unknown attribute of the package.
+
+    The message suggests subpackages that have the name, or similar names.
+    """
     if name == "reproductions":
         return moved("relaxboost.reproductions", "benchmarks/reproductions")
     root = Path(__file__).parent.parent
@@ -69,9 +73,9 @@ def unknown(name: str, known: list[str]) -> AttributeError:
 
 
 def _lists(folder: Path, name: str) -> bool:
-    """Return whether a folder lists a name, or imports all names of a file that lists it.
+    """Return whether a subpackage exports a name, according to its ``__init__`` files.
 
-    The files are read as text, because importing the rooms takes seconds.
+    The files are read as text, because an import of the subpackages takes seconds.
     """
     files = [folder / f"__init__.{end}" for end in ("pyi", "py")]
     text = next((file.read_text(encoding="utf-8") for file in files if file.exists()), "")

@@ -1,4 +1,4 @@
-"""Parameters of users: int, float or Fraction, converted to an exact rational."""
+"""Conversion of users' parameters (int, float or Fraction) to exact rationals, with checks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from relaxboost._core.errors import InputError
 
 
 def exact(owner: str, name: str, value: object) -> Fraction:
-    """Return `value` as a rational of exactly the same value.
+    """Return `value` as an exact rational.
 
     Raises
     ------
@@ -29,8 +29,8 @@ def exact(owner: str, name: str, value: object) -> Fraction:
 def is_given(value: object, kind: type | UnionType) -> bool:
     """Return whether an argument of a public function has the type of its annotation.
 
-    Python does not enforce annotations, and a type checker trusts them: after `isinstance` it takes
-    the code for other types as unreachable.
+    This function replaces `isinstance`. After a call of `isinstance`, a type checker would regard
+    the code for other types as unreachable, because it trusts the annotation.
     """
     return isinstance(value, kind)
 
@@ -43,7 +43,7 @@ def positive_size(
     Raises
     ------
     InputError
-        If it is not a number in this range, with which doubles can work.
+        If `value` is not a number in this range. Computations in doubles fail for other sizes.
     """
     size = exact(owner, name, value)
     if size <= 0:
@@ -51,14 +51,14 @@ def positive_size(
     if not least <= size <= Fraction(1e100):
         log = math.log10(size.numerator) - math.log10(size.denominator)
         raise InputError(
-            f"{owner} needs {float(least):g} <= {name} <= 1e100, got about 1e{log:.0f}: beyond, "
-            "doubles run out; rescale f and the game"
+            f"{owner} needs {float(least):g} <= {name} <= 1e100, got about 1e{log:.0f}; "
+            "rescale f and the game"
         )
     return size
 
 
 def spell(q: Fraction) -> str:
-    """Return the shortest Python expression whose value is exactly `q`."""
+    """Return a short Python expression whose value is exactly `q`."""
     if q.denominator == 1:
         return str(q.numerator)
     try:
@@ -68,7 +68,7 @@ def spell(q: Fraction) -> str:
 
 
 def _double(value: Real) -> float:
-    """Return a number as a double; ±inf if an integer or a fraction is too large."""
+    """Return a number as a double, which is ±inf if an integer or a fraction is too large."""
     try:
         return float(value)
     except OverflowError:
@@ -76,28 +76,28 @@ def _double(value: Real) -> float:
 
 
 def positive(name: str, value: Any) -> float:
-    """Return `value` as a float > 0, or raise an InputError."""
+    """Return `value` as a positive float. Raise InputError if it is not positive and finite."""
     if not isinstance(value, bool) and isinstance(value, Real) and 0.0 < _double(value) < math.inf:
         return float(value)
-    raise InputError(f"{name} must be a positive number, got {value!r}; give one")
+    raise InputError(f"{name} must be a positive number, got {value!r}")
 
 
 def count(name: str, value: Any) -> int:
-    """Return `value` as an int >= 1, or raise an InputError."""
+    """Return `value` as an int. Raise InputError if it is not a whole number >= 1."""
     if not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= 1:
         return int(value)
-    raise InputError(f"{name} must be a whole number >= 1, got {value!r}; give one")
+    raise InputError(f"{name} must be a whole number >= 1, got {value!r}")
 
 
 def share(name: str, value: Any) -> float:
-    """Return `value` as a float strictly between 0 and 1, or raise an InputError."""
+    """Return `value` as a float. Raise InputError if it is not strictly between 0 and 1."""
     if not isinstance(value, bool) and isinstance(value, Real) and 0.0 < _double(value) < 1.0:
         return float(value)
     raise InputError(f"{name} must lie strictly between 0 and 1, got {value!r}")
 
 
 def natural(name: str, value: Any) -> int:
-    """Return `value` as an int >= 0, or raise an InputError."""
+    """Return `value` as an int. Raise InputError if it is not a whole number >= 0."""
     if not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= 0:
         return int(value)
-    raise InputError(f"{name} must be a whole number >= 0, got {value!r}; give one")
+    raise InputError(f"{name} must be a whole number >= 0, got {value!r}")

@@ -1,4 +1,4 @@
-"""Progress bars on a terminal: for a known number of items, or for a gap that closes."""
+"""Progress bars on a terminal, for a number of items or for the gap of a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 _PAUSE = 0.1
-"""The seconds between two updates for a gap, which changes in every round."""
+"""The seconds between two updates of the bar for a gap, which changes in every round."""
 
 quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 """Whether all progress bars are switched off."""
@@ -25,13 +25,16 @@ def _shown(wanted: bool) -> bool:
 
 
 class Bar:
-    """A progress bar with the number and name of finished items; this base class shows nothing."""
+    """The base class of progress bars, which shows nothing.
+
+    A bar shows the number of finished items and the name of the current item.
+    """
 
     def __call__(self, done: int, total: int | None, name: str) -> None:
         """Show that `done` of `total` items are finished, with the name of the current item."""
 
     def aside(self) -> AbstractContextManager[None]:
-        """Hide the bar within the context, for lines on standard output."""
+        """Hide the bar within the context, while lines are printed on standard output."""
         return nullcontext()
 
 
@@ -42,12 +45,12 @@ class _TerminalBar(Bar):
         self._progress, self._task = progress, progress.add_task("", total=None)
 
     def __call__(self, done: int, total: int | None, name: str) -> None:
-        """Update the bar."""
+        """Update the bar to `done` of `total` items, with the name of the current item."""
         self._progress.update(self._task, completed=done, total=total, description=name)
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Remove the bar while the context is open."""
+        """Hide the bar within the context."""
         self._progress.stop()
         yield
         self._progress.start()
@@ -71,7 +74,10 @@ def _on_terminal(label: str, counted: bool) -> Iterator[Progress]:
 
 @contextmanager
 def bar(label: str, wanted: bool = True) -> Iterator[Bar]:
-    """Return a progress bar on a terminal (standard error); it shows nothing elsewhere."""
+    """Return a progress bar on standard error.
+
+    The bar shows nothing if standard error is not a terminal, or if `wanted` is False.
+    """
     if not _shown(wanted):
         yield Bar()
         return
@@ -81,10 +87,10 @@ def bar(label: str, wanted: bool = True) -> Iterator[Bar]:
 
 @contextmanager
 def closing(label: str, tol: float, wanted: bool = True) -> Iterator[Callable[[float, int], None]]:
-    """Return a function of (gap, round) that shows on a terminal how far the gap has closed.
+    """Return a function of (gap, round) that shows a progress bar for the gap of a run.
 
-    A gap falls by factors, so the bar shows the share of the digits between 1 and `tol` that are
-    reached. It shows nothing if standard error is no terminal, or if `wanted` is false.
+    The bar shows which share of the decades between a gap of 1 and a gap of `tol` is reached. It
+    shows nothing if standard error is not a terminal, or if `wanted` is False.
     """
     if not _shown(wanted):
         yield lambda gap, round: None

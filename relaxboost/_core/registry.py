@@ -1,4 +1,4 @@
-"""Registries of classes by name, so that no list of classes is maintained by hand."""
+"""Registries of classes by name, to which each class adds itself."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ T = TypeVar("T")
 class Registry(dict[str, type[T]], Generic[T]):
     """The named classes of one kind, in the order of their definition.
 
-    A base class adds every subclass from ``__init_subclass__``. Only a class with its own class
-    attribute `name` is added.
+    The method ``__init_subclass__`` of a base class adds every subclass. Only classes that define
+    the class attribute `name` themselves are added.
 
     Parameters
     ----------
@@ -26,12 +26,12 @@ class Registry(dict[str, type[T]], Generic[T]):
         self.what = what
 
     def add(self, kind: type[T]) -> None:
-        """Add a class. It replaces an earlier class with the same module and qualified name.
+        """Add a class, which replaces an earlier class with the same module and qualified name.
 
         Raises
         ------
         InputError
-            If another class has its name.
+            If another class has the same attribute `name`.
         """
         name = vars(kind).get("name", "")
         if not name:
@@ -39,7 +39,7 @@ class Registry(dict[str, type[T]], Generic[T]):
         there = self.get(name, kind)
         if (there.__module__, there.__qualname__) != (kind.__module__, kind.__qualname__):
             raise InputError(
-                f"{self.what} {name!r} is {there.__module__}.{there.__qualname__} already; give "
-                f"{kind.__qualname__} another name"
+                f"{self.what} {name!r} is the name of {there.__module__}.{there.__qualname__} "
+                f"already; give {kind.__qualname__} another name"
             )
         self[name] = kind

@@ -1,4 +1,4 @@
-"""A safeguarded Newton iteration for the scalar equations that normalise a distribution."""
+"""Root finders for scalar equations, such as the equation that normalises a distribution."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ def decreasing_root(
     lower: float = -math.inf,
     upper: float = math.inf,
 ) -> float:
-    """Return x with |h(x)| <= tolerance for a decreasing h, or as near to it as doubles allow.
+    """Return an x with |h(x)| <= tolerance for a decreasing function h.
 
-    A Newton step is used if it stays within the interval known to contain the root. Otherwise the
-    interval is halved. While one side is unbounded, the step goes `reach` towards it, doubled each
-    time.
+    If no double satisfies this, the function returns a double next to the root. The iteration takes
+    a Newton step if the step stays within the bracket of the root. Otherwise it halves the bracket.
+    If the bracket is unbounded on one side, the iteration takes a step of length `reach` towards
+    this side, and doubles the length for the next step.
 
     Parameters
     ----------
     function : callable
-        A function from x to (h(x), h'(x)). h decreases. h' may be zero or not finite if it is
-        unknown.
+        A function that returns (h(x), h'(x)) at x for a decreasing h. If the derivative is unknown,
+        it may be zero or not finite.
     start, reach : float
-        The first x, and the first step length towards an unbounded side.
+        The first x, and the length of the first step towards an unbounded side.
     tolerance : float
-        The value of |h| at which the iteration stops, >= 0.
+        The value of |h| at which the iteration stops, which is at least 0.
     lower, upper : float
-        Known bounds of the root: h(lower) >= 0 >= h(upper).
+        The known bounds on the root, with h(lower) >= 0 >= h(upper).
     """
     x = min(max(start, lower), upper)
     last, slow = math.inf, 0
@@ -63,10 +64,10 @@ def decreasing_root(
 
 
 def falling_root(function: Callable[[float], float], tolerance: float) -> float:
-    """Return x in [0, 1] with |h(x)| <= tolerance for a decreasing h.
+    """Return an x in [0, 1] with |h(x)| <= tolerance for a decreasing function h.
 
-    x is the last point at which h was called. If h has no root, it is an end of [0, 1]. The method
-    is regula falsi with the Illinois rule.
+    The last call of h is at the returned x. If h has no root in [0, 1], x is an end of this
+    interval. The method is regula falsi with the Illinois rule.
     """
     low, high = 0.0, 1.0
     at_low, at_high = function(low), function(high)

@@ -1,6 +1,6 @@
-"""Directed rounding: the facts about floating point on which every bound of the package rests.
+"""Directed rounding, on which all proved bounds of the package depend.
 
-All bounds hold for IEEE double precision with rounding to nearest, for sums taken in any order and
+All bounds are valid for IEEE double precision with rounding to nearest, for sums in any order, and
 with or without fused multiply-add (Higham 2002, Sec. 3.1).
 """
 
@@ -18,17 +18,17 @@ from relaxboost._core.compiled import njit
 _EXACT = Context(prec=400)  # for doubles of usual size; not the caller's context
 
 UNIT = 2.0**-53
-"""Unit roundoff of double precision."""
+"""The unit roundoff of double precision."""
 _HUGE = 13
-"""The magnitude, in binary digits, up to which values go to a solver unscaled."""
+"""The largest number of binary digits of values that go to a solver without scaling."""
 _MANY = 100
-"""The number of terms from which a compiled kernel sums faster."""
+"""The smallest number of terms for which a compiled kernel is faster than `math.fsum`."""
 
 
 def price(size: float) -> float:
-    """Return the divisor for values of magnitude `size` in a solver: 1, except for huge values.
+    """Return the divisor that scales values of magnitude `size` for a solver.
 
-    It is a power of two, so division is exact.
+    The divisor is 1, except for huge values. It is a power of two, so the division is exact.
     """
     return 2.0 ** max(math.frexp(size)[1] - _HUGE, 0) if math.isfinite(size) else 1.0
 
@@ -44,7 +44,7 @@ def down(x: float) -> float:
 
 
 def roundoff(n: int) -> float:
-    """Return an upper bound of n·u / (1 − n·u), Higham's γ_n.
+    """Return an upper bound on Higham's γ_n = n·u / (1 − n·u), where u is the unit roundoff.
 
     If each term of a sum of products undergoes at most `n` roundings, the error of the sum is at
     most γ_n times the sum of the absolute values of its terms.
@@ -56,7 +56,7 @@ def roundoff(n: int) -> float:
 
 
 def float_up(q: Fraction) -> float:
-    """Return the smallest double not below the rational `q`."""
+    """Return the rational `q` as a double, rounded upwards."""
     x = _nearest(q)
     if math.isinf(x):
         return x if x > 0.0 else up(x)
@@ -64,7 +64,7 @@ def float_up(q: Fraction) -> float:
 
 
 def float_down(q: Fraction) -> float:
-    """Return the largest double not above the rational `q`."""
+    """Return the rational `q` as a double, rounded downwards."""
     x = _nearest(q)
     if math.isinf(x):
         return x if x < 0.0 else down(x)
@@ -72,7 +72,7 @@ def float_down(q: Fraction) -> float:
 
 
 def _nearest(q: Fraction) -> float:
-    """Return float(q), or an infinity if q is beyond the range of doubles."""
+    """Return the double nearest to q, or ±inf if q is outside the range of doubles."""
     try:
         return float(q)
     except OverflowError:
@@ -82,7 +82,7 @@ def _nearest(q: Fraction) -> float:
 def sum_bounds(x: NDArray[np.float64]) -> tuple[float, float]:
     """Return doubles (below, above) that enclose the exact sum of `x`.
 
-    They are at most two units in the last place apart, whatever the length of `x`.
+    The two doubles differ by at most two units in the last place, for `x` of any length.
     """
     s = rounded_sum(x)
     return down(s), up(s)
@@ -102,12 +102,13 @@ def _sum_twice(x: NDArray[np.float64]) -> tuple[float, float, float]:
 
 
 def rounded_sum(x: NDArray[np.float64]) -> float:
-    """Return a double whose two neighbours enclose the exact sum of `x`.
+    """Return a double whose two neighbouring doubles enclose the exact sum of `x`.
 
-    `math.fsum` returns the nearest double, but takes forty times as long for many numbers. The
-    rounding error of each addition of doubles is known exactly; the error of their sum is at most
-    γ_n² Σ|x| (Ogita, Rump & Oishi 2005, Sec. 4). If this is below 2^-55 of the result, it is at
-    most half of the distance to a neighbour, and so is the last rounding error.
+    `math.fsum` returns the nearest double, but it takes forty times as long for many numbers. The
+    rounding error of each addition of doubles is known exactly. The error of the sum of these
+    errors is at most γ_n² Σ|x| (Ogita, Rump & Oishi 2005, Sec. 4). If this bound is below 2^-55 of
+    the result, it is at most half of the distance to a neighbouring double. The last rounding error
+    is also at most half of this distance.
     """
     if x.size >= _MANY:
         result, lost, size = _sum_twice(np.ascontiguousarray(x, dtype=np.float64))
@@ -118,11 +119,11 @@ def rounded_sum(x: NDArray[np.float64]) -> float:
 
 
 def norm_above(x: NDArray[np.float64]) -> float:
-    """Return an upper bound on the Euclidean norm of `x`, a few units in the last place above it.
+    """Return an upper bound on the Euclidean norm of `x`.
 
-    The entries are scaled by a power of two, which is exact. So no square overflows, and
-    underflowing squares are below 2^-1072 of the largest. The factor covers them and the rounding
-    of the squares.
+    The bound exceeds the norm by a few units in the last place. The entries are scaled by a power
+    of two, which is exact. So no square overflows, and underflowing squares are below 2^-1072 of
+    the largest square. A factor above 1 covers these squares and the rounding of all squares.
     """
     largest = float(np.abs(x).max(initial=0.0))
     if largest == 0.0:
@@ -134,7 +135,7 @@ def norm_above(x: NDArray[np.float64]) -> float:
 
 
 def show_bracket(lower: float, upper: float) -> tuple[str, str]:
-    """Return a bracket as decimals, the lower rounded down and the upper up, so it stays valid.
+    """Return a bracket as two decimal numbers, which are rounded outwards so that it stays valid.
 
     The number of decimals, from 4 to 12, depends on the width of the bracket.
     """

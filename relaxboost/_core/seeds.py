@@ -1,4 +1,4 @@
-"""Random numbers by the argument `rng`, as SPEC 7 of Scientific Python proposes."""
+"""The argument `rng` for random numbers, as proposed by SPEC 7 of Scientific Python."""
 
 from __future__ import annotations
 
@@ -15,17 +15,20 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 Rng = int | np.random.Generator | None
-"""A seed >= 0, a generator that is used and advanced, or None for a new seed at each call."""
+"""The type of the argument `rng`: a seed >= 0, a generator, or None for a new seed in each call.
+
+A generator is used and advanced.
+"""
 
 
 def accepts_seed(function: Callable[P, T]) -> Callable[P, T]:
-    """Return a function with the argument `rng` that also accepts it as `seed=`."""
+    """Return a version of a function with the argument `rng` that also accepts `seed=`."""
 
     @wraps(function)
     def call(*given: P.args, **named: P.kwargs) -> T:
         if "seed" in named:
             if "rng" in named:
-                raise InputError("rng and seed are two names of one argument; give rng only")
+                raise InputError("rng and seed are two names of the same argument; give only rng")
             seed = named.pop("seed")
             # The message about a wrong seed has the name that the user typed.
             named["rng"] = natural("seed", seed) if _is_seed(seed) else seed
@@ -39,10 +42,13 @@ def _is_seed(rng: object) -> bool:
 
 
 def generator(rng: Rng) -> np.random.Generator:
-    """Return a generator itself, or a new one with the given seed."""
+    """Return `rng` itself if it is a generator, or else a new generator with this seed."""
     return np.random.default_rng(natural("rng", rng) if _is_seed(rng) else rng)
 
 
 def seed_of(rng: Rng) -> int:
-    """Return a seed itself, or draw one from a generator, for work that uses it several times."""
+    """Return `rng` itself if it is a seed, or else a seed drawn from a generator.
+
+    The caller can then use the same seed several times.
+    """
     return natural("rng", rng) if _is_seed(rng) else int(generator(rng).integers(2**63))

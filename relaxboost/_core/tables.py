@@ -1,4 +1,4 @@
-"""CSV files as tables of pandas: the index of a table is the line of each row."""
+"""CSV files as pandas tables, in which the index of a row is its line in the file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from relaxboost._core.files import check_input
 from relaxboost._core.names import did_you_mean
 
 FILE = "file"
-"""The key in the `attrs` of a table for the path of its file. The index then holds lines."""
+"""The key in the `attrs` of a table for the path of its file.
+
+If a table has this key, its index contains line numbers.
+"""
 # The first bytes of other formats, and the remedy for each.
 _OTHERS = {
     b"PK\x03\x04": "a zip archive or a workbook; unpack it, or export the sheet as CSV",
@@ -30,14 +33,14 @@ _OTHERS = {
     b"[": "JSON; write it as CSV",
 }
 MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "<NA>", "null", "NULL", "None"]
-"""Words that stand for a missing value in a column of numbers."""
+"""The words that mean a missing value in a column of numbers."""
 
 UNREPEATED = "hardly a word of {} comes twice, and sets of such words fit any labels; {}"
-"""A note about columns for which `hardly_repeats` is true, with the remedy."""
+"""The warning about columns for which `hardly_repeats` is true, with a remedy."""
 
 
 def hardly_repeats(column: Any) -> bool:
-    """Return whether most words of a column are different, as in ids, names, dates and prices."""
+    """Return whether most words of a column are distinct, as in a column of ids, names or dates."""
     # With at most 10 examples half of the words may be different by chance.
     return bool(2 * column.nunique() > max(column.count(), 10))
 
@@ -48,29 +51,29 @@ def read_csv(
     texts: Sequence[str] = (),
     label: str | None = None,
 ) -> Any:
-    """Return a CSV file as a table whose index is the line of each row.
+    """Return a CSV file as a table in which the index of a row is its line in the file.
 
-    A column has numbers if all its entries are numbers and it is not one of `texts`. Blank entries
-    are missing, and blank rows are left out. A first column without a name, as pandas writes its
-    index, is left out.
+    A column is read as numbers if all its entries are numbers and it is not one of `texts`. Blank
+    entries are missing values, and blank rows are ignored. A first column without a name is
+    ignored, because pandas writes the index of a table as such a column.
 
     Parameters
     ----------
     path : path
-        A file of text in UTF-8, gzipped or not.
+        A text file in UTF-8, which may be gzipped.
     sep : str
         The character that separates columns, or ``\\t``.
     texts : sequence of str
-        Columns whose entries stay text.
+        The columns whose entries are read as text.
     label : str, optional
-        The column of labels. If given, the words of `MISSING` are missing values in all other
-        columns, and True and False are numbers.
+        The column of labels. If it is given, the words in `MISSING` are missing values in all other
+        columns, and True and False are read as numbers.
 
     Raises
     ------
     InputError
-        If the file does not exist, is not text or not a CSV (with the line), if two columns have
-        the same name, or if a row is longer than the header.
+        If the file does not exist, if it is not a CSV file in UTF-8, if two columns have the same
+        name, or if a row is longer than the header. The message contains the line.
     """
     path = Path(path)
     with opened(path) as file:
@@ -89,7 +92,7 @@ def read_csv(
         table[name] = _stripped(table[name], name in texts)
     table = _without_blank_rows(table.drop(columns=[""], errors="ignore"))
     if table.empty:
-        raise InputError(f"{path} has a header and no rows; add them")
+        raise InputError(f"{path} has a header and no rows; add rows")
     table.attrs[FILE] = str(path)
     return table
 
@@ -97,7 +100,7 @@ def read_csv(
 def _parsed(
     path: Path, file: Any, sep: str, header: tuple[list[str], int], options: dict[str, Any]
 ) -> Any:
-    """Return the rows below the header, blank ones too, so that lines can be counted."""
+    """Return the rows below the header, including blank rows, so that lines can be counted."""
     import pandas as pd
 
     names, first = header
@@ -125,7 +128,11 @@ def _parsed(
 
 
 def _without_blank_rows(table: Any) -> Any:
-    """Return a table without blank rows, for which pandas made integers floating-point numbers."""
+    """Return a table without its blank rows.
+
+    Because of blank rows, pandas reads integers as floating-point numbers. They become integers
+    again.
+    """
     kept = table.dropna(how="all")
     if len(kept) == len(table):
         return kept
@@ -135,7 +142,10 @@ def _without_blank_rows(table: Any) -> Any:
 
 
 def read_header(path: Path, sep: str = ",") -> list[str]:
-    """Return the names of the columns of a CSV file, all different, or of a Parquet file."""
+    """Return the names of the columns of a CSV or Parquet file.
+
+    The names of the columns of a CSV file must be distinct.
+    """
     if not is_parquet(check_input(path)):
         with opened(path) as file:
             return _header(path, file, sep)[0]
@@ -143,7 +153,7 @@ def read_header(path: Path, sep: str = ",") -> list[str]:
         from pyarrow import ArrowException
         from pyarrow.parquet import read_schema
     except ImportError:
-        raise missing("Parquet is read by pyarrow", "dask", "pyarrow") from None
+        raise missing("Parquet files need pyarrow", "dask", "pyarrow") from None
     try:
         return list(map(str, read_schema(path).names))
     except (ArrowException, OSError) as error:
@@ -151,7 +161,7 @@ def read_header(path: Path, sep: str = ",") -> list[str]:
 
 
 def next_header(name: str, file: Any, sep: str = ",") -> list[str]:
-    """Return the names of columns like `read_header`, and leave the open file at the rows."""
+    """Return the names of the columns of an open CSV file, and move to its first row."""
     lines = (line.decode("utf-8-sig") for line in iter(file.readline, b""))
     try:
         return _header(name, lines, sep)[0]
@@ -160,14 +170,17 @@ def next_header(name: str, file: Any, sep: str = ",") -> list[str]:
 
 
 def is_parquet(path: Path) -> bool:
-    """Return whether the first bytes or the name of a file say that it is Parquet."""
+    """Return whether a file is a Parquet file, according to its first bytes or its name."""
     with path.open("rb") as file:
         return file.read(4) == b"PAR1" or path.suffix.lower() in (".parquet", ".pq")
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[io.TextIOWrapper]:
-    """Open a file as text, or raise InputError with the first line that is not text."""
+    """Open a file as text within the context.
+
+    If the file is not text in UTF-8, InputError is raised with the first wrong line.
+    """
     try:
         with check_input(path).open("rb") as raw:
             begin = raw.read(6)
@@ -190,18 +203,24 @@ def opened(path: Path) -> Iterator[io.TextIOWrapper]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the names of columns for a message, with a remedy if they look like a row."""
+    """Return the names of columns for a message.
+
+    If the names look like the numbers of a row, the text suggests adding a header.
+    """
     return few(names, 12) + _headless(names)
 
 
 def no_column(table: object, name: str, known: Sequence[Any]) -> InputError:
-    """Return the error for a table without a column: similar names, or the names it has."""
+    """Return the error for a column that is not in a table.
+
+    The message suggests similar names, or lists the columns of the table.
+    """
     near = did_you_mean(name, map(str, known), 0.6) or f"; it has {listed(known)}"
     return InputError(f"{table} has no column {name!r}{near}")
 
 
 def check_columns(table: object, option: str, columns: Sequence[str], known: Sequence[str]) -> None:
-    """Raise InputError if an option names a column that is not among the columns of a table."""
+    """Raise InputError if an option contains the name of a column that is not in a table."""
     for column in columns:
         if column not in known:
             near = did_you_mean(column, known, 0.6)
@@ -217,17 +236,17 @@ def _headless(names: Sequence[str]) -> str:
 def _separator(sep: str) -> str:
     character = sep.replace("\\t", "\t")
     if len(character.encode()) != 1 or character in '"\r\n':
-        raise InputError(f"sep must be one character, or \\t for a tab, got {sep!r}; give one")
+        raise InputError(f"sep must be one character, or \\t for a tab, got {sep!r}")
     return character
 
 
 def _header(path: Path | str, file: Any, sep: str) -> tuple[list[str], int]:
-    """Return the names of columns, and the last line of the header."""
+    """Return the names of the columns of a CSV file, and the number of the header's last line."""
     rows = csv.reader(file, skipinitialspace=True, delimiter=_separator(sep))
     try:
         names = [name.strip() for name in next((row for row in rows if any(row)), [])]
     except csv.Error as error:
-        raise InputError(f"{path}, line {rows.line_num}: {error}; is a quote not closed?") from None
+        raise InputError(f"{path}, line {rows.line_num}: {error}; close open quotes") from None
     if not names:
         raise InputError(f"{path} is empty; give a file with the names of columns, and rows")
     _check_names(path, names)
@@ -260,7 +279,10 @@ def _too_long(path: Path, line: int, sep: str) -> InputError:
 
 
 def _refused(path: Path, first: int, sep: str, said: str) -> InputError:
-    """Return the error for a message of pandas, which counts rows from the one below the header."""
+    """Return the error for an error message of pandas.
+
+    pandas counts rows from the first row below the header, and this error contains the line.
+    """
     if found := re.search(r"in line (\d+), saw", said):
         return _too_long(path, first + int(found[1]), sep)
     if found := re.search(r"EOF inside string starting at row (\d+)", said):
@@ -273,7 +295,10 @@ def _breaks(entry: Any) -> int:
 
 
 def _stripped(column: Any, text: bool) -> Any:
-    """Strip the entries of a column, and make them numbers if all of them are."""
+    """Return a column without spaces around its entries.
+
+    If all entries are numbers and `text` is False, they are converted to numbers.
+    """
     import pandas as pd
 
     entries = [str(entry).strip() or None if entry == entry else None for entry in column]

@@ -1,4 +1,4 @@
-"""A game (A, f) over a domain, its solution as a bracket, and the evaluation of points."""
+"""Games (A, f) over a domain of the weights, their solutions, and the evaluation of points."""
 
 from relaxboost.game import bounds, domains
 from relaxboost.game.comparison import Bracketed, Comparison, compare

@@ -1,4 +1,4 @@
-"""Comparison of brackets of the same game: whether brackets, or numbers, can all be true."""
+"""Comparison of brackets of the same game, to see whether all of them can be true."""
 
 from __future__ import annotations
 
@@ -20,25 +20,28 @@ class Bracketed:
     lower: Any
     upper: Any
     game_digest: str
-    """The digest of the game, `Game.digest`; empty for a number, which belongs to no game."""
+    """The digest of the game, `Game.digest`. It is empty for a number, which belongs to no game."""
     label: str
-    """The source of the bracket in a word or two, for messages."""
+    """The name of the source of the bracket, such as the name of a method, for messages."""
     verb: ClassVar[str] = "proves"
-    """The relation of the source to its bounds, a verb in the message of `compare`."""
+    """The verb between the source and its bounds in the message of `compare`."""
 
     @property
     def learner(self) -> object | None:
-        """The matrix of a weak learner, whose columns the digest does not cover; else None."""
+        """The matrix of a weak learner whose columns are not part of the digest, or else None."""
         return None
 
     @property
     def doubt(self) -> float:
-        """The largest error of the bounds; 0 if they are proved."""
+        """The largest possible error of the bounds, which is 0 if they are proved."""
         return 0.0
 
 
 class _Given(Bracketed):
-    """A number. A double stands for all real numbers that round to it."""
+    """A number that is given as the value of a game.
+
+    The bracket of a double contains all real numbers that round to this double.
+    """
 
     game_digest = ""
     verb: ClassVar[str] = "says"
@@ -58,13 +61,13 @@ class _Given(Bracketed):
 
 @dataclass(frozen=True)
 class Comparison:
-    """The result of `compare`, which is true if the brackets can all be true."""
+    """The result of `compare`, whose truth value is True if all brackets can be true together."""
 
     agree: bool
     lower: float
-    """The largest lower bound."""
+    """The largest lower bound of all brackets."""
     upper: float
-    """The smallest upper bound."""
+    """The smallest upper bound of all brackets."""
     text: str
 
     def __bool__(self) -> bool:
@@ -75,25 +78,27 @@ class Comparison:
 
 
 def compare(*brackets: Bracketed | float | Fraction) -> Comparison:
-    """Compare brackets of the same game: valid brackets always overlap.
+    """Compare brackets of the same game. Valid brackets always overlap.
 
     Parameters
     ----------
     *brackets : Solution, CertifiedGame, int, float or Fraction
-        Two or more, of games with the same digest. A number is a claim to the optimum itself;
-        a float is as good as the doubles are.
+        Two or more brackets of games with the same digest. A number is a claim about the exact
+        optimum. A float claims only that the optimum rounds to this float.
 
     Returns
     -------
     Comparison
-        `agree` if the largest lower bound is not above the smallest upper bound, the two, and a
-        sentence that names the methods. Certified brackets must overlap exactly; those of a
-        relaxation whose level is numerical may miss each other by 1e-7.
+        The largest lower bound, the smallest upper bound, and a sentence that names the methods.
+        The field `agree` is True if the lower bound does not exceed the upper bound. Certified
+        brackets must overlap exactly. If the level of a relaxation is numerical, a gap of 1e-7
+        between the brackets is tolerated.
 
     Raises
     ------
     InputError
-        If fewer than two are given, all are numbers, or they are of different games.
+        If fewer than two brackets are given, if all of them are numbers, or if they belong to
+        different games.
 
     Examples
     --------
@@ -108,14 +113,17 @@ def compare(*brackets: Bracketed | float | Fraction) -> Comparison:
     digests = {each.game_digest for each in given} - {""}
     if len(given) < 2 or not digests:
         raise InputError(
-            "compare needs at least two solutions, as solve and reference return them, or one and "
-            "a certified game or a number"
+            "compare needs at least two solutions, which solve and reference return, or a solution "
+            "and a certified game or a number"
         )
     if len(digests) > 1:
-        raise InputError("compare needs solutions of one game; these have different digests")
+        raise InputError(
+            "compare needs solutions of the same game, and these games have different digests"
+        )
     if len({id(each.learner) for each in given if each.game_digest}) > 1:
         raise InputError(
-            "compare cannot tell whether two weak learners are the same; solve one game twice"
+            "compare cannot determine whether two weak learners are the same; compare solutions of "
+            "the same Game object"
         )
     lowest = max(given, key=lambda each: each.lower)
     highest = min(given, key=lambda each: each.upper)
@@ -145,8 +153,8 @@ def _bracketed(given: Any) -> Bracketed:
             if math.isfinite(float(given)):
                 return _Given(given)
     raise InputError(
-        "compare takes solutions, as solve and reference return them, certified games and finite "
-        f"numbers, got {given!r:.60}; instances.assert_bracketed takes certificates"
+        "compare needs solutions, which solve and reference return, certified games or finite "
+        f"numbers, got {given!r:.60}; use instances.assert_bracketed for certificates"
     )
 
 

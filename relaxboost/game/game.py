@@ -1,4 +1,4 @@
-"""The game (A, f) over a domain of w: validation, digest, the cvxpy problems, and the bracket."""
+"""The game (A, f) over a domain of the weights w."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ from relaxboost.relaxations.own import resolved
 class Game:
     """The relaxed weak-learning game of a margin matrix A and a relaxation f.
 
-    Its value is ρ = min over d in the simplex of f(d) + ‖Aᵀd‖_inf = max over ‖w‖_1 <= 1 of
-    F(A w), with the relaxed margin F(u) = min over d of <d, u> + f(d). Over another set or
-    penalty, ρ = min over d of f(d) + g(Aᵀd) = max over w of F(A w) − g*(w).
+    The value of the game is ρ = min over d in the simplex of f(d) + ‖Aᵀd‖_inf = max over
+    ‖w‖_1 <= 1 of F(A w), with the relaxed margin F(u) = min over d of <d, u> + f(d). For another
+    domain of w, ρ = min over d of f(d) + g(Aᵀd) = max over w of F(A w) − g*(w).
 
     Parameters
     ----------
     A : array, scipy.sparse matrix, or a matrix from `relaxboost.matrices`
-        Shape (m, n): m examples, n hypotheses, A[i, j] = y_i h_j(x_i) in [−1, 1].
+        The margin matrix of shape (m, n) for m examples and n hypotheses, with
+        A[i, j] = y_i h_j(x_i) in [−1, 1].
     relaxation : Relaxation
-        By default the hard margin, f = 0.
+        The relaxation f. By default f = 0, the hard margin.
     over : Domain
         The domain of w: `L1Ball(radius)`, `Simplex(radius)`, `FullSimplex(radius)`,
         `L2Ball(radius)`, or the penalty `SquaredNorm(weight)` instead of a set. The default is the
@@ -45,8 +46,8 @@ class Game:
     Raises
     ------
     InputError
-        If A is not a non-empty matrix of numbers in [−1, 1], the relaxation does not fit m, or
-        `over` is not a domain or needs edges that A does not enumerate.
+        If A is not a non-empty matrix of numbers in [−1, 1], if the relaxation does not fit m, if
+        `over` is not a domain, or if `over` needs edges of hypotheses that A does not enumerate.
 
     References
     ----------
@@ -75,7 +76,7 @@ class Game:
                 else "Capped(k=3), say"
             )
             raise InputError(
-                f"relaxation must be one of relaxboost's or a subclass of Relaxation, "
+                f"relaxation must be one of relaxboost's relaxations or a subclass of Relaxation, "
                 f"got {relaxation!r}; write {write}"
             )
         over = L1Ball() if over is None else over
@@ -83,9 +84,8 @@ class Game:
             hint = f"; write {over.__name__}(...)" if isinstance(over, type) else ""
             raise InputError(
                 "over must be L1Ball(radius), Simplex(radius), FullSimplex(radius), "
-                "L2Ball(radius), SquaredNorm(weight) or another Domain, a compact set or a penalty "
-                "that grows faster than the margins, so that every d gives a finite upper bound; "
-                f"got {over!r}{hint}"
+                "L2Ball(radius), SquaredNorm(weight) or another Domain, a compact set or a "
+                f"penalty that grows faster than the margins; got {over!r}{hint}"
             )
         self._matrix = as_matrix(A)
         self._relaxation = resolved(relaxation, self._matrix.m)
@@ -94,37 +94,37 @@ class Game:
 
     @property
     def matrix(self) -> MarginMatrix:
-        """The margin matrix."""
+        """The margin matrix A of the game."""
         return self._matrix
 
     @property
     def relaxation(self) -> Relaxation:
-        """The relaxation, with every parameter resolved for this m."""
+        """The relaxation f of the game, with all parameters resolved for its m examples."""
         return self._relaxation
 
     @property
     def over(self) -> Domain:
-        """The domain of w."""
+        """The domain of the weights w."""
         return self._over
 
     @property
     def m(self) -> int:
-        """Number of examples."""
+        """The number of examples."""
         return self._matrix.m
 
     @property
     def n(self) -> int | None:
-        """Number of hypotheses; None if they are not enumerated."""
+        """The number of hypotheses, or None if the matrix does not enumerate them."""
         return self._matrix.n
 
     @cached_property
     def linear_form(self) -> LinearForm | None:
-        """f as a linear program in doubles, computed once; None if f is not polyhedral."""
+        """The relaxation f as a linear program in doubles, or None if f is not polyhedral."""
         return description_of(self._relaxation).linear_form(self.m)
 
     @cached_property
     def cone_form(self) -> ConeForm | None:
-        """f as a cone program in doubles, computed once; None if cvxpy needs other cones."""
+        """The relaxation f as a cone program in doubles, or None if solvers cannot use it."""
         f = self._relaxation
         if isinstance(f, Description):
             return f.cone_form(self.m)
@@ -132,20 +132,21 @@ class Game:
 
     @property
     def level(self) -> Level:
-        """The level of proof of the game's brackets: the weaker one of the levels of f and g.
+        """The level of proof of brackets of the game.
 
-        If f is polyhedral, the level of a certificate may be stronger.
+        This is the weaker level of f and of the domain. If f is polyhedral, the level of a
+        certificate may be stronger.
         """
         return min(level_of(self._relaxation), self._over.level, key=LEVELS.index)
 
     @property
     def entropy_range(self) -> float:
-        """A bound on max h − min h over the d at which f is finite, for the negative entropy h."""
+        """An upper bound on the range of the negative entropy over the d at which f is finite."""
         return bounds_of(self._relaxation).entropy_range(self.m)
 
     @cached_property
     def digest(self) -> str:
-        """The SHA-256 of the canonical content: matrix, relaxation and domain, exactly."""
+        """The SHA-256 digest of the exact matrix, relaxation and domain of the game."""
         key = f"{self._matrix.digest()} {self._relaxation.key()} {self._over.key()}"
         return hashlib.sha256(f"relaxboost game v1 {key}".encode()).hexdigest()
 
@@ -161,39 +162,41 @@ class Game:
     def primal(self) -> Any:
         """Return the unsolved cvxpy problem min f(d) + g(Aᵀd) over the simplex.
 
-        For the unit l1 ball that is min f(d) + v subject to |Aᵀd| <= v. Its variables are named
-        ``d`` and ``v`` (the bound on the edges; over Euclidean sets the edges themselves).
-        ``problem.var_dict`` returns them by name.
+        For the unit l1 ball the problem is min f(d) + v subject to |Aᵀd| <= v. The variables are
+        named ``d`` and ``v``, and ``problem.var_dict`` contains them by name. The variable ``v`` is
+        the bound on the edges. For a Euclidean domain ``v`` is the vector of the edges.
         """
         return programs.primal(self._matrix.tocvxpy(), self._relaxation, self._over).problem
 
     def dual(self) -> Any:
         """Return the unsolved cvxpy problem max γ − f*(x) − g*(w) subject to x >= γ − u, u <= A w.
 
-        w is in the domain. The variables are named ``w``, ``u`` and ``gamma`` (and ``x`` if f needs
-        it). The multipliers of ``u <= A @ w``, the first constraint, are a d >= 0 of the primal.
+        The weights w are in the domain. The variables are named ``w``, ``u``, ``gamma``, and ``x``
+        if f needs this variable. The first constraint is ``u <= A @ w``. Its multipliers are the
+        distribution d of the primal.
         """
         return programs.dual(self._matrix.tocvxpy(), self._relaxation, self._over).problem
 
     def bracket(self, d: ArrayLike, w: Any) -> tuple[float, float]:
-        """Return (lower, upper) with lower <= ρ <= upper from any nearly feasible pair.
+        """Return a bracket (lower, upper) with lower <= ρ <= upper from a nearly feasible pair.
 
         Both points are repaired first: `d` is clipped and moved into the simplex and the domain of
         f, and `w` is scaled into its domain. The bounds are evaluated at the repaired points and
-        rounded outwards. They are valid for every pair, and far apart if the pair is far from
-        optimal.
+        rounded outwards. The bounds are valid for every pair. If the pair is far from optimal, the
+        bracket is wide.
 
         Parameters
         ----------
         d : array of shape (m,)
-            Finite numbers, one at least positive.
+            The weights of the examples. They must be finite, and at least one must be positive.
         w : array of shape (n,), pair (support, coefficients), or dict {column: weight}
-            Finite weights. A tuple of numbers is an array.
+            The weights of the hypotheses, which must be finite. A tuple of numbers is read as an
+            array.
 
         Raises
         ------
         InputError
-            For wrong shapes or values that cannot be repaired.
+            If a shape is wrong, or if values cannot be repaired.
         """
         support, coefficients = self.repair_w(w)
         lower, _ = bounds.evaluate_lower(
@@ -203,21 +206,27 @@ class Game:
         return lower, bounds.evaluate_upper(self._matrix, self._relaxation, d, self._over)
 
     def repair_d(self, d: ArrayLike) -> Vector:
-        """Return a d of the simplex near `d` at which f is finite."""
+        """Return a point of the simplex near `d` at which f is finite."""
         d = _numbers("d", d)
         if d.shape != (self.m,):
             raise InputError(f"d has shape {d.shape}, and this game has m = {self.m} examples")
         return self._relaxation.repair(d)
 
     def repair_w(self, w: Any) -> tuple[NDArray[np.int64], Vector]:
-        """Return (support, coefficients) of a w of the domain near `w`; each column occurs once."""
+        """Return the point of the domain near `w` as a pair (support, coefficients).
+
+        Each column occurs at most once in the support.
+        """
         support, coefficients = self.read_w(w)
         coefficients = self._over.repair(coefficients)
         used = coefficients != 0.0
         return support[used], coefficients[used]
 
     def read_w(self, w: Any) -> tuple[NDArray[np.int64], Vector]:
-        """Return (support, coefficients) of unrepaired finite weights; each column occurs once."""
+        """Return the weights `w`, without repair, as a pair (support, coefficients).
+
+        Each column occurs at most once in the support.
+        """
         if isinstance(w, dict):
             w = list(w), list(w.values())
         if isinstance(w, tuple) and not all(isinstance(entry, Real) for entry in w):
@@ -225,7 +234,9 @@ class Game:
         else:
             dense = _numbers("w", w)
             if dense.shape != (self.n,):
-                raise InputError(f"w has shape {dense.shape}, and this game has n = {self.n}")
+                raise InputError(
+                    f"w has shape {dense.shape}, and this game has n = {self.n} hypotheses"
+                )
             support = np.flatnonzero(dense)
             coefficients = dense[support]
         wrong = np.flatnonzero(~np.isfinite(coefficients))
@@ -233,23 +244,25 @@ class Game:
             first = wrong[0]
             raise InputError(
                 f"w has nan or infinite entries, first {coefficients[first]} of column "
-                f"{support[first]}; weights are finite numbers"
+                f"{support[first]}; weights must be finite numbers"
             )
         return support, coefficients
 
     def _sparse_w(self, w: tuple[Any, ...]) -> tuple[NDArray[np.int64], Vector]:
         if len(w) != 2:
-            raise InputError("w as a tuple is (support, coefficients), two vectors of one length")
+            raise InputError(
+                "w as a tuple must be (support, coefficients), two vectors of the same length"
+            )
         coefficients = _numbers("coefficients", w[1])
         given = np.asarray(w[0])
         support = given.astype(np.int64) if given.dtype.kind in "iu" or not given.size else given
         if support.dtype != np.int64:
-            raise InputError(f"support holds column numbers, got dtype {given.dtype}")
+            raise InputError(f"support must contain column numbers, got dtype {given.dtype}")
         if support.ndim != 1 or support.shape != coefficients.shape:
-            raise InputError("w = (support, coefficients) needs two vectors of one length")
+            raise InputError("w = (support, coefficients) needs two vectors of the same length")
         known = self._matrix.known
         if support.size and not 0 <= support.min() <= support.max() < known:
-            raise InputError(f"support names columns outside 0..{known - 1}")
+            raise InputError(f"support contains columns outside 0..{known - 1}")
         if (support[1:] > support[:-1]).all():  # sorted already, as solvers return them
             return support, coefficients
         columns, where = np.unique(support, return_inverse=True)
@@ -261,9 +274,14 @@ class Game:
 
 
 def _numbers(name: str, given: Any) -> Vector:
-    """Return a copy of `given` as a float64 array, or raise an InputError."""
+    """Return a copy of `given` as a float64 array.
+
+    The function raises InputError if `given` is not a vector of numbers.
+    """
     if given is None:
-        raise InputError(f"{name} is None; a variable of cvxpy has a value once it is solved for")
+        raise InputError(
+            f"{name} is None; a cvxpy variable has a value only after its problem was solved"
+        )
     try:
         array = np.asarray(given)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The primal and the dual of a game as cvxpy problems, with the parts that `reference` reads."""
+"""The primal and the dual problem of a game in cvxpy, as `reference` solves them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from relaxboost.relaxations.cone_form import ConeForm
 
 @dataclass(frozen=True)
 class Model:
-    """A cvxpy problem, its variable, and the constraints whose multipliers are the other player.
+    """The primal or dual problem of a game in cvxpy.
 
-    The other player is the sum of sign times multiplier over `coupling`, which holds pairs of a
-    constraint and its sign. It is w for the primal, and d for the dual.
+    The variable is d for the primal and w for the dual. The other vector, w or d, is computed from
+    multipliers: it is the sum of sign times multiplier over the pairs (constraint, sign) in
+    `coupling`.
     """
 
     side: str
@@ -28,16 +29,19 @@ class Model:
     variable: Any
     coupling: tuple[tuple[Any, float], ...]
     price: float = 1.0
-    """The factor that turns the value of the problem into the value of the game."""
+    """The factor by which the value of the problem is multiplied to get the value of the game."""
     rows: tuple[Any, ...] = ()
-    """The constraints that are the rows of the cone form of f, in their order."""
+    """The constraints that represent the rows of the cone form of f, in the order of the rows."""
     point: Any = None
-    """The variable (d, z) of the cone form."""
+    """The variable (d, z) of the cone form of f, or None if the cone form is not used."""
     constant: float = 0.0
-    """The difference between the value of f and its objective in the problem, a constant."""
+    """The constant term of f, which is not part of the objective."""
 
     def proof(self) -> ConeProof | None:
-        """Return the multipliers of f's cone form and its point, or None without a cone form."""
+        """Return the multipliers of the rows of the cone form of f, and the point (d, z).
+
+        Return None if the problem does not use the cone form, or if values are missing.
+        """
         if self.point is None or self.point.value is None:
             return None
         parts: list[Any] = []
@@ -54,7 +58,7 @@ class Model:
         return ConeProof(self.price * y, np.asarray(self.point.value))
 
     def priced(self, size: float) -> Model:
-        """Return the problem for a value of magnitude `size`; a huge objective is scaled down."""
+        """Return the problem, with a scaled-down objective if its value has a huge size `size`."""
         by = price(size)
         if by == 1.0:
             return self
@@ -65,9 +69,10 @@ class Model:
 
 
 def primal(A: Any, relaxation: Relaxation, over: Domain) -> Model:
-    """Return the problem min f(d) + g(Aᵀd) over the simplex, for a dense or sparse A (m, n).
+    """Return the primal problem min f(d) + g(Aᵀd) over the simplex.
 
-    g is in epigraph form or applied to a copy v of the edges, so that the multipliers are w.
+    A is a dense or sparse matrix of shape (m, n). The function g is written in epigraph form, or as
+    a function of a copy v of the edges, so that the multipliers are the weights w.
     """
     d = cp.Variable(A.shape[0], name="d", nonneg=True)
     penalty, constraints = relaxation.cvxpy_penalty(d)
@@ -78,9 +83,11 @@ def primal(A: Any, relaxation: Relaxation, over: Domain) -> Model:
 
 
 def primal_in_cones(A: Any, form: ConeForm, over: Domain) -> Model:
-    """Return the `primal` for f in its cone form, whose multipliers prove a bound on F.
+    """Return the primal problem with f in its cone form.
 
-    A occurs once, in the rows e = Aᵀd, which have half as many entries as ±Aᵀd <= v.
+    The multipliers of the cone form prove a lower bound on the relaxed margin F. The matrix A
+    occurs once, in the equations e = Aᵀd. These have half as many entries as the inequalities
+    ±Aᵀd <= v.
     """
     from scipy import sparse
 
@@ -109,10 +116,10 @@ def primal_in_cones(A: Any, form: ConeForm, over: Domain) -> Model:
 
 
 def dual(A: Any, relaxation: Relaxation, over: Domain) -> Model:
-    """Return the problem max F(u) − g*(w) subject to u <= A w, for an array or sparse A.
+    """Return the dual problem max F(u) − g*(w) subject to u <= A w.
 
-    A has shape (m, n). F is non-decreasing, so the inequality loses nothing, and its multipliers
-    are a d >= 0.
+    A is a dense or sparse matrix of shape (m, n). Since F is non-decreasing, the inequality has the
+    same optimum as the equation u = A w, and its multipliers are a d >= 0.
     """
     w = cp.Variable(A.shape[1], name="w")
     u = cp.Variable(A.shape[0], name="u")

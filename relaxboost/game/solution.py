@@ -1,4 +1,4 @@
-"""The result of a solver: a pair of points (d, w), and the bracket that they prove."""
+"""The solution of a game: a pair of points (d, w), and the bracket that they prove."""
 
 from __future__ import annotations
 
@@ -31,56 +31,75 @@ _ELSEWHERE = {
     ),
     "plot": "relaxboost.views.plots.overview(solution) draws it",
 }
-"""Other names of the fields of a solution, from other packages, for error messages."""
+"""The names that other packages use for fields of a solution, with a hint for the error message."""
 
 
 class Basis(NamedTuple):
-    """The basis of a restricted program, from which a program of the same form can start."""
+    """The basis of a restricted master program, for warm starts of programs of the same form."""
 
     columns: tuple[tuple[int, int], ...]
-    """The (number, sign) of its columns, with zero or non-zero weight."""
+    """The pair (number, sign) of each column of the program, with zero or non-zero weight."""
     sides: str = ""
-    """For a linear program, a letter for each variable, fixed row and column: B for basic, L and U
-    for at the lower and upper bound, Z for free at zero. It is "" for a program without a basis."""
+    """The status of each variable, fixed row and column of a linear program, a letter each.
+
+    The letter is B for basic, L for at the lower bound, U for at the upper bound, and Z for free at
+    zero. The string is empty for a program without a basis.
+    """
 
 
 class RoundRecord(NamedTuple):
-    """A record of a round. The last record has the certified bounds; all others have estimates."""
+    """The record of a round of a run.
+
+    The last record of a run contains certified bounds. The bounds of all other records are
+    estimates.
+    """
 
     round: int
     """The number of calls to the weak learner so far."""
     seconds: float
     lower: float
-    """The best lower bound so far."""
+    """The best lower bound on the value of the game so far."""
     upper: float
-    """The best upper bound so far."""
+    """The best upper bound on the value of the game so far."""
     smoothed_gap: float
-    """The tested gap <d_t, A(e_j − w_t)> of SS09 Fig. 1, in general g(Aᵀd_t) + g*(w_t) − <d_t,
-    Aw_t>; nan for methods without smoothing."""
+    """The gap g(Aᵀd_t) + g*(w_t) − <d_t, Aw_t>, which smoothing methods test.
+
+    For the unit l1 ball this is the gap <d_t, A(e_j − w_t)> of SS09 Fig. 1. It is nan for methods
+    without smoothing.
+    """
     columns: int
     """The number of columns with non-zero weight."""
     step: float
-    """The step size that led to this round (for AdaBoost, η); nan if all weights changed."""
+    """The step size of the previous round, which is η for AdaBoost, or nan if all weights changed.
+    """
     inner: str
-    """How d_t was computed. For "auto": "start" (the first round), "walk", "lost" (a walk that did
-    not end), "balance" (the test for a value of zero), "strings", "interior", "smoothed" (pairwise
-    steps), "lp" or "conic" (column generation), "cuts" (cutting planes), "hull" (fully corrective
-    steps) and "general". For AdaBoost: "exponential"; TotalBoost and SoftBoost: "projection";
-    SmoothBoost: "measure"; Hedge: "hedge". A run is also "lost" if solvers fail at its start."""
+    """The name of the method that computed the distribution d_t of the round.
+
+    The method "auto" has these names: "start" (the first round), "walk", "lost" (a walk that did
+    not end, or a failure of solvers at the start), "balance" (the test for a value of zero),
+    "strings", "interior", "smoothed" (pairwise steps), "lp" or "conic" (column generation), "cuts"
+    (cutting planes), "hull" (fully corrective steps) and "general". For AdaBoost the name is
+    "exponential", for TotalBoost and SoftBoost "projection", for SmoothBoost "measure", and for
+    Hedge "hedge".
+    """
 
 
 OPTIMAL_GAP = 1e-6
-"""The largest gap at which texts call a solution optimal. Margins are in [−1, 1], so this is the
-relative accuracy at which general-purpose solvers report an optimum."""
+"""The largest gap for which messages call a solution optimal.
+
+Margins are in [−1, 1], so this is the relative accuracy at which general-purpose solvers report an
+optimum.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Solution(Bracketed):
-    """A feasible d and w of a game and the bracket that they prove, from `solve` or `reference`.
+    """Feasible points d and w of a game, and the bracket of the value ρ that they prove.
 
-    `lower` is F(Aw) − g*(w) and `upper` is f(d) + g(Aᵀd); over the unit l1 ball they are F(Aw) and
-    f(d) + ‖Aᵀd‖_inf. Both are recomputed at the end and rounded outwards, so that lower <= ρ <=
-    upper. `gap` is the accuracy. d and w may come from different rounds.
+    `solve` and `reference` return solutions. `lower` is F(Aw) − g*(w), and `upper` is f(d) +
+    g(Aᵀd). For the unit l1 ball these are F(Aw) and f(d) + ‖Aᵀd‖_inf. Both bounds are recomputed at
+    the end of a run and rounded outwards, so that lower <= ρ <= upper. The difference `gap` is the
+    accuracy. The points d and w may be from different rounds.
 
     Examples
     --------
@@ -96,44 +115,50 @@ class Solution(Bracketed):
 
     game: Game
     support: NDArray[np.int64]
-    """The columns with non-zero weight, in increasing order."""
+    """The indices of the columns with non-zero weight, in increasing order."""
     coefficients: Vector
-    """Their signed weights; w is in the game's domain, by default ‖w‖_1 <= 1."""
+    """The signed weights of the columns in `support`, which are a point of the game's domain."""
     d: Vector
-    """The distribution over the examples, shape (m,)."""
+    """The distribution over the examples, a vector of shape (m,)."""
     witness: Witness
-    """The witness of F at the margins, which proves `lower`."""
+    """The witness of the relaxed margin F at the margins, which proves `lower`."""
     lower: float
     upper: float
     status: str
-    """The status: optimal, max_rounds, time_limit, callback, interrupted, stalled, inaccurate or
-    failed."""
+    """The reason for the end of the run: optimal, max_rounds, time_limit, callback, interrupted,
+    stalled, inaccurate or failed."""
     tol: float
-    """The requested gap."""
+    """The requested gap, upper − lower."""
     method: str
-    """The name of the method. If a method has several kinds of rounds, their names follow (those of
-    `RoundRecord.inner`, but with the name of the steps instead of "smoothed")."""
+    """The name of the method. If the method has several kinds of rounds, their names follow. They
+    are the names in `RoundRecord.inner`, except that "smoothed" is replaced by the name of the
+    steps."""
     rounds: int
-    """The number of calls to the weak learner, including those before a checkpoint. For a
-    reference, the number of times that a solver ran on the columns."""
+    """The number of calls to the weak learner, including calls before a checkpoint. For a result of
+    `reference`, this is the number of times that a solver ran on the columns."""
     seconds: float
-    """The seconds of the run, including those before a checkpoint."""
+    """The duration of the run in seconds, including the time before a checkpoint."""
     bound: float = float("nan")
-    """64 log(m) / tol², the rounds Fig. 1 needs at most for a certified gap (32 log(m) / tol² for
-    its own test) over the unit l1 ball; `Domain.rounds_bound` for others. Proved for ERLPBoost and
-    for the steps "fig1" and "line-search" of Corrective; nan for its other steps, or if
-    beta was chosen by hand or the weak learner has slack. For AdaBoost*, 2 log(m) / tol² rounded
-    up and a round to look. TotalBoost, SoftBoost, MLPBoost and Hedge have the bounds of their own
-    theorems (`Method.rounds_bound`). nan for all other methods, "auto" among them."""
+    """An upper bound on the number of rounds from a theorem, or nan if no theorem applies.
+
+    For the unit l1 ball SS09 Fig. 1 needs at most 64 log(m) / tol² rounds until the certified gap
+    is `tol`, and half as many until its own test is met. For other domains see
+    `Domain.rounds_bound`. This bound is proved for ERLPBoost and for the steps "fig1" and
+    "line-search" of Corrective. It is nan for other steps of Corrective, if the user set beta, or
+    if the weak learner has slack. For AdaBoost* the bound is 2 log(m) / tol², rounded upwards, plus
+    a first round. TotalBoost, SoftBoost, MLPBoost and Hedge have the bounds of their own theorems
+    (`Method.rounds_bound`). For all other methods, including "auto", it is nan.
+    """
     message: str = ""
-    """The status in a sentence."""
+    """A sentence that explains the status."""
     history: tuple[RoundRecord, ...] = field(default=(), repr=False)
     rtol: float = 0.0
-    """The requested gap relative to |ρ|, an alternative to `tol`; 0 if none was requested."""
+    """The requested gap relative to |ρ|, an alternative to `tol`, or 0 if none was requested."""
     basis: Basis | None = field(default=None, repr=False)
-    """The basis of the last restricted program, for later runs; None if no such program ran."""
+    """The basis of the last restricted master program, for the warm start of later runs. It is None
+    if no such program ran."""
     trace: tuple[str, ...] = field(default=(), repr=False)
-    """The decisions of the run and their reasons, one sentence each, in their order."""
+    """The decisions of the run and their reasons, in order, with a sentence for each decision."""
 
     def __post_init__(self) -> None:
         self._freeze()
@@ -143,14 +168,14 @@ class Solution(Bracketed):
         self._freeze()  # pickle does not keep this flag
 
     def _freeze(self) -> None:
-        """Make the arrays read-only, because the bracket belongs to these points."""
+        """Make the arrays read-only, because the bracket is valid only for these points."""
         for array in (self.support, self.coefficients, self.d):
             array.flags.writeable = False
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Raise an AttributeError that says which attribute to use instead of `name`."""
+            """Raise an AttributeError that suggests the attribute to use instead of `name`."""
             if name not in _ELSEWHERE:  # repeats the original error, also from within a property
                 return object.__getattribute__(self, name)
             message = f"a Solution has no {name!r}; {_ELSEWHERE[name]}"
@@ -158,12 +183,12 @@ class Solution(Bracketed):
 
     @property
     def gap(self) -> float:
-        """The gap upper − lower."""
+        """The gap upper − lower of the bracket."""
         return self.upper - self.lower
 
     @property
     def outcome(self) -> str:
-        """The status in words, with "gap reached" instead of "optimal" if the gap is above 1e-6."""
+        """The status, with "gap reached" instead of "optimal" if the gap exceeds 1e-6."""
         is_coarse = self.status == "optimal" and self.gap > OPTIMAL_GAP
         return "gap reached" if is_coarse else self.status
 
@@ -174,27 +199,30 @@ class Solution(Bracketed):
 
     @property
     def label(self) -> str:  # type: ignore[override]
-        """The name of the method."""
+        """The name of the method, as the source of the bracket."""
         return self.method
 
     @property
     def learner(self) -> object | None:
-        """The matrix if it does not enumerate its columns, else None."""
+        """The margin matrix if it does not enumerate its columns, or else None."""
         return self.game.matrix if self.game.n is None else None
 
     @property
     def doubt(self) -> float:
-        """1e-7 for a relaxation whose level is numerical, else 0."""
+        """The largest possible error of the bounds.
+
+        It is 1e-7 for a relaxation whose level of proof is numerical, and 0 for other relaxations.
+        """
         return 0.0 if bounds_of(self.game.relaxation).is_proved else 1e-7
 
     @property
     def gamma(self) -> float:
-        """The threshold γ of the witness, from which hinge losses of margins are measured."""
+        """The threshold γ of the witness. The hinge loss of a margin u is [γ − u]_+."""
         return self.witness.gamma
 
     @property
     def w(self) -> Vector:
-        """The weights as a dense vector of shape (n,)."""
+        """The weights of all hypotheses as a dense vector of shape (n,)."""
         n = self.game.n
         if n is None:
             raise InputError(
@@ -207,11 +235,15 @@ class Solution(Bracketed):
 
     @property
     def margins(self) -> Vector:
-        """The margins A w, shape (m,)."""
+        """The margins A w of the examples, a vector of shape (m,)."""
         return self.game.matrix.margins(self.support, self.coefficients)
 
     def hypotheses(self, most: int | None = None) -> list[tuple[float, str]]:
-        """Return (weight > 0, name) for each hypothesis used, by decreasing weight."""
+        """Return the pair (weight, name) of each hypothesis in use, by decreasing weight.
+
+        All weights are positive. The name of a hypothesis with a negative weight shows its
+        negation. If `most` is given, only the largest weights are returned.
+        """
         order = np.lexsort((self.support, -np.abs(self.coefficients)))[:most]
         describe = self.game.matrix.describe
         return [

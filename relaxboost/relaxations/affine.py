@@ -26,9 +26,9 @@ from relaxboost.relaxations.vectors import spell_parameter
 class _Changed(EvaluatedBounds, Description):
     """The common base class of `Shifted` and `Dilated`.
 
-    A shift or a dilation moves the simplex relative to the domain of f. So the methods of f that
-    minimise over the simplex do not apply, and cvxpy minimises instead. Only the conjugate has a
-    closed form.
+    A shift or a dilation of the argument d moves the simplex relative to the domain of f. So the
+    methods of f that minimise over the simplex do not apply, and cvxpy solves these problems
+    instead. Only the conjugate has a closed form.
     """
 
     f: Relaxation
@@ -43,8 +43,9 @@ class _Changed(EvaluatedBounds, Description):
         Raises
         ------
         InputError
-            If the changed relaxation is infinite on the whole simplex, if d0 has another length
-            than m, or if no multipliers of the cone program prove a lower bound on F.
+            If the shifted or dilated relaxation is infinite on the whole simplex, if the length of
+            d0 is not m, or if no multipliers of the cone program prove a lower bound on the
+            relaxed margin.
         """
         bound = self._bind(m)
         bound.center(m)
@@ -53,7 +54,7 @@ class _Changed(EvaluatedBounds, Description):
 
     @abstractmethod
     def _changed(self, form: ExactForm, m: int) -> ExactForm:
-        """Return `form`, the linear program of f, after the shift or dilation."""
+        """Return the linear program of the shifted or dilated f, given the program `form` of f."""
 
     def exact_form(self, m: int) -> ExactForm | None:
         form = description_of(self.f).exact_form(m) if self.traits.polyhedral else None
@@ -122,7 +123,7 @@ class Shifted(_Changed):
 
     @property
     def traits(self) -> Traits:
-        """The properties of f that the shift keeps. Symmetry needs a constant d0."""
+        """The properties of f that the shift preserves. Symmetry requires equal entries of d0."""
         traits = self.f.traits
         d0 = np.array(self.d0)
         return Traits(
@@ -215,7 +216,7 @@ class Dilated(_Changed):
 
     @property
     def traits(self) -> Traits:
-        """The properties of f that the dilation keeps."""
+        """The properties of f that the dilation preserves."""
         traits = self.f.traits
         # f may be strongly convex only on the simplex, and its linear program holds for c d >= 0.
         return traits._replace(smooth=False, polyhedral=traits.polyhedral and self.c > 0)

@@ -1,4 +1,4 @@
-"""The base class of indicators of convex sets {d: G(d) <= r}, with repair and bounds."""
+"""The base class of relaxations that restrict d to a convex set {d: G(d) <= r}."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from relaxboost.relaxations.base import Relaxation, box_around, onto_simplex
 from relaxboost.relaxations.bounds import Bounds
 
 SLACK = Fraction(1, 10**12)
-"""A radius that is too small by this relative amount counts as rounded."""
+"""The largest relative amount by which a radius may be too small because of rounding."""
 
 
 class Ball(Relaxation, Bounds):
@@ -42,17 +42,20 @@ class Ball(Relaxation, Bounds):
         return float(self.gauge(Interval(np.asarray(d, dtype=np.float64))).middle)
 
     def penalty(self, d: Vector) -> float:
-        """Return 0 if G(d) exceeds `bound` by at most a relative 1e-12, else inf."""
+        """Return 0 if G(d) <= `bound` up to a relative tolerance of 1e-12, or else inf."""
         bound = float(self.bound)
         # The gauge of a tiny ball has an absolute error, so a bound below 1e-3 counts as 1e-3.
         return 0.0 if self.size(d) <= bound + 1e-12 * max(bound, 1e-3) else math.inf
 
     def repair(self, d: Vector) -> Vector:
-        """Return `d` clipped, normalised and moved towards the center until it is in the ball."""
+        """Return the point `d`, clipped, normalised and moved towards the center into the ball."""
         return self.draw_in(onto_simplex(d, repr(self)))
 
     def draw_in(self, d: Vector, inside: Vector | None = None) -> Vector:
-        """Return `d`, moved towards `inside` (by default the center) if `d` is not in the ball."""
+        """Return `d` if it is in the ball, or else a point of the ball between `d` and `inside`.
+
+        `inside` is a point of the ball, by default the center.
+        """
         bound = float(self.bound)
         excess = self.size(d) - bound
         if excess <= 0.0:
@@ -65,7 +68,10 @@ class Ball(Relaxation, Bounds):
         return inside if share == 1.0 else d + share * (inside - d)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return f(d') = 0 for a d' in the ball, and an upper bound on ‖d' − d / Σd‖_1."""
+        """Return the value f(d') = 0 at a point d' of the ball near d / Σd.
+
+        Return also an upper bound on the distance ‖d' − d / Σd‖_1.
+        """
         point = Interval(d) / Interval(*total)
         excess = (self.gauge(point) - Interval(self.bound)).up
         if excess <= 0.0:
@@ -85,11 +91,11 @@ class Ball(Relaxation, Bounds):
 
 
 def fit(owner: Ball, radius: Fraction, least: float, name: str = "radius") -> Fraction:
-    """Return the radius, enlarged if it is within a relative 1e-12 of the least possible radius.
+    """Return the radius of a ball, after it was enlarged if it is too small by a rounding error.
 
-    A user who writes 1 / sqrt(m) means the smallest ball that meets the simplex, however the
-    quotient is rounded. The radius of this ball is then `least` times 1 + 1e-12. For a ball that
-    misses the simplex the function raises InputError.
+    A user who writes 1 / sqrt(m) means the smallest ball that meets the simplex, even if the
+    quotient is rounded downwards. The radius of this ball is then set to `least` times 1 + 1e-12.
+    If the ball does not meet the simplex, the function raises InputError.
     """
     floor = Fraction(least)
     if radius >= floor * (1 - SLACK):

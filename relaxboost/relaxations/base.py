@@ -36,8 +36,10 @@ _INTERFACES = {
                     "exact_multipliers", "exact_auxiliaries", "exact_caps", "exact_point",
                     "cone_form", "is_exact"},
 }  # fmt: skip
-"""The methods of the other two interfaces. A class that defines such a method must derive from the
-interface that has this method."""
+"""The names of the methods of the other two interfaces of a relaxation.
+
+A class that defines such a method must derive from the interface that has this method.
+"""
 
 _MAKERS: dict[str, Callable[[Any, Any], Relaxation]] = {}
 """The map from the name of an operator on relaxations to the function that it calls.
@@ -60,23 +62,28 @@ class Traits(NamedTuple):
     """Properties of a relaxation f on R^m. False means "not claimed", not "refuted"."""
 
     polyhedral: bool = False
-    """f is the value of a linear program, which `linear_form` returns."""
+    """Whether f is the value of a linear program, which `linear_form` returns."""
     smooth: bool = False
-    """f is strongly convex on the simplex in the l1 norm with modulus `curvature(m)` > 0. The
-    gradient of the relaxed margin is then Lipschitz."""
+    """Whether f is strongly convex on the simplex in the l1 norm, with modulus `curvature(m)` > 0.
+
+    The gradient of the relaxed margin is then Lipschitz continuous.
+    """
     monotone: bool = False
-    """f(Dd) <= f(d) for each diagonal matrix D with entries in [0, 1]. For a closed f this is
-    condition (iii) of SS09 Thm 7, because the conjugate of f then has this property too."""
+    """Whether f(Dd) <= f(d) for every d and every diagonal matrix D with entries in [0, 1].
+
+    For a closed f this is condition (iii) of SS09 Thm 7, because the conjugate of f then has this
+    property too.
+    """
     symmetric: bool = False
-    """f does not change when the examples are permuted."""
+    """Whether f(d) stays the same if the examples are permuted."""
     zero_minimum: bool = False
-    """The minimum of f over R^m is 0 (condition (i) of SS09 Thm 7)."""
+    """Whether the minimum of f over R^m is 0 (condition (i) of SS09 Thm 7)."""
     zero_in_core: bool = False
-    """The point 0 is in the core of the domain of f (condition (ii) of SS09 Thm 7)."""
+    """Whether the point 0 is in the core of the domain of f (condition (ii) of SS09 Thm 7)."""
 
 
 def as_margins(u: Any, owner: Relaxation) -> Vector:
-    """Return `u` as a float64 vector.
+    """Return the margins `u` as a float64 vector.
 
     Raises
     ------
@@ -99,7 +106,8 @@ def as_margins(u: Any, owner: Relaxation) -> Vector:
     fixed = fixed_m(owner)
     if fixed not in (None, u.size):
         raise InputError(
-            f"{owner!r} has parameters for m = {fixed} examples, and u has {u.size} entries"
+            f"{owner!r} has parameters for m = {fixed} examples, and u has {u.size} entries; give "
+            "one margin for each example"
         )
     return u
 
@@ -107,8 +115,8 @@ def as_margins(u: Any, owner: Relaxation) -> Vector:
 def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
     """Return the non-negative part of `d`, scaled to sum to one.
 
-    A part that sums to one up to rounding is returned without change. If `d` has an entry that is
-    not finite, or no positive entry, the function raises InputError.
+    If the non-negative part sums to one up to rounding, it is not scaled. If `d` has an entry that
+    is not finite, or no positive entry, the function raises InputError.
     """
     d = np.array(d, dtype=np.float64)
     if not np.isfinite(d).all():
@@ -126,7 +134,10 @@ def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
 
 
 def box_around(d: Vector, total: tuple[float, float], distance: float) -> Interval:
-    """Return intervals that contain all points of the simplex within `distance` of d / Σd."""
+    """Return intervals that contain all points of the simplex within `distance` of d / Σd.
+
+    The interval `total` contains the exact sum Σd.
+    """
     box = Interval(d) / Interval(*total) + Interval(-distance, distance)
     return Interval(np.maximum(box.lower, 0.0), np.minimum(box.upper, 1.0))
 
@@ -137,13 +148,13 @@ class Relaxation(ABC):
     The relaxed margin of margins u is F(u) = min of <d, u> + f(d) over d in the simplex. By duality
     F(u) is the supremum of γ − f*(x) over γ and x >= γ − u. Under the three conditions of
     SS09 Thm 7 (see `Traits`) the best x is [γ − u]_+. The game adds the constraint that d is in
-    the simplex; f must not contain this constraint.
+    the simplex, so f must not contain this constraint.
 
-    A subclass defines `cvxpy_penalty`. The other methods follow from it through cvxpy, slowly and
-    to the accuracy of a solver; a subclass overrides them if it has closed forms. A subclass should
-    be immutable and comparable, as a frozen dataclass is. A subclass that derives from `Bounds` too
-    proves its bounds by closed forms, and one that derives from `Description` too can be written
-    into exact certificates.
+    A subclass defines `cvxpy_penalty`. By default the other methods solve problems with this
+    expression through cvxpy, which is slow and has the accuracy of a solver. A subclass overrides
+    these methods if it has closed forms. A subclass should be immutable and comparable, as a frozen
+    dataclass is. A subclass that also derives from `Bounds` proves its bounds by closed forms. A
+    subclass that also derives from `Description` can be written into exact certificates.
 
     Examples
     --------
@@ -190,12 +201,15 @@ class Relaxation(ABC):
 
     @property
     def traits(self) -> Traits:
-        """The known properties of f on R^m. By default none is claimed."""
+        """The known properties of f on R^m. By default no property is claimed."""
         return Traits()
 
     @property
     def _operands(self) -> tuple[Relaxation, ...]:
-        """The relaxations from which this one is computed, such as f for c * f. By default none."""
+        """The relaxations from which this relaxation is computed, such as f for c * f.
+
+        By default the tuple is empty.
+        """
         return ()
 
     @property
@@ -212,13 +226,13 @@ class Relaxation(ABC):
         return own == (Relaxation.distribution, Relaxation._distribution)
 
     def _plus(self, other: Relaxation) -> Relaxation | None:
-        """Return self + other in closed form, or None if no closed form is known."""
+        """Return the sum of this relaxation and `other` if a family represents it, or else None."""
         return None
 
     def penalty(self, d: Vector) -> float:
         """Return f(d) for any d in R^m, or inf if d is outside the domain of f.
 
-        A point that is outside only by rounding errors counts as a point of the domain.
+        A point that is outside the domain only by rounding errors counts as a point of the domain.
         """
         return numerical.programs(self, len(d)).penalty(np.asarray(d, dtype=np.float64))
 
@@ -240,7 +254,10 @@ class Relaxation(ABC):
         return self._distribution(np.ascontiguousarray(as_margins(u, self)), positive("beta", beta))
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return `distribution` for checked margins u and a checked β. Families override this."""
+        """Return the result of `distribution`, for margins u and a β that were already checked.
+
+        Families with a closed form override this method.
+        """
         return self.repair(numerical.programs(self, len(u)).distribution(u, beta))
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
@@ -248,16 +265,20 @@ class Relaxation(ABC):
         return support_of_epigraph(self.cvxpy_penalty, x, x.shape[0])
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        """Return γ − f*(x) and constraints, with x >= γ − u. The maximum over γ and x is F(u)."""
+        """Return the cvxpy expression γ − f*(x) and its constraints, which include x >= γ − u.
+
+        The maximum over γ and x is the relaxed margin F(u).
+        """
         x = cp.Variable(u.shape[0], name="x")
         value, constraints = self.cvxpy_conjugate(x)
         return gamma - value, [x >= gamma - u, *constraints]
 
     def key(self) -> str:
-        """Return a string with the family of f and its exact parameters, a part of `game.digest`.
+        """Return a string with the family of f and its exact parameters.
 
-        The parameters are the fields that a dataclass compares, or else the attributes of f.
-        Override this method if they are not numbers, strings or arrays.
+        The digest of a game contains this string. The parameters are the fields that a dataclass
+        compares, or the attributes of f if its class is not a dataclass. Override this method if
+        parameters are not numbers, strings or arrays.
         """
         itself: Any = self  # this class is no dataclass, but most subclasses are
         own = [f.name for f in fields(itself) if f.compare] if is_dataclass(itself) else None
@@ -270,7 +291,7 @@ class Relaxation(ABC):
         return {name: value for name, value in vars(self).items() if name != "_programs"}
 
     def resolve(self, m: int) -> Relaxation:
-        """Return the relaxation that a game with `m` examples uses. By default this is f.
+        """Return the relaxation that a game with `m` examples uses, which is f by default.
 
         Raises
         ------
@@ -282,33 +303,36 @@ class Relaxation(ABC):
             name = repr(self).partition("(")[0]
             raise InputError(
                 f"{name} has {self._fixed_m} entries in {self.per_example}, "
-                f"and this game has m = {m} examples; give one for each"
+                f"and this game has m = {m} examples; give one entry for each example"
             )
         numerical.check(self, m)
         return self
 
     def _bind(self, m: int) -> Relaxation:
-        """Return the result of `resolve`, without the check that f is finite on the simplex."""
+        """Return the result of `resolve`, but do not check that f is finite on the simplex."""
         # The operand f of `f.shifted(d0)` only has to be finite on the shifted simplex.
         return resolved(self, m)
 
     def center(self, m: int) -> Vector:
-        """Return a point of the simplex at which f is finite, by default the uniform one."""
+        """Return a point of the simplex at which f is finite.
+
+        By default this is the uniform distribution.
+        """
         return np.full(m, 1.0 / m)
 
     def curvature(self, m: int) -> float:
         """Return the modulus of strong convexity of f on the simplex in the l1 norm, or 0.
 
-        If the modulus is positive, the gradient of F is Lipschitz in the sup norm with constant
-        1/modulus, without the entropy term that other relaxations need for this (SS09 Lemma 18).
+        If the modulus is positive, the gradient of the relaxed margin is Lipschitz in the sup norm
+        with constant 1/modulus. Other relaxations need an entropy term for this (SS09 Lemma 18).
         """
         return 0.0
 
     def repair(self, d: Vector) -> Vector:
         """Return a point of the simplex near `d` at which f is finite.
 
-        By default this is `d`, clipped to d >= 0 and normalised. If f is infinite at that point,
-        the point moves towards `center(m)` until f is finite.
+        By default negative entries of `d` are set to 0, and the result is normalised. If f is
+        infinite at that point, the point is moved towards `center(m)` until f is finite.
         """
         d = onto_simplex(d, repr(self))
         if numerical.is_inside(self, d):
@@ -342,11 +366,14 @@ class Relaxation(ABC):
     __rmul__ = __mul__
 
     def shifted(self, d0: Any) -> Relaxation:
-        """Return d -> f(d + d0) for a vector or number d0. The conjugate is f*(θ) − <θ, d0>."""
+        """Return the relaxation d -> f(d + d0) for a vector or number d0.
+
+        Its conjugate is f*(θ) − <θ, d0>.
+        """
         return _MAKERS["shifted"](self, d0)
 
     def scaled(self, c: Any) -> Relaxation:
-        """Return d -> f(c d) for a number c != 0. The conjugate is f*(θ/c)."""
+        """Return the relaxation d -> f(c d) for a number c != 0. Its conjugate is f*(θ/c)."""
         return _MAKERS["scaled"](self, c)
 
 
@@ -363,18 +390,24 @@ class BinaryDistribution(ABC):
 
     @abstractmethod
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
-        """Return `binary_distribution` for checked margins u and a checked β."""
+        """Return the result of `binary_distribution`, for u and β that were already checked."""
 
 
 def projector(f: Relaxation, beta: float) -> Callable[[Vector], Vector]:
-    """Return the function u -> `f.distribution(u, beta)`, without a check that u is finite."""
+    """Return a function that maps margins u to `f.distribution(u, beta)`.
+
+    The function does not check that the margins are finite.
+    """
     if type(f).distribution is not Relaxation.distribution:
         return lambda u: f.distribution(u, beta)
     return partial(f._distribution, beta=beta)
 
 
 def needs_solver(f: Relaxation) -> bool:
-    """Return whether `distribution` of f, or of g if f = c * g, calls a cone solver."""
+    """Return whether the method `distribution` of f calls a cone solver.
+
+    If f = c * g, the result is that of g.
+    """
     return f._needs_solver
 
 
@@ -384,5 +417,8 @@ def operands_of(f: Relaxation) -> tuple[Relaxation, ...]:
 
 
 def fixed_m(f: Relaxation) -> int | None:
-    """Return the number of examples m that the parameters of f require, or None for any m."""
+    """Return the number of examples m that the parameters of f require.
+
+    Return None if f accepts any number of examples.
+    """
     return f._fixed_m

@@ -1,4 +1,4 @@
-"""The relaxation by binary entropies of the weights, whose conjugate is a log-loss."""
+"""The penalty by binary entropies of the weights, whose conjugate is a log-loss."""
 
 from __future__ import annotations
 
@@ -38,9 +38,8 @@ class BinaryEntropy(WithK):
 
         AvgMin_k(u) − (c m/k) H(k/m) <= F(u) − offset(m) <= AvgMin_k(u),
 
-    because f − offset(m) on the simplex is −(c/k) Σ H(x_i) with Σ x = k. So for c -> 0 the
-    relaxation without this constant tends to `Capped(k)`. For k = m only the uniform distribution
-    is in the domain.
+    because f − offset(m) on the simplex is −(c/k) Σ H(x_i) with Σ x = k. So f − offset(m) tends to
+    the relaxation `Capped(k)` for c -> 0. For k = m only the uniform distribution is in the domain.
 
     Parameters
     ----------
@@ -104,7 +103,10 @@ class BinaryEntropy(WithK):
         return float(self.weight * m / self.exact_k) * math.log(2.0)
 
     def penalty(self, d: Vector) -> float:
-        """Return f(d), or inf if some x = k d_i is below 0 or more than four roundings above 1."""
+        """Return f(d), or inf if some x = k d_i is outside [0, 1].
+
+        Rounding errors above 1 are tolerated.
+        """
         x = self.double_k * np.asarray(d, dtype=np.float64)
         if not (x >= 0.0).all() or x.max(initial=0.0) > 1.0 + 8.0 * UNIT:
             return math.inf
@@ -120,13 +122,19 @@ class BinaryEntropy(WithK):
         return self._c / self.double_k * float(np.sum(losses - math.log(2.0)))
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser d_i = σ((γ − u_i)/c)/k with the logistic function σ."""
+        """Return the relaxed margin F(u) and its minimiser d_i = σ((γ − u_i)/c)/k.
+
+        σ is the logistic function.
+        """
         u = as_margins(u, self)
         d, gamma = logistic_distribution(u, self._c, self.resolve(u.size).double_k)
         return gamma - self.conjugate(gamma - u), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the d = x/k with Σx = k and (c + β) log x − c log(1 − x) = γ − u for some γ."""
+        """Return the distribution d = x/k with (c + β) log x − c log(1 − x) = γ − u.
+
+        The number γ is such that Σx = k.
+        """
         temperature = self._c + beta
         k = self.double_k
         if k > u.size:
@@ -135,12 +143,15 @@ class BinaryEntropy(WithK):
         return logistic_distribution(u, temperature, k, max(self._c / temperature, 1e-300))[0]
 
     def witness(self, u: Vector) -> Witness:
-        """Return γ with Σ σ((γ − u_i)/c) = k. If k = m, there is no such γ, and γ is large."""
+        """Return the threshold γ with Σ σ((γ − u_i)/c) = k for the logistic function σ.
+
+        If k = m, no such γ exists, and the method returns a large γ.
+        """
         u = as_margins(u, self)
         return Witness(logistic_distribution(u, self._c, self.resolve(u.size).double_k)[1])
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − (c/k) Σ log((1 + exp((γ − u)/c))/2), rounded downwards."""
+        """Return the lower bound γ − (c/k) Σ log((1 + exp((γ − u)/c))/2), rounded downwards."""
         # This is a lower bound on F(u) for every threshold γ.
         gamma = witness.gamma
         if not math.isfinite(gamma):
@@ -164,7 +175,7 @@ class BinaryEntropy(WithK):
         return self._c / self.double_k * (losses - x.shape[0] * math.log(2.0)), []
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        """Return γ − f*(γ − u) as a cvxpy expression. Its maximum over γ is F(u)."""
+        """Return γ − f*(γ − u) as a cvxpy expression, whose maximum over γ is F(u)."""
         # f* is non-decreasing, so x = γ − u is the best x >= γ − u.
         value, constraints = self.cvxpy_conjugate(gamma - u)
         return gamma - value, constraints
@@ -180,17 +191,20 @@ class BinaryEntropy(WithK):
         return {"gamma": number(found.gamma)}
 
     def curvature(self, m: int) -> float:
-        """Return the weight c. The entries of the Hessian are c / (d_i (1 − k d_i)) >= c / d_i."""
+        """Return the weight c, which is the modulus of strong convexity of f in the l1 norm.
+
+        The reason is that the diagonal entries of the Hessian are c / (d_i (1 − k d_i)) >= c / d_i.
+        """
         return self._c
 
     def repair(self, d: Vector) -> Vector:
         return Capped(self.exact_k).repair(d)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return upper bounds on f(d') and on ‖d' − d / Σd‖_1 for a feasible d'.
+        """Return upper bounds on f(d') and on ‖d' − d / Σd‖_1 for a feasible point d'.
 
         The point is d' = (1 − t) d/Σd + t/m. The share t >= 0 of the uniform distribution is the
-        least for which every entry of d' is at most 1/k.
+        smallest share for which every entry of d' is at most 1/k.
         """
         k = self.exact_k
         m = d.size
@@ -213,7 +227,10 @@ class BinaryEntropy(WithK):
             return self._largest(x) if x.max().up <= 1.0 else math.inf
 
     def _largest(self, x: Interval) -> float:
-        """Return an upper bound on f(x/k) for all points x of these intervals, cut to [0, 1]."""
+        """Return an upper bound on f(x/k) over all points x of the interval vector `x`.
+
+        Points outside [0, 1] are ignored.
+        """
         # Each term is convex, so it is largest at an end of its interval.
         ends = [_terms(np.clip(end, 0.0, 1.0)) for end in (x.lower, x.upper)]
         value = Interval(np.maximum(ends[0].upper, ends[1].upper)).sum()
@@ -222,7 +239,7 @@ class BinaryEntropy(WithK):
 
 
 def _terms(x: Vector) -> Interval:
-    """Return, for each entry x in [0, 1], an interval around x log x + (1 − x) log(1 − x)."""
+    """Return an interval around x log x + (1 − x) log(1 − x) for each entry x in [0, 1]."""
     p = Interval(x)
     q = (Interval(1.0) - x).positive()
     # The term is 0 log 0 = 0, or at most 0 if only the left end of the interval is 0.

@@ -27,7 +27,8 @@ LEVELS: tuple[Level, ...] = ("numerical", "enclosed", "exact")
 class Witness(NamedTuple):
     """The threshold γ of SS09 Thm 7, which proves a lower bound on the relaxed margin F(u).
 
-    A family whose bound needs more numbers has its own named tuple with the first field `gamma`.
+    A family whose bound needs more numbers than γ has its own named tuple, whose first field is
+    `gamma`.
     """
 
     gamma: float
@@ -37,7 +38,7 @@ class Bounds(ABC):
     """The methods that prove bounds on f and on its relaxed margin F, with outward rounding.
 
     A family that derives from `Relaxation` and from this class defines `witness`, `lower_bound` and
-    `penalty_bound`. `NumericalBounds` gives the bounds of other relaxations.
+    `penalty_bound`. For other relaxations, `NumericalBounds` computes bounds without proof.
     """
 
     @property
@@ -50,20 +51,23 @@ class Bounds(ABC):
         """Return a witness for which `lower_bound` is the relaxed margin F(u) up to rounding."""
 
     def near_witness(self, u: Vector, proof: ConeProof) -> Any:
-        """Return a witness from multipliers of f's cone program, or None if `witness` is enough."""
+        """Return a witness made from the multipliers `proof` of the cone program of f.
+
+        Return None if the family's method `witness` needs no such multipliers.
+        """
         return None
 
     @abstractmethod
     def lower_bound(self, u: Vector, witness: Any) -> float:
-        """Return a lower bound on F(u) by a formula that is valid for *every* witness."""
+        """Return a lower bound on the relaxed margin F(u), which is valid for *every* witness."""
 
     @abstractmethod
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (value, distance) with f(d') <= value for some d' near d / Σd in the simplex.
+        """Return (value, distance) such that f(d') <= value at a point d' near d / Σd.
 
-        `d` is non-negative, and the interval `total` contains its exact sum. The l1 distance
-        between d' and d / Σd is at most `distance`. If rounding puts d / Σd slightly outside the
-        domain of f, then d' is a point inside the domain.
+        The point d' is in the simplex and in the domain of f, even if d / Σd is slightly outside
+        the domain because of rounding. The l1 distance between d' and d / Σd is at most `distance`.
+        `d` is non-negative, and the interval `total` contains its exact sum.
         """
 
     def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
@@ -79,25 +83,28 @@ class Bounds(ABC):
         return up(value + up(steepest * up(distance + apart)))
 
     def lipschitz(self, m: int) -> float:
-        """Return a K with |f(d) − f(d')| <= K ‖d − d'‖_1 on the simplex, or inf if unknown."""
+        """Return a Lipschitz constant of f on the simplex in the l1 norm, or inf if unknown."""
         return math.inf
 
     def entropy_range(self, m: int) -> float:
-        """Return an upper bound on max h − min h over the points of the simplex where f is finite.
+        """Return an upper bound on the range of the negative entropy h(d) = Σ d_i log d_i.
 
-        h(d) = Σ d_i log d_i is the negative entropy.
+        The range is max h − min h over the points of the simplex at which f is finite.
         """
         return math.log(m)
 
     def reservation(self, witness: Any, d: Vector) -> str:
-        """Return a warning about the bracket that the witness and d prove, or "" if none is due."""
+        """Return a warning about the bracket that the witness and d prove.
+
+        Return "" if no warning is needed.
+        """
         return ""
 
 
 class NumericalBounds(Bounds):
-    """The bounds of a relaxation f without closed forms, computed from its cone program.
+    """The bounds of a relaxation f that has no closed forms, computed from its cone program.
 
-    These bounds depend on the doubles in which cvxpy evaluates f, so they do not count as proved.
+    These bounds depend on rounding errors of cvxpy in f, so they do not count as proved.
 
     Parameters
     ----------
@@ -116,13 +123,17 @@ class NumericalBounds(Bounds):
         return DualWitness(gamma, x, programs.known("proof", u))
 
     def near_witness(self, u: Vector, proof: ConeProof) -> DualWitness | None:
-        """Return a witness made of multipliers of f's cone program, moved into the dual cones."""
+        """Return a witness made from the multipliers `proof` of the cone program of f.
+
+        The multipliers are first moved into the dual cones.
+        """
         return numerical.programs(self._f, len(u)).near_witness(u, proof)
 
     def lower_bound(self, u: Vector, witness: DualWitness) -> float:
-        """Return the lower bound on F(u) that the multipliers in the witness prove.
+        """Return the lower bound on the relaxed margin F(u) that the witness proves.
 
-        Without multipliers the bound is γ − M for the maximum M of <d, x> − f(d) over 0 <= d <= 1.
+        If the witness contains no multipliers, the bound is γ − M, where M is the maximum of
+        <d, x> − f(d) over 0 <= d <= 1.
         """
         u = np.asarray(u, dtype=np.float64)
         x = np.maximum(witness.x, witness.gamma - u)
@@ -137,10 +148,10 @@ class NumericalBounds(Bounds):
             return -math.inf
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return f(d') for a d' that satisfies the constraints of f, and ‖d' − d / Σd‖_1.
+        """Return f(d') at a feasible point d' near d / Σd, and the distance ‖d' − d / Σd‖_1.
 
-        By default the cone program of f gives d'. If f overrides `penalty`, d' is d, or `repair(d)`
-        if f(d) is infinite.
+        By default d' is computed from the cone program of f. If f overrides `penalty`, d' is d if
+        f(d) is finite, and `repair(d)` otherwise.
         """
         f = self._f
         # Only the cone program shows by how much cvxpy's value of f breaks constraints.
@@ -154,7 +165,7 @@ class NumericalBounds(Bounds):
         return f.penalty(repaired), apart + 8.0 * UNIT
 
     def evaluated_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return the `penalty_bound` that the cone program of f gives."""
+        """Return the result of `penalty_bound`, computed from the cone program of f."""
         return numerical.programs(self._f, d.size).above(d / (0.5 * (total[0] + total[1])))
 
     def reservation(self, witness: Any, d: Vector) -> str:
@@ -190,7 +201,7 @@ class EvaluatedBounds(Relaxation, Bounds):
 
 
 def bounds_of(f: Relaxation) -> Bounds:
-    """Return f as a `Bounds`, or `NumericalBounds(f)` if f has no bounds."""
+    """Return f itself if it derives from `Bounds`, or else `NumericalBounds(f)`."""
     return f if isinstance(f, Bounds) else NumericalBounds(f)
 
 

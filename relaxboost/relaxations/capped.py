@@ -1,4 +1,4 @@
-"""The cap 1/k on every weight, whose relaxed margin is the soft margin AvgMin_k; and CVaR."""
+"""The cap 1/k on every weight, whose relaxed margin is the soft margin AvgMin_k, and CVaR."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ from relaxboost.relaxations.own import has_own_class
 
 
 def _worst_tail(u: Vector, k: float, gamma: float) -> tuple[float, Vector]:
-    """Return AvgMin_k(u) and its minimiser d; `gamma` is the ceil(k)-th smallest margin."""
+    """Return AvgMin_k(u), the mean of the k smallest margins, and its minimiser d.
+
+    `gamma` is the ceil(k)-th smallest margin.
+    """
     below = u < gamma
     d = np.where(below, 1.0 / k, 0.0)
     # The rest of the weight, in units of the cap, fills the tied margins in their order.
@@ -47,7 +50,10 @@ def _worst_tail(u: Vector, k: float, gamma: float) -> tuple[float, Vector]:
 
 
 def cut(d: Vector, caps: Vector | float) -> Vector:
-    """Cut d at the caps in place, move the mass that is cut to other entries, and return d."""
+    """Reduce the weights d to their caps in place, and return d.
+
+    The removed weight is moved to entries below their caps.
+    """
     if (d <= caps).all():
         return d
     np.minimum(d, caps, out=d)
@@ -77,27 +83,29 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
 
         F(u) = AvgMin_k(u) = max over γ of γ − (1/k) Σ [γ − u_i]_+,
 
-    the mean of the k smallest margins. If k is not an integer, the ceil(k)-th smallest margin
-    counts with the fraction k − floor(k). f*(θ) = ‖θ‖_1 / k, and ν = 1/k is the cap. `Capped(1)` is
-    the hard margin, and `Capped(m)` allows only the uniform distribution.
+    which is the mean of the k smallest margins. If k is not an integer, the ceil(k)-th smallest
+    margin counts with the fraction k − floor(k). The conjugate is f*(θ) = ‖θ‖_1 / k, and the cap is
+    ν = 1/k. `Capped(1)` is the hard margin, and `Capped(m)` allows only the uniform distribution.
 
-    If several margins are equal to the last margin that counts, the minimiser gives them the rest
-    of the weight in their order, up to the cap. `CVaR` is the same family, given by its level.
+    If several margins are equal to the last margin that counts, the minimiser distributes the rest
+    of the weight to these examples in their order, up to the cap. `CVaR` is the same family, with a
+    level as its parameter.
 
     Parameters
     ----------
     k : int, float or Fraction, optional
-        1 <= k <= m, kept exactly.
+        The number of smallest margins that count, 1 <= k <= m, kept exactly.
     fraction : int, float or Fraction, optional
         An alternative to k: a game with m examples sets k = fraction · m. A float means the
-        decimal that it prints as: 0.1 is one tenth, and m = 569 gives 56.9 exactly. A k within a
-        relative distance of 1e-12 of an integer is rounded to it, so 1/3 and m = 3 give 1.
+        decimal number that Python prints: 0.1 is one tenth, and m = 569 gives 56.9 exactly. A k
+        within a relative distance of 1e-12 of an integer is rounded to this integer, so 1/3 and
+        m = 3 give 1.
 
     Raises
     ------
     InputError
         If k and fraction are both given or both missing, if k < 1, or if fraction is outside
-        (0, 1]. A game raises it if k > m.
+        (0, 1]. A game raises InputError if k > m.
 
     References
     ----------
@@ -142,7 +150,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
 
     @cached_property
     def _rank(self) -> int:
-        """The index, in the sorted margins, of the last margin that counts."""
+        """The index of the last margin that counts in AvgMin_k, in the sorted margins."""
         return math.ceil(self.exact_k) - 1
 
     def penalty(self, d: Vector) -> float:
@@ -158,12 +166,15 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
         return math.fsum(np.abs(theta).tolist()) * self.cap
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return AvgMin_k(u) and its minimiser. Equal margins get weight in their order."""
+        """Return AvgMin_k(u) and its minimiser d.
+
+        Examples with equal margins get weight in their order.
+        """
         gamma = self.witness(u).gamma
         return _worst_tail(np.asarray(u, dtype=np.float64), self.double_k, gamma)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the entropic projection of SS09 Fig. 2 at (u, β)."""
+        """Return the entropic projection of SS09 Fig. 2 for margins u and entropy weight β."""
         k = self.double_k
         if k > u.size:
             # `resolve` raises the error that explains it.
@@ -182,7 +193,10 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
         return Witness(float(np.partition(u, self._rank)[self._rank]))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − (1/k) Σ [γ − u_i]_+, rounded downwards. It is at most F(u) for every γ."""
+        """Return the lower bound γ − (1/k) Σ [γ − u_i]_+ on F(u), rounded downwards.
+
+        The bound is valid for every γ.
+        """
         gamma = witness.gamma
         if not math.isfinite(gamma):
             return -math.inf
@@ -201,7 +215,10 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
         return cp.norm1(x) * self.cap, []
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        """Return γ − Σ x / k subject to x >= γ − u, x >= 0 (SS09 Eq. 6)."""
+        """Return the cvxpy expression γ − Σ x / k and its constraints x >= γ − u, x >= 0.
+
+        This is the problem of SS09 Eq. 6.
+        """
         x = cp.Variable(u.shape[0], name="x", nonneg=True)
         return gamma - cp.sum(x) * self.cap, [x >= gamma - u]
 
@@ -215,7 +232,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
         return cut(onto_simplex(d, repr(self)), self.cap)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return f(d') = 0 for a feasible d', and an upper bound on ‖d' − d / Σd‖_1."""
+        """Return f(d') = 0 at a feasible point d', and an upper bound on ‖d' − d / Σd‖_1."""
         low, _ = total
         threshold = float_down(Fraction(low) / self.exact_k)
         excess = np.maximum(d - threshold, 0.0)
@@ -246,20 +263,20 @@ class CVaR(Capped):
 
         −F(u) = min over t of t + Σ [−u_i − t]_+ / ((1 − α) m).
 
-    The family is `Capped(fraction=1 − α)`, which a game resolves to `Capped(k)` with
-    k = (1 − α) m. For α = 0, F is the mean of all margins. The largest α is 1 − 1/m, and F is then
-    the hard margin.
+    `CVaR(α)` is `Capped(fraction=1 − α)`, which a game resolves to `Capped(k)` with
+    k = (1 − α) m. For α = 0, F is the mean of all margins. The largest α is 1 − 1/m, for which F
+    is the hard margin.
 
     Parameters
     ----------
     alpha : int, float or Fraction
-        The level, 0 <= α < 1. A float means the decimal that it prints as: 0.95 gives a share of
-        exactly one twentieth.
+        The level, 0 <= α < 1. A float means the decimal number that Python prints: 0.95 gives a
+        share of exactly one twentieth.
 
     Raises
     ------
     InputError
-        If α is outside [0, 1). A game raises it if α > 1 − 1/m.
+        If α is outside [0, 1). A game raises InputError if α > 1 − 1/m.
 
     References
     ----------
@@ -291,7 +308,7 @@ class CVaR(Capped):
 
     @property
     def alpha(self) -> Fraction:
-        """The level α, exactly."""
+        """The level α as an exact fraction."""
         return 1 - exact_share(self.fraction)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""A cap on the weight of each example, for which F is a weighted soft margin."""
+"""Caps on the weights of the examples, for which the relaxed margin is a weighted soft margin."""
 
 from __future__ import annotations
 
@@ -40,7 +40,11 @@ class Doubles(NamedTuple):
 
 
 def caps_as_doubles(caps: Sequence[Fraction]) -> Doubles:
-    """Return `caps` as doubles. Each cap that is no double has an enclosure two doubles wide."""
+    """Return the exact caps as doubles, with enclosures.
+
+    The enclosure of a cap that is not a double ranges from the double below its rounded value to
+    the double above.
+    """
     # A cap above 1 has no effect, and a huge cap might be no double.
     near = np.array([float(min(q, Fraction(10**300))) for q in caps])
     # A comparison of integers is faster than one of fractions.
@@ -53,12 +57,15 @@ def caps_as_doubles(caps: Sequence[Fraction]) -> Doubles:
 
 
 def _surely_above_one(below: Vector) -> bool:
-    """Return whether the sum of the numbers in `below`, all >= 0, is proved to exceed one."""
+    """Return whether the sum of the non-negative lower bounds `below` provably exceeds one."""
     return sum_bounds(np.minimum(below, 2.0))[0] > 1.0
 
 
 def check_room(owner: str, caps: Sequence[Fraction], free: int = 0) -> None:
-    """Raise InputError if no distribution satisfies `caps`. `free` more examples have no cap."""
+    """Raise InputError if no distribution satisfies the caps.
+
+    `free` is the number of further examples, which have no cap.
+    """
     if free or any(q >= 1 for q in caps):
         return
     # A long exact sum is slow.
@@ -69,7 +76,7 @@ def check_room(owner: str, caps: Sequence[Fraction], free: int = 0) -> None:
         short = f"{float(total):g}" if 1 - total > 1e-6 else f"1 - {float(1 - total):.3g}"
         raise InputError(
             f"{owner} needs caps that sum to at least 1, since the weights sum to 1; these "
-            f"{len(caps)} sum to {short}: raise some caps, or give a Fraction, such as "
+            f"{len(caps)} caps sum to {short}: raise some caps, or give a Fraction, such as "
             "Fraction(1, 3), if a float was rounded down"
         )
 
@@ -84,7 +91,10 @@ def cap(owner: str, name: str, value: object) -> Fraction:
 
 @njit()
 def _fill(u: Vector, caps: Vector, gamma: float) -> tuple[float, Vector]:
-    """Return γ − Σ c_i [γ − u_i]_+ and the d that fills the caps from the smallest margin on."""
+    """Return γ − Σ c_i [γ − u_i]_+ and its minimiser d for caps c.
+
+    The minimiser fills the caps in increasing order of the margins.
+    """
     d = np.zeros(u.shape[0])
     filled = 0.0
     shortfall = 0.0
@@ -117,10 +127,11 @@ def _fill(u: Vector, caps: Vector, gamma: float) -> tuple[float, Vector]:
 class Caps(Relaxation, Bounds, ThresholdDescription):
     """The indicator of |d_i| <= c_i: the weight of example i is at most c_i.
 
-    F(u) = max over γ of γ − Σ c_i [γ − u_i]_+, and f*(θ) = Σ c_i |θ_i|. The minimiser d fills the
-    caps from the smallest margin upwards until the weights sum to one. Equal margins are filled in
-    the order of the examples. The last margin that gets weight is γ. If all caps are 1/k, F is that
-    of `Capped(k)`. If all caps are at least 1, F is the hard margin.
+    The relaxed margin is F(u) = max over γ of γ − Σ c_i [γ − u_i]_+, and the conjugate is
+    f*(θ) = Σ c_i |θ_i|. The minimiser d fills the caps in increasing order of the margins until the
+    weights sum to one. The caps of equal margins are filled in the order of the examples. The best
+    γ is the last margin that gets weight. If all caps are 1/k, F is the same as for `Capped(k)`. If
+    all caps are at least 1, F is the hard margin.
 
     Parameters
     ----------
@@ -131,8 +142,8 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
     Raises
     ------
     InputError
-        If a cap is not a finite number >= 0, or if the caps sum to less than 1. A game raises it
-        if the number of caps is not the number of examples.
+        If a cap is not a finite number >= 0, or if the caps sum to less than 1. A game raises
+        InputError if the number of caps is not the number of examples.
 
     References
     ----------
@@ -202,7 +213,7 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
 
     @property
     def traits(self) -> Traits:
-        """The traits of f, which depend on whether the caps are equal and whether one is 0."""
+        """The traits of f. They depend on whether all caps are equal, and whether a cap is 0."""
         each = self.caps if isinstance(self.caps, tuple) else (self.caps,)
         return CAP_TRAITS._replace(symmetric=len(set(each)) == 1, zero_in_core=min(each) > 0)
 
@@ -214,23 +225,32 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
         return math.fsum((np.abs(theta) * self._of(len(theta)).near).tolist())
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser. Equal margins get weight in the order of the examples."""
+        """Return the relaxed margin F(u) and its minimiser d.
+
+        Examples with equal margins get weight in their order.
+        """
         u = as_margins(u, self)
         value, d = _fill(u, self._of(u.size).near, self.witness(u).gamma)
         return float(value), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the entropic projection min{c_i, x exp(−u_i/β)}, where x makes the sum one."""
+        """Return the entropic projection min{c_i, x exp(−u_i/β)}.
+
+        The factor x makes the sum of the weights equal to one.
+        """
         caps = self._of(u.size)
         return caps.near.copy() if caps.single else caps_distribution(u, beta, caps.near)
 
     def witness(self, u: Vector) -> Witness:
-        """Return the smallest margin γ such that the caps of margins up to γ sum to at least 1."""
+        """Return the smallest margin γ such that the caps of all margins <= γ sum to at least 1."""
         u = as_margins(u, self)
         return Witness(caps_threshold(u, self._of(u.size).near))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − Σ c_i [γ − u_i]_+, rounded downwards. It is at most F(u) for every γ."""
+        """Return the lower bound γ − Σ c_i [γ − u_i]_+ on F(u), rounded downwards.
+
+        The bound is valid for every γ.
+        """
         u = np.asarray(u, dtype=np.float64)
         gamma = float(witness.gamma)
         if not math.isfinite(gamma):
@@ -259,7 +279,10 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
         return {"kind": "caps", "caps": vector(self.resolve(m).caps)}
 
     def center(self, m: int) -> Vector:
-        """Return the d of largest entropy within the caps: d_i = min{c_i, x} for some x."""
+        """Return the distribution of largest entropy within the caps, d_i = min{c_i, x}.
+
+        The number x makes the sum equal to one.
+        """
         return self.distribution(np.zeros(m), 1.0)
 
     def entropy_range(self, m: int) -> float:
@@ -271,7 +294,7 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
         return cut(d, self._of(d.size).near)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return f(d') = 0 for a feasible d', and an upper bound on ‖d' − d / Σd‖_1."""
+        """Return f(d') = 0 at a feasible point d', and an upper bound on ‖d' − d / Σd‖_1."""
         low = total[0]
         enclosure = self._of(len(d)).enclosure
         # All other entries are below their caps even after the roundings of the product.
@@ -289,7 +312,10 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
 
 
 def negentropy_range(caps: Vector, center: Vector) -> float:
-    """Return max h − min h for h(d) = Σ d log d over d <= caps; h is least at `center`."""
+    """Return the range max h − min h of h(d) = Σ d log d over the distributions d <= caps.
+
+    `center` is the distribution at which the negative entropy h is smallest.
+    """
     # The d that fills the largest caps first has the largest h. No feasible d has larger partial
     # sums of its sorted entries, and h is Schur-convex.
     caps = np.sort(np.minimum(caps, 1.0))[::-1]

@@ -1,4 +1,7 @@
-"""The cvxpy problems of one relaxation, compiled once for each m and then solved many times."""
+"""The cvxpy problems of a relaxation, compiled once for each number of examples m.
+
+A compiled problem is then solved for many margins.
+"""
 
 from __future__ import annotations
 
@@ -17,20 +20,24 @@ from relaxboost.relaxations.pointwise import Pointwise
 
 
 class InCvxpy(Protocol):
-    """The methods of a relaxation f that this module calls. `base` imports this module."""
+    """The methods of a relaxation f that this module calls.
+
+    This protocol stands for `Relaxation`, which this module cannot import because `base` imports
+    this module.
+    """
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         """Return f as a cvxpy expression of `d`, and the constraints that f needs."""
 
     def penalty(self, d: Vector) -> float:
-        """Return f(d)."""
+        """Return the value f(d) of the relaxation."""
 
     def repair(self, d: Vector) -> Vector:
-        """Return a point of the simplex near d where f is finite."""
+        """Return a point of the simplex near d at which f is finite."""
 
 
 class _Problem(NamedTuple):
-    """A cvxpy problem in the variable d with parameters that change between solves."""
+    """A cvxpy problem in the variable d, with parameters that change from solve to solve."""
 
     problem: Any
     d: Any
@@ -38,7 +45,7 @@ class _Problem(NamedTuple):
 
 
 class CompiledProblems:
-    """The minimisations over d that cvxpy solves for one relaxation and one m.
+    """The minimisation problems over d that cvxpy solves for a relaxation and m examples.
 
     Parameters
     ----------
@@ -53,9 +60,10 @@ class CompiledProblems:
         self._last: dict[str, tuple[Vector, Any]] = {}
 
     def known(self, kind: str, at: Vector) -> Any:
-        """Return the last result of `kind` if its argument was `at` up to rounding, else None.
+        """Return the cached result of `kind` if its argument was `at` up to rounding.
 
-        Certificates sum the margins of a solution again, which can change the last bits.
+        Otherwise return None. Certificates recompute the margins of a solution, which can change
+        their last bits.
         """
         before, result = self._last.get(kind, (None, None))
         if before is None or before.shape != at.shape:
@@ -69,9 +77,9 @@ class CompiledProblems:
         return result
 
     def solved_margin(self, u: Vector) -> tuple[float, Vector, float, Vector]:
-        """Return F(u), the minimiser d, γ and x = γ − u + s as Clarabel finds them.
+        """Return Clarabel's solution: F(u), the minimiser d, γ, and x = γ − u + s.
 
-        F(u) = γ − f*(x), where s >= 0 are the multipliers of d >= 0.
+        The relaxed margin is F(u) = γ − f*(x), and s >= 0 are the multipliers of d >= 0.
         """
         program = self._margin_problem
         program.parameters[0].value = u
@@ -93,7 +101,10 @@ class CompiledProblems:
         return np.asarray(program.d.value)
 
     def conjugate(self, theta: Vector, everywhere: bool = True) -> float:
-        """Return f*(θ), or, if not `everywhere`, the maximum of <d, θ> − f(d) over 0 <= d <= 1."""
+        """Return the conjugate f*(θ), which is the maximum of <d, θ> − f(d) over d in R^m.
+
+        If `everywhere` is False, return the maximum over 0 <= d <= 1.
+        """
         kind = "conjugate" if everywhere else "boxed conjugate"
         found: float | None = self.known(kind, theta)
         if found is not None:
@@ -111,7 +122,10 @@ class CompiledProblems:
         return repr(self._relaxation)
 
     def _parts(self) -> tuple[Any, Any, list[Any]]:
-        """Return a new variable d with f(d) and the constraints of f, rewritten for solvers."""
+        """Return a new cvxpy variable d, the expression f(d), and the constraints of f.
+
+        The expression and the constraints are rewritten such that cvxpy can compile them.
+        """
         d = cp.Variable(self._m, name="d")
         value, constraints = self._relaxation.cvxpy_penalty(d)
         # The term 0 Σd makes d a variable of every problem.
@@ -149,7 +163,10 @@ class CompiledProblems:
         return _Problem(cp.Problem(problem.objective, limits), d, parameters)
 
     def _solve(self, program: _Problem, what: str) -> float:
-        """Return the optimal value; raise an error with the reason if Clarabel finds none."""
+        """Solve the problem and return its optimal value.
+
+        If Clarabel finds no optimum, the method raises an error with the reason.
+        """
         status, value = solve_problem(program.problem)
         if status in SOLVED and program.d.value is not None:
             return value
@@ -162,9 +179,11 @@ class CompiledProblems:
             status += " (f or margins are too large to scale)"
         elif "infeasible" in status:
             raise InputError(
-                f"{name} is +inf on the whole simplex for m = {self._m}: "
-                "no distribution is left to play"
+                f"{name} is +inf on the whole simplex for m = {self._m}, so no distribution is "
+                "feasible; enlarge its domain"
             )
         elif "unbounded" in status:
-            raise InputError(f"{name} is not bounded below on the simplex for m = {self._m}")
+            raise InputError(
+                f"{name} is not bounded below on the simplex for m = {self._m}; add a lower bound"
+            )
         raise SolverError(f"cvxpy ended with status {status} on {what} of {name}")

@@ -38,32 +38,38 @@ _TIGHT = {
 }  # fmt: skip
 _USABLE = ("Solved", "AlmostSolved", "InsufficientProgress", "MaxIterations", "NumericalError")
 _LOOSE = 1e-7
-"""A lower bound is loose if its relative gap to the optimum of the solver is larger."""
+"""The largest relative gap between a lower bound and the solver's optimum that is not loose."""
 _ROOMS = (1e-15, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
-"""The tried moves of multipliers inside the dual cones, relative to the largest term of q."""
+"""The distances by which `ConeBounds.feasible` tries to move multipliers into the dual cones.
+
+They are relative to the largest term of q.
+"""
 
 
 class ConeProof(NamedTuple):
-    """Multipliers of the rows of a cone form, and the point where the quadratic is linearised."""
+    """The multipliers y of the rows of a cone form, and the point p of its linearisation.
+
+    The quadratic part of the objective is linearised at p.
+    """
 
     y: Vector
     point: Vector
 
 
 class ConeAnswer(NamedTuple):
-    """The result of a solver for F(u), with the lower bound that its multipliers prove."""
+    """The result of a solver for F(u), and the lower bound that the solver's multipliers prove."""
 
     below: float
-    """The lower bound on F(u), or −inf if no bound is proved."""
+    """The lower bound on the relaxed margin F(u), or −inf if no bound is proved."""
     d: Vector
     """The minimiser d that the solver found."""
     gamma: float
-    """The threshold γ = min over i of u_i + slope_i."""
+    """The threshold γ, which is the minimum over i of u_i + slope_i."""
     slope: Vector
     """The subgradient of f that follows from the multipliers."""
     proof: ConeProof
     loose: bool
-    """Whether the lower bound is well below the optimum that the solver found."""
+    """Whether the lower bound is below the optimum of the solver by more than a relative 1e-7."""
 
 
 class _Found(NamedTuple):
@@ -82,24 +88,28 @@ class _Ball(NamedTuple):
 
     y: Vector
     slope: Vector
-    """The largest change of each of the first m entries of q over the ball."""
+    """The largest change of each of the first m entries of q within the ball."""
     value: float
-    """The largest change of −<right, y> − p·P p/2 over the ball."""
+    """The largest change of −<right, y> − p·P p/2 within the ball."""
 
 
 class _Independent(NamedTuple):
-    """A bound on the least singular value of the matrix T of `ConeBounds._ball`."""
+    """A bound on the smallest singular value of the matrix T in `ConeBounds._ball`."""
 
     unit: Vector
-    """The length of each row of T, or inf for a row that the bound leaves out."""
+    """The length of each row of the matrix T, or inf for a row that the bound does not use."""
     least: float
-    """A lower bound on the singular values of T with rows scaled to unit length."""
+    """A lower bound on the singular values of the matrix T, with rows scaled to unit length."""
     moves: Vector
-    """The diagonal of the matrix D of `ConeBounds._ball`."""
+    """The diagonal of the scaling matrix D in `ConeBounds._ball`."""
 
 
 class _Sides(NamedTuple):
-    """The constraints rows @ d = right for the first `equal` rows, rows @ d <= right for others."""
+    """Linear constraints on d, such as those of the simplex.
+
+    The first `equal` rows are equations rows @ d = right. The other rows are inequalities
+    rows @ d <= right.
+    """
 
     rows: Any
     right: Vector
@@ -157,10 +167,11 @@ class ConeBounds:
 
     @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing
     def below(self, u: Vector, proof: ConeProof, *, box: bool = False) -> float:
-        """Return a lower bound on F(u), or, with `box`, on min <u, d> + f(d) over 0 <= d <= 1.
+        """Return a lower bound on the relaxed margin F(u).
 
-        The bound is valid for every `proof`, but it is −inf if no multipliers with q_z = 0 are
-        found near those in `proof`.
+        If `box` is True, the bound is on the minimum of <u, d> + f(d) over 0 <= d <= 1. The bound
+        is valid for every `proof`. It is −inf if no multipliers with q_z = 0 are found near the
+        multipliers in `proof`.
         """
         form = self._form
         m = self._m
@@ -186,7 +197,7 @@ class ConeBounds:
         return math.fsum([first, form.constant, *terms.tolist()]) - off
 
     def _reduced(self, u: Vector, y: Vector, point: Vector) -> tuple[Vector, Vector]:
-        """Return q, and for each entry of q the sum of the absolute values of its terms."""
+        """Return the reduced costs q, and the sum of the absolute terms of each entry of q."""
         form = self._form
         by_row, square = self._sizes
         q = form.cost + form.quadratic @ point + self._up @ y
@@ -196,9 +207,10 @@ class ConeBounds:
         return q, size
 
     def solve(self, u: Vector, *, box: bool = False) -> ConeAnswer | None:
-        """Return Clarabel's result for F(u), or with `box` for min <u, d> + f(d) over 0 <= d <= 1.
+        """Return Clarabel's result for the relaxed margin F(u).
 
-        None means that Clarabel found no usable solution.
+        If `box` is True, the minimum is over 0 <= d <= 1 instead of the simplex. Return None if
+        Clarabel finds no usable solution.
         """
         best: ConeAnswer | None = None
         sides = _box(self._m) if box else _simplex(self._m)
@@ -215,7 +227,10 @@ class ConeBounds:
         return best
 
     def _answer(self, u: Vector, found: _Found, box: bool) -> ConeAnswer:
-        """Return the result `found` with repaired multipliers, and the bound that they prove."""
+        """Return the result for the solution `found`, after its multipliers were repaired.
+
+        The result contains the lower bound that these multipliers prove.
+        """
         proof = self.feasible(u, ConeProof(found.y, found.x), box=box)
         gamma, slope = self.tangent(u, proof)
         below = self.below(u, proof, box=box)
@@ -224,10 +239,10 @@ class ConeBounds:
         return ConeAnswer(below, d, gamma, slope, proof, not is_near)
 
     def _ask(self, u: Vector, sides: _Sides, size: float) -> _Found | None:
-        """Return the solution of Clarabel for d within `sides`, or None if it is not usable.
+        """Return Clarabel's solution for d within the constraints `sides`.
 
-        Clarabel gets d in units of `size`, and huge costs in larger units, so that numbers are
-        about one.
+        Return None if the solution is not usable. The problem is scaled such that its numbers are
+        about one: d has the unit `size`, and huge costs have a larger unit.
         """
         import clarabel
         from scipy import sparse
@@ -285,14 +300,20 @@ class ConeBounds:
         return _Found(x, y, value, status == "Solved", status in _USABLE[:2])
 
     def at(self, d: Vector) -> tuple[float, Vector] | None:
-        """Return f(d) and (d, z), or None if Clarabel finds no accurate solution."""
+        """Return the value f(d) and the point (d, z) of the cone program that attains this value.
+
+        Return None if Clarabel finds no accurate solution.
+        """
         found = self._ask(np.zeros(d.size), _fixed(d), 1.0)
         if found is None or not (found.is_near and math.isfinite(found.value)):
             return None
         return found.value, np.append(d, found.x[d.size :])
 
     def _kinds(self, zero: int, half: int) -> list[Any]:
-        """Return Clarabel's cones after `zero` equations and `half` inequalities were added."""
+        """Return the cones of the program for Clarabel.
+
+        They include `zero` equations and `half` inequalities that are added to the program.
+        """
         import clarabel
 
         form = self._form
@@ -312,8 +333,9 @@ class ConeBounds:
     def feasible(self, u: Vector, proof: ConeProof, *, box: bool = False) -> ConeProof:
         """Return multipliers near those of `proof`, with the best lower bound on F(u) found.
 
-        Each trial moves the multipliers further inside the dual cones, and then takes Newton steps
-        to q_z = 0. Longer moves lower the bound; after short moves the steps can leave the cones.
+        Each trial moves the multipliers into the interior of the dual cones, further than the trial
+        before, and then takes Newton steps towards q_z = 0. A long move weakens the bound. After a
+        short move, the Newton steps can leave the cones.
         """
         if self._merge is not None:
             # Multipliers of equations that are dependent up to rounding only may be near no others
@@ -373,9 +395,10 @@ class ConeBounds:
 
     @np.errstate(over="ignore", invalid="ignore")  # numbers that overflow prove nothing
     def _ball(self, proof: ConeProof) -> _Ball | None:
-        """Return a ball that is proved to contain multipliers with q_z = 0 exactly, or None.
+        """Return a ball that provably contains multipliers with q_z = 0 exactly.
 
-        Let D be a diagonal scaling of the multipliers, and let T be the rows of (rowsᵀ D, P) for z.
+        Return None if no such ball is found. Let D be a diagonal scaling of the multipliers, and
+        let T be the rows of (rowsᵀ D, P) for z.
         The multipliers y + D x with the point p + e have q_z = 0 if T (x, e) = −q_z. If the least
         singular value σ of T is positive, some (x, e) of length at most |q_z| / σ solves these
         equations. For each x of this length, y + D x must be in the dual cones.
@@ -401,16 +424,17 @@ class ConeBounds:
         return _Ball(y, radius * self._steep, radius * value)
 
     def _left(self, y: Vector, point: Vector) -> Vector:
-        """Return upper bounds on the entries of |q_z|, which include rounding errors."""
+        """Return upper bounds on the absolute entries of q_z, including rounding errors."""
         q, size = (part[self._m :] for part in self._reduced(np.zeros(self._m), y, point))
         return np.asarray(np.abs(q) + self._roundings[self._m :] * size)
 
     def _independent(self, is_zero: Any, rests: Any) -> _Independent:
-        """Return a lower bound on the least singular value of the T of `_ball`, and its D.
+        """Return a lower bound on the smallest singular value of the matrix T in `_ball`, and D.
 
-        Multipliers and entries of p that change an entry of q_z that is exactly zero (`is_zero`)
-        are held fixed, so that the entry stays zero. Zero multipliers of inequalities (`rests`)
-        are held fixed, since they must not become negative. Fixed variables have no column in T.
+        Some entries of q_z are exactly zero (`is_zero`). Multipliers and entries of p that would
+        change these entries are fixed, so that the entries stay zero. Zero multipliers of
+        inequalities (`rests`) are also fixed, since they must not become negative. Fixed variables
+        have no column in T.
         """
         from scipy import sparse
 

@@ -1,4 +1,4 @@
-"""A relaxation f as the cone program that cvxpy makes of f, in doubles."""
+"""The cone program into which cvxpy compiles a relaxation f, with coefficients in doubles."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ class ConeForm:
     """A cone program: f(d) is the minimum of cost·x + x·quadratic x/2 + constant with x = (d, z).
 
     The minimum is over z, subject to rows @ x + s = right. The slacks s are zero in the first
-    `zero` rows and >= 0 in the next `half` rows. Then come second-order cones of the sizes
-    `second`, cones of positive semidefinite matrices of the orders `matrix` (upper triangles by
-    columns, entries off the diagonal times √2), and `exponential` cones of three rows each.
+    `zero` rows and >= 0 in the next `half` rows. The next rows form second-order cones, whose sizes
+    are `second`. Then follow cones of positive semidefinite matrices, whose orders are `matrix`.
+    Such a matrix is stored as its upper triangle by columns, with entries off the diagonal
+    multiplied by √2. The last rows form `exponential` exponential cones of three rows each.
     """
 
     cost: Vector
@@ -41,7 +42,7 @@ class ConeForm:
 
     @property
     def multiplications(self) -> int:
-        """The number of multiplications for the cheaper of RᵀR and R Rᵀ, where R = `rows`."""
+        """The number of multiplications for RᵀR or R Rᵀ, whichever is cheaper, with R = `rows`."""
         counts = np.diff(self.rows.indptr).astype(np.int64), np.bincount(self.rows.indices)
         return min(int(count @ count) for count in counts)
 
@@ -63,13 +64,14 @@ class ConeForm:
 
     @property
     def exponentials(self) -> slice:
-        """The rows of the exponential cones."""
+        """The slice of the rows of the exponential cones."""
         return slice(self.right.size - 3 * self.exponential, self.right.size)
 
     def linear(self, m: int) -> LinearForm | None:
-        """Return this program without its constant, as a linear program if it is linear, else None.
+        """Return this program without its constant as a linear program.
 
-        Both programs have the same rows, and so the same multipliers.
+        Return None if the program is not linear. Both programs have the same rows, and so the same
+        multipliers.
         """
         if self.second or self.matrix or self.exponential or self.quadratic.nnz:
             return None
@@ -87,16 +89,16 @@ class ConeForm:
 
 
 class NoConeForm(InputError):
-    """The error for an f for which no cone program proves bounds, with the reason."""
+    """The error for a relaxation f whose cone program cannot prove bounds, with the reason."""
 
 
 def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeForm:
-    """Return f as the cone program that cvxpy makes of `penalty`.
+    """Return the cone program into which cvxpy compiles the function `penalty` for m examples.
 
     Raises
     ------
     NoConeForm
-        If the program has power cones, or if cvxpy rounds an exponent, which changes f.
+        If the program has power cones, or if cvxpy rounds an exponent, because this changes f.
     """
     from scipy import sparse
 
@@ -131,7 +133,10 @@ def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeFo
 
 
 def _refuse_powers(problem: Any, has_power_cones: bool) -> None:
-    """Raise an error if cvxpy rounds an exponent (the error names the atom) or uses power cones."""
+    """Raise NoConeForm if cvxpy rounds an exponent or uses power cones.
+
+    If cvxpy rounds an exponent, the message names the atom with this exponent.
+    """
     remedy = (
         ", or write a class that derives from Relaxation and Bounds, with its own witness, "
         "lower_bound and penalty_bound"
@@ -159,7 +164,7 @@ def square_map(side: int) -> Any:
     """Return the isometry from scaled upper triangles to flat symmetric matrices.
 
     The triangles are the rows of a cone of matrices in a `ConeForm`, and `side` is the order of the
-    matrices. The transpose maps flat symmetric matrices back to triangles.
+    matrices. The transpose of the isometry maps flat symmetric matrices back to triangles.
     """
     from scipy import sparse
 

@@ -1,4 +1,4 @@
-"""Moves of multipliers into the dual cones of a cone program, and equations for multipliers."""
+"""Moves of multipliers into the dual cones of a cone program, and solutions of their equations."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations.cone_form import ConeForm, square_map
 
 _TINY = 1e-290
-"""Smaller numbers count as zero in an exponential cone, where their quotients overflow."""
+"""Numbers below this count as zero in an exponential cone, because their quotients overflow."""
 _LONG = 20.0
-"""The average length of columns beyond which the product S Sᵀ of a sparse S is dense."""
+"""The average number of entries in a column of a sparse matrix S beyond which S Sᵀ is dense."""
 _DENSE = 1000
 """The largest order of a matrix that this module stores as a dense array."""
 
@@ -48,10 +48,11 @@ class DualCones:
         self._third = alone[form.exponentials][2::3] & ~alone[form.exponentials][1::3]
 
     def room(self, point: Vector) -> Vector:
-        """Return for each multiplier the move into the dual cones that lowers a bound by about 1.
+        """Return the distance by which each multiplier can move into the dual cones.
 
-        A raised multiplier lowers the bound by the move times the slack of its row at `point`. In
-        a cone of several rows, only the multiplier that can always be raised gets room.
+        Each distance is such that the move lowers the lower bound by about 1: a raised multiplier
+        lowers the bound by its move times the slack of its row at `point`. In a cone of several
+        rows, only the multiplier that can always be raised has a distance above 0.
         """
         form = self._form
         most = 1.0 / np.maximum(self._unit, np.abs(form.right - form.rows @ point))
@@ -66,7 +67,10 @@ class DualCones:
         return room
 
     def raised(self, y: Vector, room: Vector) -> Vector:
-        """Return a raised y such that each y' with |y' − y| <= room is in the dual cones."""
+        """Return multipliers y, raised such that a neighbourhood of y is in the dual cones.
+
+        The neighbourhood contains all y' with |y' − y| <= room, entry by entry.
+        """
         form = self._form
         y = y.copy()
         half = slice(form.zero, form.zero + form.half)
@@ -87,7 +91,11 @@ class DualCones:
         return y
 
     def _above(self, y: NDArray[np.float64], room: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return y, raised until each row (a, b, c) has `room` in the dual exponential cone."""
+        """Return the multipliers y of exponential cones, raised into the dual cones.
+
+        Each row (a, b, c) of the result stays in the dual exponential cone if its entries change by
+        at most `room`.
+        """
         # The room in a must not reach zero, where the condition on b and c jumps.
         a = np.minimum(y[:, 0], -np.where(room[:, 0] > 0.0, 2.0 * room[:, 0] + _TINY, 0.0))
         flat = a > -_TINY
@@ -112,14 +120,14 @@ class DualCones:
 
     @property
     def moves(self) -> Vector:
-        """The size of a move of each multiplier that changes the reduced costs q by about 1."""
+        """The move of each multiplier that changes the reduced costs q by about 1."""
         return 1.0 / self._unit
 
     def metric(self, y: Vector, wanted: float = 0.0) -> Any:
         """Return a matrix R such that y + R x stays (almost) in the dual cones for short x.
 
-        R Rᵀ is about the inverse Hessian of the barrier of the cones. Multipliers of equations are
-        free, and R scales them by the largest multiplier or `wanted`, if this is larger.
+        The product R Rᵀ is about the inverse Hessian of the barrier of the cones. Multipliers of
+        equations are free. R scales them by the largest multiplier, or by `wanted` if it is larger.
         """
         from scipy import sparse
 
@@ -156,9 +164,10 @@ class DualCones:
 
 
 def shortest(spread: Any, q: Vector) -> Vector:
-    """Return the shortest x with spread @ x = q up to rounding; `spread` is a csc array.
+    """Return the shortest x with spread @ x = q up to rounding, where `spread` is a csc array.
 
-    A ridge that exceeds the rounding of the system keeps the pivots of dependent rows from zero.
+    A small multiple of the identity is added to the system, so that dependent rows cause no zero
+    pivots. The multiple exceeds the rounding errors of the system.
     """
     from scipy import sparse
     from scipy.sparse.linalg import splu
@@ -177,9 +186,9 @@ def shortest(spread: Any, q: Vector) -> Vector:
 
 
 def least_singular_value(spread: Any) -> float:
-    """Return a lower bound on the least singular value of a matrix with rows of unit length.
+    """Return a lower bound on the smallest singular value of a matrix with rows of unit length.
 
-    The bound is rigorous. The result 0 means that no positive bound is proved. If L Lᵀ is equal to
+    The bound is rigorous. The result is 0 if no positive bound is proved. If L Lᵀ equals
     spread @ spread.T − λ I up to an error of norm e, then no eigenvalue of spread @ spread.T is
     below λ − e (Rump 2006, "Verification of positive definiteness").
     """
@@ -224,11 +233,11 @@ def least_singular_value(spread: Any) -> float:
 
 
 def implied_rows(spread: Any, terms: Any, unit: Vector) -> NDArray[np.int64]:
-    """Return the indices of rows of `terms` that are exact combinations of the others.
+    """Return the indices of the rows of `terms` that are exact combinations of other rows.
 
     `spread` is `terms` with scaled columns, and with rows divided by `unit`. The left null space of
-    `spread` suggests combinations with small fractions, such as sums of the equations of a flow.
-    Each combination is checked in fractions.
+    `spread` suggests combinations with simple fractions as coefficients, such as the sum of all
+    equations of a flow. Each combination is then checked in exact arithmetic.
     """
     from scipy.linalg import qr
 
@@ -259,8 +268,8 @@ def implied_rows(spread: Any, terms: Any, unit: Vector) -> NDArray[np.int64]:
 def merged_equations(rows: Any) -> NDArray[np.float64] | None:
     """Return a matrix that moves the multipliers of dependent equations to independent equations.
 
-    The multipliers of the dependent equations become zero, so that a lower bound stays valid. None
-    means that all equations are independent, or that there are too many to check.
+    The multipliers of the dependent equations become zero, and the lower bound stays valid. Return
+    None if all equations are independent, or if there are too many equations to check.
     """
     from scipy import sparse
     from scipy.linalg import qr
@@ -281,7 +290,7 @@ def merged_equations(rows: Any) -> NDArray[np.float64] | None:
 
 
 def _positive(triangle: Vector, side: int, room: float) -> Vector:
-    """Return a triangle near `triangle` whose matrix has no eigenvalue below `room`."""
+    """Return the triangle of a matrix near the given matrix with no eigenvalue below `room`."""
     of = square_map(side)
     values = np.linalg.eigvalsh((of @ triangle).reshape(side, side))
     least = 16.0 * side * UNIT * np.abs(values).max(initial=0.0) + room
@@ -290,10 +299,11 @@ def _positive(triangle: Vector, side: int, room: float) -> Vector:
 
 
 def _congruences(triangle: Vector, side: int) -> Any:
-    """Return the triangles of L E Lᵀ, where L Lᵀ is the matrix of `triangle` and E is symmetric.
+    """Return directions in which a positive semidefinite matrix can move within its cone.
 
-    E runs through a basis, and L (I + tE) Lᵀ is semidefinite for small t. For matrices of an order
-    above 12 the basis would be too large, and E is the identity only.
+    The directions are the triangles of L E Lᵀ, where L Lᵀ is the matrix of `triangle`, and E runs
+    through a basis of the symmetric matrices. L (I + tE) Lᵀ is semidefinite for small t. For
+    matrices of an order above 12 the basis would be too large, and E is only the identity.
     """
     from scipy import sparse
 

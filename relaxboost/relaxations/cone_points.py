@@ -1,11 +1,11 @@
 """Upper bounds on f at feasible points of its cone program.
 
-f(d) is the minimum over z of cost·x + x·P x/2 + constant with x = (d, z), subject to
+The value f(d) is the minimum over z of cost·x + x·P x/2 + constant with x = (d, z), subject to
 rows @ x + s = right with slacks s in cones. If the slacks of a point (d, z) lie in the cones, then
-f(d) is at most the objective at this point. The point that a solver returns breaks rows by the
-tolerance of the solver. `ConePoints` moves the point onto the equations, and then towards a point
-with room in all cones until no row is broken. Inequalities that leave each other no room, such as
-d_1 <= 0 in the simplex, become equations.
+f(d) is at most the objective at this point. The point that a solver returns violates constraints by
+up to the tolerance of the solver. `ConePoints` moves the point onto the equations, and then towards
+an interior point of all cones until no constraint is violated. Inequalities without interior
+points, such as d_1 <= 0 in the simplex, are treated as equations.
 """
 
 from __future__ import annotations
@@ -28,11 +28,14 @@ _ROUNDINGS = 8.0 * UNIT
 _EQUAL = 1e-13
 """The allowed violation of an equation, relative to one plus the size of its terms."""
 _NO_ROOM = 1e-7
-"""Less room in the cones than this counts as none, because solvers are not more accurate."""
+"""The smallest distance from the boundary of the cones that counts as an interior point.
+
+Solvers are not accurate enough for smaller distances.
+"""
 
 
 class ConePoints:
-    """The points that meet all constraints of the cone program of one f.
+    """The feasible points of the cone program of a relaxation f.
 
     Parameters
     ----------
@@ -51,7 +54,7 @@ class ConePoints:
         self._tie(np.arange(form.right.size) < form.zero, np.ones(m, dtype=np.bool_))
 
     def _tie(self, is_equation: Any, is_free: Any) -> None:
-        """Set which rows hold as equations, and which entries of d can be positive."""
+        """Set which rows are treated as equations, and which entries of d may be positive."""
         from scipy import sparse
 
         form = self._form
@@ -64,7 +67,7 @@ class ConePoints:
 
     @cached_property
     def has_dependent_equations(self) -> bool:
-        """Whether some equation follows from the others up to rounding, but not exactly."""
+        """Whether an equation follows from the other equations up to rounding, but not exactly."""
         from scipy import sparse
 
         unit = np.sqrt(self._equations.multiply(self._equations).sum(axis=1))
@@ -80,9 +83,10 @@ class ConePoints:
         return least_singular_value(scaled[kept]) == 0.0
 
     def near(self, point: Vector, *, move: bool = True) -> tuple[Vector, float] | None:
-        """Return a feasible d near the d of `point` and an upper bound on f(d), or None.
+        """Return a feasible d near the d of `point`, and an upper bound on f(d).
 
-        Without `move` the point is moved only onto the equations, and not towards `inside`.
+        Return None if no feasible d is found. If `move` is False, the point is moved onto the
+        equations but not towards `inside`.
         """
         if point.shape != self._form.cost.shape or not np.isfinite(point).all():
             return None
@@ -98,7 +102,10 @@ class ConePoints:
         return x[: self._m], math.fsum(terms) + _ROUNDINGS * float(np.abs(terms).sum())
 
     def _towards(self, x: Vector, inside: Vector) -> Vector:
-        """Return x, moved towards `inside` by about the least share that makes it feasible."""
+        """Return the point x, moved towards `inside` until it is feasible.
+
+        The share of the distance is about the smallest share that is enough.
+        """
         if self._holds(x):
             return x
         share = 1e-16
@@ -117,7 +124,7 @@ class ConePoints:
         return self._onto(x + share * (inside - x))
 
     def _onto(self, x: Vector) -> Vector:
-        """Return x with d moved into the simplex, and then with x moved onto the equations."""
+        """Return the point x, after d was moved into the simplex and x onto the equations."""
         d = x[: self._m]
         if self._simplex:
             d = np.where(self._is_free, np.maximum(d, 0.0), 0.0)
@@ -125,15 +132,16 @@ class ConePoints:
         return self._corrected(np.append(d, x[self._m :]), self._equations, self._equal)
 
     def onto_domain(self, d: Vector) -> Vector:
-        """Return d moved onto the equations that contain only entries of d."""
+        """Return the point d, moved onto the equations that contain only entries of d."""
         is_alone = np.diff(self._equations[:, self._m :].tocsr().indptr) == 0
         x = np.append(d, np.zeros(self._form.cost.size - self._m))
         return self._corrected(x, self._equations[is_alone], self._equal[is_alone])[: self._m]
 
     def _corrected(self, x: Vector, rows: Any, right: Vector) -> Vector:
-        """Return x moved to where rows @ x = right, each entry in proportion to its size.
+        """Return a point near x that satisfies rows @ x = right.
 
-        Thus an entry of d that is zero stays zero, and small entries stay positive.
+        Each entry moves in proportion to its size. So a zero entry of d stays zero, and a small
+        positive entry stays positive.
         """
         from scipy import sparse
         from scipy.sparse.linalg import splu
@@ -156,7 +164,7 @@ class ConePoints:
         return x
 
     def _holds(self, x: Vector) -> bool:
-        """Return whether all slacks at x lie in their cones, up to the rounding of their terms."""
+        """Return whether all slacks at the point x lie in their cones, up to rounding errors."""
         form = self._form
         if self._simplex and x[: self._m].min() < 0.0:
             return False
@@ -189,7 +197,7 @@ class ConePoints:
 
     @cached_property
     def inside(self) -> Vector | None:
-        """A feasible point with low f, with room in all cones if possible, or None."""
+        """A feasible point with a small f, in the interior of all cones if possible, or None."""
         found, has_room = self._with_most_room()
         if has_room:
             return found
@@ -205,7 +213,10 @@ class ConePoints:
         return found if again is None else again
 
     def _with_most_room(self) -> tuple[Vector | None, bool]:
-        """Return a feasible point or None, and whether the point has room in all cones."""
+        """Return a feasible point, and whether the point is in the interior of all cones.
+
+        Return None instead of the point if none is found.
+        """
         form = self._form
         x = cp.Variable(form.cost.size)
         room = cp.Variable()
@@ -230,7 +241,10 @@ class ConePoints:
         return inside, False
 
     def _limits(self, x: Any, room: Any) -> list[Any]:
-        """Return constraints for a feasible x with `room` in each cone, in units of the rows."""
+        """Return cvxpy constraints for a feasible x at the distance `room` inside each cone.
+
+        The distance is in units of the rows.
+        """
         form = self._form
         unit = np.maximum(abs(form.rows).max(axis=1).toarray().ravel(), np.abs(form.right))
         unit[unit == 0.0] = 1.0
@@ -253,9 +267,9 @@ class ConePoints:
         return limits
 
     def _tight(self) -> tuple[Any, Any] | None:
-        """Return the arguments of `_tie` that turn inequalities without room into equations.
+        """Return the arguments of `_tie` that treat inequalities without interior as equations.
 
-        None means that all inequalities have room, or that the solver fails.
+        Return None if no such inequalities exist, or if the solver fails.
         """
         form = self._form
         x = cp.Variable(form.cost.size)

@@ -28,19 +28,21 @@ class Custom(EvaluatedBounds, Description):
         rb.Custom(f=lambda d: (0.0, [cp.norm2(d) <= 0.3]))
         rb.Custom(conjugate=lambda theta: 0.3 * cp.norm2(theta))
 
-    Everything else is derived through cvxpy: the relaxed margin, witnesses, distributions, and f*
-    from f or f from f*. Each distribution costs one cone solve, which takes some milliseconds for
-    m = 200 examples. Brackets are *numerical*: they depend on the doubles that cvxpy uses, and do
-    not count as certified. Multipliers of cvxpy's cone program of f prove the lower bound; if they
-    prove nothing, the bound is −inf and the message of the solution gives the reason. The upper
-    bound is the value at a point that satisfies the constraints of f up to 1e-13. If no such point
-    is found, the point breaks them by at most 1e-9, and the message says so. The message also names
-    equations of f that follow from others up to rounding, since such equations can contradict each
-    other in exact arithmetic. A subclass of `Relaxation` with closed forms has better brackets and
-    is faster.
+    cvxpy computes everything else: the relaxed margin, witnesses, distributions, and f* from f or
+    f from f*. Each distribution requires the solution of a cone program, which takes some
+    milliseconds for m = 200 examples. Brackets are *numerical*: they depend on rounding errors of
+    cvxpy and do not count as certified. The lower bound is proved by multipliers of cvxpy's cone
+    program of f. If the multipliers prove no bound, the lower bound is −inf, and the message of the
+    solution gives the reason. The upper bound is the value at a point that satisfies the
+    constraints of f up to 1e-13. If no such point is found, the point violates the constraints by
+    at most 1e-9, and the message contains a warning. The message also contains a warning if
+    equations of f follow from other equations up to rounding, since such equations can contradict
+    each other in exact arithmetic. A subclass of `Relaxation` with closed forms has better brackets
+    and is faster.
 
-    If f (or f*) is piecewise linear with linear constraints by cvxpy's rules, then f is polyhedral.
-    `exact_value` and exact certificates then use the linear program in cvxpy's doubles.
+    If f or f* is piecewise linear with linear constraints by cvxpy's rules, then f is polyhedral.
+    `exact_value` and exact certificates then use cvxpy's linear program, whose coefficients are
+    doubles.
 
     Parameters
     ----------
@@ -48,22 +50,22 @@ class Custom(EvaluatedBounds, Description):
         A function that takes a cvxpy variable d of shape (m,) and returns f(d) as a scalar
         expression, or a pair (expression, list of constraints). f(d) is the minimum over all
         other variables in the result. The function is called once for each m, and must define f on
-        all of R^m, because the game adds the simplex.
+        all of R^m, because the game adds the constraint that d is in the simplex.
     conjugate : callable, optional
         A function of the same kind that returns the conjugate f* instead of f.
     traits : Traits, optional
-        Properties of f that you know. Only `check_conditions` tests them. cvxpy determines
-        whether f is polyhedral.
+        The properties of f that you know. Only `check_conditions` tests these properties. cvxpy
+        determines whether f is polyhedral.
     name : str, optional
         The name in messages and reports.
 
     Raises
     ------
     InputError
-        If not exactly one of f and conjugate is given. When a game is declared: if f or f* is not
-        convex by cvxpy's rules, needs power cones, or has an exponent that cvxpy rounds; if f is
-        infinite on the whole simplex or not bounded below on it; or if no multipliers prove a lower
-        bound at margins of zero.
+        If f and conjugate are both given or both missing. The declaration of a game raises
+        InputError if f or f* is not convex by cvxpy's rules, needs power cones, or has an exponent
+        that cvxpy rounds. It also raises InputError if f is infinite on the whole simplex or not
+        bounded below on it, or if no multipliers prove a lower bound for margins of zero.
 
     References
     ----------
@@ -136,7 +138,7 @@ class Custom(EvaluatedBounds, Description):
         return self._traits._replace(polyhedral=self.linear_form(self._m) is not None)
 
     def linear_form(self, m: int) -> LinearForm | None:
-        """Return cvxpy's linear program of f in doubles, or None if f needs other cones."""
+        """Return cvxpy's linear program of f, or None if f is not polyhedral for cvxpy."""
         if m not in self._forms:
             if self._mirror is None:
                 self._forms[m] = dcp.linear_form(self._checked(m))
@@ -145,7 +147,7 @@ class Custom(EvaluatedBounds, Description):
         return self._forms[m]
 
     def exact_form(self, m: int) -> ExactForm | None:
-        """Return cvxpy's linear program of f in fractions that are equal to its doubles."""
+        """Return cvxpy's linear program of f in exact fractions, which are equal to its doubles."""
         form = self.linear_form(m)
         return None if form is None else form.exactly()
 
@@ -154,7 +156,10 @@ class Custom(EvaluatedBounds, Description):
         return self._m
 
     def resolve(self, m: int) -> Custom:
-        """Return this relaxation for m examples, after the checks that `Custom` documents."""
+        """Return this relaxation for m examples.
+
+        The method raises the errors that `Custom` documents for the declaration of a game.
+        """
         bound = self._bind(m)
         if m not in bound._feasible:
             try:
@@ -185,7 +190,10 @@ class Custom(EvaluatedBounds, Description):
         return bound
 
     def _checked(self, m: int) -> dcp.Parts:
-        """Return the checked result of the user's function for m examples, computed once."""
+        """Return the checked result of the user's function for m examples.
+
+        The result is cached, so the function is called once for each m.
+        """
         if self._mirror is not None:
             return self._mirror._checked(m)
         if m not in self._parts:
@@ -193,19 +201,22 @@ class Custom(EvaluatedBounds, Description):
         return self._parts[m]
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return the result of the user's function, with `d` in place of its variable."""
+        """Return f as a cvxpy expression of `d`, and a list of its constraints."""
         if self._mirror is not None:
             return self._mirror.cvxpy_conjugate(d)
         return self._checked(d.shape[0]).at(d)
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return the user's f*, or the support function of the epigraph of the user's f."""
+        """Return the conjugate f* as a cvxpy expression of `x`, and a list of its constraints.
+
+        If the user gave f, the result is the support function of the epigraph of f.
+        """
         if self._mirror is not None:
             return self._mirror.cvxpy_penalty(x)
         return super().cvxpy_conjugate(x)
 
     def penalty(self, d: Vector) -> float:
-        """Return f(d), or ``inf`` if d breaks a constraint of f by more than 1e-9."""
+        """Return f(d), or ``inf`` if d violates a constraint of f by more than 1e-9."""
         return super().penalty(d) if self._mirror is None else self._mirror.conjugate(d)
 
     def conjugate(self, theta: Vector) -> float:
@@ -240,7 +251,10 @@ class Custom(EvaluatedBounds, Description):
         return super().lower_bound(u, witness)
 
     def reservation(self, witness: Any, d: Vector) -> str:
-        """Return a warning about the bracket that the witness and d prove, or "" if none is due."""
+        """Return a warning about the bracket that the witness and d prove.
+
+        Return "" if no warning is needed.
+        """
         if self._mirror is None:
             return super().reservation(witness, d)
         # If f* has a value near x, both bounds are evaluations of f*.
@@ -249,12 +263,14 @@ class Custom(EvaluatedBounds, Description):
         return NumericalBounds(self).reservation(witness, d)
 
     def key(self) -> str:
-        """Return a text with a digest of cvxpy's cone program of f or f*.
+        """Return a string with the digest of cvxpy's cone program of f or f*.
 
-        Two functions with the same cone program have the same key, whatever their names. Before
-        `resolve` gives m, the method raises InputError.
+        Two functions with the same cone program have the same key, even if their names differ. The
+        method raises InputError if `resolve` has not set the number of examples m.
         """
         if self._m is None:
-            raise InputError(f"{self!r} has no key before a game gives m; use resolve(m) first")
+            raise InputError(
+                f"{self!r} has no key before the number of examples m is known; call resolve(m)"
+            )
         given = "f" if self._mirror is None else "conjugate"
         return f"{self.family}(m={self._m}, {given}={dcp.digest(self._checked(self._m))})"

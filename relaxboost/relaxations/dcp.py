@@ -1,4 +1,4 @@
-"""Checks that a user's function is convex by cvxpy's rules, and its cone and linear programs."""
+"""Checks that a user's function is convex by cvxpy's rules, and conversion to cone programs."""
 
 from __future__ import annotations
 
@@ -15,22 +15,25 @@ from relaxboost.relaxations.linear import LinearForm
 
 _CURVATURES = {"CONVEX": "convex", "CONCAVE": "concave", "AFFINE": "affine", "CONSTANT": "constant"}
 _SHAPED = ("symmetric", "PSD", "NSD", "diag", "sparsity")
-"""Attributes that make entries of a cvxpy variable depend on each other."""
+"""The attributes of a cvxpy variable that make its entries depend on each other."""
 _OPPOSITE = {"convex": "concave", "concave": "convex", "affine": "affine"}
-"""The curvature that cvxpy requires of an argument in which an atom decreases, by the atom's."""
+"""The curvature that cvxpy requires of an argument in which a function is decreasing.
+
+The keys are the required curvatures of the function.
+"""
 
 
 class Parts(NamedTuple):
-    """A convex function in cvxpy: its variable of shape (m,), its value and its constraints."""
+    """A convex function as a cvxpy expression of a variable of shape (m,), with constraints."""
 
     variable: Any
     value: Any
     constraints: tuple[Any, ...]
 
     def at(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return the value and the constraints with `x` in place of the variable.
+        """Return the value and the constraints of the function at `x`.
 
-        `x` is a variable or affine expression of the same shape.
+        `x` is a cvxpy variable or an affine expression of shape (m,).
         """
         import copy
 
@@ -40,14 +43,14 @@ class Parts(NamedTuple):
 
 
 def parts(function: Any, m: int, owner: str) -> Parts:
-    """Call `function` on a new variable of shape (m,), check its result, and return the parts.
+    """Call the user's `function` on a new variable of shape (m,), and return its checked result.
 
     Raises
     ------
     InputError
-        If the call fails, if the result is not a scalar expression, alone or with a list of
-        constraints, if cvxpy's rules do not show that the result is convex, or if it contains
-        integer variables or parameters.
+        If the call fails, or if the result is neither a scalar expression nor a pair of such an
+        expression and a list of constraints. Also if cvxpy's rules do not show that the result is
+        convex, or if it contains integer variables, complex variables or parameters.
     """
     variable = cp.Variable(m, name="d")
     try:
@@ -71,7 +74,8 @@ def parts(function: Any, m: int, owner: str) -> Parts:
         )
     if not isinstance(constraints, list | tuple):
         raise InputError(
-            f"{owner} returned {_kind(constraints)} for its constraints; put them in a list"
+            f"{owner} returned {_kind(constraints)} for its constraints; put the constraints in a "
+            "list"
         )
     value = _checked_value(value, owner)
     for constraint in constraints:
@@ -82,16 +86,19 @@ def parts(function: Any, m: int, owner: str) -> Parts:
 
 
 def _checked_value(value: Any, owner: str) -> Any:
-    """Return a cvxpy expression of shape () that is real and convex, or raise InputError."""
+    """Return `value` as a cvxpy expression of shape ().
+
+    The function raises InputError if the expression is not a real and convex scalar.
+    """
     if value.size != 1:
         raise InputError(
-            f"{owner} returned an expression of shape {value.shape}, and f(d) is one number; "
-            "sum its entries, or take a norm of them"
+            f"{owner} returned an expression of shape {value.shape}, but f(d) must be a single "
+            "number; sum the entries of the expression, or take their norm"
         )
     if value.ndim:
         value = cp.sum(value)
     if value.is_complex():
-        raise InputError(f"{owner} returned a complex expression; f(d) is a real number")
+        raise InputError(f"{owner} returned a complex expression, but f(d) must be a real number")
     if not value.is_convex():
         # The relaxed margin F is concave, and users may write it where f belongs.
         hint = "; if this is F(u), give conjugate=lambda t: -F(-t)" if value.is_concave() else ""
@@ -104,8 +111,8 @@ def _checked_value(value: Any, owner: str) -> Any:
 def plain(value: Any, constraints: list[Any]) -> tuple[Any, list[Any]]:
     """Rewrite `value` and `constraints` without symmetric, definite, diagonal or sparse variables.
 
-    The entries of such a variable depend on each other, and cvxpy solves for another variable in
-    its place. A copy of the original variable would be wrong.
+    The entries of such a variable depend on each other. cvxpy replaces the variable by a smaller
+    variable when it solves a problem, so the original variable must not be copied.
     """
     problem = cp.Problem(cp.Minimize(value), constraints)
     if not any(v.attributes.get(kind) for v in problem.variables() for kind in _SHAPED):
@@ -133,7 +140,7 @@ def _check(constraint: Any, owner: str) -> None:
 
 
 def difference(constraint: Any) -> Any:
-    """Return the difference of the two sides of `constraint`, or the argument of its cone."""
+    """Return the left side of `constraint` minus its right side, or the argument of its cone."""
     if len(constraint.args) == 2:
         return constraint.args[0] - constraint.args[1]
     return constraint.args[0]
@@ -157,7 +164,10 @@ def _check_leaves(value: Any, constraints: Any, owner: str) -> None:
 
 
 def complaint(expression: Any, need: str) -> str:
-    """Return a sentence about the smallest term that breaks cvxpy's rules, or "" if none does."""
+    """Return a clause about the smallest term of `expression` that violates cvxpy's rules.
+
+    Return "" if no term violates the rules.
+    """
     found = _offender(expression, need)
     if found is None:
         return ""
@@ -167,7 +177,10 @@ def complaint(expression: Any, need: str) -> str:
 
 
 def _offender(term: Any, need: str) -> tuple[Any, str] | None:
-    """Return the smallest term that breaks cvxpy's rules, and the curvature that it must have."""
+    """Return the smallest term that violates cvxpy's rules, and the curvature that it must have.
+
+    Return None if no term violates the rules.
+    """
     if {"convex": term.is_convex, "concave": term.is_concave, "affine": term.is_affine}[need]():
         return None
     atom = {
@@ -189,7 +202,7 @@ def _offender(term: Any, need: str) -> tuple[Any, str] | None:
 
 
 class ConeProgram(NamedTuple):
-    """The epigraph {(d, h): f(d) <= h} of a function f as cvxpy's cone program.
+    """The cone program into which cvxpy compiles the epigraph {(d, h): f(d) <= h} of a function f.
 
     A point is in the epigraph if there is an x with matrix @ x + s = right for an s in the product
     of cones `dims`. The vector x consists of d, h and auxiliary variables.
@@ -200,9 +213,9 @@ class ConeProgram(NamedTuple):
     cost: Any
     dims: Any
     d: int
-    """The index of the first column of d. The other columns of d follow it."""
+    """The index of the first column of d in `matrix`. The other columns of d follow."""
     height: int
-    """The index of the column of h."""
+    """The index of the column of the height h in `matrix`."""
 
 
 def compiled(given: Parts) -> ConeProgram:
@@ -221,7 +234,10 @@ def compiled(given: Parts) -> ConeProgram:
 
 
 def digest(given: Parts) -> str:
-    """Return the SHA-256 of the cone program of a function, which is the same in every process."""
+    """Return the SHA-256 digest of the cone program of a function.
+
+    The digest is the same in every process.
+    """
     matrix, right, cost, dims, d, height = compiled(given)
     cones = sorted((k, repr(v)) for k, v in vars(dims).items())
     content = hashlib.sha256(f"{matrix.shape} {d} {height} {cones}".encode())
@@ -234,10 +250,10 @@ def digest(given: Parts) -> str:
 
 
 def linear_form(given: Parts) -> LinearForm | None:
-    """Return a function f on d >= 0 as a linear program, or None if cvxpy needs other cones.
+    """Return a function f on d >= 0 as a linear program.
 
-    f(d) is the least h with matrix @ (d, h, z) <= right for some z, with equality in the first
-    rows.
+    Return None if cvxpy needs other cones. In the linear program, f(d) is the smallest h with
+    matrix @ (d, h, z) <= right for some z, where the first rows are equations.
     """
     program = _linear(given)
     if program is None:
@@ -257,9 +273,9 @@ def linear_form(given: Parts) -> LinearForm | None:
 def linear_form_of_conjugate(given: Parts) -> LinearForm | None:
     """Return the conjugate of a function as a linear program, or None if cvxpy needs other cones.
 
-    The conjugate at d is the maximum of <d, θ> − h with matrix @ (θ, h, z) <= right. By duality it
-    is the minimum of <right, y> with matrixᵀ y = (d, −1, 0), where y >= 0 in the rows that are
-    inequalities.
+    The conjugate at d is the maximum of <d, θ> − h subject to matrix @ (θ, h, z) <= right. By
+    duality the maximum is the minimum of <right, y> subject to matrixᵀ y = (d, −1, 0) and y >= 0 in
+    the rows that are inequalities.
     """
     program = _linear(given)
     if program is None:
@@ -280,7 +296,7 @@ def linear_form_of_conjugate(given: Parts) -> LinearForm | None:
 
 
 def _linear(given: Parts) -> ConeProgram | None:
-    """Return the cone program if it is a linear program, and else None."""
+    """Return the cone program of a function if the program is linear, or else None."""
     program = compiled(given)
     curved = (size for cone, size in vars(program.dims).items() if cone not in ("zero", "nonneg"))
     return None if any(curved) else program
@@ -289,8 +305,8 @@ def _linear(given: Parts) -> ConeProgram | None:
 def support_of_epigraph(of: Any, x: Any, m: int) -> tuple[Any, list[Any]]:
     """Return the conjugate of a function f as a cvxpy expression of `x`.
 
-    `of` maps a variable of shape (m,) to f as (expression, constraints). The conjugate at x is the
-    support function of the epigraph {(d, t): f(d) <= t} at (x, −1).
+    `of` maps a cvxpy variable d of shape (m,) to a pair of the expression f(d) and its constraints.
+    The conjugate at x is the support function of the epigraph {(d, t): f(d) <= t} at (x, −1).
     """
     from cvxpy.transforms.suppfunc import SuppFunc
 

@@ -15,11 +15,12 @@ from relaxboost.relaxations.linear import ExactForm, LinearForm
 
 
 class Description:
-    """The data of f that certificates contain: its parameters, exact points and multipliers.
+    """The data of a relaxation f in certificates: its parameters, exact points and multipliers.
 
-    A polyhedral family defines `exact_form`, and the other methods follow from it. Another family
-    defines `describe` and `describe_witness`, for a kind of f that the checker of certificates
-    implements. A relaxation without this interface has numerical certificates only.
+    A polyhedral family defines `exact_form`, and the other methods use this linear program by
+    default. A family that is not polyhedral defines `describe` and `describe_witness`, if the
+    checker of certificates implements its kind. A relaxation without this interface has only
+    numerical certificates.
     """
 
     @property
@@ -39,59 +40,65 @@ class Description:
     def linear_form(self, m: int) -> LinearForm | None:
         """Return f as a linear program in doubles, or None if f is not polyhedral.
 
-        By default this is `exact_form` in doubles. A family whose data are only doubles overrides
-        this method alone. Solvers then use the program, but no proof does.
+        By default this is `exact_form` in doubles. A family whose data are known only in doubles
+        overrides this method and not `exact_form`. Solvers then use the program, but proofs do not.
         """
         form = self.exact_form(m)
         return None if form is None else form.doubles()
 
     def cone_form(self, m: int) -> ConeForm | None:
-        """Return f as a cone program in doubles, or None if solvers should not use one."""
+        """Return f as a cone program in doubles, or None if solvers should not use this program."""
         # Solvers are slow or inaccurate on semidefinite cones and power cones.
         assert isinstance(self, Relaxation)
         return numerical.solver_form(self, m)
 
     def describe(self, m: int) -> dict[str, Any] | None:
-        """Return the entry for f in a certificate (FORMAT.md), by default `exact_form`, or None."""
+        """Return the entry for f in a certificate, in the format of FORMAT.md.
+
+        By default the entry is the linear program `exact_form`. Return None if f has no entry.
+        """
         form = self.exact_form(m)
         return None if form is None else form.describe(m)
 
     def describe_witness(self, found: Any, u: Sequence[Fraction]) -> dict[str, Any]:
         """Return the entry for the witness `found` at the exact margins u in a certificate.
 
-        The certificate lowers the threshold if a constraint fails by a rounding. If `describe`
-        returns the exact form, then `exact_multipliers` replaces this method.
+        The certificate lowers the threshold if rounding violates a constraint. If `describe`
+        returns the exact form, certificates use `exact_multipliers` instead of this method.
         """
         return {"gamma": number(found.gamma), "floor": "0"}
 
     def exact_multipliers(self, u: Sequence[Fraction]) -> tuple[Fraction, list[Fraction]] | None:
-        """Return γ and a multiplier y_r for each row of `exact_form`; they prove the value F(u).
+        """Return γ and the multipliers y_r of the rows of `exact_form` that prove the value F(u).
 
         Each weight d_i satisfies ``u_i + cost_i − Σ_r y_r rows[r][i] >= γ``, and each auxiliary
         variable z_j satisfies ``cost_j − Σ_r y_r rows[r][j] >= 0``. A variable with an upper bound
-        can violate its inequality: the proof subtracts the violation times this bound. If only
-        `row_lower` bounds row r, then y_r >= 0, and if only `row_upper` does, then y_r <= 0. None
-        means that a linear program must be solved for the multipliers.
+        may violate its inequality, and the proof then subtracts the violation times this bound. If
+        row r has only a lower bound, then y_r >= 0. If it has only an upper bound, then y_r <= 0.
+        Return None if a linear program must be solved for the multipliers.
         """
         return None
 
     def exact_auxiliaries(self, d: Sequence[Fraction]) -> list[Fraction] | None:
-        """Return the z at which the cost of `exact_form` is f(d), or None to solve for z."""
+        """Return the auxiliary variables z for which the cost of `exact_form` equals f(d).
+
+        Return None if a linear program must be solved for z.
+        """
         return None
 
     def exact_caps(self, m: int) -> list[Groups]:
-        """Return groups of examples, and the caps that f puts on the total weight of each group."""
+        """Return groups of examples, and the caps of f on the total weights of these groups."""
         return []
 
     def exact_point(self, d: Sequence[float]) -> list[Fraction]:
         """Return a point of the simplex in fractions near `d` that satisfies `exact_caps`.
 
-        By default the point is d / Σd up to roundings. If f is still infinite at the point,
-        certificates move the point towards `center(m)`.
+        By default the point is d / Σd up to rounding errors. If f is infinite at this point, the
+        certificate moves the point towards `center(m)`.
         """
         return within_caps(d, self.exact_caps(len(d)))
 
 
 def description_of(f: Relaxation) -> Description:
-    """Return f as a `Description`, or an empty `Description` if f has none."""
+    """Return f itself if it derives from `Description`, or else an empty `Description`."""
     return f if isinstance(f, Description) else Description()

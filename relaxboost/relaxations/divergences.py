@@ -1,4 +1,4 @@
-"""The χ² and Hellinger divergences, and the power divergences with a parameter for the order."""
+"""Relaxations by the χ² and Hellinger divergences, and by power divergences of any order."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class _Hellinger:
 class ChiSquarePenalty(_ChiSquare, DivergencePenalty):
     """The penalty f(d) = c Σ (d − π)² / π on R^m, for a weight c and a prior distribution π.
 
-    The conjugate is f*(θ) = Σ π θ (1 + θ / (4c)). f fails condition (iii) of SS09 Thm 7,
-    monotonicity. So the formula of this theorem for the relaxed margin is wrong for f, and the
-    package uses the general formula of `Relaxation`.
+    The conjugate is f*(θ) = Σ π θ (1 + θ / (4c)). The penalty violates condition (iii) of SS09
+    Thm 7, monotonicity. So the formula of this theorem for the relaxed margin is not valid for f,
+    and the package uses the general formula of `Relaxation`.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class HellingerPenalty(_Hellinger, DivergencePenalty):
     """The penalty f(d) = c Σ (√d − √π)² on R^m_+, with the parameters of `ChiSquarePenalty`.
 
     The minimiser of <d, u> + f(d) has only positive entries. The conjugate is
-    f*(θ) = Σ π θ / (1 − θ/c), or infinite if an entry of θ is at least c.
+    f*(θ) = Σ π θ / (1 − θ/c). It is infinite if an entry of θ is at least c.
     """
 
     family = "relaxboost.HellingerPenalty"
@@ -113,7 +113,7 @@ class _Power(PowerDivergence):
         order = exact(kind, "order", self.order)
         if abs(order - 1) < Fraction(999, 10**6) or not Fraction(1, 20) <= order <= 20:
             raise InputError(
-                f"{kind} needs an order in [0.05, 20] that differs from 1 by 0.001 at least, got "
+                f"{kind} needs an order in [0.05, 20] that differs from 1 by at least 0.001, got "
                 f"{spell(order)}; use KLPenalty or KLBall for order 1"
             )
         object.__setattr__(self, "order", order)
@@ -128,12 +128,14 @@ class _Power(PowerDivergence):
 class PowerPenalty(DivergencePenalty, _Power):
     """The penalty f(d) = c Σ π φ(d/π) with φ(t) = (t^α − α t + α − 1) / (α (α − 1)).
 
-    The order α = 2 gives half of χ², and α = 1/2 twice the squared Hellinger distance.
+    For the order α = 2 the divergence is half of χ². For α = 1/2 it is twice the squared Hellinger
+    distance.
 
     Parameters
     ----------
     order : int, float or Fraction
-        The order α in [0.05, 20], not within 0.001 of 1 (use `KLPenalty`).
+        The order α in [0.05, 20], which must differ from 1 by at least 0.001. For α = 1 use
+        `KLPenalty`.
     weight, prior
         The weight c and the prior π, as for `ChiSquarePenalty`.
 
@@ -147,6 +149,6 @@ class PowerPenalty(DivergencePenalty, _Power):
 
 @dataclass(frozen=True, repr=False)
 class PowerBall(DivergenceBall, _Power):
-    """The indicator of Σ π φ(d/π) <= radius with the φ and the parameters of `PowerPenalty`."""
+    """The indicator of Σ π φ(d/π) <= radius, with φ and the prior π as in `PowerPenalty`."""
 
     family = "relaxboost.PowerBall"

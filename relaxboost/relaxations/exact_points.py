@@ -1,4 +1,4 @@
-"""This module rounds distributions in doubles to fractions that satisfy caps exactly."""
+"""Conversion of distributions in doubles to fractions that satisfy caps exactly."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 Groups = tuple[list[list[int]], list[Fraction]]
-"""Groups of examples, and the cap of each group."""
+"""The groups of examples, and the caps on the total weights of the groups."""
 
 _Limit = tuple[list[int], int]
-"""A group of examples, and the cap of their total weight times the common denominator."""
+"""A group of examples, and the cap on its total weight, multiplied by the common denominator."""
 
 
 def within_caps(d: Sequence[float], groups: Sequence[Groups]) -> list[Fraction]:
     """Return a point of the simplex in fractions near `d` / Σd that satisfies the caps exactly.
 
-    If d / Σd exceeds the caps only by roundings, the point differs from d / Σd only by roundings.
-    If groups overlap and their caps conflict, the point can exceed one of the caps.
+    If d / Σd exceeds the caps only by rounding errors, the point differs from d / Σd only by
+    rounding errors. If groups overlap and their caps conflict, the point may exceed a cap.
     """
     unit = 1 << 96
     common = math.lcm(*(c.denominator for _, caps in groups for c in caps)) if groups else 1
@@ -51,7 +51,10 @@ def within_caps(d: Sequence[float], groups: Sequence[Groups]) -> list[Fraction]:
 
 
 def _snap_to_caps(shares: list[int], limits: Sequence[_Limit]) -> set[int]:
-    """Set each entry that is a few roundings from its own cap to this cap; return the indices."""
+    """Set each share that is within a few rounding errors of its own cap to this cap.
+
+    Return the indices of these shares.
+    """
     found = set()
     for group, cap in limits:
         # 2^-48 is 32 roundings of a double.
@@ -62,7 +65,10 @@ def _snap_to_caps(shares: list[int], limits: Sequence[_Limit]) -> set[int]:
 
 
 def _take(shares: list[int], order: list[int], excess: int) -> int:
-    """Subtract up to max(0, excess) from the entries, in `order`; return the amount subtracted."""
+    """Subtract a total of at most max(0, excess) from the shares, in the given order.
+
+    Return the amount that was subtracted.
+    """
     left = max(0, excess)
     for i in order if left else ():
         taken = min(shares[i], left)
@@ -74,7 +80,10 @@ def _take(shares: list[int], order: list[int], excess: int) -> int:
 
 
 def _cut_to_caps(shares: list[int], limits: Sequence[_Limit]) -> int:
-    """Reduce each group to its cap, largest entries first; return the total reduction."""
+    """Reduce the shares of each group to its cap, starting with the largest share.
+
+    Return the total reduction.
+    """
     taken = 0
     for group, cap in limits:
         order = sorted(group, key=shares.__getitem__, reverse=True)
@@ -83,7 +92,7 @@ def _cut_to_caps(shares: list[int], limits: Sequence[_Limit]) -> int:
 
 
 def _rooms(shares: list[int], limits: Sequence[_Limit]) -> tuple[list[int], list[list[int]]]:
-    """Return the cap minus the sum of each group, and for each entry the indices of its groups."""
+    """Return the cap minus the sum of each group, and the indices of the groups of each share."""
     room: list[int] = []
     groups_of: list[list[int]] = [[] for _ in shares]
     for group, cap in limits:
@@ -94,9 +103,9 @@ def _rooms(shares: list[int], limits: Sequence[_Limit]) -> tuple[list[int], list
 
 
 def _fill(shares: list[int], limits: Sequence[_Limit], unit: int, missing: int) -> int:
-    """Distribute the amount `missing` over the entries with the most room below their caps.
+    """Distribute the amount `missing` to the shares that are furthest below their caps.
 
-    Return the part of the amount for which there is no room.
+    Return the part of the amount that does not fit below the caps.
     """
     room, groups_of = _rooms(shares, limits)
     free = [min((room[g] for g in each), default=unit) for each in groups_of]

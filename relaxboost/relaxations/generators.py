@@ -1,8 +1,9 @@
-"""Divergences from a prior distribution, each defined by a generator φ without closed forms.
+"""Divergences from a prior distribution π, defined by a generator φ that a user writes.
 
 At margins u, the minimiser of <d, u> + c Σ π φ(d/π) over the simplex is d = π t(γ − u). Here t(x)
-solves c φ'(t) = x, and γ is the threshold at which Σd = 1. One table of φ gives t(x) for all
-examples. Errors of t(x) change F(u) and f* only to second order.
+solves c φ'(t) = x, and γ is the threshold at which Σd = 1. A table of φ is used to compute t(x) for
+all examples. Errors of t(x) change the relaxed margin F(u) and the conjugate f* only to second
+order.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from relaxboost.relaxations.numerical import Programs
 from relaxboost.relaxations.priors import check_prior
 
 _LEAST = 1e-12
-"""The least t in a table of a generator."""
+"""The smallest argument t in the table of a generator φ(t)."""
 _ROUNDED = 2.0**-50
 """The largest rounding error of a value φ(t) of a generator, relative to 1 + t + |φ(t)|."""
 
@@ -45,17 +46,18 @@ def f_divergence(
         js = lambda t: cp.kl_div(t, (1 + t) / 2) + cp.kl_div(1, (1 + t) / 2)  # Jensen-Shannon
         rb.f_divergence(js, weight=0.1)
 
-    The relaxation is a `Custom` with numerical brackets. If a weight is given and φ is smooth, a
-    distribution costs some milliseconds; otherwise it costs a cone solve. `KLPenalty`,
-    `ChiSquarePenalty`, `HellingerPenalty`, `PowerPenalty` and their balls have closed forms.
+    The relaxation is a `Custom` with numerical brackets. If a weight is given and φ is smooth, the
+    computation of a distribution takes some milliseconds. Otherwise a distribution requires the
+    solution of a cone program. `KLPenalty`, `ChiSquarePenalty`, `HellingerPenalty`, `PowerPenalty`
+    and their balls have closed forms.
 
     Parameters
     ----------
     generator : callable
         A function that takes a cvxpy expression t of shape (m,) and returns φ of each entry as a
-        convex expression of this shape. φ(1) must be 0.
+        convex expression of this shape. The value φ(1) must be 0.
     weight, radius : int, float or Fraction > 0
-        The weight c of the penalty, or the radius r of the ball. Give exactly one of them.
+        The weight c of the penalty, or the radius r of the ball. Give exactly one of the two.
     prior : vector of m numbers > 0, optional
         The prior π, which is divided by its sum. The numbers sum to one within 1e-9. By default π
         is uniform.
@@ -65,8 +67,9 @@ def f_divergence(
     Raises
     ------
     InputError
-        If a parameter is out of its range. When a game is declared: if φ(1) is not 0, or if the
-        generator returns another shape or an expression that is not convex by cvxpy's rules.
+        If a parameter is out of its range. The declaration of a game raises InputError if φ(1) is
+        not 0, or if the generator returns another shape or an expression that is not convex by
+        cvxpy's rules.
 
     References
     ----------
@@ -110,7 +113,7 @@ class _Divergence:
     prior: tuple[Any, ...] | None
 
     def pi(self, m: int) -> Vector:
-        """Return the prior distribution in doubles."""
+        """Return the prior distribution π of m examples in doubles."""
         pi = np.full(m, 1.0 / m) if self.prior is None else np.array([float(p) for p in self.prior])
         return np.asarray(pi / pi.sum())
 
@@ -126,7 +129,10 @@ class _Divergence:
     def __call__(self, d: Any) -> tuple[Any, list[Any]]:
         m = d.shape[0]
         if self.prior is not None and len(self.prior) != m:
-            raise InputError(f"prior has {len(self.prior)} entries; give one for each example")
+            raise InputError(
+                f"`prior` has {len(self.prior)} entries, and the game has m = {m} examples; "
+                "give one entry for each example"
+            )
         pi = self.pi(m)
         value = self.generator(cp.Constant(np.ones(m)))
         if not isinstance(value, cp.Expression) or value.shape != (m,):
@@ -139,7 +145,7 @@ class _Divergence:
         if not abs(at_one).max() <= 1e-9:
             raise InputError(
                 f"the generator must be 0 at t = 1, and it is {at_one[np.argmax(abs(at_one))]:g};"
-                " subtract this number"
+                " subtract this number from the generator"
             )
         divergence = pi @ self.generator(cp.multiply(1.0 / pi, d))
         if self.kind == "radius":
@@ -148,12 +154,15 @@ class _Divergence:
 
 
 class _FDivergence(Custom):
-    """A `Custom` for a divergence. If the generator is smooth, a table replaces the solver."""
+    """The `Custom` relaxation for a divergence with a generator φ.
+
+    If φ is smooth, a table of φ replaces the cone solver.
+    """
 
     family = Custom.family
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return the `penalty_bound` of `Custom`, with the roundings of the terms of f added."""
+        """Return the `penalty_bound` of `Custom`, plus a bound on the rounding errors in f."""
         # Near the prior the terms are tiny differences of φ's terms, and their roundings count.
         value, distance = super().penalty_bound(d, total)
         f = self._f
@@ -183,9 +192,9 @@ class _FDivergence(Custom):
 
 
 class _Table(Programs):
-    """A table of the slopes c φ'(t) at many t, which replaces the solvers of `Programs`.
+    """A table of the slopes c φ'(t) at many t, which replaces the cone solver of `Programs`.
 
-    The divergence has the weight c and the generator φ.
+    The penalty has the weight c and the generator φ.
     """
 
     def __init__(self, relaxation: Custom, m: int, f: _Divergence) -> None:
@@ -197,7 +206,7 @@ class _Table(Programs):
         t = np.geomspace(_LEAST, 2.0 / self._pi.min(), size + (m == size))
         self._t = 0.5 * (t[1:] + t[:-1])
         self.smooth = False
-        """Whether φ is smooth on (0, ∞) and does not depend on the example."""
+        """Whether the generator φ is smooth on (0, ∞) and is the same for all examples."""
         point = cp.Variable(t.size)
         try:
             value = f.generator(point)
@@ -225,11 +234,14 @@ class _Table(Programs):
         self._slope = float(f.size) * np.minimum.accumulate(slope[::-1])[::-1]
 
     def _weights(self, x: Vector, slope: Vector) -> Vector:
-        """Return d = min{π t, 1} for the t at which the table `slope` has the value x."""
+        """Return the weights d = min{π t, 1}, where the table `slope` has the value x at t."""
         return np.minimum(self._pi * np.interp(x, slope, self._t), 1.0)
 
     def _least(self, u: Vector, slope: Vector) -> tuple[Vector, float]:
-        """Return the d = π t(γ − u) of the table `slope` with Σd = 1, and the threshold γ."""
+        """Return the minimiser d = π t(γ − u) with Σd = 1, and the threshold γ.
+
+        The function t(x) is the inverse of the table `slope`.
+        """
         from scipy.optimize import brentq
 
         def excess(gamma: float) -> float:
@@ -255,7 +267,7 @@ class _Table(Programs):
         return float(d @ u) + self._relaxation.penalty(d), d, gamma, gamma - u
 
     def require(self) -> None:
-        """Check nothing, because the bounds come from tangents of φ and not from a cone program."""
+        """Do nothing, because the bounds follow from tangents of φ and need no cone program."""
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         return self._least(u + beta * np.log(self._pi), self._slope + beta * np.log(self._t))[0]
@@ -279,8 +291,8 @@ class _Table(Programs):
     def conjugate_above(self, theta: Vector) -> float:
         """Return an upper bound on max <d, θ> − f(d) over 0 <= d <= 1, from tangents of φ.
 
-        Each example contributes s t − φ(t) with s = θ/c, which is concave in t = d/π. Its maximum
-        is at most the value at which a rising and a falling tangent meet.
+        Each example contributes s t − φ(t) with s = θ/c, which is concave in t = d/π. The maximum
+        of such a term is at most the value at which a rising and a falling tangent meet.
         """
         f = self._f
         pi = self._pi
@@ -328,8 +340,9 @@ class _Table(Programs):
 def _meeting(rising: Vector, falling: Vector, width: Vector) -> Vector:
     """Return the upper bound on a concave function that a rising and a falling tangent prove.
 
-    Each tangent is given by a value, a slope and a rounding error. A missing tangent has error 0.
-    The points of contact are `width` apart. The bound is the height at which the tangents meet.
+    The bound is the height at which the tangents meet. Each tangent is given by its value and slope
+    at the point of contact, and by a rounding error, which is 0 if the tangent is missing. The
+    points of contact are `width` apart.
     """
     left, right = (line[2] > 0.0 for line in (rising, falling))
     steep = np.maximum(rising[1] - falling[1], 1e-300)

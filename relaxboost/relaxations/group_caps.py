@@ -1,4 +1,4 @@
-"""A cap on the total weight of each group of examples."""
+"""Caps on the total weights of groups of examples."""
 
 from __future__ import annotations
 
@@ -34,25 +34,32 @@ _ONE = Fraction(1)
 
 
 class _Units(NamedTuple):
-    """The units are the groups, and each free example as a group of one example with cap 1."""
+    """The units of a `GroupCaps`: its groups, and each free example as a unit with cap 1.
+
+    A free example is an example that belongs to no group. The units are in the order of their first
+    examples.
+    """
 
     of: Index
-    """The index of the unit of each example. Units are in the order of their first examples."""
+    """The index of the unit of each example."""
     first: Index
-    """The first example of each unit."""
+    """The index of the first example of each unit."""
     sizes: Index
     """The number of examples in each unit."""
     caps: Caps
-    """The caps on the total weights of the units, as a relaxation."""
+    """The relaxation that caps the total weights of the units."""
     capped: Index
-    """The indices of the units that are groups."""
+    """The indices of the units that are groups, and not free examples."""
     order: Index
     """The indices of the examples, sorted by unit."""
 
 
 @njit()
 def _smallest(u: Vector, unit: Index, first: Index) -> Index:
-    """Return for each unit the first example with the smallest margin in the unit."""
+    """Return the index of the example with the smallest margin in each unit.
+
+    If several examples have this margin, the result contains the first of them.
+    """
     best = first.copy()
     for i in range(u.shape[0]):
         if u[i] < u[best[unit[i]]]:
@@ -69,30 +76,30 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         F(u) = max over γ of γ − Σ_g c_g [γ − min_{i in g} u_i]_+
 
     where an example in no group (a free example) counts as a group with cap 1. This cap has no
-    effect, because no weight exceeds 1. f*(θ) = Σ_g c_g max_{i in g} |θ_i|, or infinity if θ is not
-    zero on the free examples. By the chain rule of the entropy, the weights of
-    `distribution(u, beta)` within a group are proportional to exp(−u_i/β), and the sums of the
+    effect, because no weight exceeds 1. The conjugate is f*(θ) = Σ_g c_g max_{i in g} |θ_i|. It is
+    infinite if θ is not zero on the free examples. By the chain rule of the entropy, the weights of
+    `distribution(u, beta)` within a group are proportional to exp(−u_i/β). The total weights of the
     groups are the distribution of `Caps` at the margins −β log Σ_{i in g} exp(−u_i/β).
 
     Parameters
     ----------
     groups : sequence of int, shape (m,)
-        The group of each example, >= 0, or −1 for a free example.
+        The label of the group of each example, which is >= 0, or −1 for a free example.
     caps : dict, sequence, or one number for all
         The caps c_g >= 0, int, float or Fraction, kept exactly. A dict maps labels to caps, and a
-        sequence is indexed by labels. If no example is free, Σ c_g >= 1. Caps of labels that no
-        example has are dropped.
+        sequence is indexed by labels. If no example is free, the caps must satisfy Σ c_g >= 1. Caps
+        of labels that no example has are ignored.
 
     Raises
     ------
     InputError
         If a label is not an integer >= −1 or has no cap, if a cap is not a finite number >= 0, or
-        if no distribution satisfies the caps. A game raises it if the number of labels is not the
-        number of examples.
+        if no distribution satisfies the caps. A game raises InputError if the number of labels is
+        not the number of examples.
 
     References
     ----------
-    Shalev-Shwartz & Singer (2009), Sec. 4.1, is the case in which every example is a group.
+    Shalev-Shwartz & Singer (2009), Sec. 4.1, for the case in which every example is a group.
     """
 
     family = "relaxboost.GroupCaps"
@@ -106,7 +113,9 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         used = sorted(set(labels) - {-1})
         given = _caps_by_label(self.caps, used)
         if -1 in given:
-            raise InputError("GroupCaps has no cap for -1, the label of examples in no group")
+            raise InputError(
+                "GroupCaps allows no cap for -1, the label of examples in no group; remove this cap"
+            )
         # A forgotten cap is more likely an error than a group without a limit.
         missing = next((label for label in used if label not in given), None)
         if missing is not None:
@@ -149,14 +158,17 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return _Units(rank[of], first[order], sizes[order], caps, capped, together)
 
     def _for(self, m: int) -> _Units:
-        """Return the units, or raise InputError unless there are m labels."""
+        """Return the units for a game with m examples.
+
+        The method raises InputError if the number of labels is not m.
+        """
         if len(self.groups) != m:
             self.resolve(m)
         return self._units
 
     @property
     def traits(self) -> Traits:
-        """The traits of f, which depend on whether a cap is 0."""
+        """The traits of f. They depend on the groups, and on whether a cap is 0."""
         units = self._units
         # f is symmetric if all examples are in one group, or if no group has two examples, all caps
         # are equal, and all or no examples are free.
@@ -165,7 +177,10 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return units.caps.traits._replace(symmetric=symmetric)
 
     def _groups_matrix(self, m: int) -> tuple[Any, Vector]:
-        """Return the 0/1 matrix with a row for each group, and the caps of the groups."""
+        """Return the 0/1 matrix of groups and their members, and the caps of the groups.
+
+        The matrix has a row for each group and a column for each example.
+        """
         from scipy import sparse
 
         # A free example has no row.
@@ -185,7 +200,10 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return 0.0 if (sums <= caps)[units.capped].all() else math.inf
 
     def conjugate(self, theta: Vector) -> float:
-        """Return Σ_g c_g max_{i in g} |θ_i|, or inf unless θ is zero on the free examples."""
+        """Return the conjugate Σ_g c_g max_{i in g} |θ_i|, or inf.
+
+        The conjugate is infinite if θ is not zero on the free examples.
+        """
         units = self._for(len(theta))
         theta = np.abs(theta)
         largest = theta[_smallest(-theta, units.of, units.first)]
@@ -194,13 +212,16 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return units.caps.conjugate(np.asarray(largest))
 
     def _least(self, u: Vector) -> tuple[_Units, Vector, Index]:
-        """Return the units, and for each unit the least margin and the first example with it."""
+        """Return the units, the smallest margin in each unit, and the example with this margin."""
         units = self._for(u.size)
         best = _smallest(u, units.of, units.first)
         return units, u[best], best
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser. Equal margins get weight in the order of the examples."""
+        """Return the relaxed margin F(u) and its minimiser d.
+
+        Examples with equal margins get weight in their order.
+        """
         units, least, best = self._least(as_margins(u, self))
         value, weights = units.caps.relaxed_margin(least)
         d = np.zeros(len(u))
@@ -208,7 +229,10 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return value, d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return softmax weights within groups, scaled to the projection of the sums by `Caps`."""
+        """Return softmax weights within each group, scaled to the total weights of the groups.
+
+        The total weights are the entropic projection of the softmax sums by `Caps`.
+        """
         units, least, _ = self._least(u)
         with np.errstate(over="ignore", under="ignore"):
             d = np.exp((least[units.of] - u) / beta)
@@ -222,12 +246,18 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return np.minimum(d * (between / sums)[units.of], 1.0)
 
     def witness(self, u: Vector) -> Witness:
-        """Return the smallest γ such that the caps of units with min u <= γ sum to at least 1."""
+        """Return the smallest γ such that the caps of some units sum to at least 1.
+
+        These units are the units whose smallest margin is at most γ.
+        """
         units, least, _ = self._least(as_margins(u, self))
         return units.caps.witness(least)
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − Σ c_g [γ − min_g u]_+, rounded downwards. It is at most F(u) for every γ."""
+        """Return the lower bound γ − Σ c_g [γ − min_g u]_+ on F(u), rounded downwards.
+
+        The bound is valid for every γ.
+        """
         units, least, _ = self._least(as_margins(u, self))
         return units.caps.lower_bound(least, witness)
 
@@ -236,7 +266,10 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return 0.0, [matrix @ (d if d.is_nonneg() else cp.abs(d)) <= caps] if caps.size else []
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return Σ c_g t_g subject to |x_i| <= t_g in group g and x = 0 on the free examples."""
+        """Return the cvxpy expression Σ c_g t_g and its constraints.
+
+        The constraints are |x_i| <= t_g in group g, and x = 0 on the free examples.
+        """
         matrix, caps = self._groups_matrix(x.shape[0])
         if not caps.size:
             return 0.0, [x == 0]
@@ -244,7 +277,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return caps @ t, [cp.abs(x) <= matrix.T @ t]
 
     def exact_form(self, m: int) -> ExactForm:
-        """Return the linear program d >= 0 with one row for each group, which caps the sum."""
+        """Return the linear program of f on d >= 0, with a row for the cap of each group."""
         # The rows are in the order of the groups' first examples.
         rows: dict[int, Row] = {}
         for i, label in enumerate(self.groups):
@@ -265,22 +298,22 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return [(list(members.values()), [c for _, c in self.caps])]
 
     def describe(self, m: int) -> dict[str, Any]:
-        """Return the entry for certificates; free examples have the label −1."""
+        """Return the entry for f in a certificate, in which free examples have the label −1."""
         place = {label: j for j, (label, _) in enumerate(self.caps)}
         labels = [place.get(label, -1) for label in self.groups]
         return {"kind": "caps", "groups": labels, "caps": vector([c for _, c in self.caps])}
 
     def center(self, m: int) -> Vector:
-        """Return the d of largest entropy within the caps."""
+        """Return the distribution of largest entropy within the caps."""
         return self.distribution(np.zeros(m), 1.0)
 
     def entropy_range(self, m: int) -> float:
-        """Return max h − min h over the d within the caps, where h(d) = Σ d log d."""
+        """Return max h − min h over the distributions within the caps, where h(d) = Σ d log d."""
         # h is largest if each group has all its weight on one example.
         return negentropy_range(self._for(m).caps._doubles.near, self.center(m))
 
     def repair(self, d: Vector) -> Vector:
-        """Return `d` clipped, normalised, and with each group scaled to satisfy its cap."""
+        """Return the point `d`, clipped, normalised, and scaled within groups to meet the caps."""
         d = onto_simplex(d, repr(self))
         units = self._for(d.size)
         sums = _sums(units.of, d)
@@ -293,7 +326,10 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return d * (units.caps.repair(sums) / np.where(empty, units.sizes, sums))[units.of]
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return `Caps.penalty_bound` for the sums over groups, which are rounded upwards."""
+        """Return the result of `Caps.penalty_bound` for the total weights of the groups.
+
+        The total weights are rounded upwards.
+        """
         units, sums = self._group_sums(d)
         return units.caps.penalty_bound(sums, total)
 
@@ -302,7 +338,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return units.caps.penalty_near(sums, total, distance)
 
     def _group_sums(self, d: Vector) -> tuple[_Units, Vector]:
-        """Return the units and the sums over groups, rounded upwards, with 0 for free examples."""
+        """Return the units and their total weights, rounded upwards, with 0 for free examples."""
         units = self._for(len(d))
         parts = np.split(d[units.order], np.cumsum(units.sizes)[:-1])
         sums = np.zeros(len(parts))
@@ -318,7 +354,10 @@ def _sums(unit: Index, x: Vector) -> Vector:
 
 
 def _caps_by_label(caps: Any, used: Sequence[int]) -> Mapping[Any, Any]:
-    """Return the caps as a mapping from labels. One number serves for all labels in `used`."""
+    """Return the caps as a mapping from labels to caps.
+
+    If the user gave one number, it is the cap for all labels in `used`.
+    """
     given = caps.tolist() if hasattr(caps, "tolist") else caps
     if isinstance(given, Mapping):
         return given
@@ -330,7 +369,10 @@ def _caps_by_label(caps: Any, used: Sequence[int]) -> Mapping[Any, Any]:
 
 
 def _labels(groups: Any) -> tuple[int, ...]:
-    """Return the labels as a tuple of integers, or raise InputError."""
+    """Return the labels of the groups as a tuple of integers.
+
+    The function raises InputError if a label is not valid.
+    """
     given = groups.tolist() if hasattr(groups, "tolist") else groups
     if not isinstance(given, list | tuple) or not given:
         raise InputError(

@@ -4,11 +4,11 @@ The chain rule of the entropy separates the groups. With d_g = s_g p_g, where s 
 over the groups and p_g a distribution within the group g,
 
     <d, u> + λ Σ a_g ‖d_g‖ + β Σ d log d = Σ s_g [<p_g, u_g> + λ a_g ‖p_g‖ + β Σ p_g log p_g]
-                                           + β Σ s_g log s_g,
+                                           + β Σ s_g log s_g.
 
-So p_g is the minimiser for a norm penalty on the group g alone. If V_g is the least value of the
-bracket, s is the softmax of −V/β. For the penalty, λ = c. For the ball, λ is the multiplier at
-which Σ a_g ‖d_g‖ = r.
+So p_g is the minimiser for a norm penalty on the group g alone. If V_g is the minimum of the
+bracket over p_g, s is the softmax of −V/β. For the penalty, λ is the weight c of the penalty. For
+the ball, λ is the multiplier at which Σ a_g ‖d_g‖ equals the radius r.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class GroupNorm(WithNorm):
         if any(g.denominator != 1 or g < 0 for g in labels) or len(set(labels)) != count:
             raise InputError(
                 f"{kind} needs groups to be one integer for each example, and each of 0, 1, ..., "
-                "max(groups) to be the group of an example"
+                "max(groups) must be the group of at least one example"
             )
         object.__setattr__(self, "groups", tuple(int(g) for g in labels))
         object.__setattr__(self, name, positive_size(kind, name, self.bound))
@@ -101,7 +101,7 @@ class GroupNorm(WithNorm):
 
     @property
     def traits(self) -> Traits:
-        """The traits of norms, which meet all three conditions of SS09 Thm 7."""
+        """The traits of norms, which satisfy all three conditions of SS09 Thm 7."""
         return CAP_TRAITS._replace(polyhedral=False, symmetric=max(self.groups) == 0)
 
     @property
@@ -111,20 +111,20 @@ class GroupNorm(WithNorm):
 
     @cached_property
     def members(self) -> list[NDArray[np.int64]]:
-        """The indices of the examples of each group."""
+        """The indices of the examples of each group, as a list with an array for each group."""
         labels = np.array(self.groups)
         order = np.argsort(labels, kind="stable")
         return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
 
     @cached_property
     def enclosed(self) -> Interval:
-        """Intervals that contain the factors a_g."""
+        """Intervals that contain the factors a_g of the groups."""
         count = max(self.groups) + 1
         return Interval(np.ones(count)) if self.factors is None else enclose_vector(self.factors)
 
     @cached_property
     def _a(self) -> Vector:
-        """The factors a_g in doubles."""
+        """The factors a_g of the groups in doubles."""
         return np.asarray(self.enclosed.middle)
 
     def gauge(self, d: Interval) -> Interval:
@@ -144,21 +144,24 @@ class GroupNorm(WithNorm):
 
     @cached_property
     def _flattest(self) -> tuple[int, Interval]:
-        """The index of the group with the d of least norm in the simplex, and this norm."""
+        """The smallest norm of a distribution, and the index of the group that attains it."""
         sizes = Interval(np.array([float(len(group)) for group in self.members]))
         norms = self.enclosed / sizes.power(1 - 1 / self.p)
         return int(np.argmin(norms.lower)), norms.min()
 
     @cached_property
     def _norm(self) -> Grouping:
-        """The norm in the form that the compiled kernels expect."""
+        """The groups, factors and exponent of the norm, in the form for compiled kernels."""
         ends = np.cumsum([len(group) for group in self.members])
         starts = np.append(0, ends).astype(np.int64)
         return Grouping(np.concatenate(self.members), starts, self._a, float(self.p - 1))
 
     @staticmethod
     def usable(u: Vector, beta: float) -> float:
-        """Return β, or the least β for which the kernel converges at margins u."""
+        """Return the weight β of the entropy, or the smallest β for which the kernel converges.
+
+        The smallest β is proportional to the spread of the margins u.
+        """
         return max(beta, LEAST_BETA * float(np.ptp(u)))
 
     def cvxpy_norm(self, d: Any) -> Any:
@@ -174,10 +177,11 @@ class GroupNorm(WithNorm):
 
 @dataclass(frozen=True, repr=False)
 class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
-    """f(d) = weight · Σ_g a_g ‖d_g‖_p for disjoint groups g of examples.
+    """The penalty f(d) = weight · Σ_g a_g ‖d_g‖_p for disjoint groups g of examples.
 
-    F(u) is the minimum over the groups of their relaxed margins under ``NormPenalty(p, c a_g)``. f*
-    is the indicator of ‖θ_g‖_* <= c a_g for all g.
+    The relaxed margin F(u) is the minimum over the groups g of the relaxed margin of the group
+    under ``NormPenalty(p, c a_g)``. The conjugate f* is the indicator of ‖θ_g‖_* <= c a_g for all
+    groups g.
 
     Parameters
     ----------
@@ -203,7 +207,7 @@ class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
     factors: Any = None
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and a minimiser d, whose positive entries are in one group."""
+        """Return the relaxed margin F(u) and a minimiser d, whose weight is all in one group."""
         levels = Levels(as_margins(u, self), self._norm, float(self.weight))
 
         # At the threshold γ the largest dual norm of [γ − u]_+ over a_g is c.
@@ -215,7 +219,10 @@ class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
         return levels.threshold(x), levels.distribution(x)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + f(d) + β Σ d log d from two equations for each group."""
+        """Return the minimiser of <d, u> + f(d) + β Σ d log d.
+
+        Two equations for each group are solved.
+        """
         spreading = Spreading(u, self.usable(u, beta), self._norm)
         spreading.move(math.log(float(self.weight)))
         return spreading.distribution()
@@ -223,12 +230,12 @@ class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
 
 @dataclass(frozen=True, repr=False)
 class GroupNormBall(GroupNorm, BallOfNorm):
-    """The indicator of Σ_g a_g ‖d_g‖_p <= radius.
+    """The indicator of Σ_g a_g ‖d_g‖_p <= radius for disjoint groups g of examples.
 
-    F(u) = max over γ of γ − r max_g ‖x_g‖_* / a_g with x = [γ − u]₊. This is also the maximum over
-    λ >= 0 of min_g V_g(λ) − λ r, where V_g(λ) is the relaxed margin of the group g under a norm
-    penalty of weight λ a_g. The parameters are those of `GroupNormPenalty`, with a radius r > 0
-    instead of the weight.
+    The relaxed margin is F(u) = max over γ of γ − r max_g ‖x_g‖_* / a_g with x = [γ − u]₊. It is
+    also the maximum over λ >= 0 of min_g V_g(λ) − λ r, where V_g(λ) is the relaxed margin of the
+    group g under a norm penalty of weight λ a_g. The parameters are those of `GroupNormPenalty`,
+    with a radius r > 0 instead of the weight.
 
     References
     ----------
@@ -256,7 +263,7 @@ class GroupNormBall(GroupNorm, BallOfNorm):
         return d
 
     def _minimise(self, u: Vector) -> tuple[float, Vector]:
-        """Return the threshold γ and the minimiser d of F(u)."""
+        """Return the threshold γ and the minimiser d for the relaxed margin F(u)."""
         r = float(self.radius)
         levels = Levels(u, self._norm)
         # The ball contains a distribution over the smallest margins alone.
@@ -286,7 +293,10 @@ class GroupNormBall(GroupNorm, BallOfNorm):
         return gamma, self.draw_in(levels.distribution(outside), point)
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser from a scalar equation for the threshold γ."""
+        """Return the relaxed margin F(u) and its minimiser.
+
+        A scalar equation for the threshold γ is solved.
+        """
         u = as_margins(u, self)
         _, d = self._minimise(u)
         return float(d @ u), d

@@ -21,7 +21,7 @@ from relaxboost.relaxations.own import has_own_class
 CAP_TRAITS = Traits(
     polyhedral=True, monotone=True, symmetric=True, zero_minimum=True, zero_in_core=True
 )
-"""The traits (properties for `check_relaxation`) of the hard margin and of `Capped`."""
+"""The traits of the hard margin and of `Capped`, which `check_relaxation` tests."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class HardMargin(Relaxation, Bounds, Description, BinaryDistribution):
         return np.inf if np.any(theta) else 0.0
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return min_i u_i and the unit vector of the first example that attains it."""
+        """Return the smallest margin, and the unit vector of the first example with this margin."""
         u = as_margins(u, self)
         i = int(np.argmin(u))
         d = np.zeros(u.size)
@@ -65,7 +65,7 @@ class HardMargin(Relaxation, Bounds, Description, BinaryDistribution):
         return float(u[i]), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the weights d_i proportional to exp(−u_i/β)."""
+        """Return the weights d_i, which are proportional to exp(−u_i/β)."""
         return capped_distribution(u, beta)
 
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
@@ -103,5 +103,5 @@ class HardMargin(Relaxation, Bounds, Description, BinaryDistribution):
         return 0.0
 
     def _plus(self, other: Relaxation) -> Relaxation | None:
-        """Return `other`, since 0 + f = f."""
+        """Return `other` as the sum of the two relaxations, since the hard margin is f = 0."""
         return None if has_own_class(self) else other

@@ -1,4 +1,4 @@
-"""The parameter k of relaxations with d_i <= 1/k, given as a number or as a share of m."""
+"""The parameter k of relaxations with d_i <= 1/k, given as a number or as a fraction of m."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from relaxboost.relaxations.exact_points import Groups
 
 
 class WithK(Relaxation, Bounds, Description):
-    """The base class of relaxations with a parameter k, or `fraction` = k/m before m is known."""
+    """The base class of relaxations with a parameter k, or with a parameter `fraction` = k/m.
+
+    If `fraction` is given, k is known when a game sets the number of examples m.
+    """
 
     k: Any
     fraction: Any
@@ -29,29 +32,35 @@ class WithK(Relaxation, Bounds, Description):
 
     @property
     def exact_k(self) -> Fraction:
-        """The exact k, or an InputError if only `fraction` is given and m is not known yet."""
+        """The exact parameter k.
+
+        The property raises InputError if only `fraction` is given and m is not known yet.
+        """
         if self.k is None:
-            raise InputError(f"{self!r} has no k before a game gives m; use resolve(m) first")
+            raise InputError(
+                f"{self!r} has no k before the number of examples m is known; call resolve(m)"
+            )
         k: Fraction = self.k
         return k
 
     @cached_property
     def double_k(self) -> float:
-        """k rounded to the nearest double."""
+        """The parameter k, rounded to the nearest double."""
         return float(self.exact_k)
 
     def exact_caps(self, m: int) -> list[Groups]:
         return [([[i] for i in range(m)], [1 / self.exact_k] * m)]
 
     def entropy_range(self, m: int) -> float:
-        """Return log(m/k), the largest relative entropy to the uniform weights under the cap."""
+        """Return log(m/k), the largest relative entropy of d to the uniform weights if d <= 1/k."""
         return math.log(m / self.double_k)
 
 
 def check_k(owner: str, k: Any, fraction: Any) -> tuple[Fraction | None, Any]:
-    """Return (k, fraction), where the given one is exact and the other is None.
+    """Return the pair (k, fraction), in which the given parameter is exact and the other is None.
 
-    The function raises InputError if not exactly one is given, or if it is out of range.
+    The function raises InputError if both parameters are given, if both are missing, or if the
+    given parameter is out of range.
     """
     if (k is None) == (fraction is None):
         raise InputError(f"{owner} needs either k or fraction, and not both")
@@ -78,24 +87,27 @@ def exact_between(
 
 
 def exact_share(fraction: Any) -> Fraction:
-    """Return the exact value of a fraction. A float means the decimal that it prints as."""
+    """Return the exact value of a fraction. A float means the decimal number that Python prints."""
     return Fraction(repr(fraction) if isinstance(fraction, float) else fraction)
 
 
 def near_integer(k: Fraction) -> Fraction:
-    """Return the integer that is within a relative distance of 1e-12 of k > 0, or k itself."""
+    """Return the integer nearest to k > 0 if it is within a relative 1e-12 of k, or else k."""
     return Fraction(round(k)) if abs(k - round(k)) <= Fraction(1, 10**12) * k else k
 
 
 def resolve_k(shown: str, k: Fraction | None, fraction: Any, m: int) -> Fraction:
-    """Return k with 1 <= k <= m, or raise an InputError that names the relaxation by `shown`."""
+    """Return the parameter k for a game with m examples.
+
+    The function raises InputError unless 1 <= k <= m. The message names the relaxation as `shown`.
+    """
     if k is None:
         # The fraction 1/3 as a float and m = 3 mean k = 1.
         k = near_integer(exact_share(fraction) * m)
         if k < 1:
             raise InputError(
-                f"{shown} gives k = {float(k):g} on this game with m = {m} examples, and k is "
-                f"never below 1; use a fraction of at least 1/m = {1 / m:.6g}"
+                f"{shown} gives k = {float(k):g} on this game with m = {m} examples, and k must "
+                f"be at least 1; use a fraction of at least 1/m = {1 / m:.6g}"
             )
     if k > m:
         raise InputError(

@@ -1,9 +1,10 @@
 """The relative entropy to a prior distribution π, as a penalty and as a ball.
 
-Both use the generalised relative entropy D(d‖π) = Σ (d_i log(d_i/π_i) − d_i + π_i) on R^m_+, with
-0 log 0 = 0. On the simplex D is KL(d‖π). The minimum is D(π‖π) = 0. The domain
-contains no negative d, so 0 is not in its core. D is not monotone, since D(t π‖π) > 0 for t < 1. So
-conditions (ii) and (iii) of Shalev-Shwartz & Singer (2009), Thm 7, fail.
+The penalty and the ball use the generalised relative entropy
+D(d‖π) = Σ (d_i log(d_i/π_i) − d_i + π_i) on R^m_+, with 0 log 0 = 0. On the simplex D is KL(d‖π).
+The minimum is D(π‖π) = 0. The domain contains no negative d, so 0 is not in its core. D is not
+monotone, since D(t π‖π) > 0 for t < 1. So conditions (ii) and (iii) of Shalev-Shwartz & Singer
+(2009), Thm 7, fail.
 """
 
 from __future__ import annotations
@@ -31,13 +32,16 @@ from relaxboost.relaxations.priors import OverPrior
 
 
 class _Entropic(PowerDivergence):
-    """The divergence D(d) = Σ (d log(d/π) − d + π) on R^m_+. Entries of the prior π can be 0."""
+    """The divergence D(d) = Σ (d log(d/π) − d + π) on R^m_+ from a prior distribution π.
+
+    Entries of π may be 0.
+    """
 
     alpha = Fraction(1)
     repair = OverPrior.repair
 
     def divergence(self, d: Vector) -> float:
-        """Return Σ (d log(d/π) − d + π), or inf if d is outside the domain."""
+        """Return the divergence Σ (d log(d/π) − d + π), or inf if d is outside the domain."""
         d = np.asarray(d, dtype=np.float64)
         if not (d >= 0.0).all() or not self._outside_is_zero(d):
             return math.inf
@@ -55,7 +59,10 @@ class _Entropic(PowerDivergence):
         return (y * (y / self._pi(d.lower.size)).log()).sum()
 
     def _divergence_bounds(self, d: Vector, total: tuple[float, float]) -> Interval:
-        """Return bounds on KL(d/Σd ‖ π) if d_i = 0 wherever π_i = 0. `total` contains Σd."""
+        """Return bounds on KL(d/Σd ‖ π), for a d that is 0 wherever the prior π is 0.
+
+        The interval `total` contains the exact sum Σd.
+        """
         x = self._inside(d)
         pi = self._pi(d.size)
         y = Interval(x) / Interval(*total)
@@ -82,7 +89,11 @@ class _Entropic(PowerDivergence):
     def _largest_divergence(
         self, d: Vector, total: tuple[float, float], distance: float
     ) -> Interval:
-        """Return bounds on Σ_i max y_i log(y_i / π_i) over y within `distance` of d / Σd."""
+        """Return bounds on the sum of the largest terms y_i log(y_i / π_i) near d / Σd.
+
+        Each term is maximised over the y_i within `distance` of (d / Σd)_i. The interval `total`
+        contains the exact sum Σd.
+        """
         # A prior with zeros excludes points at any distance.
         if self._zeros is not None:
             return Interval(math.inf)
@@ -119,25 +130,25 @@ class KLPenalty(_Entropic, DivergencePenalty, BinaryDistribution):
 
         F(u) = −c log Σ π_i exp(−u_i/c)
 
-    of margins u, and its minimiser d is proportional to π exp(−u/c). The conjugate is
-    f*(θ) = c Σ π (exp(θ/c) − 1). Over the unit l1 ball, the value of a game with matrix A is −c
-    times the logarithm of the least mean exponential loss Σ π_i exp(−(A v)_i) over ‖v‖_1 <= 1/c.
-    For c -> 0 the value tends to the hard margin of the examples with π_i > 0. For c -> inf it
-    tends to the largest edge under π.
+    of the margins u, and its minimiser d is proportional to π exp(−u/c). The conjugate is
+    f*(θ) = c Σ π (exp(θ/c) − 1). If the weights w of a game with matrix A are in the unit l1 ball,
+    the value of the game is −c times the logarithm of the smallest mean exponential loss
+    Σ π_i exp(−(A v)_i) over ‖v‖_1 <= 1/c. For c -> 0 the value tends to the hard margin of the
+    examples with π_i > 0. For c -> inf it tends to the largest edge under π.
 
     Parameters
     ----------
     weight : int, float or Fraction
         The weight c in [1e-100, 1e100].
     prior : vector of m numbers >= 0, optional
-        The numbers sum to one within 1e-9, and π is the vector divided by its exact sum. By default
-        π is uniform. If π_i = 0, then d_i = 0.
+        The numbers must sum to one within 1e-9, and π is the vector divided by its exact sum. By
+        default π is uniform. If π_i = 0, then d_i = 0.
 
     Raises
     ------
     InputError
-        If the weight is out of range or the prior does not sum to one. When a game is declared: if
-        the prior does not have m entries.
+        If the weight is out of range, or if the prior does not sum to one. The declaration of a
+        game raises InputError if the prior does not have m entries.
 
     References
     ----------
@@ -158,19 +169,22 @@ class KLPenalty(_Entropic, DivergencePenalty, BinaryDistribution):
     family = "relaxboost.KLPenalty"
 
     def conjugate(self, theta: Vector) -> float:
-        """Return the conjugate c Σ π (exp(θ/c) − 1), or inf if it exceeds all doubles."""
+        """Return the conjugate c Σ π (exp(θ/c) − 1), or inf if it overflows."""
         theta = np.asarray(theta, dtype=np.float64)
         with np.errstate(over="ignore"):
             grown = np.expm1(self._inside(theta) / self._strength)
             return self._strength * float(self._inside(self.center(theta.size)) @ grown)
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) = −c log Σ π exp(−u/c), and the minimiser d proportional to π exp(−u/c)."""
+        """Return the relaxed margin F(u) = −c log Σ π exp(−u/c), and its minimiser d.
+
+        The minimiser is proportional to π exp(−u/c).
+        """
         d, value = tilt(self._inside(as_margins(u, self)), self._strength, self._log_prior)
         return value, self._spread_out(d)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the d proportional to exp((c log π − u)/(c + β))."""
+        """Return the distribution proportional to exp((c log π − u)/(c + β))."""
         g = self._inside(u)
         temperature = self._strength + beta
         # `tilt` multiplies by π. This term leaves π to the power c/(c + β).
@@ -179,7 +193,10 @@ class KLPenalty(_Entropic, DivergencePenalty, BinaryDistribution):
         return self._spread_out(tilt(g, temperature, self._log_prior)[0])
 
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the d with (c + β) log d − β log(1 − d) = γ − u + c log π for some γ."""
+        """Return the distribution d with (c + β) log d − β log(1 − d) = γ − u + c log π.
+
+        The number γ is such that Σd = 1.
+        """
         g = self._inside(u)
         temperature = self._strength + beta
         if self._log_prior is not None:
@@ -188,11 +205,11 @@ class KLPenalty(_Entropic, DivergencePenalty, BinaryDistribution):
         return self._spread_out(logistic_distribution(g, temperature, share=share)[0])
 
     def witness(self, u: Vector) -> Witness:
-        """Return the threshold γ = F(u), at which f*(γ − u) = 0."""
+        """Return the threshold γ = F(u), which satisfies f*(γ − u) = 0."""
         return Witness(self.relaxed_margin(u)[0])
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − c log Σ π exp((γ − u)/c) = F(u), rounded downwards."""
+        """Return the lower bound γ − c log Σ π exp((γ − u)/c) = F(u), rounded downwards."""
         # This holds for every γ. A γ near F(u) avoids overflow.
         gamma = witness.gamma
         if not math.isfinite(gamma):
@@ -206,7 +223,10 @@ class KLPenalty(_Entropic, DivergencePenalty, BinaryDistribution):
         return self._strength * (pi @ cp.exp(x / self._strength) - 1.0), []
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        """Return γ and the constraint log Σ exp(log π − u/c) <= −γ/c. The largest γ is F(u)."""
+        """Return the cvxpy expression γ and the constraint log Σ exp(log π − u/c) <= −γ/c.
+
+        The largest feasible γ is the relaxed margin F(u).
+        """
         m = u.shape[0]
         if self._zeros is not None:
             u = u[np.flatnonzero(~self._zeros)]
@@ -234,8 +254,8 @@ class KLBall(_Entropic, DivergenceBall):
 
         F(u) = max over λ >= 0 of −λ r − λ log Σ π_i exp(−u_i/λ),
 
-    where the term for λ = 0 is min_i u_i. The minimiser d is proportional to π exp(−u/λ), with
-    KL(d‖π) = r or, if the constraint is slack, λ = 0. The conjugate is the infimum of
+    where the term for λ = 0 is min_i u_i. The minimiser d is proportional to π exp(−u/λ) for the λ
+    with KL(d‖π) = r. If the constraint is slack, λ is 0. The conjugate is the infimum of
     λ r + λ Σ π (exp(θ/λ) − 1) over λ > 0. If r >= log(1/min π), the ball contains the simplex, and
     F is the hard margin. For r -> 0 the ball shrinks to the prior.
 
@@ -249,8 +269,8 @@ class KLBall(_Entropic, DivergenceBall):
     Raises
     ------
     InputError
-        If the radius is out of range, or if the prior does not sum to one. When a game is
-        declared: if the prior does not have m entries.
+        If the radius is out of range, or if the prior does not sum to one. The declaration of a
+        game raises InputError if the prior does not have m entries.
 
     References
     ----------
@@ -280,7 +300,10 @@ class KLBall(_Entropic, DivergenceBall):
         return 0.0 if self.divergence(d) <= allowed else math.inf
 
     def conjugate(self, theta: Vector) -> float:
-        """Return f*(θ) = min over λ of λ r + λ Σ π (exp(θ/λ) − 1), by bisection in log 1/λ."""
+        """Return the conjugate f*(θ) = min over λ of λ r + λ Σ π (exp(θ/λ) − 1).
+
+        The minimum is found by bisection in log 1/λ.
+        """
         theta = np.asarray(theta, dtype=np.float64)
         pi = self._inside(self.center(theta.size))
         theta = self._inside(theta)
@@ -316,9 +339,9 @@ class KLBall(_Entropic, DivergenceBall):
         return float(d @ u), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the distribution d ∝ exp((λ log π − u)/(λ + β)).
+        """Return the distribution proportional to exp((λ log π − u)/(λ + β)).
 
-        λ is the multiplier of the constraint that d lies in the ball around π.
+        The number λ is the multiplier of the constraint that d is in the ball around π.
         """
         return self._project(u, beta)[0]
 
@@ -332,7 +355,10 @@ class KLBall(_Entropic, DivergenceBall):
         return BallWitness(tilt(inside, multiplier, self._log_prior)[1], multiplier)
 
     def lower_bound(self, u: Vector, witness: BallWitness) -> float:
-        """Return γ − λ r − λ log Σ π exp((γ − u)/λ), or min u for λ = 0, rounded downwards."""
+        """Return the lower bound γ − λ r − λ log Σ π exp((γ − u)/λ) on F(u), rounded downwards.
+
+        For λ = 0 the bound is min u.
+        """
         # This is a lower bound for every λ >= 0, and depends on γ only by rounding.
         gamma, multiplier = witness
         if not (math.isfinite(gamma) and 0.0 <= multiplier < math.inf):
@@ -345,24 +371,33 @@ class KLBall(_Entropic, DivergenceBall):
             return (Interval(gamma) - cost).down
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return λ r + Σ π t − λ and the constraints λ exp(x/λ) <= t. The minimum is f*(x)."""
+        """Return the cvxpy expression λ r + Σ π t − λ and the constraints λ exp(x/λ) <= t.
+
+        The minimum over λ and t is the conjugate f*(x).
+        """
         scale, mean, constraints = self._exponential_cone(x)
         return self._r * scale + mean - scale, constraints
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        """Return γ − λ r and the constraint λ Σ π exp((γ − u)/λ) <= λ. The maximum is F(u)."""
+        """Return the cvxpy expression γ − λ r and the constraint λ Σ π exp((γ − u)/λ) <= λ.
+
+        The maximum over γ and λ is the relaxed margin F(u).
+        """
         scale, mean, constraints = self._exponential_cone(gamma - u)
         return gamma - self._r * scale, [mean <= scale, *constraints]
 
     def entropy_range(self, m: int) -> float:
-        """Return log m' + min{0, r + log max π}, where m' is the number of positive π_i."""
+        """Return the upper bound log m' + min{0, r + log max π} on the range of Σ d log d.
+
+        The number m' is the number of positive π_i.
+        """
         # Σ d log d = KL(d‖π) + Σ d log π <= r + log max π, and it is never below −log m'.
         inside = self._positive(m)
         top = -math.log(m) if self._log_prior is None else float(self._log_prior.max())
         return min(math.log(inside), self._r + top + math.log(inside))
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return f(d') = 0 for a d' in the ball, and an upper bound on ‖d' − d / Σd‖_1."""
+        """Return f(d') = 0 at a point d' of the ball, and an upper bound on ‖d' − d / Σd‖_1."""
         # KL is convex and zero at π. So d / Σd moved towards π by the share (KL − r)/KL of the way
         # is in the ball, and the whole way is at most min{2, √(2 KL)} (Pinsker's inequality).
         if not self._outside_is_zero(d):
@@ -388,7 +423,7 @@ class KLBall(_Entropic, DivergenceBall):
         return (d if self.penalty(d) == 0.0 else self.repair(d)), multiplier
 
     def _exponential_cone(self, x: Any) -> tuple[Any, Any, list[Any]]:
-        """Return the variable λ, the expression Σ π t and the constraints λ exp(x/λ) <= t."""
+        """Return the cvxpy variable λ, the expression Σ π t and the cones λ exp(x/λ) <= t."""
         pi = self._inside(self.center(x.shape[0]))
         if self._zeros is not None:
             x = x[np.flatnonzero(~self._zeros)]

@@ -1,7 +1,7 @@
 """A polyhedral relaxation f as a linear program: in doubles for solvers, in fractions for proofs.
 
-The vector d has the weights of the m examples, z has the auxiliary variables of the program, and
-(d, z) is the vector of all variables.
+The vector d contains the weights of the m examples, z contains the auxiliary variables of the
+program, and (d, z) is the vector of all variables.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from relaxboost._core.errors import InputError
 Bound = Fraction | None
 """A bound on a variable or a row, or None if there is no bound."""
 Row = dict[int, Fraction]
-"""The non-zero coefficients of a row, by index into the variables (d, z)."""
+"""The non-zero coefficients of a row of a linear program, by index into the variables (d, z)."""
 
 ZERO = Fraction(0)
 
 
 @dataclass(frozen=True)
 class LinearForm:
-    """A polyhedral f as a linear program in doubles.
+    """A polyhedral relaxation f as a linear program in doubles.
 
     f(d) is the minimum of cost·(d, z) over z, subject to ``lower <= (d, z) <= upper`` and
     ``row_lower <= rows @ (d, z) <= row_upper``. `rows` is a matrix, or None if there are no rows.
@@ -44,7 +44,7 @@ class LinearForm:
     row_upper: Vector = field(default_factory=lambda: np.empty(0))
 
     def exactly(self) -> ExactForm:
-        """Return this program in fractions that are equal to its doubles."""
+        """Return this linear program in exact fractions, which are equal to its doubles."""
         rows: list[Row] = []
         if self.rows is not None:
             from scipy import sparse
@@ -66,7 +66,7 @@ class LinearForm:
 
 
 class ExactForm(NamedTuple):
-    """A polyhedral f on d >= 0 as a linear program in fractions.
+    """A polyhedral relaxation f on d >= 0 as a linear program in fractions.
 
     f(d) is `constant` plus the minimum of cost·(d, z) over z, subject to
     ``lower <= (d, z) <= upper`` and ``row_lower <= rows @ (d, z) <= row_upper``. A missing bound is
@@ -78,20 +78,22 @@ class ExactForm(NamedTuple):
     lower: list[Bound]
     upper: list[Bound]
     rows: list[Row]
-    """The non-zero coefficients of each row, by index into the variables (d, z). For m = 3 examples
-    the row d_0 − z_0 is ``{0: Fraction(1), 3: Fraction(-1)}``."""
+    """The non-zero coefficients of each row, by index into the variables (d, z).
+
+    For m = 3 examples the row d_0 − z_0 is ``{0: Fraction(1), 3: Fraction(-1)}``.
+    """
     row_lower: list[Bound]
     row_upper: list[Bound]
     constant: Fraction = ZERO
 
     @classmethod
     def free(cls, m: int, more: int = 0) -> ExactForm:
-        """Return the program with cost 0 and (d, z) >= 0, where z has `more` entries."""
+        """Return the linear program with cost 0 and (d, z) >= 0, where z has `more` entries."""
         size = m + more
         return cls([ZERO] * size, [ZERO] * size, [None] * size, [], [], [])
 
     def doubles(self) -> LinearForm:
-        """Return this program in doubles. Raise InputError if an entry is not a fraction."""
+        """Return this linear program in doubles. Raise InputError if an entry is not a fraction."""
         self._check()
         cost = self.cost
         lower = self.lower
@@ -113,17 +115,17 @@ class ExactForm(NamedTuple):
         return LinearForm(*box, rows, _near(self.row_lower, -np.inf), _near(self.row_upper, np.inf))
 
     def _check(self) -> None:
-        """Raise an InputError if an entry is no fraction, or if lengths differ."""
+        """Raise InputError if an entry is not a fraction, or if the lengths of fields differ."""
         sizes = {len(self.cost), len(self.lower), len(self.upper)}
         counts = {len(self.rows), len(self.row_lower), len(self.row_upper)}
         if len(sizes) > 1 or len(counts) > 1:
             raise InputError(
-                "an ExactForm needs `cost`, `lower` and `upper` of one length, and `rows`, "
-                "`row_lower` and `row_upper` of one length"
+                "an ExactForm needs `cost`, `lower` and `upper` of the same length, and `rows`, "
+                "`row_lower` and `row_upper` of the same length"
             )
         if not all(isinstance(row, dict) for row in self.rows):
             raise InputError(
-                "each row of an ExactForm is a dict from the index of a variable to its "
+                "each row of an ExactForm must be a dict from the index of a variable to its "
                 "coefficient, such as {0: Fraction(1), 2: Fraction(-1)}"
             )
         bounds = chain(self.lower, self.upper, self.row_lower, self.row_upper)
@@ -132,12 +134,12 @@ class ExactForm(NamedTuple):
         for kind, x in kinds.items():
             if not issubclass(kind, Fraction | int | NoneType):
                 raise InputError(
-                    f"the numbers of an ExactForm are fractions, got {x!r}; write Fraction({x!r}), "
-                    "or Fraction(1, 10) for a tenth"
+                    f"the numbers of an ExactForm must be fractions, got {x!r}; write "
+                    f"Fraction({x!r}), or Fraction(1, 10) for a tenth"
                 )
 
     def describe(self, m: int) -> dict[str, Any]:
-        """Return the program as an entry of the kind ``polyhedral`` in a certificate."""
+        """Return this linear program as an entry of the kind ``polyhedral`` in a certificate."""
         return {
             "kind": "polyhedral",
             "auxiliaries": len(self.cost) - m,
@@ -152,7 +154,7 @@ class ExactForm(NamedTuple):
         }
 
     def plus(self, other: ExactForm, m: int) -> ExactForm:
-        """Return the linear program of the sum of this f and `other`, as functions of d in R^m."""
+        """Return the linear program of the sum of two relaxations of m examples."""
         # Both programs share d. The z of `other` move behind those of this program.
         gap = len(self.cost) - m
         moved = [{j if j < m else j + gap: x for j, x in row.items()} for row in other.rows]
@@ -170,12 +172,12 @@ class ExactForm(NamedTuple):
 
 
 def _bounds(sides: Vector) -> list[Bound]:
-    """Return finite bounds as fractions, and infinite bounds as None."""
+    """Return the bounds in `sides` as fractions, with None for infinite bounds."""
     return [Fraction(x) if np.isfinite(x) else None for x in sides.tolist()]
 
 
 def _near(numbers: Sequence[Bound], none: float) -> Vector:
-    """Return the double nearest to each number, and `none` for None."""
+    """Return the nearest double of each number, with `none` for None."""
     # Conversions are slow, and many numbers are often the same object. The method `count` compares
     # an object with itself by identity, which is fast.
     if numbers and numbers[-1] is numbers[0] and numbers.count(numbers[0]) == len(numbers):
@@ -186,7 +188,10 @@ def _near(numbers: Sequence[Bound], none: float) -> Vector:
 
 
 def _double(x: Bound, none: float, largest: float = 1e300) -> float:
-    """Return the double nearest to x, cut to ±`largest` for safe sums, or `none` for None."""
+    """Return the nearest double of x, or `none` if x is None.
+
+    The result is cut to ±`largest`, so that sums of results do not overflow.
+    """
     if x is None:
         return none
     try:
@@ -199,7 +204,12 @@ def _double(x: Bound, none: float, largest: float = 1e300) -> float:
 def _tighter(
     choose: Callable[..., Fraction], one: list[Bound], other: list[Bound], m: int
 ) -> list[Bound]:
-    """Return the tighter bounds on d in R^m (`choose` is max or min), then the bounds on both z."""
+    """Return the bounds on the variables in the sum of two linear programs.
+
+    The first program has the variables (d, z), the other program (d, z'), and the sum (d, z, z').
+    The bound on an entry of d is the tighter bound of the two programs. `choose` is max for lower
+    bounds and min for upper bounds.
+    """
     pairs = zip(one[:m], other[:m], strict=True)
     both: list[Bound] = [q if p is None else p if q is None else choose(p, q) for p, q in pairs]
     return both + one[m:] + other[m:]

@@ -1,13 +1,14 @@
-"""The norm ‖Q d‖_2 of Mahalanobis (1936): a ball and a penalty.
+"""The norm ‖Q d‖_2 of Mahalanobis (1936), as a ball and as a penalty.
 
-Since ‖Q d‖ = max over ‖v‖ <= 1 of <Qᵀv, d>, every v in R^r proves a lower bound:
+Since ‖Q d‖ = max over ‖v‖ <= 1 of <Qᵀv, d>, every v in R^r proves a lower bound on the relaxed
+margin F:
 
     F(u) >= min_i (u + Qᵀv)_i − radius ‖v‖           (ball),
     F(u) >= min_i (u + Qᵀv)_i  if ‖v‖ <= weight       (penalty).
 
-The best v attains F(u). Unless Q is diagonal, ‖Q d‖ in general fails condition (iii) of SS09 Thm 7,
-monotonicity. Then the hinge form of F and SS09's Examples 1 and 2 fail, and `check_conditions`
-finds a counterexample. The bounds above do not need this condition.
+For the best v the bound equals F(u). If Q is not diagonal, ‖Q d‖ in general violates condition
+(iii) of SS09 Thm 7, monotonicity. The hinge form of F and Examples 1 and 2 of SS09 are then not
+valid, and `check_conditions` finds a counterexample. The bounds above do not need this condition.
 """
 
 from __future__ import annotations
@@ -40,12 +41,14 @@ from relaxboost.relaxations.cone_solver import solve_problem
 from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
 
 MAX_SCALE = 1e4
-"""f or Q is rescaled for a cone solver if its size is above this number or below the inverse.
+"""The largest size of f or Q that a cone solver gets without rescaling.
+
+The smallest such size is the inverse of this number.
 """
 
 
 class EllipsoidWitness(NamedTuple):
-    """A threshold γ, and the v in R^r with F(u) = min_i (u + Qᵀv)_i − f*(Qᵀv)."""
+    """The vector v in R^r with F(u) = min_i (u + Qᵀv)_i − f*(Qᵀv), and the threshold γ."""
 
     gamma: float
     v: Vector
@@ -70,7 +73,7 @@ class Mahalanobis(WithNorm):
         # The comparison is false for nan. Squares of larger entries could overflow.
         if not np.abs(given).max() <= 1e100:
             raise InputError(
-                f"{kind} needs finite entries of Q within 1e100; scale Q and the {name}"
+                f"{kind} needs finite entries of Q in [-1e100, 1e100]; scale Q and the {name}"
             )
         rows = tuple(tuple(row) for row in given.astype(np.float64).tolist())
         object.__setattr__(self, "Q", rows)
@@ -83,7 +86,7 @@ class Mahalanobis(WithNorm):
 
     @cached_property
     def matrix(self) -> Matrix:
-        """Q as an array of shape (r, m)."""
+        """The matrix Q as an array of shape (r, m)."""
         return np.array(self.Q)
 
     @property
@@ -105,16 +108,19 @@ class Mahalanobis(WithNorm):
 
     @property
     def limit(self) -> float:
-        """The radius or the weight as a double."""
+        """The radius of the ball, or the weight of the penalty, as a double."""
         return float(self.bound)
 
     @property
     def _norm(self) -> mahalanobis.NormLimit:
-        """The norm and its radius or weight, in the form that the compiled kernels expect."""
+        """The norm and its radius or weight, in the form that Newton's method uses."""
         return mahalanobis.NormLimit(self.matrix, self.limit, isinstance(self, Ball))
 
     def _sharp(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return d, γ and v that are optimal at u: u + Qᵀv >= γ, with equality where d > 0."""
+        """Return the optimal d, γ and v for the margins u.
+
+        They satisfy u + Qᵀv >= γ, with equality for the examples with d > 0.
+        """
         # `relaxed_margin` and `witness` need the same solution, so it is kept.
         u = as_margins(u, self)
         programs = numerical.programs(self, u.size)
@@ -126,7 +132,7 @@ class Mahalanobis(WithNorm):
         return found
 
     def _sharpest_in_ball(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return the optimal (d, γ, v) for a ball. The norm constraint can be slack."""
+        """Return the optimal (d, γ, v) for a ball, whose constraint may be slack."""
         none = np.zeros(self.matrix.shape[0])
         # All d of the ball have the same value.
         if u.min() == u.max():
@@ -147,7 +153,10 @@ class Mahalanobis(WithNorm):
     def _sharpened(
         self, u: Vector, d: Vector, gamma: float, x: Vector
     ) -> tuple[Vector, float, Vector]:
-        """Return the optimal (d, γ, v), refined from (d, γ, x), for a penalty or an active ball."""
+        """Return the optimal (d, γ, v) for a penalty or an active ball.
+
+        Newton's method starts from the result (d, γ, x) of a cone solver.
+        """
         size = self.size(d)
         is_ball = isinstance(self, Ball)
         # At the kink of the norm, Q d = 0, the multiplier λ is unbounded.
@@ -165,19 +174,22 @@ class Mahalanobis(WithNorm):
         return d, gamma, v
 
     def _roughly(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return the minimiser d, γ and x = γ − u + slack as a cone solver finds them."""
+        """Return the minimiser d, the threshold γ and x = γ − u + slack from a cone solver."""
         unit, scale = self._unit
         _, d, gamma, x = numerical.programs(unit, u.size).margin(u / scale)
         return onto_simplex(d, type(self).__name__), gamma * scale, x * scale
 
     def _is_inside(self, d: Vector) -> bool:
-        """Return whether d is inside the ball, so that the constraint is slack."""
+        """Return whether d is in the interior of the ball, which means a slack constraint."""
         return self.size(d) < self.limit * (1.0 - 1e-7)
 
     def _separate_ties(
         self, u: Vector, d: Vector, gamma: float, x: Vector
     ) -> tuple[Vector, float, Vector]:
-        """Solve again for margins in units of <d, u> − min u, and return (d, γ, x)."""
+        """Solve the problem again with margins in units of <d, u> − min u, and return (d, γ, x).
+
+        In this unit a cone solver can separate the smallest margins even if they are nearly equal.
+        """
         # A cone solver cannot separate margins whose differences are far below 1.
         least = float(u.min())
         unit = float(d @ u) - least
@@ -189,14 +201,17 @@ class Mahalanobis(WithNorm):
 
     @cached_property
     def _unit(self) -> tuple[Mahalanobis, float]:
-        """The relaxation divided by a scale factor that suits a cone solver, and this factor."""
+        """The relaxation, divided by a scale factor that suits a cone solver, and this factor."""
         scale = self.limit * self._largest
         if isinstance(self, Ball) or scale < MAX_SCALE:
             return self, 1.0
         return MahalanobisPenalty(self.Q, self.limit / scale), scale
 
     def _shortest(self, x: Vector) -> Vector:
-        """Return the shortest v with Qᵀ v = x, or the shortest that minimises ‖Qᵀ v − x‖."""
+        """Return the shortest v with Qᵀ v = x.
+
+        If no v solves the equation, return the shortest v that minimises ‖Qᵀ v − x‖.
+        """
         Q = self.matrix
         # A square system that is well conditioned is solved to rounding.
         if Q.shape[0] == Q.shape[1]:
@@ -208,16 +223,22 @@ class Mahalanobis(WithNorm):
 
     @cached_property
     def _largest(self) -> float:
-        """The largest ‖Q d‖ on the simplex."""
+        """The largest norm ‖Q d‖ of a point d of the simplex."""
         return float(np.max(np.linalg.norm(self.matrix, axis=0)))
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser, from a cone solver and Newton's method."""
+        """Return the relaxed margin F(u) and its minimiser.
+
+        Newton's method refines the result of a cone solver.
+        """
         d = self.repair(self._sharp(u)[0])
         return float(d @ np.asarray(u)) + self.penalty(d), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + f(d) + β Σ d log d: cone solver, then Newton steps."""
+        """Return the minimiser of <d, u> + f(d) + β Σ d log d.
+
+        Newton's method refines the result of a cone solver.
+        """
         unit, scale = self._unit
         d = numerical.programs(unit, u.size).distribution(u / scale, beta / scale)
         d = self.repair(d)
@@ -232,12 +253,15 @@ class Mahalanobis(WithNorm):
         return d if sharp is None else self.repair(sharp)
 
     def witness(self, u: Vector) -> EllipsoidWitness:
-        """Return the v that proves F(u). It is λ Q d if Q d is not 0 at the minimiser d."""
+        """Return the vector v that proves F(u).
+
+        If Q d is not 0 at the minimiser d, v is a multiple of Q d.
+        """
         _, gamma, v = self._sharp(u)
         return EllipsoidWitness(gamma, v)
 
     def near_witness(self, u: Vector, proof: ConeProof) -> EllipsoidWitness:
-        """Return the witness that contains the multipliers v of the cone constraint on Q d."""
+        """Return the witness whose vector v is the multiplier of the cone constraint on Q d."""
         v = np.asarray(proof.y[-self.matrix.shape[0] :]) / -self._scaled[1]
         return EllipsoidWitness(float((u + self.matrix.T @ v).min()), v)
 
@@ -251,11 +275,14 @@ class Mahalanobis(WithNorm):
         return {"gamma": number(min(map(add, u, x))), "x": vector(x), "v": vector(v)}
 
     def _allowed(self, v: list[Fraction]) -> list[Fraction]:
-        """Return v, or a multiple of v for which f*(Qᵀ v) is finite."""
+        """Return the vector v, or a multiple of v for which f*(Qᵀ v) is finite."""
         return v
 
     def lower_bound(self, u: Vector, witness: EllipsoidWitness) -> float:
-        """Return min (u + Qᵀv) minus the cost of v, rounded downwards. It is at most F(u)."""
+        """Return the lower bound min_i (u + Qᵀv)_i − cost(v) on F(u), rounded downwards.
+
+        The cost of v is an upper bound on max <Qᵀv, d> − f(d) over the simplex.
+        """
         v = np.asarray(witness.v, dtype=np.float64)
         if v.shape != (len(self.matrix),) or not np.isfinite(v).all():
             return -math.inf
@@ -265,10 +292,13 @@ class Mahalanobis(WithNorm):
 
     @abstractmethod
     def _cost(self, length: Interval) -> Interval:
-        """Return an upper bound on max <Qᵀv, d> − f(d) over the simplex, for v of this `length`."""
+        """Return an upper bound on max <Qᵀv, d> − f(d) over the simplex.
+
+        The bound is valid for every vector v whose norm is `length`.
+        """
 
     def dual_size(self, theta: Vector) -> float:
-        """Return the least ‖v‖ with Qᵀ v = θ, or inf if no v satisfies this."""
+        """Return the smallest norm ‖v‖ with Qᵀ v = θ, or inf if no v solves this equation."""
         theta = np.asarray(theta, dtype=np.float64)
         v = self._shortest(theta)
         miss = float(np.max(np.abs(self.matrix.T @ v - theta)))
@@ -277,7 +307,10 @@ class Mahalanobis(WithNorm):
 
     @cached_property
     def _scaled(self) -> tuple[Matrix, float]:
-        """Q and 1, or Q / s and s if the size s of Q is beyond `MAX_SCALE`."""
+        """The pair (Q / s, s) for a scale s, which is 1 if the size of Q suits a solver.
+
+        Otherwise s is the size of Q.
+        """
         size = self._largest
         if size == 0.0 or 1.0 / MAX_SCALE <= size <= MAX_SCALE:
             return self.matrix, 1.0
@@ -307,15 +340,15 @@ def _product(matrix: Matrix, x: Interval) -> Interval:
 
 @dataclass(frozen=True, repr=False)
 class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
-    """f(d) = weight · ‖Q d‖_2.
+    """The penalty f(d) = weight · ‖Q d‖_2.
 
-    f*(θ) is the indicator of {Qᵀ v: ‖v‖ <= weight}. A cone solver computes distributions, which
-    takes milliseconds at m = 200. The bounds are rigorous.
+    The conjugate f* is the indicator of {Qᵀ v: ‖v‖ <= weight}. A cone solver computes
+    distributions, which takes milliseconds for m = 200. The bounds are rigorous.
 
     Parameters
     ----------
     Q : array of shape (r, m)
-        Any finite matrix. If Q is injective, f is a norm.
+        A matrix with finite entries. If Q is injective, f is a norm.
     weight : int, float or Fraction
         The factor c > 0 of the norm.
 
@@ -335,7 +368,7 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
 
     @cached_property
     def _longest(self) -> float:
-        """The largest ‖Q e_i‖, rounded upwards."""
+        """The largest norm ‖Q e_i‖ of a column of Q, rounded upwards."""
         square = float(np.square(self.matrix).sum(axis=0).max())
         # The last term is the loss of all squares together by underflow.
         most = square * (1.0 + 2.0 * roundoff(len(self.matrix) + 2)) + len(self.matrix) * 2.0**-1074
@@ -345,7 +378,7 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
         return (Interval(self.weight) * self._longest).up
 
     def _allowed(self, v: list[Fraction]) -> list[Fraction]:
-        """Return v, scaled down if its norm exceeds the weight of the penalty."""
+        """Return the vector v, scaled down if its norm exceeds the weight of the penalty."""
         # The quotient of the norm and the weight is about 1, whatever the size of the weight.
         square = sum(x * x for x in v) / self.weight**2
         if square <= 1:
@@ -360,8 +393,8 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
 class MahalanobisBall(Mahalanobis, BallOfNorm):
     """The indicator of ‖Q d‖_2 <= radius.
 
-    f*(θ) = radius · min ‖v‖ over Qᵀ v = θ. The parameters are those of `MahalanobisPenalty`, with
-    a radius instead of the weight. The ball must meet the simplex.
+    The conjugate is f*(θ) = radius · min ‖v‖ over the v with Qᵀ v = θ. The parameters are those of
+    `MahalanobisPenalty`, with a radius instead of the weight. The ball must meet the simplex.
 
     References
     ----------
@@ -385,14 +418,17 @@ class MahalanobisBall(Mahalanobis, BallOfNorm):
 
     @cached_property
     def _flattest(self) -> Vector:
-        """The d in the simplex with the least ‖Q d‖."""
+        """The point d of the simplex with the smallest norm ‖Q d‖."""
         # The solver minimises the square for a Q of size one, which is a well scaled problem.
         d = cp.Variable(self.matrix.shape[1], nonneg=True)
         scaled = self.matrix / self._largest if self._largest > 0.0 else self.matrix
         problem = cp.Problem(cp.Minimize(cp.sum_squares(scaled @ d)), [cp.sum(d) == 1])
         solve_problem(problem)
         if d.value is None:
-            raise InputError(f"{self!r}: no solver finds the point of the simplex nearest to 0")
+            raise InputError(
+                f"{self!r}: the solver finds no point of the simplex with the smallest norm; "
+                "rescale Q and the radius"
+            )
         flat = onto_simplex(d.value, "MahalanobisBall")
         # On the support of the solution the optimality conditions are linear: QᵀQ d is constant.
         support = np.flatnonzero(flat > 1e-5 * flat.max())
@@ -404,7 +440,7 @@ class MahalanobisBall(Mahalanobis, BallOfNorm):
         return better if good else flat
 
     def center(self, m: int) -> Vector:
-        """Return the d in the simplex with the least ‖Q d‖, to the accuracy of a solver."""
+        """Return the point of the simplex with the smallest ‖Q d‖, to the accuracy of a solver."""
         return self._flattest.copy()
 
     def _cost(self, length: Interval) -> Interval:

@@ -1,4 +1,4 @@
-"""The norm max_i a_i |d_i|: balls, which are caps, and a penalty on the largest weight."""
+"""The norm max_i a_i |d_i|. Its balls are caps, and its multiples penalise the largest weight."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from relaxboost.relaxations.vectors import positive_vector
 
 
 class _OfMaxNorm(OfNorm):
-    """The norm max_i a_i |d_i|."""
+    """The base class of the balls and the penalty of the norm max_i a_i |d_i|."""
 
     _is_polyhedral = True
 
@@ -100,16 +100,17 @@ class CapsBall(Caps, _OfMaxNorm, NormBall):  # type: ignore[misc]
 
 
 def _remember(ball: Any, radius: Fraction, weights: Any) -> None:
-    """Set the fields of a `NormBall`, which `Capped` and `Caps` do not have."""
+    """Set the fields of `NormBall` on `ball`, because `Capped` and `Caps` do not have them."""
     for name, value in (("p", math.inf), ("radius", radius), ("weights", weights)):
         object.__setattr__(ball, name, value)
 
 
 @dataclass(frozen=True, repr=False)
 class MaxPenalty(_OfMaxNorm, NormPenalty):
-    """f(d) = c max_i a_i |d_i|, which is ``NormPenalty(math.inf, c, weights)``.
+    """The penalty f(d) = c max_i a_i |d_i|, which is ``NormPenalty(math.inf, c, weights)``.
 
-    F(u) is the γ with Σ [γ − u_i]_+ / a_i = c, and f* is the indicator of Σ |θ_i| / a_i <= c.
+    The relaxed margin F(u) is the γ with Σ [γ − u_i]_+ / a_i = c, and the conjugate f* is the
+    indicator of Σ |θ_i| / a_i <= c.
 
     References
     ----------
@@ -125,7 +126,10 @@ class MaxPenalty(_OfMaxNorm, NormPenalty):
         return None if self.weights is None else self.factors
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and the minimiser d, proportional to 1/a_i on the examples with u_i < γ."""
+        """Return the relaxed margin F(u) and its minimiser d.
+
+        The weight d_i is proportional to 1/a_i if u_i < γ, and 0 otherwise.
+        """
         u = as_margins(u, self)
         return max_penalty_margin(u, float(self.weight), self._given)
 
@@ -137,7 +141,7 @@ class MaxPenalty(_OfMaxNorm, NormPenalty):
         return {"gamma": number(self._level(u)), "floor": "0"}
 
     def _level(self, u: Sequence[Fraction]) -> Fraction:
-        """Return F(u) as a fraction: the γ with Σ [γ − u_i]_+ / a_i = c."""
+        """Return the relaxed margin F(u) as a fraction, the γ with Σ [γ − u_i]_+ / a_i = c."""
         slope = ZERO
         weighted = ZERO
         level = ZERO
@@ -151,7 +155,7 @@ class MaxPenalty(_OfMaxNorm, NormPenalty):
         return level
 
     def exact_form(self, m: int) -> ExactForm:
-        """Return the program with the cost c z and the constraints a_i d_i <= z."""
+        """Return the linear program with the cost c z and the constraints a_i d_i <= z."""
         return ExactForm.free(m, 1)._replace(
             cost=[ZERO] * m + [self.weight],
             rows=[{i: a, m: Fraction(-1)} for i, a in enumerate(self.exact_weights(m))],

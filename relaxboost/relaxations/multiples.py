@@ -40,7 +40,10 @@ class ScaledWitness(NamedTuple):
 
 @makes("times")
 def times(f: Relaxation, c: object) -> Relaxation:
-    """Return c * f for a number c > 0. A multiple of a multiple becomes one multiple."""
+    """Return the relaxation c * f for a number c > 0.
+
+    If f is a multiple b * g, the result is the multiple (c b) * g.
+    """
     factor = exact("c * f", "c", c)
     if factor <= 0:
         raise InputError(f"c * f needs c > 0 to stay convex and proper, got c = {spell(factor)}")
@@ -62,7 +65,7 @@ class _BoundsOfMultiple(Relaxation, Bounds):
         return bounds_of(self.f).is_proved
 
     def _inner(self, u: Vector) -> Vector:
-        """Return u/c, the margins for f, rounded downwards."""
+        """Return the margins u/c at which the bounds on f are evaluated, rounded downwards."""
         # Relaxed margins are non-decreasing, so bounds at smaller margins are valid too.
         with np.errstate(over="ignore"):
             return (Interval(as_margins(u, self)) / Interval(self.c)).lower
@@ -95,12 +98,12 @@ class _BoundsOfMultiple(Relaxation, Bounds):
         return self._times_up(bounds_of(self.f).penalty_near(d, total, distance))
 
     def _times_up(self, value: float) -> float:
-        """Return c times the value, rounded upwards."""
+        """Return the product of c and the value, rounded upwards."""
         return float_up(self.c * Fraction(value)) if math.isfinite(value) else value
 
 
 class _DescriptionOfMultiple(Description):
-    """The description of c * f, which follows from the description of f."""
+    """The data of c * f in certificates, which follow from the data of f."""
 
     f: Relaxation
     c: Any
@@ -120,7 +123,8 @@ class _DescriptionOfMultiple(Description):
     def describe(self, m: int) -> dict[str, Any] | None:
         """Return the entry of c * f in a certificate.
 
-        It is a linear program if the entry of f is one, and otherwise c and the entry of f.
+        If the entry of f is a linear program, the entry of c * f is a linear program too. Otherwise
+        it contains c and the entry of f.
         """
         of = description_of(self.f).describe(m)
         if of is None or of["kind"] == "polyhedral":

@@ -1,13 +1,15 @@
 """The base classes of norm balls and norm penalties (SS09, Examples 1 and 2) for all p.
 
 The norm ‖d‖ = (Σ (a_i |d_i|)^p)^{1/p} has the dual norm ‖θ‖_* = (Σ (|θ_i| / a_i)^{p'})^{1/p'} with
-1/p + 1/p' = 1. The norm depends on the |d_i| alone and grows with them, so SS09 Thm 7 gives:
+1/p + 1/p' = 1. The norm depends only on the |d_i| and does not decrease in any of them. So SS09
+Thm 7 gives the relaxed margin:
 
     ball of radius r:    F(u) = max over γ of γ − r ‖[γ − u]₊‖_*,
     penalty of weight c: F(u) = max γ subject to ‖[γ − u]₊‖_* <= c.
 
 The classes for p = 1, for p = inf and for 1 < p < inf are in `sum_norm`, `max_norm` and `p_norm`.
-Each class adds itself to `kinds`, from which `NormBall(p, r)` and `NormPenalty(p, c)` choose.
+Each class registers itself in `kinds`. `NormBall(p, r)` and `NormPenalty(p, c)` return an object of
+the class in `kinds` for p.
 """
 
 from __future__ import annotations
@@ -42,12 +44,12 @@ Weights = tuple[Fraction, ...] | None
 
 
 def hinge(gamma: float, u: Vector) -> Interval:
-    """Return an interval vector that contains [γ − u]₊."""
+    """Return an interval vector that contains the positive part [γ − u]₊."""
     return (Interval(gamma) - Interval(np.asarray(u, dtype=np.float64))).positive()
 
 
 def show_norm(kind: str, p: Any, size: Fraction, weights: Weights) -> str:
-    """Return the call that makes the ball or the penalty of a norm, for the repr."""
+    """Return the source text of the call that makes a norm ball or norm penalty, for its repr."""
     exponent = "math.inf" if p == math.inf else spell(p)
     tail = "" if weights is None else f", weights={spell_vector(weights)}"
     return f"{kind}({exponent}, {spell(size)}{tail})"
@@ -57,8 +59,8 @@ class WithNorm(Relaxation, Bounds, Description):
     """The common base class of balls and penalties of a norm.
 
     Six methods raise NotImplementedError, and each subclass overrides the methods that it needs.
-    They are not abstract, because type checkers would then reject the call `NormBall(p, r)`, which
-    returns an object of a subclass.
+    These methods are not abstract, because type checkers would then reject the call
+    `NormBall(p, r)`, which returns an object of a subclass.
     """
 
     size_name: ClassVar[str]
@@ -66,12 +68,12 @@ class WithNorm(Relaxation, Bounds, Description):
 
     @property
     def bound(self) -> Fraction:
-        """The exact radius or weight."""
+        """The exact radius of the ball, or the exact weight of the penalty."""
         size: Fraction = getattr(self, self.size_name)
         return size
 
     def gauge(self, d: Interval) -> Interval:
-        """Return an interval that contains ‖d‖."""
+        """Return an interval that contains the norm ‖d‖."""
         raise NotImplementedError("gauge")
 
     def dual_of(self, x: Interval) -> Interval:
@@ -79,7 +81,7 @@ class WithNorm(Relaxation, Bounds, Description):
         raise NotImplementedError("dual_of")
 
     def size(self, d: Vector) -> float:
-        """Return ‖d‖ in doubles."""
+        """Return the norm ‖d‖ in doubles."""
         return float(self.gauge(Interval(np.asarray(d, dtype=np.float64))).middle)
 
     def dual_size(self, theta: Vector) -> float:
@@ -87,19 +89,19 @@ class WithNorm(Relaxation, Bounds, Description):
         return float(self.dual_of(Interval(np.asarray(theta, dtype=np.float64))).middle)
 
     def cvxpy_norm(self, d: Any) -> Any:
-        """Return ‖d‖ as a cvxpy expression."""
+        """Return the norm ‖d‖ as a cvxpy expression."""
         raise NotImplementedError("cvxpy_norm")
 
     def cvxpy_dual(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return ‖x‖_* as a cvxpy expression, and the constraints that it needs."""
+        """Return the dual norm ‖x‖_* as a cvxpy expression, and a list of its constraints."""
         raise NotImplementedError("cvxpy_dual")
 
     def extremes(self, m: int) -> tuple[Any, Any]:
-        """Return the least and the largest norm on the simplex of m examples, rounded outwards."""
+        """Return intervals around the smallest and the largest norm on the simplex in R^m."""
         raise NotImplementedError("extremes")
 
     def describe_norm(self) -> dict[str, Any]:
-        """Return the norm as certificates store it, without the radius or the weight."""
+        """Return the entry for the norm in certificates, without the radius or the weight."""
         raise NotImplementedError("describe_norm")
 
     def describe(self, m: int) -> dict[str, Any]:
@@ -107,7 +109,7 @@ class WithNorm(Relaxation, Bounds, Description):
 
 
 class BallOfNorm(WithNorm, Ball):
-    """The indicator of ‖d‖ <= radius."""
+    """The base class of the indicators of ‖d‖ <= radius for a norm."""
 
     size_name: ClassVar[str] = "radius"
 
@@ -117,7 +119,10 @@ class BallOfNorm(WithNorm, Ball):
         return float(self.radius) * self.dual_size(theta)
 
     def lower_bound(self, u: Vector, witness: Any) -> float:
-        """Return γ − r ‖[γ − u]₊‖_*, rounded downwards. It is at most F(u) for every γ."""
+        """Return the lower bound γ − r ‖[γ − u]₊‖_* on F(u), rounded downwards.
+
+        The bound is valid for every γ.
+        """
         if not math.isfinite(witness.gamma):
             return -math.inf
         dual = self.dual_of(hinge(witness.gamma, u))
@@ -132,7 +137,7 @@ class BallOfNorm(WithNorm, Ball):
 
 
 class PenaltyOfNorm(WithNorm):
-    """The penalty f(d) = weight · ‖d‖."""
+    """The base class of the penalties f(d) = weight · ‖d‖ for a norm."""
 
     size_name: ClassVar[str] = "weight"
 
@@ -150,7 +155,7 @@ class PenaltyOfNorm(WithNorm):
         return Witness(self.relaxed_margin(u)[0])
 
     def lower_bound(self, u: Vector, witness: Any) -> float:
-        """Return the lower bound on F(u) that the threshold γ proves, rounded downwards."""
+        """Return the lower bound on F(u) that the witness's threshold proves, rounded downwards."""
         if not math.isfinite(witness.gamma):
             return -math.inf
         # With x = [γ − u]₊, F(u) is at least the minimum over d of γ + c ‖d‖ − <d, x>, which is at
@@ -161,9 +166,10 @@ class PenaltyOfNorm(WithNorm):
         return (Interval(witness.gamma) + worth).down
 
     def describe_witness(self, found: Any, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return the largest threshold γ that is proved to satisfy ‖[γ − u]₊‖_* <= c.
+        """Return the entry for the witness in a certificate, the largest γ with ‖[γ − u]₊‖_* <= c.
 
-        This γ is between the lower bound that `found` proves and the γ of `found`.
+        The inequality is proved for this γ, which is between the lower bound that `found` proves
+        and the γ of `found`.
         """
         margins = np.array([float(x) for x in u])
         weight = Interval(self.weight).down
@@ -191,7 +197,7 @@ class PenaltyOfNorm(WithNorm):
 
 
 class OfNorm(WithNorm):
-    """The base class of `NormBall` and `NormPenalty`, with the exponent p and the weights a."""
+    """The base class of `NormBall` and `NormPenalty`, with an exponent p and weights a."""
 
     kind: ClassVar[str]
     """The name of the class that users call, "NormBall" or "NormPenalty"."""
@@ -215,12 +221,12 @@ class OfNorm(WithNorm):
 
     @cached_property
     def enclosed(self) -> Interval:
-        """Intervals that contain the weights a, in a vector of length m or 1."""
+        """Intervals that contain the weights a of the norm, in a vector of length m or 1."""
         return Interval(np.ones(1)) if self.weights is None else enclose_vector(self.weights)
 
     @cached_property
     def factors(self) -> Vector:
-        """The weights a in doubles, in a vector of length m or 1."""
+        """The weights a of the norm in doubles, in a vector of length m or 1."""
         return np.asarray(self.enclosed.middle)
 
     def exact_weights(self, m: int) -> list[Fraction]:
@@ -229,28 +235,29 @@ class OfNorm(WithNorm):
 
     @property
     def flat(self) -> bool:
-        """Whether all weights a are equal."""
+        """Whether all weights a of the norm are equal."""
         return self.weights is None or len(set(self.weights)) == 1
 
     @property
     def traits(self) -> Traits:
-        """The traits of norms, which meet all three conditions of SS09 Thm 7."""
+        """The traits of norms, which satisfy all three conditions of SS09 Thm 7."""
         return CAP_TRAITS._replace(polyhedral=self._is_polyhedral, symmetric=self.flat)
 
 
 @dataclass(frozen=True, repr=False)
 class NormBall(OfNorm, BallOfNorm):
-    """The indicator of ‖d‖ <= radius for a p-norm, 1 <= p <= inf, weighted or not.
+    """The indicator of ‖d‖ <= radius for a p-norm, 1 <= p <= inf, with or without weights.
 
-    With the dual norm, f*(θ) = r ‖θ‖_* and F(u) = max over γ of γ − r ‖[γ − u]₊‖_*. p = 2 is the l2
-    constraint of SS09 Sec. 6. For p = 1 without weights every distribution satisfies the
-    constraint. ``NormBall(inf, Fraction(1, k))`` is equal to ``Capped(k)``, and with weights the
-    ball for p = inf is equal to a ``Caps``.
+    With the dual norm, the conjugate is f*(θ) = r ‖θ‖_*, and the relaxed margin is
+    F(u) = max over γ of γ − r ‖[γ − u]₊‖_*. The ball for p = 2 is the l2 constraint of SS09 Sec. 6.
+    For p = 1 without weights every distribution satisfies ‖d‖ = 1.
+    ``NormBall(inf, Fraction(1, k))`` is equal to ``Capped(k)``. With weights the ball for p = inf
+    is equal to a ``Caps``.
 
     Parameters
     ----------
     p : int, float or Fraction
-        1, ``math.inf``, or between 1.00001 and 10001.
+        The exponent of the norm: 1, ``math.inf``, or a number between 1.00001 and 10001.
     radius : int, float or Fraction
         The radius r > 0. The ball must meet the simplex, so without weights r >= m^{1/p − 1}.
     weights : sequence of m numbers > 0, optional
@@ -259,9 +266,9 @@ class NormBall(OfNorm, BallOfNorm):
     Raises
     ------
     InputError
-        If p < 1, if the radius or a weight is not positive, or if no double holds a p-th power of
-        the weights. A game raises it if the ball misses the simplex, and names the smallest
-        radius, or if the number of weights is not m.
+        If p < 1, if the radius or a weight is not positive, or if a p-th power of the weights
+        overflows or underflows. A game raises InputError if the number of weights is not m, or if
+        the ball does not meet the simplex. The message then contains the smallest possible radius.
 
     References
     ----------
@@ -280,7 +287,7 @@ class NormBall(OfNorm, BallOfNorm):
     family = "relaxboost.NormBall"
     kind: ClassVar[str] = "NormBall"
     kinds: ClassVar[dict[Any, type[NormBall]]] = {}
-    """The class for each p. The key None stands for 1 < p < inf, and (p, True) for p with weights.
+    """The subclass for each p. The key None means 1 < p < inf, and (p, True) means p with weights.
     """
 
     p: Any
@@ -288,7 +295,7 @@ class NormBall(OfNorm, BallOfNorm):
     weights: Any = None
 
     def witness(self, u: Vector) -> Any:
-        """Return the threshold γ that a cone solver finds. Subclasses have closed forms."""
+        """Return the threshold γ from a cone solver. Subclasses override this with closed forms."""
         return NumericalBounds(self).witness(u)
 
     def __new__(cls, p: Any = 2, radius: Any = 1, weights: Any = None) -> Any:
@@ -303,15 +310,15 @@ class NormBall(OfNorm, BallOfNorm):
 
 @dataclass(frozen=True, repr=False)
 class NormPenalty(OfNorm, PenaltyOfNorm):
-    """f(d) = weight · ‖d‖ for a p-norm, 1 <= p <= inf, weighted or not.
+    """The penalty f(d) = weight · ‖d‖ for a p-norm, 1 <= p <= inf, with or without weights.
 
-    With the dual norm, F(u) is the largest γ with ‖[γ − u]₊‖_* <= weight, and f* is the indicator
-    of ‖θ‖_* <= weight.
+    With the dual norm, the relaxed margin F(u) is the largest γ with ‖[γ − u]₊‖_* <= weight, and
+    the conjugate f* is the indicator of ‖θ‖_* <= weight.
 
     Parameters
     ----------
     p : int, float or Fraction
-        1, ``math.inf``, or between 1.00001 and 10001.
+        The exponent of the norm: 1, ``math.inf``, or a number between 1.00001 and 10001.
     weight : int, float or Fraction
         The factor c > 0 of the norm.
     weights : sequence of m numbers > 0, optional
@@ -320,7 +327,7 @@ class NormPenalty(OfNorm, PenaltyOfNorm):
     Raises
     ------
     InputError
-        As for `NormBall`, but without a condition on the simplex.
+        As for `NormBall`, except that the condition on the simplex does not apply.
 
     References
     ----------
@@ -339,7 +346,7 @@ class NormPenalty(OfNorm, PenaltyOfNorm):
     family = "relaxboost.NormPenalty"
     kind: ClassVar[str] = "NormPenalty"
     kinds: ClassVar[dict[Any, type[NormPenalty]]] = {}
-    """The class for each p. The key None stands for 1 < p < inf."""
+    """The subclass for each exponent p. The key None means 1 < p < inf."""
 
     p: Any
     weight: Any
@@ -351,7 +358,7 @@ class NormPenalty(OfNorm, PenaltyOfNorm):
 
 
 def _kind(base: Any, p: Any, weights: Any) -> Any:
-    """Return the class of `base.kinds` for p and for the presence of weights."""
+    """Return the class in `base.kinds` for the exponent p, with or without weights."""
     # The constructor of the class for 1 < p < inf raises the error for a p that is no number.
     if isinstance(p, bool) or not isinstance(p, Real) or not (p == 1 or p == math.inf):
         return base.kinds[None]
@@ -359,7 +366,7 @@ def _kind(base: Any, p: Any, weights: Any) -> Any:
 
 
 def _exponent(owner: str, p: Any) -> Fraction | float:
-    """Return the exact p, or infinity, or raise InputError if p < 1."""
+    """Return the exponent p as an exact number or infinity. Raise InputError if p < 1."""
     # `exact` has no rational for infinity, and would accept a text.
     if isinstance(p, Real) and p == math.inf:
         return math.inf

@@ -1,7 +1,8 @@
-"""The default methods of `Relaxation`, which compute F, distributions, f* and bounds by solvers.
+"""The default methods of `Relaxation`, which use a cone solver.
 
-These methods are slow, and as accurate as Clarabel. The multipliers of the cone program that cvxpy
-makes of f prove lower bounds on F(u), and feasible points of this program prove upper bounds.
+They compute the relaxed margin F, distributions, the conjugate f* and bounds. These methods are
+slow, and their results have the accuracy of Clarabel. cvxpy compiles f into a cone program. The
+multipliers of this program prove lower bounds on F(u), and its feasible points prove upper bounds.
 """
 
 from __future__ import annotations
@@ -24,27 +25,30 @@ NO_BOUND = (
     "the multipliers that Clarabel returns for the cone program of this f prove no lower bound, so "
     "that the lower bound is -inf"
 )
-"""The message for a lower bound on F(u) of −inf."""
+"""The message if the lower bound on the relaxed margin F(u) is −inf."""
 UNPROVED = (
     f"{NO_BOUND}; scale f and its variables to sizes near one, or write a class that derives from "
     "Relaxation and Bounds, with its own witness, lower_bound and penalty_bound"
 )
-"""The message if no lower bound on F(u) was proved and the equations of f are independent."""
+"""The message if no lower bound on F(u) is proved although the equations of f are independent."""
 UNMET = (
-    "no point was found that satisfies the constraints of this f: the upper bound holds if "
-    "breaking them by 1e-9 costs nothing"
+    "no point was found that satisfies the constraints of this f: the upper bound is valid only "
+    "if a violation of the constraints by 1e-9 does not matter"
 )
-"""The message for an upper bound at a point that can break constraints of f by 1e-9."""
+"""The message for an upper bound at a point that may violate constraints of f by 1e-9."""
 DEPENDENT = "some equations of this f follow from others up to rounding; remove them"
-"""The reason for a missing proof if equations are dependent in doubles, but not exactly."""
-ROUNDED = f"the upper bound holds if breaking equations by 1e-13 costs nothing: {DEPENDENT}"
-"""The message for an upper bound if equations are dependent in doubles, but not exactly."""
+"""The reason for a missing proof if equations of f are dependent in doubles, but not exactly."""
+ROUNDED = (
+    "the upper bound is valid only if a violation of equations by 1e-13 does not matter: "
+    f"{DEPENDENT}"
+)
+"""The message for an upper bound if equations of f are dependent in doubles, but not exactly."""
 
 
 class DualWitness(NamedTuple):
     """A threshold γ and a vector x, which prove F(u) >= γ − f*(x) if x >= γ − u.
 
-    The multipliers `proof` of the cone program prove a bound on F(u) without f*.
+    The multipliers `proof` of the cone program prove a bound on F(u) without evaluation of f*.
     """
 
     gamma: float
@@ -53,7 +57,7 @@ class DualWitness(NamedTuple):
 
 
 class Programs(CompiledProblems):
-    """The cone programs that give the values and the bounds of one relaxation for one m.
+    """The cone programs for values and bounds of a relaxation of m examples.
 
     Parameters
     ----------
@@ -65,12 +69,13 @@ class Programs(CompiledProblems):
     def __init__(self, relaxation: InCvxpy, m: int) -> None:
         super().__init__(relaxation, m)
         self.center: Vector | None = None
-        """The center of a sum of relaxations, which `Sum` stores here."""
+        """The cached center of a sum of relaxations, which `Sum` stores in this field."""
 
     def margin(self, u: Vector) -> tuple[float, Vector, float, Vector]:
-        """Return F(u), the minimiser d, and (γ, x) with F(u) = γ − f*(x) and x >= γ − u.
+        """Return the relaxed margin F(u), its minimiser d, γ and x.
 
-        If multipliers prove no bound on F(u), γ is −inf, and the other results are unproved.
+        The threshold γ and the vector x satisfy F(u) = γ − f*(x) and x >= γ − u. If the multipliers
+        prove no bound on F(u), γ is −inf.
         """
         found: tuple[float, Vector, float, Vector] | None = self.known("margin", u)
         if found is not None:
@@ -84,18 +89,18 @@ class Programs(CompiledProblems):
         return self.keep("margin", u, (solved.below, solved.d, solved.gamma, solved.slope))
 
     def require_form(self) -> None:
-        """Raise an InputError with the reason unless f has a cone program that proves bounds."""
+        """Raise InputError if f has no cone program that can prove bounds."""
         if isinstance(self._form, NoConeForm):
             raise InputError(f"{self._name()}: {self._form}")
 
     def require(self) -> None:
-        """Raise an InputError with the reason unless a lower bound on F(0) is proved."""
+        """Raise InputError if no lower bound on F(0) can be proved."""
         self.require_form()
         if self.margin(np.zeros(self._m))[2] == -math.inf:
-            raise InputError(f"{self._name()} cannot be played: {self.unproved()}")
+            raise InputError(f"{self._name()} cannot be used in a game: {self.unproved()}")
 
     def unproved(self) -> str:
-        """Return the reason why a lower bound on F(u) is −inf."""
+        """Return the reason why the lower bound on F(u) is −inf."""
         return f"{NO_BOUND}; {DEPENDENT}" if self._is_dependent else UNPROVED
 
     @property
@@ -111,7 +116,7 @@ class Programs(CompiledProblems):
 
     @property
     def form(self) -> ConeForm | None:
-        """The cone program of f, or None if no bounds can be proved for its kinds of cones."""
+        """The cone program of f, or None if it has cones for which no bounds can be proved."""
         return self._form if isinstance(self._form, ConeForm) else None
 
     @cached_property
@@ -129,9 +134,10 @@ class Programs(CompiledProblems):
         return ConePoints(self.form, self._m, simplex=False)
 
     def near_witness(self, u: Vector, given: ConeProof) -> DualWitness | None:
-        """Repair the multipliers `given`, and return the witness that proves a bound on F(u).
+        """Return the witness that the multipliers `given` prove, after they were repaired.
 
-        The result is None if f has no cone program."""
+        The repair moves the multipliers into the dual cones. Return None if f has no cone program.
+        """
         if self._cones is None:
             return None
         proof = self.known("multipliers", given.y)
@@ -142,8 +148,8 @@ class Programs(CompiledProblems):
     def near_point(self, given: ConeProof) -> tuple[Vector, float] | None:
         """Return a d near the point of the proof `given`, and an upper bound on f(d).
 
-        The method calls no solver, and stores d for `above`. The result is None if cvxpy evaluates
-        f without a solver anyway, or if the point breaks a constraint.
+        The method calls no solver, and stores d for `above`. Return None if the point violates a
+        constraint, or if cvxpy can evaluate f without a solver, so that this method is not needed.
         """
         if self.form is None or self._pointwise.explicit:
             return None
@@ -162,17 +168,17 @@ class Programs(CompiledProblems):
         return math.inf if found is None else -found.below
 
     def free_conjugate_above(self, theta: Vector) -> float:
-        """Return an upper bound on f*(θ), the supremum of <d, θ> − f(d) over all d."""
+        """Return an upper bound on the conjugate f*(θ) = sup of <d, θ> − f(d) over all d."""
         if self.form is None:
             return math.inf
         found = ConeBounds(self.form.tilted(theta), 0).solve(np.zeros(0), box=True)
         return math.inf if found is None else -found.below
 
     def above(self, d: Vector) -> tuple[float, float]:
-        """Return an upper bound on f(d') for a d' in the simplex, and ‖d' − d‖_1.
+        """Return an upper bound on f(d') at a point d' of the simplex, and the distance ‖d' − d‖_1.
 
-        Auxiliary variables of f get values that satisfy the constraints. If none are found, the
-        bound is only as accurate as the solver, and `unmet` says so.
+        The auxiliary variables of f are set to feasible values. If no feasible values are found,
+        the bound has only the accuracy of the solver, and `unmet` returns this reservation.
         """
         settled = self.known("point", d)
         solved = self.known("penalty", d)
@@ -196,7 +202,10 @@ class Programs(CompiledProblems):
         return value, apart + 8.0 * UNIT if apart else 0.0
 
     def _allowed(self, d: Vector) -> tuple[Vector, float] | None:
-        """Return a d' near d that satisfies the constraints of f, and a bound on f(d'), or None."""
+        """Return a d' near d that satisfies the constraints of f, and an upper bound on f(d').
+
+        Return None if no such d' is found.
+        """
         f = self._pointwise
         if f.explicit and f.is_allowed(d):
             return d, f.above(d)
@@ -217,7 +226,10 @@ class Programs(CompiledProblems):
         return (found[0], f.above(found[0])) if found is not None and f.explicit else found
 
     def _solved_point(self, d: Vector) -> tuple[float, Vector] | None:
-        """Return f(d) and (d, z), or None if Clarabel finds no accurate solution."""
+        """Return f(d) and the point (d, z) of the cone program that attains this value.
+
+        Return None if Clarabel finds no accurate solution.
+        """
         found: tuple[float, Vector] | None = self.known("penalty", d)
         if found is None and self._cones is not None:
             found = self._cones.at(d)
@@ -226,15 +238,19 @@ class Programs(CompiledProblems):
         return found
 
     def unmet(self, d: Vector) -> str:
-        """Return the condition under which the bound `above` at d holds, or "" if it is proved."""
+        """Return the condition under which the upper bound `above` at d is valid.
+
+        Return "" if the bound is proved.
+        """
         if self.known("unmet", d) is None:
             self.above(d)
         return self.known("unmet", d) or ""
 
     def near(self, x: Vector) -> tuple[float, Vector] | None:
-        """Return an upper bound on f(x'), and x', for an x' near x, in the simplex or not.
+        """Return an upper bound on f(x') and the point x', which is near x.
 
-        The result is None if no x' is found that satisfies the constraints of f.
+        The point need not be in the simplex. Return None if no x' is found that satisfies the
+        constraints of f.
         """
         f = self._pointwise
         if f.explicit and f.is_allowed(x):
@@ -246,7 +262,10 @@ class Programs(CompiledProblems):
         return f.above(found[0]) if f.explicit else found[1], found[0]
 
     def penalty(self, d: Vector) -> float:
-        """Return f(d), or inf if d breaks a constraint by over 1e-9 or an atom is undefined."""
+        """Return f(d), or inf if d is outside the domain of f.
+
+        A violation of a constraint by at most 1e-9 is tolerated.
+        """
         if self._pointwise.explicit:
             return self._pointwise.at(d)
         self.require_form()
@@ -256,7 +275,8 @@ class Programs(CompiledProblems):
     def inside(self) -> list[Vector]:
         """Return points of the simplex inside the domain of f, up to rounding.
 
-        The first is the mean of the others, which minimise <d, u> + f(d) + Σ d log d for random u.
+        The first point is the mean of the other points. These minimise <d, u> + f(d) + Σ d log d
+        for random u.
         """
         return self._inside
 
@@ -268,7 +288,7 @@ class Programs(CompiledProblems):
         return [point / point.sum() for point in (np.mean(found, axis=0), *found)]
 
     def interior(self) -> Vector:
-        """Return the uniform distribution, or one of the points `inside` if f is infinite there."""
+        """Return the uniform distribution, or a point of `inside` if f is infinite there."""
         return self._interior.copy()
 
     @cached_property
@@ -288,7 +308,7 @@ class Programs(CompiledProblems):
 
 
 def programs(relaxation: InCvxpy, m: int) -> Programs:
-    """Return the compiled problems of `relaxation`, made at the first call for this m."""
+    """Return the compiled problems of `relaxation` for m examples, which are cached."""
     cache = vars(relaxation).setdefault("_programs", {})
     if m not in cache:
         cache[m] = Programs(relaxation, m)
@@ -296,24 +316,31 @@ def programs(relaxation: InCvxpy, m: int) -> Programs:
 
 
 def is_inside(relaxation: InCvxpy, d: Vector) -> bool:
-    """Return whether f is finite at d. No solver is called for the last d of `near_point`."""
+    """Return whether f is finite at d.
+
+    If `near_point` has just returned this d, no solver is called.
+    """
     made = vars(relaxation).get("_programs", {}).get(d.size)
     is_known = made is not None and made.known("point", d) is not None
     return is_known or math.isfinite(relaxation.penalty(d))
 
 
 def solver_form(relaxation: InCvxpy, m: int) -> ConeForm | None:
-    """Return the cone program that cvxpy makes of f, or None if it has cones of matrices."""
+    """Return the cone program into which cvxpy compiles f.
+
+    Return None if bounds cannot be proved with this program, or if it has semidefinite cones, for
+    which solvers are slow.
+    """
     form = programs(relaxation, m).form
     return None if form is None or form.matrix else form
 
 
 def check(relaxation: Any, m: int) -> None:
-    """Raise an InputError unless lower bounds on F can be proved for this relaxation.
+    """Raise InputError unless lower bounds on the relaxed margin F can be proved for f.
 
-    If f does not prove them itself, `cvxpy_penalty` must return a convex function and constraints.
-    If f has no `lower_bound` either, the multipliers of its cone program must prove a lower bound
-    on F(0).
+    If the class of f proves no bounds itself, `cvxpy_penalty` must return a convex function and
+    constraints. If the class also has no method `lower_bound`, the multipliers of the cone program
+    of f must prove a lower bound on F(0).
     """
     from relaxboost.relaxations import dcp
 
@@ -324,8 +351,8 @@ def check(relaxation: Any, m: int) -> None:
         if isinstance(returned, tuple) and len(returned) == 2:
             return returned
         raise InputError(
-            "it must return a pair (expression, list of constraints), such as (cp.norm2(d), []), "
-            f"and returned a {type(returned).__name__}"
+            "the method must return a pair (expression, list of constraints), such as "
+            f"(cp.norm2(d), []), and it returned a {type(returned).__name__}"
         )
 
     if not getattr(relaxation, "is_proved", False):

@@ -1,4 +1,4 @@
-"""Checks of relaxations of user-defined classes. The declaration of a game runs these checks."""
+"""Checks of relaxations of user-defined classes, which the declaration of a game runs."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ def is_own(f: Any) -> bool:
 
 
 def has_own_class(f: Any) -> bool:
-    """Return whether the class of f is user-defined, so that the rules of families do not apply."""
+    """Return whether the class of f is user-defined.
+
+    The closed-form rules of the package's families do not apply to such a class.
+    """
     return _is_foreign(type(f).__module__)
 
 
 def resolved(f: Any, m: int) -> Any:
-    """Return the relaxation to which f resolves for m examples, after checks.
+    """Return the result of ``f.resolve(m)`` for m examples, after checks.
 
     Raises
     ------
@@ -44,9 +47,9 @@ def resolved(f: Any, m: int) -> Any:
 
 
 def check_returns(f: Any, m: int) -> None:
-    """Raise an InputError unless a user's `penalty` returns a number near the `penalty_bound`.
+    """Raise InputError unless a user's `penalty` returns a number near the `penalty_bound`.
 
-    Both are evaluated once, near `center`. `testing.check_relaxation` checks all methods.
+    The two methods are called once, near `center`. `testing.check_relaxation` checks all methods.
     """
     for part in f._operands:
         check_returns(part, m)
@@ -76,5 +79,8 @@ def check_returns(f: Any, m: int) -> None:
 
 
 def _is_foreign(module: Any) -> bool:
-    """Return whether a module is outside relaxboost. A class made at run time can have none."""
+    """Return whether the module of a class is outside relaxboost.
+
+    The module may be None for a class that was made at run time.
+    """
     return str(module).partition(".")[0] != "relaxboost"

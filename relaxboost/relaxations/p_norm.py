@@ -23,7 +23,7 @@ from relaxboost.relaxations.norms import NormBall, NormPenalty, OfNorm, Weights,
 
 
 def power_norm(size: Interval, p: Fraction) -> Interval:
-    """Return an interval that contains (Σ size^p)^{1/p}, without overflow or underflow."""
+    """Return an interval that contains the norm (Σ size^p)^{1/p}, without overflow or underflow."""
     largest = float(size.upper.max())
     if not largest < math.inf:
         return Interval(0.0, math.inf)
@@ -38,9 +38,10 @@ def power_norm(size: Interval, p: Fraction) -> Interval:
 
 
 def check_range(kind: str, exponent: Fraction | float, weights: Weights, ends: bool = True) -> None:
-    """Raise an InputError if doubles cannot hold powers of order p or p' of the weights.
+    """Raise InputError if powers of order p or p' of the weights overflow or underflow.
 
-    `ends` is True if `kind` also has the cases p = 1 and p = inf, which the message then suggests.
+    The exponent p' belongs to the dual norm. `ends` is True if `kind` also has the cases p = 1 and
+    p = inf, which the message then suggests.
     """
     if exponent == 1 or exponent == math.inf:
         return
@@ -58,7 +59,7 @@ def check_range(kind: str, exponent: Fraction | float, weights: Weights, ends: b
     if max(p * abs(logs[0]), p * abs(logs[1]), p / (p - 1.0) * (logs[1] - logs[0])) > 600.0:
         raise InputError(
             f"{kind} with weights from {spell(low)} to {spell(high)} has powers of order "
-            f"p = {p:g} that no double holds; use p = {end}, or weights nearer to 1"
+            f"p = {p:g} that overflow or underflow; use p = {end}, or weights nearer to 1"
         )
 
 
@@ -71,12 +72,12 @@ class _OfPNorm(OfNorm):
 
     @property
     def dual(self) -> Fraction:
-        """The exponent p' of the dual norm."""
+        """The exponent p' = p / (p − 1) of the dual norm."""
         return self.p / (self.p - 1)
 
     @cached_property
     def kappa(self) -> Vector:
-        """The powers a^p of the weights, in a vector of length m or 1."""
+        """The powers a^p of the weights of the norm, in a vector of length m or 1."""
         return np.ascontiguousarray(self.enclosed.lower ** float(self.p))
 
     @property
@@ -122,26 +123,29 @@ class PNormBall(_OfPNorm, NormBall):
     family = NormBall.family
 
     def center(self, m: int) -> Vector:
-        """Return the d of least norm in the simplex, which is proportional to a^{−p'}."""
+        """Return the point of the simplex of smallest norm, which is proportional to a^{−p'}."""
         if self.kappa.size == 1:
             return np.full(m, 1.0 / m)
         d = np.power(self.kappa / self.kappa.min(), -1.0 / self.q) * np.ones(m)
         return d / math.fsum(d.tolist())
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser, where γ is the root of a scalar equation."""
+        """Return the relaxed margin F(u) and its minimiser.
+
+        The threshold γ is the root of a scalar equation.
+        """
         gamma, d = self._minimise(u)
         return gamma - float(self.radius) * float(self.dual_of(hinge(gamma, u)).middle), d
 
     def _minimise(self, u: Vector) -> tuple[float, Vector]:
-        """Return the threshold γ and the minimiser d of F(u)."""
+        """Return the threshold γ and the minimiser d for the relaxed margin F(u)."""
         u = as_margins(u, self)
         bound = float(self.p) * math.log(self.radius)
         gamma, _, d = power_margin.power_ball_margin(u, self.kappa, self.q, bound)
         return gamma, self.draw_in(d)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + β Σ d log d over the ball."""
+        """Return the minimiser of <d, u> + β Σ d log d in the ball."""
         bound = float(self.p) * math.log(self.radius)
         return self.draw_in(power.power_ball(u, beta, self.kappa, self.q, bound))
 
@@ -149,7 +153,10 @@ class PNormBall(_OfPNorm, NormBall):
         return Witness(self._minimise(u)[0])
 
     def entropy_range(self, m: int) -> float:
-        """Return log m + p' log(r / min a). Rényi's entropy of order p is below Shannon's."""
+        """Return the upper bound log m + p' log(r / min a) on the range of Σ d log d.
+
+        The bound is valid because Rényi's entropy of order p is at most Shannon's entropy.
+        """
         least = 1.0 if self.weights is None else float(min(self.weights))
         share = float(self.dual) * math.log(float(self.radius) / least)
         return math.log(m) + min(0.0, max(share, -math.log(m)))
@@ -162,12 +169,18 @@ class PNormPenalty(_OfPNorm, NormPenalty):
     family = NormPenalty.family
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser, where γ is the root of a scalar equation."""
+        """Return the relaxed margin F(u) and its minimiser.
+
+        The threshold γ is the root of a scalar equation.
+        """
         u = as_margins(u, self)
         return power_margin.norm_penalty_margin(u, self.kappa, self.q, float(self.weight))
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + c ‖d‖ + β Σ d log d from two scalar equations."""
+        """Return the minimiser of <d, u> + c ‖d‖ + β Σ d log d.
+
+        Two scalar equations determine the multipliers.
+        """
         return power.norm_penalty(u, beta, self.kappa, self.q, float(self.weight))
 
 

@@ -1,4 +1,4 @@
-"""Values of f that cvxpy evaluates without a solver."""
+"""Evaluation of a relaxation f by cvxpy without a solver."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from relaxboost.relaxations.dcp import difference
 
 
 class Pointwise:
-    """A convex function of a cvxpy variable d, and perhaps of auxiliary variables.
+    """A convex function f of a cvxpy variable d, which may contain auxiliary variables.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Pointwise:
 
     @cached_property
     def atoms(self) -> list[Any]:
-        """All expressions in the trees of f and its constraints."""
+        """All nodes in the expression trees of f and of its constraints."""
         todo = [self.value, *(a for c in self.constraints for a in c.args)]
         found = []
         while todo:
@@ -43,7 +43,7 @@ class Pointwise:
     def explicit(self) -> bool:
         """Whether cvxpy evaluates f(d) without a solver.
 
-        Variables other than d, and support functions, need a solver.
+        A solver is needed if f contains variables other than d, or support functions.
         """
         from cvxpy.atoms.suppfunc import SuppFuncAtom
 
@@ -57,9 +57,11 @@ class Pointwise:
         return [c for part in parts for c in part.domain]
 
     def at(self, d: Vector) -> float:
-        """Return f(d), or inf if d breaks a constraint by over 1e-9 or an atom is undefined.
+        """Return f(d), or inf if d is outside the domain of f.
 
-        cvxpy evaluates 1/x at negative x too, where the convex function is infinite.
+        A violation of a constraint by at most 1e-9 is tolerated. The domains of the atoms are
+        checked separately, because cvxpy evaluates 1/x at negative x too, where the convex function
+        is infinite.
         """
         self.d.value = d
         if any(np.max(c.violation(), initial=0.0) > 1e-9 for c in self.constraints):
@@ -69,10 +71,11 @@ class Pointwise:
         return self._number()
 
     def above(self, d: Vector) -> float:
-        """Return f(d) without its constraints, plus an estimate of the rounding of f(d).
+        """Return f(d) without its constraints, plus an estimate of the rounding error of f(d).
 
-        If terms of f cancel, roundings of d change f by about as much as roundings within f. So f
-        is evaluated at four more points a few roundings from d, and four times the spread is added.
+        If terms of f cancel, rounding errors in d change f by about as much as rounding errors in
+        the evaluation of f. So f is evaluated at four more points that differ from d by a few
+        rounding errors, and four times the spread of the values is added.
         """
         signs = np.random.default_rng(0).choice([-1.0, 1.0], (4, d.size))
         found = []
@@ -94,10 +97,10 @@ class Pointwise:
 
 
 def _outside(constraint: Any) -> Any:
-    """Return by how much the current d violates `constraint`, a domain condition of an atom.
+    """Return the violation of `constraint`, a domain condition of an atom, at the current d.
 
-    An equality can be violated by a rounding of 1e-13: a matrix made of d is symmetric only up to
-    rounding.
+    For an equality, a violation of up to 1e-13 is tolerated, because a matrix that is computed from
+    d is symmetric only up to rounding.
     """
     if not isinstance(constraint, cp.constraints.Equality):
         return constraint.violation()

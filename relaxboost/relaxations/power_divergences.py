@@ -1,10 +1,10 @@
-"""Power divergences from a prior distribution π, such as χ² and Hellinger: penalties and balls.
+"""Penalties and balls by power divergences from a prior distribution π, such as χ² and Hellinger.
 
 The divergence of weights d is D(d) = s Σ π_i φ(d_i / π_i) with a scale s and the generator
 φ(t) = (t^α − α t + α − 1) / (α (α − 1)) of order α (Cressie & Read 1984). Since φ >= 0 and
-φ(1) = 0, the minimum is D(π) = 0. Since D(t π) > 0 for t < 1, D fails condition (iii) of SS09
-Thm 7, monotonicity. On the simplex D(d) = s (Σ π^{1−α} d^α − 1) / (α (α − 1)), so the
-functions of `_projections.power` minimise it.
+φ(1) = 0, the minimum is D(π) = 0. Since D(t π) > 0 for t < 1, D violates condition (iii) of SS09
+Thm 7, monotonicity. On the simplex D(d) = s (Σ π^{1−α} d^α − 1) / (α (α − 1)). So the functions of
+`_projections.power` compute the minimisers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class PowerDivergence(OverPrior):
     """The common base class of the penalty and the ball of a power divergence D."""
 
     size_name: ClassVar[str]
-    """The name of the parameter for the size: "weight" of a penalty or "radius" of a ball."""
+    """The name of the size parameter, which is "weight" for a penalty and "radius" for a ball."""
     least: ClassVar[Fraction] = Fraction(1, 10**100)
     """The smallest weight or radius that is allowed."""
 
@@ -73,7 +73,7 @@ class PowerDivergence(OverPrior):
         return Fraction(1)
 
     def resolve(self, m: int) -> Any:
-        """Return this relaxation, after checks of its prior."""
+        """Return this relaxation for m examples, after checks of its prior."""
         if self.alpha != 1 and self.prior is not None and min(self.prior) == 0:
             i = self.prior.index(0)
             raise InputError(
@@ -88,11 +88,11 @@ class PowerDivergence(OverPrior):
 
     @property
     def _curve(self) -> Fraction:
-        """The number α (α − 1) / s for the order α and the scale s of the divergence."""
+        """The constant α (α − 1) / s of the divergence, with the order α and the scale s."""
         return self.alpha * (self.alpha - 1) / self.scale
 
     def _kappa(self, m: int) -> Vector:
-        """Return π^{1−α} of the prior π, as one number if the prior is uniform."""
+        """Return the vector π^{1−α} for the prior π, of shape (1,) if the prior is uniform."""
         return np.power(np.full(1, 1.0 / m), -self._q) if self.prior is None else self._powers
 
     @cached_property
@@ -132,7 +132,7 @@ class PowerDivergence(OverPrior):
         return Interval(max(whole.down, near.down, 0.0), min(whole.up, near.up))
 
     def enclosed_conjugate(self, x: Interval, c: Interval) -> Interval:
-        """Return bounds on c Σ π φ*(x / c) for c > 0, with the supremum in φ* over t >= 0 only."""
+        """Return bounds on c Σ π φ*(x / c) for c > 0, where φ* is the conjugate of φ on t >= 0."""
         s = x / c
         if self.alpha == 2:  # (1 + s)² − 1, the square of zero below s = −1
             s = Interval(np.maximum(s.lower, -1.0), np.maximum(s.upper, -1.0))
@@ -146,7 +146,7 @@ class PowerDivergence(OverPrior):
         return c * total / Interval(self.alpha)
 
     def _conjugate(self, theta: Vector, c: float) -> float:
-        """Return the conjugate c Σ π φ*(θ / c) of c Σ π φ(d / π) with the generator φ."""
+        """Return the conjugate c Σ π φ*(θ / c) of the function c Σ π φ(d / π)."""
         s, a = np.asarray(theta, dtype=np.float64) / c, float(self.alpha)
         base = (a - 1.0) * s
         # φ is finite for negative t only if α = 2; otherwise t >= 0 cuts the conjugate.
@@ -196,7 +196,7 @@ class DivergencePenalty(PowerDivergence):
 
     @property
     def traits(self) -> Traits:
-        """The properties of f. It is strongly convex for orders α <= 2."""
+        """The properties of f. The penalty is strongly convex for orders α <= 2."""
         return Traits(
             smooth=self.alpha <= 2,
             symmetric=self.prior is None,
@@ -205,7 +205,10 @@ class DivergencePenalty(PowerDivergence):
         )
 
     def curvature(self, m: int) -> float:
-        """Return the modulus c s for 1 <= α <= 2, c s (min π)^{1−α} for α < 1, and 0 for α > 2."""
+        """Return the modulus of strong convexity of f in the l1 norm.
+
+        The modulus is c s for 1 <= α <= 2, c s (min π)^{1−α} for α < 1, and 0 for α > 2.
+        """
         # The Hessian is c s diag(π^{1−α} d^{α−2}), so the modulus is c s / max Σ π^{α−1} d^{2−α}.
         # By Hölder's inequality the sum is at most 1 for α >= 1. For α < 1 a vertex attains it.
         if self.alpha > 2:
@@ -220,7 +223,7 @@ class DivergencePenalty(PowerDivergence):
         return self._conjugate(theta, self._strength)
 
     def _minimise(self, u: Vector) -> tuple[float, Vector]:
-        """Return the threshold γ and the minimiser d of F(u)."""
+        """Return the threshold γ and the minimiser d for the relaxed margin F(u)."""
         kappa = self._kappa(u.size)
         q = self._q
         mu = self._strength / abs(q)
@@ -234,7 +237,10 @@ class DivergencePenalty(PowerDivergence):
         return float(d @ u) + self.penalty(d), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + c D(d) + β Σ d log d, from the root of one equation."""
+        """Return the minimiser of <d, u> + c D(d) + β Σ d log d.
+
+        The multiplier of Σd = 1 is the root of a scalar equation.
+        """
         mu = self._strength / abs(self._q)
         return power.power_penalty(u, beta, self._kappa(u.size), self._q, mu)
 
@@ -242,7 +248,7 @@ class DivergencePenalty(PowerDivergence):
         return Witness(self._minimise(as_margins(u, self))[0])
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − c s Σ π φ*((γ − u)/(c s)), rounded downwards."""
+        """Return the lower bound γ − c s Σ π φ*((γ − u)/(c s)) on F(u), rounded downwards."""
         # This is a lower bound on F(u) for every threshold γ.
         if not math.isfinite(witness.gamma):
             return -math.inf
@@ -288,7 +294,7 @@ class DivergenceBall(Ball, PowerDivergence):
 
     size_name: ClassVar[str] = "radius"
     least: ClassVar[Fraction] = Fraction(1, 10**9)
-    """The least radius. Doubles cannot distinguish a smaller ball from its center."""
+    """The smallest radius. Doubles cannot distinguish a smaller ball from its center."""
 
     radius: Any
     prior: Any = None
@@ -308,12 +314,15 @@ class DivergenceBall(Ball, PowerDivergence):
 
     @property
     def _bound(self) -> float:
-        """The logarithm of the bound on Σ π^{1−α} d^α in the ball, or −inf without a bound."""
+        """The logarithm of the bound on the energy Σ π^{1−α} d^α that defines the ball.
+
+        The value is −inf if every distribution satisfies the bound.
+        """
         share = self.radius * self._curve
         return math.log1p(float(share)) if share > -1 else -math.inf
 
     def _minimise(self, u: Vector) -> tuple[BallWitness, Vector]:
-        """Return the witness of F(u) and the minimiser d."""
+        """Return the witness for the relaxed margin F(u), and the minimiser d."""
         kappa = self._kappa(u.size)
         q = self._q
         g, mu, d = power_margin.power_ball_margin(u, kappa, q, self._bound)
@@ -327,14 +336,17 @@ class DivergenceBall(Ball, PowerDivergence):
         return float(d @ u), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + β Σ d log d in the ball, from two scalar equations."""
+        """Return the minimiser of <d, u> + β Σ d log d in the ball.
+
+        Two scalar equations determine the multipliers of Σd = 1 and of the ball.
+        """
         return self.draw_in(power.power_ball(u, beta, self._kappa(u.size), self._q, self._bound))
 
     def witness(self, u: Vector) -> BallWitness:
         return self._minimise(as_margins(u, self))[0]
 
     def lower_bound(self, u: Vector, witness: BallWitness) -> float:
-        """Return γ − λ r − λ s Σ π φ*((γ − u)/(λ s)), rounded downwards."""
+        """Return the lower bound γ − λ r − λ s Σ π φ*((γ − u)/(λ s)) on F(u), rounded downwards."""
         # This is a lower bound on F(u) for every γ and λ >= 0.
         gamma, multiplier = witness
         if not (math.isfinite(gamma) and 0.0 <= multiplier < math.inf):
@@ -362,7 +374,7 @@ class DivergenceBall(Ball, PowerDivergence):
         return 0.0, [inside, *self._cvxpy_domain(d)]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return the conjugate f* as a cvxpy expression, with a Euclidean norm for χ²."""
+        """Return the conjugate f* as a cvxpy expression, which is a Euclidean norm for χ²."""
         if self.alpha != 2:
             return super().cvxpy_conjugate(x)
         pi = self.center(x.shape[0])

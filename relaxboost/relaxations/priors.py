@@ -23,7 +23,9 @@ from relaxboost.relaxations.description import Description
 
 
 def check_prior(owner: str, prior: Any) -> tuple[Any, ...] | None:
-    """Return `prior` as a tuple of exact floats and Fractions, or None for None.
+    """Return the prior distribution as a tuple of exact floats and Fractions.
+
+    If `prior` is None, the result is None.
 
     Raises
     ------
@@ -56,10 +58,10 @@ def check_prior(owner: str, prior: Any) -> tuple[Any, ...] | None:
 
 
 class OverPrior(Relaxation, Bounds, Description):
-    """A relaxation f relative to a prior distribution π. Subclasses have a field `prior`.
+    """The base class of relaxations f relative to a prior distribution π.
 
-    π is `prior` divided by its exact sum, or the uniform distribution if `prior` is None. If
-    π_i = 0, then f(d) is infinite unless d_i = 0.
+    Subclasses have a field `prior`. The distribution π is `prior` divided by its exact sum, or the
+    uniform distribution if `prior` is None. If π_i = 0 and d_i is not 0, then f(d) is infinite.
     """
 
     per_example: ClassVar[str] = "prior"
@@ -72,8 +74,8 @@ class OverPrior(Relaxation, Bounds, Description):
     def repair(self, d: Vector) -> Vector:
         """Return a point of the simplex near `d` at which f is finite.
 
-        The point is `d` after three changes: d_i = 0 if π_i = 0, d >= 0, and Σd = 1. If f is
-        infinite at this point, the point moves towards π.
+        The entries with π_i = 0 and the negative entries of `d` are set to 0, and the result is
+        normalised. If f is infinite at this point, the point is moved towards π.
         """
         d = np.array(d, dtype=np.float64)
         if self._zeros is not None and np.isfinite(d).all():
@@ -93,13 +95,13 @@ class OverPrior(Relaxation, Bounds, Description):
 
     @cached_property
     def _prior(self) -> Vector:
-        """The prior distribution π in doubles, with a relative error of a few roundings."""
+        """The prior distribution π in doubles, with a relative error of a few rounding errors."""
         prior = np.array([float(p) for p in self.prior])
         return prior / math.fsum(prior.tolist())
 
     @cached_property
     def _zeros(self) -> NDArray[np.bool_] | None:
-        """The mask of the examples with π_i = 0 for the prior π, or None if all π_i > 0."""
+        """The boolean mask of the examples with π_i = 0 in the prior π, or None if all π_i > 0."""
         if self.prior is None:
             return None
         zeros = np.array([p == 0 for p in self.prior])
@@ -135,12 +137,12 @@ class OverPrior(Relaxation, Bounds, Description):
         return Interval(Fraction(1, m)) if self.prior is None else self._enclosed_prior
 
     def _enclosed(self, m: int) -> Interval:
-        """Return intervals that contain the prior π of all examples, zeros included."""
+        """Return intervals that contain the prior π of all examples, including zeros."""
         pi = self._pi(m)
         return Interval(self._spread_out(pi.lower), self._spread_out(pi.upper))
 
     def _exact(self, m: int) -> list[Fraction]:
-        """Return the prior π of all examples, zeros included, as fractions."""
+        """Return the prior π of all examples, including zeros, as fractions."""
         given = [Fraction(p) for p in self.prior or [1] * m]
         total = sum(given, Fraction(0))
         return [p / total for p in given]

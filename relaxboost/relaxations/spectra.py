@@ -1,4 +1,4 @@
-"""The spectra of `SpectralRisk`: weights of the sorted margins with a common denominator."""
+"""The spectra of `SpectralRisk`, which are the weights of the sorted margins."""
 
 from __future__ import annotations
 
@@ -24,8 +24,11 @@ from relaxboost.relaxations.linear import ZERO
 from relaxboost.relaxations.vectors import enclose_vector
 
 _DIGITS = decimal.Context(prec=40, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
-"""The context of powers and exponentials. With 40 digits, 80 bits of a difference of powers are
-correct. Functions of decimals, unlike those of floats, have the same digits on every machine."""
+"""The decimal context in which powers and exponentials are computed.
+
+With 40 digits, a difference of powers has 80 correct bits. Functions of decimals have the same
+digits on every machine, unlike functions of floats.
+"""
 
 
 @dataclass(init=False, repr=False, unsafe_hash=True)
@@ -54,22 +57,25 @@ class Spectrum:
         self.m = sum(self.counts)
 
     def key(self) -> str:
-        """Return a text with the number of weights and the SHA-256 of all weights."""
+        """Return a string with the number of weights and the SHA-256 digest of all weights."""
         text = ",".join(f"{t:x}*{n}" for t, n in zip(self.tops, self.counts, strict=True))
         return f"{self.m} weights {sha256(text.encode()).hexdigest()}"
 
     def integers(self) -> Iterator[int]:
-        """Yield the numerators of the weights, the largest first; `below` is the denominator."""
+        """Yield the numerators of the weights in decreasing order. The denominator is `below`."""
         for top, count in zip(self.tops, self.counts, strict=True):
             yield from [top] * count
 
     def fractions(self) -> list[Fraction]:
-        """Return the m weights as fractions."""
+        """Return the m weights of the spectrum as fractions."""
         values = [Fraction(top, self.below) for top in self.tops]
         return [s for s, n in zip(values, self.counts, strict=True) for _ in range(n)]
 
     def mixture(self) -> list[tuple[Fraction, Fraction]]:
-        """Return pairs (k, p) with integers k such that the risk is Σ p AvgMin_k."""
+        """Return the spectrum as a mixture of soft margins, Σ p AvgMin_k, as pairs (k, p).
+
+        All k are integers.
+        """
         ends = accumulate(self.counts)
         drops = (here - after for here, after in pairwise([*self.tops, 0]))
         return [
@@ -80,17 +86,17 @@ class Spectrum:
 
     @cached_property
     def near(self) -> Vector:
-        """The weights in doubles."""
+        """The weights of the spectrum in doubles."""
         return np.repeat([top / self.below for top in self.tops], self.counts)
 
     @cached_property
     def sums(self) -> Vector:
-        """The sums φ(j) = s_1 + ... + s_j in doubles."""
+        """The partial sums φ(j) = s_1 + ... + s_j of the weights in doubles."""
         return np.cumsum(self.near)
 
     @cached_property
     def enclosed(self) -> Interval:
-        """Intervals of doubles that contain the weights."""
+        """Intervals of doubles that contain the weights of the spectrum."""
         runs = enclose_vector(tuple(Fraction(top, self.below) for top in self.tops))
         return Interval(np.repeat(runs.lower, self.counts), np.repeat(runs.upper, self.counts))
 
@@ -102,7 +108,7 @@ def integers(values: Sequence[Fraction]) -> list[int]:
 
 
 def of_mixture(m: int, pairs: Iterable[tuple[Fraction, Fraction]]) -> Spectrum:
-    """Return the spectrum of Σ p AvgMin_k for the pairs (k, p)."""
+    """Return the spectrum of the mixture of soft margins Σ p AvgMin_k, given the pairs (k, p)."""
     # φ(j) is the sum of p over k <= j, plus j times the slope, the sum of p/k over k > j. One sweep
     # over all k in increasing order computes φ(j) at each j at which s may change, and before it.
     ordered = sorted(pairs)
@@ -123,7 +129,7 @@ def of_mixture(m: int, pairs: Iterable[tuple[Fraction, Fraction]]) -> Spectrum:
 
 
 def check_sum(owner: str, weights: Sequence[Fraction]) -> None:
-    """Raise an InputError unless the weights sum to one, up to the roundings of floats."""
+    """Raise InputError unless the weights sum to one, up to the rounding of floats."""
     total = sum(weights, ZERO)
     if abs(total - 1) > Fraction(1, 10**9):
         raise InputError(
@@ -133,7 +139,10 @@ def check_sum(owner: str, weights: Sequence[Fraction]) -> None:
 
 
 def of_weights(values: Sequence[Fraction]) -> Spectrum:
-    """Return the spectrum with these weights, or raise InputError if they are not a spectrum."""
+    """Return the spectrum with the given weights.
+
+    The function raises InputError if the weights are negative, increase, or do not sum to one.
+    """
     tops = integers(values)
     for j, (here, after) in enumerate(pairwise(tops)):
         if after > here:
@@ -152,7 +161,10 @@ def of_weights(values: Sequence[Fraction]) -> Spectrum:
 
 
 def of_function(m: int, phi: Callable[[Fraction], Any]) -> Spectrum:
-    """Return the spectrum s_j = φ(j/m) − φ((j − 1)/m), or raise InputError if φ is not concave."""
+    """Return the spectrum s_j = φ(j/m) − φ((j − 1)/m) of an integrated spectrum φ.
+
+    The function raises InputError if φ is not concave.
+    """
     given = [phi(Fraction(j, m)) for j in range(m + 1)]
     values = [exact(_OWNER, f"phi({j}/{m})", value) for j, value in enumerate(given)]
     if max(abs(values[0]), abs(values[-1] - 1)) > Fraction(1, 10**9):
@@ -176,12 +188,18 @@ def of_function(m: int, phi: Callable[[Fraction], Any]) -> Spectrum:
 
 
 def gini(m: int) -> Spectrum:
-    """Return the spectrum of φ(t) = 1 − (1 − t)², whose weights are (2m − 1, ..., 3, 1)/m²."""
+    """Return the spectrum with the weights (2m − 1, ..., 3, 1)/m².
+
+    The integrated spectrum is φ(t) = 1 − (1 − t)².
+    """
     return Spectrum(range(2 * m - 1, 0, -2))
 
 
 def extremile(m: int, r: Fraction) -> Spectrum:
-    """Return the spectrum of φ(t) = 1 − (1 − t)^r, exact if r is an integer and m^r is short."""
+    """Return the spectrum of m weights for the integrated spectrum φ(t) = 1 − (1 − t)^r.
+
+    The weights are exact if r is an integer and m^r is not too large.
+    """
     # Integers of more than 4096 bits would make every operation with the weights slow.
     if r.denominator == 1 and r.numerator * m.bit_length() <= 4096:
         powers: list[Any] = [j**r.numerator for j in range(m, -1, -1)]
@@ -191,24 +209,27 @@ def extremile(m: int, r: Fraction) -> Spectrum:
 
 
 def power(m: int, r: Fraction) -> Spectrum:
-    """Return the spectrum of φ(t) = t^r."""
+    """Return the spectrum of m weights for the integrated spectrum φ(t) = t^r."""
     return _rounded([_DIGITS.subtract(after, here) for here, after in pairwise(_powers(m, r))])
 
 
 def exponential(m: int, c: Fraction) -> Spectrum:
-    """Return the spectrum of φ(t) = (1 − e^(−ct)) / (1 − e^(−c))."""
+    """Return the spectrum for the integrated spectrum φ(t) = (1 − e^(−ct)) / (1 − e^(−c))."""
     # s_j is proportional to e^(−cj/m).
     ratio = _DIGITS.exp(_DIGITS.divide(-c.numerator, c.denominator * m))
     return _rounded(list(accumulate([decimal.Decimal(1), *[ratio] * (m - 1)], _DIGITS.multiply)))
 
 
 def mean_cvar(m: int, weight: Fraction, fraction: Fraction) -> Spectrum:
-    """Return the spectrum of φ(t) = (1 − weight) t + weight min(1, t/fraction)."""
+    """Return the spectrum of a mixture of the mean and a CVaR.
+
+    The integrated spectrum is φ(t) = (1 − weight) t + weight min(1, t/fraction).
+    """
     return of_mixture(m, [(Fraction(m), 1 - weight), (fraction * m, weight)])
 
 
 def _powers(m: int, r: Fraction) -> list[decimal.Decimal]:
-    """Return the powers j^r of all j = 0, ..., m as decimals."""
+    """Return the powers j^r for j = 0, ..., m as decimals."""
     exponent = _DIGITS.divide(r.numerator, r.denominator)
     # A power of a decimal costs some hundred products. So only the powers of primes are computed,
     # and those of other j are products. The sieve of Eratosthenes finds a prime factor of each j.
@@ -227,7 +248,10 @@ def _powers(m: int, r: Fraction) -> list[decimal.Decimal]:
 
 
 def _rounded(weights: list[decimal.Decimal]) -> Spectrum:
-    """Return the spectrum of weights, rounded down to multiples of 2^-80 of the first weight."""
+    """Return the spectrum of the given weights, after they were rounded down.
+
+    The rounded weights are multiples of 2^-80 of the first weight.
+    """
     scale = _DIGITS.divide(2**80, weights[0])
     # The last digit of a difference may be wrong, so the minimum keeps the weights non-increasing.
     return Spectrum(accumulate((int(_DIGITS.multiply(x, scale)) for x in weights), min))
@@ -246,43 +270,46 @@ _RULES: dict[str, Callable[..., Spectrum]] = {
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule that gives a spectrum for every number m of examples, or for one m only."""
+    """A rule that determines the spectrum for any number m of examples, or for a single m."""
 
     name: str
     parameters: tuple[Any, ...]
     shown: str = field(compare=False)
-    """The text of the call that made the rule."""
+    """The source text of the call that made the rule, such as ``gini()``."""
 
     @classmethod
     def named(cls, name: str, *parameters: Any) -> Rule:
-        """Return the rule for the function that `_RULES` has under this name."""
+        """Return the rule for the named function in `_RULES`, which computes spectra for any m."""
         texts = (spell(x) if isinstance(x, Fraction) else repr(x) for x in parameters)
         return cls(name, parameters, f"{name}({', '.join(texts)})")
 
     @classmethod
     def only(cls, spectrum: Spectrum, shown: str) -> Rule:
-        """Return the rule of one spectrum, which fits one number m of examples only."""
+        """Return the rule that contains one spectrum, which is valid for a single m."""
         return cls("", (spectrum,), shown)
 
     @property
     def m(self) -> int | None:
-        """The number of examples that the rule fits, or None if it fits every number."""
+        """The number of examples for which the rule is valid, or None if it is valid for any."""
         return self.parameters[0].m if not self.name else None
 
     def at(self, m: int) -> Spectrum:
-        """Return the spectrum of m examples, or raise InputError if the rule does not fit m."""
+        """Return the spectrum of m examples.
+
+        The method raises InputError if the rule is valid only for another number of examples.
+        """
         if self.name:
             return _RULES[self.name](m, *self.parameters)
         if self.m != m:
             raise InputError(
                 f"SpectralRisk.{self.shown} has {self.m} weights, and this game has m = {m} "
-                "examples; give one weight for each, or a rule such as SpectralRisk.gini()"
+                "examples; give one weight for each example, or a rule such as SpectralRisk.gini()"
             )
         found: Spectrum = self.parameters[0]
         return found
 
     def key(self) -> str:
-        """Return the text that determines the rule, for the keys of relaxations."""
+        """Return a string that determines the rule, which is part of the key of the relaxation."""
         return self.parameters[0].key() if not self.name else self.shown
 
 
@@ -295,16 +322,19 @@ class OfSpectrum(Relaxation):
 
     @property
     def _fixed_m(self) -> int | None:
-        """The number of weights if the user gave them one by one, else None."""
+        """The number of weights if the user gave a list of weights, or else None."""
         return None if self._rule is None else self._rule.m
 
     @cached_property
     def _spectra(self) -> dict[int, Spectrum]:
-        """The computed spectra, by the number m of examples."""
+        """The cache of the computed spectra, by the number m of examples."""
         return {}
 
     def _spectrum(self, m: int) -> Spectrum:
-        """Return the weights of m sorted margins, or raise InputError if none fit m."""
+        """Return the spectrum, the weights of m sorted margins.
+
+        The method raises InputError if the parameters are not valid for m examples.
+        """
         known = self._spectra
         if m not in known:
             if self._rule is not None:
@@ -318,14 +348,20 @@ class OfSpectrum(Relaxation):
         return known[m]
 
     def _mixture(self, m: int) -> list[tuple[Fraction, Fraction]]:
-        """Return pairs (k, p) with p > 0 and Σ p = 1 such that the risk is Σ p AvgMin_k."""
+        """Return the risk as a mixture of soft margins, Σ p AvgMin_k, as pairs (k, p).
+
+        The shares satisfy p > 0 and Σ p = 1.
+        """
         if self._rule is not None:
             return self._spectrum(m).mixture()
         total = sum(self.weights, ZERO)
         return [(k, p / total) for k, p in zip(self.ks, self.weights, strict=True) if p]
 
     def _is_program(self, m: int) -> bool:
-        """Return whether f is a mixture of few enough soft margins to be a linear program."""
+        """Return whether f is a mixture of at most 32 soft margins.
+
+        Such a mixture is represented as a linear program.
+        """
         parts = self._spectrum(m).tops if self._rule is not None else self.ks
         # The program has m variables for each soft margin. The sorting network, which replaces it,
         # has about 2 log² m variables for each example.
@@ -333,7 +369,10 @@ class OfSpectrum(Relaxation):
 
 
 def sorted_outputs(x: Any, m: int) -> tuple[Any, list[Any]]:
-    """Return the outputs of a sorting network for x in cvxpy, and the network's constraints."""
+    """Return the outputs of a sorting network for a cvxpy variable x, and its constraints.
+
+    The constraints relax the network: the outputs only majorise the sorted entries of x.
+    """
     from scipy import sparse
 
     # A comparator keeps the sum of two wires, and its larger output is at least as large as both
@@ -364,7 +403,7 @@ def sorted_outputs(x: Any, m: int) -> tuple[Any, list[Any]]:
 
 
 def _network(m: int) -> Iterator[tuple[int, int]]:
-    """Yield the comparators of a sorting network (Knuth 1998, Sec. 5.2.2)."""
+    """Yield the comparators of a sorting network for m entries (Knuth 1998, Sec. 5.2.2)."""
     p = 1
     while p < m:
         k = p
@@ -378,7 +417,10 @@ def _network(m: int) -> Iterator[tuple[int, int]]:
 
 
 def common_level(left: list[Fraction], caps: list[Fraction], need: Fraction) -> Fraction:
-    """Return the τ >= 0 with Σ cap · min(1, [left − τ]_+) = `need`, or 0 if no τ is enough."""
+    """Return the level τ >= 0 with Σ cap · min(1, [left − τ]_+) = `need`.
+
+    Return 0 if the sum is smaller than `need` for every τ >= 0.
+    """
     # The sum is piecewise linear in τ. τ falls from one end of a piece to the next.
     ends = sorted({*left, *(max(x - 1, ZERO) for x in left), ZERO}, reverse=True)
     taken = ZERO

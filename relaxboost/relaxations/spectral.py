@@ -33,7 +33,10 @@ from relaxboost.relaxations.vectors import exact_vector, spell_vector
 
 @njit()
 def _pooled(u: Vector, s: Vector, beta: float) -> Vector:
-    """Return the minimiser of <d, u> + β Σ d log d among the d that s majorises, for sorted u."""
+    """Return the minimiser of <d, u> + β Σ d log d among the d that the spectrum s majorises.
+
+    The margins u are in increasing order.
+    """
     # The algorithm pools adjacent violators (Lim & Wright 2016). A block of neighbours has the mass
     # S = Σ s, the least margin r, and T = Σ exp(−(u − r)/β) >= 1. Its weights are
     # d = S exp(−(u − r)/β) / T.
@@ -72,13 +75,16 @@ class _BoundsOfRisk(OfSpectrum, Bounds):
     """The bounds on the penalty and the relaxed margin of a spectral risk."""
 
     def witness(self, u: Vector) -> Witness:
-        """Return γ, the largest margin with a positive weight."""
+        """Return the threshold γ, which is the largest margin with a positive weight."""
         u = as_margins(u, self)
         rank = np.count_nonzero(self._spectrum(u.size).near) - 1
         return Witness(float(np.partition(u, rank)[rank]))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − f*([γ − u]₊), rounded downwards. It is at most F(u) for every γ."""
+        """Return the lower bound γ − f*([γ − u]₊) on F(u), rounded downwards.
+
+        The bound is valid for every γ.
+        """
         if not math.isfinite(witness.gamma):
             return -math.inf
         u = np.sort(np.asarray(u, dtype=np.float64))
@@ -90,13 +96,16 @@ class _BoundsOfRisk(OfSpectrum, Bounds):
         return -math.inf if math.isnan(below) else below
 
     def entropy_range(self, m: int) -> float:
-        """Return log m + Σ s log s for the spectrum s, since s majorises every feasible d."""
+        """Return the upper bound log m + Σ s log s on the range of the entropy, for the spectrum s.
+
+        The bound is valid because s majorises every feasible d.
+        """
         s = self._spectrum(m).near
         s = s[s > 0.0]
         return max(0.0, math.log(m) + math.fsum((s * np.log(s)).tolist()))
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return f(d') = 0 for a feasible d', and an upper bound on ‖d' − d / Σd‖_1."""
+        """Return f(d') = 0 at a feasible point d', and an upper bound on ‖d' − d / Σd‖_1."""
         m = d.size
         spectrum = self._spectrum(m)
         ordered = np.sort(d)[::-1]
@@ -119,7 +128,7 @@ class _BoundsOfRisk(OfSpectrum, Bounds):
 
 
 class _DescriptionOfRisk(OfSpectrum, Description):
-    """The description of a spectral risk: a linear program, or the weights of the spectrum."""
+    """The data of a spectral risk in certificates: a linear program, or the spectrum."""
 
     @property
     def is_exact(self) -> bool:
@@ -127,7 +136,10 @@ class _DescriptionOfRisk(OfSpectrum, Description):
         return True
 
     def exact_form(self, m: int) -> ExactForm | None:
-        """Return the linear program d <= Σ x_l, x_l <= p_l/k_l, 1ᵀx_l <= p_l of a mixture."""
+        """Return the linear program of a mixture of few soft margins, or else None.
+
+        Its constraints are d <= Σ x_l, x_l <= p_l/k_l and 1ᵀx_l <= p_l.
+        """
         # The result is None for a spectrum of many soft margins, which would have m² variables.
         if not self._is_program(m):
             return None
@@ -155,7 +167,7 @@ class _DescriptionOfRisk(OfSpectrum, Description):
         return super().describe(m) or weights
 
     def exact_multipliers(self, u: Sequence[Fraction]) -> tuple[Fraction, list[Fraction]]:
-        """Return γ and the multipliers of the rows of `exact_form`, in closed form."""
+        """Return γ and the multipliers of the rows of `exact_form` that prove F(u)."""
         # t_l is the ceil(k_l)-th largest entry of x = [γ − u]₊. At this t the dual cost
         # p_l t + (p_l/k_l) Σ [x − t]₊ is least.
         ranks = [math.ceil(k) - 1 for k, _ in self._mixture(len(u))]
@@ -164,7 +176,7 @@ class _DescriptionOfRisk(OfSpectrum, Description):
         return gamma, [-max(gamma - x, ZERO) for x in u] + [ordered[r] - gamma for r in ranks]
 
     def exact_auxiliaries(self, d: Sequence[Fraction]) -> list[Fraction]:
-        """Return the x_1, x_2, ... of `exact_form` with Σ x_l = d, for a d where f is 0."""
+        """Return the variables x_1, x_2, ... of `exact_form` with Σ x_l = d, for a feasible d."""
         # Let r_l be the rest of p_l in units of the cap p_l/k_l. The entries of d are divided in
         # decreasing order. Each takes at most one unit from each r_l, such that the largest r_l
         # fall to a common level. This leaves the most for the following entries.
@@ -181,7 +193,10 @@ class _DescriptionOfRisk(OfSpectrum, Description):
         return [x for part in parts for x in part]
 
     def exact_point(self, d: Sequence[float]) -> list[Fraction]:
-        """Return `d` as fractions. The sum of the j largest entries is cut to s_1 + ... + s_j."""
+        """Return a feasible point near `d` in fractions.
+
+        For each j, the sum of the j largest entries is cut to at most s_1 + ... + s_j.
+        """
         # The sums of the j largest entries of d and of s are concave in j, and so is their minimum.
         # So the entries keep their order.
         point = within_caps(d, [])
@@ -197,33 +212,35 @@ class _DescriptionOfRisk(OfSpectrum, Description):
 
 @dataclass(frozen=True)
 class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
-    """A weighted mean of the sorted margins, F(u) = Σ s_j u_(j): a spectral risk of the losses −u.
+    """The relaxation whose relaxed margin is a weighted mean of the sorted margins, Σ s_j u_(j).
 
-    u_(1) <= u_(2) <= ... are the margins in increasing order. Their weights s_1 >= s_2 >= ... >= 0
-    sum to one and are called the spectrum. `SpectralRisk(ks, weights)` is the mixture
-    Σ p_l AvgMin_{k_l}(u) of soft margins. Its spectrum is s_j = φ(j) − φ(j − 1) with
-    φ(j) = Σ p_l min(1, j/k_l), and one k gives the risk of `Capped(k)`. `from_spectrum`
-    takes any weights. `gini`, `exponential`, `extremile`, `power` and `mean_cvar` are spectra
-    from the literature.
+    This is a spectral risk of the losses −u. The margins in increasing order are
+    u_(1) <= u_(2) <= ..., and their weights s_1 >= s_2 >= ... >= 0 sum to one. These weights are
+    called the spectrum. `SpectralRisk(ks, weights)` is the mixture Σ p_l AvgMin_{k_l}(u) of soft
+    margins. Its spectrum is s_j = φ(j) − φ(j − 1) with φ(j) = Σ p_l min(1, j/k_l). For a single k
+    the risk is that of `Capped(k)`. The method `from_spectrum` accepts any spectrum. The methods
+    `gini`, `exponential`, `extremile`, `power` and `mean_cvar` return spectra from the literature.
 
-    f is the indicator of the d for which, for every j, the j largest |d_i| sum to at most
-    φ(j) = s_1 + ... + s_j. f*(θ) = Σ s_j |θ|_(j) with the |θ_i| in decreasing order. For a mixture
-    the domain is {d: |d| <= Σ x_l, 0 <= x_l <= p_l/k_l, 1ᵀx_l <= p_l}, since both sets are closed,
-    convex, depend on |d| only and have the same support function. A spectrum that needs more than
-    32 soft margins gives no linear program, and certificates then contain its weights.
+    The relaxation f is an indicator. Its domain contains the d whose j largest |d_i| sum to at most
+    φ(j) = s_1 + ... + s_j for every j. The conjugate is f*(θ) = Σ s_j |θ|_(j) with the |θ_i| in
+    decreasing order. For a mixture the domain is
+    {d: |d| <= Σ x_l, 0 <= x_l <= p_l/k_l, 1ᵀx_l <= p_l}, since both sets are closed and convex,
+    depend on |d| only, and have the same support function. If the mixture has more than 32 soft
+    margins, f is not written as a linear program, and certificates contain the spectrum.
 
     Parameters
     ----------
     ks : sequence of int, float or Fraction
-        1 <= k_l <= m, kept exactly.
+        The parameters k_l of the soft margins, 1 <= k_l <= m, kept exactly.
     weights : sequence of int, float or Fraction
-        One p_l >= 0 for each k. They sum to one within 1e-9 and are divided by their exact sum.
+        A share p_l >= 0 for each k_l. The shares must sum to one within 1e-9, and they are divided
+        by their exact sum.
 
     Raises
     ------
     InputError
         If `ks` and `weights` differ in length, if a k is below 1 or a weight is negative, or if the
-        sum of the weights is not one. A game raises it if a k exceeds m.
+        sum of the weights is not one. A game raises InputError if a k exceeds m.
 
     References
     ----------
@@ -242,7 +259,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
     ks: Any
     weights: Any
     _rule: Any = field(default=None, init=False, repr=False)
-    """The function that computes the spectrum if `ks` and `weights` are empty."""
+    """The rule that determines the spectrum if `ks` and `weights` are empty."""
 
     def __post_init__(self) -> None:
         ks = exact_vector("SpectralRisk", "ks", self.ks)
@@ -262,7 +279,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
 
     @classmethod
     def _of(cls, rule: spectra.Rule) -> SpectralRisk:
-        """Return the risk whose spectrum `rule` gives."""
+        """Return the risk whose spectrum is determined by `rule`."""
         made = object.__new__(cls)
         for name, value in (("ks", ()), ("weights", ()), ("_rule", rule)):
             object.__setattr__(made, name, value)
@@ -292,19 +309,20 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         Parameters
         ----------
         sigma : sequence of int, float or Fraction, or callable
-            A sequence contains the weights s_1 >= ... >= s_m >= 0, the weight of the worst example
-            first. They sum to one within 1e-9 and are divided by their exact sum. A callable is
-            the *integrated* spectrum φ: φ(t) is the weight of the worst share t of the examples.
-            φ is concave on [0, 1], with φ(0) = 0 and φ(1) = 1, each within 1e-9. A game with m
-            examples calls φ with the fractions j/m, and s_j = φ(j/m) − φ((j − 1)/m) is exact. If φ
-            returns floats whose roundings let s_j increase by at most 2^-50, s_j is lowered to
-            s_{j−1}, and the weights are divided by their exact sum.
+            A sequence contains the weights s_1 >= ... >= s_m >= 0, in which s_1 is the weight of
+            the worst example. The weights must sum to one within 1e-9, and they are divided by
+            their exact sum. A callable is the *integrated* spectrum φ: φ(t) is the total weight of
+            the worst share t of the examples. The function φ must be concave on [0, 1], with
+            φ(0) = 0 and φ(1) = 1 within 1e-9. A game with m examples calls φ with the fractions
+            j/m, and s_j = φ(j/m) − φ((j − 1)/m) is exact. If φ returns floats, rounding may make
+            s_j exceed s_{j−1} by at most 2^-50. Then s_j is lowered to s_{j−1}, and the weights are
+            divided by their exact sum.
 
         Raises
         ------
         InputError
-            If a weight is larger than the one before or negative, or if the sum is not one. A game
-            raises it if the number of weights is not m.
+            If a weight is negative or exceeds the previous weight, or if the sum is not one. A game
+            raises InputError if the number of weights is not m.
 
         Examples
         --------
@@ -321,10 +339,11 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
 
     @classmethod
     def gini(cls) -> SpectralRisk:
-        """Return the risk whose F(u) is the mean minus half of Gini's mean difference.
+        """Return the risk for which F(u) is the mean margin minus half of Gini's mean difference.
 
-        F(u) = mean(u) − Σ_ij |u_i − u_j| / (2m²) is the mean of min(u_i, u_j) over all pairs of i
-        and j. The weight of the r-th smallest margin is (2(m − r) + 1)/m², exactly (Yitzhaki 1982).
+        The relaxed margin F(u) = mean(u) − Σ_ij |u_i − u_j| / (2m²) is the mean of min(u_i, u_j)
+        over all pairs of i and j. The exact weight of the r-th smallest margin is
+        (2(m − r) + 1)/m² (Yitzhaki 1982).
         """
         return cls._of(spectra.Rule.named("gini"))
 
@@ -332,20 +351,21 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
     def exponential(cls, c: Any) -> SpectralRisk:
         """Return the exponential spectral risk with absolute risk aversion c > 0.
 
-        φ(t) = (1 − e^(−ct)) / (1 − e^(−c)), and F tends to the mean as c tends to 0 (Dowd, Cotter &
-        Sorwar 2008). The weights are rounded down to multiples of 2^-80 of the largest weight and
-        divided by their sum.
+        The integrated spectrum is φ(t) = (1 − e^(−ct)) / (1 − e^(−c)). The relaxed margin F tends
+        to the mean as c tends to 0 (Dowd, Cotter & Sorwar 2008). The weights are rounded down to
+        multiples of 2^-80 of the largest weight, and then divided by their sum.
         """
         remedy = "for c near 0 the risk is nearly the mean, for large c nearly the worst margin"
         return cls._of_number("exponential", "c", c, remedy)
 
     @classmethod
     def extremile(cls, r: Any) -> SpectralRisk:
-        """Return the extremile of order r >= 1: for integers r, the mean minimum of r draws.
+        """Return the extremile of order r >= 1.
 
-        φ(t) = 1 − (1 − t)^r (Daouia, Gijbels & Stupfler 2019, with r = log(1/2)/log(1 − τ)). The
-        weights are exact if r is an integer and m^r has at most 4096 bits. Otherwise they are
-        rounded as for `exponential`.
+        For an integer r, F(u) is the expected minimum of r margins drawn with replacement. The
+        integrated spectrum is φ(t) = 1 − (1 − t)^r (Daouia, Gijbels & Stupfler 2019, with
+        r = log(1/2)/log(1 − τ)). The weights are exact if r is an integer and m^r has at most 4096
+        bits. Otherwise the weights are rounded as for `exponential`.
         """
         remedy = "r is the number of draws of which the least counts; r = 1 is the mean"
         return cls._of_number("extremile", "r", r, remedy, low=1)
@@ -354,16 +374,18 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
     def power(cls, r: Any) -> SpectralRisk:
         """Return the proportional hazard transform with exponent r, 0 < r <= 1.
 
-        φ(t) = t^r (Wang 1995, whose ρ is 1/r). The weights are rounded as for `exponential`.
+        The integrated spectrum is φ(t) = t^r (Wang 1995, whose ρ is 1/r). The weights are rounded
+        as for `exponential`.
         """
         remedy = "r = 1 is the mean, and a smaller r weighs bad examples more"
         return cls._of_number("power", "r", r, remedy, high=1)
 
     @classmethod
     def mean_cvar(cls, weight: Any, fraction: Any) -> SpectralRisk:
-        """Return (1 − weight) · mean + weight · (the mean of the worst `fraction` of the margins).
+        """Return the mixture (1 − weight) · mean + weight · CVaR of the margins.
 
-        `weight` and `fraction` are exact. A float `fraction` means the decimal that it prints as.
+        The CVaR is the mean of the worst `fraction` of the margins. `weight` and `fraction` are
+        exact. A float `fraction` means the decimal number that Python prints.
         """
         owner = "SpectralRisk.mean_cvar(weight, fraction)"
         weight = exact_between(owner, "weight", weight, 0, 1, "0 is the mean, and 1 is the CVaR")
@@ -383,9 +405,10 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         return f"{self.family}(ks={next(spelled)}, weights={next(spelled)})"
 
     def resolve(self, m: int) -> SpectralRisk:
-        """Return the risk with its spectrum evaluated for m examples.
+        """Return the risk with its spectrum for m examples.
 
-        A mixture of soft margins does not depend on m and is returned unchanged."""
+        A mixture of soft margins does not depend on m, and the method returns it unchanged.
+        """
         spectrum = self._spectrum(m)
         if self._rule is None or self._rule.m is not None:
             return self
@@ -398,33 +421,39 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         return CAP_TRAITS._replace(polyhedral=few and self._is_program(self._fixed_m or 0))
 
     def penalty(self, d: Vector) -> float:
-        """Return 0 if the j largest |d_i| sum to at most s_1 + ... + s_j for all j, else inf."""
+        """Return 0 if the j largest |d_i| sum to at most s_1 + ... + s_j for all j, or else inf."""
         m = len(d)
         sums = np.cumsum(np.sort(np.abs(d))[::-1])
         near = sums <= self._spectrum(m).sums * (1.0 + (8.0 + 2.0 * m) * UNIT)
         return 0.0 if near.all() else math.inf
 
     def conjugate(self, theta: Vector) -> float:
-        """Return Σ s_j |θ|_(j) for the spectrum s and the |θ_i| in decreasing order."""
+        """Return the conjugate Σ s_j |θ|_(j), with the |θ_i| in decreasing order."""
         s = self._spectrum(len(theta)).near
         return math.fsum((np.sort(np.abs(theta))[::-1] * s).tolist())
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser. Equal margins get weights in their order."""
+        """Return the relaxed margin F(u) and its minimiser d.
+
+        Examples with equal margins get weights in their order.
+        """
         u = as_margins(u, self)
         d = np.empty(u.size)
         d[np.argsort(u, kind="stable")] = self._spectrum(u.size).near
         return math.fsum((d * u).tolist()), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + f(d) + β Σ d log d by one sort and one pass."""
+        """Return the minimiser of <d, u> + f(d) + β Σ d log d, by a sort and a pass over u."""
         order = np.argsort(u, kind="stable")
         d = np.empty(u.size)
         d[order] = _pooled(u[order], self._spectrum(u.size).near, beta)
         return d
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return 0 and the constraints |d| <= Σ x_l, 0 <= x_l <= p_l/k_l, 1ᵀx_l <= p_l."""
+        """Return the expression 0 and the cvxpy constraints of the domain of f.
+
+        For a mixture they are |d| <= Σ x_l, 0 <= x_l <= p_l/k_l and 1ᵀx_l <= p_l.
+        """
         m = d.shape[0]
         # cvxpy knows the sign of d in a game, and then needs no variables for |d|.
         size = d if d.is_nonneg() else cp.abs(d)
@@ -438,7 +467,10 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         return 0.0, [size <= cp.sum([x for *_, x in parts]), *limits]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return Σ_l p_l t_l + (p_l/k_l) Σ_i [|x_i| − t_l]₊, to be minimised over t >= 0."""
+        """Return the conjugate f* as a cvxpy expression of `x`, and a list of its constraints.
+
+        For a mixture it is the minimum of Σ_l p_l t_l + (p_l/k_l) Σ_i [|x_i| − t_l]₊ over t >= 0.
+        """
         m = x.shape[0]
         # For many soft margins the value is <s, y>, where y are the outputs of a sorting network.
         if not self._is_program(m):
@@ -453,7 +485,10 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         return total, []
 
     def repair(self, d: Vector) -> Vector:
-        """Return `d` clipped and normalised, with its largest entries cut as in `exact_point`."""
+        """Return the point `d`, clipped, normalised, and with its largest entries reduced.
+
+        For each j, the sum of the j largest entries is reduced to at most s_1 + ... + s_j.
+        """
         d = onto_simplex(d, repr(self))
         if math.isfinite(self.penalty(d)):
             return d

@@ -1,4 +1,4 @@
-"""The best split of margins between the two terms of a sum of relaxations, by cvxpy."""
+"""The best splitting of margins between the two terms of a sum of relaxations, by cvxpy."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 
 
 def split(total: Any, u: Vector) -> Vector:
-    """Return the v that maximises F1(v) + F2(u − v) for the sum `total` of f1 and f2.
+    """Return the margins v that maximise F1(v) + F2(u − v) for the sum `total` of f1 and f2.
 
-    u are the margins, and F1 and F2 the relaxed margins of the terms. The program minimises
-    <u, d1> + f1(d1) + f2(d2) over copies d1, d2 of d. The multipliers λ of d1 = d2 give v = u + λ:
-    the minimum of <u + λ, d1> + f1(d1) over the simplex is F1(u + λ), and F2(−λ) is at least the
-    minimum of f2(d2) − <λ, d2> over R^m.
+    F1 and F2 are the relaxed margins of the terms. The program minimises
+    <u, d1> + f1(d1) + f2(d2) over two copies d1, d2 of d. With the multipliers λ of d1 = d2, the
+    result is v = u + λ: the minimum of <u + λ, d1> + f1(d1) over the simplex is F1(u + λ), and
+    F2(−λ) is at least the minimum of f2(d2) − <λ, d2> over R^m.
     """
     cache = vars(total).setdefault("_programs", {})
     m = len(u)

@@ -1,4 +1,4 @@
-"""Sums f1 + f2 of relaxations."""
+"""Sums f1 + f2 of two relaxations."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from relaxboost.relaxations.own import check_returns, has_own_class
 from relaxboost.relaxations.splitting import split
 
 _ROOM = 1e-6
-"""The l1 distance within which all points around a center should be in the domain."""
+"""The l1 radius of the neighbourhood of a center that should be in the domain of a sum."""
 
 
 class SumWitness(NamedTuple):
@@ -47,7 +47,10 @@ class SumWitness(NamedTuple):
 
 @makes("add")
 def add(first: Relaxation, second: Relaxation) -> Relaxation:
-    """Return first + second, in closed form if one of the terms has a rule for the sum."""
+    """Return the sum of two relaxations.
+
+    If a term has a rule for this sum, the result is a family with closed forms.
+    """
     folded = first._plus(second)
     if folded is None:
         folded = second._plus(first)
@@ -55,7 +58,7 @@ def add(first: Relaxation, second: Relaxation) -> Relaxation:
 
 
 def _entropy(f: Relaxation) -> float:
-    """Return c if f is c times the relative entropy to the uniform prior, and else 0."""
+    """Return c if f is c times the relative entropy to the uniform prior, or else 0."""
     c, of = (f.c, f.f) if isinstance(f, Scaled) else (1, f)
     plain = not has_own_class(of)
     weight = c * of.weight if plain and isinstance(of, KLPenalty) and of.prior is None else 0
@@ -72,7 +75,7 @@ class _BoundsOfSum(Relaxation, Bounds):
 
     @property
     def is_proved(self) -> bool:
-        """Whether the bounds of both terms are proved, and hold at a common point."""
+        """Whether the bounds of both terms are proved and are valid at a common point."""
         return self._proved and self._has_proved_terms
 
     @property
@@ -84,7 +87,7 @@ class _BoundsOfSum(Relaxation, Bounds):
         return bounds_of(self.first), bounds_of(self.second)
 
     def witness(self, u: Vector) -> SumWitness:
-        """Return the best splitting of the margins u, and the witness of each term at its part."""
+        """Return the best splitting of the margins u, and the witness of each term at its share."""
         u = as_margins(u, self)
         found = self._softened(u)
         try:
@@ -97,10 +100,10 @@ class _BoundsOfSum(Relaxation, Bounds):
         return SumWitness(first.gamma + second.gamma, v, first, second)
 
     def _softened(self, u: Vector) -> tuple[Vector, Vector] | None:
-        """Return the minimiser d of F(u) and the best splitting v if a term is a relative entropy.
+        """Return the minimiser d for F(u) and the best splitting v without a solver.
 
-        Return None if no term is c times the relative entropy to the uniform prior, or if the
-        distributions of the other term come from a solver.
+        This is possible if a term is c times the relative entropy to the uniform prior. Return None
+        if no term is of this kind, or if the other term needs a solver for its distributions.
         """
         # For f = g + c KL, d is `g.distribution` at β = c. It also minimises <v, d> + g(d) at the
         # margins v = u + c log(m d), by the optimality conditions of d.
@@ -114,13 +117,13 @@ class _BoundsOfSum(Relaxation, Bounds):
 
     @staticmethod
     def _rest(u: Vector, v: Vector) -> Vector:
-        """Return u − v, the margins for the second term, rounded downwards."""
+        """Return the margins u − v of the second term, rounded downwards."""
         # F2 is non-decreasing, so a bound at smaller margins is valid too.
         with np.errstate(over="ignore"):
             return (Interval(np.asarray(u, dtype=np.float64)) - v).lower
 
     def lower_bound(self, u: Vector, witness: SumWitness) -> float:
-        """Return the sum of the terms' lower bounds at v and at u − v, rounded downwards."""
+        """Return the sum of the lower bounds on F1(v) and F2(u − v), rounded downwards."""
         if not np.isfinite(witness.v).all():
             return -math.inf
         one, other = self._bounds
@@ -144,7 +147,11 @@ class _BoundsOfSum(Relaxation, Bounds):
         return up(one.lipschitz(m) + other.lipschitz(m))
 
     def _common(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return an upper bound on f1(d') + f2(d') for a d' near d / Σd, and on ‖d' − d / Σd‖_1."""
+        """Return upper bounds on f1(d') + f2(d') and on ‖d' − d / Σd‖_1.
+
+        The point d' is near d / Σd. The first bound is inf if the terms have no bounds at a common
+        point.
+        """
         one, other = self._bounds
         a, r = one.penalty_bound(d, total)
         b, s = other.penalty_bound(d, total)
@@ -161,7 +168,10 @@ class _BoundsOfSum(Relaxation, Bounds):
         return up(bounds[0] + bounds[1])
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return upper bounds on f1(d') + f2(d') and on ‖d' − d / Σd‖_1 for a d' in the simplex."""
+        """Return upper bounds on f1(d') + f2(d') and on ‖d' − d / Σd‖_1.
+
+        The point d' of the simplex is near d / Σd if possible, or between d and `center`.
+        """
         value, distance = self._common(d, total)
         if math.isfinite(value):
             return value, distance
@@ -180,7 +190,7 @@ class _BoundsOfSum(Relaxation, Bounds):
 
 
 class _DescriptionOfSum(Description):
-    """The description of f1 + f2, which follows from the descriptions of the terms."""
+    """The data of f1 + f2 in certificates, which follow from the data of the terms."""
 
     first: Relaxation
     second: Relaxation
@@ -194,14 +204,17 @@ class _DescriptionOfSum(Description):
         return None if first is None or second is None else first.plus(second, m)
 
     def linear_form(self, m: int) -> LinearForm | None:
-        """Return one linear program for the sum of both terms, with coefficients in doubles."""
+        """Return a single linear program for the sum of both terms, in doubles."""
         first, second = (of.linear_form(m) for of in self._descriptions)
         if first is None or second is None:
             return None
         return first.exactly().plus(second.exactly(), m).doubles()
 
     def describe(self, m: int) -> dict[str, Any] | None:
-        """Return the entry for the sum in a certificate: both terms, or one linear program."""
+        """Return the entry for the sum in a certificate.
+
+        The entry contains the entries of both terms, or a single linear program.
+        """
         first, second = (of.describe(m) for of in self._descriptions)
         if first is None or second is None:
             return None
@@ -219,11 +232,11 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
 
     The relaxed margin satisfies F(u) >= F1(v) + F2(u − v) for every v, with equality for the best
     v. This splitting of the margins u is the witness. The level of proof is the weaker level of
-    the two terms. Distributions come from cvxpy, and so does F unless one term is a relative
-    entropy to the uniform prior. The conjugate is the infimal convolution of f1* and f2*.
+    the two terms. cvxpy computes distributions, and also F if no term is a relative entropy to the
+    uniform prior. The conjugate is the infimal convolution of f1* and f2*.
 
-    An upper bound needs a point at which *both* terms have proved bounds. Such a point is near d,
-    or between d and `center(m)`. If there is none, the level is numerical.
+    An upper bound requires a point at which *both* terms have proved bounds. The point is near d,
+    or between d and `center(m)`. If no such point exists, the level is numerical.
     """
 
     family = "relaxboost.Sum"
@@ -286,7 +299,10 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         return self.first.penalty(d) + self.second.penalty(d)
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser. If a term is a relative entropy, no solver is needed."""
+        """Return the relaxed margin F(u) and its minimiser.
+
+        If a term is a relative entropy to the uniform prior, no solver is needed.
+        """
         u = as_margins(u, self)
         found = self._softened(u)
         if found is None:
@@ -305,14 +321,20 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         return first + second, [*some, *more]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return f1*(y) + f2*(x − y) and its constraints. The minimum over y is the conjugate."""
+        """Return the cvxpy expression f1*(y) + f2*(x − y) and its constraints.
+
+        The minimum over y is the conjugate of the sum.
+        """
         y = cp.Variable(x.shape[0])
         first, some = self.first.cvxpy_conjugate(y)
         second, more = self.second.cvxpy_conjugate(x - y)
         return first + second, [*some, *more]
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        """Return F1(v) + F2(u − v) and its constraints. The maximum over v is F(u)."""
+        """Return the cvxpy expression F1(v) + F2(u − v) and its constraints.
+
+        The maximum over v is the relaxed margin F(u).
+        """
         v = cp.Variable(u.shape[0], name="v")
         part = cp.Variable()  # the part of the threshold γ for the second term
         first, some = self.first.cvxpy_relaxed_margin(v, gamma - part)
@@ -320,7 +342,10 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         return first + second, [*some, *more]
 
     def center(self, m: int) -> Vector:
-        """Return a point at which both terms have bounds, if possible with a neighbourhood."""
+        """Return a point at which both terms have bounds.
+
+        If possible, both terms also have bounds in a neighbourhood of the point.
+        """
         programs = numerical.programs(self, m)
         if programs.center is None:
             programs.center = self._find_center(m)
@@ -343,7 +368,10 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         return found[0] if found else numerical.programs(self, m).interior()
 
     def _bounded(self, points: list[Vector], within: float) -> list[Vector]:
-        """Return the `points` with bounds on both terms at a point within this l1 distance."""
+        """Return the `points` near which both terms have bounds.
+
+        The l1 distance from the point to a point with bounds on both terms is at most `within`.
+        """
         found = []
         for d in points:
             value, apart = self._common(d, sum_bounds(d))

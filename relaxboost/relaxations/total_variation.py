@@ -1,4 +1,4 @@
-"""The ball of distributions within a total variation distance of a prior."""
+"""The ball of distributions near a prior distribution in the total variation distance."""
 
 from __future__ import annotations
 
@@ -24,26 +24,28 @@ from relaxboost.relaxations.priors import OverPrior, check_prior
 
 @dataclass(frozen=True, repr=False)
 class TotalVariationBall(Ball, OverPrior):
-    """The indicator of ½ ‖d − π‖_1 <= r on R^m: d moves at most the mass r of the prior π.
+    """The indicator of ½ ‖d − π‖_1 <= r on R^m for a radius r and a prior distribution π.
 
-    The worst distribution moves the mass r from the largest margins to the smallest one (Jiang &
-    Guan 2018). So F(u) = r min u + (1 − r) M, where M is the mean of the smallest margins with the
-    share 1 − r of π. An example with π_i = 0 can gain weight. f*(θ) = <π, θ> + 2r ‖θ‖_inf.
-    Condition (iii) of SS09 Thm 7, monotonicity, fails for m > 1: if another entry of
-    d = π + 2r e_1 is set to 0, f becomes infinite.
+    The total weight that a distribution d of the ball moves from one example to another is at most
+    r. The worst distribution moves the weight r from the largest margins to the smallest margin
+    (Jiang & Guan 2018). So the relaxed margin is F(u) = r min u + (1 − r) M, where M is the mean of
+    the smallest margins that have the share 1 − r of π. An example with π_i = 0 can gain weight.
+    The conjugate is f*(θ) = <π, θ> + 2r ‖θ‖_inf. Condition (iii) of SS09 Thm 7, monotonicity, is
+    violated for m > 1: if another entry of d = π + 2r e_1 is set to 0, f becomes infinite.
 
     Parameters
     ----------
     radius : int, float or Fraction
-        r in [1e-9, 1], kept exactly. With r = 1 the ball contains every distribution.
+        The radius r in [1e-9, 1], kept exactly. With r = 1 the ball contains every distribution.
     prior : vector of m numbers >= 0, optional
-        They sum to one within 1e-9 and are divided by their exact sum. The default is uniform.
+        The prior π. The numbers must sum to one within 1e-9, and they are divided by their exact
+        sum. By default π is uniform.
 
     Raises
     ------
     InputError
-        If r is out of range or the prior is no distribution. A game raises it if the prior has not
-        m entries.
+        If r is out of range, or if the prior is not a distribution. A game raises InputError if the
+        prior does not have m entries.
 
     Examples
     --------
@@ -78,20 +80,29 @@ class TotalVariationBall(Ball, OverPrior):
         return float(self.center(len(theta)) @ theta + 2 * float(self.radius) * np.abs(theta).max())
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser. The first example of smallest margin gains mass."""
+        """Return the relaxed margin F(u) and its minimiser.
+
+        The first example of smallest margin gains the weight r.
+        """
         return variation_ball_margin(as_margins(u, self), self.center(len(u)), float(self.radius))
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         return variation_ball_distribution(u, beta, self.center(u.size), float(self.radius))
 
     def witness(self, u: Vector) -> Witness:
-        """Return γ midway between the least margin and b, the largest margin that has weight."""
+        """Return the threshold γ midway between the smallest margin and a margin b.
+
+        The margin b is the largest margin with a positive weight in the minimiser.
+        """
         u = as_margins(u, self)
         kept = self.relaxed_margin(u)[1] > 0.0
         return Witness(0.5 * float(u[kept].max()) + 0.5 * float(u.min()))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return <π, min{u, b}> − r (b − min u) for b = 2γ − min u. It is at most F(u)."""
+        """Return the lower bound <π, min{u, b}> − r (b − min u) on F(u), rounded downwards.
+
+        The number b is 2γ − min u for the threshold γ of the witness.
+        """
         low = float(np.min(u))
         b = 2.0 * float(witness.gamma) - low
         with np.errstate(over="ignore", invalid="ignore"):
@@ -102,7 +113,10 @@ class TotalVariationBall(Ball, OverPrior):
         return 0.0, [cp.norm1(d - self.center(d.shape[0])) <= 2.0 * float(self.radius)]
 
     def exact_form(self, m: int) -> ExactForm:
-        """Return the linear program d_i + z_i >= π_i, z >= 0, Σd + 2 Σz <= 1 + 2r."""
+        """Return the linear program with constraints d_i + z_i >= π_i and Σd + 2 Σz <= 1 + 2r.
+
+        An auxiliary variable z_i >= 0 is at least the decrease π_i − d_i of a weight.
+        """
         total = {i: Fraction(1 if i < m else 2) for i in range(2 * m)}
         return ExactForm.free(m, m)._replace(
             rows=[*({i: Fraction(1), m + i: Fraction(1)} for i in range(m)), total],
@@ -111,7 +125,7 @@ class TotalVariationBall(Ball, OverPrior):
         )
 
     def exact_multipliers(self, u: Sequence[Fraction]) -> tuple[Fraction, list[Fraction]]:
-        """Return γ and the multipliers of the rows of `exact_form`, in closed form."""
+        """Return γ and the multipliers of the rows of `exact_form` that prove F(u)."""
         low = min(u)
         order = sorted(range(len(u)), key=u.__getitem__, reverse=True)
         mass = accumulate(map(self._exact(len(u)).__getitem__, order))

@@ -1,4 +1,4 @@
-"""Checks, exact values, keys and short texts of parameters that are vectors."""
+"""Checks, exact values, keys and short texts of parameters that are vectors of numbers."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def exact_vector(owner: str, name: str, values: Any) -> tuple[Fraction, ...]:
         raise InputError(f"{owner} needs {name} to be a vector of numbers, got {values!r}")
     numbers = tuple(exact(owner, f"every entry of {name}", value) for value in values)
     if not numbers:
-        raise InputError(f"{owner} needs {name} to have an entry")
+        raise InputError(f"{owner} needs {name} to have at least one entry")
     return numbers
 
 
 def positive_vector(owner: str, name: str, values: Any) -> tuple[Fraction, ...] | None:
-    """Return `values` as a tuple of exact positive numbers, or None for None."""
+    """Return `values` as a tuple of exact positive numbers, or None if `values` is None."""
     if values is None:
         return None
     numbers = exact_vector(owner, name, values)
@@ -45,20 +45,23 @@ def positive_vector(owner: str, name: str, values: Any) -> tuple[Fraction, ...] 
 
 
 def enclose_vector(values: tuple[Fraction, ...]) -> Interval:
-    """Return for each value the narrowest interval of doubles that contains it."""
+    """Return the narrowest interval of doubles that contains each of the exact values."""
     low = np.array([float_down(value) for value in values])
     return Interval(low, np.array([float_up(value) for value in values]))
 
 
 def spell_vector(values: tuple[Fraction, ...]) -> str:
-    """Return an exact text for a few values, or the number of values if there are many."""
+    """Return an exact text for at most eight values, and the number of values for more."""
     if len(values) <= MAX_SHOWN:
         return f"[{', '.join(spell(value) for value in values)}]"
     return f"<{len(values)} numbers>"
 
 
 def spell_parameter(value: object, owner: object) -> str:
-    """Return a text that determines the value of a parameter, for keys. Arrays are hashed."""
+    """Return a string that determines the value of a parameter, for the keys of relaxations.
+
+    Arrays are represented by a digest.
+    """
     if value is None or isinstance(value, bool | str):
         return repr(value)
     if isinstance(value, Real):

@@ -84,7 +84,7 @@ __all__ = [
 
 
 def checks() -> dict[str, str]:
-    """Return a dictionary from the names of the checks, in order, to the promises tested."""
+    """Return a dictionary from the name of each check to the property that it tests."""
     return {name: inspect.getdoc(check) or "" for name, check in _CHECKS.items()}
 
 
@@ -97,41 +97,45 @@ def check_relaxation(
     skip: Iterable[str] = (),
     inadmissible: Iterable[int] = (),
 ) -> ConformanceReport:
-    """Check that a relaxation keeps every promise of the interface.
+    """Check that a relaxation satisfies its interface.
 
-    Its methods are compared with each other, and with what a cone solver computes from its
-    `cvxpy_penalty`, at random and at special points. The level decides the tolerance: 1e-9 of the
-    size of the numbers for exact and enclosed relaxations, 1e-5 for numerical ones. Lower bounds of
-    exact and enclosed relaxations have no tolerance except for rounding in the comparison.
+    The results of its methods are compared with each other, and with the results of a cone solver
+    for `cvxpy_penalty`, at random points and at special points. The tolerance depends on the level
+    of proof. For exact and enclosed relaxations it is 1e-9 of the size of the numbers, and for
+    numerical relaxations it is 1e-5. Lower bounds of exact and enclosed relaxations have no
+    tolerance except for rounding errors of the comparison.
 
     Parameters
     ----------
-    relaxation : Relaxation, or a function from m to one
+    relaxation : Relaxation, or a function from m to a Relaxation
+        The relaxation to check.
     sizes : iterable of int
-        Numbers of examples m to check it at.
+        The numbers m of examples for which the relaxation is checked.
     seed : int
         The seed of the random instances, which do not depend on the other checks that run. It is an
-        integer and not a generator, so that one check alone can be repeated.
+        integer and not a generator, so that a single check can be repeated.
     only : str or iterable of str, optional
-        Names of the checks to run. The default is all of `checks()`.
+        The names of the checks to run. By default all of `checks()` run.
     skip : iterable of str
-        Names of checks to leave out. They are listed in the report.
+        The names of checks to skip. They are listed in the report.
     inadmissible : iterable of int
-        Numbers of examples for which `resolve` must raise an InputError. It must accept all others.
+        The numbers of examples for which `resolve` must raise InputError. For all other numbers it
+        must not raise InputError.
 
     Returns
     -------
     ConformanceReport
-        All checks at all sizes with their worst figures. It can be printed.
+        The results of all checks for all sizes, with the largest errors. The report can be printed.
 
     Raises
     ------
     ConformanceError
-        If a promise is broken. The error names the promise, the instance and the figure. All
-        checks run, each up to the first size at which it fails. The error is that of the first
-        failed check in the order of `checks()`, and `others` has the other errors.
+        If a check fails. The error contains the violated property, the instance and the size of
+        the violation. All checks run, each up to the first size for which it fails. The error is
+        that of the first failed check in the order of `checks()`, and its attribute `others`
+        contains the other errors.
     InputError
-        If the argument is no relaxation, or if no check has a name.
+        If the argument is not a relaxation, or if the name of a check is unknown.
 
     Examples
     --------
@@ -146,7 +150,7 @@ def check_relaxation(
     ):
         hint = f"; write {relaxation.__name__}(...)" if isinstance(relaxation, type) else ""
         raise InputError(
-            "check_relaxation needs a Relaxation or a function from m to one, "
+            "check_relaxation needs a Relaxation, or a function from m to a Relaxation, "
             f"got {relaxation!r}{hint}"
         )
     checking = CheckRun(_CHECKS, only, skip, ConformanceReport(""))
@@ -154,7 +158,7 @@ def check_relaxation(
     sizes = [count("sizes", m) for m in sizes]
     refused = {count("inadmissible", m) for m in inadmissible}
     if not sizes:
-        raise InputError("check_relaxation needs at least one m in sizes")
+        raise InputError("check_relaxation needs at least one number of examples in sizes")
     for m in sizes:
         try:
             subject = _resolve(relaxation, m, seed, m in refused)
@@ -174,7 +178,7 @@ def check_relaxation(
 
 
 def _shown(given: Relaxation, asked: object) -> str:
-    """Return the name of a relaxation in a report: its repr, or the name of its family."""
+    """Return the name of a relaxation for a report, which is its repr or its family."""
     # The default repr has an address in memory, which differs from run to run.
     written = repr(given)
     whole = given is asked and not written.startswith("<")
@@ -184,7 +188,10 @@ def _shown(given: Relaxation, asked: object) -> str:
 def _resolve(
     relaxation: Relaxation | Callable[[int], Relaxation], m: int, seed: int, refuses: bool
 ) -> Subject | None:
-    """Return the relaxation at m, or None if it rejects an m that is listed as inadmissible."""
+    """Return the relaxation for m examples, with the points of its checks.
+
+    Return None if m is listed as inadmissible and the relaxation rejects m.
+    """
     given: Any = relaxation
     try:
         given = relaxation if isinstance(relaxation, Relaxation) else relaxation(m)
@@ -195,7 +202,9 @@ def _resolve(
         promise = f"resolve({m}) works, for m is not among `inadmissible`; it said: {error}"
         raise ConformanceError("resolve", repr(given), m, promise) from error
     if resolved is None:
-        raise InputError(f"check_relaxation was given a function that returned {given!r} at m={m}")
+        raise InputError(
+            f"check_relaxation needs a function that returns a Relaxation, got {given!r} for m={m}"
+        )
     if refuses:
         promise = f"resolve({m}) raises InputError, for m is among `inadmissible`"
         raise ConformanceError("resolve", repr(given), m, promise)

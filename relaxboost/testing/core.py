@@ -1,4 +1,4 @@
-"""The tools of the checks: relaxation, test instances, and the comparison with tolerances."""
+"""The tools of the conformance checks: test instances, comparisons with tolerances, and reports."""
 
 from __future__ import annotations
 
@@ -22,26 +22,27 @@ from relaxboost.relaxations.numerical import Programs
 
 _BASE = {"exact": 1e-9, "enclosed": 1e-9, "numerical": 1e-5}
 _SOLVER = 1e-6
-"""The tolerance for two answers if a cone solver computes one of them."""
+"""The tolerance for the difference of two numbers if a cone solver computes at least one of them.
+"""
 
 
 class ConformanceError(AssertionError):
-    """The error for a relaxation, proxy, schedule or loss that breaks a promise of its interface.
+    """The error for a relaxation, proxy, schedule or loss that violates its interface.
 
     Attributes
     ----------
     check : str
-        The name of the check, for the argument ``only``.
+        The name of the failed check, for the argument ``only``.
     m : int
-        The number of examples, or of weights.
+        The number of examples or weights.
     figure, tolerance : float
-        The error, and the largest error that is allowed.
+        The size of the violation, and the largest violation that is allowed.
     promise : str
-        The promise that is broken.
+        The property that is violated.
     instance : dict
-        The vectors and numbers at which it is broken.
+        The vectors and numbers for which the property is violated.
     others : tuple of ConformanceError
-        The other checks that failed in the same run.
+        The errors of the other checks that failed in the same run.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class ConformanceError(AssertionError):
         super().__init__("\n  ".join(self._lines))
 
     def beside(self, others: Iterable[ConformanceError]) -> ConformanceError:
-        """Return this error with the names of the other checks that failed."""
+        """Return this error, after the names of the other failed checks were added to its text."""
         self.others = tuple(others)
         also = [f"also:     {e.check!r} with m = {e.m}: {e.promise}" for e in self.others]
         # Errors are printed from `args`, so the other failures are added there.
@@ -81,7 +82,7 @@ class ConformanceError(AssertionError):
 
 
 def _expression(value: Any) -> str:
-    """Return an expression for the value that can be pasted. A long array gives its shape."""
+    """Return a Python expression for the value, or a note with the shape of a long array."""
     if isinstance(value, np.ndarray):
         # A long array would hide the other lines of the message.
         is_long = value.size > 20
@@ -94,11 +95,11 @@ def _expression(value: Any) -> str:
 
 @dataclass(frozen=True)
 class ConformanceRow:
-    """The result of one check at one size: its worst figure, and the tolerance of this figure.
+    """The result of a check for one size m: the largest violation, and its tolerance.
 
-    A figure is the error of a promise, and a negative figure is slack. `status` is ``"passed"``,
-    ``"not claimed"`` (a trait), or, only if the caller said so, ``"skipped"`` or
-    ``"inadmissible"``.
+    `figure` is the size of the violation of a property, and a negative number is slack. `status` is
+    ``"passed"``, or ``"not claimed"`` for a trait that the relaxation does not claim. It is
+    ``"skipped"`` or ``"inadmissible"`` only if the caller requested this.
     """
 
     check: str
@@ -108,12 +109,12 @@ class ConformanceRow:
     tolerance: float = math.nan
     comparisons: int = 0
     over: str = ""
-    """The domain of a proxy; empty for other objects."""
+    """The domain for which a proxy was checked. It is empty for other objects."""
 
 
 @dataclass
 class ConformanceReport:
-    """All checks at all sizes, in the order in which they ran."""
+    """The results of all checks for all sizes, in the order in which they ran."""
 
     relaxation: str
     rows: list[ConformanceRow] = field(default_factory=list)
@@ -129,7 +130,7 @@ class ConformanceReport:
 
 
 class Subject:
-    """A relaxation resolved for one m, with the points that all checks share."""
+    """A relaxation that was resolved for m examples, with the points that all checks use."""
 
     def __init__(self, given: Relaxation, relaxation: Relaxation, m: int, seed: int) -> None:
         self.given = given
@@ -137,16 +138,16 @@ class Subject:
         self.m = m
         self.seed = seed
         self.large = m > 50
-        """Whether cone programs are slow, so that fewer of them are tried."""
+        """Whether m is so large that cone programs are slow, and only a few are solved."""
 
     @cached_property
     def programs(self) -> Programs:
-        """The cvxpy problems of f, compiled separately from those that the relaxation caches."""
+        """The cvxpy problems of f, compiled separately from the problems that f caches."""
         return Programs(self.f, self.m)
 
     @cached_property
     def feasible(self) -> list[Vector]:
-        """Points of the simplex where f is finite: the center, random ones, extreme ones."""
+        """Points of the simplex at which f is finite: the center, random and extreme points."""
         # The points depend on the seed and on m only, so that one check alone sees the same points.
         rng = np.random.default_rng([self.seed, self.m])
         m = self.m
@@ -162,12 +163,15 @@ class Subject:
 
     @cached_property
     def prices(self) -> list[float]:
-        """The values of f at the feasible points; they are computed once, as f may be slow."""
+        """The values of f at the feasible points. They are cached, because f may be slow."""
         return [self.f.penalty(d) for d in self.feasible]
 
 
 class Judge(ABC):
-    """A judge compares the figures of a check with tolerances, and remembers the worst figure."""
+    """The base class of objects that compare the results of a check with tolerances.
+
+    The largest violation, relative to its tolerance, is recorded.
+    """
 
     def __init__(self) -> None:
         self.worst: tuple[float, float, float] = (-math.inf, math.nan, math.nan)
@@ -178,10 +182,10 @@ class Judge(ABC):
     def error(
         self, promise: str, figure: float = 1.0, tolerance: float = 0.0, **instance: Any
     ) -> ConformanceError:
-        """Return the error that names the subject and the instance."""
+        """Return the error for a violated property, with the checked object and the instance."""
 
     def at_most(self, figure: float, tolerance: float, promise: str, **instance: Any) -> None:
-        """Record a figure and raise if it is above the tolerance or nan."""
+        """Record the size of a violation. Raise an error if it exceeds the tolerance or is nan."""
         # Adding 0.0 turns -0.0 into 0.0, which prints without a sign.
         figure = float(figure) + 0.0
         self.comparisons = self.comparisons + 1
@@ -196,13 +200,13 @@ class Judge(ABC):
     def equal(
         self, got: float, expected: float, tolerance: float, promise: str, **instance: Any
     ) -> None:
-        """Check that two numbers are equal; two infinities of the same sign are equal."""
+        """Check that two numbers are equal up to the tolerance, or equal infinities."""
         # inf − inf is nan, so equal numbers are compared first.
         difference = 0.0 if got == expected else abs(float(got) - float(expected))
         self.at_most(difference, tolerance, promise, got=got, expected=expected, **instance)
 
     def demand(self, kept: bool, promise: str, **instance: Any) -> None:
-        """Record a promise as kept if the condition is true, or raise a ConformanceError."""
+        """Check that a condition is true. Raise ConformanceError with the property if it is not."""
         self.at_most(0.0 if kept else 1.0, 0.0, promise, **instance)
 
 
@@ -214,7 +218,7 @@ def run(case: Any, check: Callable[[Any], None]) -> ConformanceRow:
     Raises
     ------
     ConformanceError
-        If a promise is broken, or if anything else is raised.
+        If a property is violated, or if the check raises any other exception.
     """
     try:
         # Floating-point warnings are switched off, because a check judges the result of an
@@ -233,16 +237,16 @@ def run(case: Any, check: Callable[[Any], None]) -> ConformanceRow:
 
 
 class CheckRun:
-    """Runs the chosen checks at one size after the other, up to the first error of each check.
+    """A run of the chosen checks for several sizes. After its first error, a check is not repeated.
 
     Parameters
     ----------
     checks : dict of str to callable
         All checks by name, in their order.
     only : str or iterable of str, optional
-        Names of the checks to run. The default is all of them.
+        The names of the checks to run. By default all checks run.
     skip : str or iterable of str
-        Names of checks to leave out.
+        The names of checks to skip.
     report : ConformanceReport
         The report to which rows are added.
     """
@@ -261,7 +265,10 @@ class CheckRun:
         self.faults: dict[str, ConformanceError] = {}
 
     def add(self, m: int, case: Callable[[str], Any], over: str = "") -> None:
-        """Run every check at one size. `case` makes the case of a check from its name."""
+        """Run every check for m examples or weights.
+
+        The function `case` creates the case of a check from its name.
+        """
         for name in self._names:
             if name in self._skipped:
                 self.report.rows.append(ConformanceRow(name, m, "skipped", over=over))
@@ -274,12 +281,15 @@ class CheckRun:
                     self.faults[name] = fault
 
     def refused(self, m: int, over: str = "") -> None:
-        """Record that a size is inadmissible."""
+        """Add rows to the report which show that the size m is inadmissible."""
         for name in self._names:
             self.report.rows.append(ConformanceRow(name, m, "inadmissible", over=over))
 
     def result(self) -> ConformanceReport:
-        """Return the report, or raise the error of the first check in the order of all checks."""
+        """Return the report, or raise the error of the first failed check.
+
+        The order is the order of all checks.
+        """
         if self.faults:
             first, *others = (self.faults[name] for name in self._checks if name in self.faults)
             raise first.beside(others)
@@ -287,16 +297,18 @@ class CheckRun:
 
 
 def chosen_checks(argument: str, given: str | Iterable[str], known: Iterable[str]) -> list[str]:
-    """Return one or several names as a list, or raise an InputError for an unknown name."""
+    """Return the names of checks as a list. Raise InputError if a name is unknown."""
     names = [given] if isinstance(given, str) else list(given)
     for name in names:
         if name not in known:
-            raise InputError(f"{argument}: no check is called {name!r}; see {', '.join(known)}")
+            raise InputError(
+                f"{argument}: no check is called {name!r}; choose one of {', '.join(known)}"
+            )
     return names
 
 
 class Case(Judge):
-    """One check of a relaxation at one size m: its instances and comparisons with tolerances."""
+    """A check of a relaxation for m examples, with its instances and its tolerances."""
 
     def __init__(self, subject: Subject, check: str) -> None:
         self.subject = subject
@@ -307,16 +319,16 @@ class Case(Judge):
         super().__init__()
 
     def claims(self, trait: str) -> bool:
-        """Return whether the relaxation claims a trait, and record this in `claimed`."""
+        """Return whether the relaxation claims a trait, and store the result in `claimed`."""
         self.claimed = bool(getattr(self.f.traits, trait))
         return self.claimed
 
     # Judging ------------------------------------------------------------------------------
 
     def tol(self, scale: float = 1.0) -> float:
-        """Return the tolerance of the level of the relaxation, for numbers of this scale.
+        """Return the tolerance for numbers of the given scale, at the relaxation's level of proof.
 
-        If a solver evaluates f or F, this is the accuracy of a cone solver at least.
+        If a solver evaluates f or F, the tolerance is at least the accuracy of a cone solver.
         """
         # The level may be exact although a method of the class uses a solver.
         least = _SOLVER if self._asks_solver or needs_solver(self.f) else 0.0
@@ -324,29 +336,29 @@ class Case(Judge):
 
     @property
     def _asks_solver(self) -> bool:
-        """Whether the class of f leaves the penalty or the relaxed margin to cvxpy."""
+        """Whether cvxpy computes the penalty or the relaxed margin, since the class does not."""
         kind = type(self.f)
         is_f = kind.penalty is Relaxation.penalty
         return is_f or kind.relaxed_margin is Relaxation.relaxed_margin
 
     @property
     def rough(self) -> bool:
-        """Whether a distribution has the accuracy of a cone solver only."""
+        """Whether distributions have only the accuracy of a cone solver."""
         return not bounds_of(self.f).is_proved or needs_solver(self.f)
 
     def rough_tol(self, scale: float = 1.0) -> float:
-        """Return the tolerance for a distribution, which may come from a cone solver."""
+        """Return the tolerance for a distribution that a cone solver may have computed."""
         return max(self.tol(scale), _BASE["numerical"] * max(1.0, scale) if self.rough else 0.0)
 
     def solver_tol(self, scale: float = 1.0) -> float:
-        """Return the tolerance for a number that comes from a cone solver."""
+        """Return the tolerance for a number that a cone solver has computed."""
         return max(_SOLVER * max(1.0, scale), self.tol(scale))
 
     def rounding(self, scale: float = 1.0) -> float:
-        """Return the rounding error of the evaluation in the check itself.
+        """Return the tolerance for rounding errors in the check itself.
 
-        If the bounds of f are numerical or a solver evaluates f, this is `tol`. A point that
-        violates a constraint by 1e-9 is feasible for a solver.
+        If the bounds of f are numerical, or if a solver evaluates f, this is the larger tolerance
+        `tol`. The reason is that a solver accepts points that violate a constraint by 1e-9.
         """
         if not bounds_of(self.f).is_proved or self._asks_solver:
             return self.tol(scale)
@@ -356,7 +368,7 @@ class Case(Judge):
     def error(
         self, promise: str, figure: float = 1.0, tolerance: float = 0.0, **instance: Any
     ) -> ConformanceError:
-        """Return the error that names this check, size and instance."""
+        """Return the error for a violated property, with this check, the size and the instance."""
         return ConformanceError(
             self.check, repr(self.f), self.m, promise, figure, tolerance, instance
         )
@@ -364,7 +376,7 @@ class Case(Judge):
     # Instances ----------------------------------------------------------------------------
 
     def margins(self, count: int = 4) -> list[Vector]:
-        """Return margins to try: random, with ties, beyond [−1, 1], and all equal."""
+        """Return test vectors of margins: random, with ties, outside [−1, 1], and all equal."""
         m = self.m
         rng = self.rng
         kinds: list[Callable[[], Vector]] = [
@@ -376,7 +388,7 @@ class Case(Judge):
         return [kinds[i % 4]() for i in range(count)]
 
     def thetas(self, count: int = 8) -> list[Vector]:
-        """Return arguments of the conjugate to try: 0, and random ones of several sizes."""
+        """Return test arguments of the conjugate: 0, and random vectors of several sizes."""
         m = self.m
         rng = self.rng
         tried = [np.zeros(m)]
@@ -387,7 +399,7 @@ class Case(Judge):
         return tried
 
     def points(self, count: int = 12) -> list[Vector]:
-        """Return points of R^m to try: feasible, shrunk, stretched, with signs, anywhere."""
+        """Return test points of R^m: feasible, scaled, with changed signs, and random points."""
         m = self.m
         rng = self.rng
         feasible = self.subject.feasible
@@ -409,24 +421,24 @@ class Case(Judge):
     # Quantities ---------------------------------------------------------------------------
 
     def objective(self, d: Vector, u: Vector, beta: float = 0.0) -> float:
-        """Return <d, u> + f(d) + β Σ d log d."""
+        """Return the objective <d, u> + f(d) + β Σ d log d at the point d."""
         smoothing = beta * (entropy(d) - math.log(self.m)) if beta else 0.0
         return math.fsum((d * u).tolist()) + self.f.penalty(d) + smoothing
 
     def best(self, u: Vector) -> float:
-        """Return the least <d, u> + f(d) over the feasible points, which F(u) does not exceed."""
+        """Return the minimum of <d, u> + f(d) over the test points, an upper bound on F(u)."""
         attained = self.objective(self.f.relaxed_margin(u.copy())[1], u)
         priced = zip(self.subject.feasible, self.subject.prices, strict=True)
         return min(attained, *(math.fsum((d * u).tolist()) + f for d, f in priced))
 
 
 def entropy(d: Vector) -> float:
-    """Return h(d) = Σ d log d + log m, with 0 log 0 = 0."""
+    """Return the relative entropy h(d) = Σ d log d + log m to the uniform distribution."""
     inside = d[d > 0.0]
     return math.fsum((inside * np.log(inside)).tolist()) + math.log(d.size)
 
 
 def size(*values: Any) -> float:
-    """Return the largest absolute value that is finite among numbers and vectors."""
+    """Return the largest finite absolute value in the given numbers and vectors."""
     flat = np.concatenate([np.abs(np.ravel(np.asarray(v, dtype=np.float64))) for v in values])
     return float(flat[np.isfinite(flat)].max(initial=0.0))

@@ -1,4 +1,4 @@
-"""Checks of the smoothed minimiser d(u, β), and checks that solve a game."""
+"""Checks of the method `distribution` of a relaxation, and a check that solves a game."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from relaxboost.testing.core import Case, entropy, size
 
 
 def distribution(case: Case) -> None:
-    """distribution(u, β) minimises <d, u> + f(d) + β Σ d log d; cvxpy finds no better d."""
+    """distribution(u, β) minimises <d, u> + f(d) + β Σ d log d, as computed by cvxpy."""
     # From nearly no smoothing to smoothing that dominates.
     betas = [0.1] if case.subject.large else [1e-3, 0.1, 1.0, 10.0]
     for u, beta in zip(case.margins(len(betas)), betas, strict=True):
@@ -31,7 +31,7 @@ def distribution(case: Case) -> None:
 
 
 def first_order(case: Case) -> None:
-    """d = distribution(u, β) is optimal along the segment to every feasible point."""
+    """distribution(u, β) is optimal on the segment from it to every feasible point."""
     promise = "<d' − d, u + β log d> + f(d') − f(d) >= 0 at every feasible d'"
     for u, beta in zip(case.margins(4), [1e-3, 0.1, 1.0, 10.0], strict=True):
         d = case.f.distribution(u.copy(), beta)
@@ -54,7 +54,7 @@ def first_order(case: Case) -> None:
 
 
 def small_beta(case: Case) -> None:
-    """<d, u> + f(d) at d = distribution(u, β) exceeds F(u) by at most β entropy_range(m)."""
+    """At d = distribution(u, β), <d, u> + f(d) exceeds F(u) by at most β entropy_range(m)."""
     # The entropy term moves the minimum by at most β times the range of the entropy.
     spread = bounds_of(case.f).entropy_range(case.m)
     betas = (1e-9, 1e-6, 1e-2) if not case.rough else (1e-6, 1e-2)
@@ -71,7 +71,7 @@ def small_beta(case: Case) -> None:
 
 
 def large_beta(case: Case) -> None:
-    """As β grows the distribution tends to the feasible point of largest entropy."""
+    """As β grows, distribution(u, β) tends to the feasible point of largest entropy."""
     beta = 1e4
     for u in case.margins(2):
         d = case.f.distribution(u.copy(), beta)
@@ -86,7 +86,7 @@ def large_beta(case: Case) -> None:
 
 
 def stability(case: Case) -> None:
-    """‖d(u, β) − d(v, β)‖_1 <= ‖u − v‖_inf / (β + curvature(m))."""
+    """Distributions satisfy ‖d(u, β) − d(v, β)‖_1 <= ‖u − v‖_inf / (β + curvature(m))."""
     modulus = case.f.curvature(case.m)
     for u, beta in zip(case.margins(4), (0.1, 0.1, 1.0, 0.1), strict=True):
         signs = case.rng.choice([-1.0, 1.0], case.m)
@@ -102,7 +102,7 @@ def stability(case: Case) -> None:
 
 
 def game(case: Case) -> None:
-    """On a random game the bracket of the reference is narrow and overlaps that of a booster."""
+    """For a random game, the bracket of `reference` is narrow and overlaps that of `solve`."""
     from relaxboost.game.game import Game
     from relaxboost.solvers import reference, solve
 

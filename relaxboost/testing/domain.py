@@ -1,4 +1,4 @@
-"""Checks of the domain of f: feasible points, repair, the range of the entropy, penalty bounds."""
+"""Checks of the domain of a relaxation: feasible points, repair, entropy and penalty bounds."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def _in_simplex(case: Case, d: Vector, what: str) -> None:
 
 
 def center(case: Case) -> None:
-    """center(m) lies in the simplex and f is finite there."""
+    """The point center(m) is in the simplex, and f is finite at this point."""
     _in_simplex(case, case.f.center(case.m), "center(m)")
 
 
 def repair(case: Case) -> None:
-    """repair gives a point of the simplex where f is finite and leaves such a point alone."""
+    """repair(d) is a point of the simplex with finite f, and such a point is not changed."""
     m = case.m
     rng = case.rng
     rough = [rng.dirichlet(np.full(m, a)) for a in (0.1, 1.0)]
@@ -49,7 +49,7 @@ def repair(case: Case) -> None:
 
 
 def entropy_range(case: Case) -> None:
-    """entropy_range(m) is at least the range of the entropy over all feasible points tried."""
+    """entropy_range(m) is at least the range of the entropy over the feasible test points."""
     claimed = bounds_of(case.f).entropy_range(case.m)
     case.demand(0.0 <= claimed < math.inf, "entropy_range(m) is finite, >= 0", got=claimed)
     points = list(case.subject.feasible)
@@ -69,7 +69,7 @@ def entropy_range(case: Case) -> None:
 
 
 def penalty_bound(case: Case) -> None:
-    """penalty_bound(d, Σd) bounds f at a feasible point within the distance that it returns."""
+    """penalty_bound(d, Σd) returns a bound on f at a feasible point, and the distance to it."""
     f = case.f
     rng = case.rng
     bounds = bounds_of(f)

@@ -1,4 +1,4 @@
-"""Checks of f against f*, and of both against their cvxpy expressions."""
+"""Checks that f and its conjugate f* agree with each other and with their cvxpy expressions."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from relaxboost.testing.core import Case, size
 
 
 def optimum(problem: Any, parameter: Any, at: Vector) -> float:
-    """Return the optimum of a program with its parameter set to `at`.
+    """Return the optimal value of a cvxpy problem with its parameter set to `at`.
 
-    The result is ±inf if the solver reports so, and nan if the solver fails.
+    The result is ±inf if the problem is infeasible or unbounded, and nan if the solver fails.
     """
     # A parameter keeps the compiled problem, so that cvxpy translates it once.
     parameter.value = at
@@ -30,7 +30,7 @@ def _is_too_large(value: float) -> bool:
 
 
 def penalty(case: Case) -> None:
-    """penalty(d) is the value of cvxpy_penalty at d, inside the domain, outside, and for d < 0."""
+    """penalty(d) is the value of cvxpy_penalty at d, also outside the domain and for d < 0."""
     for d in case.points(12 if case.subject.large else 24):
         value = case.f.penalty(d.copy())
         expected = case.subject.programs.penalty(d)
@@ -78,7 +78,7 @@ def cvxpy_conjugate(case: Case) -> None:
 
 
 def fenchel_young(case: Case) -> None:
-    """<d, θ> <= f(d) + f*(θ) at all d and θ."""
+    """The inequality <d, θ> <= f(d) + f*(θ) holds for all d and θ."""
     # f* may need a solver and is evaluated once for each θ.
     thetas = [(t, case.f.conjugate(t.copy())) for t in case.thetas(4 if case.subject.large else 8)]
     for d in case.points():

@@ -1,4 +1,4 @@
-"""Checks of the interface: copies, keys, unchanged arguments, errors for wrong arguments."""
+"""Checks of the interface of a relaxation: copies, keys, arguments and errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def resolve(case: Case) -> None:
 
 
 def identity(case: Case) -> None:
-    """Pickling gives back an equal relaxation with the same hash, key and repr."""
+    """A pickled copy of the relaxation is equal to it and has the same hash and key."""
     f = case.f
     try:
         # Worker processes get relaxations by pickling.
@@ -66,7 +66,7 @@ def _calls(case: Case) -> dict[str, tuple[tuple[Any, ...], Any]]:
 
 
 def inputs_and_outputs(case: Case) -> None:
-    """Methods do not change their arguments, and return float64 vectors that the caller owns."""
+    """Methods do not change their arguments, and return new float64 vectors."""
     for name, (arguments, vector) in _calls(case).items():
         method = getattr(case.f if hasattr(case.f, name) else bounds_of(case.f), name)
         # The bytes show a change anywhere in nested arguments.
@@ -92,7 +92,7 @@ def inputs_and_outputs(case: Case) -> None:
 
 
 def wrong_arguments(case: Case) -> None:
-    """nan and 2-D margins (`as_margins` refuses them) and a β not above 0 raise ValueError."""
+    """Methods raise ValueError for margins with nan, for 2-D margins, and for β <= 0."""
     f = case.f
     u = case.margins(1)[0]
     broken = u.copy()
@@ -112,7 +112,7 @@ def wrong_arguments(case: Case) -> None:
             case.demand(True, name)
             continue
         raise case.error(
-            f"{name} refuses these arguments with a ValueError (relaxboost.InputError is one)",
+            f"{name} raises ValueError, such as relaxboost.InputError, for these arguments",
             **dict(zip(("u", "beta"), arguments, strict=False)),
             got=got,
         )

@@ -28,7 +28,7 @@ def check_schedule(schedule: Schedule, rounds: int = 200, rng: Rng = 0) -> None:
     Raises
     ------
     ConformanceError
-        If a promise is broken. The attribute `m` of the error is the round i.
+        If a property is violated. The attribute `m` of the error is the round i.
     """
     rng = generator(rng)
     # A schedule that does not need the constant gets inf, and must not use it.
@@ -63,12 +63,14 @@ def check_schedule(schedule: Schedule, rounds: int = 200, rng: Rng = 0) -> None:
 
 @accepts_seed
 def check_online_loss(loss: OnlineLoss, size: int = 5, rng: Rng = 0) -> None:
-    """Check that a loss is convex and that its slopes are at most lipschitz().
+    """Check that a loss is convex, and that its slopes are at most its Lipschitz constant.
+
+    The constant is the result of the method `lipschitz` of the loss.
 
     Raises
     ------
     ConformanceError
-        If a promise is broken. The attribute `m` of the error is the number of weights.
+        If a property is violated. The attribute `m` of the error is the number of weights.
     """
     rng = generator(rng)
     demand = ("online_loss", loss, size)

@@ -17,7 +17,7 @@ from relaxboost.testing.duality import optimum
 
 
 def relaxed_margin(case: Case) -> None:
-    """relaxed_margin(u) returns F(u), as a cone solver finds it, and a d that attains it."""
+    """relaxed_margin(u) returns F(u), which agrees with a cone solver, and a minimiser d."""
     for number, u in enumerate(case.margins(4 if case.subject.large else 8)):
         value, d = case.f.relaxed_margin(u.copy())
         # The value and the point are returned together and must agree.
@@ -34,7 +34,7 @@ def relaxed_margin(case: Case) -> None:
 
 
 def cvxpy_relaxed_margin(case: Case) -> None:
-    """The maximum of cvxpy_relaxed_margin over γ, and of γ − f*(x) over x >= γ − u, is F(u)."""
+    """F(u) is the maximum of cvxpy_relaxed_margin, and of γ − f*(x) over x >= γ − u."""
     m = case.m
     u = cp.Variable(m)
     at = cp.Parameter(m)
@@ -64,7 +64,7 @@ def cvxpy_relaxed_margin(case: Case) -> None:
 
 
 def shape_of_margin(case: Case) -> None:
-    """F is concave, non-decreasing, 1-Lipschitz, F(u + a) = F(u) + a, and d its supergradient."""
+    """F is concave, non-decreasing and 1-Lipschitz, F(u + a) = F(u) + a, d a supergradient."""
 
     def F(u: Vector) -> tuple[float, Vector]:
         return case.f.relaxed_margin(u.copy())
@@ -88,7 +88,7 @@ def shape_of_margin(case: Case) -> None:
 
 
 def own_witness(case: Case) -> None:
-    """lower_bound(u, witness(u)) is F(u) up to rounding, and never above it."""
+    """lower_bound(u, witness(u)) is F(u) up to rounding, and never exceeds F(u)."""
     bounds = bounds_of(case.f)
     for u in case.margins(4 if case.subject.large else 8):
         value = case.f.relaxed_margin(u.copy())[0]
@@ -102,7 +102,7 @@ def own_witness(case: Case) -> None:
 
 
 def every_witness(case: Case) -> None:
-    """lower_bound(u, w) is not above F(u) for any witness w: of other margins, changed, or nan."""
+    """lower_bound(u, w) <= F(u) for any witness w, even for wrong, changed or nan witnesses."""
     bounds = bounds_of(case.f)
     first, *others = case.margins(3)
     for u in (first, others[0]):
@@ -123,7 +123,7 @@ def every_witness(case: Case) -> None:
 
 
 def _mangled(witness: Any, rng: np.random.Generator) -> Iterator[Any]:
-    """Yield copies of a witness with each of its numbers and arrays changed in many ways."""
+    """Yield copies of a witness in which a number or an array is changed in various ways."""
     # A bool selects a case of a formula and has no neighbouring values.
     if isinstance(witness, float | int) and not isinstance(witness, bool):
         yield from _mangled_number(float(witness))

@@ -28,7 +28,7 @@ from relaxboost.testing.proxy_case import ProxyCase
 
 
 def minimum(case: ProxyCase) -> None:
-    """V is 0 at start(), which is in the domain, and V is never negative."""
+    """The proxy function V is 0 at the point start() of the domain, and V is never negative."""
     start = case.proxy.start(case.domain, case.m)
     case.held(start, "start()")
     case.equal(case.value(start), 0.0, case.tol(), "V is 0 at start()", start=start)
@@ -37,7 +37,7 @@ def minimum(case: ProxyCase) -> None:
 
 
 def strong_convexity(case: ProxyCase) -> None:
-    """V at a midpoint is below the mean of V at the ends by α/8 times the squared distance."""
+    """The proxy V is strongly convex: (V(x) + V(y))/2 − V((x + y)/2) >= α‖x − y‖²/8."""
     case.demand(0.0 < case.alpha < math.inf, "modulus() is positive and finite", got=case.alpha)
     for x, y in case.pairs():
         gain = (case.value(x) + case.value(y)) / 2.0 - case.value((x + y) / 2.0)
@@ -50,14 +50,14 @@ def strong_convexity(case: ProxyCase) -> None:
 
 
 def modulus_attained(case: ProxyCase) -> None:
-    """The modulus is at least 2/3 of the largest modulus that the tested points permit."""
+    """The modulus of the proxy is at least 2/3 of the largest modulus that test points allow."""
     strong_convexity(case)
     promise = "modulus() is at least 2/3 of the largest α; skip the check for a cautious modulus"
     case.at_most(case.loosest, 1.5, promise, modulus=case.alpha)
 
 
 def largest(case: ProxyCase) -> None:
-    """V is at most largest(), and V equals largest() at a vertex of a polytope."""
+    """The proxy V is at most largest(), and it equals largest() at a vertex of a polytope."""
     reached = max(case.value(w) for w in case.vertices(case.m))
     # A convex V attains its maximum at a vertex, so that other points only test the convexity.
     points = max(case.value(w) for w in case.points(20))
@@ -68,7 +68,7 @@ def largest(case: ProxyCase) -> None:
 
 
 def gradient(case: ProxyCase) -> None:
-    """V is above its tangents by at least α/2 times the squared distance and at most spread()."""
+    """The proxy V exceeds its tangents by at least α‖x − w‖²/2 and by at most spread()."""
     spread = float(case.proxy.spread(case.domain, case.m))
     points = case.points()
     for base in [*case.inner(), *points]:
@@ -88,7 +88,7 @@ def gradient(case: ProxyCase) -> None:
 
 
 def mirror(case: ProxyCase) -> None:
-    """mirror(z, β) minimises <z, w> + βV(w) over the domain, with growth αβ/2 ‖x − w‖²."""
+    """w = mirror(z, β) minimises <z, w> + βV(w), which grows by αβ‖x − w‖²/2 at least."""
     for z, beta in case.duals():
         w = case.mirror(z, beta)
         case.held(w, "mirror(z, β)", z=z, beta=beta)
@@ -103,7 +103,7 @@ def mirror(case: ProxyCase) -> None:
 
 
 def optimality(case: ProxyCase) -> None:
-    """At w = mirror(z, β), <z, w> + βV(w) decreases in the direction of no vertex."""
+    """At w = mirror(z, β), <z, w> + βV(w) does not decrease towards any vertex."""
     slope = case.largest / case.radius
     for scale in (0.1, 1.0, 3.0):
         beta = 10.0 ** case.rng.uniform(-3.0, 3.0)
@@ -155,7 +155,7 @@ def conjugate(case: ProxyCase) -> None:
 
 
 def lipschitz(case: ProxyCase) -> None:
-    """Mirror images differ by at most ‖z − z'‖/(αβ), which is Assumption (L) of JNTV05."""
+    """mirror(z, β) has the Lipschitz constant 1/(αβ) in z, which is Assumption (L) of JNTV05."""
     for z, beta in case.duals(9):
         w = case.mirror(z, beta)
         # For small steps the ratio tends to the derivative of the mirror map, where the bound may
@@ -171,7 +171,7 @@ def lipschitz(case: ProxyCase) -> None:
 
 
 def duality(case: ProxyCase) -> None:
-    """In the interior, mirror(−β∇V(w), β) is w, and V is the conjugate of its conjugate."""
+    """For w in the interior, mirror(−β∇V(w), β) is w, and V equals its biconjugate."""
     for w in case.inner():
         g = case.gradient(w)
         case.demand(bool(np.isfinite(g).all()), "∇V is finite in the interior", w=w, gradient=g)
@@ -206,7 +206,7 @@ def expression(case: ProxyCase) -> None:
 
 
 def scaling(case: ProxyCase) -> None:
-    """The mirror map depends on z/β only, and on the simplex on differences of z only."""
+    """The mirror map depends only on z/β, and on the simplex only on differences of z."""
     for z, beta in case.duals(4):
         w = case.mirror(z, beta)
         near = 1e-11 * case.radius
@@ -224,7 +224,7 @@ def scaling(case: ProxyCase) -> None:
 
 
 def symmetry(case: ProxyCase) -> None:
-    """V treats all weights equally, and on balls both signs. Skip the check for other V."""
+    """The proxy V does not change if weights are permuted or, on balls, if signs change."""
     order = case.rng.permutation(case.m)
     sign = case.rng.choice([-1.0, 1.0], case.m) if case.signed else np.ones(case.m)
     for z, beta in case.duals(4):
@@ -238,7 +238,7 @@ def symmetry(case: ProxyCase) -> None:
 
 
 def interface(case: ProxyCase) -> None:
-    """No argument is changed, other domains raise InputError, and a pickled copy is equal."""
+    """Methods do not change arguments, other domains raise InputError, pickled copies are equal."""
     z = case.rng.normal(size=case.m)
     w = case.inner(1)[0]
     before = (z.copy(), w.copy())
@@ -309,20 +309,20 @@ def check_proxy(
 ) -> ConformanceReport:
     """Check that a proxy satisfies its interface.
 
-    V, its modulus, its mirror map, its conjugate and its cvxpy form are compared with each other
-    and with a cone solver, at random and at special points.
+    The function V of the proxy, its modulus, its mirror map, its conjugate and its cvxpy form are
+    compared with each other and with a cone solver, at random points and at special points.
 
     Parameters
     ----------
     proxy : Proxy
-        The proxy.
+        The proxy to check.
     domains : iterable of Domain, optional
         The domains. By default they are all `proxy.domains`, with the radii 1 and 5/2.
     sizes : iterable of int
         The numbers of weights M.
     seed : int
         The seed of the random points, which do not depend on the other checks that run. It is an
-        integer and not a generator, so that one check alone can be repeated.
+        integer and not a generator, so that a single check can be repeated.
     only, skip : str or iterable of str
         The names of checks to run and to skip, out of `proxy_checks()`. Skip ``"symmetry"`` if V
         treats weights differently, and ``"modulus_attained"`` if the modulus is cautious.
@@ -354,7 +354,10 @@ def check_proxy(
 def _cases(
     proxy: Proxy, domains: Iterable[Domain] | None, sizes: Iterable[int]
 ) -> list[tuple[Domain, int]]:
-    """Return all pairs of a domain and a size; by default the domains are those of the proxy."""
+    """Return all pairs of a domain and a number of weights.
+
+    By default the domains are `proxy.domains` with the radii 1 and 5/2.
+    """
     if domains is None:
         kinds: Iterable[Any] = proxy.domains
         domains = [kind(radius) for kind in kinds for radius in (1, 2.5)]
@@ -363,9 +366,9 @@ def _cases(
 
 
 def _refuses(proxy: Proxy, domain: Domain, m: int, announced: bool) -> bool:
-    """Return whether the proxy rejects m weights.
+    """Return whether the proxy rejects m weights on a domain.
 
-    Raise a ConformanceError if this contradicts the argument `inadmissible`.
+    The function raises ConformanceError if the result contradicts the argument `inadmissible`.
     """
     message = ""
     try:

@@ -1,4 +1,4 @@
-"""The tools of the checks of a proxy: test points, and functions that judge results."""
+"""The tools of the conformance checks of a proxy: test points, and comparisons with tolerances."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from relaxboost.testing.core import ConformanceError, Judge
 
 
 class ProxyCase(Judge):
-    """One check of a proxy on a domain of `m` weights, with its test points and its judge."""
+    """A check of a proxy on a domain of `m` weights, with its test points and its tolerances."""
 
     def __init__(self, proxy: Proxy, domain: Any, m: int, seed: int, check: str) -> None:
         super().__init__()
@@ -32,14 +32,15 @@ class ProxyCase(Judge):
         self.alpha = float(proxy.modulus(domain, m))
         self.largest = float(proxy.largest(domain, m))
         self.loosest = math.inf
-        """The least gain of V at a midpoint, divided by the gain that the modulus guarantees."""
+        """The smallest ratio of the gain of V at a midpoint to the gain that the modulus requires.
+        """
 
     # Judging ------------------------------------------------------------------------------
 
     def error(
         self, promise: str, figure: float = 1.0, tolerance: float = 0.0, **instance: Any
     ) -> ConformanceError:
-        """Return an error that names the check, proxy, domain, size and instance."""
+        """Return the error for a violated property, with the check, proxy, domain and instance."""
         shown = f"{self.proxy!r} over {self.domain!r}"
         again = f"check_proxy(..., [{self.domain!r}], sizes=({{m}},), only={{check!r}})"
         return ConformanceError(
@@ -47,19 +48,19 @@ class ProxyCase(Judge):
         )
 
     def tol(self, z: Vector | float = 0.0, beta: float = 1.0) -> float:
-        """Return a bound on the rounding error of <z, w> + βV(w)."""
+        """Return an upper bound on the rounding error of the objective <z, w> + βV(w)."""
         return 1e-12 * (float(np.abs(z).max()) * self.radius + beta * self.largest)
 
     def size(self, x: Vector) -> float:
-        """Return the norm in which V is strongly convex."""
+        """Return the norm of x in which the proxy V is strongly convex."""
         return float(np.linalg.norm(x, 2 if self.proxy.norm == "l2" else 1))
 
     def dual(self, z: Vector) -> float:
-        """Return the norm of gradients."""
+        """Return the dual norm of z, which measures gradients of the proxy V."""
         return float(np.linalg.norm(z, 2 if self.proxy.norm == "l2" else np.inf))
 
     def held(self, w: Any, what: str, **instance: Any) -> None:
-        """Check that w is an array of doubles of shape (m,), and a point of the domain."""
+        """Check that w is a finite array of doubles of shape (m,) in the domain of the weights."""
         # The form comes first: `repair` would raise its own error for other arrays.
         form = isinstance(w, np.ndarray) and w.dtype == np.float64 and w.shape == (self.m,)
         self.demand(form and bool(np.isfinite(w).all()), f"{what} is finite doubles of shape (m,)")
@@ -78,11 +79,11 @@ class ProxyCase(Judge):
             return np.asarray(self.proxy.gradient(w.copy(), self.domain))
 
     def mirror(self, z: Vector, beta: float = 1.0) -> Vector:
-        """Return the mirror image −∇W_β(z)."""
+        """Return the mirror image −∇W_β(z) of z, which minimises <z, w> + βV(w)."""
         return np.asarray(self.proxy.mirror(z.copy(), beta, self.domain))
 
     def conjugate(self, z: Vector, beta: float = 1.0) -> float:
-        """Return the conjugate W_β(z)."""
+        """Return the conjugate W_β(z), the maximum of −<z, w> − βV(w) over the domain."""
         return float(self.proxy.conjugate(z.copy(), beta, self.domain))
 
     def objective(self, w: Vector, z: Vector, beta: float) -> float:
@@ -92,7 +93,7 @@ class ProxyCase(Judge):
     # Instances ----------------------------------------------------------------------------
 
     def vertices(self, most: int = 8) -> list[Vector]:
-        """Return ±radius times unit vectors of the domain, and 0 if it is a vertex."""
+        """Return the points of the domain that are ±radius times a unit vector, or the vertex 0."""
         chosen = self.rng.permutation(self.m)[:most]
         units = [self.radius * np.eye(1, self.m, int(j))[0] for j in chosen]
         if self.signed:
@@ -100,7 +101,7 @@ class ProxyCase(Judge):
         return units if isinstance(self.domain, Simplex) else [np.zeros(self.m), *units]
 
     def points(self, count: int = 8) -> list[Vector]:
-        """Return the start, vertices, points near vertices and random points."""
+        """Return test points of the domain: the start, vertices, and random points."""
         rng = self.rng
         start = self.proxy.start(self.domain, self.m)
         tried = [start, *self.vertices(3)]
@@ -112,10 +113,10 @@ class ProxyCase(Judge):
         ]
 
     def within(self, shares: Vector, most: float = 1.0) -> Vector:
-        """Return a point proportional to shares that sum to 1, with random signs and a random size.
+        """Return a point of the domain that is proportional to `shares`, which sum to 1.
 
-        On the simplex the size is the radius. Signs are used only on domains that contain negative
-        weights.
+        The size of the point is random, except that it is the radius on the simplex. The signs are
+        random if the domain contains negative weights.
         """
         w = self.radius * shares
         if not isinstance(self.domain, Simplex):
@@ -123,12 +124,15 @@ class ProxyCase(Judge):
         return w * self.rng.choice([-1.0, 1.0], self.m) if self.signed else w
 
     def inner(self, count: int = 4) -> list[Vector]:
-        """Return random points of the interior."""
+        """Return random points in the interior of the domain."""
         rng = self.rng
         return [self.within(rng.dirichlet(np.full(self.m, 3.0)), 0.9) for _ in range(count)]
 
     def duals(self, count: int = 6) -> list[tuple[Vector, float]]:
-        """Return pairs (z, β) of small and large numbers, some with ties, and a pair with z = 0."""
+        """Return test pairs (z, β) for the mirror map.
+
+        The pairs contain small and large numbers, vectors z with ties, and z = 0.
+        """
         rng = self.rng
         # With this size of z, <z, w> and βV(w) are comparable, and the mirror image is neither the
         # start nor a vertex.
@@ -142,10 +146,11 @@ class ProxyCase(Judge):
         return tried
 
     def pairs(self) -> Iterator[tuple[Vector, Vector]]:
-        """Yield random pairs of points, and pairs along which V may be least strongly convex.
+        """Yield pairs of points of the domain for the check of strong convexity.
 
-        Such a pair differs in a direction that moves weight from one group of coordinates to
-        another group that is at least as large. Within a group all coordinates have equal weights.
+        Some pairs are random. The others are pairs between which the proxy V may be least strongly
+        convex: weight is moved from a group of coordinates to another group that is at least as
+        large. Within a group all coordinates have equal weights.
         """
         points = self.points()
         m = self.m

@@ -14,7 +14,10 @@ from relaxboost.testing.core import Case, size
 
 
 def _program(form: LinearForm, m: int, u: Vector, fixed: Vector | None = None) -> float:
-    """Return min of <d, u> + f(d) over the simplex, or f at a fixed d, as a linear program."""
+    """Return the minimum of <d, u> + f(d) over the simplex, from the linear program of f.
+
+    If `fixed` is given, return f at this point instead.
+    """
     from scipy.optimize import LinearConstraint, milp
     from scipy.sparse import csr_array
 
@@ -37,7 +40,7 @@ def _program(form: LinearForm, m: int, u: Vector, fixed: Vector | None = None) -
 
 
 def polyhedral(case: Case) -> None:
-    """traits.polyhedral says whether linear_form(m) exists, and its optimum is F(u)."""
+    """If and only if traits.polyhedral is set, linear_form(m) exists. Its optimum is F(u)."""
     form = description_of(case.f).linear_form(case.m)
     promise = "linear_form(m) is a LinearForm exactly where traits.polyhedral"
     case.demand((form is not None) == case.f.traits.polyhedral, promise, linear_form=form)
@@ -56,7 +59,7 @@ def polyhedral(case: Case) -> None:
 
 
 def curvature(case: Case) -> None:
-    """traits.smooth is set if curvature(m) > 0, the modulus of convexity of f in the l1 norm."""
+    """traits.smooth means curvature(m) > 0, the modulus of convexity of f in the l1 norm."""
     modulus = case.f.curvature(case.m)
     case.demand(0.0 <= modulus < math.inf, "curvature(m) is finite and >= 0", got=modulus)
     promise = "traits.smooth is set exactly where curvature(m) > 0"
@@ -82,7 +85,7 @@ def curvature(case: Case) -> None:
 
 
 def monotone(case: Case) -> None:
-    """traits.monotone: shrinking coordinates towards zero never increases f or f*."""
+    """If traits.monotone is set, f and f* do not increase when coordinates shrink to zero."""
     if not case.claims("monotone"):
         return
     m = case.m
@@ -106,7 +109,7 @@ def monotone(case: Case) -> None:
 
 
 def symmetric(case: Case) -> None:
-    """traits.symmetric: f, f*, F and the distribution ignore the order of the examples."""
+    """If traits.symmetric is set, f, f*, F and distributions do not depend on the order."""
     if not case.claims("symmetric"):
         return
     shift = np.roll(np.arange(case.m), 1)  # A cyclic shift moves every example.
@@ -134,7 +137,7 @@ def symmetric(case: Case) -> None:
 
 
 def zero_minimum(case: Case) -> None:
-    """traits.zero_minimum: f is non-negative and f*(0) = 0."""
+    """If traits.zero_minimum is set, f is non-negative and f*(0) = 0."""
     if not case.claims("zero_minimum"):
         return
     for d in case.points(24):
@@ -144,7 +147,7 @@ def zero_minimum(case: Case) -> None:
 
 
 def zero_in_core(case: Case) -> None:
-    """traits.zero_in_core: f is finite on a small cross-polytope around 0."""
+    """If traits.zero_in_core is set, f is finite on a small cross-polytope around 0."""
     if not case.claims("zero_in_core"):
         return
     shown = case.rng.permutation(case.m)[:8]

@@ -102,9 +102,9 @@ def test_an_exact_form_that_contradicts_the_other_methods_is_reported():
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        (InFloats, r"are fractions, got 0\.\d+; write Fraction\(0\."),
-        (DenseRows, "each row of an ExactForm is a dict"),
-        (ShortBounds, "`row_lower` and `row_upper` of one length"),
+        (InFloats, r"must be fractions, got 0\.\d+; write Fraction\(0\."),
+        (DenseRows, "each row of an ExactForm must be a dict"),
+        (ShortBounds, "`row_lower` and `row_upper` of the same length"),
     ],
 )
 def test_a_malformed_exact_form_is_an_input_error(kind, message):

@@ -109,7 +109,7 @@ def test_an_exception_is_a_broken_promise_with_its_cause():
     [
         ((rb.HardMargin,), {}, r"write HardMargin\(\.\.\.\)"),
         ((3,), {}, "needs a Relaxation"),
-        ((lambda m: m,), {}, "returned 2"),
+        ((lambda m: m,), {}, "returns a Relaxation, got 2"),
         ((rb.HardMargin(),), {"only": "nonsense"}, "no check is called 'nonsense'"),
         ((rb.HardMargin(),), {"skip": ["nonsense"]}, "no check is called 'nonsense'"),
         ((rb.HardMargin(),), {"sizes": (0,)}, "whole number >= 1"),

@@ -78,18 +78,18 @@ def test_bracket_takes_weights_in_both_forms():
         ([1.0, math.nan], [1, 0], "nan or infinite"),
         ([0.5, 0.5], [1.0], r"w has shape \(1,\), and this game has n = 2"),
         ([0.5, 0.5], [1.0, math.inf], "w has nan or infinite"),
-        ([0.5, 0.5], ([0, 1], [1.0]), "two vectors of one length"),
-        ([0.5, 0.5], ([2], [1.0]), r"support names columns outside 0\.\.1"),
-        ([0.5, 0.5], ([-1], [1.0]), r"support names columns outside 0\.\.1"),
-        ([0.5, 0.5], ([0.7], [1.0]), "support holds column numbers, got dtype float64"),
-        ([0.5, 0.5], ([True], [1.0]), "support holds column numbers, got dtype bool"),
-        ([0.5, 0.5], ([0, 1],), r"w as a tuple is \(support, coefficients\)"),
+        ([0.5, 0.5], ([0, 1], [1.0]), "two vectors of the same length"),
+        ([0.5, 0.5], ([2], [1.0]), r"support contains columns outside 0\.\.1"),
+        ([0.5, 0.5], ([-1], [1.0]), r"support contains columns outside 0\.\.1"),
+        ([0.5, 0.5], ([0.7], [1.0]), "support must contain column numbers, got dtype float64"),
+        ([0.5, 0.5], ([True], [1.0]), "support must contain column numbers, got dtype bool"),
+        ([0.5, 0.5], ([0, 1],), r"w as a tuple must be \(support, coefficients\)"),
         ("ab", [1, 0], "d must be a vector of numbers"),
         ([0.5, 0.5j], [1, 0], "d must be a vector of numbers, got dtype complex128"),
         ([0.5, 0.5], ["a", "b"], r"w must be a vector of numbers, got w\[0\] = a"),
         ([0.5, None], [1, 0], r"d must be a vector of numbers, got d\[1\] = None"),
         ([0.5, [0.5]], [1, 0], r"d must be a vector of numbers, got \[0.5, \[0.5\]\]"),
-        (None, [1, 0], "d is None; a variable of cvxpy has a value once it is solved for"),
+        (None, [1, 0], "d is None; a cvxpy variable has a value only after its problem was solved"),
     ],
 )
 def test_pairs_that_cannot_be_repaired(d, w, message):
@@ -110,7 +110,10 @@ def test_numbers_of_any_kind_are_points():
     [
         (rb.Capped(3), r"Capped\(k=3\) needs 1 <= k <= m, and this game has m = 2 examples"),
         (rb.Capped, r"write Capped\(...\)"),
-        ("capped", r"relaxboost's or a subclass of Relaxation, got 'capped'; write Capped\(k=3\)"),
+        (
+            "capped",
+            r"or a subclass of Relaxation, got 'capped'; write Capped\(k=3\)",
+        ),
         (2, "must be one of relaxboost's"),
     ],
 )
@@ -165,7 +168,7 @@ def test_solutions_are_compared_with_numbers():
     with pytest.raises(rb.InputError, match="at least two solutions"):
         rb.compare(0.3, 0.3)
     for wrong in (True, float("nan"), "0.3", None, solution.game, 10**400):
-        with pytest.raises(rb.InputError, match="certified games and finite numbers, got"):
+        with pytest.raises(rb.InputError, match="certified games or finite numbers, got"):
             rb.compare(solution, wrong)
 
 

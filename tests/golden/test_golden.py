@@ -187,7 +187,7 @@ def test_digests_of_matrices():
 
 
 def test_penalties_on_w_that_grow_too_slowly_are_refused():
-    with pytest.raises(rb.InputError, match=r"L1Penalty cannot be played over.*SquaredNorm"):
+    with pytest.raises(rb.InputError, match=r"L1Penalty cannot be the domain.*SquaredNorm"):
         rb.game.domains.L1Penalty(0.1)
 
 

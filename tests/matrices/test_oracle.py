@@ -122,7 +122,7 @@ class TestOracle:
         game = rb.Game(oracle(self.best_stump, *data, slack=0.0))
         d = np.full(40, 1 / 40)
         for j in (0, 5, -1, 100):
-            with pytest.raises(rb.InputError, match="support names columns outside"):
+            with pytest.raises(rb.InputError, match="support contains columns outside"):
                 game.bracket(d, ([j], [1.0]))
             with pytest.raises(rb.InputError, match=f"there is no column {j}"):
                 game.matrix.column(j)

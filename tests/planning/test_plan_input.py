@@ -131,7 +131,7 @@ TWINS = "tail,head,x,edge\nhome,ford,1,a\nhome,ford,2,b\nford,work,1,c\nwork,hom
 @pytest.mark.parametrize(
     ("edges", "message"),
     [
-        ("tail,head,x\n", "bad.csv has a header and no rows; add them"),
+        ("tail,head,x\n", "bad.csv has a header and no rows; add rows"),
         ("", "bad.csv is empty"),
         ("tail,x\na,1\n", f"{ENDS}, such as u and v; it has tail, x"),
         ("a,b,-1.5,0\nb,a,2,0\n", "it has a, b, -1.5, 0; if that is a row, write the names"),

@@ -178,7 +178,7 @@ def test_equal_mathematics_has_equal_keys_in_every_process():
     )
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert other.stdout.strip() == key
-    with pytest.raises(rb.InputError, match="has no key before a game gives m"):
+    with pytest.raises(rb.InputError, match="has no key before the number of examples"):
         rb.Custom(half_square).key()
 
 
@@ -197,7 +197,7 @@ def test_pickle_and_comparison():
 
 WRONG = {
     "concave": (lambda d: cp.norm(d, 0.5), r"not convex.*\(d, 1/2\) is concave.* must be convex"),
-    "vector": (cp.sqrt, r"shape \(5,\), and f\(d\) is one number"),
+    "vector": (cp.sqrt, r"shape \(5,\), but f\(d\) must be a single number"),
     "difference": (
         lambda d: cp.sum_squares(d) - cp.norm(d),
         r"the term Pnorm\w*\(d, 2\) is convex, and at this position it must be concave",
@@ -206,7 +206,7 @@ WRONG = {
     "nothing": (lambda d: None, "returned None"),
     "two numbers": (lambda d: d[:2], r"shape \(2,\)"),
     "three things": (lambda d: (1, 2, 3), "returned a tuple"),
-    "no list": (lambda d: (cp.norm(d), d <= 1), "put them in a list"),
+    "no list": (lambda d: (cp.norm(d), d <= 1), "put the constraints in a list"),
     "no constraint": (lambda d: (cp.norm(d), [True]), "each must be a cvxpy constraint"),
     "wrong length": (lambda d: np.ones(7) @ d, r"failed on .* \(5,\).*; write .* m = 5 entries"),
     "NumPy function": (np.exp, "NumPy function on a CVXPY expression"),

@@ -184,5 +184,5 @@ def test_wrong_generators_are_refused_when_the_game_is_declared(generator, reaso
 
 
 def test_a_prior_of_another_length_is_refused():
-    with pytest.raises(rb.InputError, match="prior has 4 entries"):
+    with pytest.raises(rb.InputError, match="`prior` has 4 entries"):
         rb.Game(np.eye(3), rb.f_divergence(chi_square, weight=1, prior=PRIOR))

@@ -1,4 +1,6 @@
-"""Bounds on the value of a game from a feasible pair (d, w); all reported bounds come from here."""
+"""Bounds on the value of a game from a feasible pair (d, w).
+
+All bounds that the package reports are computed by this module."""
 
 from relaxboost.game.bounds.floats import evaluate_lower, evaluate_upper
 

@@ -1,22 +1,25 @@
-"""Outward-rounded bounds: lower <= ρ <= upper holds for the stored doubles.
+"""Outward-rounded bounds on the value ρ of a game.
 
-Both bounds survive a d or w that is feasible only up to rounding. Entries of A are at most 1 in
-absolute value, so ‖A w‖_inf <= ‖w‖_1 and ‖Aᵀx‖_inf <= ‖x‖_1. With F the relaxed margin,
-1-Lipschitz in the sup-norm (its supergradients are distributions):
+The stored doubles satisfy lower <= ρ <= upper, even if d or w is feasible only up to rounding.
+Entries of A are at most 1 in absolute value, so ‖A w‖_inf <= ‖w‖_1 and ‖Aᵀx‖_inf <= ‖x‖_1. The
+relaxed margin F is 1-Lipschitz in the sup norm, because its supergradients are distributions. The
+bounds follow from three estimates.
 
-* for a stored w and a w' at which g* is finite, ρ >= F(Aw') − g*(w') >= F(Aw) − ‖w − w'‖_1 −
-  g*(w'); the domain bounds the last two (`Domain.cost_above`): for the l1 ball
-  w' = w · radius / ‖w‖_1 and ‖w − w'‖_1 = ‖w‖_1 − radius if that is positive; for a
-  simplex w' = w · radius / Σw and ‖w − w'‖_1 = |Σw − radius|, for a full one if Σw is larger; for
-  the l2 ball w' = w · radius / ‖w‖_2 and
-  ‖w − w'‖_1 = (1 − radius/‖w‖_2)‖w‖_1; for a penalty w' = w and only g*(w) remains;
-* s columns added give margins wrong by at most e = γ_{s+1} ‖w‖_1: F(u) >= F(ũ) − e, and
-  F(ũ) >= L(ũ, witness);
-* let d >= 0 have the exact sum s, and let d' be feasible, at l1 distance δ from d/s, with
-  f(d') <= p. The edges ṽ of d are computed with an error of at most e each, so those of d'
-  differ from ṽ/s by at most e/s + δ each. As g = φ(N) with N positively homogeneous and moving by
-  at most `spread` times that, ρ <= p + φ((N(ṽ) + spread · e)/s + spread · δ). The spread is 1 for a
-  largest edge and √n for the Euclidean norm.
+* Infeasible w. For a stored w and a w' at which g* is finite,
+  ρ >= F(Aw') − g*(w') >= F(Aw) − ‖w − w'‖_1 − g*(w'). `Domain.cost_above` bounds the last two
+  terms. For the l1 ball, w' = w · radius / ‖w‖_1 if ‖w‖_1 exceeds the radius, and
+  ‖w − w'‖_1 = ‖w‖_1 − radius. For a simplex, w' = w · radius / Σw and ‖w − w'‖_1 = |Σw − radius|.
+  For a full simplex this holds if Σw exceeds the radius. For the l2 ball, w' = w · radius / ‖w‖_2
+  and ‖w − w'‖_1 = (1 − radius/‖w‖_2)‖w‖_1. For a penalty, w' = w, and only g*(w) remains.
+* Rounded margins. If w has s non-zero weights, the computed margins ũ differ from the margins u by
+  at most e = γ_{s+1} ‖w‖_1. So F(u) >= F(ũ) − e, and F(ũ) >= L(ũ, witness) for the bound L of the
+  relaxation.
+* Infeasible d. Let d >= 0 have the exact sum s. Let d' be feasible, at l1 distance δ from d/s, with
+  f(d') <= p. The edges ṽ of d are computed with an error of at most e each. So the edges of d'
+  differ from ṽ/s by at most e/s + δ each. Here g = φ(N), where N is positively homogeneous and
+  changes by at most `spread` times the largest change of an edge. Therefore
+  ρ <= p + φ((N(ṽ) + spread · e)/s + spread · δ). The spread is 1 for a largest edge and √n for the
+  Euclidean norm.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ from relaxboost.relaxations.bounds import bounds_of
 
 _UNIT_BALL = L1Ball()
 _SOLVER = 1e-9
-"""The widening of a bound that comes from a solver, relative to 1 + its absolute value."""
+"""The amount by which a bound from a solver is weakened, relative to 1 + its absolute value."""
 
 
 def evaluate_lower(
@@ -47,13 +50,12 @@ def evaluate_lower(
     over: Domain = _UNIT_BALL,
     witness: Witness | None = None,
 ) -> tuple[float, Witness]:
-    """Return a lower bound on F(A w') − g*(w'), hence on ρ, and the witness of F that proves it.
+    """Return a lower bound on the value ρ of a game, and the witness of F that proves this bound.
 
-    By default the witness attains F. If no solver finds it, the witness of zero margins is used,
-    which proves a weaker bound.
-
-    `coefficients` belong to the columns in `support`, all different; up to rounding they are a w'
-    of the domain.
+    The bound is F(A w') − g*(w') for weights w', rounded downwards. `coefficients` are the weights
+    of the columns in `support`, which are all different. Up to rounding, these weights are a point
+    w' of the domain. By default the witness is computed such that it attains F. If no solver finds
+    this witness, the witness for zero margins is used, which proves a weaker bound.
     """
     u = matrix.margins(support, coefficients)
     proof = bounds_of(relaxation)
@@ -80,10 +82,11 @@ def evaluate_upper(
     d: Vector,
     over: Domain = _UNIT_BALL,
 ) -> float:
-    """Return a number not below f(d') + g(Aᵀd') for a feasible d' near `d`, so not below ρ.
+    """Return an upper bound on the value ρ of a game.
 
-    `d` is non-negative and sums to 1 up to rounding. The bound includes the slack of an approximate
-    weak learner; if the slack is unknown, the bound is inf.
+    The bound is f(d') + g(Aᵀd') for a feasible d' near `d`, rounded upwards. `d` is non-negative
+    and sums to 1 up to rounding. The bound includes the slack of an approximate weak learner. If
+    the slack is unknown, the bound is inf.
     """
     total = sum_bounds(d)
     proof = bounds_of(relaxation)

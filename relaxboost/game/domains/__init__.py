@@ -1,4 +1,6 @@
-"""The domains of w: compact sets and superlinear penalties (`over`)."""
+"""The domains of the weights w: compact sets and superlinear penalties.
+
+The parameter `over` of a game is a domain."""
 
 from relaxboost.game.domains.atoms import AtomicSet, L1Ball
 from relaxboost.game.domains.base import Dense, Domain

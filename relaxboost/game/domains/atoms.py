@@ -1,4 +1,4 @@
-"""Polytopes whose vertices are multiples of single columns, for example the l1 ball."""
+"""Domains of the weights w that are polytopes with sparse vertices, for example the l1 ball."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from relaxboost.matrices import Best, MarginMatrix, kernels
 
 
 class AtomicSet(Sized):
-    """The convex hull of finitely many atoms: multiples ±`radius` of unit vectors, and perhaps 0.
+    """The convex hull of finitely many atoms, which are multiples of unit vectors or 0.
 
-    A w becomes sparse if each step moves it towards one atom. Some optimal w uses few columns, so
-    column generation works.
+    The multiples are `radius` and, for some sets, −`radius`. If each step moves w towards an atom,
+    w stays sparse. Some optimal w uses few columns, so column generation is efficient.
     """
 
     radius: Any
-    """The absolute value of the non-zero entry of an atom, exactly."""
+    """The exact absolute value of the non-zero entry of an atom."""
     two_sided: ClassVar[bool]
     """Whether weights may be negative."""
 
@@ -40,39 +40,48 @@ class AtomicSet(Sized):
 
     @abstractmethod
     def prices(self, edges: Vector) -> Vector:
-        """Return the edge of each column for the w player, without the factor `scale`."""
+        """Return the gain of each column for the weights player, without the factor `scale`.
+
+        The gain is the edge of the column, or its absolute value if weights may be negative.
+        """
 
     @abstractmethod
     def pick(self, edges: Vector) -> tuple[int, int]:
-        """Return (index, sign) of the best atom; ties go to the lowest index. Sign 0 is w = 0."""
+        """Return the index and the sign of the best atom.
+
+        Among ties the atom with the lowest index is chosen. The sign 0 means the atom w = 0.
+        """
 
     @abstractmethod
     def priced(self, matrix: MarginMatrix, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:
-        """Return `best(matrix, d)`, and the edges of `columns` if the same pass computes them."""
+        """Return `best(matrix, d)`, and the edges of `columns`.
+
+        The edges are None if the pass that finds the best column does not compute them.
+        """
 
     def spread(self, n: int | None) -> float:
-        """Return 1: the largest edge moves as much as the edges do."""
+        """Return 1, because the largest edge changes at most as much as the edges do."""
         return 1.0
 
     def value(self, size: float) -> float:
         return self.scale * size
 
     def reach(self, n: int | None) -> float:
-        """Return 1: the largest edge changes at most as much as the edges do."""
+        """Return the radius, which bounds ‖A w‖_inf because entries of A are at most 1."""
         return self.scale
 
 
 @dataclass(frozen=True, repr=False)
 class L1Ball(AtomicSet):
-    """‖w‖_1 <= radius: every hypothesis may be used or negated. g(v) = radius · ‖v‖_inf.
+    """The l1 ball ‖w‖_1 <= radius, in which hypotheses may have negative weights.
 
-    With radius 1, the default of `Game`, this is the game of SS09. With f = 0 the value scales
-    with the radius.
+    The support function is g(v) = radius · ‖v‖_inf. With radius 1, the default of `Game`, this is
+    the game of SS09. With f = 0 the value is proportional to the radius.
 
     Parameters
     ----------
     radius : int, float or Fraction
-        Above 0, kept exactly.
+        The radius of the ball, above 0, kept exactly.
 
     Raises
     ------
@@ -103,44 +112,50 @@ class L1Ball(AtomicSet):
         return j, -1 if edge < 0 else 1
 
     def best(self, matrix: MarginMatrix, d: Vector) -> Best:
-        """Return the answer of the weak learner of the matrix."""
+        """Return the hypothesis that the matrix's weak learner finds for the distribution d."""
         return matrix.best(d)
 
     def priced(self, matrix: MarginMatrix, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:
         return matrix.priced(d, columns)
 
     def value_above(self, size: float) -> float:
-        """Return radius · size, rounded up; `size` is not negative."""
+        """Return radius · size, rounded upwards. `size` must not be negative."""
         return size if self.radius == 1 else up(float_up(self.radius) * size)
 
     def repair(self, coefficients: Vector) -> Vector:
         return scaled_into(coefficients, self.scale)
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        """Return the weights as fractions; the largest is reduced if their l1 norm is too large."""
+        """Return the weights as fractions with an l1 norm of at most the radius.
+
+        If the l1 norm is too large, the largest weights are reduced.
+        """
         return exactly_into(coefficients, self.radius)
 
     def cost_above(self, coefficients: Vector) -> float:
-        """Return a bound on ‖w‖_1 − radius, the l1 distance by which scaling moves w."""
+        """Return an upper bound on ‖w‖_1 − radius, the l1 distance from w to its scaled version."""
         norm = sum_bounds(np.abs(coefficients))[1]
         return max(0.0, up(norm - float_down(self.radius)))
 
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
-        """Return radius · v with −v <= Aᵀd <= v, a form that every solver accepts."""
+        """Return the cvxpy expression radius · v and its constraints −v <= Aᵀd <= v.
+
+        All solvers accept these linear constraints.
+        """
         v = cp.Variable(name="v")
         edges = A.T @ d
         return self.scale * v, [(edges <= v, 1.0), (-edges <= v, -1.0)]
 
     def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return 0 subject to ‖w‖_1 <= radius."""
+        """Return the expression 0 and the cvxpy constraint ‖w‖_1 <= radius."""
         return 0.0, [cp.norm1(w) <= self.scale]
 
     def check(self, matrix: MarginMatrix) -> None:
-        """Accept every matrix, because every weak learner answers for the l1 ball."""
+        """Accept every matrix, because every weak learner finds a best vertex of the l1 ball."""
 
 
 def scaled_into(coefficients: Vector, radius: float) -> Vector:
-    """Return the weights, scaled to an l1 norm of `radius` if their norm is larger."""
+    """Return the weights, scaled to the l1 norm `radius` if their l1 norm is larger."""
     largest = float(np.abs(coefficients).max(initial=0.0))
     if largest > radius:  # so that the norm cannot overflow
         coefficients = coefficients / largest * radius
@@ -151,7 +166,10 @@ def scaled_into(coefficients: Vector, radius: float) -> Vector:
 
 
 def exactly_into(coefficients: Sequence[float], radius: Fraction) -> list[Fraction]:
-    """Return fractions of l1 norm at most `radius`; the largest weight is reduced if needed."""
+    """Return the coefficients as fractions with an l1 norm of at most `radius`.
+
+    If the l1 norm is too large, the largest coefficients are reduced.
+    """
     exact = [int(Fraction(c) * BELOW) for c in coefficients]
     excess = sum(map(abs, exact)) - int(Fraction(radius) * BELOW)
     for i in sorted(range(len(exact)), key=lambda i: -abs(exact[i])) if excess > 0 else ():

@@ -1,4 +1,4 @@
-"""The domain of w, with its support function g and its penalty g*."""
+"""The base classes of the domains of the weights w, with a support function g and a penalty g*."""
 
 from __future__ import annotations
 
@@ -17,32 +17,36 @@ from relaxboost._core.parameters import positive_size, spell
 from relaxboost.matrices import Best, MarginMatrix
 
 BELOW = 1 << 96
-"""The common denominator of exact weights."""
+"""The common denominator of weights that are stored as exact fractions."""
 
 
 class Dense(NamedTuple):
-    """The best answer of a domain without vertices to a distribution d: a dense w."""
+    """The dense weights w that are the best response to a distribution d.
+
+    Domains without vertices have such a best response.
+    """
 
     w: Vector
-    """The maximiser of <Aᵀd, w> − g*(w), shape (n,)."""
+    """The maximiser of <Aᵀd, w> − g*(w), a vector of shape (n,)."""
     edge: float
-    """The norm N(Aᵀd), as computed; see `Domain`."""
+    """The computed size N(Aᵀd) of the edges, with the function N of `Domain`."""
     slack: float = 0.0
-    """The slack, which is always 0, because the answer uses every edge."""
+    """The slack of the best response, which is always 0, because every edge is used."""
 
 
 class Domain(ABC):
-    """The domain of the w player: a convex g, finite and with g(0) = 0, and its conjugate g*.
+    """The domain of the weights w: a finite convex function g with g(0) = 0, and its conjugate g*.
 
-    The game is ρ = min over d in the simplex of f(d) + g(Aᵀd) = max over w of F(A w) − g*(w). For a
-    compact convex W, g is the support function of W, and g* its indicator. For a superlinear
-    penalty on w, g* is the penalty. If g(Aᵀd) is infinite for some d, such a d gives no upper bound
-    on ρ. Therefore only these two kinds are accepted.
+    The value of the game is ρ = min over d in the simplex of f(d) + g(Aᵀd) = max over w of
+    F(A w) − g*(w). If w is restricted to a compact convex set, g is the support function of the set
+    and g* is its indicator. If w has a superlinear penalty, g* is the penalty. In all other cases
+    g(Aᵀd) is infinite for some d, and such a d gives no upper bound on ρ. So a domain is a compact
+    set or a superlinear penalty.
 
-    Every g here is φ(N(v)) for a norm-like N (the largest edge, or a norm of the edges) and a
-    non-decreasing convex φ (`value`). N changes by at most `spread(n)` times the largest change of
-    an edge. Outward rounding needs no other property. A subclass should be immutable and
-    comparable; a frozen dataclass is both.
+    The support function of each domain is g(v) = φ(N(v)). The function N is the largest edge or a
+    norm of the edges v. It changes by at most `spread(n)` times the largest change of an edge. The
+    function φ (`value`) is convex and non-decreasing. Outward rounding needs no other property. A
+    subclass should be immutable and comparable, as a frozen dataclass is.
 
     References
     ----------
@@ -50,17 +54,23 @@ class Domain(ABC):
     """
 
     level: ClassVar[Literal["exact", "enclosed"]]
-    """The strongest level of proof that values of g allow: rational, or with square roots."""
+    """The strongest level of proof that the domain allows.
+
+    The level is "exact" if values of g are rational, and "enclosed" if they contain square roots.
+    """
 
     holds_zero: ClassVar[bool] = True
-    """Whether w = 0 has the cost 0, so that weights may be arbitrarily small."""
+    """Whether w = 0 is in the domain at no cost, so that weights may be arbitrarily small."""
 
     linear: ClassVar[bool]
-    """Whether g is polyhedral, so that a linear program can express it."""
+    """Whether g is polyhedral, so that a linear program can express g."""
 
     @abstractmethod
     def best(self, matrix: MarginMatrix, d: Vector) -> Best | Dense:
-        """Return the w that maximises <Aᵀd, w> − g*(w), with N(Aᵀd) as ``edge``."""
+        """Return the best response to d, the w that maximises <Aᵀd, w> − g*(w).
+
+        The field ``edge`` of the result is N(Aᵀd).
+        """
 
     @abstractmethod
     def value(self, size: float) -> float:
@@ -68,42 +78,41 @@ class Domain(ABC):
 
     @abstractmethod
     def value_above(self, size: float) -> float:
-        """Return a number not below φ(size)."""
+        """Return an upper bound on φ(size), where the support function is g(v) = φ(N(v))."""
 
     @abstractmethod
     def spread(self, n: int | None) -> float:
-        """Return c, rounded up, with |N(v) − N(v')| <= c ‖v − v'‖_inf for n edges."""
+        """Return a Lipschitz constant of N for n edges in the sup norm, rounded upwards."""
 
     @abstractmethod
     def repair(self, coefficients: Vector) -> Vector:
         """Return weights near `coefficients` at which g* is finite, up to rounding.
 
-        `coefficients` belong to different columns.
+        All `coefficients` must belong to different columns.
 
         Raises
         ------
         InputError
-            If no such weights are near.
+            If there are no such weights near `coefficients`.
         """
 
     @abstractmethod
     def cost_above(self, coefficients: Vector) -> float:
-        """Return a number not below g*(w') + ‖w − w'‖_1 for some w' at which g* is finite.
+        """Return an upper bound on g*(w') + ‖w − w'‖_1 for some w' at which g* is finite.
 
-        The number covers the rounding errors that keep repaired weights from being exactly
-        feasible. The margins of w and w' differ by at most ‖w − w'‖_1, because entries of A are at
-        most 1.
+        The weights w are `coefficients`, which may be infeasible by rounding errors. The margins of
+        w and w' differ by at most ‖w − w'‖_1, because entries of A are at most 1.
         """
 
     @abstractmethod
     def reach(self, n: int | None) -> float:
-        """Return a bound on ‖A w‖_inf over the w that are a best answer to some d."""
+        """Return an upper bound on ‖A w‖_inf over all best responses w to distributions d."""
 
     @abstractmethod
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
-        """Return g(Aᵀd) as a cvxpy expression, and its constraints, each with a sign.
+        """Return g(Aᵀd) as a cvxpy expression, and a list of pairs (constraint, sign).
 
-        The w of the primal is the sum of sign times multiplier over these constraints.
+        The weights w are the sum over these constraints of sign times multiplier.
         """
 
     @abstractmethod
@@ -112,42 +121,51 @@ class Domain(ABC):
 
     @abstractmethod
     def key(self) -> str:
-        """Return the kind and exact parameters of the domain, which enter the digest of a game."""
+        """Return a string with the kind and the exact parameters of the domain.
+
+        The digest of a game contains this string.
+        """
 
     def describe(self) -> dict[str, str] | None:
-        """Return the domain as certificates store it, or None (the default) without a checker."""
+        """Return the entry for the domain in a certificate.
+
+        By default the result is None, which means that certificates do not support the domain.
+        """
         return None
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        """Return fractions within 2^-90 of the repaired weights, at which g* is finite exactly.
+        """Return weights in fractions at which g* is finite, within 2^-90 of the repaired weights.
 
-        By default these are the coefficients, rounded towards zero.
+        By default the fractions are the coefficients, rounded towards zero.
         """
         return [Fraction(int(Fraction(c) * BELOW), BELOW) for c in coefficients]
 
     def check(self, matrix: MarginMatrix) -> None:
-        """Raise an InputError if `matrix` cannot be used with this domain.
+        """Raise InputError if `matrix` cannot be used with this domain.
 
-        By default a domain needs all edges, with their signs.
+        By default a domain needs the edges of all columns, with their signs.
         """
         if matrix.n is None or matrix.slack > 0.0:
             raise InputError(
                 f"over={self!r} needs the edge of every column, with its sign, and {matrix!r} "
-                "answers with the largest absolute edge it finds; play over L1Ball(radius), or "
+                "returns only the largest absolute edge that it finds; use over=L1Ball(radius), or "
                 "enumerate the columns in a matrix"
             )
 
     def start(self, matrix: MarginMatrix, d: Vector) -> tuple[NDArray[np.int64], Vector]:
-        """Return (support, coefficients) of the w at which runs start, by default w = 0."""
+        """Return the weights at which runs start, as a pair (support, coefficients).
+
+        By default the weights are w = 0.
+        """
         return np.empty(0, dtype=np.int64), np.empty(0)
 
     def rounds_bound(self, spread: float, n: int | None, tol: float, certified: bool) -> float:
-        """Return a bound on the number of rounds of the step of Fig. 1 to reach a gap of `tol`.
+        """Return an upper bound on the number of rounds of SS09 Fig. 1 until the gap is `tol`.
 
-        `spread` is the range, over the simplex, of the function that β multiplies; log m for the
-        entropy. The bound 32 log(m)/ε² of the theorem (for the smoothed test; twice that for the
-        certified gap) assumes ‖A(v − w)‖_inf <= 2. Here the bound on that norm is 2·`reach`, which
-        enters squared.
+        `spread` is the range, over the simplex, of the function that β multiplies. For the entropy
+        the range is log m. The theorem's bound for the smoothed test is 32 log(m)/ε², and the bound
+        for the certified gap is twice as large. The theorem assumes ‖A(v − w)‖_inf <= 2. Here this
+        norm is at most 2·`reach`, so the bound is multiplied by the square of `reach`.
         """
         ratio = self.reach(n) / tol
         # The test precedes the step, so even a game that needs one step (m = 1) takes two rounds.
@@ -159,11 +177,11 @@ class Sized(Domain):
 
     size_name: ClassVar[str] = "radius"
     kinds: ClassVar[tuple[str, str]]
-    """The name of the parameter in digests and certificates."""
+    """The name of the kind of domain in digests, and its name in certificates."""
 
     @property
     def size(self) -> Fraction:
-        """The radius or the weight, exactly."""
+        """The exact radius of the set, or the exact weight of the penalty."""
         size: Fraction = getattr(self, self.size_name)
         return size
 
@@ -175,9 +193,9 @@ class Sized(Domain):
         return f"{type(self).__name__}({self.size_name}={spell(self.size)})"
 
     def describe(self) -> dict[str, str]:
-        """Return the kind, and the radius or the weight."""
+        """Return the entry in a certificate: the kind of domain, and its radius or weight."""
         return {"kind": self.kinds[1], "size": number(self.size)}
 
     def key(self) -> str:
-        """Return the kind, and the exact radius or weight."""
+        """Return a string with the kind of domain, and its exact radius or weight."""
         return f"{self.kinds[0]} {self.size}"

@@ -1,4 +1,4 @@
-"""Euclidean domains: the l2 ball, and the squared norm as a penalty."""
+"""Euclidean domains of the weights w: the l2 ball, and the squared norm as a penalty."""
 
 from __future__ import annotations
 
@@ -18,59 +18,64 @@ from relaxboost.game.domains.base import BELOW, Dense, Domain, Sized
 from relaxboost.matrices import MarginMatrix
 
 _SQUARABLE = 1e140
-"""The size to which larger weights are scaled, so that their squares do not overflow."""
+"""The largest absolute weight. Larger weights are scaled down so that squares do not overflow."""
 
 
 class EuclideanSet(Domain):
-    """A domain that depends on w by its Euclidean norm, and on the edges v by N(v) = ‖v‖_2.
+    """The base class of domains that are defined by the Euclidean norm of the weights.
 
-    The best answer to d is dense, proportional to Aᵀd, so every column counts.
+    The support function depends on the edges v only through N(v) = ‖v‖_2. The best response to d is
+    proportional to Aᵀd. So it is dense and uses all columns.
     """
 
     linear: ClassVar[bool] = False
 
     @abstractmethod
     def answer(self, edges: Vector, size: float) -> Vector:
-        """Return the maximiser of <v, w> − g*(w) for v = `edges` with the Euclidean norm `size`."""
+        """Return the maximiser w of <v, w> − g*(w) for the edges v, whose norm is `size`."""
 
     @abstractmethod
     def smoothed_answer(self, tol: float) -> tuple[float, float, float]:
-        """Return (a, b, c), c > 0, of the smoothed best answer v · a / sqrt(b ‖v‖_2² + c).
+        """Return the coefficients (a, b, c) of a smoothed best response to edges v.
 
-        This is the gradient of a smooth function between g and g + tol/2.
+        The smoothed best response is v · a / sqrt(b ‖v‖_2² + c) with c > 0. It is the gradient of a
+        smooth function between g and g + tol/2.
         """
 
     def cost(self, w: Vector) -> float:
-        """Return g*(w) as computed, for a w at which it is finite; by default 0."""
+        """Return the cost g*(w) in doubles for a feasible w, which is 0 for a set."""
         return 0.0
 
     def bend(self, w: Vector, change: Vector) -> tuple[float, float]:
-        """Return (a, b) with g*(w + η·change) = g*(w) + aη + bη²/2; by default zeros."""
+        """Return the coefficients (a, b) in g*(w + η·change) = g*(w) + aη + bη²/2.
+
+        For a set both coefficients are 0.
+        """
         return 0.0, 0.0
 
     def best(self, matrix: MarginMatrix, d: Vector) -> Dense:
-        """Return the best answer to d, proportional to Aᵀd, and ‖Aᵀd‖_2 rounded up."""
+        """Return the best response to d, and ‖Aᵀd‖_2 rounded upwards as its ``edge``."""
         edges = matrix.edges(d)
         size = norm_above(edges)
         return Dense(self.answer(edges, size), size)
 
     def spread(self, n: int | None) -> float:
-        """Return √n, rounded up."""
+        """Return √n, rounded upwards, a Lipschitz constant of ‖v‖_2 in the sup norm."""
         assert n is not None
         return up(math.sqrt(n))
 
 
 @dataclass(frozen=True, repr=False)
 class L2Ball(Sized, EuclideanSet):
-    """The set ‖w‖_2 <= radius, with g(v) = radius · ‖v‖_2.
+    """The l2 ball ‖w‖_2 <= radius, with the support function g(v) = radius · ‖v‖_2.
 
     With f = 0 the value is radius times the distance from the origin to the convex hull of the rows
-    of A. This is the margin of a support vector machine through the origin, or 0.
+    of A. For separable data this distance is the margin of a support vector machine without bias.
 
     Parameters
     ----------
     radius : int, float or Fraction
-        Above 0, kept exactly.
+        The radius of the ball, above 0, kept exactly.
 
     Raises
     ------
@@ -95,11 +100,14 @@ class L2Ball(Sized, EuclideanSet):
     level: ClassVar[Literal["exact", "enclosed"]] = "enclosed"
 
     def answer(self, edges: Vector, size: float) -> Vector:
-        """Return radius · v / ‖v‖_2, or 0 for v = 0."""
+        """Return the best response radius · v / ‖v‖_2 to edges v, or 0 for v = 0."""
         return edges / size * float(self.radius) if size > 0.0 else np.zeros_like(edges)
 
     def smoothed_answer(self, tol: float) -> tuple[float, float, float]:
-        """Return the gradient of radius · sqrt(‖v‖_2² + δ²) with radius · δ = tol/2."""
+        """Return the coefficients of the gradient of radius · sqrt(‖v‖_2² + δ²).
+
+        The smoothing parameter δ satisfies radius · δ = tol/2.
+        """
         radius = float(self.radius)
         delta = min(max(0.5 * tol / radius, 1e-150), 1e150)  # so that its square is a double
         return radius, 1.0, delta * delta
@@ -111,7 +119,7 @@ class L2Ball(Sized, EuclideanSet):
         return up(float_up(self.radius) * size)
 
     def reach(self, n: int | None) -> float:
-        """Return radius · √n: rows of A have a norm of at most √n."""
+        """Return radius · √n, a bound on ‖A w‖_inf because rows of A have norms of at most √n."""
         return float(self.radius) * self.spread(n)
 
     def repair(self, coefficients: Vector) -> Vector:
@@ -125,7 +133,10 @@ class L2Ball(Sized, EuclideanSet):
         return coefficients
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        """Return the weights as fractions, shrunk until their exact norm is at most the radius."""
+        """Return the weights as fractions with an exact norm of at most the radius.
+
+        If the norm is too large, the weights are scaled down.
+        """
         exact = [int(Fraction(c) * BELOW) for c in coefficients]
         limit = (Fraction(self.radius) * BELOW) ** 2
         while (square := sum(c * c for c in exact)) > limit:
@@ -134,7 +145,10 @@ class L2Ball(Sized, EuclideanSet):
         return [Fraction(c, BELOW) for c in exact]
 
     def cost_above(self, coefficients: Vector) -> float:
-        """Return a bound on (1 − radius/‖w‖_2)‖w‖_1, the l1 distance by which scaling moves w."""
+        """Return an upper bound on the l1 distance (1 − radius/‖w‖_2)‖w‖_1.
+
+        This is the distance from w to its scaled version in the ball.
+        """
         radius = float_down(self.radius)
         excess = up(norm_above(coefficients) - radius)
         if excess <= 0.0:
@@ -142,26 +156,27 @@ class L2Ball(Sized, EuclideanSet):
         return up(up(excess / radius) * sum_bounds(np.abs(coefficients))[1])
 
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
-        """Return radius · ‖v‖_2 with v = Aᵀd."""
+        """Return the cvxpy expression radius · ‖v‖_2 and its constraint v = Aᵀd."""
         v = cp.Variable(A.shape[1], name="v")
         return float(self.radius) * cp.norm2(v), [(A.T @ d == v, 1.0)]
 
     def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return 0 subject to ‖w‖_2 <= radius."""
+        """Return the expression 0 and the cvxpy constraint ‖w‖_2 <= radius."""
         return 0.0, [cp.norm2(w) <= float(self.radius)]
 
 
 @dataclass(frozen=True, repr=False)
 class SquaredNorm(Sized, EuclideanSet):
-    """The penalty g*(w) = weight · ‖w‖_2², in place of a set. g(v) = ‖v‖_2² / (4 weight).
+    """The penalty g*(w) = weight · ‖w‖_2² on the weights w, instead of a set of weights.
 
-    The penalty grows faster than the margins, so ρ is finite and optimal weights are bounded. With
-    f = 0 the value is r²/(4 weight), where r >= 0 is the value over `L2Ball(1)`.
+    The support function is g(v) = ‖v‖_2² / (4 weight). The penalty grows faster than the margins,
+    so ρ is finite and optimal weights are bounded. With f = 0 the value is r²/(4 weight), where
+    r >= 0 is the value over `L2Ball(1)`.
 
     Parameters
     ----------
     weight : int, float or Fraction
-        Above 0, kept exactly.
+        The factor of the penalty, above 0, kept exactly.
 
     Raises
     ------
@@ -187,32 +202,32 @@ class SquaredNorm(Sized, EuclideanSet):
     level: ClassVar[Literal["exact", "enclosed"]] = "exact"
 
     def answer(self, edges: Vector, size: float) -> Vector:
-        """Return v / (2 weight)."""
+        """Return the best response v / (2 weight) to the edges v."""
         return edges / (2.0 * float(self.weight))
 
     def smoothed_answer(self, tol: float) -> tuple[float, float, float]:
-        """Return the gradient of g, v / (2 weight)."""
+        """Return the coefficients of the gradient v / (2 weight) of g, which is smooth already."""
         return 0.5 / float(self.weight), 0.0, 1.0
 
     def cost(self, w: Vector) -> float:
-        """Return weight · ‖w‖_2²."""
+        """Return the penalty weight · ‖w‖_2²."""
         return float(self.weight) * float(w @ w)
 
     def bend(self, w: Vector, change: Vector) -> tuple[float, float]:
-        """Return 2 weight · (<w, change>, ‖change‖_2²)."""
+        """Return the coefficients 2 weight · <w, change> and 2 weight · ‖change‖_2²."""
         double = 2.0 * float(self.weight)
         return double * float(w @ change), double * float(change @ change)
 
     def value(self, size: float) -> float:
-        """Return size² / (4 weight)."""
+        """Return the value size² / (4 weight) of g for edges with the norm `size`."""
         return size * size / (4.0 * float(self.weight))
 
     def value_above(self, size: float) -> float:
-        """Return size² / (4 weight), rounded up; `size` is not negative."""
+        """Return size² / (4 weight), rounded upwards. `size` must not be negative."""
         return up(up(size * size) / (4.0 * float_down(self.weight)))
 
     def reach(self, n: int | None) -> float:
-        """Return n / (2 weight), a bound on margins, as best answers are Aᵀd / (2 weight)."""
+        """Return n / (2 weight), a bound on ‖A w‖_inf for best responses w = Aᵀd / (2 weight)."""
         assert n is not None
         return n / (2.0 * float(self.weight))
 
@@ -222,16 +237,16 @@ class SquaredNorm(Sized, EuclideanSet):
         return coefficients / largest * _SQUARABLE if largest > _SQUARABLE else coefficients
 
     def cost_above(self, coefficients: Vector) -> float:
-        """Return weight · ‖w‖_2², rounded up."""
+        """Return the penalty weight · ‖w‖_2², rounded upwards."""
         norm = norm_above(coefficients)
         return up(float_up(self.weight) * up(norm * norm)) if norm > 0.0 else 0.0
 
     def rounds_bound(self, spread: float, n: int | None, tol: float, certified: bool) -> float:
-        """Return a bound that grows only like 1/tol, because the penalty is strongly convex.
+        """Return an upper bound on the number of rounds, which is only proportional to 1/tol.
 
-        With q = weight / (weight + n/(2β)), each round multiplies the suboptimality by at most 1 −
-        q, and it is at most n/(4 weight) at the start. The tested gap is at most the suboptimality
-        divided by q.
+        The reason is that the penalty is strongly convex. Let q = weight / (weight + n/(2β)). The
+        suboptimality is at most n/(4 weight) at the start, and each round multiplies the
+        suboptimality by at most 1 − q. The tested gap is at most the suboptimality divided by q.
         """
         assert n is not None
         weight = float(self.weight)
@@ -243,10 +258,10 @@ class SquaredNorm(Sized, EuclideanSet):
         return 1.0 + max(1.0, math.ceil(halt * inverse))
 
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
-        """Return ‖v‖_2² / (4 weight) with v = Aᵀd."""
+        """Return the cvxpy expression ‖v‖_2² / (4 weight) and its constraint v = Aᵀd."""
         v = cp.Variable(A.shape[1], name="v")
         return cp.sum_squares(v) / (4.0 * float(self.weight)), [(A.T @ d == v, 1.0)]
 
     def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return weight · ‖w‖_2²."""
+        """Return the cvxpy expression weight · ‖w‖_2², which needs no constraints."""
         return float(self.weight) * cp.sum_squares(w), []

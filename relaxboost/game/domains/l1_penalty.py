@@ -1,4 +1,4 @@
-"""The l1 penalty on w, which no game accepts; this class exists to explain the reason."""
+"""The l1 penalty on the weights w, which no game accepts. The class only explains the reason."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from relaxboost._core.errors import InputError
 
 
 class L1Penalty:
-    """The penalty weight · ‖w‖_1 in place of a ball; the constructor always raises an InputError.
+    """The penalty weight · ‖w‖_1 on the weights w, which cannot be used as a domain.
 
-    Its g is the conjugate of the penalty, the indicator of ‖v‖_inf <= weight. If d has a larger
-    edge, f(d) + g(Aᵀd) is infinite, and d gives no upper bound. ρ itself is infinite if the margin
-    exceeds the weight, because the penalty grows no faster than the margins.
+    The constructor always raises InputError. The function g is the conjugate of the penalty, which
+    is the indicator of ‖v‖_inf <= weight. If d has a larger edge, f(d) + g(Aᵀd) is infinite, and d
+    gives no upper bound. The value ρ itself is infinite if the margin exceeds the weight, because
+    the penalty does not grow faster than the margins.
 
     Raises
     ------
     InputError
-        Always. The message names the remedies.
+        The constructor always raises this error, and the message suggests other domains.
     """
 
     def __new__(cls, weight: Any = None) -> NoReturn:
-        """Raise the InputError."""
+        """Raise InputError, because no game accepts this penalty."""
         raise InputError(
-            "L1Penalty cannot be played over: its g is the indicator of ‖Aᵀd‖_inf <= weight, +inf "
-            "for some d, so that they give no finite upper bound; bound w instead, "
-            "L1Ball(radius), or take a penalty that grows faster, SquaredNorm(weight)"
+            "L1Penalty cannot be the domain of a game: its conjugate g is the indicator of "
+            "‖Aᵀd‖_inf <= weight, so some distributions d give no finite upper bound; use the ball "
+            "L1Ball(radius), or SquaredNorm(weight), a penalty that grows faster"
         )

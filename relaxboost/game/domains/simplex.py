@@ -1,4 +1,4 @@
-"""Mixtures of the columns without negation: the simplex, and the full simplex with w = 0."""
+"""Domains of non-negative weights w: the simplex, and the full simplex, which contains w = 0."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from relaxboost.matrices import Best, MarginMatrix
 
 
 class OneSided(AtomicSet):
-    """A set of w >= 0. The size N of the edges is the largest edge, which may be negative."""
+    """The base class of sets of non-negative weights w.
+
+    The size N of the edges is the largest edge, which may be negative.
+    """
 
     two_sided: ClassVar[bool] = False
 
@@ -28,7 +31,7 @@ class OneSided(AtomicSet):
         return edges
 
     def best(self, matrix: MarginMatrix, d: Vector) -> Best:
-        """Return the best atom and its edge; the sign is 1, or 0 for w = 0."""
+        """Return the best atom and its edge. The sign is 1 for a column, and 0 for w = 0."""
         return self._best(matrix.edges(d))
 
     def priced(self, matrix: MarginMatrix, d: Vector, columns: Whole) -> tuple[Best, Vector]:
@@ -42,15 +45,16 @@ class OneSided(AtomicSet):
 
 @dataclass(frozen=True, repr=False)
 class Simplex(OneSided):
-    """The set of w >= 0 with Σw = radius: a mixture of the hypotheses without negation.
+    """The set of weights w >= 0 with Σw = radius, in which no hypothesis is negated.
 
-    g(v) = radius · max_j v_j, which may be negative, and so may ρ. The game with [A, −A] over this
-    set is the game with A over `L1Ball(radius)`.
+    The support function is g(v) = radius · max_j v_j. Both g and the value ρ may be negative. The
+    game with the matrix [A, −A] over this set has the same value as the game with A over
+    `L1Ball(radius)`.
 
     Parameters
     ----------
     radius : int, float or Fraction
-        Above 0, kept exactly; by default 1, the probability simplex.
+        The sum of the weights, above 0, kept exactly. The default 1 is the probability simplex.
 
     Raises
     ------
@@ -86,7 +90,7 @@ class Simplex(OneSided):
         return up((float_up if size >= 0.0 else float_down)(self.radius) * size)
 
     def start(self, matrix: MarginMatrix, d: Vector) -> tuple[NDArray[np.int64], Vector]:
-        """Return the vertex that is best against d, because w = 0 is not in the set."""
+        """Return the vertex that is the best response to d, because w = 0 is not in the set."""
         return np.array([self.best(matrix, d).id], dtype=np.int64), np.array([self.scale])
 
     def repair(self, coefficients: Vector) -> Vector:
@@ -111,47 +115,51 @@ class Simplex(OneSided):
         return positive if close else scaled / total * radius
 
     def describe(self) -> dict[str, str]:
-        """Return the kind, and the radius unless it is 1."""
+        """Return the entry in a certificate: the kind of domain, and the radius if it is not 1."""
         return {"kind": "simplex"} if self.radius == 1 else super().describe()
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        """Return the weights as fractions; the largest weight absorbs the missing amount."""
+        """Return the weights as fractions that sum to the radius.
+
+        The largest weight is changed by the difference.
+        """
         exact = [Fraction(max(0, int(Fraction(c) * BELOW)), BELOW) for c in coefficients]
         largest = max(range(len(exact)), key=exact.__getitem__)
         exact[largest] += self.radius - sum(exact)
         return exact
 
     def cost_above(self, coefficients: Vector) -> float:
-        """Return a bound on |Σw − radius|, the l1 distance by which scaling to this sum moves w."""
+        """Return an upper bound on |Σw − radius|, the l1 distance from w to its scaled version."""
         below, above = sum_bounds(coefficients)
         low, high = float_down(self.radius), float_up(self.radius)
         return max(0.0, up(above - low), up(high - down(below)))
 
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
-        """Return radius · v with Aᵀd <= v."""
+        """Return the cvxpy expression radius · v and its constraint Aᵀd <= v."""
         v = cp.Variable(name="v")
         return self.scale * v, [(A.T @ d <= v, 1.0)]
 
     def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return 0 subject to w >= 0 and Σw = radius."""
+        """Return the expression 0 and the cvxpy constraints w >= 0 and Σw = radius."""
         return 0.0, [w >= 0, cp.sum(w) == self.scale]
 
     def key(self) -> str:
-        """Return the kind, and the radius unless it is 1."""
+        """Return a string with the kind of domain, and with the radius if it is not 1."""
         return "simplex" if self.radius == 1 else super().key()
 
 
 @dataclass(frozen=True, repr=False)
 class FullSimplex(OneSided):
-    """The set of w >= 0 with Σw <= radius: the mixture may use less than the whole weight.
+    """The set of weights w >= 0 with Σw <= radius, which contains w = 0.
 
-    g(v) = radius · max(0, max_j v_j). It equals `Simplex(radius)` with an additional column of
-    zeros. The game with [A, −A] over this set is the game with A over `L1Ball(radius)`.
+    The support function is g(v) = radius · max(0, max_j v_j). A game over this set is equivalent to
+    a game over `Simplex(radius)` with an additional column of zeros. The game with the matrix
+    [A, −A] over this set has the same value as the game with A over `L1Ball(radius)`.
 
     Parameters
     ----------
     radius : int, float or Fraction
-        Above 0, kept exactly.
+        The largest sum of the weights, above 0, kept exactly.
 
     Raises
     ------
@@ -174,36 +182,45 @@ class FullSimplex(OneSided):
     kinds: ClassVar[tuple[str, str]] = "full-simplex", "full-simplex"
 
     def pick(self, edges: Vector) -> tuple[int, int]:
-        """Return the index of the largest edge, with sign 1 if it is positive and 0 if not."""
+        """Return the index of the largest edge, and a sign.
+
+        The sign is 1 if this edge is positive, and 0 for the atom w = 0 otherwise.
+        """
         j = int(np.argmax(edges))
         return j, int(edges[j] > 0.0)
 
     def value(self, size: float) -> float:
-        """Return radius · max(0, size)."""
+        """Return the value radius · max(0, size) of g for the largest edge `size`."""
         return self.scale * max(0.0, size)
 
     def value_above(self, size: float) -> float:
-        """Return radius · max(0, size), rounded up."""
+        """Return the value radius · max(0, size) of g, rounded upwards."""
         size = max(0.0, size)
         return size if self.radius == 1 else up(float_up(self.radius) * size)
 
     def repair(self, coefficients: Vector) -> Vector:
-        """Return the non-negative part of the weights, scaled to a sum of at most the radius."""
+        """Return the non-negative part of the weights.
+
+        The result is scaled down if its sum exceeds the radius.
+        """
         return scaled_into(np.maximum(coefficients, 0.0), self.scale)
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        """Return the weights as fractions; the largest is reduced if their sum is too large."""
+        """Return the weights as fractions with a sum of at most the radius.
+
+        If the sum is too large, the largest weights are reduced.
+        """
         return exactly_into([max(0.0, c) for c in coefficients], self.radius)
 
     def cost_above(self, coefficients: Vector) -> float:
-        """Return a bound on Σw − radius, the l1 distance by which scaling moves w into the set."""
+        """Return an upper bound on Σw − radius, the l1 distance from w to its scaled version."""
         return max(0.0, up(sum_bounds(coefficients)[1] - float_down(self.radius)))
 
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
-        """Return radius · v with Aᵀd <= v and v >= 0."""
+        """Return the cvxpy expression radius · v and its constraints Aᵀd <= v and v >= 0."""
         v = cp.Variable(name="v", nonneg=True)
         return self.scale * v, [(A.T @ d <= v, 1.0)]
 
     def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return 0 subject to w >= 0 and Σw <= radius."""
+        """Return the expression 0 and the cvxpy constraints w >= 0 and Σw <= radius."""
         return 0.0, [w >= 0, cp.sum(w) <= self.scale]

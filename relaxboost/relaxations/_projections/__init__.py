@@ -1,9 +1,10 @@
 """Minimisers of the sum of margins, a relaxation and an entropy, in the log domain.
 
-Each kernel returns the d in the simplex that minimises <d, u> + f(d) + β Σ d_i log d_i for one kind
-of f. The margins u have shape (m,) and are finite unless a docstring says otherwise. The weight
-β > 0 of the entropy may have any size relative to the margins, because only differences of margins
-are divided by it. The weights d have shape (m,), and their sum is one up to rounding.
+Each kernel returns the weights d in the simplex that minimise <d, u> + f(d) + β Σ d_i log d_i, for
+relaxations f of one family. The margins u have shape (m,) and are finite unless a docstring says
+otherwise. The weight β > 0 of the entropy may have any size relative to the margins, because only
+differences of margins are divided by β. The weights d have shape (m,), and their sum is one up to
+rounding.
 """
 
 from relaxboost.relaxations._projections.binary_entropy import (

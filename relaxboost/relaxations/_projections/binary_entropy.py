@@ -1,4 +1,4 @@
-"""Distributions with logistic weights, which binary entropies have in place of soft-max weights.
+"""Distributions with logistic weights, the minimisers under a penalty by binary entropies.
 
 Let u be the margins, x = k d, and σ the logistic function. The function
 
@@ -11,13 +11,14 @@ has its minimum over the simplex at the x with Σx = k and
 For a = 1 this is x_i = σ((γ − u_i)/T). In terms of the logit ℓ of x, the left side is
 ℓ − (1 − a) log(1 + e^ℓ), which is increasing and concave with a slope between a and 1.
 
-If margins are far apart on the scale of T, then all x are nearly 0 or 1, and Σx − k cancels. So let
-n be the number of x_i > 1/2. The equation Σx = k for γ is written
+If margins are far apart on the scale of T, then all x are nearly 0 or 1, and the difference Σx − k
+loses its digits by cancellation. Let n be the number of x_i > 1/2. The equation Σx = k for γ is
+therefore written
 
     Σ over x <= 1/2 of x + [n − k]_+  =  Σ over x > 1/2 of (1 − x) + [k − n]_+.
 
-Newton's method solves the logarithm of this equation, because both sides are nearly exponentials
-of γ.
+Both sides are nearly exponential functions of γ. So Newton's method is applied to the difference
+of their logarithms.
 """
 
 from __future__ import annotations
@@ -33,9 +34,12 @@ from relaxboost.relaxations._projections.logits import nudge, weigh
 from relaxboost.relaxations._projections.selection import count_between, pair_of_rank, take_between
 
 _SAMPLE = 40_000
-"""The number of margins that are enough for a guess of γ."""
+"""The largest number of margins in the sample from which the first guess of γ is computed."""
 _NOTHING = 1e-270
-"""Smaller weights and sums have no meaning, because the logits are cut."""
+"""Weights and sums below this number are treated as zero.
+
+Such small numbers are inaccurate, because `logits` cuts the logits at ±650.
+"""
 
 
 def logistic_distribution(
@@ -56,7 +60,10 @@ def logistic_distribution(
 
 
 def _locate(u: Vector, temperature: float, k: float, share: float) -> tuple[float, Vector]:
-    """Return γ and x for 0 < k < m; the other parameters are those of `logistic_distribution`."""
+    """Return the multiplier γ and the logistic weights x with Σx = k, for 0 < k < m.
+
+    The parameters are those of `logistic_distribution`.
+    """
     reference, guess = _guess(u, temperature, k, share)
     equation = _Equation(u - reference, temperature, share, k)
     # If all margins were equal, γ would exceed them by this number. So the root lies between.
@@ -68,7 +75,10 @@ def _locate(u: Vector, temperature: float, k: float, share: float) -> tuple[floa
 
 
 def _guess(u: Vector, temperature: float, k: float, share: float) -> tuple[float, float]:
-    """Return a reference near γ, which is then subtracted from all margins, and a guess of γ."""
+    """Return a reference number near γ, and a first guess of the difference between γ and it.
+
+    The caller subtracts the reference from all margins and then searches for the difference.
+    """
     j = math.ceil(k) - 1
     reference, following = pair_of_rank(u, j)
     if u.size > 2 * _SAMPLE:
@@ -93,7 +103,7 @@ def _guess(u: Vector, temperature: float, k: float, share: float) -> tuple[float
 
 
 class _Equation:
-    """The equation for γ, and the values x at the last γ."""
+    """The equation Σx = k for the multiplier γ, and the logistic weights x at the last γ."""
 
     def __init__(self, v: Vector, temperature: float, share: float, k: float) -> None:
         self._v = v
@@ -104,13 +114,13 @@ class _Equation:
         self._logits = np.empty(v.size if share < 1.0 else 0)
         self._last = math.inf
         self.last_step = 0.0
-        """The last change of γ. The x after this change come from derivatives of x."""
+        """The change of γ in the last update of x by a Taylor expansion, or 0 without an update."""
 
     def miss(self, delta: float) -> tuple[float, float]:
-        """Set γ to the argument `delta`, and x to the solution for this γ.
+        """Set γ to the argument `delta`, and compute the logistic weights x for this γ.
 
-        Return log(right side / left side) of the equation for γ, and the slope that the next
-        step of Newton's method uses. The slope is nan if there is no next step.
+        Return log(right side / left side) of the equation in the module's docstring, and the slope
+        for the next step of Newton's method. The slope is nan if no further step is needed.
         """
         change = (delta - self._last) / self._temperature
         given = self._v, delta, self._temperature, self._share, change

@@ -1,9 +1,9 @@
 """The entropic projection onto the capped simplex (Shalev-Shwartz & Singer 2009, Fig. 2).
 
-The projection of a distribution d_0 is min{1/k, ξ d_0} with the factor ξ at which it sums to one.
-Figure 2 sorts d_0 in decreasing order. If the first i − 1 entries are at the cap 1/k, the others
-are ξ d_0 with ξ = (1 − (i − 1)/k)/Z_i, where Z_i is the sum of d_0 from the entry i on. The
-procedure stops at the first i with ξ d_{0,i} <= 1/k.
+The projection of a distribution d_0 is min{1/k, ξ d_0}, where the factor ξ makes the sum equal to
+one. Figure 2 sorts d_0 in decreasing order. If the first i − 1 entries are at the cap 1/k, the
+other entries are ξ d_0 with ξ = (1 − (i − 1)/k)/Z_i, where Z_i is the sum of d_0 from the entry i
+on. The procedure stops at the first i with ξ d_{0,i} <= 1/k.
 
 Here d_0 is proportional to exp(−u/β). For margins u in increasing order define
 
@@ -13,10 +13,11 @@ The condition of Fig. 2 then reads k − (i − 1) <= T_i. Every T_i lies in [1,
 exponent is a difference of two margins divided by β, so nothing overflows or underflows. The
 procedure as printed divides by zero once Z_i underflows.
 
-`by_sorting` is Fig. 2 in this form. `capped_distribution` sorts less. The procedure stops
-at i <= ceil(k), since T_i >= 1, so only the ceil(k) smallest margins need an order, and all others
-enter by one sum. Since T_{i+1} >= T_i − 1, the condition stays true once it is true. So only
-margins near the stop need an order, and a sample shows where the procedure stops.
+`by_sorting` computes Fig. 2 in this form. `capped_distribution` sorts fewer margins. The procedure
+stops at an i <= ceil(k), since T_i >= 1. So only the ceil(k) smallest margins must be sorted, and
+the others are summed. Since T_{i+1} >= T_i − 1, the condition stays true once it is true. So only
+the margins near the index at which the procedure stops must be sorted. A sample of the margins
+shows where this index is.
 """
 
 from __future__ import annotations
@@ -38,10 +39,11 @@ from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp
 
 @njit()
 def _walk(head: Vector, last_tail: float, beta: float, k: float) -> tuple[int, float]:
-    """Return (i, T_i) for the index i from 0 at which Fig. 2 stops, or len(head) if never.
+    """Return (i, T_i) for the index i, counted from 0, at which the procedure of Fig. 2 stops.
 
-    `head` contains margins in increasing order, and `last_tail` is T at the last of them. The walk
-    goes backwards, from the last margin to the first at which the condition fails.
+    If the procedure does not stop within `head`, i is len(head). `head` contains margins in
+    increasing order, and `last_tail` is T at the last of these margins. The loop runs backwards
+    from the last margin until the condition of Fig. 2 fails.
     """
     n = head.shape[0]
     found = n
@@ -61,14 +63,14 @@ def _walk(head: Vector, last_tail: float, beta: float, k: float) -> tuple[int, f
 
 @njit(error_model="numpy", fastmath={"contract"})
 def exponentials(u: Vector, reference: float, beta: float, e: Vector) -> None:
-    """Set e_i = exp((reference − u_i)/β), or e^709 if that overflows."""
+    """Set e_i = exp((reference − u_i)/β) for the margins u, or e_i = e^709 if this overflows."""
     for i in range(u.shape[0]):
         e[i] = exp((reference - u[i]) / beta)
 
 
 @njit(error_model="numpy", fastmath=REORDER)
 def _sum_above(e: Vector, u: Vector, last: float) -> tuple[float, int]:
-    """Return the sum of e over u > last, and the number of the other entries."""
+    """Return Σ e_i over the margins u_i > last, and the number of margins u_i <= last."""
     total = 0.0
     upto = 0
     for i in range(u.shape[0]):
@@ -79,7 +81,10 @@ def _sum_above(e: Vector, u: Vector, last: float) -> tuple[float, int]:
 
 @njit(error_model="numpy")
 def _exponentials_and_sum(u: Vector, last: float, beta: float, e: Vector) -> tuple[float, int]:
-    """Set e = exp((last − u)/β). Return Σ e over u > last, and the number of the other entries."""
+    """Set e_i = exp((last − u_i)/β) for the margins u.
+
+    Return Σ e_i over the margins u_i > last, and the number of margins u_i <= last.
+    """
     # The second pass over a chunk finds it in the cache.
     total = 0.0
     upto = 0
@@ -96,7 +101,10 @@ def _exponentials_and_sum(u: Vector, last: float, beta: float, e: Vector) -> tup
 def _cut(
     u: Vector, last: float, pivot: float, beta: float, cap: float, scale: float, d: Vector
 ) -> None:
-    """Turn d = exp((last − u)/β) into min{cap, scale · exp((pivot − u)/β)}."""
+    """Replace d = exp((last − u)/β) by min{cap, scale · exp((pivot − u)/β)}, for margins u.
+
+    `last` and `pivot` are margins, and `cap` is the largest weight 1/k.
+    """
     apart = (last - pivot) / beta
     # The factor e^30 between the two references leaves all exponentials in the range of doubles.
     if apart <= 30.0:
@@ -111,7 +119,10 @@ def _cut(
 
 
 def by_sorting(u: Vector, beta: float, k: float) -> Vector:
-    """Return `capped_distribution` by Fig. 2 as printed, in the log domain, in O(m log m)."""
+    """Return the same d as `capped_distribution`, by a full sort of the margins in O(m log m).
+
+    This is the procedure of Fig. 2 as printed, but in the log domain.
+    """
     ordered = np.sort(u)
     i, tail = _walk(ordered, 1.0, beta, k)
     above = np.maximum(u - ordered[i], 0.0)
@@ -123,7 +134,10 @@ def by_sorting(u: Vector, beta: float, k: float) -> Vector:
 
 
 def _ordered_part(u: Vector, beta: float, k: float) -> tuple[Vector, int]:
-    """Return sorted margins where the walk most likely ends, and the number of smaller margins."""
+    """Return the sorted margins near the index at which the procedure of Fig. 2 stops.
+
+    Return also the number of margins below these. The index is estimated from a sample.
+    """
     if k == 1.0:
         return np.array([u.min()]), 0
     if u.size <= MAX_SAMPLE:
@@ -148,9 +162,10 @@ def capped_distribution(u: Vector, beta: float, k: float = 1.0) -> Vector:
         The margins. A margin of ``+inf`` stands for a zero of d_0 and gets weight 0; at least k
         margins are finite. Equal margins get equal weights.
     beta : float
-        β > 0, of any size relative to the margins.
+        The weight β > 0 of the entropy, of any size relative to the margins.
     k : float
-        The reciprocal of the cap ν, 1 <= k <= m; k = 1 leaves the simplex uncapped (softmax).
+        The reciprocal of the cap ν, 1 <= k <= m. For k = 1 no weight is capped, and d is the
+        softmax of −u/β.
 
     References
     ----------

@@ -1,18 +1,18 @@
 """The entropic projection onto the simplex with a cap for each example, in the log domain.
 
 The minimiser of <d, u> + β Σ d_i log(d_i / a_i) subject to d <= c is d_i = min(c_i, x e_i), where
-e_i = a_i exp(−(u_i − γ)/β) for any reference γ. The factor x solves Σ min(c_i, x e_i) = 1. Let
-b_i = c_i / e_i, in increasing order, and let r be the smallest number with
+e_i = a_i exp(−(u_i − γ)/β) for any reference γ. The factor x solves Σ min(c_i, x e_i) = 1. Sort
+the entries by b_i = c_i / e_i in increasing order, and let r be the smallest number with
 
     R_r = 1 − Σ_{i <= r} c_i <= b_{r+1} Σ_{i > r} e_i.
 
 Then the first r entries are at their caps, and x = R_r / Σ_{i > r} e_i. This is Fig. 2 of
 Shalev-Shwartz & Singer (2009) with the cap ν replaced by c_i.
 
-The reference γ is the margin at which the caps are filled for β = 0, which means
+The reference γ is the margin up to which the caps of the smallest margins are filled for β = 0:
 Σ_{u_i < γ} c_i < 1 <= Σ_{u_i <= γ} c_i. For a = 1, this γ implies x <= 1 and
-x >= R / Σ_{u_i >= γ} e_i, where R is one minus the caps below γ. So an entry whose e_i overflows is
-at its cap, and an entry whose e_i underflows has no weight.
+x >= R / Σ_{u_i >= γ} e_i, where R is one minus the sum of the caps of the margins below γ. So an
+entry whose e_i overflows is at its cap, and an entry whose e_i underflows has weight 0.
 """
 
 from __future__ import annotations
@@ -49,14 +49,17 @@ def caps_threshold(u: Vector, caps: Vector) -> float:
 
 @njit(inline="always", error_model="numpy")
 def _is_at_cap(e: float, c: float, best: float) -> bool:
-    """Return whether the ramp min(c, x e) of an entry ends at an x below `best`."""
+    """Return whether an entry min(c, x e) of the projection reaches its cap c at an x < `best`."""
     end = ramp_end(e, c)
     return (end < best) | (end < SHORTEST_RAMP)
 
 
 @njit(error_model="numpy", fastmath=REORDER)
 def _block_sums(e: Vector, c: Vector, best: float) -> tuple[float, float]:
-    """Return the sum of the caps over entries at their caps, and the sum of e over the others."""
+    """Return Σ c over the entries at their caps, and Σ e over the other entries of a block.
+
+    An entry is at its cap if it reaches the cap c at a factor x below `best`.
+    """
     capped = 0.0
     free = 0.0
     for i in range(e.shape[0]):
@@ -68,7 +71,11 @@ def _block_sums(e: Vector, c: Vector, best: float) -> tuple[float, float]:
 
 @njit(error_model="numpy")
 def _cut(e: Vector, c: Vector, best: float) -> None:
-    """Replace e by min{c, x e} with the sum one. `best` is the last end of a ramp before x."""
+    """Replace e by min{c, x e}, where the factor x makes the sum equal to one.
+
+    `best` is a factor with these properties: the entries that reach their cap c before `best` are
+    at their caps, and the other entries are x e.
+    """
     blocks = e.shape[0] // BLOCK + 1
     capped = np.empty(blocks)
     free = np.empty(blocks)
@@ -86,20 +93,18 @@ def _cut(e: Vector, c: Vector, best: float) -> None:
 def caps_distribution(u: Vector, beta: float, c: Vector, prior: Vector | None = None) -> Vector:
     """Return the d in the simplex with d <= c that minimises <d, u> + β Σ d_i log(d_i / a_i).
 
-    Margins of ``+inf`` get weight 0.
-
     Parameters
     ----------
     u : array of shape (m,)
-        The margins.
+        The margins. An example with the margin ``+inf`` gets weight 0.
     beta : float
         The weight β > 0 of the entropy.
     c : array of shape (m,)
         The caps c_i >= 0, with a sum of at least one up to rounding. A cap of 1 or more has no
         effect.
     prior : array of shape (m,), optional
-        The a_i > 0, by default 1, none of them far beyond 1e±50. An integer a_i has the effect of
-        a_i examples with the same margin and a common cap.
+        The prior weights a_i > 0, between about 1e-50 and 1e50. The default is 1. An integer a_i
+        has the effect of a_i examples with the same margin and a common cap.
 
     References
     ----------
@@ -118,7 +123,10 @@ def caps_distribution(u: Vector, beta: float, c: Vector, prior: Vector | None = 
 
 
 def variation_ball_margin(u: Vector, prior: Vector, r: float) -> tuple[float, Vector]:
-    """Return the least <d, u> on the simplex with ½ ‖d − π‖_1 <= r, and a d that attains it."""
+    """Return min <d, u> over the d in the simplex with ½ ‖d − π‖_1 <= r, and a minimiser d.
+
+    π is a prior distribution, and r is the radius of the ball in total variation.
+    """
     # The mass r of the prior π moves from the largest margins to the first of the smallest ones.
     order = np.argsort(-u, kind="stable")
     kept = np.maximum(np.cumsum(prior[order]) - r, 0.0)
@@ -129,7 +137,10 @@ def variation_ball_margin(u: Vector, prior: Vector, r: float) -> tuple[float, Ve
 
 
 def variation_ball_distribution(u: Vector, beta: float, prior: Vector, r: float) -> Vector:
-    """Return the d in the simplex with ½ ‖d − π‖_1 <= r that minimises <d, u> + β Σ d_i log d_i."""
+    """Return the minimiser of <d, u> + β Σ d_i log d_i in a ball of the total variation distance.
+
+    The ball contains the d in the simplex with ½ ‖d − π‖_1 <= r for a prior distribution π.
+    """
     # d = max{x e, min{π, y e}} with e = exp(−u/β), and x and y such that the mass r moves.
     d = capped_distribution(u, beta)
     # The ball contains every distribution, or the minimiser without the ball.

@@ -1,9 +1,10 @@
 """Distributions under norm penalties, computed for many groups at once.
 
-In each group p minimises <p, u> + c ‖p‖ + β Σ p log p over the simplex. Let N be the norm of p, and
-q its exponent minus one. As in `power`, the entries solve μ p_i^q + β log p_i = g − u_i with
-Σ p = 1 and μ = c N^{−q}. The minimum is g, since Σ p_i (μ p_i^q) = c N. Newton's method solves both
-equations for (g, log μ) at once. If it fails, nested root searches in brackets solve them.
+Within each group the distribution p minimises <p, u> + c ‖p‖ + β Σ p log p over the simplex. Let N
+be the norm ‖p‖, and q the exponent of this norm minus one. As in `power`, the entries solve
+μ p_i^q + β log p_i = g − u_i with Σ p = 1 and μ = c N^{−q}. The minimum is g, since
+Σ p_i (μ p_i^q) = c N. Newton's method solves both equations for (g, log μ) at once. If Newton's
+method fails, nested root searches in brackets solve the equations.
 """
 
 from __future__ import annotations
@@ -21,8 +22,11 @@ from relaxboost.relaxations._projections.capped import capped_distribution
 from relaxboost.relaxations._projections.wright import add, entries, omegas
 
 LEAST_BETA = 2.0**-40
-"""The least β for margins with a spread of one. The error of log p is the rounding of the margins
-divided by β, here at most 2^-12. For β = 2^-46 Newton's method fails for norms of high exponent."""
+"""The smallest weight β of the entropy, relative to the spread of the margins.
+
+The error of log p is the rounding error of the margins divided by β. For this β the error is at
+most 2^-12. For β = 2^-46 Newton's method fails for norms with a high exponent.
+"""
 
 
 class Grouping(NamedTuple):
@@ -31,7 +35,7 @@ class Grouping(NamedTuple):
     order: NDArray[np.int64]
     """The indices of the examples, sorted by group."""
     starts: NDArray[np.int64]
-    """The place in `order` at which each group starts, and the number of examples."""
+    """The index in `order` at which each group starts, followed by the number of examples."""
     a: Vector
     """The factor a_g of the norm of each group g."""
     q: float
@@ -48,10 +52,11 @@ def _evaluate(
     work: Vector,
     sums: Vector,
 ) -> tuple[float, float, float]:
-    """Fill the rows y, ω, t of `work` and the sums of `wright.sweep` at (g, log μ).
+    """Evaluate the two equations for one group at the multipliers (g, log μ).
 
-    `problem` is (log c, q, β), and `last` is the first result of the last call. The results are
-    q g/β + log μ, and the errors log Σt and log (c N^{−q}/μ) of the two equations.
+    Return q g/β + log(μ q/β), and the errors log Σt and log (c N^{−q}/μ) of the equations. The
+    function stores y, ω and t in `work`, and the sums of `wright.sweep` in `sums`. `problem` is
+    (log c, q, β), and `last` is the first result of the previous call.
     """
     log_c, q, beta = problem
     z = work[0]
@@ -74,7 +79,10 @@ def _evaluate(
 
 @njit(error_model="numpy")
 def _newton(sums: Vector, q: float, miss: float, other: float) -> tuple[float, float]:
-    """Return Newton's step for the unknowns (g/β, log μ) from the errors of both equations."""
+    """Return Newton's step for the multipliers (g/β, log μ) of a group.
+
+    `miss` and `other` are the errors of the two equations for the multipliers.
+    """
     a1 = sums[2]
     energy = sums[4]
     # The derivatives of the errors in g/β and in log μ.
@@ -90,7 +98,10 @@ def _newton(sums: Vector, q: float, miss: float, other: float) -> tuple[float, f
 def _bracketed(
     u: Vector, log_mu: float, problem: tuple[float, float, float], work: Vector, sums: Vector
 ) -> tuple[float, float]:
-    """Return the solution (g, log μ) from nested root searches for log μ and for g."""
+    """Return the multipliers (g, log μ) of a group, computed by nested root searches in brackets.
+
+    This is the fallback if Newton's method fails.
+    """
     log_c, q, beta = problem
     size = math.log(u.shape[0])
     # N lies between the norm of the uniform distribution and 1.
@@ -133,7 +144,11 @@ def _bracketed(
 def _group(
     u: Vector, problem: tuple[float, float, float], state: Vector, work: Vector, p: Vector
 ) -> None:
-    """Fill p and `state` for one group. The old `state` is the first guess."""
+    """Compute the distribution p within one group, and update `state`.
+
+    `state` is the group's row of `states` in `norm_penalties`. Newton's method starts from the
+    multipliers in `state`.
+    """
     log_c, q, beta = problem
     sums = np.empty(5)
     low = log_c - 1e-9
@@ -188,10 +203,11 @@ def norm_penalties(
     y: Vector,
     p: Vector,
 ) -> None:
-    """Fill p and `states` for all groups. Group r has the margins u[starts[r] : starts[r + 1]].
+    """Compute the distributions p within all groups, and update `states`.
 
-    Row r of `states` contains g, log μ, q g/β + log μ at p (inf before the first call), and the
-    derivatives of g and of log μ in log c. The next call starts from `states` and `y`.
+    Group r has the margins u[starts[r] : starts[r + 1]]. Row r of `states` contains five numbers:
+    g, log μ, q g/β + log(μ q/β) at p (inf before the first call), and the derivatives of g and of
+    log μ in log c. The next call starts from `states` and from the logarithms `y` of ω.
     """
     most = 0
     for r in range(starts.shape[0] - 1):
@@ -251,7 +267,10 @@ class Spreading:
         self._last = math.nan
 
     def move(self, log_weight: float) -> tuple[float, float]:
-        """Compute d for λ = e^log_weight. Return log Σ a_g ‖d_g‖ and its derivative in log λ."""
+        """Compute the minimiser d for the penalty weight λ = e^log_weight.
+
+        Return log Σ a_g ‖d_g‖ and its derivative in log λ.
+        """
         states = self._states
         # The derivatives predict the next (g, log μ).
         if math.isfinite(self._last):
@@ -263,7 +282,7 @@ class Spreading:
         return self._share(0.0)
 
     def settle(self, log_size: float) -> None:
-        """Change the weights of the groups such that Σ a_g ‖d_g‖ is e^log_size."""
+        """Adjust the total weights of the groups such that the norm Σ a_g ‖d_g‖ is e^log_size."""
 
         # If groups tie on the scale of β, the solution log λ may lie between two doubles. The small
         # change of log λ is a double of its own.
@@ -274,7 +293,10 @@ class Spreading:
         decreasing_root(miss, 0.0, 1e-17, 1e-14)
 
     def _share(self, onwards: float) -> tuple[float, float]:
-        """Set the weights of the groups at λ e^onwards. Return the same numbers as `move`."""
+        """Set the total weights of the groups for the penalty weight λ e^onwards.
+
+        The weight λ is that of the last call of `move`. Return the same two numbers as `move`.
+        """
         states = self._states
         g = int(np.argmin(states[:, 0]))
         values = states[:, 0] - states[g, 0] + onwards * (states[:, 3] - states[g, 3])
@@ -288,7 +310,7 @@ class Spreading:
         return math.log(size), float(parts @ slopes) / size
 
     def distribution(self) -> Vector:
-        """Return the minimiser d for the λ of the last call of `move`."""
+        """Return the minimiser d for the penalty weight λ of the last call of `move`."""
         d = np.empty(self._u.size)
         d[self._norm.order] = np.repeat(self._shares, np.diff(self._norm.starts)) * self._p
         return d / d.sum()

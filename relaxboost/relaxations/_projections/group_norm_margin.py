@@ -1,9 +1,10 @@
-"""The relaxed margins of group norms without entropy.
+"""The relaxed margins of the norm Σ_g a_g ‖d_g‖ over groups of examples, without entropy.
 
-Let h_g be the dual norm of [γ − u]_+ in the group g at a threshold γ. All weights d are
-in the group with the largest h_g / a_g, and proportional to [γ − u_i]_+^{1/q}, where q is the
-exponent of the norm minus one. For a penalty c the largest h_g / a_g is c at the threshold. For a
-ball, a_g ‖d_g‖ falls through the radius as γ grows, and jumps when the group changes.
+Let h_g be the dual norm of [γ − u]_+ in the group g at a threshold γ. Only the group with the
+largest h_g / a_g has weight. Its weights d_i are proportional to [γ − u_i]_+^{1/q}, where q is the
+exponent of the norm minus one. For a penalty of weight c, the best γ is the threshold at which the
+largest h_g / a_g equals c. For a ball, the best γ is the threshold at which a_g ‖d_g‖ falls below
+the radius. As γ grows, a_g ‖d_g‖ decreases, and it jumps when another group gets the weight.
 """
 
 from __future__ import annotations
@@ -23,23 +24,26 @@ from relaxboost.relaxations._projections.group_norm import Grouping
 class Highest(NamedTuple):
     """The group g with the largest h_g / a_g at a threshold γ = min u + s, for margins u.
 
-    h_g is the dual norm of [γ − u]_+ in the group, and d are the weights at this threshold.
+    h_g is the dual norm of [γ − u]_+ in the group, and d denotes the weights at this threshold.
     """
 
     group: int
     dual: float
-    """The logarithm of h_g / a_g."""
+    """The logarithm of h_g / a_g for the group with all the weight."""
     size: float
-    """The logarithm of a_g ‖d_g‖."""
+    """The logarithm of the norm a_g ‖d_g‖ of the weights d in the group."""
     dual_slope: float
-    """The derivative of `dual` in log s."""
+    """The derivative of `dual` in log s, for the threshold γ = min u + s."""
     size_slope: float
-    """The derivative of `size` in log s."""
+    """The derivative of `size` in log s, for the threshold γ = min u + s."""
 
 
 @njit(error_model="numpy")
 def _powers(v: Vector, s: float, top: float, exponent: float) -> tuple[float, float, float]:
-    """Return Σ x^{e−1}, Σ x^e and Σ x^{e+1} over the positive x = (s − v) / top."""
+    """Return Σ x^{e−1}, Σ x^e and Σ x^{e+1} over the positive x = (s − v) / top.
+
+    The exponent e is `exponent`, and the vector v contains the margins minus their minimum.
+    """
     s0 = 0.0
     s1 = 0.0
     s2 = 0.0
@@ -57,7 +61,10 @@ def _powers(v: Vector, s: float, top: float, exponent: float) -> tuple[float, fl
 def _highest(
     v: Vector, starts: NDArray[np.int64], least: Vector, a: Vector, s: float, q: float
 ) -> tuple[int, float, float, float, float]:
-    """Return the fields of `Highest`. v is u − min u by group, and `least` has its minima."""
+    """Return the fields of `Highest` at the threshold γ = min u + s, for margins u.
+
+    `v` contains u − min u, sorted by group, and `least` contains the minimum of v in each group.
+    """
     best = -1
     found = -math.inf
     size = 0.0
@@ -81,10 +88,11 @@ def _highest(
 
 
 class Levels:
-    """The weights of the groups for margins u, as a function of the threshold γ = min u + e^x.
+    """The group that has all the weight, as a function of the threshold γ = min u + e^x.
 
-    The unit of e^x is a power of two near the mean of u − min u or near `weight`, whichever is
-    larger. In this unit no square of a margin underflows.
+    The distance e^x is measured in a unit that suits the margins u. The unit is a power of two near
+    the mean of u − min u or near `weight`, whichever is larger. In this unit no square of a margin
+    underflows.
     """
 
     def __init__(self, u: Vector, norm: Grouping, weight: float = 0.0) -> None:
@@ -97,7 +105,7 @@ class Levels:
         self._v = np.ldexp(v, -self._exponent)
         self._least = np.minimum.reduceat(self._v, norm.starts[:-1])
         self.log_weight = math.log(math.ldexp(weight, -self._exponent)) if weight else -math.inf
-        """The logarithm of `weight` in the unit of e^x."""
+        """The logarithm of the penalty's weight `weight`, in the unit of e^x."""
         spread = math.ldexp(spread, -self._exponent)
         self.start = math.log(spread) if spread > 0.0 else 0.0
 
@@ -108,22 +116,25 @@ class Levels:
         return Highest(*_highest(self._v, norm.starts, self._least, norm.a, s, norm.q))
 
     def threshold(self, x: float) -> float:
-        """Return γ = min u + e^x in the unit of the margins."""
+        """Return the threshold γ = min u + e^x in the unit of the margins."""
         return self.low + math.ldexp(self._distance(x), self._exponent)
 
     @staticmethod
     def _distance(x: float) -> float:
-        """Return e^x, or the least normal double if e^x underflows."""
+        """Return the distance e^x, or the smallest normal double if e^x underflows."""
         return max(math.exp(x), sys.float_info.min)
 
     def distribution(self, x: float) -> Vector:
-        """Return the d at the threshold γ = min u + e^x."""
+        """Return the distribution d at the threshold γ = min u + e^x."""
         g = self.look(x).group
         hinges = np.maximum(self._distance(x) - self._v, 0.0)
         return self._inside(g, hinges, 1.0 / self._norm.q)
 
     def face(self, radius: float) -> Vector | None:
-        """Return a d on the smallest margins alone with Σ a_g ‖d_g‖ <= radius, or None."""
+        """Return a distribution with weight only on the examples of smallest margin, in the ball.
+
+        Return None if every such distribution d has a norm Σ a_g ‖d_g‖ above the radius.
+        """
         smallest = (self._v == 0.0).astype(np.float64)
         counts = np.add.reduceat(smallest, self._norm.starts[:-1])
         # A uniform d has the least norm of all d on the smallest margins of a group.
@@ -133,7 +144,7 @@ class Levels:
         return self._inside(g, smallest, 1.0) if sizes[g] <= radius else None
 
     def _inside(self, g: int, weights: Vector, exponent: float) -> Vector:
-        """Return the d proportional to a power of `weights` in the group g, and 0 elsewhere."""
+        """Return the distribution proportional to weights^exponent in group g, and 0 elsewhere."""
         part = slice(self._norm.starts[g], self._norm.starts[g + 1])
         t = np.power(weights[part] / weights[part].max(), exponent)
         d = np.zeros(self._v.size)

@@ -1,4 +1,4 @@
-"""Exponential tilting of a prior distribution π, and the minimiser in a ball of relative entropy.
+"""The tilt of a prior distribution π by margins, and the minimiser in a ball of relative entropy.
 
 The tilt of π by g at the temperature T is the distribution d proportional to π exp(−g/T). With
 KL(d‖π) = Σ d_i log(d_i/π_i) and margins u, the relaxations by relative entropy (SS09, Sec. 6)
@@ -6,9 +6,9 @@ minimise
 
     <d, u> + λ KL(d‖π) + β Σ d_i log d_i
 
-over the simplex. The minimiser is the tilt by g = u + β log π at T = λ + β. For a penalty, λ is its
-weight. For a ball, λ is the multiplier at which KL(d‖π) equals the radius r, or 0 if the
-constraint is slack.
+over the simplex. The minimiser is the tilt by g = u + β log π at T = λ + β. For a penalty, λ is the
+weight of the penalty. For a ball, λ is the multiplier at which KL(d‖π) equals the radius r. If the
+constraint is slack, λ is 0.
 
 Let η = 1/T and s = g − min g. The KL of the tilt increases in η, and its derivative in log η is
 η² Var_d(s). By Hoeffding's lemma (1963) KL is at most η² (max s)² / 8. So Newton's method in a
@@ -25,24 +25,32 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.roots import decreasing_root
 
 MAX_INVERSE_TEMPERATURE = 1e300
-"""The largest inverse temperature times the spread of the margins. Larger values change no tilt."""
+"""The largest product of the inverse temperature 1/T and the spread of the margins.
+
+A larger product gives the same tilt in doubles.
+"""
 
 MIN_TEMPERATURE = math.ulp(0.0)
-"""The smallest temperature of a tilt, in place of a quotient that would underflow to 0."""
+"""The smallest temperature T of a tilt. It replaces temperatures that would underflow to 0."""
 
 SMALL_EXPONENT = 1e-3
-"""Below this difference of the exponents g/T, expm1 and log1p replace exp and log. The vector g
-contains the margins minus the least margin, and T is the temperature."""
+"""If all exponents g/T of a tilt are below this number, expm1 and log1p replace exp and log.
+
+The vector g contains the margins minus the smallest margin, and T is the temperature.
+"""
 
 SMALL_RADIUS = 1e-2
-"""For smaller radii of a ball, cancellation in KL would lose more than half of the digits."""
+"""The radius of a ball below which the relative entropy is computed without cancellation.
+
+For smaller radii, cancellation in the definition would lose more than half of the digits.
+"""
 
 
 def tilt(g: Vector, temperature: float, log_prior: Vector | None = None) -> tuple[Vector, float]:
-    """Return the d proportional to π exp(−g/T), and −T log Σ π exp(−g/T).
+    """Return the tilt d of a prior distribution π, and the number −T log Σ π exp(−g/T).
 
-    T > 0 is the temperature. `log_prior` is log π, whose entries are finite, or None for a uniform
-    π.
+    The tilt d is the distribution proportional to π exp(−g/T) for margins g and the temperature
+    T > 0. `log_prior` is log π with finite entries, or None if π is uniform.
     """
     low = float(g.min())
     d = low - g
@@ -67,11 +75,11 @@ def tilt(g: Vector, temperature: float, log_prior: Vector | None = None) -> tupl
 def kl_ball_distribution(
     u: Vector, beta: float, radius: float, log_prior: Vector | None = None
 ) -> tuple[Vector, float]:
-    """Return the d with KL(d‖π) <= r that minimises <d, u> + β Σ d_i log d_i, and its multiplier.
+    """Return the minimiser d of <d, u> + β Σ d_i log d_i subject to KL(d‖π) <= r.
 
-    The multiplier λ >= 0 of the constraint is 0 if the constraint is slack. The radius r is
-    positive. β can be 0. If the constraint is then slack, d is π restricted to the smallest
-    margins. For `log_prior`, see `tilt`.
+    Return also the multiplier λ >= 0 of the constraint, which is 0 if the constraint is slack. The
+    radius r is positive, and β may be 0. If β is 0 and the constraint is slack, d is the prior
+    distribution π restricted to the examples of smallest margin. For `log_prior`, see `tilt`.
     """
     # Shifting log π by its maximum changes no tilt, and g loses fewer digits.
     g = u if log_prior is None or beta == 0.0 else u + beta * (log_prior - log_prior.max())
@@ -108,7 +116,7 @@ class _Divergence:
         self._buffer = np.empty(s.size)
 
     def is_at_most(self, eta: float, radius: float) -> bool:
-        """Return whether KL(d‖π) of the tilt d at η is at most `radius`."""
+        """Return whether KL(d‖π) <= `radius` for the tilt d at the inverse temperature η."""
         # No distribution has a KL above −log min π.
         smallest = -math.log(self._s.size)
         if self._log_prior is not None:
@@ -116,11 +124,11 @@ class _Divergence:
         return radius >= -smallest or self(eta)[0] <= radius
 
     def __call__(self, eta: float) -> tuple[float, float]:
-        """Return KL at η and its derivative η² Var_d(s) in log η."""
+        """Return the relative entropy KL(d‖π) at η, and its derivative η² Var_d(s) in log η."""
         return self._near(eta) if eta <= self._largest_near else self._far(eta)
 
     def _near(self, eta: float) -> tuple[float, float]:
-        """Return KL and its derivative without cancellation."""
+        """Return KL(d‖π) and its derivative in log η by formulas without cancellation."""
         # The terms x e^x − (e^x − 1) are about x²/2, and never negative.
         x = -eta * self._centred
         grown = np.expm1(x)
@@ -133,7 +141,7 @@ class _Divergence:
         return kl, float(p @ (x - mean) ** 2) / total
 
     def _far(self, eta: float) -> tuple[float, float]:
-        """Return KL and its derivative by their definitions."""
+        """Return KL(d‖π) and its derivative in log η by their definitions."""
         e = np.multiply(self._s, -eta, out=self._buffer)
         top = -math.log(e.size)
         with np.errstate(under="ignore"):
@@ -151,12 +159,15 @@ class _Divergence:
 
 
 def _inverse_temperature(divergence: _Divergence, radius: float, largest: float) -> float:
-    """Return the η at which KL equals the radius. KL must exceed the radius at the largest η."""
+    """Return the inverse temperature η at which KL(d‖π) equals the radius of the ball.
+
+    KL(d‖π) must exceed the radius at the largest η.
+    """
 
     last = (math.inf, math.nan)
 
     def log_ratio(x: float) -> tuple[float, float]:
-        """Return log(r/KL) of the tilt at η = e^x, and its derivative in x."""
+        """Return log(radius / KL(d‖π)) for the tilt d at η = e^x, and its derivative in x."""
         nonlocal last
         kl, slope = divergence(math.exp(x))
         last = (math.log(radius / kl), -slope / kl) if kl > 0.0 else (math.inf, math.nan)

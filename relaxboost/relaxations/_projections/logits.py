@@ -1,11 +1,11 @@
-"""The pass over all entries for logistic weights x.
+"""The loops over all examples that compute logistic weights x for `binary_entropy`.
 
-For a level γ, a temperature T and a share a in (0, 1], the logit ℓ = log(x/(1 − x)) solves
+For a multiplier γ, a temperature T and a share a in (0, 1], the logit ℓ = log(x/(1 − x)) solves
 
     ℓ − (1 − a) log(1 + e^ℓ) = w,    w = (γ − v)/T,
 
-where v is the margin; see `binary_entropy`. The loops do not branch, so that the compiler turns
-them into vector instructions.
+where v is the margin. The loops do not branch, so that the compiler turns them into vector
+instructions.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from relaxboost._core.compiled import njit
 from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp, log1p, rough_log
 
 MAX_LOGIT = 650.0
-"""Logits are cut at ±650, because their exponentials must not underflow."""
+"""The largest absolute value of a logit. Larger logits are cut, so no exponential underflows."""
 
 
 @njit(error_model="numpy", fastmath={"contract"})
 def _first(w: Vector, share: float, logits: Vector) -> None:
-    """Set a first guess of the logits, from which three steps of `_refine` are enough."""
+    """Set `logits` to a first guess, from which three steps of Halley's method are enough."""
     # This guess is exact in the limits of large and small w.
     if share > 0.5:
         for i in range(w.shape[0]):
@@ -47,7 +47,7 @@ def _first(w: Vector, share: float, logits: Vector) -> None:
 
 @njit(error_model="numpy", fastmath={"contract"})
 def _refine(w: Vector, share: float, steps: int, logits: Vector) -> None:
-    """Take steps of Halley's method for the logits."""
+    """Improve `logits` by the given number of steps of Halley's method."""
     # The third derivative of the left side of the equation is at most its slope. So the error after
     # a step is below the cube of the error before.
     bend = 1.0 - share
@@ -67,7 +67,10 @@ def _refine(w: Vector, share: float, steps: int, logits: Vector) -> None:
 def _entries(
     logits: Vector, share: float, small: Vector, slope: Vector, turn: Vector, x: Vector
 ) -> None:
-    """Set x, the smaller of x and 1 − x (`small`), T dx/dγ (`slope`) and T² d²x/dγ² (`turn`)."""
+    """Compute the logistic weights x and their derivatives from the logits.
+
+    `small` is set to the smaller of x and 1 − x, `slope` to T dx/dγ, and `turn` to T² d²x/dγ².
+    """
     bend = 1.0 - share
     for i in range(logits.shape[0]):
         e = exp(-abs(logits[i]))
@@ -120,11 +123,12 @@ def weigh(
     logits: Vector,
     x: Vector,
 ) -> Vector:
-    """Set x, and the logits if a < 1, at γ = `delta`. Return seven sums.
+    """Set the weights x, and the logits if a < 1, at γ = `delta`. Return seven sums.
 
-    The first two sums are Σ x over x <= 1/2 and Σ (1 − x) over x > 1/2. The next two are Σ T dx/dγ
-    over the same two sets, then Σ T² d²x/dγ² over these sets, and the last is the number of
-    x > 1/2. `change` is the change of all w since the last pass, which set `logits`.
+    The first two sums are Σ x over x <= 1/2 and Σ (1 − x) over x > 1/2. The next two sums are
+    Σ T dx/dγ over the same two sets, and the two after them are Σ T² d²x/dγ² over these sets. The
+    last sum is the number of x > 1/2. `change` is the change of w since the previous call, which
+    set `logits`.
     """
     sums = np.zeros(7)
     n = min(CHUNK, v.shape[0])
@@ -154,7 +158,7 @@ def weigh(
 
 @njit(error_model="numpy", fastmath={"contract"})
 def nudge(x: Vector, step: float, share: float) -> None:
-    """Change x from its value at γ to its value at γ + T `step`, by Taylor's sum of order two."""
+    """Update the weights x at γ to γ + T `step` by a Taylor expansion of order two."""
     bend = 1.0 - share
     for i in range(x.shape[0]):
         rest = 1.0 - x[i]

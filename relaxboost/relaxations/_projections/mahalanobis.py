@@ -1,6 +1,6 @@
-"""Newton's method for a distribution under ‖Qd‖_2, from the result of a cone solver.
+"""Newton's method for a distribution d under ‖Qd‖_2, started from the result of a cone solver.
 
-A cone solver returns d with six to eight correct digits. The optimality conditions of
+A cone solver returns a d with six to eight correct digits. The optimality conditions of
 
     min <d, u> + β Σ d log d  over the simplex, with ‖Qd‖ <= r (a ball) or c ‖Qd‖ added (a penalty),
 
@@ -8,7 +8,7 @@ are, with G = QᵀQ and the multiplier λ,
 
     u + λ Gd + β log d = γ,  Σ d = 1,  and ‖Qd‖ = r (ball) or λ ‖Qd‖ = c (penalty).
 
-A few Newton steps in (log d, γ, λ) satisfy these conditions up to rounding. For β = 0
+After a few Newton steps in (log d, γ, λ) these conditions hold up to rounding. For β = 0
 the unknowns are the positive entries of d instead of log d.
 """
 
@@ -28,17 +28,18 @@ class _State(NamedTuple):
     residual: Vector
     """The errors of the m conditions of stationarity, of Σd = 1 and of the condition on ‖Qd‖."""
     force: Vector
-    """Gd, the derivative of the stationarity conditions in λ."""
+    """The vector QᵀQd, the derivative of the stationarity conditions in the multiplier λ."""
     gradient: Vector
-    """The derivative of the condition on ‖Qd‖ in d."""
+    """The derivative of the condition on ‖Qd‖ with respect to d."""
     rate: float
-    """The derivative of the condition on ‖Qd‖ in λ."""
+    """The derivative of the condition on ‖Qd‖ with respect to the multiplier λ."""
 
     def step(self, block: Matrix, mass: Vector, gradient: Vector) -> Vector | None:
-        """Return Newton's step for the unknowns and (γ, λ), or None if its equations overflow.
+        """Return Newton's step for (log d, γ, λ), or None if its equations overflow.
 
-        `block` is the derivative of the stationarity conditions in the unknowns. `mass` and
-        `gradient` are the derivatives of Σd and of the condition on ‖Qd‖.
+        For β = 0 the unknowns are the positive entries of d instead of log d. `block` is the
+        derivative of the stationarity conditions in the unknowns. `mass` and `gradient` are the
+        derivatives of Σd and of the condition on ‖Qd‖.
         """
         n = mass.size
         system = np.zeros((n + 2, n + 2))
@@ -58,14 +59,17 @@ class _State(NamedTuple):
 
 
 class NormLimit(NamedTuple):
-    """A bound ‖Qd‖ <= `bound` if `is_ball` is True, and else a penalty `bound` · ‖Qd‖."""
+    """The constraint ‖Qd‖ <= `bound` if `is_ball` is True, or else the penalty `bound` · ‖Qd‖."""
 
     Q: Matrix
     bound: float
     is_ball: bool
 
     def state(self, stationarity: Vector, d: Vector, gamma: float, multiplier: float) -> _State:
-        """Return the errors at (d, γ, λ), where `stationarity` is the vector u + β log d."""
+        """Return the errors of the optimality conditions at (d, γ, λ), and their derivatives.
+
+        `stationarity` is the vector u + β log d.
+        """
         point = self.Q @ d
         size = float(np.linalg.norm(point))
         force = self.Q.T @ point
@@ -84,7 +88,10 @@ class NormLimit(NamedTuple):
 def sharpen(
     norm: NormLimit, u: Vector, d: Vector, gamma: float, multiplier: float
 ) -> tuple[Vector, float, float] | None:
-    """Return (d, γ, λ) up to rounding for β = 0, or None if the support of the given d is wrong."""
+    """Return the solution (d, γ, λ) of the optimality conditions up to rounding for β = 0.
+
+    Return None if the given d has positive weights on other examples than the solution.
+    """
     # A cone solver returns small positive weights for entries of the minimiser that are 0.
     support = np.flatnonzero(d > 1e-6 * d.max())
     part = norm._replace(Q=norm.Q[:, support])
@@ -114,7 +121,7 @@ def sharpen(
 
 
 def sharpen_smoothed(norm: NormLimit, u: Vector, beta: float, d: Vector) -> Vector | None:
-    """Return d up to rounding for β > 0, or None if Newton's method does not converge."""
+    """Return the minimiser d up to rounding for β > 0, or None if Newton's method fails."""
     log_d = np.log(np.maximum(d, 1e-12 * d.max()))
     # The solver knows the large entries well. Least squares over them give γ and λ.
     known = d > 1e-5 * d.max()

@@ -1,14 +1,15 @@
 """The entropic projection for a penalty on the largest weight, c max_i a_i d_i.
 
-The optimality conditions of <d, u> + c max a_i d_i + β Σ d_i log d_i on the simplex are, with a
-multiplier μ_i >= 0 of each a_i d_i <= M, Σ μ_i = c, and μ_i = 0 if a_i d_i < M,
+The problem is to minimise <d, u> + c M + β Σ d_i log d_i over the simplex subject to a_i d_i <= M.
+Let μ_i >= 0 be the multiplier of a_i d_i <= M. The optimality conditions are Σ μ_i = c, μ_i = 0 if
+a_i d_i < M, and
 
     u_i + β (log d_i + 1) + a_i μ_i = λ.
 
 Let s_i = u_i − β log a_i and d_i = K (1/a_i) exp(−max(s_i, η)/β). If s_i > η, the left side is
 constant with μ_i = 0. Otherwise a_i d_i has its largest value, and a_i μ_i = η − s_i satisfies the
 same equation. So η solves Σ [η − s_i]_+ / a_i = c, and K makes the sum of d equal to one. For
-β -> 0 this η is the γ of the relaxed margin, Σ [γ − u_i]_+ / a_i = c.
+β -> 0, η tends to the threshold γ of the relaxed margin, which solves Σ [γ − u_i]_+ / a_i = c.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from relaxboost.relaxations._projections.targets import HINGES, reaching
 from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp
 
 MOST_UNITS = 1e300
-"""The margins and c, divided by the unit of the computation, stay below this number."""
+"""An upper bound on the margins and on c in the unit that the computation uses."""
 
 
 @njit(error_model="numpy", fastmath=REORDER)
 def _hinge_sums(v: Vector, inverse: Vector, top: float) -> tuple[float, float]:
-    """Return Σ 1/a_i and Σ (top − v_i)/a_i over the entries with v_i <= top."""
+    """Return Σ 1/a_i and Σ (top − v_i)/a_i over the margins v_i <= top."""
     slope = 0.0
     value = 0.0
     for i in range(v.shape[0]):
@@ -40,7 +41,7 @@ def _hinge_sums(v: Vector, inverse: Vector, top: float) -> tuple[float, float]:
 
 @njit(error_model="numpy", fastmath={"nnan", "nsz", "reassoc"})
 def _largest_below(v: Vector, bound: float) -> float:
-    """Return the largest entry below `bound`."""
+    """Return the largest margin below `bound`."""
     top = -math.inf
     for i in range(v.shape[0]):
         top = max(top, v[i] if v[i] < bound else -math.inf)
@@ -49,7 +50,10 @@ def _largest_below(v: Vector, bound: float) -> float:
 
 @njit(error_model="numpy")
 def _level_below(v: Vector, inverse: Vector, bound: float, c: float) -> float:
-    """Return the y with Σ [y − v_i]_+ / a_i = c, if exactly the v_i < `bound` are less than y."""
+    """Return the threshold y with Σ [y − v_i]_+ / a_i = c for margins v.
+
+    The formula is valid if the margins less than y are exactly the margins less than `bound`.
+    """
     # The sums are relative to the largest of these v_i, so that they do not cancel.
     top = _largest_below(v, bound)
     slope = 0.0
@@ -63,28 +67,32 @@ def _level_below(v: Vector, inverse: Vector, bound: float, c: float) -> float:
 
 
 def _level(v: Vector, inverse: Vector, c: float) -> tuple[float, float]:
-    """Return the y with Σ [y − v_i]_+ / a_i = c > 0, and the least v_i >= y, or inf."""
+    """Return the threshold y with Σ [y − v_i]_+ / a_i = c > 0 for margins v.
+
+    Return also the smallest margin v_i >= y, or inf if all margins are below y.
+    """
     bound = float(reaching(HINGES, v, inverse, c))
     return _level_below(v, inverse, bound, c), bound
 
 
 @njit(error_model="numpy", fastmath={"contract"})
 def _flatten(v: Vector, inverse: Vector, level: float) -> None:
-    """Replace v_i by exp(−[v_i − level]_+) / a_i."""
+    """Replace each v_i by the unnormalised weight exp(−[v_i − level]_+) / a_i."""
     for i in range(v.shape[0]):
         v[i] = inverse[i] * exp(min(level - v[i], 0.0))
 
 
 def max_penalty_margin(u: Vector, c: float, a: Vector | None = None) -> tuple[float, Vector]:
-    """Return min over the simplex of <d, u> + c max_i a_i d_i and a d that attains it.
+    """Return the minimum of <d, u> + c max_i a_i d_i over the simplex, and a minimiser d.
 
-    The minimum is the γ with Σ [γ − u_i]_+ / a_i = c. The d_i are proportional to 1/a_i where
-    u_i < γ. For c = 0 the minimum is min u, and d is the first minimiser of u alone.
+    The minimum is the γ with Σ [γ − u_i]_+ / a_i = c. If u_i < γ, the weight d_i is proportional to
+    1/a_i, and otherwise d_i is 0. For c = 0 the minimum is min u, and the first example of smallest
+    margin has all the weight.
 
     Parameters
     ----------
     u : array of shape (m,)
-        The margins. Margins of ``+inf`` get weight 0.
+        The margins. An example with the margin ``+inf`` gets weight 0.
     c : float
         The weight c >= 0 of the penalty.
     a : array of shape (m,), optional
@@ -105,9 +113,10 @@ def max_penalty_margin(u: Vector, c: float, a: Vector | None = None) -> tuple[fl
 def max_penalty_distribution(u: Vector, beta: float, c: float, a: Vector | None = None) -> Vector:
     """Return the d in the simplex that minimises <d, u> + c max_i a_i d_i + β Σ d_i log d_i.
 
-    The largest a_i d_i are cut to one value: d_i is proportional to (1/a_i) exp(−max(s_i, η)/β)
-    with s_i = u_i − β log a_i and Σ [η − s_i]_+ / a_i = c. The parameters are those of
-    `max_penalty_margin`, and β > 0. For c = 0 the result is the softmax of −u/β.
+    The penalty makes the largest products a_i d_i equal. The weight d_i is proportional to
+    (1/a_i) exp(−max(s_i, η)/β) with s_i = u_i − β log a_i and Σ [η − s_i]_+ / a_i = c. The
+    parameters are those of `max_penalty_margin`, and β > 0. For c = 0 the result is the softmax of
+    −u/β.
 
     References
     ----------

@@ -1,18 +1,19 @@
-"""Distributions under a power of their entries: p-norms, χ² and the power divergences.
+"""Distributions under penalties by powers of the weights: p-norms, χ² and power divergences.
 
 All kernels minimise over the simplex
 
     <d, u> + μ Σ κ_i φ(d_i) + β Σ d_i log d_i,    φ'(t) = sign(q) t^q,  q > −1, q != 0,
 
-with κ > 0. The multiplier μ >= 0 is given (a penalty), or the energy Σ κ_i d_i^{q+1} meets a bound
-(a ball), or μ is the derivative of a root of the energy (a norm). The entries solve
+with κ > 0. For a penalty the multiplier μ >= 0 is given. For a ball, μ is the multiplier at which
+the energy Σ κ_i d_i^{q+1} equals a bound. For a norm, μ is the derivative of a root of the energy.
+The entries t of d solve
 
     sign(q) μ κ_i t^q + β log t = g − u_i,
 
-where g is the multiplier of Σ d = 1, up to β. Let K_i = μ κ_i |q| / β, and let ω be the Wright
+where g + β is the multiplier of Σ d = 1. Let K_i = μ κ_i |q| / β, and let ω be the Wright
 function (Corless & Jeffrey 2002), which solves ω + log ω = X, at X_i = q (g − u_i)/β + log K_i.
 Then t = (ω/K_i)^{1/q} = exp((g − u_i)/β − ω/q), and dt/dg = t / (β (1 + ω)). So one pass over the
-entries gives every sum that Newton's method for (g, μ) needs. For β = 0 see `power_margin`.
+entries computes all sums for a step of Newton's method for (g, μ). For β = 0 see `power_margin`.
 """
 
 from __future__ import annotations
@@ -29,18 +30,20 @@ from relaxboost.relaxations._projections.capped import capped_distribution
 from relaxboost.relaxations._projections.wright import sweep
 
 SAMPLE_SIZE = 1024
-"""With at least four times as many entries, Newton's method starts from the multipliers of a sample
-of this size."""
+"""The number of examples in a sample, whose multipliers are the start of Newton's method.
+
+A sample is used if there are at least four times as many examples.
+"""
 
 SUM_TOLERANCE = 1e-9
-"""The largest error of Σt that one more step of second order reduces to rounding errors."""
+"""The tolerance for Σt = 1. One more step of second order leaves only rounding errors."""
 
 MAX_EXPONENT = 600.0
-"""The largest exponent of e: products of e^600 with margins and with m are doubles."""
+"""The largest exponent of e. A product of e^600, a margin and m does not overflow."""
 
 
 def log_sum_exp(x: Vector) -> float:
-    """Return log Σ exp(x_i) without overflow, where some x_i is finite."""
+    """Return log Σ exp(x_i) without overflow. At least one x_i must be finite."""
     top = float(x.max())
     terms = x - top
     with np.errstate(under="ignore"):
@@ -49,16 +52,19 @@ def log_sum_exp(x: Vector) -> float:
 
 
 def log_energy(t: Vector, log_kappa: Vector, q: float) -> float:
-    """Return the logarithm of the energy Σ κ_i t_i^{q+1}, also if no double holds the powers."""
+    """Return the logarithm of the energy Σ κ_i t_i^{q+1}.
+
+    The result is correct even if the powers overflow or underflow.
+    """
     with np.errstate(divide="ignore"):
         return log_sum_exp(log_kappa + (q + 1.0) * np.log(t))
 
 
 class _Entries:
-    """Margins u and weights κ, and the solutions t of the last pass over them.
+    """The margins u and weights κ of all examples or of a sample, and the last solutions t.
 
-    Each of the first `alone` entries is counted once, and each of the others `weight` times. Unless
-    the entries are a sample, `alone` is 0 and `weight` is 1.
+    Each of the first `alone` entries is counted once, and each other entry `weight` times. If the
+    entries are not a sample, `alone` is 0 and `weight` is 1.
     """
 
     def __init__(
@@ -75,10 +81,13 @@ class _Entries:
         self._last = math.inf
         self._parts = [(slice(0, alone), 1.0), (slice(alone, u.size), weight)]
         self.sums = [0.0] * 5
-        """Σt, Σa, Σaω, Σaω² and Σtω of the last pass, where a = t/(1 + ω) = β dt/dg."""
+        """The sums Σt, Σa, Σaω, Σaω² and Σtω of the last pass, with a = t/(1 + ω) = β dt/dg."""
 
     def sweep(self, g: float, shift: float) -> None:
-        """Compute the entries t, their ω and all sums at g, where log K_i is log κ_i + shift."""
+        """Compute the entries t, their ω and all sums at the multiplier g.
+
+        The numbers K_i of the module's docstring satisfy log K_i = log κ_i + shift.
+        """
         x = self.q * g / self.beta + shift
         change = x - self._last
         self._last = x
@@ -93,7 +102,10 @@ class _Entries:
             self.sums = [x + weight * y for x, y in zip(self.sums, found, strict=True)]
 
     def log_sum_exp(self, x: Vector) -> float:
-        """Return log Σ exp(x_i) over the counted entries. `x` has shape (m,), or (1,) for all."""
+        """Return log Σ exp(x_i) over all entries, each multiplied by its count.
+
+        `x` has shape (m,), or shape (1,) if all entries have the same x_i.
+        """
         if x.size == 1:
             return float(x[0]) + math.log(self._count)
         # An entry of the sample stands for `weight` entries.
@@ -104,13 +116,16 @@ class _Entries:
         return log_sum_exp(x)
 
     def log_energy(self) -> float:
-        """Return the log of the energy Σ κ t^{q+1} of the last pass, even if no double holds it."""
+        """Return the logarithm of the energy Σ κ t^{q+1} of the last pass.
+
+        The result is finite even if the energy overflows or underflows.
+        """
         with np.errstate(divide="ignore"):
             return self.log_sum_exp(self.log_kappa + (self.q + 1.0) * np.log(self.t))
 
 
 def _sampled(u: Vector, kappa: Vector, q: float, beta: float) -> _Entries:
-    """Return the entries of the two smallest margins, and a sample of the other entries."""
+    """Return a sample of the entries that contains the two smallest margins."""
     stride = u.size // SAMPLE_SIZE
     # One entry of each run of `stride`, at a place that does not repeat, since margins may be
     # periodic: multiples of the golden ratio modulo 1 are evenly spread.
@@ -128,9 +143,10 @@ def _sampled(u: Vector, kappa: Vector, q: float, beta: float) -> _Entries:
 
 
 class _Equations:
-    """The two equations for the multipliers g and μ: Σ d = 1, and one for the energy.
+    """The two equations for the multipliers g and μ of a distribution d.
 
-    t denotes the entries of d at the current (g, μ); normalised t have the sum one.
+    The first equation is Σ d = 1, and the second equation is for the energy Σ κ_i d_i^{q+1}. The
+    vector t contains the entries of d at the current (g, μ). It is normalised if Σt = 1.
     """
 
     def __init__(self, entries: _Entries) -> None:
@@ -153,7 +169,7 @@ class _Equations:
 
     @property
     def is_solved(self) -> bool:
-        """Whether (g, μ) solve both equations. The equations of a sample can have no solution."""
+        """Whether (g, μ) solve both equations. The equations of a sample may have no solution."""
         return self.missed <= 1e-8 and self.excess <= 1e-6
 
     @property
@@ -162,7 +178,7 @@ class _Equations:
         return abs(self.entries.sums[0] - 1.0)
 
     def normalise(self, log_mu: float, tolerance: float = SUM_TOLERANCE) -> None:
-        """Set g to the multiplier for which the entries t sum to one, up to the tolerance."""
+        """Set the multiplier g such that the entries t of d sum to one, up to the tolerance."""
         # NumPy's scalars would warn where Python's overflow to infinity.
         log_mu = float(log_mu)
         shift = log_mu + math.log(abs(self.q)) - math.log(self.beta)
@@ -175,7 +191,7 @@ class _Equations:
         self._log_mu_step = 0.0
 
         def log_total(g: float) -> tuple[float, float]:
-            """Return −log Σt and its derivative in g."""
+            """Return −log Σt and its derivative in the multiplier g."""
             self.entries.sweep(g, shift)
             total, a0, *_ = self.entries.sums
             if total <= 0.0:
@@ -197,7 +213,10 @@ class _Equations:
         self.g = decreasing_root(log_total, float(self.g), reach, tolerance, lower, upper)
 
     def _bounds(self, log_mu: float, power: float, error: float) -> tuple[float, float]:
-        """Return bounds on the multiplier g. `error` is the relative error of `power`."""
+        """Return a lower and an upper bound on the multiplier g of normalised t.
+
+        `error` is the relative error of `power`.
+        """
         # Some entry of t is at least as large as that of the flattest t, because both have the same
         # sum, and some entry is at most as large. No entry exceeds 1, nor does that of the least
         # margin.
@@ -222,7 +241,10 @@ class _Equations:
         lower: float = -math.inf,
         upper: float = math.inf,
     ) -> float:
-        """Return the log μ at which the decreasing function `miss` of normalised t is zero."""
+        """Return the log μ at which the function `miss` is zero for the normalised t.
+
+        `miss` returns a decreasing function of log μ and its derivative.
+        """
         size = 10.0 * (1.0 + abs(self.q)) ** 2
         # Far from the root, Σt need not be exactly one, because `log_energy` corrects for it to
         # second order. With a good start this is Newton's method for g and μ together, with one
@@ -255,7 +277,10 @@ class _Equations:
         return start
 
     def log_energy(self, log_mu: float) -> tuple[float, float]:
-        """Return log Σ κ t^{q+1} and its derivative in log μ along the path of normalised t."""
+        """Return the logarithm of the energy Σ κ t^{q+1} and its derivative in log μ.
+
+        The derivative is taken for normalised t: as μ changes, g changes such that Σt = 1.
+        """
         # κ t^q = (β / (|q| μ)) ω, and the derivative of Σ κ φ(t) in μ is
         # (Σ κt^q a)² / (β Σa) − Σ (κt^q)² a / β.
         total, a0, a1, a2, energy = self.entries.sums
@@ -272,7 +297,10 @@ class _Equations:
         return math.log(energy) + scale, -(self.q + 1.0) / self.q * variance / energy
 
     def distribution(self) -> Vector:
-        """Return t at the solution (g, μ), from the last pass, with an error of second order."""
+        """Return the distribution t at the solution (g, μ), extrapolated from the last pass.
+
+        The error is of second order in the remaining change of (g, μ).
+        """
         total, a0, a1, *_ = self.entries.sums
         # (1 + ω) dlog t = dg/β − (ω/q) dlog μ.
         along = self._log_mu_step / self.q
@@ -285,7 +313,10 @@ class _Equations:
 def _solve(
     u: Vector, beta: float, kappa: Vector, q: float, solve: Callable[[_Equations, float], float]
 ) -> Vector:
-    """Return the d that the function `solve` finds from the equations and a start for log μ."""
+    """Return the minimiser d whose multipliers the function `solve` computes.
+
+    `solve` gets the equations and a start for log μ, and returns log μ.
+    """
     # The difference g − min u may be less than a rounding of min u, but not of 0.
     u = u - u.min()
     log_mu = math.nan
@@ -315,7 +346,7 @@ def power_penalty(u: Vector, beta: float, kappa: Vector, q: float, mu: float) ->
     beta : float
         The weight β > 0 of the entropy.
     kappa : array of shape (m,) or (1,)
-        The weights κ > 0 of the entries. One number serves for all.
+        The weights κ > 0 of the entries. With shape (1,), all entries have the same weight.
     q : float
         The exponent of φ', above −1 and not 0.
     mu : float
@@ -334,7 +365,8 @@ def power_ball(u: Vector, beta: float, kappa: Vector, q: float, log_bound: float
     """Return the d in the simplex of bounded energy that minimises <d, u> + β Σ d_i log d_i.
 
     The energy Σ κ_i d_i^{q+1} is at most e^log_bound for q > 0, and at least e^log_bound for q < 0.
-    Some d must satisfy this strictly. See `power_penalty` for the other parameters.
+    Some d in the simplex must satisfy this inequality strictly. See `power_penalty` for the other
+    parameters.
     """
     sign = math.copysign(1.0, q)
     free = capped_distribution(u, beta)
@@ -358,9 +390,9 @@ def power_ball(u: Vector, beta: float, kappa: Vector, q: float, log_bound: float
 def norm_penalty(u: Vector, beta: float, kappa: Vector, q: float, c: float) -> Vector:
     """Return the d in the simplex that minimises <d, u> + c (Σ κ_i d_i^p)^{1/p} + β Σ d_i log d_i.
 
-    p = q + 1 > 1 and c > 0; see `power_penalty` for the other parameters. Let N be the norm of d.
-    The multiplier is μ = c N^{−q}, and N lies between the norms of the flattest and of the steepest
-    d.
+    The exponent is p = q + 1 > 1, and c > 0 is the weight of the penalty. See `power_penalty` for
+    the other parameters. Let N be the norm of d. The multiplier is μ = c N^{−q}, and N lies between
+    the smallest and the largest norm of a point of the simplex.
     """
     # The flattest d in the norm is proportional to κ^{−1/q}, and the steepest d is a vertex.
     p = q + 1.0

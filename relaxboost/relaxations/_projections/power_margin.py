@@ -1,10 +1,10 @@
-"""The relaxed margin under a power of the weights d: the problems of `power` for β = 0.
+"""The relaxed margin under penalties by powers of the weights d: the problems of `power` for β = 0.
 
-u are the margins, κ > 0 the weights of the entries, q > −1 the exponent, and g is the multiplier of
-Σd = 1. For q > 0 the vector t has the entries t_i = ([g − u_i]_+ / κ_i)^{1/q}, and for q < 0 it has
-the entries t_i = ((u_i − g) / κ_i)^{1/q}. The minimiser d is t / Σt. One equation determines the
-distance s = |g − min u|: Σt is given for a penalty, the energy Σ κ d^{q+1} for a ball, and the
-energy Σ κ t^{q+1} for a norm.
+The margins are u, the weights of the entries are κ > 0, the exponent is q > −1, and g is the
+multiplier of Σd = 1. For q > 0 the vector t has the entries t_i = ([g − u_i]_+ / κ_i)^{1/q}, and
+for q < 0 it has the entries t_i = ((u_i − g) / κ_i)^{1/q}. The minimiser d is t / Σt. One equation
+determines the distance s = |g − min u|. For a penalty, the equation prescribes Σt. For a ball, the
+equation prescribes the energy Σ κ d^{q+1}, and for a norm it prescribes the energy Σ κ t^{q+1}.
 """
 
 from __future__ import annotations
@@ -21,16 +21,20 @@ from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations._projections.power import log_energy
 
 MIN_DISTANCE = 1e-140
-"""The smallest distance s. Margins that differ by less count as equal: their squares underflow."""
+"""The smallest distance s of the multiplier g from the smallest margin.
+
+Margins that differ by less count as equal, because the squares of their differences underflow.
+"""
 
 
 @njit()
 def _sums(
     v: Vector, kappa: Vector, s: float, q: float, t: Vector
 ) -> tuple[float, float, float, float]:
-    """Set t, up to a factor e^top, at the distance s. Return top, Σt, dΣt/ds and Σ κ t^{q+1}.
+    """Set t at the distance s, divided by a factor e^top. Return top and three sums.
 
-    v are the margins minus their minimum. The sums are over the t that is set.
+    The sums are Σt, its derivative dΣt/ds, and Σ κ t^{q+1}, for the t that was divided by e^top.
+    The vector v contains the margins minus their minimum.
     """
     # For q != 1 the factor makes the largest t equal to 1, because t may overflow for a small q.
     # In terms of h = |g − u|, the sums are Σ t / (q h) for the derivative and Σ t h for the energy.
@@ -82,14 +86,14 @@ class _Level:
         self._start = math.log(spread) if spread > 0.0 else 0.0
 
     def solve(self, miss: Callable[[float], tuple[float, float]]) -> float:
-        """Return the x at which the decreasing function `miss` is zero, and evaluate t there."""
+        """Return the x = log s at which the decreasing function `miss` is zero, and set t at x."""
         x = decreasing_root(miss, self._start, 2.0, 1e-15)
         if x != self._last:
             self.evaluate(x)
         return x
 
     def evaluate(self, x: float) -> tuple[float, float, float, float]:
-        """Set t at x. Return log Σt, log Σ κ t^{q+1} and their derivatives in x."""
+        """Set t at x = log s. Return log Σt, log Σ κ t^{q+1} and their derivatives in x."""
         self._last = x
         s = self._distance(x)
         self._top, total, slope, energy = _sums(self.v, self.kappa, s, self.q, self.t)
@@ -100,7 +104,7 @@ class _Level:
 
     @staticmethod
     def _distance(x: float) -> float:
-        """Return s = e^x, cut so that neither s nor its square overflows or underflows."""
+        """Return the distance s = e^x, cut such that s and s² neither overflow nor underflow."""
         return math.exp(min(max(x, math.log(MIN_DISTANCE)), 700.0))
 
     def log_energy(self) -> float:
@@ -108,14 +112,22 @@ class _Level:
         return log_energy(self.t / self.t.sum(), np.log(self.kappa), self.q)
 
     def put_on_least(self) -> None:
-        """Set t to the d of least energy (q > 0) or largest energy (q < 0) on the least margins."""
+        """Put all the weight on the examples of smallest margin.
+
+        For q > 0, t is then the distribution of smallest energy among these distributions. For
+        q < 0 it is the distribution of largest energy.
+        """
         least = self.v == 0.0
         logs = (-np.log(self.kappa) / self.q * np.ones(self.v.size))[least]
         self.t[:] = 0.0
         self.t[least] = np.exp(logs - logs.max())
 
     def refine(self, x: float, miss: Callable[[], float]) -> None:
-        """Interpolate t between the roundings of g below and above, to make `miss` zero."""
+        """Interpolate t between two doubles g, below and above the root, to make `miss` zero.
+
+        The interpolation is needed for q > 1, because t then changes a lot between adjacent
+        doubles g.
+        """
         # For q > 1 the entries rise steeply from zero: to 0.15 at g − u = 1e-16 for q = 19. So no
         # double g may have the right sum.
         s = self._distance(x)
@@ -133,7 +145,7 @@ class _Level:
         falling_root(miss_between, 1e-14)
 
     def result(self, x: float) -> tuple[float, float, Vector]:
-        """Return (g, μ, d) at x = log s with the multiplier μ of the energy."""
+        """Return (g, μ, d) at x = log s, where μ is the multiplier of the energy."""
         g = self.low + math.copysign(self._distance(x), self.q)
         # From |g − u| = κ t^q = μ κ d^q follows μ = (Σt)^q.
         mu = math.exp(min(self.q * self.log_total, 700.0))
@@ -143,9 +155,9 @@ class _Level:
 def power_penalty_margin(
     u: Vector, kappa: Vector, q: float, mu: float
 ) -> tuple[float, float, Vector]:
-    """Return (g, μ, d): d minimises <d, u> + μ Σ κ_i φ(d_i) over the simplex.
+    """Return (g, μ, d), where d minimises <d, u> + μ Σ κ_i φ(d_i) over the simplex.
 
-    g is the multiplier of Σd = 1. See `power.power_penalty` for the parameters.
+    The number g is the multiplier of Σd = 1. See `power.power_penalty` for the parameters.
     """
     level = _Level(u, kappa, q)
     sign = math.copysign(1.0, q)
@@ -164,10 +176,10 @@ def power_penalty_margin(
 def power_ball_margin(
     u: Vector, kappa: Vector, q: float, log_bound: float
 ) -> tuple[float, float, Vector]:
-    """Return (g, μ, d): d minimises <d, u> over the points of the simplex with bounded energy.
+    """Return (g, μ, d), where d minimises <d, u> over points of the simplex with bounded energy.
 
-    g is the multiplier of Σd = 1, and μ is the multiplier of the energy, or 0 if the bound on the
-    energy is slack. See `power.power_ball` for the parameters.
+    The number g is the multiplier of Σd = 1, and μ is the multiplier of the energy. If the bound on
+    the energy is slack, μ is 0. See `power.power_ball` for the parameters.
     """
     level = _Level(u, kappa, q)
     sign = math.copysign(1.0, q)
@@ -186,9 +198,9 @@ def power_ball_margin(
 
 
 def norm_penalty_margin(u: Vector, kappa: Vector, q: float, c: float) -> tuple[float, Vector]:
-    """Return (γ, d): d minimises <d, u> + c (Σ κ_i d_i^p)^{1/p} over the simplex with minimum γ.
+    """Return the minimum γ of <d, u> + c (Σ κ_i d_i^p)^{1/p} over the simplex, and the minimiser d.
 
-    p = q + 1 > 1 and c > 0.
+    The exponent is p = q + 1 > 1, and c > 0 is the weight of the norm.
     """
     level = _Level(u, kappa, q)
 

@@ -1,8 +1,8 @@
-"""Selections without a full sort: ranks, neighbours of a rank, and where a sum reaches a target.
+"""Selection of entries by rank, or by a sum that reaches a target, without a full sort.
 
-A sample of the entries shows between which two values a rank lies. One pass over all entries counts
-the entries below, and only the entries between the two values are sorted. `first_reaching` is
-quickselect (Hoare 1961, Algorithm 65) for a weighted sum instead of a rank.
+A sample of the entries gives two values between which the entry of a rank lies. One pass over all
+entries counts the entries below these values, and only the entries between them are sorted.
+`first_reaching` is quickselect (Hoare 1961, Algorithm 65) for a weighted sum instead of a rank.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from relaxboost._core.compiled import njit
 from relaxboost.relaxations._projections.vectorised import REORDER
 
 MAX_SAMPLE = 4096
-"""The largest number of entries of a sample, whose ranks have errors of about 1 %."""
+"""The largest number of entries of a sample. Ranks estimated from it have errors of about 1 %."""
 BLOCK = 64
-"""The number of entries that are summed at once, or skipped at once if none of them is wanted."""
+"""The number of entries in a block, which is summed at once or skipped at once."""
 
 
 @njit(error_model="numpy", fastmath=REORDER)
@@ -33,7 +33,7 @@ def plain_sum(x: Vector) -> float:
 
 @njit(error_model="numpy")
 def compensated_sum(x: Vector) -> float:
-    """Return Σ x_i for x >= 0 with a relative error of a few roundings, whatever the length."""
+    """Return Σ x_i for x >= 0 with a relative error of a few rounding errors for any length."""
     # The sums of blocks are added by compensated summation (Neumaier 1974).
     total = 0.0
     lost = 0.0
@@ -47,7 +47,7 @@ def compensated_sum(x: Vector) -> float:
 
 @njit(error_model="numpy")
 def count_between(x: Vector, low: float, high: float) -> tuple[int, int]:
-    """Return the number of entries of x below `low`, and the number from `low` to `high`."""
+    """Return the number of entries of x below `low`, and the number of entries in [low, high]."""
     below = 0
     upto = 0
     for i in range(x.shape[0]):
@@ -58,7 +58,10 @@ def count_between(x: Vector, low: float, high: float) -> tuple[int, int]:
 
 @njit(error_model="numpy")
 def _mark(x: Vector, low: float, high: float, marked: NDArray[np.uint8]) -> int:
-    """Set `marked` to 1 for the entries from `low` to `high`, else to 0; return their number."""
+    """Set `marked` to 1 for the entries of x in [low, high] and to 0 for the other entries.
+
+    Return the number of entries in [low, high].
+    """
     found = 0
     for i in range(x.shape[0]):
         inside = (x[i] >= low) & (x[i] <= high)
@@ -69,7 +72,7 @@ def _mark(x: Vector, low: float, high: float, marked: NDArray[np.uint8]) -> int:
 
 @njit(error_model="numpy")
 def take_between(x: Vector, low: float, high: float, inside: int) -> Vector:
-    """Return the entries of x from `low` to `high`; `inside` is their number."""
+    """Return the entries of x in [low, high]. `inside` is the number of these entries."""
     taken = np.empty(inside + 1)
     marked = np.empty(BLOCK, np.uint8)
     n = 0
@@ -84,16 +87,16 @@ def take_between(x: Vector, low: float, high: float, inside: int) -> Vector:
 
 
 def sorted_sample(x: Vector) -> Vector:
-    """Return every s-th entry of x in increasing order, at most 1/16 of all entries."""
+    """Return a sample of x in increasing order, which has at most 1/16 of all entries."""
     size = min(MAX_SAMPLE, x.size // 16)
     return np.sort(x[:: x.size // size][:size])
 
 
 def sorted_near(x: Vector, sample: Vector, place: float, spread: float) -> tuple[Vector, int]:
-    """Return the entries of x near a place of the sorted sample, and the number of entries below.
+    """Return the entries of x near a position in the sorted sample.
 
-    The entries lie between those of the sample at `place` − `spread` and `place` + `spread`. They
-    are returned in increasing order.
+    The returned entries lie between the sample's entries at the positions `place` − `spread` and
+    `place` + `spread`, in increasing order. Return also the number of entries of x below them.
     """
     first = math.floor(place - spread)
     last = math.ceil(place + spread)
@@ -123,7 +126,7 @@ def pair_of_rank(x: Vector, j: int) -> tuple[float, float]:
 
 @njit()
 def _median_of_three(key: Vector, n: int, state: int) -> float:
-    """Return the median of three of the first n keys, at pseudo-random places."""
+    """Return the median of three keys at pseudo-random positions among the first n keys."""
     a = key[state % n]
     b = key[(state * 31 + 7) % n]
     c = key[(state * 17 + 3) % n]
@@ -134,7 +137,10 @@ def _median_of_three(key: Vector, n: int, state: int) -> float:
 def _sums_at(
     key: Vector, const: Vector, slope: Vector, n: int, p: float, rising: bool
 ) -> tuple[float, float, float]:
-    """Return Σ const over keys <= p, Σ slope over keys <= p or > p, and Σ slope over keys >= p."""
+    """Return Σ const over keys <= p, Σ slope over the keys that count, and Σ slope over keys >= p.
+
+    The keys that count are the keys <= p if `rising`, and the keys > p if not.
+    """
     # Conditional additions of 0 avoid branches that the CPU could not predict.
     const_upto = 0.0
     slope_upto = 0.0
@@ -162,18 +168,19 @@ def first_reaching(
 ) -> float:
     """Return the smallest key p with S(p) >= target, or ``inf`` if there is none.
 
-    S(p) = Σ_{key <= p} const + p Σ slope, non-decreasing in p. The second sum is over key <= p if
-    `rising` (hinges, const = −key·slope) and over key > p if not (ramps that end at their key,
-    key·slope <= const). The keys are finite; the vectors are overwritten. The time is linear on
-    average, and the result is deterministic.
+    The sum is S(p) = Σ_{key <= p} const + p Σ slope, which is non-decreasing in p. If `rising`, the
+    second sum is over key <= p: the entries are hinges that start at their key, and
+    const = −key·slope. If not, the second sum is over key > p: the entries are ramps that end at
+    their key, and key·slope <= const. The keys must be finite, and the vectors are overwritten.
+    The time is linear on average, and the result is deterministic.
 
     Parameters
     ----------
     best : float
-        A key at which S reaches the target and above which all keys were left out.
+        A key at which S reaches the target. The vectors contain no larger keys.
     left, ramp : float
-        The sums over the keys that were left out: `left` is Σ const of the keys below. `ramp`
-        is Σ slope of the keys below if `rising`, and of the keys from `best` on if not.
+        The sums over the keys that the vectors do not contain. `left` is Σ const over smaller keys.
+        `ramp` is Σ slope over smaller keys if `rising`, and over keys >= `best` if not.
     """
     n = key.shape[0]
     state = 12345

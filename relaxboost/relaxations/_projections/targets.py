@@ -1,10 +1,13 @@
-"""The point at which a sum over many entries reaches a target, from a sample and two passes.
+"""The search for the point at which a sum over many entries reaches a target.
+
+The search uses a sample and two passes over all entries.
 
 The sum is S(p) = Σ const + p Σ slope over the entries with key <= p, as in
-`selection.first_reaching`. One of three formulas computes key, const and slope of an entry from two
-vectors a and b. These numbers are never stored for all entries, because writing a million numbers
-costs more than computing them. A sample shows between which keys S most likely reaches the target.
-Exact sums at these keys verify this, and only the entries between the keys are stored and searched.
+`selection.first_reaching`. The key, const and slope of each entry are computed from its numbers a
+and b by one of three formulas. These numbers are never stored for all entries, because writing a
+million numbers takes longer than computing them. A sample shows between which keys S most likely
+reaches the target. Exact sums at these keys verify this. Then only the entries between the keys are
+stored and searched.
 """
 
 from __future__ import annotations
@@ -19,25 +22,25 @@ from relaxboost.relaxations._projections.selection import MAX_SAMPLE, first_reac
 from relaxboost.relaxations._projections.vectorised import REORDER
 
 STEPS = 0
-"""The kind of entries with S(p) = Σ b_i over a_i <= p."""
+"""The kind of entries with S(p) = Σ b_i over the entries with a_i <= p."""
 HINGES = 1
 """The kind of entries with S(p) = Σ b_i [p − a_i]_+."""
 RAMPS = 2
 """The kind of entries with S(p) = Σ min(b_i, p a_i). The key is b_i/a_i, or 0 if this is tiny."""
 
 SHORTEST_RAMP = 1e-100
-"""Ramps that end before this point count as constants: their slopes exceed all others."""
+"""Ramps whose key is below this number count as constants, because their slopes are so large."""
 
 
 @njit(inline="always", error_model="numpy")
 def ramp_end(a: float, b: float) -> float:
-    """Return the end b/a of the ramp min(b, p a), or 1e300 if that is less."""
+    """Return the p = b/a at which the ramp min(b, p a) reaches b, or 1e300 if b/a is larger."""
     return min(b / max(a, 1e-308), 1e300)
 
 
 @njit(inline="always", error_model="numpy")
 def _entry(kind: int, a: float, b: float) -> tuple[float, float, float]:
-    """Return the key, the constant and the slope of an entry (a, b) in the sum S(p)."""
+    """Return the key, const and slope that the entry (a, b) contributes to the sum S(p)."""
     if kind == HINGES:
         return a, -a * b, b
     if kind == STEPS:
@@ -49,7 +52,11 @@ def _entry(kind: int, a: float, b: float) -> tuple[float, float, float]:
 
 @njit(error_model="numpy", fastmath=REORDER)
 def _sums_at(kind: int, a: Vector, b: Vector, p: float, q: float) -> tuple[float, ...]:
-    """Return Σ const over key <= p, Σ slope in S(p), Σ slope over key >= p, and the same for q."""
+    """Return three sums for the point p, and the same three sums for the point q.
+
+    The sums are Σ const over key <= p, Σ slope over the entries whose slope counts in S(p), and
+    Σ slope over key >= p.
+    """
     const_p = 0.0
     const_q = 0.0
     slope_p = 0.0
@@ -71,7 +78,7 @@ def _sums_at(kind: int, a: Vector, b: Vector, p: float, q: float) -> tuple[float
 def _entries_between(
     kind: int, a: Vector, b: Vector, low: float, high: float
 ) -> tuple[Vector, Vector, Vector]:
-    """Return the keys, constants and slopes of the entries with low < key < high."""
+    """Return the vectors key, const and slope of the entries with low < key < high."""
     # Counting first costs less than three arrays of full length.
     size = 0
     for i in range(a.shape[0]):
@@ -129,9 +136,10 @@ def reaching(kind: int, a: Vector, b: Vector, target: float) -> float:
     kind : int
         STEPS, HINGES or RAMPS.
     a, b : arrays of shape (m,)
-        The entries, with b >= 0, and a >= 0 for RAMPS. Infinite keys are left out.
+        The two numbers of each entry, with b >= 0, and with a >= 0 for RAMPS. Entries with an
+        infinite key are ignored.
     target : float
-        The target > 0.
+        The value > 0 that the sum S must reach.
     """
     best = math.inf
     left = 0.0

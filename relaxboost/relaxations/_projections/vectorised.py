@@ -1,10 +1,10 @@
 """Exponentials and logarithms without calls or branches, for loops over many entries.
 
 A compiler turns loops over these functions into vector instructions. NumPy's functions are as fast,
-but each operation needs its own pass over memory. A loop should handle `CHUNK` entries at a time,
-which stay in the cache. A function that computes sums is compiled with `REORDER` and contains
-nothing else, because a compiler that reorders other formulas would undo protections against
-cancellation.
+but each operation needs its own pass over memory. A loop should process `CHUNK` entries at a time,
+because a chunk stays in the cache. A function that computes sums is compiled with `REORDER` and
+computes nothing else. With this option the compiler would also reorder formulas whose order
+prevents cancellation.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from relaxboost._core.compiled import njit
 CHUNK = 2048
 """The number of entries in a chunk. Two chunks of doubles fit into the smallest level-1 caches."""
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
-"""The options of numba's compiler that allow it to change the order of a sum."""
+"""The options of numba that allow its compiler to change the order of a sum."""
 
 
 @njit(inline="always", error_model="numpy", fastmath={"contract"})
 def exp(x: float) -> float:
-    """Return e^x up to rounding, but 0 below −708 and e^709 above 709."""
+    """Return e^x up to rounding. The result is 0 for x < −708, and e^709 for x > 709."""
     inside = min(max(x, -708.0), 709.0)
     # x = n log 2 + r with an integer n and |r| <= log(2)/2. Adding 1.5 · 2^52 rounds x / log 2 to
     # an integer, which is then in the last bits of the sum.

@@ -1,7 +1,7 @@
-"""The pass over all entries for powers of the weights with an entropy term, as in `power`.
+"""The loops over all examples that solve the Wright equations of `power`.
 
 The loops call no function and do not branch, so that the compiler turns them into vector
-instructions. A pass takes little longer than NumPy's exponential.
+instructions. A pass over all examples takes little longer than NumPy's exponential.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp, 
 
 @njit(error_model="numpy", fastmath={"contract"})
 def omegas(z: Vector, k: Vector, q: float, cold: bool, steps: int, y: Vector, w: Vector) -> None:
-    """Solve e^y + y = q z + k for y, starting from a rough logarithm if `cold`. Set w = e^y."""
+    """Solve e^y + y = q z + k for each entry of y, and set w = e^y.
+
+    If `cold` is True, the iteration starts from a rough logarithm, and otherwise from the given y.
+    """
     # w is the Wright function of q z + k. The method is Halley's.
     # The error of this y is below 0.7, and a step leaves at most a twelfth of its cube.
     if cold:
@@ -38,7 +41,7 @@ def omegas(z: Vector, k: Vector, q: float, cold: bool, steps: int, y: Vector, w:
 
 @njit(error_model="numpy", fastmath={"contract"})
 def entries(z: Vector, k: Vector, q: float, y: Vector, w: Vector, t: Vector) -> None:
-    """Set t = (w / e^k)^{1/q}, which is also exp(z − w/q)."""
+    """Set the weights t = (w / e^k)^{1/q}, which also equal exp(z − w/q)."""
     # The second form cancels for a large w, and the first one for a small w.
     for i in range(z.shape[0]):
         t[i] = exp(z[i] - w[i] / q if w[i] <= 1.0 else (y[i] - k[i]) / q)
@@ -46,7 +49,7 @@ def entries(z: Vector, k: Vector, q: float, y: Vector, w: Vector, t: Vector) -> 
 
 @njit(error_model="numpy", fastmath=REORDER)
 def add(t: Vector, w: Vector, sums: Vector) -> None:
-    """Add Σt, Σa, Σaω, Σaω² and Σtω to `sums`, for ω = `w` and a = t / (1 + ω)."""
+    """Add Σt, Σa, Σaω, Σaω² and Σtω to `sums`, where ω is `w` and a = t / (1 + ω)."""
     s0 = 0.0
     s1 = 0.0
     s2 = 0.0
@@ -79,11 +82,12 @@ def sweep(
     omega: Vector,
     t: Vector,
 ) -> Vector:
-    """Set y, ω and t. Return Σt, Σa, Σaω, Σaω² and Σtω with a = t / (1 + ω) = β dt/dg.
+    """Compute y = log ω, ω and t for all examples at the multiplier g.
 
-    ω = e^y solves ω + log ω = X at X_i = q (g − u_i)/β + log K_i with log K_i = log κ_i + shift,
-    and t = (ω/K_i)^{1/q}; see `power`. `logk` is log κ, of shape (m,), or (1,) if all are equal.
-    `change` is the change of all X since the last pass, which set `y`.
+    Return the sums Σt, Σa, Σaω, Σaω² and Σtω with a = t / (1 + ω) = β dt/dg. The number ω_i solves
+    ω_i + log ω_i = X_i with X_i = q (g − u_i)/β + log K_i and log K_i = log κ_i + shift, and
+    t_i = (ω_i/K_i)^{1/q}, as in `power`. `logk` is log κ, of shape (m,), or (1,) if all entries are
+    equal. `change` is the change of all X_i since the previous call, which set `y`.
     """
     sums = np.zeros(5)
     z = np.empty(CHUNK)
