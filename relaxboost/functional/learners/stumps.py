@@ -1,4 +1,4 @@
-"""Decision stumps: one split x_j <= c, and a number or a vector in each leaf."""
+"""Decision stumps: trees with one split x_j <= c, and a number or a vector in each leaf."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from relaxboost.functional.measure import Empirical
 
 @dataclass(frozen=True, eq=False)
 class StumpHypothesis(Hypothesis):
-    """h(x) = leaves[0] if x_j <= threshold, else leaves[1].
+    """The decision stump h(x) = leaves[0] if x_j <= threshold, and leaves[1] otherwise.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ def _column(X: Any, feature: int, width: int) -> Array:
     if bad.size:
         raise InputError(
             f"features must be finite; row {bad[0]}, column {feature} has {x[bad[0]]}; "
-            "impute or drop it"
+            "impute the value or drop the row"
         )
     return x
 
