@@ -50,11 +50,11 @@ class Projected(NamedTuple):
 
     hypothesis: Hypothesis
     coefficient: float
-    """The coefficient <h, v>/‖h‖² of the hypothesis h for the projected vector v."""
+    """The coefficient <h, v>/‖h‖² of the hypothesis h, where v is the projected vector."""
     point: Array
-    """The values of coefficient · h on the training set."""
+    """The values of the projection, coefficient · h, on the training set."""
     edge: float
-    """The edge |<h, v>|/(‖h‖‖v‖) for the projected vector v, the γ of GB11's Definition 1."""
+    """The edge |<h, v>|/(‖h‖‖v‖) of the hypothesis h, the γ of GB11's Definition 1."""
 
 
 Project: TypeAlias = Callable[[Array], Projected | None]
@@ -183,7 +183,9 @@ class Algorithm(ABC):
         return self
 
     def filled(self, **options: Any) -> Algorithm:
-        """Return a copy in which the given values replace the options that are None."""
+        """Return a copy of the algorithm in which the given values replace options that
+        are None.
+        """
         made = copy.copy(self)
         for option, value in options.items():
             if getattr(self, option) is None:
@@ -207,7 +209,7 @@ class Algorithm(ABC):
 
 
 ALGORITHMS: Registry[Algorithm] = Registry("algorithm")
-"""Algorithms by name."""
+"""The boosting algorithms by name."""
 
 
 def algorithm_of(given: Any) -> Algorithm:
@@ -387,7 +389,9 @@ class Residual(Algorithm):
         return Direction((found,), found.point)
 
     def fresh(self, after: Algorithm | None = None) -> Residual:
-        """Return the algorithm with Δ = 0, or with the Δ of the run to continue."""
+        """Return the algorithm with the residual Δ = 0, or with the Δ of the earlier run that it
+        continues.
+        """
         made = copy.copy(self)
         made.residual = after.residual if isinstance(after, Residual) else None
         return made

@@ -1,4 +1,4 @@
-"""The function `boost`: restricted gradient descent in function space."""
+"""The function `boost`, which runs restricted gradient descent in function space."""
 
 from __future__ import annotations
 
@@ -125,7 +125,8 @@ def _check_kinds(risk: Any, learner: Any, before: Any) -> None:
         raise InputError(f"warm_start must be a result of boost, got {before!r}")
     if before is not None and before.state is None:
         raise InputError(
-            "warm_start needs a run with its state, which estimators keep with warm_start=True only"
+            "warm_start needs a run with its state, which estimators keep only if they are fitted "
+            "with warm_start=True"
         )
 
 

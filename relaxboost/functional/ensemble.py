@@ -1,4 +1,4 @@
-"""The result of functional boosting: the combined function, and the history of the run."""
+"""The result of functional boosting, with the combined function and the history of the run."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Empirical:
 
     def __init__(self, size: int, weights: Array | None = None) -> None:
         if size < 1:
-            raise InputError("there are no examples")
+            raise InputError("there are no examples; give at least one")
         self.size = size
         self.uniform = weights is None
         if weights is None:

@@ -74,7 +74,7 @@ class LossOptimum:
 
     @property
     def gap(self) -> float:
-        """The width of the bracket: `upper` minus `lower`."""
+        """The gap between the two bounds, `upper` minus `lower`."""
         return self.upper - self.lower
 
 
@@ -184,7 +184,7 @@ class _Bracket(NamedTuple):
 
 
 class _Space:
-    """The problem min over α of R[H α], with H of shape (N·K, n), and its dual bounds."""
+    """The problem of minimising R[H α] over α, with H of shape (N·K, n), and its dual bounds."""
 
     def __init__(self, risk: Risk, H: Array) -> None:
         self.risk = risk
@@ -322,7 +322,9 @@ class _Space:
         return float(np.abs(shares).max()) < 1e-3 and self._left(Z + room * shares) <= 1e-9 * size
 
     def _left(self, Z: Array) -> float:
-        """Return Σ |<Z, h_j>|/‖h_j‖ over all hypotheses, plus a bound of its rounding error."""
+        """Return the sum of |<Z, h_j>|/‖h_j‖ over all hypotheses, plus a bound on its rounding
+        error.
+        """
         carried = self.p * Z.ravel()
         sums = np.abs(carried @ self.H) + self.roundoff * (np.abs(carried) @ np.abs(self.H))
         seen = self.lengths > 0.0

@@ -19,16 +19,16 @@ from relaxboost.functional.schedules import Schedule
 
 @dataclass(frozen=True)
 class BoostState:
-    """The state of a run after round t: f_t on the training set, and the step that led to it."""
+    """The state of a run after boosting round t, with f_t on the training set and the last step."""
 
     round: int
     """The number t of the boosting round; 0 before the first step."""
     F: Array
     """The predictions f_t on the training set, which must not be changed."""
     value: float
-    """The risk R[f_t]."""
+    """The risk R[f_t] on the training set."""
     gradient: Array
-    """The subgradient of R at f_t."""
+    """The subgradient of the risk R at f_t."""
     direction: Direction | None
     """The direction of the round, with f_t = f_{t−1} − step · direction; None before the first
     step.

@@ -1,4 +1,4 @@
-"""The state of a run of `boost`: its terms, its history and its validation set."""
+"""The state of a run of `boost`, with its terms, its history and its validation set."""
 
 from __future__ import annotations
 
@@ -81,7 +81,9 @@ class _Patience:
         self._lowest = math.inf
 
     def watch(self, record: BoostRecord) -> None:
-        """Update the counter after a round; a round without validation risk changes nothing."""
+        """Update the counter after a round. A round without a validation risk does not change the
+        counter.
+        """
         if record.validation < self._lowest:
             self._lowest = record.validation
             self.stale = 0
@@ -145,7 +147,9 @@ class BoostRun:
 
     @property
     def iterate(self) -> str:
-        """The iterate that predictions use: the option of the algorithm, by default "last"."""
+        """The iterate that predictions use, which the algorithm's option `iterate` selects; by
+        default "last".
+        """
         return self.algorithm.iterate or "last"
 
     @property
@@ -160,7 +164,7 @@ class BoostRun:
         return start
 
     def add(self, state: BoostState) -> str:
-        """Store a round, and return the reason to stop, or "" to continue."""
+        """Store the state after a round, and return the reason to stop, or "" to continue."""
         new = state.terms
         total = self._kept.state["total"]
         if state.direction is not None:
@@ -212,7 +216,7 @@ class BoostRun:
         )
 
     def result(self, status: str) -> Boosted:
-        """Return the run up to the last complete round."""
+        """Return the result of the run up to the last complete round."""
         history = tuple(self.history[: self._kept.records])
         last = history[-1].round
         chosen = last

@@ -129,7 +129,7 @@ REFUSED = {
     ),
     "outputs that are not those returned": (
         lambda: boost(learner=Odd(lambda target: (fn.learners.finite.Column(0), target))),
-        r"Column\(index=0\) of .* predicts other outputs for the training rows than `nearest` returned",
+        r"Column\(index=0\) of .* predicts other outputs for the training rows than `nearest`",
     ),
     "outputs of another shape later": (
         lambda: boost(learner=odd(np.ones(12), np.ones(5))).decision(X),
@@ -173,7 +173,7 @@ REFUSED = {
     # steps
     "lambda": (
         lambda: boost(loss=fn.Absolute(), step="1/(lambda t)"),
-        r'step=\'1/\(lambda t\)\' needs the strong convexity λ.*"1/sqrt\(t\)", which needs no constant',
+        r'step=\'1/\(lambda t\)\' needs the strong convexity λ.*"1/sqrt\(t\)", which needs no',
     ),
     "Lambda": (
         lambda: boost(loss=fn.Absolute(), step="1/Lambda"),

@@ -285,7 +285,11 @@ class TestLabels:
                 [0, 0],
                 r"at least two classes, and .*; add examples of another",
             ),
-            (fn.Logistic(), [0, 1, 2], r"two classes, and the labels have 3 classes; use MulticlassHinge\(\) or"),
+            (
+                fn.Logistic(),
+                [0, 1, 2],
+                r"two classes, and the labels have 3 classes; use MulticlassHinge\(\) or",
+            ),
             (
                 fn.Logistic(),
                 [0.5, 1.0],

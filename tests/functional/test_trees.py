@@ -223,7 +223,7 @@ REFUSED = {
     ),
     "absent": (
         lambda X: pool(fn.Trees(monotone={4: 1}), X),
-        "monotone names column 4, and the last column of X is 3",
+        "monotone names column 4, which X does not have; the last column is 3",
     ),
     "category": (lambda X: pool(fn.Trees(categorical=[9]), X), "categorical names column 9"),
     "infinite": (

@@ -38,7 +38,8 @@ class Nodes(NamedTuple):
     """
 
     table: Array
-    """Feature, gain, threshold, kind, left and right child of each node, of shape (nodes, 6).
+    """A table with the feature, gain, threshold, kind, left child and right child of each node, of
+    shape (nodes, 6).
 
     A child is the index of a later node, or ~i for leaf i. The gain of a split is the decrease of
     the mean squared error times the number of rows.
@@ -72,7 +73,9 @@ class Nodes(NamedTuple):
 
 
 def read(text: str, scale: float = 1.0) -> Nodes:
-    """Return the first tree of a model in LightGBM's text; a text without trees gives one leaf.
+    """Return the first tree of a model in LightGBM's text format.
+
+    A text without trees gives a tree of one leaf.
 
     Parameters
     ----------

@@ -242,12 +242,13 @@ class Trees(WeakLearner):
             wrong = [column for column in columns if column >= X.shape[1]]
             if wrong:
                 raise InputError(
-                    f"{name} names column {wrong[0]}, and the last column of X is {X.shape[1] - 1}"
+                    f"{name} names column {wrong[0]}, which X does not have; the last column is "
+                    f"{X.shape[1] - 1}"
                 )
         return _Grower(self, X, measure, outputs or 1, rng)
 
     def options(self, width: int) -> dict[str, Any]:
-        """Return LightGBM's parameters for rows of `width` features."""
+        """Return the parameters for LightGBM, for rows of `width` features."""
         leaves = self.max_leaf_nodes or min(31, 2 ** min(self.max_depth or 5, 16))
         signs = [-self.monotone.get(j, 0) for j in range(width)]
         processors = os.cpu_count() or 1
@@ -275,7 +276,7 @@ class Trees(WeakLearner):
 
 
 class _Grower(Pool):
-    """A pool that grows one tree for each target. LightGBM bins the features once for all trees."""
+    """A pool that grows a tree for each target. LightGBM bins the features once for all trees."""
 
     def __init__(
         self, learner: Trees, X: Array, measure: Empirical, outputs: int, rng: Generator

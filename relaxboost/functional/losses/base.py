@@ -18,7 +18,7 @@ from relaxboost.functional.measure import Empirical
 
 
 class Risk(ABC):
-    """R[f] = Σ p_n l(f(x_n), y_n) on given data, as a functional of the predictions F.
+    """The risk R[f] = Σ p_n l(f(x_n), y_n) of a loss on data, as a functional of predictions F.
 
     F has shape (N,) if `outputs` is None, and (N, `outputs`) otherwise. Subgradients are those of
     the space L²(P̂), with R[g] >= R[f] + <∇, g − f>. Hence ∇(x_n) is a subgradient of l(·, y_n)
@@ -56,7 +56,11 @@ class Risk(ABC):
 
     @abstractmethod
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return R[f] and the subgradient that the loss documents, of the shape of F."""
+        """Return the risk R[f] and a subgradient of the shape of F.
+
+        If there are several subgradients, the documentation of the loss says which one is
+        returned.
+        """
 
     def value(self, F: Array) -> float:
         """Return the risk R[f] of the predictions F."""
@@ -356,7 +360,7 @@ class PointwiseRisk(MeanRisk):
 
 
 class PointwiseLoss(Loss, ABC):
-    """A loss l(f, y) of a number f. For classification y is −1 or +1.
+    """A loss l(f, y) of a single number f. For classification, y is −1 or +1.
 
     A `CustomLoss` needs a cvxpy expression only, and is slower.
 

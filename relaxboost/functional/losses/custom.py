@@ -198,7 +198,9 @@ class CustomRisk(MeanRisk):
         # cvxpy counts the entries of F column by column.
         output, row = np.divmod(entries.row, self.measure.size)
         if ((row != entries.col) & (entries.data != 0.0)).any():
-            raise InputError(f"{self.loss!r} mixes examples; entry n may depend on F[n] alone")
+            raise InputError(
+                f"{self.loss!r} mixes examples; entry n of the expression may depend only on F[n]"
+            )
         # cvxpy leaves out entries that are 0.
         slopes = np.zeros((self.measure.size, self.outputs or 1))
         np.add.at(slopes, (row, output), entries.data)

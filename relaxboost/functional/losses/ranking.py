@@ -210,7 +210,10 @@ class RankingRisk(Risk):
         return float(found.fun * hinge.measure.p.max())
 
     def _violated(self, F: Array, margin: float) -> tuple[Array, Array]:
-        """Return the sums `below` and `above` over the violated pairs; see `_sweep`."""
+        """Return the weight sums `below` and `above` of each document over its violated pairs.
+
+        See `_sweep` for the definition of these sums.
+        """
         below = np.empty(len(self.y))
         above = np.empty(len(self.y))
         F = np.ascontiguousarray(F, dtype=np.float64)

@@ -55,7 +55,7 @@ def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
     if y.ndim != 1:
         raise InputError(f"labels need shape (N,), got {y.shape}")
     if y.size == 0:
-        raise InputError("there are no examples")
+        raise InputError("there are no examples; give at least one")
     _check_labels(y, loss)
     try:
         known = np.unique(y) if classes is None else np.asarray(classes)
