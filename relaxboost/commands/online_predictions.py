@@ -99,7 +99,7 @@ class PredictionsFile:
             self._file.flush()
 
     def close(self, rows: int) -> None:
-        """Cut the file off after the given number of rows, and close it."""
+        """Close the file, without predictions of rows after the given number of rows."""
         if self._file is None:
             return
         with naming(self.path), self._file as file:

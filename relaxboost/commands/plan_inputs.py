@@ -111,7 +111,7 @@ class PlanOptions(SimpleNamespace):
     """The options of a verb of `relaxboost plan`, with one attribute for each option."""
 
     def show(self, text: str, data: dict[str, Any]) -> None:
-        """Print the result as text, or `data` as JSON if --json was given."""
+        """Print the result of a verb as text, or `data` as JSON if --json was given."""
         show(self.as_json, data, text)
 
     def saved(self, costs: Any, text: str) -> str:

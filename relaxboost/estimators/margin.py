@@ -157,7 +157,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
 
     @restores_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Train by solving a game for two classes, or a game for each of more classes.
+        """Train by solving one game for two classes, or a game for each of several classes.
 
         Parameters
         ----------

@@ -162,7 +162,7 @@ class Voter(NamedTuple):
         return cls(columns, members, np.array(means), offset)
 
     def __call__(self, Z: Array) -> Vector:
-        """Return the votes of the weighted sum for the rows Z, shape (rows,)."""
+        """Return the votes of the weighted sum of hypotheses for the rows Z, shape (rows,)."""
         E = self.columns(Z)
         F: Vector = np.full(len(Z), self.offset)
         for c, h in self.members:

@@ -59,7 +59,7 @@ class CutLevels(NamedTuple):
 
 
 class Bulk(Pricing):
-    """The products with A, shape (m, n), that an interior point method needs."""
+    """The products with all columns of A, shape (m, n), that an interior point method needs."""
 
     levels: CutLevels | None = None
     """The levels of the examples if the columns are cuts of features, and None for other

@@ -207,7 +207,7 @@ def _below(codes: NDArray[Any], offsets: Whole, weights: Array) -> tuple[Array, 
 
 
 def stump_margins(codes: NDArray[Any], offsets: Whole, signs: Array, w: Array) -> Array:
-    """Return the margins A w for a weight on every stump. Cuts below a value count +, others −."""
+    """Return A w for a weight on every stump. Cuts below a value have the sign +, the others −."""
     u = np.zeros(codes.shape[1])
     _stump_margins(codes, offsets, w, np.empty(int(np.diff(offsets).max()) + 1), u)
     u *= signs

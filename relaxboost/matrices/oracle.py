@@ -50,7 +50,7 @@ class OracleMatrix(MarginMatrix):
 
     @property
     def known(self) -> int:
-        """The number of columns found so far."""
+        """The number of columns that the weak learner has found so far."""
         return len(self._hypotheses)
 
     def best(self, d: Vector) -> Best:

@@ -18,8 +18,8 @@ class PairMatrix(DenseMatrix):
     """The margin matrix A[(i, i'), j] = (H[i, j] − H[i', j]) / 2 of pairs of documents, as a dense
     array.
 
-    Products for interior point methods are computed with the documents, of which there are fewer
-    than pairs.
+    Products for interior point methods are computed with the documents, because there are fewer
+    documents than pairs.
 
     Parameters
     ----------

@@ -252,7 +252,7 @@ class LabelledRows:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the features."""
+        """The names of the features of the source."""
         return self._header.names
 
     def _take_labels(self, where: str, first: int, y: NDArray[Any]) -> None:
