@@ -1,7 +1,7 @@
 """relaxboost: the convex optimisation behind boosting, with a certified optimum.
 
-Declare a relaxation of the weak-learning game, get its optimum as a bracket that a feasible pair
-proves, solve the same game with fast boosters::
+You declare a relaxation of the weak-learning game and compute its optimum as two bounds, which a
+feasible pair proves. Then you solve the same game with fast boosting methods::
 
     import relaxboost as rb
 
@@ -10,10 +10,10 @@ proves, solve the same game with fast boosters::
     sol = rb.solve(game, tol=1e-3)
     print(rb.compare(sol, ref))
 
-Boost any convex loss, by gradient descent in function space: `relaxboost.functional`.
+The subpackage `relaxboost.functional` boosts any convex loss by gradient descent in function space.
 
-Names are loaded when they are first used, so that importing the package costs little; the list
-of them is `__init__.pyi`.
+The package loads each name when it is first used, so that the import is fast. The file
+`__init__.pyi` lists all names.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""`python -m relaxboost` is the command line."""
+"""The entry point of `python -m relaxboost`, which runs the command line."""
 
 from relaxboost.commands import main
 

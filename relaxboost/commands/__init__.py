@@ -1,4 +1,4 @@
-"""The command line: `cli` has the table of verbs, and each verb has its own file."""
+"""The command line. The module `cli` has the table of verbs, and each verb has its own module."""
 
 import os
 import signal
@@ -6,9 +6,10 @@ import sys
 
 
 def main() -> None:
-    """Load the command line and run it; Ctrl-C while it loads ends with one line, too.
+    """Load the command line and run it.
 
-    SIGTERM has the effect of Ctrl-C: a run ends with the best bracket so far.
+    Ctrl-C ends the command with a message of one line, also while modules load. SIGTERM has the
+    same effect as Ctrl-C: a run ends with the best bounds so far.
     """
     _terminate_like_interrupt()
     try:
@@ -21,7 +22,10 @@ def main() -> None:
 
 
 def _terminate_like_interrupt() -> None:
-    """Let SIGTERM raise KeyboardInterrupt in this process; a fork ends, as by default."""
+    """Make SIGTERM raise KeyboardInterrupt in this process.
+
+    In forked processes SIGTERM keeps its default effect, which ends the process.
+    """
     # A fork inherits the handler, but only the command itself prints a bracket.
     owner = os.getpid()
 

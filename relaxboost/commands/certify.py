@@ -1,4 +1,4 @@
-"""`relaxboost certify`: a certificate for the checkers of other people, or for a paper."""
+"""The verb `relaxboost certify`, which converts a certificate for other checkers or for a paper."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ Examples:
     help="The name of the files, to which endings are added. By default it is the name of FILE.",
 )
 def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_json: bool) -> None:
-    """Write a certificate in a format that others check, without trust in this package.
+    """Write a certificate in a format that independent programs can check.
 
-    The certificate is checked first. Its level must be exact.
+    The certificate, whose level must be exact, is checked first.
     """
     check_there(file, matrix)
     stem = _stem(file, form, out)
     if str(out) == "-" and (as_json or form in ("vipr", "mps")):
         raise InputError(
-            "--out - writes one text to standard output, and vipr, mps and --json need more; "
-            "give --out a name"
+            "--out - writes one text to standard output, and vipr, mps and --json need several "
+            "files; give --out a name"
         )
     # The folder is checked before the certificate, whose check may take long.
     check_output(stem.with_name(f"{stem.name}.{form}"))
@@ -77,13 +77,13 @@ def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_jso
 
 
 def _stem(file: Path, form: str, out: Path | None) -> Path:
-    """Return the path of the files that are written, without their endings."""
+    """Return the path of the files to write, without their endings."""
     if out is None:
         if spoken_input(str(file)) != str(file):
-            raise InputError("standard input has no name for the files; give --out")
+            raise InputError("standard input gives no name for the files; give --out")
         return file.with_suffix("")
     # An ending that the user typed is not added a second time.
     ending = {"latex": ".tex", "certo": ".certo.json"}.get(form, f".{form}")
     if not out.name:
-        raise InputError(f"--out {out} names a folder; give the name of the files in it")
+        raise InputError(f"--out {out} names a folder; give the name of the files in this folder")
     return out.with_name(out.name.removesuffix(ending) or out.name)

@@ -1,4 +1,4 @@
-"""`relaxboost check`: the verdict on one certificate."""
+"""The verb `relaxboost check`, which prints the verdict on one certificate."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ Examples:
 @click.argument("file", type=InputFile())
 @matrix_option
 def check(file: Path, matrix: Path | None, as_json: bool) -> None:
-    """Check whether a certificate proves its bracket, recomputing everything.
+    """Check whether a certificate proves its bounds, and recompute all numbers.
 
-    The checker trusts no statement of the file, and it optimises nothing: it evaluates d, w and the
-    witness in rational arithmetic or in balls. It also runs alone, without relaxboost: see
-    certificates/FORMAT.md.
+    The checker trusts no statement of the file, and does not optimise: it evaluates d, w and the
+    witness in rational arithmetic or in ball arithmetic. The checker also runs alone, without
+    relaxboost; see certificates/FORMAT.md.
     """
     if file.is_dir():
         one = "check its files one by one, or a set of games by relaxboost instances check"
@@ -62,7 +62,7 @@ def check(file: Path, matrix: Path | None, as_json: bool) -> None:
 
 
 def bracket_text(lower: Fraction, upper: Fraction) -> str:
-    """Return a bracket in decimals, and the fraction if both bounds are equal."""
+    """Return a text with both bounds in decimals, and their exact fraction if they are equal."""
     # Decimals are rounded outwards, so that the bracket holds as it is printed.
     below, above = show_bracket(float_down(lower), float_up(upper))
     exact = f", rho = {number(lower)}" if lower == upper and len(number(lower)) < 60 else ""

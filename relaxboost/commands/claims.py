@@ -1,4 +1,4 @@
-"""`relaxboost claims`: list, check and attack the claims of papers."""
+"""The verb `relaxboost claims`, which lists, checks and attacks claims of papers."""
 
 from __future__ import annotations
 
@@ -37,14 +37,15 @@ Example:
 def claims() -> None:
     """Check the claims of papers on instances whose optima are certified.
 
-    Each claim is on record as holding, as false as stated, as a misprint, as ambiguous or as open,
-    with counterexamples and with what is true instead. A pattern stands for many ids: 'SS09-T*'.
+    Each claim is recorded as holding, as false as stated, as a misprint, as ambiguous or as open.
+    The record has counterexamples, and the correction of a false claim. A pattern such as 'SS09-T*'
+    selects several claims by their ids.
     """
 
 
 @dataclass(frozen=True)
 class _Wanted:
-    """The claims that the user named: patterns of ids, and their source or file."""
+    """The selection of claims on the command line: patterns of ids, and a source or a file."""
 
     ids: tuple[str, ...]
     source: str | None
@@ -61,7 +62,7 @@ _SOURCE = click.option("--source", help="The claims of one source, e.g. SS09.")
 
 
 def _wanted(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the arguments that select claims; without them it gets all claims."""
+    """Add the arguments that select claims to a command. By default all claims are selected."""
 
     @click.argument("ids", nargs=-1, metavar="[ID]...")
     @_SOURCE
@@ -113,7 +114,9 @@ Examples:
 )
 @_wanted
 def list_(wanted: _Wanted, everything: bool, as_json: bool) -> None:
-    """List results, or the statements named, with their status on record and its evidence."""
+    """List the results of papers, or selected statements, with their recorded status and its
+    evidence.
+    """
     chosen, unchecked = _chosen(wanted)
     if not (wanted.ids or everything):
         chosen, unchecked = [claim for claim in chosen if not claim.part_of], []
@@ -134,9 +137,9 @@ Examples:
 @_FILE
 @click.option("--latex", is_flag=True, help="Print it as LaTeX, for a paper.")
 def show(id: str, file: Path | None, latex: bool, as_json: bool) -> None:
-    """Show a claim: the printed text, the check, the evidence, and the correction.
+    """Show a claim with the printed text, the check, the evidence, and the correction.
 
-    For the name of a source, such as SS09, it shows the misprints.
+    If ID is the name of a source, such as SS09, show the misprints of the source.
     """
     from relaxboost.claims.publishing.latex import errata, in_a_paper
 
@@ -182,13 +185,13 @@ Examples:
     help="A folder for the certificate of every optimum used, for relaxboost check.",
 )
 def check(wanted: _Wanted, as_json: bool, **effort: Any) -> None:
-    """Check claims, by default all, and compare the verdicts with those on record.
+    """Check claims, by default all, and compare the verdicts with the recorded verdicts.
 
-    A check starts with the counterexamples on record, which must refute the claim, and continues
-    with random and structured instances. Corrections and the steps of proofs must hold on all of
-    them. For each claim: the number of instances that meet its hypotheses, and the least slack,
-    (right − left)/(|left| + |right|) of an inequality. If the slack is negative, the inequality
-    fails; if it is 0, both sides are equal up to rounding.
+    A check starts with the recorded counterexamples, which must refute the claim, and continues
+    with random and structured instances. Corrections and the steps of proofs must hold on all
+    instances. The output has for each claim the number of instances that meet its hypotheses, and
+    the least slack, (right − left)/(|left| + |right|) of an inequality. If the slack is negative,
+    the inequality fails. If the slack is 0, both sides are equal up to rounding.
     """
     chosen = _checkable(wanted)
     table = text.Table(chosen)
@@ -224,10 +227,11 @@ Examples:
 @_SEED
 @_JOBS
 def attack(ids: tuple[str, ...], file: Path | None, as_json: bool, **effort: Any) -> None:
-    """Search for an instance that refutes a claim or a correction, and shrink what is found.
+    """Search for an instance that refutes a claim or a correction, and make a found instance
+    smaller.
 
-    The search does not use the counterexamples on record. Ctrl-C ends it, and the command then
-    prints the results so far.
+    The search does not use the recorded counterexamples. After Ctrl-C the command prints the
+    results so far.
     """
     chosen = _checkable(_Wanted(ids, None, file))
     with progress.bar("attacking") as bar:
@@ -252,7 +256,7 @@ Examples:
 @_SEED
 @_JOBS
 def report(wanted: _Wanted, out: Path, as_json: bool, **effort: Any) -> None:
-    """Check claims and write the verdicts as a page that needs no network."""
+    """Check claims, and write the verdicts as an HTML page that needs no network."""
     from relaxboost.claims.publishing.report import write_report
 
     check_output(out, (".html", ".htm"))
@@ -284,7 +288,9 @@ def _listed(chosen: list[Claim], unchecked: list[Unchecked]) -> dict[str, Any]:
 
 
 def _chosen(wanted: _Wanted) -> tuple[list[Claim], list[Unchecked]]:
-    """Return the claims, and the statements that cannot be checked, that patterns name."""
+    """Return the claims whose ids match the patterns, and the matching statements that cannot be
+    checked.
+    """
     ids = wanted.ids
     known, unchecked = _known(wanted)
     if not ids:
@@ -297,7 +303,7 @@ def _chosen(wanted: _Wanted) -> tuple[list[Claim], list[Unchecked]]:
 
 
 def _known(wanted: _Wanted) -> tuple[list[Claim], list[Unchecked]]:
-    """Return all claims, and all statements that cannot be checked, of --source or --file."""
+    """Return all claims of --source or --file, and all of its statements that cannot be checked."""
     if wanted.file is None:
         known = rb.claims.all(wanted.source)
         sources = [s for s in rb.claims.sources() if wanted.source in (None, s.key)]
@@ -305,7 +311,10 @@ def _known(wanted: _Wanted) -> tuple[list[Claim], list[Unchecked]]:
         known = rb.claims.load(wanted.file)
         sources = list(dict.fromkeys(claim.source for claim in known))
     else:
-        raise InputError("--source is for built-in claims, and --file for your own; give one")
+        raise InputError(
+            "--source selects built-in claims, and --file selects your own claims; give only one "
+            "of them"
+        )
     return known, [statement for source in sources for statement in source.not_checked]
 
 
@@ -326,7 +335,10 @@ def _follow(
     head: list[str],
     rows: Callable[[ClaimVerdict | Failure], Iterable[str]] | None,
 ) -> tuple[list[ClaimVerdict | Failure], float]:
-    """Print outcomes as they arrive; return all of them, or those that came before Ctrl-C."""
+    """Print each outcome when its check ends, and return the outcomes.
+
+    After Ctrl-C the outcomes so far are returned.
+    """
     start = time.perf_counter()
     outcomes: list[ClaimVerdict | Failure] = []
     # On Ctrl-C the outcomes so far are the result; `closing` ends the processes.
@@ -352,7 +364,7 @@ def _finish(
     as_json: bool,
     legend: str = "",
 ) -> None:
-    """Print the summary, or the data, and end with the exit status."""
+    """Print the summary, or the data for --json, and end the command with the exit status."""
     # Ctrl-C before the first outcome leaves nothing to summarise.
     if not outcomes:
         raise click.Abort

@@ -1,4 +1,4 @@
-"""The text that `relaxboost claims` prints: rows of tables, and a claim in full."""
+"""The texts that `relaxboost claims` prints, which are rows of tables and complete claims."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ _LEGEND = (
 
 
 def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[str]:
-    """Yield the lines of `relaxboost claims list`, in 80 columns: results, then their parts."""
+    """Yield the lines of `relaxboost claims list`, in 80 columns.
+
+    The parts of each result follow the result.
+    """
     rows = [
         (c.id, c.status, c.evidence(c.stated), f"{c.location}: {c.stated.words}")
         for c in sorted(claims, key=lambda claim: bool(claim.part_of))
@@ -59,7 +62,7 @@ def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[
 
 
 def shown(claim: Claim) -> Iterator[str]:
-    """Yield the lines of `relaxboost claims show`."""
+    """Yield the lines of `relaxboost claims show` for a claim."""
     file = "" if claim.file is None else f" --file {claim.file}"
     yield f"{claim.id}: {claim.location}"
     yield f"  of:          {claim.source.reference}"
@@ -104,7 +107,10 @@ def _parts(claim: Claim) -> Iterator[Claim]:
 
 
 def _sides(claim: Claim, values: Mapping[str, Any]) -> str:
-    """Return the two sides of the claim on a counterexample, or the error of a reader's check."""
+    """Return a text with both sides of the claim on a counterexample.
+
+    If the user-defined check of the claim fails, the text contains the error.
+    """
     try:
         evidence = claim.examine(claim.stated, dict(values), "a counterexample")
     except Exception as error:
@@ -129,7 +135,9 @@ def _statement(title: str, statement: Statement) -> Iterator[str]:
 
 
 def errata(source: Source) -> Iterator[str]:
-    """Yield the misprints of a source: what is printed, what to read, and the harm."""
+    """Yield the misprints of a source, with the printed text, the correct text, and the
+    consequences.
+    """
     found = source.misprints
     yield f"{source.key}: {source.reference}. {number_of(len(found), 'misprint')}."
     for one in found:
@@ -140,7 +148,7 @@ def errata(source: Source) -> Iterator[str]:
 
 
 def not_checked(statement: Unchecked) -> Iterator[str]:
-    """Yield the lines of `relaxboost claims show` for a statement without a check."""
+    """Yield the lines of `relaxboost claims show` for a statement that cannot be checked."""
     yield f"{statement.id}: {statement.location}"
     yield f"  statement:   {statement.words}"
     yield "  on record:   not decidable here"
@@ -148,12 +156,13 @@ def not_checked(statement: Unchecked) -> Iterator[str]:
 
 
 class Table:
-    """The table of `relaxboost claims check`, in 80 columns, written claim by claim.
+    """The table of `relaxboost claims check`, which is written claim by claim in 80 columns.
 
     Parameters
     ----------
     claims : sequence of Claim
-        The claims that are checked; their ids set the width of the first column.
+        The claims that are checked. The lengths of their ids determine the width of the first
+        column.
     """
 
     def __init__(self, claims: Sequence[Claim]) -> None:
@@ -162,7 +171,10 @@ class Table:
         self.head = self._line("id", "verdict", "instances", "seconds", "slack")
 
     def rows(self, outcome: ClaimVerdict | Failure) -> Iterator[str]:
-        """Yield the lines of a claim; there are several if it is refuted or claims are few."""
+        """Yield the lines of the table for a claim.
+
+        There are several lines if the claim is refuted, or if few claims are checked.
+        """
         if isinstance(outcome, rb.claims.Failure):
             yield self._line(outcome.id, outcome.status, "", "", "")
             yield _folded(f"    {outcome.error}")
@@ -194,7 +206,9 @@ class Table:
 
 
 def _refuted(outcome: ClaimVerdict) -> Iterator[str]:
-    """Yield the counterexample of a claim, and others on record that refute it too."""
+    """Yield the lines about the counterexample of a claim, and about further recorded
+    counterexamples.
+    """
     first = outcome.stated.counterexample
     assert first is not None
     yield _folded(f"    as stated: refuted by {_instance(first)} [{first.origin}]")
@@ -206,7 +220,7 @@ def _refuted(outcome: ClaimVerdict) -> Iterator[str]:
 
 
 def _corrections(outcome: ClaimVerdict) -> Iterator[str]:
-    """Yield the verdicts on the corrections of a claim."""
+    """Yield the lines with the verdicts on the corrections of a claim."""
     title = "another reading" if outcome.status == "ambiguous" else "corrected"
     for correction in outcome.corrections:
         reached = correction.counts or not outcome.interrupted
@@ -216,7 +230,9 @@ def _corrections(outcome: ClaimVerdict) -> Iterator[str]:
 
 
 def _steps(part: StatementVerdict, interrupted: bool) -> Iterator[str]:
-    """Yield the number of steps of a proof that hold, and each step that does not."""
+    """Yield a line with the number of steps of a proof that hold, and a line for each step that
+    fails.
+    """
     held = sum(step.status == "holds" for step in part.steps)
     if part.steps:
         yield f"    proof: {held} of {len(part.steps)} steps hold{' so far' * interrupted}"
@@ -226,7 +242,9 @@ def _steps(part: StatementVerdict, interrupted: bool) -> Iterator[str]:
 
 
 def _differences(outcome: ClaimVerdict) -> Iterator[str]:
-    """Yield each difference from the record, and the call that reproduces it."""
+    """Yield lines for each difference from the recorded verdicts, with the call that
+    reproduces it.
+    """
     if outcome.agrees:
         return
     idle = ", ".join(map(str, outcome.idle))
@@ -243,7 +261,9 @@ def _differences(outcome: ClaimVerdict) -> Iterator[str]:
 
 
 def summary(outcomes: Sequence[ClaimVerdict | Failure], asked: int, seconds: float) -> str:
-    """Return the last line: the number of claims by verdict, and differences from the record."""
+    """Return the last line of a check: the number of claims of each verdict, and the number of
+    differences from the record.
+    """
     whole = [outcome for outcome in outcomes if not outcome.interrupted]
     differing = [outcome.id for outcome in whole if not outcome.agrees]
     record = "all as recorded" if whole else ""
@@ -273,12 +293,12 @@ def _counts(outcomes: Sequence[ClaimVerdict | Failure]) -> str:
 
 
 def legend() -> str:
-    """Return the meaning of the column of slacks."""
+    """Return a text that explains the column of slacks."""
     return _folded(_LEGEND)
 
 
 def entry(claim: Claim) -> dict[str, Any]:
-    """Return a claim as `relaxboost claims list --json` prints it."""
+    """Return a claim as data for `relaxboost claims list --json`."""
     return {
         "id": claim.id,
         "source": claim.source.reference,
@@ -309,7 +329,7 @@ def _words(claim: Claim, statement: Statement) -> dict[str, Any]:
 
 
 def _on(part: StatementVerdict) -> str:
-    """Return the verdict on a correction."""
+    """Return a text with the verdict on a correction."""
     text = f"{part.status} on {number_of(part.tried, 'instance')}"
     if part.counterexample is not None:
         return f"{text}: {part.counterexample.slack} at {_instance(part.counterexample)}"

@@ -1,4 +1,4 @@
-"""The command line: the table of verbs, and the exit status and message of every error."""
+"""The table of verbs of the command line, and the exit status and message of each error."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ VERBS = {
     "predict": "Predict labels by the stumps that solve --model stored.",
     "solve": "Find the largest margin of all stumps of a data set, with a proof.",
 }
-"""A sentence about each verb. The file of the same name is loaded when the verb is used."""
+"""A sentence about each verb. The module with the name of the verb is loaded when the
+verb is used.
+"""
 
 
 _GRID = (
@@ -44,24 +46,26 @@ REMOVED = {
     "-m benchmarks.reproductions with the same options",
     **dict.fromkeys(["--map", "--layers", "--passable", "--neighbours", "--scenarios"], _GRID),
 }
-"""Verbs and options of earlier versions, and the sentence that replaces the usual error."""
+"""Verbs and options of earlier versions, with the message that replaces the usual error."""
 
 
 class _Verbs(click.Group):
-    """The group of all verbs. It loads a verb at its use; --help must be fast and loads none."""
+    """The group of all verbs. A verb is loaded only when it is used, because --help must
+    be fast.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the verbs."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Load a verb; return None for an unknown name."""
+        """Load a verb and return it, or return None for an unknown name."""
         if name not in VERBS:
             return None
         return quietly(getattr(import_module(f"relaxboost.commands.{name}"), name))
 
     def make_context(self, *given: Any, **options: Any) -> click.Context:
-        """Parse the arguments; --help and --version are printed here."""
+        """Parse the arguments. This prints the texts of --help and --version."""
         with _status_of_unread_output():
             return super().make_context(*given, **options)
 
@@ -79,7 +83,7 @@ class _Verbs(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of verbs without loading any."""
+        """Write the list of verbs without loading their modules."""
         with formatter.section("Commands"):
             formatter.write_dl(list(VERBS.items()))
 
@@ -98,7 +102,10 @@ def cli() -> None:
 
 @contextlib.contextmanager
 def _status_of_unread_output() -> Iterator[None]:
-    """Exit with status 74 if the reader has closed the output; click would exit with 1."""
+    """Exit with status 74 if the reader of the output has closed it.
+
+    Without this function click would exit with status 1.
+    """
     try:
         yield
     except BrokenPipeError:
@@ -111,10 +118,10 @@ _REPORT = "set RELAXBOOST_TRACEBACK=1 to see where, and please report it with th
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line; every error ends with one line on standard error.
+    """Run the command line, and print each error as one line on standard error.
 
-    Status 2 is bad input, 70 an error in relaxboost, 74 output that cannot be written, 130 an
-    interrupt before there was anything to report.
+    The exit status is 2 for bad input, 70 for an error in relaxboost, 74 for output that cannot be
+    written, and 130 for an interrupt before there was a result.
     """
     _open_outputs()
     words = sys.argv[1:] if arguments is None else arguments
@@ -146,7 +153,9 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _check_empty(words: list[str]) -> None:
-    """Raise an InputError if an argument is empty, as after an unset variable of the shell."""
+    """Raise an InputError if an argument is empty, for example because a shell variable
+    is not set.
+    """
     for before, word in zip(["relaxboost", *words], words, strict=False):
         if not word or re.fullmatch("--[a-z-]+=", word):
             option = word.removesuffix("=") or before
@@ -156,7 +165,7 @@ def _check_empty(words: list[str]) -> None:
 
 
 def _usage(error: click.ClickException) -> str:
-    """Return the message for arguments that click rejects."""
+    """Return the error message for arguments that click rejects."""
     if isinstance(error, click.NoSuchOption) and error.option_name in REMOVED:
         return REMOVED[error.option_name]
     message = error.format_message()
@@ -175,7 +184,9 @@ def _usage(error: click.ClickException) -> str:
 
 
 def _fail_at_file(error: OSError) -> None:
-    """Exit with a message that names the file that the system rejected, and the reason."""
+    """Exit with a message that contains the file that the system could not access, and
+    the reason.
+    """
     _drop_output()
     if isinstance(error, BrokenPipeError):
         sys.exit(74)
@@ -187,7 +198,9 @@ def _fail_at_file(error: OSError) -> None:
 
 
 def _open_outputs() -> None:
-    """Replace closed outputs by the null device, and let open ones escape undecodable names."""
+    """Replace closed output streams by the null device, and make the open ones escape undecodable
+    names.
+    """
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         # Python has no stream if the shell closed it by >&-.
@@ -198,7 +211,9 @@ def _open_outputs() -> None:
 
 
 def _drop_output() -> None:
-    """Discard the buffered output, because Python fails a second time when it writes it at exit."""
+    """Discard the buffered output, because Python would fail again when it writes the buffer at
+    exit.
+    """
     nowhere = os.open(os.devnull, os.O_WRONLY)
     with contextlib.suppress(OSError, ValueError):  # in tests the stream has no file
         os.dup2(nowhere, sys.stdout.fileno())

@@ -1,4 +1,6 @@
-"""`relaxboost doctor`: installed libraries, working solvers, and how to install the rest."""
+"""The verb `relaxboost doctor`, which prints the installed libraries, the working solvers, and how
+to install missing ones.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ FEATURES = {
     "pyarrow": ("pyarrow", "Parquet, streams of CSV"),
     "river": ("river", "learners in river's interface"),
 }
-"""For each extra, or part of the extra dask, the module that it brings, and its purpose."""
+"""For each extra, or part of the extra dask, the module that it installs, and its purpose."""
 
 
 @click.command(
@@ -42,9 +44,9 @@ Examples:
 """
 )
 def doctor(as_json: bool) -> None:
-    """Print the installed libraries, the solvers that work, and missing extras.
+    """Print the installed libraries, the working solvers, and the missing extras.
 
-    Every solver solves a game of 2 examples and 2 hypotheses, whose value is 1/2.
+    As a test, every solver solves a game of 2 examples and 2 hypotheses, whose value is 1/2.
     """
     found: dict[str, Any] = {
         "relaxboost": rb.__version__,
@@ -73,7 +75,9 @@ def _libraries() -> dict[str, str | None]:
 
 
 def _solvers() -> dict[str, dict[str, Any]]:
-    """Return whether each solver brackets the value 1/2 to 1e-4, and its message if not."""
+    """Return for each solver whether its bounds enclose the value 1/2 to within 1e-4, and its
+    message if not.
+    """
     game = rb.Game([[1.0, 0.0], [0.0, 1.0]], rb.HardMargin())
     tried: dict[str, dict[str, Any]] = {}
     for name in ("auto", *rb.solvers.SOLVERS):
@@ -103,7 +107,7 @@ def _threads() -> dict[str, Any]:
 
 
 def _cache() -> dict[str, Any]:
-    """Return the folder of compiled kernels."""
+    """Return the folder in which compiled kernels are cached."""
     from relaxboost.matrices.kernels import stump_rows
 
     # Without compilation (NUMBA_DISABLE_JIT) a kernel is a plain function and has no cache.

@@ -1,4 +1,4 @@
-"""`relaxboost instances`: make and check sets of certified games."""
+"""The verb `relaxboost instances`, which makes and checks sets of certified games."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ Example:
 def make(spec: Path, out: Path, as_json: bool) -> None:
     """Make a certificate for each game and relaxation of SPEC, and an index.
 
-    Certificates that exist and prove their brackets are kept, so that the same command continues
-    an interrupted run. Times go to a log next to the directory.
+    Certificates that exist and prove their bounds are kept. Therefore the same command continues an
+    interrupted run. The run times are written to a log next to the directory.
     """
     # Results are stored one by one, so that Ctrl-C keeps those that are finished.
     with kept("making") as progress:
@@ -89,7 +89,7 @@ Example:
 )
 @click.argument("directory", type=click.Path(path_type=Path))
 def check(directory: Path, as_json: bool) -> None:
-    """Check every certificate of a set, and compare the index with them."""
+    """Check every certificate of a set of games, and compare the index with the certificates."""
     # The check trusts no file: it evaluates each certificate and compares the index with them.
     with bar("checking") as progress:
         summary = rb.instances.check(directory, progress)

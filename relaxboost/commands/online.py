@@ -1,4 +1,4 @@
-"""`relaxboost online`: learn from a stream of examples, and report loss and regret."""
+"""The verb `relaxboost online`, which learns from a stream and reports loss and regret."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ _LEARNED = r"; the rows before (row \d+) are learned: correct the stream, and co
 def stream_options(
     command: Callable[..., Any], kind: type[InputFile] = InputFile
 ) -> Callable[..., Any]:
-    """Add options for a stream and a learner to a command; it gets their values as one object."""
+    """Add options for a stream and a learner to a command, which gets them as one object."""
 
     @wraps(command)
     def collected(**given: Any) -> Any:
         words: dict[str, Any] = {re.escape(part): said for part, said in _SPOKEN.items()}
-        words[r"feature '(.*)'; drop or impute it"] = _fill
+        words[r"feature '(.*)'; drop the row or impute the value"] = _fill
         words["cannot resume .*"] = partial(resume_text, given)
         words[_LEARNED] = "; --save would have kept the rows before it" * ("save" in given)
         if given.get("save"):
@@ -80,13 +80,13 @@ def stream_options(
 
 
 def _fill(found: re.Match[str]) -> str:
-    """Return the column of a missing number, and the remedies."""
+    """Return the part of a message with the column of a missing number and the remedies."""
     name = found[1]
     return f"column '{name}'; fill it in, or leave the column out: --drop {shlex.quote(name)}"
 
 
 def _radius(context: Any, option: Any, given: str | None) -> float | str | None:
-    """Return a number, "auto" or None for --radius."""
+    """Return the value of --radius, which is a number, "auto" or None."""
     if given in (None, "auto"):
         return given
     try:
@@ -182,7 +182,7 @@ Example:
 def online() -> None:
     """Learn from a stream of examples, and bound the regret.
 
-    STREAM is a CSV file with a header, or Parquet, of any size; rows are counted from 0.
+    STREAM is a CSV file with a header, or a Parquet file, of any size. Rows are counted from 0.
     """
 
 
@@ -220,18 +220,21 @@ Examples:
 def run(options: StreamOptions) -> None:
     """Learn from a stream: predict each example, then learn from it.
 
-    Prints the loss and the errors of these predictions, a bound of the regret against any fixed
-    weights, and the largest weights. CSV from standard input is learned while it arrives; linear
-    functions and stumps are made when the first thousand rows have arrived.
+    Prints the loss and the errors of these predictions, a bound on the regret against any fixed
+    weights, and the largest weights. CSV from standard input is learned while it arrives. Linear
+    functions and stumps are computed from the first thousand rows.
     """
     save = options.save
     if save is not None:
         check_output(save)
         # A learner may have taken hours, so it is neither overwritten nor continued by accident.
         if save.exists() and not options.resume:
-            raise InputError(f"{save} exists; give --resume to continue from it, or another name")
+            raise InputError(
+                f"{save} exists; give --resume to continue from this file, or give --save another "
+                "name"
+            )
     elif options.resume:
-        raise InputError("--resume continues from the file of --save; give --save")
+        raise InputError("--resume continues from the file of --save; give --save, too")
     stream = options.opened()
     name = options.chosen(save)
     at, said = _resumed(options)
@@ -291,10 +294,10 @@ Examples:
 )
 @time_limit_option
 def regret(options: StreamOptions) -> None:
-    """Bracket the regret: the loss of a learner minus that of the best fixed weights.
+    """Bracket the regret, the loss of a learner minus the loss of the best fixed weights.
 
-    The stream is read many times: once to learn, then to find the least loss of any weights in
-    hindsight, with a proof. --time-limit is for the second part.
+    The stream is read once to learn. It is then read many times to find, with a proof, the least
+    loss of any fixed weights in hindsight. --time-limit applies to the second part.
     """
     from relaxboost.online import regret as found_regret
     from relaxboost.online.comparators.polyhedral import check_piecewise_linear
@@ -362,8 +365,8 @@ Examples:
 def compare(options: StreamOptions) -> None:
     """Compare several learners on one stream.
 
-    Prints a row for each: the mean loss and the errors of its predictions, the bound of its
-    regret, and examples a second. --time-limit is for each of them.
+    Prints a row for each learner, with the mean loss and the errors of its predictions, the bound
+    on its regret, and the examples per second. --time-limit applies to each learner.
     """
     from relaxboost.views import plots
 
@@ -388,9 +391,9 @@ def compare(options: StreamOptions) -> None:
 
 
 def _resumed(options: StreamOptions) -> tuple[int, str]:
-    """Return the row at which --resume continues, and a note about it.
+    """Return the row at which --resume continues, and a note for the user about this row.
 
-    If there is nothing to resume, the note is printed at once.
+    If there is nothing to resume, the method prints a note and returns row 0 with an empty note.
     """
     if not options.resume:
         return 0, ""
@@ -410,7 +413,7 @@ def _resumed(options: StreamOptions) -> tuple[int, str]:
 
 
 def _methods(options: StreamOptions) -> list[str]:
-    """Return the names of learners in --methods, or those that fit the other options."""
+    """Return the names of the learners in --methods, or of learners that fit the other options."""
     if options.methods is None:
         if options.radius == "auto":
             return COMPARED[:1]
@@ -435,8 +438,7 @@ def _learned(
 ) -> Any:
     """Run a method on the stream, and show a progress bar on a terminal.
 
-    The note `said` is printed when the first rows are learned, and `at` is the row at which the run
-    resumes.
+    The note `said` is printed when the first rows are learned. The run resumes at row `at`.
     """
     from relaxboost.commands.online_predictions import PredictionsFile
     from relaxboost.online import progressive
@@ -479,7 +481,7 @@ def _learned(
 
 
 def _say_progress(as_json: bool, record: Any, before: Any) -> None:
-    """Print a record as a line, and the change since the record before, which shows a drift."""
+    """Print a record as a line, with the loss since the previous record, which shows a drift."""
     rows, mean, wrong = record.rows, record.loss / record.rows, record.mistakes
     data = {"rows": rows, "mean_loss": mean, "mistakes": wrong}
     errors = "" if wrong is None else f", {wrong / rows:.2%} wrong"

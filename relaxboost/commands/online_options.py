@@ -1,4 +1,6 @@
-"""The options of `relaxboost online` about a stream and a learner, and what they mean."""
+"""The options of `relaxboost online` for a stream and a learner, and the objects that they
+describe.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +32,13 @@ METHODS = {
     "gradient-descent": "GradientDescent",
     "exponentiated-gradient": "ExponentiatedGradient",
 }
-"""The learners, and their classes."""
+"""The name of each learner on the command line, and the name of its class."""
 # The number of rows that set the scale of features and the quantiles of stumps.
 SAMPLE = 1000
 # A column is noted if nearly all of its values in these rows lie within a narrow part of the range.
 NEARLY_ALL, NARROW = 0.99, 0.1
 WITH_RADIUS = ("radius", "over", "proxy", "schedule", "horizon")
-"""The options that choose a method with a radius."""
+"""The options that only methods with a radius accept."""
 # Losses for which only methods with a radius are known.
 NEED_RADIUS = ("inner", "exponential")
 
@@ -61,10 +63,10 @@ def _note_wild(names: Sequence[str], numbers: Any) -> None:
 
 
 class StreamOptions(SimpleNamespace):
-    """The options of a verb, with one attribute for each option."""
+    """The options of a verb of `relaxboost online`, with one attribute for each option."""
 
     def opened(self) -> Any:
-        """Return the stream of examples, mapped by the base functions of --base."""
+        """Return the stream of examples, to which the base functions of --base are applied."""
         from relaxboost.online import Experts, LinearBasis, StumpBasis, WithIntercept, stream
 
         if self.label is None and self.loss != "inner":
@@ -106,7 +108,7 @@ class StreamOptions(SimpleNamespace):
         return found
 
     def was_saved_without_intercept(self) -> bool:
-        """Return whether there is a learner to resume that has no intercept."""
+        """Return whether the file of --save contains a learner without an intercept."""
         from relaxboost.online.saving import read_state
         from relaxboost.online.streams.bases import WITH_INTERCEPT
 
@@ -122,7 +124,9 @@ class StreamOptions(SimpleNamespace):
             return None
         pair = [part.strip() for part in self.classes.split(",")]
         if len(pair) != 2:
-            raise InputError("--classes names two labels, the negative one first: no,yes")
+            raise InputError(
+                "--classes must name two labels, the negative label first, such as no,yes"
+            )
         # Labels in files are numbers or words; 0,1 must not become the words "0" and "1".
         try:
             return float(pair[0]), float(pair[1])
@@ -130,15 +134,16 @@ class StreamOptions(SimpleNamespace):
             return pair[0], pair[1]
 
     def label_of(self, sign: int) -> Any:
-        """Return the label of the class −1 or +1."""
+        """Return the label that the class −1 or +1 stands for."""
         pair = self._classes() or (-1, 1)
         return pair[sign > 0]
 
     def chosen(self, save: Path | None = None) -> str:
-        """Return --method, or the default for the other options and a learner to resume.
+        """Return the method of --method, or a default that fits the other options and a saved
+        learner.
 
-        Options that need a radius have mirror descent as their default, and so have learners that
-        were saved when it was the default of all.
+        The default is mirror descent if an option needs a radius. It is also mirror descent for
+        learners that were saved when mirror descent was the general default.
         """
         if self.method is not None:
             return str(self.method)
@@ -154,10 +159,12 @@ class StreamOptions(SimpleNamespace):
         return "hedged-descent"
 
     def _check_radius(self, name: str) -> None:
-        """Raise InputError for options that do not fit --radius auto or --method hedged-descent."""
+        """Raise an InputError for options that do not fit --radius auto or --method
+        hedged-descent.
+        """
         if name != "hedged-descent":
             if self.radius == "auto":
-                raise InputError(f"--method {name} needs a radius; give --radius, a number")
+                raise InputError(f"--method {name} needs a radius; give --radius with a number")
             return
         # The learners of `compare` share their options, and hedged descent has none of these.
         for option in ("over", "proxy", "schedule", "horizon"):
@@ -170,7 +177,9 @@ class StreamOptions(SimpleNamespace):
                 )
 
     def learner(self, name: str, stream: Any) -> tuple[Any, int]:
-        """Return a method by its name, and the number M of base functions."""
+        """Return the method with the given name, and the number M of base functions of
+        the stream.
+        """
         import relaxboost as rb
         from relaxboost.online.proxies import PROXIES
         from relaxboost.online.schedules import SCHEDULES
@@ -197,6 +206,8 @@ class StreamOptions(SimpleNamespace):
         return self._bounded(made, made.proxy.norm, stream, size), size
 
     def _bounded(self, made: Any, norm: str, stream: Any, size: int) -> Any:
-        """Return a method with the bound that was given, or with that of the base functions."""
+        """Return a method with the bound of --bound, or by default the bound of the base
+        functions.
+        """
         bound = stream.base.bound_in(norm, size) if self.bound is None else self.bound
         return replace(made, bound=bound)

@@ -1,4 +1,4 @@
-"""The file of `relaxboost online run --predictions`, to which a run appends."""
+"""The file of `relaxboost online run --predictions`, to which a run appends its predictions."""
 
 from __future__ import annotations
 
@@ -16,26 +16,29 @@ from relaxboost._core.files import check_output, naming
 
 
 class PredictionsFile:
-    """A CSV with the prediction of each row, made before its label was known.
+    """A CSV file with a prediction for each row, which was made before the learner got the row's
+    label.
 
     Parameters
     ----------
     path : Path
-        The file.
+        The path of the file.
     loss : OnlineLoss
-        The loss, which says what predictions mean.
+        The loss, which determines the meaning of predictions.
     label_of : callable
-        A function that returns the label of the class −1 or +1.
+        A function that returns the label that the class −1 or +1 stands for.
     is_resumed : bool
-        Whether the run continues, so that the file may exist.
+        Whether the run continues an earlier run. If True, the file may exist.
     rows : int
-        The number of rows that a checkpoint has learned. The file has the predictions of these
-        rows. Those of later rows, which a kill has left, are replaced.
+        The number of rows that the learner of the checkpoint has learned. The file must have the
+        predictions of these rows. Predictions of later rows, which remain if the earlier run was
+        killed, are replaced.
 
     Raises
     ------
     InputError
-        If the file of a new run exists, or that of a resumed run has too few rows.
+        If a new run would overwrite an existing file, or if the file of a resumed run has too few
+        rows.
     """
 
     def __init__(
@@ -61,7 +64,7 @@ class PredictionsFile:
         self._file: BinaryIO | None = None
 
     def _end_of(self, rows: int) -> int:
-        """Return the position in the file, in bytes, after this number of rows."""
+        """Return the position in the file, in bytes, after the given number of rows."""
         has = "does not exist"
         if self.path.exists():
             with naming(self.path), self.path.open("rb") as file:
@@ -96,7 +99,7 @@ class PredictionsFile:
             self._file.flush()
 
     def close(self, rows: int) -> None:
-        """Close the file after the predictions of this number of rows."""
+        """Close the file, without predictions of rows after the given number of rows."""
         if self._file is None:
             return
         with naming(self.path), self._file as file:
@@ -106,7 +109,7 @@ class PredictionsFile:
 
 
 def _lines(rows: Any) -> bytes:
-    """Return the CSV text of the rows."""
+    """Return the rows as CSV text."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue().encode()

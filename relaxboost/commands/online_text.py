@@ -1,4 +1,4 @@
-"""The results that `relaxboost online` prints, as data and as text."""
+"""The conversion of results of `relaxboost online` to data for --json and to printed text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from relaxboost.commands.online_options import WITH_RADIUS
 from relaxboost.commands.style import DOMAINS, MOST
 
 ALMOST = 0.9
-"""The share of the radius of a ball beyond which a note recommends a larger radius."""
+"""The norm of the weights, as a share of the radius of the ball, above which a note recommends a
+larger radius.
+"""
 _REMEDY = "--horizon, the number of examples, gives steps with a bound"
 
 
@@ -87,7 +89,7 @@ def run_text(
 
 
 def _weights(now: Mapping[str, float], average: Mapping[str, float]) -> list[str]:
-    """Return lines with the largest weights. The current weights predict, and an average lags."""
+    """Return lines with the largest current weights, which make the predictions."""
     names = sorted(
         (name for name in now if now[name] or average[name]), key=lambda name: -abs(now[name])
     )
@@ -100,14 +102,16 @@ def _weights(now: Mapping[str, float], average: Mapping[str, float]) -> list[str
 
 
 def method_text(method: Any) -> str:
-    """Return the representation of a method without bounds and sets that it does not use."""
+    """Return the representation of a method, without bounds and sets that the method does
+    not use.
+    """
     text = repr(method).replace(", targets=inf", "")
     # The set of hedged descent is for comparisons, and does not change the learner.
     return text.replace(f", over={method.over!r}", "") if text.startswith("Hedged") else text
 
 
 def _regret(found: Any, content: dict[str, Any]) -> str:
-    """Return the bound of the regret, and the least loss that follows from it."""
+    """Return a text with the bound on the regret, and the lower bound on the loss that follows."""
     method = found.learner.method
     bound = content["regret_bound"]
     if bound is None:
@@ -123,7 +127,9 @@ def _regret(found: Any, content: dict[str, Any]) -> str:
 
 
 def resume_text(given: Mapping[str, Any], found: re.Match[str]) -> str:
-    """Return a message about a checkpoint of other options in the words of the command line."""
+    """Return a message about a checkpoint that has other options, in the words of the
+    command line.
+    """
     text = re.sub(
         r"base functions '(\w+)([^']*)', and this run has '(\w+)([^']*)'", _base, found[0]
     )
@@ -137,7 +143,9 @@ def resume_text(given: Mapping[str, Any], found: re.Match[str]) -> str:
 
 
 def _base(found: re.Match[str]) -> str:
-    """Return the difference between the options of two base functions."""
+    """Return a text with the difference between the base functions of a checkpoint and of
+    this run.
+    """
     kept, with_kept, here, with_here = found.groups()
     if kept != here:
         return f"--base {kept}, and this run has --base {here}"
@@ -146,7 +154,9 @@ def _base(found: re.Match[str]) -> str:
 
 
 def _option(found: re.Match[str]) -> str:
-    """Return the option of the command line for an option of a method, name=Kind(value)."""
+    """Return the command-line option for a parameter of a method, which is written
+    name=Kind(value).
+    """
     name, kind, value = found.groups()
     sets = {kind: name for name, kind in DOMAINS.items()}
     if kind in sets:

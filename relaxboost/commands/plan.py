@@ -1,4 +1,4 @@
-"""`relaxboost plan`: learn costs from trips, evaluate and draw them."""
+"""The verb `relaxboost plan`, which learns costs from trips, evaluates them and draws them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`relaxboost plan boost`: learn costs that are a sum of stumps or trees of the features."""
+"""The verb `relaxboost plan boost`, which learns costs that are a sum of stumps or trees."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _SPOKEN = {
 
 
 class Base(InputFile):
-    """An option whose value is a file of costs or a number."""
+    """The type of an option whose value is a file of costs or a number."""
 
     name = "file or number"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the number, or the path."""
+        """Return the value of the option, which is a number or a path."""
         with suppress(ValueError):
             return float(value)
         return super().convert(value, param, ctx)
@@ -99,10 +99,10 @@ Examples:
 def boost(**given: Any) -> None:
     """Learn costs from trips, as a sum of stumps or trees of the features.
 
-    Use it if costs are no weighted sum of features. It proves no bracket. The
-    start is the linear costs of `plan fit`, and folds of trips choose the number
-    of rounds, which is 0 if the linear costs are better. Prints how far the loss
-    fell, and by which features.
+    Use this verb if costs are not a weighted sum of features. It proves no bounds. Boosting starts
+    at the linear costs of `plan fit`. Cross-validation over trips chooses the number of rounds,
+    which is 0 if the linear costs are better. Prints the decrease of the loss, and the importance
+    of each feature.
     """
     from relaxboost import planning
 
@@ -140,20 +140,22 @@ def boost(**given: Any) -> None:
 
 
 def _learner(options: PlanOptions) -> Any:
-    """Return the weak learner of --learner and --depth, after a check of options that need it."""
+    """Return the weak learner of --learner and --depth, and check the options that depend on it."""
     from relaxboost.functional import RegressionStumps, Trees
 
     if options.patience is not None and options.held_out is None:
-        raise InputError("--patience needs --held-out, the trips whose loss is watched")
+        raise InputError(
+            "--patience needs --held-out, a file of trips whose loss decides when to stop"
+        )
     if options.learner == "trees":
         return Trees(max_depth=options.depth or 3)
     if options.depth is not None:
-        raise InputError("--depth belongs to --learner trees")
+        raise InputError("--depth applies only to --learner trees; leave --depth out")
     return RegressionStumps()
 
 
 def _boosted(options: PlanOptions, shown: Any, held: Any, learner: Any, kind: Any) -> Any:
-    """Return the boosted costs; a progress bar is shown on a terminal."""
+    """Boost the costs, with a progress bar on a terminal, and return the result."""
     from relaxboost import planning
     from relaxboost.functional import Stopping
 
@@ -171,7 +173,7 @@ def _boosted(options: PlanOptions, shown: Any, held: Any, learner: Any, kind: An
 
 
 def _stopped(options: PlanOptions, found: Any) -> str:
-    """Return the state of a run that ended before its first round, and the remedy for the user."""
+    """Return a text that says why a run ended before its first round, with the remedy."""
     is_linear = found.begun is not None and found.begun.base != 1.0
     costs = "the linear costs" if is_linear else "the costs before the first round"
     has = f"{options.out} has {costs}" if options.out else f"--out would have written {costs}"
@@ -184,7 +186,7 @@ def _stopped(options: PlanOptions, found: Any) -> str:
 
 
 def _nothing_learned(options: PlanOptions, found: Any, ended: bool) -> str:
-    """Return the reason why no round lowered the loss, and the remedy for the user."""
+    """Return a text that says why no round decreased the loss, with the remedy."""
     # The loss of the start is 0 if the demonstrations win by their margins already.
     if found.value == 0.0:
         return "nothing to learn: at these costs each trip is the best by its loss already"
@@ -196,7 +198,7 @@ def _nothing_learned(options: PlanOptions, found: Any, ended: bool) -> str:
 
 
 def _text(found: Any, source: PlanInput, data: dict[str, Any]) -> str:
-    """Return the loss and the importance of features, in lines."""
+    """Return lines with the loss and the importance of the features."""
     rounds = number_of(data["rounds"], "round")
     lines = [
         f"data:       {source}, {number_of(data['trips'], 'trip')}",

@@ -1,4 +1,4 @@
-"""`relaxboost plan evaluate`: compare planned paths with demonstrated ones."""
+"""The verb `relaxboost plan evaluate`, which compares planned paths with demonstrated paths."""
 
 from __future__ import annotations
 
@@ -35,11 +35,10 @@ Examples:
 @click.argument("model", required=False, type=inputs.FileType)
 @inputs.plan_files
 def evaluate(**given: Any) -> None:
-    """Compare the paths that are shortest for learned costs with trips.
+    """Compare trips with the paths that are shortest under learned costs.
 
-    MODEL is a file of `plan fit --out` or `plan boost --out`. Without it, paths
-    are shortest by the column length, or by the column that --features names:
-    a baseline, with which learned costs are compared.
+    MODEL is a file of `plan fit --out` or `plan boost --out`. Without MODEL, the costs are the
+    column length, or the column that --features names. Such costs are a baseline for learned costs.
     """
     from relaxboost import planning
 
@@ -55,8 +54,8 @@ def evaluate(**given: Any) -> None:
         graph = source.graph
         if learned is None and len(graph.names) > 1:
             raise InputError(
-                f"--features makes {len(graph.names)} features, and without MODEL it names the one "
-                "column whose sum is the cost of a path; name one, or give MODEL"
+                f"--features names {len(graph.names)} features, and without MODEL it must name one "
+                "column, whose sum is the cost of a path; name one column, or give MODEL"
             )
         costs = graph.arc_features[:, 0] if learned is None else learned
         report = planning.evaluate(options.tasks(source, options.trips), costs)

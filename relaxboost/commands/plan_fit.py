@@ -1,4 +1,4 @@
-"""`relaxboost plan fit`: learn linear costs from demonstrated paths."""
+"""The verb `relaxboost plan fit`, which learns linear costs from demonstrated paths."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ from relaxboost.planning.oracle import NEGATIVE
 from relaxboost.planning.regularisers import REGULARISERS
 
 NO_WEIGHT = 1e-6
-"""A weight is printed as 0 if its share of the costs is below this share of the largest one."""
+"""A weight is printed as 0 if its share of the costs is below this fraction of the
+largest share.
+"""
 ZERO = 1e-9
-"""A loss, in arcs, below which only rounding is left; a relative gap then means nothing."""
+"""A loss, in arcs, below which only rounding errors remain. A relative gap is then meaningless."""
 
 _SPOKEN = {
     "give nonnegative=False": "give --free-signs",
@@ -96,7 +98,7 @@ Examples:
 def fit(**given: Any) -> None:
     """Learn linear costs from demonstrated paths, by maximum-margin planning.
 
-    Prints a weight for each feature, and a bracket of the least regularised loss.
+    Prints a weight for each feature, and lower and upper bounds on the least regularised loss.
     """
     from relaxboost import planning
 
@@ -121,7 +123,7 @@ def fit(**given: Any) -> None:
 
 
 def _regulariser(options: PlanOptions) -> Any:
-    """Return the regulariser, or None for a ridge whose strength `planning.fit` chooses."""
+    """Return the regulariser, or None for a ridge penalty whose strength `planning.fit` chooses."""
     strength = [] if options.strength is None else [options.strength]
     if not strength and options.regulariser == "ridge":
         return None
@@ -130,21 +132,23 @@ def _regulariser(options: PlanOptions) -> Any:
 
 
 def loss_of(name: str, reach: float | None) -> Any:
-    """Return the loss of paths of --loss and --reach."""
+    """Return the loss between paths that --loss and --reach describe."""
     kind = LOSSES[name]
     needs = "reach" in {field.name for field in fields(kind)}  # type: ignore[arg-type]
     if needs and reach is None:
         raise InputError(
             "--loss distance needs --reach, the distance in the units of --nodes from which an arc "
-            "counts fully; give one"
+            "counts fully; give --reach"
         )
     if reach is not None and not needs:
-        raise InputError(f"--reach belongs to --loss distance, not to {name}; leave it out")
+        raise InputError(f"--reach applies to --loss distance and not to {name}; leave --reach out")
     return kind(*([] if reach is None else [reach]))
 
 
 def _words(options: PlanOptions) -> dict[str, str]:
-    """Return the words for options in messages, without remedies that the user has applied."""
+    """Return the patterns by which messages name options, without remedies that the user has
+    applied.
+    """
     # A larger radius allows larger weights, a larger penalty smaller ones.
     strength = f"a {'larger' if options.regulariser == 'radius' else 'smaller'} --strength"
     if options.strength is not None:
@@ -160,7 +164,7 @@ def _words(options: PlanOptions) -> dict[str, str]:
 
 
 def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
-    """Return the weights and the bracket of a `Fit`, in lines."""
+    """Return lines with the weights and the bounds of a `Fit`."""
     problem = fit.problem
     # Rounded outwards, so that the printed bracket holds.
     lower, upper = show_bracket(fit.lower, fit.upper)

@@ -1,4 +1,4 @@
-"""Files and options that the verbs of `relaxboost plan` share, and how these verbs print."""
+"""The input files, the options and the output that the verbs of `relaxboost plan` share."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from relaxboost.commands.words import reworded, spoken
 from relaxboost.planning.tables import at, check_table
 
 ENDS = (("u", "v"), ("tail", "head"), ("source", "target"), ("from", "to"))
-"""The names that the two columns with the ends of an edge may have."""
+"""The possible pairs of names for the two columns with the ends of an edge."""
 
 FILES = """
 \b
@@ -45,10 +45,10 @@ FileType = InputFile()
 
 
 class ModelPath(OutputFile):
-    """An option whose value is the path of a file of costs to write."""
+    """The type of an option whose value is the path to which costs are written."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the path, or raise InputError."""
+        """Return the path, or raise an InputError if the path is not valid for a file of costs."""
         return check_output(super().convert(value, param, ctx), (".json",))
 
 
@@ -64,7 +64,7 @@ USED = {
     "learn with less strength or more features": "learn them with a smaller --strength or more "
     "--features",
 }
-"""Patterns of messages about learned costs, and their words on the command line."""
+"""Patterns of messages about learned costs, and their replacements on the command line."""
 
 PLACES = r"give the graph position=, .* nodes="
 TABLES = {
@@ -79,7 +79,7 @@ TABLES = {
     r"give from_pandas edge=": "add a column edge to --edges",
     r"give \(source, target, .*?\)": "give each a name of its own",
 }
-"""Patterns of messages about tables, and their words on the command line."""
+"""Patterns of messages about tables, and their replacements on the command line."""
 
 
 UNKNOWN = r"is not in the graph; .*?(?= \(\d|$)"
@@ -87,12 +87,12 @@ SPACED = (
     "is not in the graph, and a column path cannot hold {!r}, because spaces separate its nodes; "
     "give columns trip and node, with a row for each step"
 )
-"""A message about an unknown node of a path, and its words if names of nodes have spaces."""
+"""The replacement for messages about an unknown node of a path if names of nodes contain spaces."""
 
 
 @dataclass(frozen=True)
 class PlanInput:
-    """A graph and the name of the file that it was read from."""
+    """A graph, and the name of the file from which it was read."""
 
     graph: Any
     name: str
@@ -108,14 +108,16 @@ class PlanInput:
 
 
 class PlanOptions(SimpleNamespace):
-    """The options of a verb, with one attribute for each option."""
+    """The options of a verb of `relaxboost plan`, with one attribute for each option."""
 
     def show(self, text: str, data: dict[str, Any]) -> None:
-        """Print the result as text, or `data` as JSON for --json."""
+        """Print the result of a verb as text, or `data` as JSON if --json was given."""
         show(self.as_json, data, text)
 
     def saved(self, costs: Any, text: str) -> str:
-        """Write learned costs to --out, if given, and return the text with a line about it."""
+        """Write learned costs to --out, if given, and return the text with a line about
+        the file.
+        """
         if self.out is None:
             return text
         from relaxboost.planning import save_model
@@ -126,9 +128,9 @@ class PlanOptions(SimpleNamespace):
     note = staticmethod(note)
 
     def read(self, learned: Any = None) -> PlanInput:
-        """Return the graph of --edges, with the features of learned costs."""
+        """Return the graph of --edges, with the features that learned costs need."""
         if self.edges is None:
-            raise InputError("give --edges, a CSV with a row for each arc")
+            raise InputError("--edges is missing; give a CSV with a row for each arc")
         from relaxboost.planning import from_pandas
 
         # Names of nodes and edges stay text: node 007 and node 7 are different.
@@ -153,7 +155,7 @@ class PlanOptions(SimpleNamespace):
         return PlanInput(graph, self.edges.name)
 
     def _nodes(self) -> Any:
-        """Return the table of --nodes, whose index is the names of the nodes."""
+        """Return the table of --nodes, indexed by the names of the nodes."""
         if self.nodes is None:
             return None
         nodes = self._table(self.nodes, ["node"])
@@ -168,11 +170,11 @@ class PlanOptions(SimpleNamespace):
             return tables.read_csv(path, self.sep, texts)
 
     def tasks(self, source: PlanInput, path: Path | None, loss: Any = None) -> list[Any]:
-        """Return trips as tasks, and print a note about trips that were joined or left out."""
+        """Return the trips as tasks, and print a note about trips that were joined or left out."""
         from relaxboost.planning import Task, paths_from_pandas
 
         if path is None:
-            raise InputError("give --trips, a CSV of demonstrated trips")
+            raise InputError("--trips is missing; give a CSV of demonstrated trips")
         table, weights = self._trips(path)
         options = {"parallel": self.parallel, "gaps": self.gaps, "loss": loss}
         options["bad"] = "drop" if self.drop_bad else "refuse"
@@ -197,7 +199,9 @@ class PlanOptions(SimpleNamespace):
             ]
 
     def _trips(self, path: Path) -> tuple[Any, dict[str, float]]:
-        """Return a table with a row for each step, and the weights of trips that have one."""
+        """Return a table with a row for each step of a trip, and the weight of each trip that has a
+        weight.
+        """
         import pandas as pd
 
         table = self._table(path, ["trip", "node", "edge", "name", "path"])
@@ -209,7 +213,7 @@ class PlanOptions(SimpleNamespace):
             others = [str(column) for column in table.columns if column not in known]
             near = [said for said in (did_you_mean(x, known, 0.6) for x in others) if said]
             raise InputError(
-                f"{path} needs a column path, the nodes of a trip with spaces between them, or "
+                f"{path} needs a column path with the nodes of a trip, separated by spaces, or "
                 f"columns trip and node (or edge); it has {tables.listed(table.columns)}"
                 f"{''.join(near[:1])}"
             )
@@ -239,7 +243,9 @@ plan_files = added(
 
 
 def _features(edges: Any, ends: tuple[str, str], wanted: Any) -> list[str]:
-    """Return the columns of features, or raise InputError if one mixes words and numbers."""
+    """Return the columns of features, or raise an InputError if a column mixes words and
+    numbers.
+    """
     from relaxboost.planning.frames import columns_of
 
     used = [name for name in edges.columns if name not in (*ends, "edge")]
@@ -251,7 +257,7 @@ def _features(edges: Any, ends: tuple[str, str], wanted: Any) -> list[str]:
 
 
 def _check_alike(table: Any, column: Any) -> None:
-    """Raise InputError at the first word of a column in which other rows have numbers."""
+    """Raise an InputError for the first word of a column in which other rows have numbers."""
     import pandas as pd
 
     # One wrong entry would make a column of numbers a column of classes, and each number a class.
@@ -260,16 +266,18 @@ def _check_alike(table: Any, column: Any) -> None:
     if bad.any() and not bad.all():
         raise InputError(
             f"{at('edges', table, int(bad.idxmax()))}: {column.name} is {held[bad.idxmax()]!r}, "
-            "and a number in other lines; write a number, or choose other columns with --features"
+            "and other lines have numbers; write a number, or choose other columns with --features"
         )
 
 
 def _steps(path: Path, table: Any) -> tuple[Any, dict[str, float]]:
-    """Return rows for steps and the weights of trips, from a table with a row for each trip."""
+    """Convert a table with a row for each trip into rows for the steps, and the weights of the
+    trips.
+    """
     unknown = sorted(set(table.columns) - {"path", "name", "weight"})
     if unknown:
         raise InputError(
-            f"{path} has a column {unknown[0]!r}; trips have path, and perhaps name and weight"
+            f"{path} has an unknown column {unknown[0]!r}; use only path, name and weight"
         )
     check_table("trips", table, ["path"])
     # A trip without a name has the number of its row, by which --trip finds it.
@@ -280,7 +288,10 @@ def _steps(path: Path, table: Any) -> tuple[Any, dict[str, float]]:
     twice = table["trip"].duplicated()
     if twice.any():
         name, line = table["trip"][twice].iloc[0], twice.idxmax()
-        raise InputError(f"{path}, line {line}: a trip before is named {name!r} too; rename it")
+        raise InputError(
+            f"{path}, line {line}: an earlier trip has the same name {name!r}; rename one of the "
+            "trips"
+        )
     weights = table["weight"].tolist() if "weight" in table.columns else [1.0] * len(table)
     table["node"] = table["path"].str.split()
     return table[["trip", "node"]].explode("node"), dict(zip(table["trip"], weights, strict=True))

@@ -1,4 +1,4 @@
-"""`relaxboost plan show`: draw trips, what is planned for them, and costs."""
+"""The verb `relaxboost plan show`, which draws trips, the paths planned for them, and the costs."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ Examples:
     "--out", required=True, type=OutputFile(".png"), help="The picture: .png, .pdf or .svg."
 )
 def show(**given: Any) -> None:
-    """Draw a trip, the path that is shortest for learned costs, and the costs.
+    """Draw a trip, the path that is shortest under learned costs, and the costs.
 
-    MODEL is a file of `relaxboost plan fit --out`, or of `plan boost --out`;
-    without it each arc costs 1.
+    MODEL is a file of `relaxboost plan fit --out`, or of `plan boost --out`. Without MODEL each arc
+    costs 1.
     """
     from relaxboost import planning
     from relaxboost.planning import maps
@@ -77,7 +77,7 @@ def show(**given: Any) -> None:
 
 
 def _trips(options: PlanOptions, source: PlanInput) -> Any:
-    """Return the trip that --trip names, or all of --trips."""
+    """Return the trip that --trip names, or all trips of --trips."""
     tasks, name = options.tasks(source, options.trips), options.name
     if name is None:
         return tasks[0] if len(tasks) == 1 else tasks
@@ -86,5 +86,5 @@ def _trips(options: PlanOptions, source: PlanInput) -> Any:
     known |= {task.name: task for task in tasks}
     if name not in known:
         names = few([task.name for task in tasks], 8)
-        raise InputError(f"there is no trip {name!r}; --trips has {len(tasks)}: {names}")
+        raise InputError(f"--trip {name!r} is unknown; --trips has {len(tasks)} trips: {names}")
     return known[name]

@@ -1,4 +1,4 @@
-"""`relaxboost predict`: labels by the stumps that `relaxboost solve --model` stored."""
+"""The verb `relaxboost predict`, which predicts with the stumps of `relaxboost solve --model`."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ Examples:
 @sep_option
 @click.option("--out", type=OutputFile(".csv"), help="Write the labels and scores to this file.")
 def predict(model: Path, rows: Path, sep: str, out: Path | None, as_json: bool) -> None:
-    """Predict a label for each row of a CSV, by the stumps that solve --model stored in MODEL.
+    """Predict a label for each row of a CSV, with the stumps that solve --model stored in MODEL.
 
     Prints a CSV with the line, the label and the score of each row. A score is the sum of the
-    weighted votes, and is positive for the label +1; a score of 0 gets the label -1. The CSV needs
-    the columns that a stump reads, and no others.
+    weighted votes, and is positive for the label +1. A score of 0 gives the label -1. The CSV needs
+    only the columns that the stumps read.
     """
     import numpy as np  # --help does not load it
 
@@ -68,7 +68,9 @@ def predict(model: Path, rows: Path, sep: str, out: Path | None, as_json: bool) 
 
 
 def described(features: Any, y: Any, solution: Any) -> bytes:
-    """Return the content of a model file: the stumps with weight in a solution of the game."""
+    """Return the content of a model file, the stumps of nonzero weight in a solution of
+    the game.
+    """
     import numpy as np
 
     from relaxboost.estimators.margin_columns import CutColumns
@@ -100,7 +102,7 @@ def described(features: Any, y: Any, solution: Any) -> bytes:
 
 
 def _votes(stump: dict[str, Any], table: Any, rows: Path) -> Any:
-    """Return the vote of a stump for each row: 1, -1, or 0."""
+    """Return the vote of a stump for each row, which is 1, -1 or 0."""
     import numpy as np
 
     name = stump["feature"]
@@ -118,7 +120,7 @@ def _votes(stump: dict[str, Any], table: Any, rows: Path) -> Any:
             place = int(unknown.argmax())
             raise InputError(
                 f"{rows}, line {table.index[place]}: {name} is {column.iloc[place]!r}, which "
-                "training did not have; leave the cell empty, or write one of "
+                "did not occur in training; leave the cell empty, or write one of "
                 f"{few(list(sides), 6, repr)}"
             )
     elif column.dtype.kind in "biuf":
@@ -126,14 +128,16 @@ def _votes(stump: dict[str, Any], table: Any, rows: Path) -> Any:
     else:
         odd = column.dropna().iloc[0]
         raise InputError(
-            f"{rows}: {name} has words such as {odd!r}, and the model needs numbers; write them, "
-            "or leave cells empty"
+            f"{rows}: column {name} has words such as {odd!r}, and the model needs numbers; write "
+            "numbers, or leave the cells empty"
         )
     return np.where(missing, stump["missing"], votes)
 
 
 def _read_model(path: Path) -> dict[str, Any]:
-    """Return the content of a model file, which `described` made, or raise an InputError."""
+    """Read a model file, and return its content, which `described` created, or raise an
+    InputError.
+    """
     try:
         with shallow():
             content = json.loads(check_input(path).read_text(encoding="utf-8"))
@@ -144,10 +148,10 @@ def _read_model(path: Path) -> dict[str, Any]:
         sound = sound and all(map(_is_stump, content["stumps"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"{path} is no model of stumps ({error}); give a file of relaxboost solve --model"
+            f"{path} is not a model of stumps ({error}); give a file of relaxboost solve --model"
         ) from None
     if not sound:
-        raise InputError(f"{path} is damaged; write it again by relaxboost solve --model")
+        raise InputError(f"{path} is damaged; write the file again by relaxboost solve --model")
     return dict(content)
 
 

@@ -1,4 +1,6 @@
-"""`relaxboost solve`: the largest margin of all decision stumps of a data set, with a proof."""
+"""The verb `relaxboost solve`, which finds the largest margin of all decision stumps,
+with a proof.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ from relaxboost.commands.words import spoken
 
 
 def number(text: str) -> int | float | Fraction:
-    """Return a number as Python reads it, or a fraction such as 1/3, which stays exact."""
+    """Return the number that a text represents. A fraction such as 1/3 stays exact."""
     # An int or a Fraction is exact. A float stands for the double that Python makes of it, so that
     # a game has the same digest here and in Python.
     for read in (int, float, Fraction):
@@ -48,10 +50,10 @@ def number(text: str) -> int | float | Fraction:
 
 
 class _Options(SimpleNamespace):
-    """The options of `solve`, with one attribute for each option."""
+    """The options of `relaxboost solve`, with one attribute for each option."""
 
     def chosen_relaxation(self) -> Any:
-        """Return the relaxation of --relaxation, --k and --fraction."""
+        """Return the relaxation that --relaxation, --k and --fraction describe."""
         from relaxboost.instances.expressions import read_relaxation
 
         # --k and --fraction are parameters of Capped alone; an expression has its own.
@@ -61,7 +63,9 @@ class _Options(SimpleNamespace):
         name = self.relaxation or ("capped" if given else "hard")
         if name != "capped":
             if given:
-                raise InputError("--k and --fraction belong to --relaxation capped")
+                raise InputError(
+                    "--k and --fraction apply only to --relaxation capped; leave them out"
+                )
             return rb.HardMargin() if name == "hard" else read_relaxation(name)
         if len(given) != 1:
             both = ", not both" if given else ""
@@ -74,7 +78,9 @@ class _Options(SimpleNamespace):
         return domain(1 if self.radius is None else self.radius)
 
     def data(self) -> tuple[Any, Any, Any]:
-        """Return the data, a matrix of stumps and, for a CSV, the table of features and labels."""
+        """Return the data, the matrix of stumps and, for a CSV, the table of features and
+        labels.
+        """
         datasets = rb.matrices.datasets
         if (self.csv is None) == (self.dataset is None):
             both = ", not both" if self.csv is not None else ""
@@ -86,12 +92,16 @@ class _Options(SimpleNamespace):
                 remedy = known_names(self.dataset, datasets.BUNDLED, "bundled:")
                 raise InputError(f"no data set {self.dataset!r}{remedy}")
             if self.drop:
-                raise InputError("--drop leaves out columns of a CSV; leave --dataset out")
+                raise InputError(
+                    "--drop applies to columns of a CSV, and not to --dataset; leave --drop out"
+                )
             data = datasets.BUNDLED[self.dataset]()
             return data, rb.matrices.stumps(data.X, data.y, data.feature_names), None
         if self.label is None:
             there = listed(read_header(self.csv, self.sep))
-            raise InputError(f"a CSV needs --label, the name of its label column; it has {there}")
+            raise InputError(
+                f"a CSV needs --label, the name of its label column; the columns are {there}"
+            )
         import pandas as pd
 
         from relaxboost.estimators.margin_columns import SubsetStumps
@@ -190,10 +200,10 @@ Examples:
 def solve(**given: Any) -> None:
     """Find the largest (relaxed) margin of all decision stumps of a data set, with a proof.
 
-    Builds every decision stump of the data, solves the game they play against the examples, and
-    prints a bracket of its value, the hypotheses with the largest weights, and the margins. CSV may
-    be Parquet, or - for standard input; columns of words are cut into sets of words. One of
-    --plot, --report, --certificate and --model may be - for standard output.
+    Builds all decision stumps of the data, and solves the game of the stumps against the examples.
+    Prints lower and upper bounds on its value, the hypotheses with the largest weights, and the
+    margins. CSV may be a Parquet file, or - for standard input. Columns of words are cut into sets
+    of words. One of --plot, --report, --certificate and --model may be - for standard output.
     """
     options = _Options(**given)
     relaxation, over = options.chosen_relaxation(), options.domain()
@@ -232,7 +242,10 @@ def solve(**given: Any) -> None:
 
 
 def _check_outputs(options: _Options, relaxation: Any, over: Any) -> None:
-    """Raise an error, before work starts, if a file cannot be written or its library is missing."""
+    """Raise an error if a requested file cannot be written, or if a library for it is missing.
+
+    The method runs before any other work.
+    """
     if options.plot is not None:
         rb.views.plots.check_plot(options.plot)
     if options.report is not None:
@@ -242,7 +255,10 @@ def _check_outputs(options: _Options, relaxation: Any, over: Any) -> None:
     if options.model is not None:
         check_output(options.model, (".json",))
         if options.dataset is not None:
-            raise InputError("--model stores the stumps of a CSV; leave --dataset out")
+            raise InputError(
+                "--model stores the stumps of a CSV, and not of --dataset; leave --dataset or "
+                "--model out"
+            )
     if options.certificate is not None:
         check_output(options.certificate, (".json",))
         from relaxboost.relaxations.bounds import level_of  # it loads NumPy, --help does not
@@ -289,11 +305,11 @@ _NOTES = {
     "empty": "no row has a value of {}; leave it out by --drop",
     "huge": HUGE.format("{}", "leave the cell empty"),
 }
-"""The notes of the output about odd columns, by their names in --json."""
+"""The notes about unusual columns, by their names in the output of --json."""
 
 
 def _odd_columns(rows: Any) -> dict[str, list[str]]:
-    """Return the columns of a table that each of the notes is about."""
+    """Return for each note the columns of a table to which the note applies."""
     words = [(name, x) for name, x in rows.items() if x.dtype.kind not in "biuf"]
     numbers = rows.select_dtypes("number")
     return {
@@ -304,7 +320,7 @@ def _odd_columns(rows: Any) -> dict[str, list[str]]:
 
 
 def _write(options: _Options, data: Any, solution: Any, rows: Any) -> None:
-    """Write the picture, the certificate and the report, and print the names of the files."""
+    """Write the requested picture, certificate and report, and print the names of the files."""
     said = []
     if options.plot is not None:
         plots = rb.views.plots
@@ -334,7 +350,7 @@ def _write(options: _Options, data: Any, solution: Any, rows: Any) -> None:
 
 
 def _method(name: str, step: str | None) -> Any:
-    """Return the method of --method and --step."""
+    """Return the method that --method and --step describe."""
     from relaxboost.solvers.method import METHODS, RENAMED, RENAMING
 
     if name in RENAMED:

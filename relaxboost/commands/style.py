@@ -1,4 +1,6 @@
-"""Parts that all verbs share: --json, --quiet, files, the name - for a pipe, and printing."""
+"""Options, file arguments and printing that all verbs share, such as --json and the name - for a
+pipe.
+"""
 
 from __future__ import annotations
 
@@ -37,13 +39,15 @@ _C1_CONTROLS = re.compile("[\x7f-\x9f]")
 
 
 class InputFile(click.Path):
-    """A path. The name - stands for standard input, which is first copied into a file."""
+    """The type of a path of an input file. The name - means standard input, which is first copied
+    into a file.
+    """
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the path."""
+        """Return the path of the input file, or of a copy of the pipe."""
         # A shell makes a pipe of <(command). Readers need a file, whose size and end are known and
         # which they can read twice.
         pipe = Path(value).is_fifo()
@@ -52,13 +56,13 @@ class InputFile(click.Path):
         if sys.stdin is None and not pipe:
             raise InputError("standard input is closed; name a file instead of -")
         if not pipe and ctx.meta.setdefault(_INPUT, param) is not param:
-            raise InputError("standard input is read once only; name a file instead of one -")
+            raise InputError("standard input can be read only once; name a file instead of one -")
         if pipe:
             return self.taken(ctx.find_root().with_resource(Path(value).open("rb")), ctx)
         return self.taken(sys.stdin.buffer, ctx)
 
     def taken(self, given: Any, ctx: click.Context) -> Any:
-        """Copy a pipe into a file and return the path of the file."""
+        """Copy the pipe into a file, and return the path of this file."""
         # The name of the file is the name in messages, see `spoken_input`.
         path = _beside(ctx, _INPUT)
         with naming(path), path.open("wb") as file:
@@ -67,10 +71,14 @@ class InputFile(click.Path):
 
 
 class PipedFile(InputFile):
-    """A path. The name - stands for standard input; CSV is passed on while it arrives."""
+    """The type of a path of an input file, where - means standard input. CSV from a pipe is read
+    while it arrives.
+    """
 
     def taken(self, given: Any, ctx: click.Context) -> Any:
-        """Return the pipe itself, or a file with its content if that is compressed or Parquet."""
+        """Return the pipe, or the path of a file with its content if the content is compressed or
+        Parquet.
+        """
         given = given if hasattr(given, "peek") else io.BufferedReader(given)
         # Parquet has its index at the end, and gzip delays rows, so both are read to the end first.
         packed = given.peek(4)[:4].startswith((b"PAR1", b"\x1f\x8b"))
@@ -78,21 +86,24 @@ class PipedFile(InputFile):
 
 
 class OutputFile(click.Path):
-    """A path to write. For - the file goes to standard output and all lines to standard error."""
+    """The type of a path of an output file.
+
+    The name - means standard output. All other output then goes to standard error.
+    """
 
     def __init__(self, suffix: str) -> None:
         super().__init__(path_type=Path)
         self.suffix = suffix
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the path of the file to write."""
+        """Return the path of the output file, which for - is a temporary file."""
         if str(value) != "-":
             return super().convert(value, param, ctx)
         return _beside(ctx, _OUTPUT + self.suffix)
 
 
 def _beside(ctx: click.Context, name: str) -> Path:
-    """Return a path in a folder that is deleted when the command ends."""
+    """Return a path in a temporary folder that is deleted when the command ends."""
     folder = tempfile.TemporaryDirectory(prefix="relaxboost-", ignore_cleanup_errors=True)
     return Path(ctx.find_root().with_resource(folder), name)
 
@@ -120,25 +131,25 @@ time_limit_option = click.option(
 
 
 def columns_of(given: Iterable[str]) -> list[str]:
-    """Return the names of columns that options list, separated by commas."""
+    """Return the names of columns from options that list names separated by commas."""
     return [name.strip() for text in given for name in text.split(",") if name.strip()]
 
 
 def check_there(*files: Path | None) -> None:
-    """Raise InputError if a path is not an existing file."""
+    """Raise an InputError if a path is not an existing file."""
     for path in files:
         if path is not None:
             check_input(path)
 
 
 def check_name(option: str, given: str | None, known: Iterable[str]) -> None:
-    """Raise InputError if an option got a name that it does not know."""
+    """Raise an InputError if the value of an option is not among the known names."""
     if given is not None and given not in known:
         raise InputError(f"{option} {given!r} is unknown{known_names(given, sorted(known))}")
 
 
 def spoken_matrix(message: str) -> str:
-    """Return a message that names --matrix instead of the argument A of Python."""
+    """Return a message in which the option --matrix replaces the Python argument A."""
     # The import is here so that --help does not load the modules of certificates.
     from relaxboost.certificates.certificate import MATRIX_ARGUMENT
 
@@ -146,12 +157,12 @@ def spoken_matrix(message: str) -> str:
 
 
 def spoken_input(message: str) -> str:
-    """Return a message that names standard input or output instead of a temporary file."""
+    """Return a message in which "standard input" or "standard output" replaces a temporary file."""
     return re.sub(rf"[^\s'\"]*{re.escape(os.sep)}({_INPUT}|{_OUTPUT})(\.\w+)?", r"\1", message)
 
 
 def show(as_json: bool, data: Any, text: str) -> None:
-    """Print `data` as JSON if `as_json` is true, and `text` if not."""
+    """Print `data` as JSON if `as_json` is true, and `text` otherwise."""
     if as_json:  # bounds are fractions, which are printed as strings
         # JSON has no nan, and other programs would not read it.
         said = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=_as_text)
@@ -161,12 +172,14 @@ def show(as_json: bool, data: Any, text: str) -> None:
 
 
 def _as_text(value: Any) -> str:
-    """Convert a value that JSON cannot represent to text. A fraction may have many digits."""
+    """Convert a value that JSON cannot represent to text. A fraction is converted exactly."""
     return number(value) if isinstance(value, Fraction) else str(value)
 
 
 def say(text: str, err: bool = False) -> None:
-    """Print lines. On a terminal, wrap lines that are too wide, except commands to copy."""
+    """Print lines. On a terminal, wrap lines that are too wide, except for commands that users
+    copy.
+    """
     columns = shutil.get_terminal_size().columns
     lines = printable(spoken_input(text)).split("\n")
     # A pipe gets whole lines, so that programs such as grep find them.
@@ -176,19 +189,22 @@ def say(text: str, err: bool = False) -> None:
 
 
 def complain(text: str) -> None:
-    """Print one line on standard error, in the words of the command line."""
+    """Print a message as one line on standard error, with options in place of Python arguments."""
     say(f"relaxboost: {in_options(' '.join(text.split()))}", err=True)
 
 
 def note(text: str) -> None:
-    """Print one line on standard error, unless --quiet was given."""
+    """Print a note as one line on standard error, unless --quiet was given."""
     if not progress.quiet.get():
         complain(text)
 
 
 @contextlib.contextmanager
 def kept(what: str) -> Iterator[progress.Bar]:
-    """Show a progress bar for a verb that stores its results; on Ctrl-C, say how to continue."""
+    """Show a progress bar for a verb that stores its results.
+
+    On Ctrl-C, raise an error that says how to continue.
+    """
     try:
         with progress.bar(what) as bar:
             yield bar
@@ -198,9 +214,9 @@ def kept(what: str) -> Iterator[progress.Bar]:
 
 
 def folded(line: str, columns: int, hang: int | None = None) -> str:
-    """Wrap a line that is wider than `columns`.
+    """Wrap a line that is wider than `columns` characters.
 
-    Continuation lines are indented to the text after the key of the line, or by `hang`.
+    Continuation lines are indented by `hang`, or by default to the text after the key of the line.
     """
     found = _KEY.match(line)
     # A command that is wrapped cannot be copied into a shell.
@@ -219,9 +235,9 @@ def folded(line: str, columns: int, hang: int | None = None) -> str:
 
 
 def quietly(command: click.Command) -> click.Command:
-    """Add --json and --quiet to a verb, or to each verb of a group, and reword its errors.
+    """Add --json and --quiet to a verb, or to each verb of a group, and reword its error messages.
 
-    The verb then refuses an option that is given twice if it takes a single value.
+    The verb then rejects a second value of an option that takes a single value.
     """
     if isinstance(command, click.Group):
         for verb in command.commands.values():
@@ -237,7 +253,7 @@ def quietly(command: click.Command) -> click.Command:
         ]
         # Two things on one output could not be told apart by the program that reads it.
         if len(printed) + bool(given.get("as_json")) > 1:
-            raise InputError("standard output takes one thing only; give a file instead of -")
+            raise InputError("standard output can take only one file; name a file instead of one -")
         with contextlib.ExitStack() as stack:
             _redirect(stack, printed, quiet, bool(given.get("as_json")))
             try:
@@ -266,7 +282,9 @@ def _strict(parser: Any) -> Any:
             # A flag that is given twice means the same as once.
             is_single = isinstance(option, click.Option) and not (option.multiple or option.is_flag)
             if is_single and order.count(option) > 1:
-                raise InputError(f"{max(option.opts, key=len)} is given twice; give it once")
+                raise InputError(
+                    f"{max(option.opts, key=len)} is given twice; give this option once"
+                )
         return values, rest, order
 
     parser.parse_args = parse_args
@@ -276,7 +294,10 @@ def _strict(parser: Any) -> Any:
 def _redirect(
     stack: contextlib.ExitStack, printed: Iterable[Path], quiet: bool, as_json: bool
 ) -> None:
-    """Send lines to standard error if a file goes to standard output, or nowhere for --quiet."""
+    """Redirect printed lines to standard error if a file goes to standard output.
+
+    With --quiet, printed lines are discarded.
+    """
     for path in printed:
         # The callbacks run when the verb has ended, before the folder of the file is deleted.
         stack.callback(_print, path)
@@ -290,7 +311,7 @@ def _redirect(
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    """Print a warning as one line, without its place in the code."""
+    """Print a warning as one line, without its location in the code."""
     note(str(message))
 
 
@@ -301,11 +322,11 @@ def _print(path: Path) -> None:
 
 
 DOMAINS = {"l1": "L1Ball", "simplex": "Simplex", "full-simplex": "FullSimplex", "l2": "L2Ball"}
-"""The domains of the weights: the names for --over, and the classes."""
+"""The domains of the weights: the name of each for --over, and the name of its class."""
 
 
 def added(*options: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a decorator that gives a command options, in this order."""
+    """Return a decorator that adds options to a command, in the given order."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
@@ -318,11 +339,11 @@ def added(*options: Callable[..., Any]) -> Callable[..., Any]:
 HUGE = (
     "{} has numbers whose squares no double holds; if such a number stands for a missing value, {}"
 )
-"""A note about columns, with the remedy."""
+"""A note about columns with numbers too large to be squared, with the remedy."""
 
 
 def huge_columns(names: Iterable[str], numbers: Any) -> list[str]:
-    """Return the names of columns that have a number to which the note `HUGE` applies."""
+    """Return the names of columns that have a number whose square overflows; see `HUGE`."""
     import numpy as np  # --help does not load it
 
     with np.errstate(over="ignore"):
@@ -331,17 +352,17 @@ def huge_columns(names: Iterable[str], numbers: Any) -> list[str]:
 
 
 def note_huge(names: Iterable[str], numbers: Any) -> None:
-    """Print the note `HUGE` if a column of an array has such a number."""
+    """Print the note `HUGE` if a column of an array has a number whose square overflows."""
     if found := huge_columns(names, numbers):
         note(HUGE.format(few(found, MOST, repr), "write a usual value instead"))
 
 
 MOST = 20
-"""The number of weights that are printed."""
+"""The largest number of weights that a verb prints."""
 
 
 def largest(values: Mapping[str, float], sizes: Mapping[str, float] | None = None) -> list[str]:
-    """Return a line for each of the largest values that are not 0, in the order of their sizes.
+    """Return a line for each of the largest nonzero values, in decreasing order of size.
 
     By default the size of a value is its absolute value.
     """

@@ -1,4 +1,4 @@
-"""Messages of the library in the words of the command line."""
+"""Functions that reword messages of the library in terms of the command line."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _NAMES = ((r"(?<![\w'\"/.-]){}(?![\w'\"/=]|\.\w)", "OPTION"),)
 
 
 def in_options(message: str) -> str:
-    """Return a message with the options of the running command instead of arguments of Python.
+    """Return a message in which options of the running command replace Python arguments.
 
-    A rule is reworded only if the user gave the option: in `--relaxation 'Capped(k=0)'` the user
-    typed Capped, and the message about Capped stays.
+    A rule about an argument is reworded only if the user gave the option. For example, if the user
+    typed `--relaxation 'Capped(k=0)'`, the message about Capped stays.
     """
     context = click.get_current_context(silent=True)
     if context is None:
@@ -58,7 +58,7 @@ def in_options(message: str) -> str:
 
 
 def _replaced(message: str, patterns: Iterable[tuple[str, str]], options: Mapping[str, str]) -> str:
-    """Return a message in which patterns with an argument name its option instead."""
+    """Return a message in which the options replace arguments that match the patterns."""
     if not options:
         return message
     argument = f"(?P<name>{'|'.join(map(re.escape, options))})"
@@ -72,7 +72,7 @@ def _replaced(message: str, patterns: Iterable[tuple[str, str]], options: Mappin
 
 
 Words = Mapping[str, str | Callable[[re.Match[str]], str]]
-"""Patterns of messages, and their replacements as for `re.sub`."""
+"""The type of a mapping from patterns in messages to their replacements, as for `re.sub`."""
 
 
 def reworded(message: str, words: Words) -> str:
@@ -84,9 +84,9 @@ def reworded(message: str, words: Words) -> str:
 
 @contextmanager
 def spoken(words: Words, note: Callable[[str], None] | None = None) -> Iterator[None]:
-    """Reword the errors of the library as `words` says, and pass its warnings to `note`.
+    """Reword the errors and warnings of the library, and pass the warnings to `note`.
 
-    The keys of `words` are regular expressions. `note` gets each warning once.
+    `words` maps regular expressions to replacements. `note` gets each warning once.
     """
     caught = None
     try:

@@ -1,6 +1,7 @@
 """Estimators in scikit-learn's interface, and `certify_ensemble` for ensembles of other libraries.
 
-A name is imported at its first use, so that the rest of the package does not load scikit-learn.
+The package imports each estimator at its first use. Therefore other parts of the package do not
+load scikit-learn.
 """
 
 import lazy_loader

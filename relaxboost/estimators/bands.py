@@ -1,4 +1,4 @@
-"""A regressor whose band around the median covers a given share of new examples."""
+"""A regressor that predicts the median, and a band that covers a given share of new examples."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from relaxboost.functional import Boosted, Empirical, Quantile, Risk, boost
 
 
 class _Quantiles(Risk):
-    """The quantile losses of several levels on the same examples, one output for each level."""
+    """The sum of the risks of several quantile losses on the same examples, with one output for
+    each quantile level.
+    """
 
     def __init__(self, levels: tuple[float, ...], y: Array, starts: Array) -> None:
         self.losses = [Quantile(q) for q in levels]
@@ -32,7 +34,9 @@ class _Quantiles(Risk):
         self.gradient_bound = math.hypot(*(loss.gradient_bound for loss in self.losses))
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return the sum of the risks of all levels, and the subgradients, shape (N, outputs)."""
+        """Return the sum of the risks of all quantile levels, and its subgradient, shape (N,
+        outputs).
+        """
         each = [
             loss.pointwise(f, y) for loss, f, y in zip(self.losses, F.T, self.columns, strict=True)
         ]
@@ -40,7 +44,9 @@ class _Quantiles(Risk):
         return float(value), np.stack([slopes for _, slopes in each], axis=1)
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array:
-        """Return the quantile of the residuals in each leaf, shape (leaves, outputs)."""
+        """Return for each leaf and each quantile level the quantile of the residuals, shape
+        (leaves, outputs).
+        """
         # Trees may share their leaves among the outputs, or have leaves for each output.
         each = np.broadcast_to(leaf.reshape(len(leaf), -1), F.shape)
         parts = zip(self.losses, F.T, self.columns, each.T, strict=True)
@@ -53,49 +59,51 @@ class _Quantiles(Risk):
         )
 
     def expression(self, F: Any) -> Any:
-        """Return the sum R of the risks as a convex cvxpy expression."""
+        """Return the sum of the risks of all quantile levels as a convex cvxpy expression."""
         parts = enumerate(zip(self.losses, self.columns, strict=True))
         return sum(self.measure.p @ loss.atoms(F[:, k], y) for k, (loss, y) in parts)
 
     def conjugate(self, Z: Array) -> float:
-        """Return the sum of the conjugates of the risks of all levels."""
+        """Return the sum of the conjugates of the risks of all quantile levels."""
         parts = zip(self.losses, Z.T, self.columns, strict=True)
         return float(sum(self.measure.mean(loss.conjugates(z, y)) for loss, z, y in parts))
 
 
 @dataclass(eq=False, repr=False)
 class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
-    """The median, and a band that covers a new y with a probability of at least `coverage`.
+    """A regressor for the median of y and for a band that covers a new y with probability at least
+    `coverage`.
 
-    One run of boosting finds both ends and the median, with one output for each. Ends in the wrong
-    order are sorted, which never raises their losses. Then one number, found on n examples held
-    out, moves both ends outwards or inwards. The coverage is a probability over the draw of the
-    examples held out and the new example, which must be exchangeable; it is not a probability for
-    a given x. With n < coverage/(1 − coverage) no finite band has this coverage, and the ends are
-    infinite.
+    One run of boosting fits the median and both ends of the band, with one output for each. If the
+    ends are in the wrong order, they are sorted, which never increases their losses. Then a single
+    number, computed on n held-out examples, moves both ends outwards or inwards. The coverage is a
+    probability over the draw of the held-out examples and the new example, which must be
+    exchangeable. It is not a probability for a given x. If n < coverage/(1 − coverage), no finite
+    band has this coverage, and the ends are infinite.
 
     Parameters
     ----------
     coverage : float
-        The probability, in (0, 1).
+        The probability, in (0, 1), with which the band covers a new y.
     learner : {"stumps", "trees"} or WeakLearner
         A learner whose leaves can be refitted.
     max_rounds : int
         The number of rounds, >= 1, with the learner's shrinkage.
     calibration_fraction : float
-        The share of the examples held out for the width, in (0, 1).
+        The share of the examples, in (0, 1), that are held out to calibrate the width of the band.
     random_state : int, RandomState, optional
-        For the examples held out, and for learners that make random choices.
+        The seed for the choice of held-out examples, and for learners that make random choices.
 
     Attributes
     ----------
     boosted_ : Boosted
         The result of `boost` for the three outputs. Predictions add `starts_`.
     starts_ : array of shape (3,)
-        The three quantiles of the y that are not held out.
+        The lower quantile, the median and the upper quantile of the y that are not held out, at
+        which boosting starts.
     widening_ : float
-        The distance by which the ends moved outwards; negative for a narrower band, and inf for
-        too few examples.
+        The distance by which calibration moved both ends outwards. It is negative if the band
+        became narrower, and inf if there are too few examples.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -129,7 +137,7 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         Raises
         ------
         InputError
-            For data or parameters that do not fit; it is a ValueError.
+            If data or parameters do not fit. InputError is a subclass of ValueError.
         """
         X, y = self._read_pair(X, y)
         # The examples that set the width are not those that trained the functions. On the training
@@ -139,7 +147,7 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         held = math.ceil(share("calibration_fraction", part) * len(y))
         if held >= len(y):
             raise InputError(
-                f"calibration_fraction={part} of {len(y)} sample leaves no example to train on; "
+                f"calibration_fraction={part} of {len(y)} samples leaves no example to train on; "
                 "give more examples"
             )
         # The new value is equally likely to have each rank among held + 1 exchangeable values. This
@@ -183,7 +191,9 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         )
 
     def predict(self, X: Any) -> Array:
-        """Return the medians for rows X of shape (N, d), each within its band."""
+        """Return the predicted median for each row of X, shape (N, d). Each median lies within its
+        band.
+        """
         return self._checked(X)[:, 1]
 
     def _checked(self, X: Any) -> Array:

@@ -1,4 +1,7 @@
-"""The base class of the functional estimators: parameters, early stopping, staged predictions."""
+"""The base class of the estimators that boost by functional gradients.
+
+The class defines parameters, early stopping and staged predictions.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,9 @@ from relaxboost.functional.algorithms import algorithm_of
 
 
 class Held(NamedTuple):
-    """The held-out examples of a fit: given by the user, or a part of the training examples."""
+    """The held-out examples of a fit, either given by the user or split off from the training
+    examples.
+    """
 
     X: Any
     y: Any
@@ -38,7 +43,9 @@ class Held(NamedTuple):
 
 
 class LearnerEstimator(TableEstimator):
-    """The base of estimators of tables of numbers; missing values depend on the learner."""
+    """The base class of estimators that read tables of numbers. The weak learner decides whether
+    values may be missing.
+    """
 
     learner: Any
 
@@ -54,10 +61,10 @@ class LearnerEstimator(TableEstimator):
 # scikit-learn compares estimators by their parameters, and prints them itself.
 @dataclass(eq=False, repr=False)
 class FunctionalGradientEstimator(LearnerEstimator):
-    """The base of estimators that boost by functional gradient descent, for scikit-learn."""
+    """The base class of scikit-learn estimators that boost by functional gradient descent."""
 
     usual_loss: ClassVar[str]
-    """The name of the default loss."""
+    """The name of the estimator's default loss."""
 
     loss: Any = None
     learner: Any = "stumps"
@@ -77,7 +84,10 @@ class FunctionalGradientEstimator(LearnerEstimator):
     verbose: int = 0
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; with `deep` also the options of loss and learner: ``loss__q``."""
+        """Return the parameters of the estimator.
+
+        With `deep`, the result also has the options of loss and learner, such as ``loss__q``.
+        """
         found: dict[str, Any] = super().get_params(deep=deep)
         if deep:
             for part, given in (("loss", self._loss), ("learner", self.learner)):
@@ -85,10 +95,11 @@ class FunctionalGradientEstimator(LearnerEstimator):
         return found
 
     def set_params(self, **params: Any) -> Any:
-        """Set parameters, also options such as ``learner__max_depth`` and ``loss__q``.
+        """Set parameters and options such as ``learner__max_depth`` and ``loss__q``; return the
+        estimator.
 
-        A name with an option becomes an object: ``"quantile"`` with ``loss__q=0.9`` becomes
-        ``Quantile(0.9)``. Returns the estimator.
+        If a name gets an option, an object replaces the name: ``"quantile"`` with ``loss__q=0.9``
+        becomes ``Quantile(0.9)``.
         """
         changes: dict[str, dict[str, Any]] = {"loss": {}, "learner": {}}
         for key in list(params):
@@ -117,10 +128,12 @@ class FunctionalGradientEstimator(LearnerEstimator):
         """Return the validation set that the user gave to `fit`, or None."""
         if X_val is None and y_val is None:
             if sample_weight_val is not None:
-                raise InputError("sample_weight_val goes with X_val and y_val; give all, or none")
+                raise InputError(
+                    "sample_weight_val needs X_val and y_val; give all three, or none of them"
+                )
             return None
         if X_val is None or y_val is None:
-            raise InputError("X_val and y_val go together; give both, or neither")
+            raise InputError("X_val and y_val belong together; give both of them, or neither")
         X_val = self._read(X_val)
         self._check_numeric(y_val)
         y_val = column_or_1d(y_val)
@@ -186,31 +199,39 @@ class FunctionalGradientEstimator(LearnerEstimator):
             print(f"round {state.round}: risk {state.value:.6g}")
 
     def _seeded(self, is_warm: bool) -> int:
-        """Return the seed of the split. A warm start splits the data as the fit before it did."""
+        """Return the seed with which the held-out examples are chosen.
+
+        A warm start uses the seed of the earlier fit, which splits the data in the same way.
+        """
         if is_warm:
             return self._seed
         # A RandomState changes with each draw, so that the number drawn is kept for warm starts.
         return seed_of(self.random_state)
 
     def _before(self) -> Boosted | None:
-        """Return the run that a warm start continues, or None without one."""
+        """Return the earlier run that a warm start continues, or None if there is no warm start."""
         before: Boosted | None = getattr(self, "boosted_", None) if self.warm_start else None
         if before is None:
             return None
         if before.state is None:
             raise InputError(
-                "warm_start=True cannot continue the last fit, which had warm_start=False and "
-                "kept no state; fit from the beginning with warm_start=True"
+                "warm_start=True cannot continue the last fit, because that fit had "
+                "warm_start=False and "
+                "stored no state; fit again from the beginning with warm_start=True"
             )
         if self.max_rounds < before.rounds:
             raise InputError(
-                f"max_rounds={self.max_rounds} includes the {before.rounds} rounds of the fit that "
-                "warm_start=True continues; raise max_rounds"
+                f"max_rounds={self.max_rounds} is less than the {before.rounds} rounds of the fit "
+                "that "
+                "warm_start=True continues; raise max_rounds, which includes those rounds"
             )
         return before
 
     def _made(self) -> Algorithm:
-        """Return the algorithm, by default "refitted" for learners with leaves, else "residual"."""
+        """Return the boosting algorithm.
+
+        The default is "refitted" for learners with leaves, and "residual" otherwise.
+        """
         if self.algorithm is not None:
             return algorithm_of(self.algorithm)
         # Leaves can be refitted to the loss. Other hypotheses only project its gradient.
@@ -224,7 +245,9 @@ class FunctionalGradientEstimator(LearnerEstimator):
         return made.default_step(risk, weak_learner(self.learner))
 
     def _algorithm(self, risk: Risk, scale: float | None, watched: bool) -> Algorithm:
-        """Return the algorithm, with the estimator's options where the algorithm has none."""
+        """Return the boosting algorithm, in which the estimator's options replace options that are
+        None.
+        """
         usual = "best" if watched else "last"
         # The theorems for these steps bound the risk of the mean of the iterates.
         if self._step(risk) == "1/sqrt(t)":
@@ -252,14 +275,14 @@ class FunctionalGradientEstimator(LearnerEstimator):
         except ValueError as error:
             raise InputError(
                 f"validation_fraction={part} of {len(y)} examples cannot be held out: {error}; "
-                "change it, or leave n_iter_no_change out"
+                "change validation_fraction, or leave n_iter_no_change out"
             ) from error
 
     @property
     def feature_importances_(self) -> Array:
-        """The share of each feature in the reduction of squared errors by all splits, shape (d,).
+        """The share of each feature in the decrease of the squared error by all splits, shape (d,).
 
-        Weak learners without splits have no such attribute.
+        The attribute does not exist if the weak learner has no splits.
         """
         check_is_fitted(self)
         try:
@@ -273,11 +296,13 @@ class FunctionalGradientEstimator(LearnerEstimator):
         return self._read(X)
 
     def _scores(self, F: Array) -> Array:
-        """Return the user's scores for the values of f, such as the values plus an intercept."""
+        """Return the scores that users see, given the values of f: for example the values plus an
+        intercept.
+        """
         return F
 
     def _predicted(self, scores: Array) -> Any:
-        """Return the predictions, labels or numbers, for scores."""
+        """Return the predictions, which are labels or numbers, for the given scores."""
         return scores
 
     def _decided(self, X: Any) -> Array:
@@ -298,14 +323,14 @@ class FunctionalGradientEstimator(LearnerEstimator):
         return map(self._scores, self._functions(X))
 
     def predict(self, X: Any) -> Any:
-        """Return predictions for rows X of shape (N, d), of shape (N,)."""
+        """Return the prediction for each row of X, shape (N, d), as an array of shape (N,)."""
         return self._predicted(self._decided(X))
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
         """Yield the predictions for rows X of shape (N, d) after 1, 2, ... rounds.
 
-        They use the mean of f_1, ..., f_t if the iterate is "average", and f_t otherwise, also in
-        rounds after the best.
+        The predictions after round t use the mean of f_1, ..., f_t if the iterate is "average", and
+        f_t otherwise. This also holds for rounds after the best round.
         """
         for scores in self._staged(X):
             yield self._predicted(scores)

@@ -1,4 +1,6 @@
-"""Losses and weak learners by name, and their options as parameters such as `loss__q`."""
+"""The choice of losses and weak learners by name, and of their options by parameters like
+`loss__q`.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,11 @@ from relaxboost.functional.losses import LOSSES
 
 
 def loss_of(given: Any, tasks: tuple[str, ...], does: str, classes: int = 0) -> Loss:
-    """Return the loss that a name or an object describes; its task must be one of `tasks`.
+    """Return the loss that a name or an object describes.
 
-    The argument `does` says in errors what the estimator does, such as "classifies". If there are
-    more than two `classes`, the name of a loss of two classes stands for the corresponding
-    multiclass loss.
+    The function raises an InputError unless the task of the loss is one of `tasks`. `does` is a
+    verb for error messages that describes the estimator, such as "classifies". If there are more
+    than two `classes`, the name of a loss for two classes means the corresponding multiclass loss.
     """
     names = [name for name, kind in LOSSES.items() if kind.task in tasks]
     if isinstance(given, str) and given in names:
@@ -41,20 +43,20 @@ def loss_of(given: Any, tasks: tuple[str, ...], does: str, classes: int = 0) -> 
 
 
 def seed_of(random_state: Any) -> int:
-    """Return a seed: an int itself, or a number drawn at random."""
+    """Return a seed: the given int, or a number drawn at random."""
     try:
         random = check_random_state(random_state)
     except (TypeError, ValueError):
         raise InputError(
             f"random_state must be None, a RandomState, or an int from 0 to 2**32 - 1, got "
-            f"{random_state!r}; give random_state=0, say"
+            f"{random_state!r}; give for example random_state=0"
         ) from None
     is_int = isinstance(random_state, Integral)
     return int(random_state) if is_int else int(random.randint(2**31 - 1))
 
 
 def _of_more(name: str, classes: int) -> Loss:
-    """Return the multiclass loss that corresponds to the name of a loss of two classes."""
+    """Return the multiclass loss that corresponds to the name of a loss for two classes."""
     known = {
         kind.two_classes: kind
         for kind in LOSSES.values()
@@ -62,7 +64,7 @@ def _of_more(name: str, classes: int) -> Loss:
     }
     if name not in known:
         raise InputError(
-            f"loss={name!r} is for two classes, and there are {classes}; use "
+            f"loss={name!r} is for two classes, and y has {classes} classes; use "
             f"{' or '.join(map(repr, sorted(known)))}"
         )
     return known[name]()
@@ -76,13 +78,14 @@ def is_likelihood(given: Any) -> bool:
 
 
 def check_likelihood(loss: Any, instead: str) -> None:
-    """Raise AttributeError unless a loss is minus the logarithm of a probability.
+    """Raise an AttributeError unless a loss is minus the logarithm of a probability.
 
-    `hasattr` is then False for methods of probabilities, as scikit-learn's meta-estimators expect.
+    With this error `hasattr` returns False for methods such as `predict_proba`, as scikit-learn's
+    meta-estimators expect.
     """
     if not is_likelihood(loss):
         raise AttributeError(
-            f"loss={loss!r} is not the logarithm of a likelihood, so that there is no "
+            f"loss={loss!r} is not minus a log-likelihood, and therefore has no "
             f'predict_proba; use loss="logistic", or {instead}'
         )
 
@@ -113,7 +116,7 @@ def threads(jobs: Any) -> int:
 
 
 def takes_missing(learner: Any) -> bool:
-    """Return whether a learner, given as a name or an object, takes missing values."""
+    """Return whether a weak learner, given as a name or an object, accepts missing values."""
     known = LEARNERS[learner] if isinstance(learner, str) and learner in LEARNERS else learner
     return bool(getattr(known, "missing", False))
 
@@ -122,9 +125,10 @@ _NAMED: dict[str, Any] = {"loss": LOSSES, "learner": LEARNERS}
 
 
 def options_of(parameter: str, given: Any) -> dict[str, Any]:
-    """Return the options of a loss or a learner, given as a name or an object, by their names.
+    """Return a dictionary of the options of a loss or a learner, given as a name or an object.
 
-    Estimators of scikit-learn have no options here, because they have parameters themselves.
+    For a scikit-learn estimator the dictionary is empty, because scikit-learn handles its
+    parameters.
     """
     made = _object(parameter, given)
     if made is None:
@@ -135,20 +139,20 @@ def options_of(parameter: str, given: Any) -> dict[str, Any]:
 
 
 def with_options(parameter: str, given: Any, changes: dict[str, Any]) -> Any:
-    """Return a copy of a loss or a learner, given as a name or an object, with other options.
+    """Return a copy of a loss or a learner, given as a name or an object, with changed options.
 
     Raises
     ------
     InputError
-        For an unknown option, or a value that the option does not allow.
+        If an option is unknown, or does not allow its value.
     """
     known = options_of(parameter, given)
     for name in changes:
         if name not in known:
             has = ", ".join(known) or "none"
             raise InputError(
-                f"{parameter}={given!r} has no option {name!r}, which {parameter}__{name} "
-                f"requests; its options are: {has}"
+                f"{parameter}={given!r} has no option {name!r}, and therefore "
+                f"{parameter}__{name} is unknown; its options are: {has}"
             )
     return type(_object(parameter, given))(**{**known, **changes})
 

@@ -1,4 +1,4 @@
-"""Classification by functional gradients."""
+"""Classification by boosting with functional gradients."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from relaxboost.estimators.tables import classes_of, restores_fit
 from relaxboost.functional.losses.targets import decided
 
 LEAST_SHARE_OF_MEAN_WEIGHT = 1e-6
-"""A weight below this multiple of the mean weight counts as 0, so that no leaf holds only examples
-of such weights."""
+"""A weight below this multiple of the mean weight counts as 0. The rule prevents leaves that
+contain only examples of negligible weight."""
 
 
 @dataclass(eq=False, repr=False)
@@ -30,10 +30,10 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     Parameters
     ----------
     loss : str or Loss, optional
-        "logistic", the default, and "hinge" stand for the loss of two classes, or for the
-        multiclass loss if there are more. "exponential" and "smooth-hinge" are for two classes.
-        "multinomial-logistic" and "multiclass-hinge" have one output for each class, also for two
-        classes. An object is a loss of `relaxboost.functional` or a user-defined loss.
+        "logistic", the default, and "hinge" stand for the loss for two classes, or for the
+        multiclass loss if there are more classes. "exponential" and "smooth-hinge" are for two
+        classes. "multinomial-logistic" and "multiclass-hinge" have one output for each class, also
+        for two classes. An object is a loss of `relaxboost.functional` or a user-defined loss.
     learner : {"stumps", "trees", "networks"}, WeakLearner or regressor
         `RegressionStumps`, `Trees` or `Networks` with their defaults; a weak learner; or a
         regressor of scikit-learn.
@@ -53,25 +53,26 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         The share of each class that is held out for early stopping, in (0, 1). It is used only if
         `n_iter_no_change` is given.
     n_iter_no_change : int, optional
-        Stop after this number of rounds without a lower risk on the examples held out, >= 1. By
-        default there is no early stopping, and no example is held out.
+        The number of rounds, >= 1, without a lower risk on the held-out examples after which
+        boosting stops. By default there is no early stopping, and no example is held out.
     random_state : int, RandomState, optional
-        For the examples held out, and for learners that make random choices.
+        The seed for the choice of held-out examples, and for learners that make random choices.
     warm_start : bool
         Whether `fit` continues the last fit, on the same data, up to `max_rounds` rounds in total.
         The model then keeps three arrays of training length.
     n_jobs : int, optional
-        The number of threads: None is 1, and −1 all processors. The results do not depend on it.
+        The number of threads: None means 1, and −1 means all processors. The results do not depend
+        on the number of threads.
     verbose : int
         1 prints the risk about ten times in a fit, and 2 in each round.
     class_weight : dict or "balanced", optional
-        Factors on the weights of the examples of each class, as in scikit-learn. They also apply
-        to examples held out and to X_val.
+        Factors that multiply the weights of the examples of each class, as in scikit-learn. They
+        also apply to held-out examples and to X_val.
 
     Attributes
     ----------
     boosted_ : Boosted
-        The result of `boost`: hypotheses, coefficients, the history of the risk.
+        The result of `boost`, with hypotheses, coefficients and the history of the risk.
     classes_ : array of shape (K,)
         The labels, sorted.
     n_iter_ : int
@@ -123,19 +124,20 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         Parameters
         ----------
         X : array or frame of shape (N, d)
-            Finite numbers; nan for a missing value if the learner takes missing values.
+            Finite numbers. nan means a missing value if the learner accepts missing values.
         y : array of shape (N,)
             Labels of any kind, at least two.
         sample_weight : array of shape (N,), optional
             At least 0, with a positive sum for each class. A weight below a millionth of the mean
             counts as 0.
         X_val, y_val, sample_weight_val : arrays, optional
-            A validation set with the same features and classes, instead of examples held out.
+            A validation set with the same features and classes, which replaces held-out examples.
 
         Raises
         ------
         InputError
-            For data, labels, weights or parameters that do not fit; it is a ValueError.
+            If data, labels, weights or parameters do not fit. InputError is a subclass of
+            ValueError.
         """
         X, y, sample_weight = self._validated(X, y, sample_weight)
         classes, _ = classes_of(y)
@@ -159,7 +161,7 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
             if not (weights[y == label] > 0.0).any():
                 raise InputError(
                     f"class {label!r} has no example of positive weight; leave its examples out, "
-                    "or give it weight"
+                    "or give them a positive weight"
                 )
         return np.where(weights < LEAST_SHARE_OF_MEAN_WEIGHT * weights.mean(), 0.0, weights)
 
@@ -181,7 +183,7 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
         """Yield the scores after 1, 2, ... rounds, each of the shape of `decision_function`.
 
-        `staged_predict` uses the same scores.
+        `staged_predict` computes its labels from the same scores.
         """
         return self._staged(X)
 
@@ -189,7 +191,9 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     # the remedy, behind an error of its own.
     @property
     def predict_proba(self) -> Any:
-        """The method `predict_proba(X)`: probabilities of shape (N, K), columns as `classes_`.
+        """The method `predict_proba(X)`, which returns the probability of each class, shape (N, K).
+
+        The columns are in the order of `classes_`.
 
         The method exists if the loss is minus a log-likelihood, such as "logistic" or
         "multinomial-logistic".
@@ -199,10 +203,11 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
 
     @property
     def staged_predict_proba(self) -> Any:
-        """The method `staged_predict_proba(X)`: the probabilities after 1, 2, ... rounds.
+        """The method `staged_predict_proba(X)`, which yields the probabilities after 1, 2, ...
+        rounds.
 
-        The probabilities come from the decision functions of `staged_predict`. This method exists
-        only if `predict_proba` exists.
+        The probabilities come from the same scores as the labels of `staged_predict`. The method
+        exists only if `predict_proba` exists.
         """
         return self.predict_proba and self._staged_probabilities
 
@@ -222,5 +227,5 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
 
 
 def _likelihoods(F: Array) -> Array:
-    """Return the probabilities of f, of shape (N, K)."""
+    """Return the class probabilities for the scores f, of shape (N, K)."""
     return softmax(F, axis=1) if F.ndim == 2 else np.column_stack([expit(-F), expit(F)])

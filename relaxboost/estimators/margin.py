@@ -1,4 +1,4 @@
-"""A classifier of the largest soft margin, with its bracket."""
+"""Classifiers that maximise the soft margin, with certified bounds on the largest soft margin."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ from relaxboost.relaxations.base import fixed_m
 
 @dataclass
 class ClassGames(Games):
-    """The game of two classes, or for more classes a game of each class against the rest."""
+    """The rules that build a game for two classes, or a game for each of several classes."""
 
     classes: Any = None
     is_balanced: bool = True
-    """Whether each class has half of the weight in its game, if there are more than two."""
+    """Whether each class has half of the weight in its game if there are more than two."""
 
     @classmethod
     def of(cls, table: Any, hypotheses: Any, classes: Any, is_balanced: bool) -> ClassGames:
-        """Return the games for these classes."""
+        """Return the rules for the games of these classes."""
         # One game separates two classes. Its votes are positive for the second class.
         targets = [1] if classes.size == 2 else list(range(classes.size))
         return cls(table, hypotheses, targets, classes, is_balanced)
 
     @property
     def has_unseen_votes(self) -> bool:
-        """Whether there is a pool of trees, some of which have not seen an example."""
+        """Whether the hypotheses are a pool of trees, each grown on a part of the examples."""
         return isinstance(self.hypotheses, str) and self.hypotheses == "auto"
 
     def columns(self, given: Examples, k: int, grid: list[Any]) -> tuple[Columns, Any]:
-        """Return the columns of one game and its margin matrix."""
+        """Return the columns that the hypotheses of game k read, and the margin matrix."""
         signs = np.where(given.codes == k, 1.0, -1.0)
         weights = self._weights(given, k)
         if not self.has_unseen_votes:
@@ -66,17 +66,17 @@ class ClassGames(Games):
         return ranked, TreePool(E, signs, weights, given.units(), given.counts, given.seed)
 
     def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
-        """Return the game of each relaxation."""
+        """Return a game of class k for each relaxation of the grid."""
         weights = self._weights(given, k)
         over = matrix.over if isinstance(matrix, TreePool) else L1Ball(1)
         return [Game(matrix, weighted(f, weights), over=over) for f in grid]
 
     def begin(self, matrix: Any) -> Any:
-        """Return equal weights for the trees of a pool, which are good if the time runs out."""
+        """Return equal weights for a pool of trees, a good result if the time runs out early."""
         return matrix.equal_weights() if isinstance(matrix, TreePool) else None
 
     def unseen_votes(self, played: list[Played]) -> Array:
-        """Return the votes of trees that have not seen an example, (grid, examples[, classes])."""
+        """Return the votes of trees on unseen examples, of shape (grid, examples[, classes])."""
         votes = [[_unseen(s) for _, s in pairs] for pairs in played]
         return np.array(votes[0]) if len(votes) == 1 else np.moveaxis(np.array(votes), 0, -1)
 
@@ -91,7 +91,7 @@ class ClassGames(Games):
         return np.where(own, rest, 1.0) * given.weights
 
     def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
-        """Return the constant vote for a part of the examples without a game, or None."""
+        """Return the constant vote for examples that need no game, or None if they need a game."""
         # A vote without features knows nothing if all rows are equal; a single class decides it.
         here = part.codes == k
         if not is_varied:
@@ -101,7 +101,7 @@ class ClassGames(Games):
         return None if here.any() else -1.0
 
     def errors(self, held: Array, given: Examples) -> list[float]:
-        """Return the share of the weight that is misclassified, for each setting."""
+        """Return the misclassified share of the weight for the held-out votes of each setting."""
         # The labels are those of `predict`: calibrated, because votes of several games compete.
         names = np.arange(self.classes.size)
         errors = []
@@ -112,7 +112,7 @@ class ClassGames(Games):
         return errors
 
     def losses(self, held: Array, given: Examples) -> list[float]:
-        """Return the mean of −log of the calibrated probability of the label, for each setting."""
+        """Return the mean log loss of the calibrated probabilities, for each setting."""
         # The number of errors of a few hundred examples is too coarse to choose a fraction by.
         losses = []
         for F in held:
@@ -123,13 +123,13 @@ class ClassGames(Games):
         return losses
 
     def shortfall(self, k: int, s: Solution, tol: float) -> str:
-        """Return a text that says why the solution of a class is not good, or an empty text."""
+        """Return the reason why the solution of a class's game is not good, or an empty text."""
         said = super().shortfall(k, s, tol)
         return said and f"class {self.classes.tolist()[k]!r}: {said}"
 
 
 def class_probabilities(log_odds: Array) -> Array:
-    """Return probabilities of shape (N, K) from log odds, of shape (N,) for two classes."""
+    """Return class probabilities (N, K) for log odds (N, K), or (N,) if there are two classes."""
     P = expit(log_odds)
     if P.ndim == 1:
         return np.column_stack([1.0 - P, P])
@@ -138,13 +138,13 @@ def class_probabilities(log_odds: Array) -> Array:
 
 
 def _unseen(s: Solution) -> Vector:
-    """Return for each example the votes of those trees that have not seen it."""
+    """Return for each example the vote of the trees that were not grown on this example."""
     return cast(TreePool, s.game.matrix).unseen_votes(s.support, s.coefficients)
 
 
 @dataclass(eq=False, repr=False)
 class _MarginClassifier(ClassifierMixin, MarginBoost):
-    """The base of both margin classifiers: games of each class against the rest, calibrated."""
+    """The base class of both margin classifiers, with a calibrated game for each class."""
 
     _: KW_ONLY
     hypotheses: Any = "auto"
@@ -153,26 +153,26 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
 
     @abstractmethod
     def _grid(self) -> list[Relaxation]:
-        """Return the relaxations from which one is chosen, the softest first."""
+        """Return the relaxations from which `fit` chooses one, the softest first."""
 
     @restores_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Solve the game of each class against the rest; of two classes, one game.
+        """Train by solving one game for two classes, or a game for each of several classes.
 
         Parameters
         ----------
         X : array or pandas frame of shape (N, d)
-            Numbers, nan where missing; in a frame also strings, categories, bools, None.
+            Numbers or nan. A frame may also contain strings, categories, bools and None.
         y : array of shape (N,)
             Labels of any kind, at least two.
         sample_weight : array of shape (N,), optional
-            At least 0. Whole weights are copies.
+            Numbers >= 0. An example of weight 2 counts as two copies of the example.
 
         Raises
         ------
         InputError
-            For data, labels, weights or parameters that do not fit, before any game is solved. It
-            is a ValueError.
+            If data, labels, weights or parameters do not fit. The method raises InputError, a
+            ValueError, before it solves a game.
         """
         grid = self._grid()
         given, rows, went = self._examples(X, y, sample_weight, grid)
@@ -191,7 +191,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
     def _examples(
         self, X: Any, y: Any, sample_weight: Any, grid: list[Relaxation]
     ) -> tuple[Examples, Whole, Whole]:
-        """Return the examples, the rows with positive weight, and the example of each such row.
+        """Return the examples, the rows of positive weight, and the index of each row's example.
 
         Equal examples are merged, with the sum of their weights, if the relaxations take weights.
         """
@@ -222,15 +222,15 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
                 grid[at] = f = Capped(fraction=min(Fraction(1), f.exact_k / total))
             if fixed_m(f) is not None and self.folds is not None:
                 raise InputError(
-                    f"{f!r} has a number for each example, and folds hold some examples out; use "
-                    "folds=None"
+                    f"{f!r} has a parameter for each example, and cannot be used if folds hold "
+                    "examples out; use folds=None"
                 )
             # The smallest game raises the InputError of any other misfit before the work starts.
             Game(np.ones((given.weights.size, 1)), weighted(f, given.weights))
         return given, rows, went
 
     def _class_factors(self, codes: Whole, weights: Vector) -> Vector:
-        """Return a factor for each class, and check that each class has a positive weight."""
+        """Return the weight factor of each class, or raise an InputError if a weight is 0."""
         classes = self.classes_
         factors = np.ones(classes.size)
         total = np.bincount(codes, weights, classes.size)
@@ -243,12 +243,12 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         if light.size:
             raise InputError(
                 f"class {classes.tolist()[light[0]]!r} has no example of positive weight; leave "
-                "its examples out, or give it weight"
+                "its examples out, or give them a positive weight"
             )
         return factors
 
     def votes(self, X: Any) -> Array:
-        """Return the votes in [−1, 1] for rows X: (N,) for the second of two classes, or (N, K)."""
+        """Return votes in [−1, 1] for rows X, (N,) for the second of two classes, or (N, K)."""
         check_is_fitted(self)
         return self._votes(self._read(X), -1)
 
@@ -261,8 +261,8 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
     def decision_function(self, X: Any) -> Array:
         """Return the log odds of the second of two classes, shape (N,), or of K classes, (N, K).
 
-        They are aF + b for the votes F, with a >= 0 and b of each game fitted to votes on examples
-        that were held out (Platt); the votes themselves where folds is None.
+        The log odds are aF + b for the votes F, with a >= 0 and b of each game fitted to votes on
+        held-out examples (Platt). If `folds` is None, they equal the votes.
         """
         check_is_fitted(self)
         return self._log_odds(self._read(X), -1)
@@ -272,7 +272,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         return decided(self.decision_function(X), self.classes_)
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """Yield the log odds for each `fraction` that `fit` solved, the largest first.
+        """Yield the log odds for each fraction for which `fit` solved games, the largest first.
 
         The last log odds equal `decision_function`. If `fraction` is a number, there is one stage.
         """
@@ -281,16 +281,18 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         return (self._log_odds(Z, stage) for stage in range(len(self._stages)))
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
-        """Yield the labels with the largest log odds of `staged_decision_function`."""
+        """Yield the labels with the largest log odds of each stage; see
+        `staged_decision_function`.
+        """
         return (decided(F, self.classes_) for F in self.staged_decision_function(X))
 
     def contributions(self, X: Any) -> Array:
         """Return the SHAP values of `decision_function`, the contribution of each feature.
 
         The shape is (N, d + 1), or (N, d + 1, K). The last column is the mean over the training
-        rows, and rows sum to `decision_function(X)`. The values are exact because a stump looks at
-        one feature. For stumps the interventional values, with the training rows as background,
-        equal the path-dependent values.
+        rows, and rows sum to `decision_function(X)`. The values are exact because a stump reads one
+        feature. The interventional values, with the training rows as background, equal the
+        path-dependent values.
 
         References
         ----------
@@ -305,21 +307,21 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
     # A property, because scikit-learn's available_if would hide the reason in the error.
     @property
     def predict_proba(self) -> Any:
-        """The method `predict_proba(X)`: probabilities of shape (N, K), columns as `classes_`.
+        """The method `predict_proba(X)`: probabilities (N, K), in the order of `classes_`.
 
-        They come from the log odds, and those of more than two classes are divided by their sum.
-        The method exists unless `folds` is None or Ctrl-C ended the fit.
+        The log odds give the probabilities, which for more than two classes are divided by their
+        sum. The method does not exist if `folds` is None or Ctrl-C ended the fit.
         """
         remedy = "fit again with folds=5, or use decision_function"
         if self.folds is None:
             raise AttributeError(
                 "there is no predict_proba, because folds=None leaves no votes on held-out "
-                f"examples to calibrate probabilities by; {remedy}"
+                f"examples with which to calibrate probabilities; {remedy}"
             )
         if getattr(self, "_sigmoids", self) is None:
             raise AttributeError(
-                "there is no predict_proba, because the last fit had folds=None or was ended by "
-                f"Ctrl-C, and calibrated no probabilities; {remedy}"
+                "there is no predict_proba, because the last fit had folds=None, or Ctrl-C "
+                f"ended it before the probabilities were calibrated; {remedy}"
             )
         return self._probabilities
 
@@ -329,85 +331,84 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
 
 @dataclass(eq=False, repr=False)
 class MarginBoostClassifier(_MarginClassifier):
-    """Votes of trees, stumps or a weak learner with the largest soft margin on the training set.
+    """A classifier whose votes have the largest soft margin on the training examples.
 
-    The weights w of the hypotheses maximise F(A w) up to `tol`. With `Capped`, F is the mean of the
-    lowest margins, of the share `fraction` of the examples. `margin_` brackets the optimum, and
-    `certificate_` proves the bracket. The weights have ‖w‖_1 <= 1. The weights of the n trees of
-    "auto" have ‖w‖_2 <= 1/√n, which implies it: the optimal votes are then unique, and no few trees
-    decide alone.
+    The weights w of the hypotheses maximise the relaxed margin F(A w) up to `tol`. With `Capped`, F
+    is the mean of the lowest margins, over a share `fraction` of the examples. `margin_` has bounds
+    on the optimum, and `certificate_` proves them. The weights have ‖w‖_1 <= 1. The weights of the
+    n trees of "auto" have ‖w‖_2 <= 1/√n, which implies ‖w‖_1 <= 1. This makes the optimal votes
+    unique, and spreads them over many trees.
 
     Parameters
     ----------
     relaxation : {"capped", "hard"} or Relaxation
         "capped" is the soft margin, "hard" the smallest margin.
     fraction : "auto" or float
-        The share of the examples, or of their weight, whose margins count, in (0, 1]: the lowest.
-        It is small for clean labels. It should exceed twice the share of wrong labels, because the
-        votes fit the wrong labels otherwise. "auto" chooses it by votes that were held out. Only
-        "capped" has a fraction. A fraction of less than one example gives the hard margin.
+        The share, in (0, 1], of the examples or of their weight whose margins count: the lowest
+        margins. A small fraction suits clean labels. It should exceed twice the share of wrong
+        labels, because otherwise the votes fit wrong labels. "auto" chooses the fraction by
+        held-out votes. Only "capped" has a fraction. A fraction of less than one example gives the
+        hard margin.
     hypotheses : "auto", "stumps", classifier, or callable
-        "auto" is a pool of 200 randomised trees, of which a fifth each have depth 2, 3, 5 and no
-        limit, and a fifth cut at random. Each is grown on a bootstrap sample. Votes of the trees
-        that have not seen an example are held out: they choose the fraction, by the likelihood, and
-        calibrate. "stumps" are all stumps, few of which get a weight and which can be read; `folds`
-        choose the fraction, by the errors. A stump sends missing values left, right or to the vote
-        0. A stump of a feature with categories orders them by their share of +1 and cuts this
-        order. A scikit-learn classifier that takes sample_weight is fitted in each round until it
-        finds no better hypothesis; `margin_` is then about the hypotheses found. A function of
-        (X, y in −1 and +1) returns a margin matrix, such as
+        "auto" is a pool of 200 randomised trees. One fifth each has depth 2, 3, 5 and no limit, and
+        one fifth has random cuts. Each tree is grown on a bootstrap sample, and votes on other
+        examples count as held-out votes. Their likelihood chooses the fraction, and they calibrate
+        the probabilities. "stumps" are all stumps, few of which get a weight; cross-validation by
+        `folds` chooses the fraction with the fewest errors. A stump sends missing values left,
+        right or to the vote 0. A stump of a categorical feature orders the categories by their
+        share of +1 and cuts this order. A scikit-learn classifier that takes sample_weight is
+        fitted in each round until it finds no better hypothesis; `margin_` then refers to the
+        hypotheses found. A function of (X, y in −1 and +1) returns a margin matrix, such as
         ``partial(rb.matrices.stumps, max_cuts=32)``.
     tol : float
-        The gap of the bracket, > 0.
+        The largest gap, > 0, between the bounds of `margin_`.
     class_weight : dict or "balanced", optional
-        Factors on the weights of each class; "balanced" gives all classes the same total weight. If
-        there are more than two classes and no dict, each class has half of the weight in its game.
+        Factors on the weights of each class; "balanced" gives all classes the same total weight.
+        With more than two classes and no dict, each class has half of the weight in its game.
     folds : int, optional
-        The number of parts that are held out in turn to choose the fraction and to calibrate the
-        votes; the time of `fit` is proportional to it. The trees of "auto" need no parts. With None
-        there is no `predict_proba`, the signs of the votes decide, and `fraction` must be given.
+        The number of folds that are held out in turn to choose the fraction and to calibrate the
+        votes. The time of `fit` is proportional to it. The trees of "auto" need no folds. With None
+        there is no `predict_proba`, the signs of the votes decide, and `fraction` must be a number.
     time_limit : float, optional
-        The seconds for the games of the whole fit, which share them. At its limit, or at Ctrl-C, a
-        game ends with its best bracket and a ConvergenceWarning.
+        The time in seconds for all games of the fit together. If the time runs out, or at Ctrl-C, a
+        game ends with its best bounds and a ConvergenceWarning.
     n_jobs : int, optional
-        The number of processes that share folds and classes, by joblib: None is 1, and −1 all
+        The number of joblib processes that share folds and classes: None means 1, and −1 means all
         processors. The results do not depend on it. With several processes Ctrl-C ends the fit.
     warm_start : bool
-        Whether games start from the solutions of the last `fit` if their numbers of hypotheses are
-        equal. Games of folds never do.
+        Whether games start from the solutions of the last `fit` if the numbers of hypotheses are
+        equal. Games of folds always start from scratch.
     verbose : int
-        1 shows a bar on a terminal.
+        1 shows a progress bar on a terminal.
     random_state : int, RandomState, optional
-        The seed of the trees and folds. By default it is fixed, because equal data then give equal
-        games; None draws a new one.
+        The seed of the trees and folds. The default is a fixed seed, with which equal data give
+        equal games; None draws a new seed.
 
     Attributes
     ----------
     classes_ : array of shape (K,)
         The labels, sorted.
     margin_ : array (lower, upper)
-        The bracket of the game. For more than two classes this and the next four attributes are
-        lists, with an entry for the game of each class against the rest.
+        A lower and an upper bound on the value of the game. For more than two classes this and the
+        next four attributes are lists, with an entry for the game of each class against the rest.
     certificate_ : Certificate
-        The proof of `margin_`. It holds training data, which pickles leave out: save it before
-        pickling.
+        The proof of `margin_`, which contains training data. Pickles leave it out; save it before.
     game_ : Game
-        The game, which also holds training data.
+        The game, which also contains training data.
     support_ : array
         The columns of the margin matrix with a weight other than 0.
     hypotheses_ : list of (weight, words)
-        The hypotheses in words, the largest weights first. Hypotheses other than stumps are
-        numbered by their place in `support_`.
+        The weights and descriptions of the hypotheses, the largest weights first. Hypotheses other
+        than stumps are numbered by their position in `support_`.
     hardest_ : array
         The rows with margins below the threshold γ, the lowest first. They have the largest weight
-        that the cap allows; for a fraction of 1 these are nearly all rows. Wrong labels are often
-        among the first. Votes on held-out examples contradict the share `cv_errors_[fraction_]` of
-        the labels, which are wrong or hard to predict.
+        that the cap allows; for a fraction of 1 these are nearly all rows. The first of them often
+        have wrong labels. Held-out votes contradict a share `cv_errors_[fraction_]` of the labels.
     feature_importances_ : array of shape (d,)
-        The share of each feature in the weights, for "stumps" and "auto". A weight of a tree counts
-        for features as they decrease the squared error of the tree.
+        The share of each feature in the weights, for "stumps" and "auto". The weight of a tree is
+        split among its features in proportion to their decreases of the tree's squared error.
     fraction_, cv_errors_
-        With "auto": as for `MarginBoostClassifierCV`.
+        Only with the fraction "auto"; see `MarginBoostClassifierCV`.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -438,8 +439,8 @@ class MarginBoostClassifier(_MarginClassifier):
         if not isinstance(self.relaxation, str) or self.relaxation != "capped":
             raise InputError(
                 'relaxation must be "capped", "hard" or a Relaxation such as '
-                f"rb.Capped(fraction=0.5), got {self.relaxation!r}; the share of margins that "
-                "count is given by fraction="
+                f"rb.Capped(fraction=0.5), got {self.relaxation!r}; set the share of margins "
+                "that count by fraction="
             )
         shares = self._shares(self.fraction)
         if self.hypotheses == "auto" and len(shares) > 1:
@@ -452,10 +453,11 @@ class MarginBoostClassifier(_MarginClassifier):
 class MarginBoostClassifierCV(_MarginClassifier):
     """A `MarginBoostClassifier` that chooses the best of given fractions by held-out votes.
 
-    Games are solved from the largest fraction to the smallest, each from the solution of the one
-    before. The trees of "auto" hold out votes by themselves, and other hypotheses need a path of
-    games for each fold. Of equally good fractions the largest is chosen, because it uses the fewest
-    hypotheses. The held-out votes of this fraction also calibrate `predict_proba`.
+    `fit` solves games from the largest fraction to the smallest, each with a warm start from the
+    solution of the previous game. The trees of "auto" give held-out votes without further games,
+    and other hypotheses need a path of games for each fold. Among equally good fractions the
+    largest is chosen, because it uses the fewest hypotheses. Its held-out votes also calibrate
+    `predict_proba`.
 
     Parameters
     ----------
@@ -467,10 +469,10 @@ class MarginBoostClassifierCV(_MarginClassifier):
     Attributes
     ----------
     fraction_ : float
-        The fraction chosen.
+        The chosen fraction.
     cv_errors_ : dict
-        The share of the weight that was misclassified when held out, by fraction. After Ctrl-C,
-        which gives a ConvergenceWarning, examples not yet held out have votes of 0.
+        The misclassified share of the weight of held-out examples for each fraction. Ctrl-C gives a
+        ConvergenceWarning, and examples not yet held out then have the vote 0.
     margin_, certificate_, game_, support_, hypotheses_, hardest_, feature_importances_
         As for `MarginBoostClassifier`.
 
@@ -489,8 +491,8 @@ class MarginBoostClassifierCV(_MarginClassifier):
         several = is_given(self.fractions, Iterable) and len(set(self.fractions)) > 1
         if self.folds is None or not several:
             raise InputError(
-                "MarginBoostClassifierCV chooses among fractions by cross-validation: give folds "
-                "and at least two different fractions, or use MarginBoostClassifier for one"
+                "MarginBoostClassifierCV chooses among fractions by cross-validation; give folds "
+                "and at least two fractions, or use MarginBoostClassifier with one fraction"
             )
         grid = {
             x: soft_margin(x, f"{x!r} in fractions", "fractions=(0.2, 0.5)") for x in self.fractions

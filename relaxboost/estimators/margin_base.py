@@ -1,4 +1,6 @@
-"""The base class of the margin estimators: parameters, fitted attributes, proofs."""
+"""The base class of the margin estimators, with their parameters, fitted attributes and
+certificates.
+"""
 
 from __future__ import annotations
 
@@ -24,28 +26,32 @@ from relaxboost.relaxations import Capped
 
 
 def soft_margin(share: Any, name: str = "", example: str = "fraction=0.5") -> Capped:
-    """Return the soft margin of a share of the examples; its error names the parameter."""
+    """Return the relaxation `Capped` for a share of the examples.
+
+    The InputError for a share outside (0, 1] names the parameter that the user gave.
+    """
     try:
         return Capped(fraction=share)
     except InputError:
         raise InputError(
-            f"{name or f'fraction={share!r}'} needs 0 < fraction <= 1, a share of the examples; "
-            f"give {example}, for example"
+            f"{name or f'fraction={share!r}'} must be a share of the examples, with "
+            f"0 < fraction <= 1; give for example {example}"
         ) from None
 
 
 @dataclass(eq=False, repr=False)
 class MarginBoost(TableEstimator):
-    """Games over a grid of settings, solved from the softest on, and the choice of a setting.
+    """The base class of estimators that solve games for a grid of settings and choose one setting.
 
-    The parameters are those of `MarginBoostClassifier`. A subclass makes `Games` of its examples, a
-    `SettingChoice` of the settings, and for labels a `Calibration`.
+    Games are solved from the softest setting to the hardest. The parameters are those of
+    `MarginBoostClassifier`. A subclass defines its `Games` and its `SettingChoice`, and for labels
+    also a `Calibration`.
     """
 
     takes_categories = True
     usual_fractions: ClassVar = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-    """The fractions that "auto" compares. No fixed fraction is good on all data
-    (docs/benchmarks.md)."""
+    """The fractions that "auto" compares. "auto" is the default because no fixed fraction is good
+    on all data sets (docs/benchmarks.md)."""
 
     _: KW_ONLY
     hypotheses: Any = "stumps"
@@ -57,7 +63,7 @@ class MarginBoost(TableEstimator):
     verbose: int = 0
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Any, Vector]:
-        """Return X as numbers, y and the weights, after the parameters have been checked."""
+        """Check the parameters, and return X as numbers, y and the weights of the examples."""
         positive("tol", self.tol)
         threads(self.n_jobs)
         if self.folds is not None and count("folds", self.folds) < 2:
@@ -67,35 +73,40 @@ class MarginBoost(TableEstimator):
         Z, y = self._read_pair(X, y)
         # A single label fails as a single class; a single number has no range.
         if self.for_labels is not None and len(Z) < 2:
-            raise InputError("X has one sample only; give at least two")
+            raise InputError("X has only one sample; give at least two samples")
         return Z, y, read_weights(sample_weight, len(Z))
 
     def _is_auto(self, name: str, value: Any) -> bool:
-        """Return whether a parameter is "auto", which requires folds; raise InputError for other
-        strings.
+        """Return whether a parameter is "auto".
+
+        The method raises an InputError for other strings, and for "auto" without folds.
         """
         if isinstance(value, str) and value != "auto":
-            raise InputError(f'{name} is a number or "auto", got {value!r}; give {name}=0.5, say')
+            raise InputError(
+                f'{name} must be a number or "auto", got {value!r}; give for example {name}=0.5'
+            )
         if isinstance(value, str) and self.folds is None:
             raise InputError(
-                f'{name}="auto" needs folds to choose by, and folds is None; give {name}=0.5, say, '
-                "or folds=5"
+                f'{name}="auto" chooses by cross-validation, and folds is None; give a number such '
+                "as "
+                f"{name}=0.5, or folds=5"
             )
         return isinstance(value, str)
 
     def _shares(self, fraction: Any) -> list[Any]:
-        """Return the soft margin of a fraction, or those of the fractions of "auto", the softest
-        first.
+        """Return the relaxation `Capped` for a fraction, or for each fraction that "auto" compares.
+
+        The largest fraction, which gives the softest margin, comes first.
         """
         is_auto = self._is_auto("fraction", fraction)
         fractions = reversed(self.usual_fractions) if is_auto else [fraction]
         return [soft_margin(x) for x in fractions]
 
     def _learn(self, rule: Games, choice: SettingChoice, given: Examples, calibrates: bool) -> Any:
-        """Choose a setting and solve the games up to it; return the held-out votes of each stage.
+        """Choose a setting, solve the games up to this setting, and return the held-out votes.
 
-        A stage is a setting of the path. The votes have the shape (stages, examples[, classes]), or
-        are None if no votes were held out.
+        The votes have the shape (settings, examples[, classes]), with the settings up to the chosen
+        one. They are None if no examples were held out.
         """
         # The choice of an earlier fit must not remain as an attribute if the user now gives the
         # setting.
@@ -115,7 +126,7 @@ class MarginBoost(TableEstimator):
         return None if held is None else held[: len(self._stages)]
 
     def _path(self, rule: Games, holds_out: bool) -> WarmPath:
-        """Return the path of the games, which all share one time limit."""
+        """Return the path that solves the games. All games share one time limit."""
         path = WarmPath(rule, self.tol, self.n_jobs, self.verbose)
         if self.time_limit is not None:
             path.deadline = time.time() + positive("time_limit", self.time_limit)
@@ -124,9 +135,9 @@ class MarginBoost(TableEstimator):
         return path
 
     def _warn_of_single_hypothesis(self) -> None:
-        """Warn if one hypothesis has all the weight and errs on training examples.
+        """Warn if a single hypothesis has all of the weight and is wrong on training examples.
 
-        There is no warning for a fraction that the user gave.
+        The caller skips this warning if the user gave the setting as a number.
         """
         if any(s.support.size == 1 and (s.margins < 0.0).any() for s in self._solutions):
             self._warn(
@@ -138,7 +149,9 @@ class MarginBoost(TableEstimator):
     def _solved_at_once(
         self, path: WarmPath, choice: SettingChoice, given: Examples, calibrates: bool
     ) -> tuple[list[Played], Array | None]:
-        """Return the solutions up to the chosen setting, and votes of trees on unseen examples."""
+        """Return the solutions up to the chosen setting, and the votes of trees on examples on
+        which they were not grown.
+        """
         played = path.solve(given, choice.grid, self._starts(len(path.rule.targets)))
         if self.folds is None:
             return played, None
@@ -153,7 +166,9 @@ class MarginBoost(TableEstimator):
     def _solved_by_folds(
         self, path: WarmPath, choice: SettingChoice, given: Examples, calibrates: bool
     ) -> tuple[list[Played], Array | None]:
-        """Return the solutions up to the setting that folds choose, and the held-out votes."""
+        """Return the solutions up to the setting that cross-validation chooses, and the held-out
+        votes.
+        """
         grid = choice.grid
         held = None
         if choice.is_open:
@@ -171,7 +186,9 @@ class MarginBoost(TableEstimator):
     def _choose(
         self, choice: SettingChoice, held: Array, given: Examples, is_whole: bool
     ) -> list[Any]:
-        """Return the settings of the grid up to the best one, by the votes on held-out examples."""
+        """Choose the best setting by the votes on held-out examples, and return the grid up to this
+        setting.
+        """
         best, self.cv_errors_ = choice.best(held, given)
         setattr(self, f"{choice.name}_", choice.values[best])
         if not is_whole:
@@ -180,7 +197,10 @@ class MarginBoost(TableEstimator):
         return choice.grid[: best + 1]
 
     def _starts(self, games: int) -> list[Solution | None]:
-        """Return the solution of the last fit for each game, or None without a warm start."""
+        """Return for each game the solution of the last fit as a starting point.
+
+        The entries are None if there is no warm start.
+        """
         # If the number of classes has changed, the old solutions belong to other games.
         before = getattr(self, "_solutions", []) if self.warm_start else []
         return before if len(before) == games else [None] * games
@@ -207,11 +227,13 @@ class MarginBoost(TableEstimator):
 
     @property
     def certificate_(self) -> Any:
-        """The `Certificate` of `margin_`; a list with an entry for each of more than two classes.
+        """The `Certificate` that proves `margin_`, or a list with one for each of more than two
+        classes.
 
-        It is made at the first use. It holds the training data, with equal examples once, so that a
-        saved certificate can be checked alone. If the data have more than 2 000 000 numbers, it
-        holds the SHA-256 of ``game_.matrix`` instead, and the checker needs the matrix.
+        The certificate is computed at its first use. It contains the training data, with equal
+        examples once, so that a saved certificate can be checked alone. If the data have more than
+        2 000 000 numbers, the certificate contains the SHA-256 of ``game_.matrix`` instead, and the
+        checker needs the matrix.
         """
         # Proofs in exact arithmetic take time, and most fits are never certified.
         solutions = self._played("certificate_")
@@ -221,14 +243,18 @@ class MarginBoost(TableEstimator):
 
     @property
     def game_(self) -> Any:
-        """The `Game` of `margin_`, or a list of games; equal examples are one row of the matrix."""
+        """The `Game` whose value `margin_` bounds, or a list of games.
+
+        Equal examples share one row of the matrix.
+        """
         return self._each([s.game for s in self._played("game_")])
 
     def _played(self, name: str) -> list[Solution]:
         check_is_fitted(self)
         if not hasattr(self, "_solutions"):
             raise AttributeError(
-                f"a pickle keeps no training data, and therefore no {name}; use it before pickling"
+                f"{name} is not available after pickling, because a pickle keeps no training data; "
+                "use it before pickling"
             )
         return self._solutions
 
@@ -247,21 +273,29 @@ class MarginBoost(TableEstimator):
 
 
 class ScoreBoost(MarginBoost):
-    """The base of margin estimators whose predictions are the votes: regression and ranking."""
+    """The base class of the margin estimators for regression and ranking, whose predictions are the
+    votes.
+    """
 
     def predict(self, X: Any) -> Vector:
-        """Return the predictions F(x) for rows X of shape (N, d), shape (N,)."""
+        """Return the prediction F(x) for each row of X, shape (N, d), as an array of shape (N,)."""
         check_is_fitted(self)
         F: Vector = self._stages[-1][0](self._read(X))
         return F
 
     def staged_predict(self, X: Any) -> Iterator[Vector]:
-        """Yield F(x), shape (N,), for each setting that `fit` solved, the softest setting first."""
+        """Yield the predictions F(x), shape (N,), for each setting for which `fit` solved a game.
+
+        The softest setting comes first.
+        """
         check_is_fitted(self)
         Z = self._read(X)
         return (voter(Z) for (voter,) in self._stages)
 
     def contributions(self, X: Any) -> Array:
-        """Return the exact SHAP values of F, (N, d + 1); see `MarginBoostClassifier`."""
+        """Return the exact SHAP values of F, shape (N, d + 1).
+
+        See `MarginBoostClassifier.contributions`.
+        """
         check_is_fitted(self)
         return self._stages[-1][0].contributions(self._read(X))

@@ -1,7 +1,7 @@
-"""The calibration of votes as log odds, which is fitted to votes on held-out examples.
+"""The calibration of votes as log odds, fitted to votes on held-out examples.
 
-scikit-learn's CalibratedClassifierCV would solve all games again to obtain such votes. This module
-uses the held-out votes that have chosen the fraction.
+scikit-learn's CalibratedClassifierCV would solve all games again to obtain held-out votes. This
+module reuses the held-out votes by which the fraction was chosen.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from relaxboost.estimators.margin_games import Examples
 
 
 class Calibration(NamedTuple):
-    """The map from votes F to log odds a F + b, with numbers a >= 0 and b for each stage (Platt
-    1999).
+    """The calibration that maps votes F to log odds a F + b (Platt 1999).
+
+    Each stage has its own numbers a >= 0 and b.
     """
 
     stages: list[Any] | None
-    """The pair (a, b) of each stage: numbers, or vectors over the classes. If it is None, the log
-    odds are the votes."""
+    """The pair (a, b) of each stage, which are numbers, or vectors over the classes. None means
+    that the log odds equal the votes."""
 
     @classmethod
     def of(cls, held: Array | None, given: Examples, targets: list[int]) -> Calibration:
@@ -33,14 +34,18 @@ class Calibration(NamedTuple):
         return cls([sigmoids(F, given, targets) for F in held])
 
     def log_odds(self, F: Array, stage: int) -> Array:
-        """Return the log odds for votes; without calibration these are the votes themselves."""
+        """Return the log odds for the given votes. Without calibration the log odds equal the
+        votes.
+        """
         if self.stages is None:
             return F
         slope, offset = self.stages[stage]
         return np.asarray(slope * F + offset)
 
     def of_parts(self, parts: Array) -> Array:
-        """Return contributions to log odds, given contributions to votes, (N, d + 1, games)."""
+        """Convert contributions to the votes into contributions to the log odds, (N, d +
+        1, games).
+        """
         if self.stages is not None:
             slope, offset = self.stages[-1]
             parts *= slope
@@ -50,7 +55,9 @@ class Calibration(NamedTuple):
 
 
 def sigmoids(F: Array, given: Examples, targets: list[int]) -> Any:
-    """Return a and b of the log odds a F + b: numbers for one target, vectors for several."""
+    """Return a and b of the log odds a F + b, as numbers for one target and as vectors
+    for several.
+    """
     columns = F.reshape(len(F), -1).T
     pairs = zip(targets, columns, strict=True)
     found = [_sigmoid(f, given.codes == k, given.weights) for k, f in pairs]
@@ -58,7 +65,9 @@ def sigmoids(F: Array, given: Examples, targets: list[int]) -> Any:
 
 
 def _sigmoid(F: Vector, positive: Any, weights: Vector) -> tuple[float, float]:
-    """Return a >= 0 and b of P(+1) = 1 / (1 + exp(−a F − b)), fitted to Platt's targets."""
+    """Return a >= 0 and b of the sigmoid P(+1) = 1 / (1 + exp(−a F − b)), fitted to Platt's
+    targets.
+    """
     up = float(weights[positive].sum())
     down = float(weights[~positive].sum())
     # Platt's targets are not 0 and 1, so that votes that separate the classes get finite odds.

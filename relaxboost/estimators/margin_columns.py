@@ -1,4 +1,6 @@
-"""The columns that stumps cut. They are made of features with missing values and categories."""
+"""The columns that stumps cut, computed from features that may have missing values or
+categories.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +14,22 @@ from relaxboost.estimators.tables import Features
 from relaxboost.matrices import StumpColumn, StumpMatrix
 
 WEIGHT_OF_MEAN = 10.0
-"""The weight of the overall share of +1 when it is averaged with the share of a category."""
+"""The weight of the overall share of the label +1 in the average with the share within a
+category.
+"""
 MAX_NAMED_CATEGORIES = 6
 
 
 @dataclass(frozen=True)
 class CutColumns:
-    """The columns that stumps cut in one game: one for a feature, or two if values are missing.
+    """The columns that stumps cut in one game: one column for each feature, or two if values are
+    missing.
 
     Missing values are below all other values in the first column and above them in the second. A
     stump of the first column sends them left, and a stump of the second column sends them right. A
-    stump that votes 0 for them is the mean of two such stumps. Its edge is the mean of their edges,
-    and is therefore never the best. If no value was missing in training, a missing value later
-    stays nan, and every stump votes 0 for it.
+    stump that votes 0 for missing values is the mean of two such stumps. Its edge is the mean of
+    the two edges, and therefore never the best edge. If no value of a feature was missing in
+    training, a missing value in prediction stays nan, and every stump votes 0 for it.
 
     Categories are numbered by their share of +1, so that a cut of the numbers chooses a subset. A
     category without training examples counts as missing.
@@ -32,19 +37,23 @@ class CutColumns:
 
     table: Features
     ranks: tuple[Vector | None, ...]
-    """The rank of each category; None for a feature of numbers."""
+    """For each feature the rank of each category, or None for a numeric feature."""
     source: Whole
-    """The index of the feature of each column."""
+    """The index of the feature that each column comes from."""
     low: Vector
     """The smallest and the largest value of each feature with two columns; infinite for other
     features."""
     high: Vector
     fill: Vector
-    """The number that replaces a missing value; nan if no value was missing in training."""
+    """The number that replaces a missing value in each column, or nan if no value was missing in
+    training.
+    """
 
     @classmethod
     def of(cls, table: Features, Z: Array, signs: Vector, weights: Vector) -> CutColumns:
-        """Return the columns of one game, for examples Z as `Features.numbers` returns them."""
+        """Return the columns that stumps cut in one game, for examples Z from
+        `Features.numbers`.
+        """
         ranks: list[Vector | None] = []
         made: list[tuple[float, float, float, float]] = []
         for f, levels in enumerate(table.levels):
@@ -71,14 +80,18 @@ class CutColumns:
         return cls(table, tuple(ranks), source.astype(np.int64), low_, high_, fill)
 
     def __call__(self, Z: Array) -> Array:
-        """Return the columns for rows as the reader returns them, shape (rows, columns)."""
+        """Return the columns that stumps cut, shape (rows, columns), for rows from the table
+        reader.
+        """
         # Values beyond the training range must not pass the number of missing values.
         ranked = np.column_stack([_ranked(x, r) for x, r in zip(Z.T, self.ranks, strict=True)])
         E = np.clip(ranked[:, self.source], self.low, self.high)
         return np.where(np.isnan(E), self.fill, E)
 
     def words(self, stump: StumpColumn, above_it: bool) -> str:
-        """Return a text that says where a stump or its negative votes +1: "age > 30 or missing"."""
+        """Return a text for the rows on which a stump or its negative votes +1: "age > 30 or
+        missing".
+        """
         c = stump.feature
         name = self.table.names[int(self.source[c])]
         # Both flags are False if no value was missing in training.
@@ -92,7 +105,7 @@ class CutColumns:
         return text + " or missing" * (is_above if above_it else is_below)
 
     def _condition(self, stump: StumpColumn, above_it: bool) -> str:
-        """Return a text for one side of a threshold, or for the categories on this side."""
+        """Return a text that describes one side of a cut by its threshold or by its categories."""
         f = int(self.source[stump.feature])
         levels = self.table.levels[f]
         rank = self.ranks[f]
@@ -106,7 +119,9 @@ class CutColumns:
 
 
 class SubsetStumps(StumpMatrix):
-    """All stumps of the columns of a frame, with categories in the order of `CutColumns`."""
+    """The matrix of all stumps on the columns of a frame, with categories ordered as in
+    `CutColumns`.
+    """
 
     def __init__(self, frame: Any, signs: Vector) -> None:
         table = Features.of(frame)
@@ -116,12 +131,14 @@ class SubsetStumps(StumpMatrix):
         super().__init__(self._columns(Z), signs, names, None)
 
     def describe(self, j: int, sign: int = 1) -> str:
-        """Return a stump in words, such as "age > 30" or "city in {Oslo, Rome}"."""
+        """Return a description of a stump, such as "age > 30" or "city in {Oslo, Rome}"."""
         return self._columns.words(self.hypothesis(j), sign > 0)
 
 
 def _ranks(codes: Vector, levels: int, signs: Vector, weights: Vector) -> Vector:
-    """Return the ranks of the categories by their share of +1; nan for those without examples."""
+    """Return the rank of each category by its share of the label +1, or nan for a category without
+    examples.
+    """
     known = ~np.isnan(codes)
     at = codes[known].astype(np.int64)
     s = weights[known]

@@ -1,4 +1,6 @@
-"""Weighted examples, weighted combinations of hypotheses, and games made of both."""
+"""Weighted examples, weighted combinations of hypotheses, and the games that are built
+from them.
+"""
 
 from __future__ import annotations
 
@@ -22,39 +24,39 @@ from relaxboost.relaxations import Capped, Caps, HardMargin, Relaxation
 from relaxboost.relaxations.k_or_fraction import exact_share
 
 MAX_NUMBERS_IN_CERTIFICATE = 2_000_000
-"""The largest number of entries of a matrix that a certificate contains. For a larger matrix it
-contains the SHA-256."""
+"""The largest number of entries of a matrix that a certificate contains. If the matrix is larger,
+the certificate contains its SHA-256."""
 
 COPIES_IN_A_FOLD = 2
-"""A row is frequent if each fold has at least this number of copies on average."""
+"""The number of copies of a row in each fold, on average, from which the row counts as frequent."""
 
 FREQUENT_COPIES = 10
-"""The least number of copies of a row that is frequent for bootstrap samples. Five folds require
-the same number."""
+"""The number of copies from which a row counts as frequent in bootstrap samples, the same as for
+five folds."""
 
 
 class Examples(NamedTuple):
-    """The training examples: rows as the reader returns them, label indices, weights and groups."""
+    """The training examples, with rows from the table reader, label indices, weights and groups."""
 
     Z: Array
     codes: Whole
     weights: Vector
     groups: Whole | None = None
     once: bool = False
-    """Whether equal examples have been merged, so that weights count copies."""
+    """Whether equal examples have been merged, which makes their weights numbers of copies."""
     copies: Vector | None = None
-    """The number of copies of each example. It is None if the weights are these numbers, without
-    other factors."""
+    """The number of copies of each example. None means that the weights are the numbers of copies,
+    without other factors."""
     seed: int = 0
-    """The seed of the random folds and of the pool of trees."""
+    """The seed with which random folds and the pool of trees are drawn."""
 
     @property
     def counts(self) -> Vector:
-        """The numbers of copies of the examples, which need not be whole numbers."""
+        """The number of copies of each example, which need not be a whole number."""
         return self.weights if self.copies is None else self.copies
 
     def at(self, rows: Any) -> Examples:
-        """Return the examples whose indices or mask are given."""
+        """Return the examples with the given indices, or those that the given mask selects."""
         groups = None if self.groups is None else self.groups[rows]
         copies = None if self.copies is None else self.copies[rows]
         kept = self._replace(Z=self.Z[rows], codes=self.codes[rows], weights=self.weights[rows])
@@ -64,9 +66,7 @@ class Examples(NamedTuple):
         """Return the examples without duplicates, and the index of the example of each row.
 
         The examples are sorted, and the weight of an example is the sum of the weights of its
-        copies.
-
-        A game of copies and a game of weights are therefore identical, to the bit.
+        copies. Therefore repeated rows and rows with weights give the same game, bit for bit.
         """
         groups = [] if self.groups is None else [self.groups]
         keys = np.column_stack([self._places(), self.codes, *groups])
@@ -78,13 +78,14 @@ class Examples(NamedTuple):
         return self.at(first)._replace(weights=total, once=True), went.astype(np.int64)
 
     def folds(self, count: int) -> list[tuple[Any, Examples]]:
-        """Return for each fold a mask of the examples that it holds out, and the other examples.
+        """Return for each fold a mask of the held-out examples, and the remaining examples.
 
         Every class is spread over all folds. Groups stay together if there are at least `count`
-        groups. Otherwise equal rows stay together, also with different labels, because a copy with
-        the other label would mislead the game. An exception are frequent rows with several labels,
-        because such rows will occur again. The games keep the share 1 − 1/count of their weight,
-        which is left on average if each copy is held out once.
+        groups. Otherwise equal rows stay together, even with different labels, because a copy with
+        another label in training would mislead the game. Frequent rows with several labels are an
+        exception, because such rows will occur again. The fold that holds such rows out also keeps
+        them in training, with the share 1 − 1/count of their weight. This share remains on average
+        if each copy is held out once.
         """
         # scikit-learn's StratifiedGroupKFold knows neither weights of copies nor this exception.
         # The unit that stays together: a group, or all copies of a row.
@@ -109,11 +110,11 @@ class Examples(NamedTuple):
         ]
 
     def units(self) -> Whole:
-        """Return the number of the row of each example, which bootstrap samples draw as a whole.
+        """Return for each example the number of its unit, which bootstrap samples draw as a whole.
 
         Equal rows with different labels are one unit, as in `folds`. Frequent rows with several
-        labels have the number −1, and their copies are drawn one by one, because such rows will
-        occur again.
+        labels have the number −1. Their copies are drawn one by one, because such rows will occur
+        again.
         """
         row = np.unique(self._places(), axis=0, return_inverse=True)[1].ravel()
         if self.once:
@@ -123,17 +124,19 @@ class Examples(NamedTuple):
         return row
 
     def _are_frequent(self, row: Whole, copies: int) -> Any:
-        """Return for each example whether its row is frequent, with several labels."""
+        """Return for each example whether its row is frequent and occurs with several labels."""
         labels = np.bincount(np.unique(np.column_stack([row, self.codes]), axis=0)[:, 0])
         return ((labels > 1) & (np.bincount(row, self.counts) >= copies))[row]
 
     def _places(self) -> Array:
-        """Return the rank of each value among the values of its feature; nan counts as a value."""
+        """Return the rank of each value among the values of its feature, where nan counts as a
+        value.
+        """
         return np.column_stack([np.unique(x, return_inverse=True)[1] for x in self.Z.T])
 
 
 class Voter(NamedTuple):
-    """A combined hypothesis: weighted hypotheses, and the columns of the data that they read."""
+    """A weighted sum of hypotheses, with the columns of the data that the hypotheses read."""
 
     columns: Columns
     members: list[tuple[float, Any]]
@@ -149,7 +152,7 @@ class Voter(NamedTuple):
         given: Examples,
         offset: float = 0.0,
     ) -> Voter:
-        """Return the combined hypothesis for pairs of a weight and a hypothesis."""
+        """Return the weighted sum of hypotheses for pairs of a weight and a hypothesis."""
         E = columns(given.Z)
         share = given.weights / given.weights.sum()
         # The means are only used by the contributions, which exist for stumps only.
@@ -159,7 +162,7 @@ class Voter(NamedTuple):
         return cls(columns, members, np.array(means), offset)
 
     def __call__(self, Z: Array) -> Vector:
-        """Return the votes for rows Z, shape (rows,)."""
+        """Return the votes of the weighted sum of hypotheses for the rows Z, shape (rows,)."""
         E = self.columns(Z)
         F: Vector = np.full(len(Z), self.offset)
         for c, h in self.members:
@@ -167,15 +170,15 @@ class Voter(NamedTuple):
         return F
 
     def cuts(self) -> list[tuple[float, StumpColumn, int]]:
-        """Return the weights, the stumps and the features that the stumps cut."""
+        """Return the weights, the stumps, and the feature that each stump cuts."""
         if not all(isinstance(h, StumpColumn) for _, h in self.members):
             raise AttributeError(
-                'only stumps have contributions of features; fit with hypotheses="stumps"'
+                'contributions of features exist only for stumps; fit with hypotheses="stumps"'
             )
         return [(c, h, int(self.columns.source[h.feature])) for c, h in self.members]
 
     def importances(self, features: int) -> Vector:
-        """Return for each feature the sum of |weight| times its share, over all hypotheses."""
+        """Return for each feature the sum over hypotheses of |weight| times the feature's share."""
         total = np.zeros(features)
         for c, h in self.members:
             if isinstance(h, PooledTree):
@@ -184,12 +187,13 @@ class Voter(NamedTuple):
                 total[self.columns.source[h.feature]] += abs(c)
             else:
                 raise AttributeError(
-                    'only stumps and the trees of "auto" have importances of features'
+                    'importances of features exist only for hypotheses="stumps" and '
+                    'hypotheses="auto"'
                 )
         return total
 
     def contributions(self, Z: Array) -> Array:
-        """Return the contribution of each feature to the votes, and the mean of the votes, (N, d +
+        """Return the contribution of each feature to the votes, then the mean vote, shape (N, d +
         1).
 
         A stump h of weight c reads one feature. Its SHAP value is c (h(x) − E h) for this feature
@@ -204,7 +208,11 @@ class Voter(NamedTuple):
         return out
 
     def words(self) -> list[tuple[float, str]]:
-        """Return (weight > 0, description) of the hypotheses, the largest weights first."""
+        """Return a pair (weight, description) for each hypothesis, the largest weights first.
+
+        All weights are positive; a hypothesis with a negative weight is described by its
+        negative.
+        """
         described = [
             (abs(c), self.columns.words(h, c > 0))
             if isinstance(h, StumpColumn) and isinstance(self.columns, CutColumns)
@@ -228,10 +236,10 @@ def takes_weights(f: Relaxation) -> bool:
 
 
 def weighted(f: Relaxation, weights: Vector) -> Relaxation:
-    """Return the relaxation in which weights are copies of examples.
+    """Return the relaxation in which an example of weight s counts as s copies of the example.
 
-    A `Capped` must have a fraction, and k is this fraction of the sum of weights. An example that
-    stands for s copies has the cap s / k.
+    A `Capped` must have a fraction, and k is this fraction of the sum of the weights. An example of
+    weight s then has the cap s / k.
     """
     # Exact sums, because copies and weights must give the same game to the bit. Fractions are slow,
     # and are made once for equal weights.
@@ -249,8 +257,9 @@ def weighted(f: Relaxation, weights: Vector) -> Relaxation:
         return f
     if not takes_weights(f):
         raise InputError(
-            f"{f!r} takes no weights of examples; leave sample_weight and class_weight out, or use "
-            'relaxation="capped"'
+            f"{f!r} does not support weights of examples; leave sample_weight and class_weight "
+            "out, "
+            'or use relaxation="capped"'
         )
     # Copies of an example share its prior probability.
     prior = [s / total for s in values]
@@ -258,10 +267,10 @@ def weighted(f: Relaxation, weights: Vector) -> Relaxation:
 
 
 def made(hypotheses: Any, E: Array, signs: Vector, cuts: int | None = None) -> Any:
-    """Return the margin matrix of the hypotheses on columns E: predictions times signs.
+    """Return the margin matrix of the hypotheses on the columns E: predictions times signs.
 
-    If `cuts` is given, each column has at most this number of stumps. A weak learner is then not
-    allowed, because the game needs all hypotheses in advance.
+    If `cuts` is given, each column has at most this number of stumps. A weak learner is then
+    rejected, because the game needs all hypotheses in advance.
     """
     if isinstance(hypotheses, str) and hypotheses == "stumps":
         return stumps(E, signs, max_cuts=cuts)
@@ -281,7 +290,9 @@ def made(hypotheses: Any, E: Array, signs: Vector, cuts: int | None = None) -> A
 
 
 def check_written(rows: int, hypotheses: int) -> None:
-    """Raise InputError if a game with these numbers of rows and columns is too large."""
+    """Raise an InputError if a game with these numbers of rows and hypotheses is too large to be
+    stored.
+    """
     if rows * hypotheses > WRITE_DOWN_LIMIT:
         raise InputError(
             f"this game has {rows} x {hypotheses} entries, more than {WRITE_DOWN_LIMIT:.0e}; give "
@@ -290,7 +301,9 @@ def check_written(rows: int, hypotheses: int) -> None:
 
 
 def proof(solution: Solution) -> Certificate:
-    """Return the certificate of a solution, with the matrix of the game if it is small."""
+    """Return the certificate of a solution, which contains the matrix of the game if the matrix is
+    small.
+    """
     game = solution.game
     try:
         size = game.matrix.data().size if game.n is not None else math.inf

@@ -1,4 +1,6 @@
-"""Paths of games over a grid of settings, and the choice of a setting by held-out examples."""
+"""Paths of games over a grid of settings, and the choice of a setting by votes on held-out
+examples.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +32,12 @@ CUTS_OF_WRITTEN_GAMES = 32
 """The largest number of cuts of a column in games whose matrix is stored entry by entry."""
 
 NO_TIME = 1e-9
-"""The time limit, in seconds, of a game that has to end after one round."""
+"""The time limit, in seconds, of a game that must end after one round because no time is left."""
 
 Played = list[tuple[Voter, Solution]]
-"""The result of one setting of a path: the combined hypothesis and the solution of each game."""
+"""The result of a path: for each setting, the weighted sum of hypotheses and the solution of the
+game.
+"""
 
 
 @dataclass
@@ -43,11 +47,13 @@ class Games(ABC):
     table: Features
     hypotheses: Any
     targets: list[int] = field(default_factory=lambda: [1])
-    """For each game the index of the class that is +1; a single entry if there is one game."""
+    """For each game the index of the class that stands for +1."""
 
     @property
     def has_unseen_votes(self) -> bool:
-        """Whether `unseen_votes` returns votes, so that no games have to be solved for folds."""
+        """Whether `unseen_votes` returns held-out votes, which makes games for folds
+        unnecessary.
+        """
         return False
 
     @abstractmethod
@@ -60,7 +66,11 @@ class Games(ABC):
 
     @abstractmethod
     def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
-        """Return the constant vote for a part of the examples that makes no game, else None."""
+        """Return the constant vote if the given examples need no game, for example because all rows
+        are equal.
+
+        The result is None if the examples need a game.
+        """
 
     def voter(
         self,
@@ -70,16 +80,17 @@ class Games(ABC):
         given: Examples,
         setting: Any,
     ) -> Voter:
-        """Return the combined hypothesis of a solution."""
+        """Return the weighted sum of hypotheses of a solution."""
         hypotheses = map(matrix.hypothesis, s.support.tolist())
         members = zip(s.coefficients.tolist(), hypotheses, strict=True)
         return Voter.of(columns, list(members), given)
 
     def unseen_votes(self, played: list[Played]) -> Array:
-        """Return the votes of the hypotheses that have not seen an example, for each example.
+        """Return for each example the votes of the hypotheses that were trained without this
+        example.
 
-        The shape is (grid, examples[, classes]). Subclasses with `has_unseen_votes` override this
-        method, which is not called for others.
+        The shape is (grid, examples[, classes]). Only subclasses with `has_unseen_votes` implement
+        this method.
         """
         raise NotImplementedError
 
@@ -88,11 +99,13 @@ class Games(ABC):
         return None
 
     def gap(self, tol: float, grid: list[Any]) -> float:
-        """Return the gap at which the games end, in the units of the games."""
+        """Return the gap between the bounds at which a game ends, in the units of the game."""
         return tol
 
     def shortfall(self, k: int, s: Solution, tol: float) -> str:
-        """Return the reason why a solution is not good enough, or an empty string if it is."""
+        """Return the reason why a solution is not good enough, or an empty string if
+        there is none.
+        """
         # `idle` is the largest possible gain of the objective over the weights w = 0.
         idle = s.upper - s.game.relaxation.relaxed_margin(np.zeros(s.game.m))[0]
         said = [] if s.status == "optimal" else [s.message]
@@ -101,59 +114,64 @@ class Games(ABC):
         return "; ".join(said)
 
     def below(self, s: Solution) -> Vector:
-        """Return how far the margin of each row is below the threshold of a solution."""
+        """Return how far the margin of each row is below the threshold γ of a solution."""
         return s.gamma - s.margins
 
 
 class ScoreGames(Games):
-    """The single game of a regressor or ranker, whose hypotheses are all listed in advance.
+    """The rules for the single game of a regressor or ranker, whose hypotheses are all listed in
+    advance.
 
-    The prediction is the sum of the weighted hypotheses, and there is no calibration.
+    The prediction is the weighted sum of the hypotheses, without calibration.
     """
 
     @abstractmethod
     def aims(self, given: Examples) -> Vector:
-        """Return a number for each example; their means order the categories of a feature."""
+        """Return a number for each example. The mean number of a category determines its rank."""
 
     def columns(self, given: Examples, k: int, grid: list[Any]) -> tuple[CutColumns, Any]:
-        """Return the columns that the hypotheses read, and the matrix of the predictions."""
+        """Return the columns that the hypotheses read, and the matrix of the hypotheses'
+        predictions.
+        """
         columns = CutColumns.of(self.table, given.Z, self.aims(given), given.weights)
         E = columns(given.Z)
         matrix = made(self.hypotheses, E, np.ones(len(E)), CUTS_OF_WRITTEN_GAMES)
         if getattr(matrix, "n", 0) is None:
             raise InputError(
-                f"hypotheses returned {type(matrix).__name__}, which finds its columns one by "
+                f"hypotheses returned {type(matrix).__name__}, which generates its columns one by "
                 "one, and this game needs all columns in advance; return stumps(...) or another "
-                "matrix of known columns"
+                "matrix whose columns are known"
             )
         return columns, matrix
 
 
 class SettingChoice(NamedTuple):
-    """The grid of settings, and the errors of held-out votes by which one setting is chosen."""
+    """The grid of settings, and the errors of the held-out votes, by which one setting is
+    chosen.
+    """
 
     name: str
     """The name of the parameter that is chosen, "fraction" or "radius"."""
     grid: list[Any]
-    """The settings in the form that `Games.games` takes, the softest first."""
+    """The settings in the form that `Games.games` accepts, with the softest first."""
     values: list[Any]
     """The settings in the form that the user gave."""
     errors: Callable[[Array, Examples], list[float]]
     """A function that returns the error of each setting, given the held-out votes of all settings.
     """
     losses: Callable[[Array, Examples], list[float]] | None = None
-    """A function that returns the loss of each setting, by which one is chosen. If it is None, the
-    errors decide."""
+    """A function that returns the loss of each setting, given the held-out votes. The setting with
+    the smallest loss is chosen. None means that the errors are the losses."""
 
     @property
     def is_open(self) -> bool:
-        """Whether there is more than one setting."""
+        """Whether there is more than one setting to choose from."""
         return len(self.grid) > 1
 
     def best(self, held: Array, given: Examples) -> tuple[int, dict[Any, float]]:
-        """Return the index of the setting with the least loss, and the errors by setting.
+        """Return the index of the setting with the smallest loss, and a dictionary of the errors.
 
-        If several settings have the least loss, the first of them is chosen.
+        If several settings have the smallest loss, the first of them is chosen.
         """
         errors = self.errors(held, given)
         losses = errors if self.losses is None else self.losses(held, given)
@@ -162,7 +180,9 @@ class SettingChoice(NamedTuple):
 
 @dataclass
 class WarmPath:
-    """Solves the games of a grid, each from the solution of the game before."""
+    """A solver for the games of a grid, which starts each game from the solution of the previous
+    game.
+    """
 
     rule: Games
     tol: float
@@ -171,17 +191,17 @@ class WarmPath:
     deadline: float = math.inf
     """The time, in seconds since the epoch, at which the last game should end."""
     paths_left: int = 1
-    """The number of paths that have not started. These paths share the remaining time."""
+    """The number of paths that have not started yet. These paths share the remaining time."""
     is_stopped: bool = False
-    """Whether Ctrl-C ended a game."""
+    """Whether Ctrl-C has ended a game."""
 
     def solve(
         self, given: Examples, grid: list[Any], starts: list[Solution | None]
     ) -> list[Played]:
-        """Solve the path of each target.
+        """Solve the games of the grid for each target class.
 
-        The path of a target starts from its entry in `starts` if the number of hypotheses is the
-        same.
+        The first game of a target starts from the target's entry in `starts` if both have the same
+        number of hypotheses.
         """
         targets = zip(self.rule.targets, starts, strict=True)
         played = list(self._run(_play, [(given, k, grid, start) for k, start in targets]))
@@ -190,9 +210,10 @@ class WarmPath:
         return played
 
     def held_out(self, given: Examples, grid: list[Any], folds: int) -> tuple[Array, bool]:
-        """Return votes on each example by games that held it out, and whether all were solved.
+        """Return the held-out vote on each example, and whether all games were solved.
 
-        The shape is (grid, examples[, classes]). After Ctrl-C the votes not yet known are 0.
+        Games solved without the example's fold give its vote. The shape is (grid, examples[,
+        classes]). After Ctrl-C the votes that are not yet computed are 0.
         """
         targets = self.rule.targets
         out = np.zeros((len(grid), given.codes.size, len(targets)))
@@ -216,9 +237,10 @@ class WarmPath:
         return votes, is_whole and not self.is_stopped
 
     def with_cause(self, s: Solution) -> Solution:
-        """Return the solution, with the status "interrupted" if Ctrl-C ended its game.
+        """Return the solution with the status "interrupted" if Ctrl-C ended its game.
 
-        Without a time limit, no other event ends a game after `NO_TIME`.
+        If the user gave no time limit, a game can reach a time limit only because Ctrl-C set its
+        limit to `NO_TIME`.
         """
         if s.status != "time_limit" or math.isfinite(self.deadline):
             return s
@@ -226,7 +248,9 @@ class WarmPath:
         return replace(s, status="interrupted", message=said)
 
     def _run(self, function: Callable[..., Any], jobs: list[Any]) -> Iterator[Any]:
-        """Yield the results of a function for the jobs, in order, from `n_jobs` processes."""
+        """Run a function for each job on `n_jobs` processes, and yield the results in the order of
+        the jobs.
+        """
         first = self.paths_left
         self.paths_left -= len(jobs)
         # Each process gets the time of all paths that run at the same time.
@@ -255,17 +279,16 @@ def _play(
 ) -> Played:
     """Solve the games of a grid one after another, with warm starts.
 
-    The first game starts from a given solution if its number of hypotheses is the same.
-
-    The games take at most this share of the time until the deadline of the path.
+    The first game starts from a given solution if both have the same number of hypotheses. `share`
+    is the largest share of the time until the path's deadline that the games may take.
     """
     now = time.time()
     end = now + share * (path.deadline - now)
     columns, matrix = path.rule.columns(given, k, grid)
     if not callable(getattr(matrix, "hypothesis", None)):
         raise InputError(
-            f"hypotheses returned {type(matrix).__name__}, which has no hypothesis(j) to predict "
-            "by; return stumps(...), oracle(...) or a matrix with that method"
+            f"hypotheses returned {type(matrix).__name__}, which has no method hypothesis(j) for "
+            "predictions; return stumps(...), oracle(...) or a matrix with this method"
         )
     games = path.rule.games(given, k, grid, matrix)
     # A solution refers to hypotheses by their indices, which have another meaning if the number of
@@ -302,7 +325,7 @@ def _over_known(
 ) -> list[Solution]:
     """Return the solutions of the games over the hypotheses that a weak learner has found.
 
-    The brackets do not hold for hypotheses that the learner has not found.
+    The bounds do not account for hypotheses that the learner has not found.
     """
     found = matrix.columns(range(matrix.known))
     return [
@@ -319,7 +342,10 @@ def _over_known(
 def _fold(
     path: WarmPath, share: float, part: Examples, out: Array, k: int, grid: list[Any]
 ) -> tuple[Array | float | None, bool]:
-    """Return the votes on held-out rows (None after Ctrl-C), and whether all games were solved."""
+    """Return the votes on the held-out rows of a fold, and whether all games were solved.
+
+    The votes are None after Ctrl-C.
+    """
     is_varied = any(np.unique(x).size > 1 for x in part.Z.T)
     # A part of the examples may have a single class, or only equal rows.
     constant = path.rule.constant(part, k, is_varied)

@@ -1,4 +1,4 @@
-"""Ranking with the largest soft margin over pairs."""
+"""Ranking with the largest soft margin over pairs of documents."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from relaxboost.matrices.pairs import PairMatrix
 
 @dataclass(eq=False, repr=False)
 class MarginBoostRanker(ScoreBoost):
-    """Votes that order the documents of each query with the largest soft margin over pairs.
+    """A ranker that orders the documents of each query with the largest soft margin over pairs.
 
-    The margin of a pair is half the difference of the votes, in [−1, 1].
+    The margin of a pair is half the difference of the votes of its two documents, in [−1, 1].
 
     Parameters
     ----------
     fraction : "auto" or float
-        The share of the pairs whose margins count, in (0, 1]: those with the lowest margins. "auto"
-        chooses the fraction with the fewest held-out pairs in the wrong order.
+        The share, in (0, 1], of the pairs whose margins count: the pairs with the lowest margins.
+        "auto" chooses the fraction with the fewest held-out pairs in the wrong order.
     hypotheses : "stumps" or callable
         As for `MarginBoostRegressor`.
     tol, folds, time_limit, n_jobs, warm_start, verbose
-        As for `MarginBoostClassifier`. Whole queries are held out, or documents if there are fewer
-        queries than folds; nothing is calibrated.
+        As for `MarginBoostClassifier`. Folds hold out whole queries, or documents if there are
+        fewer queries than folds. The votes are not calibrated.
 
     Attributes
     ----------
     margin_, certificate_, game_, support_, hypotheses_, feature_importances_
         As for `MarginBoostClassifier`. The rows of the game are the pairs.
     hardest_ : array of shape (P, 2)
-        The pairs of rows with the lowest margins, lowest first. The better row of a pair comes
-        first. Equal rows of a query are merged into the first of them.
+        The pairs of rows with the lowest margins, lowest first. The first row of a pair is the
+        better one. Equal rows of a query are represented by the first of these rows.
     fraction_, cv_errors_
-        With "auto".
+        Only with the fraction "auto"; see `MarginBoostClassifierCV`.
 
     References
     ----------
@@ -67,23 +67,26 @@ class MarginBoostRanker(ScoreBoost):
     def fit(
         self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None
     ) -> MarginBoostRanker:
-        """Solve the game of all pairs of a query with different grades.
+        """Train by solving the game over all pairs of documents of a query with different grades.
 
         Parameters
         ----------
         X : array or pandas frame of shape (N, d)
             As for `MarginBoostClassifier`.
         y : array of shape (N,)
-            Grades, higher the better.
+            The grade of each document; a higher grade is better.
         groups : array of shape (N,), optional
-            The query of each document, ids of any kind in any order; by default one query.
+            The query of each document, as ids of any type in any order. By default all documents
+            belong to one query.
         sample_weight : array of shape (N,), optional
-            At least 0; a pair weighs the product of its two. Whole weights are copies.
+            Numbers >= 0. The weight of a pair is the product of the weights of its documents. A
+            document of weight 2 counts as two documents.
 
         Raises
         ------
         InputError
-            For data, groups, weights or parameters that do not fit; it is a ValueError.
+            If data, groups, weights or parameters do not fit. InputError is a subclass of
+            ValueError.
         """
         grid = self._shares(self.fraction)
         Z, y, weights = self._checked(X, y, sample_weight)
@@ -103,7 +106,7 @@ class MarginBoostRanker(ScoreBoost):
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
         """Return the share of pairs that the votes order as the grades do, in [0, 1].
 
-        Only pairs of one query with different grades count. Equal scores are the wrong order.
+        Only pairs of one query with different grades count. Equal scores count as the wrong order.
         """
         F = self.predict(X)
         y = column_or_1d(y)
@@ -112,14 +115,16 @@ class MarginBoostRanker(ScoreBoost):
 
 
 class PairGames(ScoreGames):
-    """The game whose rows are pairs of documents of one query; the better document comes first."""
+    """The game whose rows are pairs of documents of one query, with the better document first."""
 
     def aims(self, given: Examples) -> Vector:
-        """Return the ranks of the grades minus their mean, by which categories are ordered."""
+        """Return the rank of each document's grade minus the mean rank, by which categories are
+        ordered.
+        """
         return given.codes - np.average(given.codes, weights=given.weights)
 
     def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
-        """Return the game of each soft margin of the grid."""
+        """Return the game for each soft margin of the grid."""
         better, worse, weights = _risk(given).pairs()
         check_written(better.size, matrix.n)
         # Products with this matrix go over the documents, which are fewer than the pairs.
@@ -127,7 +132,9 @@ class PairGames(ScoreGames):
         return [Game(A, weighted(f, weights)) for f in grid]
 
     def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
-        """Return the score 0 if there are no pairs or all rows are equal, and None otherwise."""
+        """Return the constant score 0 if there are no pairs or all rows are equal, and None
+        otherwise.
+        """
         try:
             _risk(part)
         except InputError:  # No query of this part has documents of two grades.
@@ -136,7 +143,7 @@ class PairGames(ScoreGames):
 
 
 def _errors(held: Array, given: Examples) -> list[float]:
-    """Return the share of pairs in the wrong order by held-out votes, for each fraction."""
+    """Return for each fraction the share of pairs that the held-out votes order wrongly."""
     return list(map(_risk(given).disagreement, held))
 
 
@@ -150,11 +157,11 @@ def _queries(groups: Any, y: Any) -> Whole:
         return np.unique(groups, return_inverse=True)[1]
     except TypeError as error:
         raise InputError(
-            f"groups must be ids of one kind, and none may be missing: {error}"
+            f"groups must be ids of the same type, and none may be missing: {error}"
         ) from None
 
 
 def _risk(given: Examples) -> Any:
-    """Return the ranking risk, which has the pairs of each query and their weights."""
+    """Return the ranking risk, which lists the pairs of each query and their weights."""
     grades = given.codes.astype(np.float64)
     return RankingHinge().bind(grades, given.weights, groups=given.groups)

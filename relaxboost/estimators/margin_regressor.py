@@ -1,4 +1,4 @@
-"""Regression with the smallest soft residuals, as a game of the soft margin."""
+"""Regression that minimises the mean of the largest residuals, as a game with a soft margin."""
 
 from __future__ import annotations
 
@@ -24,45 +24,48 @@ from relaxboost.relaxations import Capped
 
 @dataclass(eq=False, repr=False)
 class MarginBoostRegressor(RegressorMixin, ScoreBoost):
-    """Linear regression on hypotheses with the smallest mean of the largest residuals.
+    """A linear regressor on hypotheses that minimises the mean of the largest absolute residuals.
 
     The prediction is F(x) = c + R Σ w_j h_j(x) with ‖w‖_1 <= `radius`, where c is the middle of the
     range of y and R is half of the range. The fit minimises the mean of the largest |y − F(x)|,
-    taken over the share `fraction` of the examples, and `error_` brackets the optimum. The game has
-    two rows for each example, with the margins ±(y − F(x)). The lowest k of these 2N margins,
-    k <= N, are the k largest residuals, negated. Every column of the game has the same term in y.
-    Weights that sum to 1 keep this term, so the game is over `Simplex`, with columns for ±h_j and
-    ±1.
+    taken over a share `fraction` of the examples, and `error_` has bounds on the optimum. The game
+    has two rows for each example, with the margins ±(y − F(x)). The lowest k of these 2N margins, k
+    <= N, are the k largest residuals, negated. Every column of the game contains the same term in
+    y. Weights that sum to 1 keep this term unchanged. Therefore the domain of the weights is
+    `Simplex`, and the game has columns for ±h_j and ±1.
 
     Parameters
     ----------
     fraction : float
-        The share of the examples, in (0, 1]: 1 gives the mean absolute error, and a small fraction
-        the largest residual.
+        The share, in (0, 1], of the examples whose residuals count. The fraction 1 gives the mean
+        absolute error, and a very small fraction gives the largest residual.
     radius : "auto" or float
         The largest distance of predictions from c, in units of R, > 0. "auto" chooses among 0.25,
-        0.5, 1, 2 and 4 by the mean absolute error on `folds`, and the smallest of equals.
+        0.5, 1, 2 and 4 by the mean absolute error on held-out `folds`. Among equally good radii it
+        chooses the smallest.
     hypotheses : "stumps" or callable
         "stumps" have at most 32 cuts for a feature. A function of (X, y), which is called with
         y = 1, returns a margin matrix, such as ``partial(rb.matrices.stumps, max_cuts=8)``.
     tol : float
-        The gap of the bracket `error_`, in units of R, > 0.
+        The largest gap, > 0, between the bounds of `error_`, in units of R.
     folds, time_limit, n_jobs, warm_start, verbose
-        As for `MarginBoostClassifier`; nothing is calibrated.
+        As for `MarginBoostClassifier`, without calibration.
 
     Attributes
     ----------
     error_ : array (lower, upper)
-        The bracket of the smallest mean of the largest residuals.
+        A lower and an upper bound on the smallest mean of the largest residuals.
     epsilon_ : float
-        Half the width of the tube around F. Residuals inside the tube are not among the largest.
+        Half the width of the tube around F. Residuals inside the tube are not among the largest
+        residuals.
     radius_, cv_errors_
-        The radius, and with "auto" the mean absolute errors by radius.
+        The radius, and with "auto" a dictionary of the held-out mean absolute error for each
+        radius.
     margin_, certificate_, game_
-        The bracket of the game, its proof, and the game. The value of the game is the error divided
-        by −R(1 + radius_).
+        The bounds on the value of the game, their proof, and the game. The value of the game is the
+        error divided by −R(1 + radius_).
     hardest_ : array
-        The rows outside the tube, the largest residuals first.
+        The indices of the rows outside the tube, with the largest residuals first.
     hypotheses_, feature_importances_, n_features_in_, feature_names_in_
         As for `MarginBoostClassifier`. The weights are in units of y.
 
@@ -89,7 +92,7 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
 
     @restores_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MarginBoostRegressor:
-        """Solve the game.
+        """Train by solving the game of the residuals.
 
         Parameters
         ----------
@@ -103,7 +106,7 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         Raises
         ------
         InputError
-            For data, weights or parameters that do not fit; it is a ValueError.
+            If data, weights or parameters do not fit. InputError is a subclass of ValueError.
         """
         soft_margin(self.fraction)  # raises an InputError unless 0 < fraction <= 1
         is_auto = self._is_auto("radius", self.radius)
@@ -117,8 +120,8 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         # Errors are weighted means of numbers up to this size.
         if not math.isfinite(reach * float(weights.sum())):
             raise InputError(
-                f"y reaches from {low:g} to {high:g}, too far for residuals in doubles; divide y "
-                "by 1e10, for example, and multiply the predictions by 1e10"
+                f"y ranges from {low:g} to {high:g}, which is too wide for residuals in doubles; "
+                "divide y by 1e10, for example, and multiply the predictions by 1e10"
             )
         given, went = Examples(Z, codes, weights).at(rows).merged()
         # Sums and differences of the ends may overflow; a constant y needs a scale all the same.
@@ -139,20 +142,24 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
 
 @dataclass
 class ResidualGames(ScoreGames):
-    """The regression game over `Simplex`: each residual and its negative are two rows."""
+    """The rules for the regression game over `Simplex`, which has a row for each residual and a row
+    for its negative.
+    """
 
     values: Vector = field(default_factory=lambda: np.zeros(0))
-    """The targets y, indexed by the labels of the examples."""
+    """The target y for each label index of the examples."""
     middle: float = 0.0
     half: float = 1.0
     fraction: Any = 0.5
 
     def aims(self, given: Examples) -> Vector:
-        """Return the distance of y from the middle, in units of half its range."""
+        """Return the difference of each y from the middle of the range, in units of half
+        the range.
+        """
         return np.clip((self.values[given.codes] - self.middle) / self.half, -1.0, 1.0)
 
     def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
-        """Return the game of each radius of the grid."""
+        """Return the game for each radius of the grid."""
         check_written(2 * matrix.m, 2 * (matrix.n + 1))
         # The constant hypothesis moves the middle of the prediction.
         H = np.column_stack([matrix.toarray(), np.ones(matrix.m)])
@@ -169,9 +176,10 @@ class ResidualGames(ScoreGames):
     def voter(
         self, columns: Columns, matrix: Any, s: Solution, given: Examples, setting: Any
     ) -> Voter:
-        """Return the prediction function in units of y.
+        """Return the prediction function of a solution, in units of y.
 
-        A hypothesis and its negative become one hypothesis with the difference of their weights.
+        A hypothesis and its negative are merged into one hypothesis, whose weight is the difference
+        of the two weights.
         """
         total = dict[int, float]()
         n = matrix.n + 1
@@ -184,7 +192,9 @@ class ResidualGames(ScoreGames):
         return Voter.of(columns, members, given, offset)
 
     def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
-        """Return the prediction if all rows are equal, which is the median, and None otherwise."""
+        """Return the constant prediction if all rows are equal, which is the median, and None
+        otherwise.
+        """
         return None if is_varied else float(np.median(self.values[part.codes]))
 
     def errors(self, held: Array, given: Examples) -> list[float]:
@@ -194,13 +204,15 @@ class ResidualGames(ScoreGames):
         return errors
 
     def gap(self, tol: float, grid: list[Any]) -> float:
-        """Return the gap in units of the game: `tol` divided by 1 + the largest radius."""
+        """Return the gap at which a game ends, in units of the game: `tol` divided by 1 + the
+        largest radius.
+        """
         return tol / (1.0 + max(grid))
 
     def shortfall(self, k: int, s: Solution, tol: float) -> str:
-        """Return the message of a solution that is not optimal, or an empty text."""
+        """Return the solver's message if a solution is not optimal, and an empty text otherwise."""
         return "" if s.status == "optimal" else s.message
 
     def below(self, s: Solution) -> Vector:
-        """Return how far the lower of the two rows of an example is below the threshold."""
+        """Return how far the lower of the two margins of each example is below the threshold."""
         return (s.gamma - s.margins).reshape(2, -1).max(axis=0)

@@ -1,9 +1,9 @@
-"""A pool of randomised trees, and the game that weighs their votes.
+"""A pool of randomised trees, and the game that chooses the weights of their votes.
 
-The margins of a tree on the examples that it was grown on say little about new examples. Each tree
-is therefore grown on a bootstrap sample, as in a random forest, and an example can be judged by the
-trees that have not seen it. These votes choose the fraction and calibrate the probabilities, so
-that nothing is fitted again for each fold.
+The margins of a tree on its own training examples say little about new examples. Each tree is
+therefore grown on a bootstrap sample, as in a random forest. For each example, the trees that were
+grown without this example give a held-out vote. The held-out votes choose the fraction and
+calibrate the probabilities. Therefore no game is solved again for each fold.
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ from relaxboost.game.domains import L2Ball
 from relaxboost.matrices.dense import DenseMatrix
 
 TREES = 200
-"""The number of trees. With 100 the panel of docs/benchmarks.md errs on about 0.2 % more."""
+"""The number of trees in the pool. With 100 trees the error on the data sets of docs/benchmarks.md
+is about 0.2 % higher.
+"""
 
 MAX_DRAWN_COPIES = 1000
-"""The largest number of copies of an example that are drawn separately. With more copies, the share
-that is drawn would hardly vary."""
+"""The largest number of copies of an example that the bootstrap draws separately. With more copies,
+the drawn share would hardly vary."""
 
 KINDS: tuple[tuple[type[DecisionTreeRegressor], int | None], ...] = (
     (DecisionTreeRegressor, 2),
@@ -36,29 +38,28 @@ KINDS: tuple[tuple[type[DecisionTreeRegressor], int | None], ...] = (
     (DecisionTreeRegressor, None),
     (ExtraTreeRegressor, None),
 )
-"""The kinds of trees, which take turns: a class of trees, and the largest depth. A tree without a
-largest depth (None) grows to pure leaves."""
+"""The kinds of trees in the pool, which alternate: the class of the tree and its largest depth. If
+the depth is None, the tree grows until its leaves are pure."""
 
 
 class RankedColumns(NamedTuple):
-    """The columns that trees cut: the ranks of values among the training values.
+    """The columns that trees cut, which hold the ranks of values among the training values.
 
-    A value between two training values has a rank that is interpolated linearly.
-
-    Trees cut ranks where they would cut values. Ranks fit single precision, in which scikit-learn
-    grows trees, for values of any size.
+    A value between two training values has a rank that is interpolated linearly. Trees cut ranks at
+    the same places as values. Ranks are used because they fit single precision, in which
+    scikit-learn grows trees, for values of any size.
     """
 
     columns: CutColumns
     values: tuple[Vector, ...]
-    """The different training values of each column, in ascending order."""
+    """The distinct training values of each column, in ascending order."""
     middle: Vector
-    """The rank of the median of each column. It replaces missing values if none was missing in
-    training."""
+    """The rank of the median of each column, which replaces missing values if no value was missing
+    in training."""
 
     @classmethod
     def of(cls, columns: CutColumns, Z: Array) -> RankedColumns:
-        """Return the columns for training rows Z."""
+        """Return the columns of ranks for the training rows Z."""
         values = []
         middle = []
         for x in columns(Z).T:
@@ -75,7 +76,9 @@ class RankedColumns(NamedTuple):
         return self.columns.source
 
     def __call__(self, Z: Array) -> NDArray[Any]:
-        """Return the ranks for rows as the reader returns them, shape (rows, columns)."""
+        """Return the ranks for rows of data as the table reader returns them, shape (rows,
+        columns).
+        """
         pairs = zip(self.columns(Z).T, self.values, strict=True)
         # Halves keep the difference of two values of opposite signs a double.
         ranks = np.column_stack(
@@ -85,17 +88,19 @@ class RankedColumns(NamedTuple):
 
 
 Columns = CutColumns | RankedColumns
-"""The type of the columns that hypotheses read: values for stumps, ranks for trees of a pool."""
+"""The type of the columns that hypotheses read. Stumps read values, and the trees of a pool read
+ranks.
+"""
 
 
 @dataclass(frozen=True)
 class PooledTree:
-    """A tree of the pool as a hypothesis with votes in [−1, 1]."""
+    """A hypothesis that predicts with a tree of the pool. Its votes lie in [−1, 1]."""
 
     tree: DecisionTreeRegressor
 
     def predict(self, E: NDArray[Any]) -> Vector:
-        """Return the votes of the tree, in [−1, 1], for rows of ranks."""
+        """Return the votes of the tree, in [−1, 1], for the given rows of ranks."""
         votes: Vector = np.clip(self.tree.predict(E, check_input=False), -1.0, 1.0)
         return votes
 
@@ -117,8 +122,8 @@ class TreePool(DenseMatrix):
     signs, weights : arrays of shape (m,)
         The labels −1 and +1, and the weights of the examples.
     units : array of shape (m,)
-        The unit of each example: units are drawn as a whole. The copies of an example with the unit
-        −1 are drawn one by one.
+        The number of each example's unit. The bootstrap draws all examples of a unit together. The
+        copies of an example with the unit −1 are drawn one by one.
     copies : array of shape (m,)
         The number of copies of each example.
     seed : int
@@ -141,7 +146,7 @@ class TreePool(DenseMatrix):
     ) -> None:
         if (E[0] == E).all():
             raise InputError(
-                "every feature is constant, so that no tree can split; add a feature that varies"
+                "X has only constant features, which no tree can split; add a feature that varies"
             )
         rng = np.random.default_rng(seed)
         size = int(units.max(initial=0)) + 1
@@ -177,22 +182,26 @@ class TreePool(DenseMatrix):
 
     @property
     def over(self) -> L2Ball:
-        """The domain of the weights: the l2 ball of radius 1/√n, inside the l1 ball of radius 1.
+        """The domain of the weights, the l2 ball of radius 1/√n, which lies in the l1 ball of
+        radius 1.
 
-        The optimal weights in it are unique unless the value is 0, and spread over the trees.
+        The optimal weights in this domain are unique unless the value of the game is 0, and they
+        are spread over many trees.
         """
         return L2Ball(1.0 / math.sqrt(len(self._trees)))
 
     def equal_weights(self) -> tuple[None, tuple[Whole, Vector]]:
-        """Return a warm start of `solve`: no distribution, and the weight 1/n for each tree."""
+        """Return a warm start for `solve`: the weight 1/n for each tree, and no distribution of
+        examples.
+        """
         n = len(self._trees)
         return None, (np.arange(n), np.full(n, 1.0 / n))
 
     def unseen_votes(self, support: Whole, coefficients: Vector) -> Vector:
-        """Return the vote for each example of the trees that have not seen it.
+        """Return for each example the vote of the trees that were grown without this example.
 
         The vote is multiplied by the weight of all trees and divided by the weight of the voting
-        trees. If all trees have seen an example, all of them vote.
+        trees. If no tree was grown without an example, all trees vote.
         """
         votes = self._signs[:, None] * self.toarray()[:, support]
         unseen = self._unseen[:, support]

@@ -1,4 +1,4 @@
-"""Mirror descent in scikit-learn's interface: it predicts each example and then learns from it."""
+"""Estimators in scikit-learn's interface that learn a stream of examples by mirror descent."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from relaxboost.online.streams import BaseFunctions, LinearBasis, StumpBasis
 from relaxboost.online.streams.words import BUCKETS, WithWords, Words, word_columns
 
 ROWS_PER_BLOCK = 4096
-"""The number of rows whose base functions are computed and stored at a time."""
+"""The number of rows for which base functions are computed and stored at the same time."""
 
 
 class _Scale(NamedTuple):
-    """The interval [center − half, center + half] of targets, which is scaled to [−1, 1]."""
+    """The interval [center − half, center + half] of targets, which is mapped to [−1, 1]."""
 
     center: float
     half: float
@@ -38,12 +38,12 @@ class _Scale(NamedTuple):
 
 @dataclass(eq=False, repr=False)  # scikit-learn compares and prints its estimators itself
 class OnlineEstimator(TableEstimator, ABC):
-    """The base of the online estimators: base functions, learners, blocks of rows."""
+    """The base class of the online estimators, with their base functions and learners."""
 
     usual_loss: ClassVar[str]
-    """The name of the default loss."""
+    """The name of the estimator's default loss."""
     usual_radius: ClassVar[float] = 30.0
-    """A radius that suits many data sets; messages suggest it."""
+    """A radius that suits many data sets, which error messages suggest."""
 
     loss: Any = None
     basis: Any = "linear"
@@ -63,22 +63,22 @@ class OnlineEstimator(TableEstimator, ABC):
 
     @restores_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget all earlier rows, and learn from these rows in their order, `passes` times.
+        """Reset the estimator, and learn from the given rows in their order, `passes` times.
 
         Parameters
         ----------
         X : array or frame of shape (N, d)
-            Finite numbers. Columns of a pandas frame may contain words, which are hashed to 1024
-            base functions, so that new words may come at any time.
+            Finite numbers. Columns of a pandas frame may contain words. They are hashed to 1024
+            base functions, so that new words may occur at any time.
         y : array of shape (N,)
-            Labels of any kind, at least two; for regression finite numbers.
+            Labels of any type, with at least two classes; finite numbers for regression.
         sample_weight : array of shape (N,), optional
             At least 0, not all 0.
 
         Raises
         ------
         InputError
-            For data, labels, weights or parameters that do not fit; it is a ValueError.
+            If data, labels, weights or parameters do not fit. InputError is a ValueError.
         """
         passes = count("passes", self.passes)
         rows = self._validated(X, y, sample_weight, first=True)
@@ -91,10 +91,10 @@ class OnlineEstimator(TableEstimator, ABC):
     def _validated(
         self, X: Any, y: Any, weights: Any, first: bool, classes: Any = None
     ) -> tuple[Array, Array, Array]:
-        """Return rows, targets of shape (N, outputs), and weights, after their checks."""
+        """Check the data, and return rows, targets of shape (N, outputs), and weights."""
 
     def _read(self, X: Any, *, reset: bool = False) -> Array:
-        """Return X as doubles. Words in pandas frames become 1024 features at the end."""
+        """Return X as doubles. Words in pandas frames become 1024 features, which come last."""
         if reset:
             self._words = Words(word_columns(X))
         words = self._words
@@ -103,7 +103,7 @@ class OnlineEstimator(TableEstimator, ABC):
         self._check_kind(X)
         if not hasattr(X, "iloc"):
             raise InputError(
-                f"the estimator has learned words of {words.columns[0]!r}; give a pandas frame"
+                f"the estimator has learned words of {words.columns[0]!r}; give X as a pandas frame"
             )
         validate_data(self, X, reset=reset, skip_check_array=True)
         rest = X.drop(columns=words.columns)
@@ -139,14 +139,14 @@ class OnlineEstimator(TableEstimator, ABC):
             if self.basis.features not in (None, X.shape[1]):
                 raise InputError(
                     f"X has {X.shape[1]} features, and basis={self.basis.name!r} needs "
-                    f"{self.basis.features}"
+                    f"{self.basis.features} features"
                 )
             return self.basis
         if _choice("basis", self.basis, ("linear", "stumps")) == "linear":
             return LinearBasis.spanning(X)
         if (X[0] == X).all():
             raise InputError(
-                f"stumps have no thresholds if all features are constant, as in these n_samples = "
+                "stumps have no thresholds, because all features are constant in n_samples = "
                 f"{len(X)}; start with more examples, or give basis=StumpBasis(thresholds)"
             )
         return StumpBasis.at_quantiles(X)
@@ -177,20 +177,20 @@ class OnlineEstimator(TableEstimator, ABC):
 
     @property
     def _is_automatic(self) -> bool:
-        """Whether the radius is "auto"; if so, raise InputError for options that need a radius."""
+        """Whether the radius is "auto". Then options that need a radius raise an InputError."""
         if not (isinstance(self.radius, str) and self.radius == "auto"):
             return False
         for name in ("over", "proxy", "schedule", "greedy"):
             given = getattr(self, name)
             if given not in (None, False):
                 raise InputError(
-                    f"{name}={given!r} needs a radius, and radius='auto' chooses its steps; "
+                    f"{name}={given!r} needs a radius, and radius='auto' has none; "
                     f"give a radius, such as radius={self.usual_radius:g}"
                 )
         return True
 
     def _learn(self, X: Array, Y: Array, weights: Array) -> Array:
-        """Learn from rows and targets, shape (N, outputs); return each row's earlier prediction."""
+        """Learn from rows and targets (N, outputs); return predictions made before each update."""
         # After an error, also in a user's base functions, the learners are as they were. Their
         # state is small compared with the rows, so that a copy is cheap.
         kept = [[array.copy() for array in learner.arrays()] for learner in self.learners_]
@@ -222,38 +222,38 @@ class OnlineEstimator(TableEstimator, ABC):
 
 
 class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
-    """Classification of a stream by mirror descent, with a learner for each class against the rest.
+    """A classifier for streams by mirror descent, with a learner for each class against the rest.
 
     Parameters
     ----------
     loss : str or PointwiseLoss, optional
-        "logistic", the default, "hinge", "smooth-hinge", "exponential", or a user-defined loss of
+        "logistic", the default, "hinge", "smooth-hinge", "exponential", or a user-defined loss for
         two classes.
     basis : {"linear", "stumps"} or BaseFunctions
-        The base functions. "linear" are the features, scaled so that their range in the examples of
-        the first `fit` or `partial_fit` is [−1, 1]; later values are clipped to this range.
-        "stumps" have ten thresholds for each feature, from the same examples. The base functions
-        do not change later, because each weight is the weight of one base function. For declared
-        ranges and for other base functions, such as `Symmetric` or `FittedBasis`, see
-        `relaxboost.online.streams`.
+        The base functions. "linear" are the features, scaled to [−1, 1] by their range in the
+        examples of the first `fit` or `partial_fit`; later values are clipped to this range.
+        "stumps" have ten thresholds for each feature, from the same examples. The base functions do
+        not change later, because each weight belongs to one base function. For given ranges and
+        other base functions see `relaxboost.online.streams`.
     radius : float or "auto"
         The radius λ > 0 of the set of weights. With weights in l1, predictions lie in [−λK, λK] for
-        base functions in [−K, K]. The default "auto" needs no radius and no step; it is
-        `relaxboost.online.HedgedDescent`, which also follows streams that drift.
+        base functions in [−K, K]. The default "auto" uses `relaxboost.online.HedgedDescent`, which
+        needs no radius and no step, and also follows streams that drift.
     over : {"ball", "simplex", "full-simplex"}, optional
-        For a given radius, the set of weights. The ball, the default, is in the norm of the proxy,
-        l1 or l2.
+        For a given radius, the set of weights. The default "ball" is the ball in the norm of the
+        proxy, l1 or l2.
     proxy, schedule : optional
         For a given radius; see `relaxboost.online.OnlineMethod`. "entropy", the default, suits a
         few important features, and "squared-l2" many features of little importance. The default
         schedule is "adaptive".
     greedy : bool
         For a given radius, whether to use `MirrorSteps` (EG for the entropy, GD for the squared
-        norm) instead of `MirrorDescent`. Its regret bound needs a constant schedule, or that norm.
+        norm) instead of `MirrorDescent`. The regret bound needs a constant schedule or that norm.
     average : bool
-        For a given radius, whether `predict` uses the average of the weights, whose risk theorems
-        bound for independent examples of one law, or the last weights. On a stream that drifts use
-        False or the radius "auto", because the average contains weights from before the drift.
+        For a given radius, whether `predict` uses the average of the weights instead of the last
+        weights. Theorems bound the risk of the average for independent examples of one law. On a
+        stream that drifts use False or the radius "auto", because the average contains weights from
+        before the drift.
     intercept : bool
         Whether a constant is added to the base functions.
     passes : int
@@ -264,7 +264,7 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
     classes_ : array of shape (K,)
         The labels, sorted.
     learners_ : list of Learner
-        One for two classes, and otherwise one for each class; each has a `regret_bound`.
+        One learner for two classes, and otherwise one for each class, each with a `regret_bound`.
     basis_ : BaseFunctions
         The base functions without the constant, which comes last.
     n_features_in_, feature_names_in_
@@ -272,8 +272,8 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
 
     Notes
     -----
-    The order of examples matters. A `sample_weight` of 2 means the example twice in a row.
-    scikit-learn's check of weights shuffles the copies, and therefore fails here and for
+    The order of examples matters. A `sample_weight` of 2 means that the example occurs twice in a
+    row. scikit-learn's check of weights shuffles the copies, and therefore fails, as for
     `SGDClassifier`.
 
     References
@@ -296,41 +296,40 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> MirrorDescentClassifier:
-        """Learn from further rows.
+        """Learn from further rows without a reset of the estimator.
 
         Parameters
         ----------
         X, y, sample_weight
             As for `fit`.
         classes : array of shape (K,)
-            All labels that may ever occur; only the first call needs them.
+            All labels that may ever occur. Only the first call needs this argument.
 
         Raises
         ------
         InputError
-            As for `fit`, and for labels that are not among the classes. The estimator does not
-            change then.
+            As for `fit`, and if a label is not among the classes. The estimator is then unchanged.
         """
         self.progressive(X, y, classes, sample_weight)
         return self
 
     @restores_fit
     def progressive(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
-        """Learn like `partial_fit`; return the label predicted for each row before it was learned.
+        """Learn like `partial_fit`; return the label predicted for each row before its update.
 
         The predictions use the last weights, as in the theorems, and not the average.
         """
         first = not hasattr(self, "learners_")
         if first and classes is None:
             raise InputError(
-                "the first call of partial_fit needs classes=, all labels that may ever occur"
+                "the first call of partial_fit needs classes=, a list of all possible labels"
             )
         return self._predicted(self._learn(*self._validated(X, y, sample_weight, first, classes)))
 
     def _validated(
         self, X: Any, y: Any, weights: Any, first: bool, classes: Any = None
     ) -> tuple[Array, Array, Array]:
-        """Return rows, targets ±1 of shape (N, outputs), and weights, after their checks."""
+        """Check the data, and return rows, targets ±1 of shape (N, outputs), and weights."""
         loss = loss_of(self._loss, ("binary",), "separates each class from the rest")
         X, y = self._read_pair(X, y, reset=first)
         known = None if classes is None else np.unique(classes)
@@ -340,8 +339,8 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
             known = self.classes_
         else:
             raise InputError(
-                f"classes={known.tolist()} are not those of the first call, "
-                f"{self.classes_.tolist()}; leave them out"
+                f"classes={known.tolist()} differ from the classes of the first call, "
+                f"{self.classes_.tolist()}; leave classes out"
             )
         places, known = labels(y, known, loss)
         weights = read_weights(weights, len(X))
@@ -355,12 +354,12 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         return X, np.where(places[:, None] == own, 1.0, -1.0), weights
 
     def decision_function(self, X: Any) -> Array:
-        """Return scores <w, h(x)>: (N,), positive for the second of two classes, or (N, K)."""
+        """Return scores <w, h(x)>: (N,), where > 0 means the second of two classes, or (N, K)."""
         said = self._decided(X)
         return said[:, 0] if said.shape[1] == 1 else said
 
     def predict(self, X: Any) -> Any:
-        """Return labels for rows X of shape (N, d), of shape (N,)."""
+        """Return the predicted label of each row of X, shape (N, d), as an array of shape (N,)."""
         return self._predicted(self._decided(X))
 
     def _predicted(self, said: Array) -> Any:
@@ -368,10 +367,10 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
 
     @property
     def predict_proba(self) -> Any:
-        """The method `predict_proba(X)`: probabilities of shape (N, K), columns as `classes_`.
+        """The method `predict_proba(X)`: probabilities (N, K), in the order of `classes_`.
 
-        For more than two classes the probability of each class against the rest is divided by the
-        sum. The method exists if the loss is minus a log-likelihood, such as "logistic".
+        For more than two classes, the probabilities of each class against the rest are divided by
+        their sum. The method exists if the loss is minus a log-likelihood, such as "logistic".
         """
         check_likelihood(self._loss, "decision_function")
         return self._probabilities
@@ -386,25 +385,26 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
 
 @dataclass(eq=False, repr=False)
 class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
-    """Regression on a stream by mirror descent.
+    """A regressor for streams by mirror descent.
 
-    Targets are scaled to [−1, 1] like features, if the loss depends on the difference of prediction
-    and target only, as losses of the package do.
+    Targets are scaled to [−1, 1] like features if the loss depends only on the difference of
+    prediction and target, as all losses of the package do.
 
     Parameters
     ----------
     loss : str or PointwiseLoss, optional
-        "squared", the default, "absolute", "huber", "quantile", or a user-defined loss; its
-        parameters are in units of the scaled target.
+        "squared", the default, "absolute", "huber", "quantile", or a user-defined loss. The
+        parameters of the loss are in units of the scaled target.
     basis, over, proxy, schedule, greedy, average, intercept, passes
         As for `MirrorDescentClassifier`.
     radius : float or "auto"
-        The radius λ > 0. Predictions differ from the middle of the interval of targets by at most λ
-        times half of its length. The default "auto" is `relaxboost.online.HedgedDescent`, which
-        clips targets, and the predictions that it learns from, to the interval.
+        The radius λ > 0 of the set of weights. Predictions differ from the middle of the interval
+        of targets by at most λ times half of its length. The default "auto" is
+        `relaxboost.online.HedgedDescent`, which clips targets and predictions to the interval
+        before it learns.
     targets : (low, high), optional
         The interval that is scaled to [−1, 1]; by default the range in the first examples. The
-        squared loss has bounded slopes in this interval only, and clips targets to it.
+        squared loss clips targets to this interval, because its slopes are bounded only there.
 
     Attributes
     ----------
@@ -436,13 +436,13 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
     targets: Any = None
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> MirrorDescentRegressor:
-        """Learn from more rows, as `fit` does; an error leaves the estimator unchanged."""
+        """Learn from further rows without a reset. After an error the estimator is unchanged."""
         self.progressive(X, y, sample_weight)
         return self
 
     @restores_fit
     def progressive(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
-        """Learn like `partial_fit`; return the prediction for each row before it was learned.
+        """Learn like `partial_fit`; return the prediction for each row before its update.
 
         The predictions use the last weights, as in the theorems, and not the average.
         """
@@ -450,7 +450,7 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
         return self._unscaled(self._learn(*self._validated(X, y, sample_weight, first)))
 
     def predict(self, X: Any) -> Array:
-        """Return the predictions, of shape (N,), for X of shape (N, d)."""
+        """Return the prediction for each row of X, shape (N, d), as an array of shape (N,)."""
         return self._unscaled(self._decided(X))
 
     def _unscaled(self, said: Array) -> Array:
@@ -459,7 +459,7 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
     def _validated(
         self, X: Any, y: Any, weights: Any, first: bool, classes: Any = None
     ) -> tuple[Array, Array, Array]:
-        """Return rows, scaled targets of shape (N, 1), and weights, after their checks."""
+        """Check the data, and return rows, scaled targets of shape (N, 1), and weights."""
         loss: Any = loss_of(self._loss, ("regression",), "does regression")
         X, y = self._read_pair(X, y, reset=first)
         weights = read_weights(weights, len(X))

@@ -1,4 +1,4 @@
-"""Ranking by functional gradients."""
+"""Ranking by boosting with functional gradients."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from relaxboost.functional import RankingHinge
 
 
 class FunctionalGradientRanker(FunctionalGradientEstimator):
-    """Ranking of the documents of each query, by boosting the hinge on pairs.
+    """A ranker for the documents of each query, which boosts the hinge loss on pairs of documents.
 
-    `fit` and `score` need `groups`, the query of each document. Searches and cross-validation of
-    scikit-learn hand groups over after ``set_config(enable_metadata_routing=True)`` and
+    `fit` and `score` need `groups`, the query of each document. scikit-learn's searches and
+    cross-validation pass groups on after ``set_config(enable_metadata_routing=True)`` and
     ``ranker.set_fit_request(groups=True).set_score_request(groups=True)``.
 
     Parameters
@@ -28,7 +28,7 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
     learner, algorithm, step, scale, projection, max_rounds, max_learners, iterate
         As for `FunctionalGradientClassifier`.
     validation_fraction, n_iter_no_change, random_state, warm_start, n_jobs, verbose
-        As for `FunctionalGradientClassifier`; whole queries are held out.
+        As for `FunctionalGradientClassifier`. Early stopping holds out whole queries.
 
     Attributes
     ----------
@@ -41,8 +41,8 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
 
     Notes
     -----
-    scikit-learn's `check_estimator` gives no groups. The ranker passes its checks if `fit` and
-    `score` get one query for all rows.
+    scikit-learn's `check_estimator` gives no groups. The ranker passes the checks if `fit` and
+    `score` get the same query for all rows.
 
     References
     ----------
@@ -79,23 +79,24 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
         X : array or frame of shape (N, d)
             As for `FunctionalGradientClassifier.fit`.
         y : array of shape (N,)
-            Grades, higher for better documents.
+            The grade of each document; a higher grade is better.
         groups : array of shape (N,)
-            The query of each document, ids of any kind in any order.
+            The query of each document, as ids of any type in any order.
         sample_weight : array of shape (N,), optional
-            At least 0; a pair weighs the product of its two.
+            Numbers >= 0. The weight of a pair is the product of the weights of its documents.
         X_val, y_val, groups_val : arrays, optional
-            A validation set with the same features, instead of queries held out.
+            A validation set with the same features, which replaces held-out queries.
 
         Raises
         ------
         InputError
-            For data, groups, weights or parameters that do not fit; it is a ValueError.
+            If data, groups, weights or parameters do not fit. InputError is a subclass of
+            ValueError.
         """
         X, y, sample_weight = self._validated(X, y, sample_weight)
         held = self._given(X_val, y_val, None)
         if held is None and groups_val is not None:
-            raise InputError("groups_val goes with X_val and y_val; give all, or none")
+            raise InputError("groups_val needs X_val and y_val; give all three, or none of them")
         if held is not None:
             held = held._replace(groups=_queries(groups_val, held.X))
         self._boost(
@@ -111,7 +112,7 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
         """Return the share of pairs that the scores order as the grades do, in [0, 1].
 
-        Only pairs of one query with different grades count. Equal scores are the wrong order.
+        Only pairs of one query with different grades count. Equal scores count as the wrong order.
         """
         X = self._rows(X)
         loss: Any = loss_of(self._loss, ("ranking",), "ranks")
@@ -125,10 +126,13 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
 def _queries(groups: Any, X: Any) -> Any:
     if groups is None:
         raise InputError(
-            "a ranker needs groups, the query of each document; give zeros if there is one query"
+            "a ranker needs groups, the query of each document; if there is only one query, give "
+            "zeros"
         )
     if len(X) < 2:
-        raise InputError("a ranker needs pairs of documents, got one sample only; add others")
+        raise InputError(
+            "a ranker needs pairs of documents, and X has only one sample; add other documents"
+        )
     groups = column_or_1d(groups)
     check_consistent_length(X, groups)
     return groups

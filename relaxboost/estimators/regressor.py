@@ -1,4 +1,4 @@
-"""Regression by functional gradients."""
+"""Regression by boosting with functional gradients."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from relaxboost.functional import Quantile, Risk
 
 @dataclass(eq=False, repr=False)
 class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
-    """Regression by boosting any convex loss.
+    """A regressor that boosts any convex loss.
 
-    Boosting starts at the constant f_0 of least risk if the loss depends on f − y only, as losses
-    of the package do, and at 0 otherwise.
+    Boosting starts at the constant f_0 of least risk if the loss depends only on f − y, as all
+    losses of the package do. For other losses f_0 is 0.
 
     Parameters
     ----------
@@ -34,20 +34,21 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
     learner, algorithm, step, projection, max_rounds, max_learners, iterate
         As for `FunctionalGradientClassifier`.
     scale : float, optional
-        A factor on the steps. The default is 1, except for the steps 1/√t, which Theorem 5 of Grubb
-        & Bagnell (2011) states for functions and gradients of size one. Their default factor is the
-        standard deviation of y divided by the bound of the gradient.
+        A factor that multiplies the steps. The default is 1, except for the steps 1/√t, for which
+        the default is the standard deviation of y divided by the bound of the gradient. The reason
+        is that Theorem 5 of Grubb & Bagnell (2011) assumes functions and gradients of size one.
     validation_fraction, n_iter_no_change, random_state, warm_start, n_jobs, verbose
         As for `FunctionalGradientClassifier`.
     quantile : float, optional
-        In (0, 1), the level of ``loss="quantile"``, which is then the default loss.
+        The level, in (0, 1), of ``loss="quantile"``. If it is given, "quantile" is the default
+        loss.
 
     Attributes
     ----------
     boosted_ : Boosted
         The result of `boost`, for the targets y − f_0.
     intercept_ : float
-        f_0.
+        The constant f_0 at which boosting starts.
     n_iter_ : int
         The number of rounds.
     n_features_in_, feature_names_in_
@@ -105,13 +106,14 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
         return self
 
     def _chosen_loss(self) -> Any:
-        """Return the loss that `loss` or `quantile` names."""
+        """Return the loss that the parameter `loss` or the parameter `quantile` describes."""
         if self.quantile is None:
             return self._loss
         if self.loss not in (None, "quantile"):
             raise InputError(
-                f"quantile={self.quantile!r} belongs to loss='quantile', and loss={self.loss!r}; "
-                "leave one of them out"
+                f"quantile={self.quantile!r} is the level of loss='quantile', and "
+                f"loss={self.loss!r}; "
+                "leave quantile or loss out"
             )
         return Quantile(share("quantile", self.quantile))
 
@@ -129,7 +131,9 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
 
 
 def _constant(risk: Risk, y: Array) -> float:
-    """Return the constant of least risk, by bisection on the mean of the gradient."""
+    """Return the constant function of least risk, found by bisection on the mean of the
+    gradient.
+    """
     # A user-defined loss has no formula for this constant. Its mean slope never falls, because the
     # loss is convex.
     low = float(y.min())

@@ -1,4 +1,4 @@
-"""Mirror descent for river, where an example is a dictionary and its keys may change.
+"""Mirror descent for river, whose examples are dictionaries with keys that may change over time.
 
 The module needs the extra `river`, and is imported by its full name.
 """
@@ -34,7 +34,9 @@ def _dicts(X: Any) -> list[Mapping[Any, Any]]:
 
 @dataclass(eq=False, repr=False)
 class _River:
-    """The base of both models. Each new feature gets the next free place among `features`."""
+    """The base class of both river models. Each new feature gets the next free place among
+    `features`.
+    """
 
     loss: Any
     radius: Any
@@ -46,7 +48,7 @@ class _River:
     _kind: ClassVar[type]
     """The type of the predictions: `bool` or `float`."""
     _task: ClassVar[tuple[str, str]]
-    """The task of the losses, and the words for this task in messages."""
+    """The task of the losses, and the verb for this task in error messages."""
 
     def __post_init__(self) -> None:
         task, does = self._task
@@ -61,7 +63,7 @@ class _River:
         if isinstance(self.radius, str) and self.radius == "auto":
             if self.proxy is not None or self.schedule is not None:
                 raise InputError(
-                    "proxy and schedule need a radius, and radius='auto' chooses its steps; "
+                    "proxy and schedule need a radius, and radius='auto' has none; "
                     "give a radius, such as radius=30"
                 )
             return HedgedDescent(loss, bound=math.sqrt(size), targets=targets)
@@ -77,11 +79,12 @@ class _River:
         )
 
     def _targets(self, labels: Iterable[Any]) -> Any:
-        """Return the targets for given labels."""
+        """Return the numbers that the learner uses as targets for the given labels."""
         return list(labels)
 
     def _values(self, x: Mapping[Any, Any], places: Mapping[Any, int]) -> Vector:
-        """Return the base functions: each feature divided by the bound and clipped to [−1, 1].
+        """Return the values of the base functions: each feature divided by the bound and clipped to
+        [−1, 1].
 
         The value of an absent feature is 0.
         """
@@ -94,19 +97,21 @@ class _River:
                 scaled = math.nan
             if not math.isfinite(scaled):
                 raise InputError(
-                    f"feature {name!r} is {value!r}, which is no finite number; drop it, or "
-                    "encode it"
+                    f"feature {name!r} is {value!r}, which is not a finite number; drop the "
+                    "feature, or encode it as a number"
                 )
             if name in places:
                 h[places[name]] = min(max(scaled, -1.0), 1.0)
         return h
 
     def _decision(self, x: Mapping[Any, Any]) -> float:
-        """Return the score <w, h(x)>, without features that the learner has never seen."""
+        """Return the score <w, h(x)>, which ignores features that the learner has never seen."""
         return float(self.learner.predict(self._values(x, self._places), self.average))
 
     def _learn(self, rows: list[Mapping[Any, Any]], labels: Iterable[Any]) -> None:
-        """Learn from rows one by one; if a row or a label is invalid, learn from no row."""
+        """Learn from the rows one by one. If a row or a label is invalid, do not learn from any
+        row.
+        """
         targets = self._targets(labels)
         # New features get their places in a copy, which is dropped if a row or a label is bad.
         places = dict(self._places)
@@ -115,7 +120,8 @@ class _River:
         if len(places) > self.features:
             name = list(places)[self.features]
             raise InputError(
-                f"feature {name!r} is new, and features={self.features} are in use; raise features"
+                f"feature {name!r} is new, and all features={self.features} places are in use; "
+                "increase features"
             )
         H = np.array([self._values(x, places) for x in rows])
         before = self._places
@@ -138,7 +144,7 @@ class _River:
         self._learn(_dicts(X), y.tolist())
 
     def predict_many(self, X: Any) -> Any:
-        """Return predictions for the rows of a frame."""
+        """Return the prediction for each row of a pandas frame."""
         import pandas as pd
 
         said = [self.predict_one(x) for x in _dicts(X)]  # type: ignore[attr-defined]
@@ -149,22 +155,24 @@ class _River:
 class RiverClassifier(_River, base.MiniBatchClassifier):
     """Mirror descent for labels False and True, in river's interface.
 
-    `learn_many` gives the same bits as `learn_one` row by row.
+    `learn_many` gives the same weights as `learn_one` for each row, bit for bit.
 
     Parameters
     ----------
     loss : str or PointwiseLoss
-        A loss of two classes; "logistic" has probabilities.
+        A loss for two classes. Only likelihoods such as "logistic" give probabilities.
     radius : float or "auto"
-        The radius of the ball of the weights, l1 or l2 as the proxy. The default "auto" needs no
-        radius and no step; see `relaxboost.online.HedgedDescent`.
+        The radius of the ball of weights, in the norm of the proxy, l1 or l2. The default "auto"
+        needs no radius and no step; see `relaxboost.online.HedgedDescent`.
     bound : float
-        The number by which features are divided before they are clipped to [−1, 1]. The default, 3,
-        is three standard deviations after river's StandardScaler. That scaler changes with time,
-        and the regret is about features as they were scaled when they were learned.
+        The number by which features are divided before they are clipped to [−1, 1]. The default 3
+        means three standard deviations if river's StandardScaler scales the features. This scaler
+        changes over time. The regret refers to features as they were scaled when the model learned
+        them.
     features : int
-        The largest number of features. A further feature raises InputError. An absent feature
-        counts as 0, so that regret bounds also hold for features that appear late.
+        The largest number of features. A further feature raises an InputError. A feature that is
+        absent from an example counts as 0. Regret bounds therefore also hold for features that
+        appear late.
     proxy, schedule : optional
         For a given radius; see `relaxboost.online.MirrorDescent`. The defaults are "entropy" and
         "adaptive".
@@ -193,27 +201,28 @@ class RiverClassifier(_River, base.MiniBatchClassifier):
         for y in given:
             if not (isinstance(y, bool | np.bool_) or (isinstance(y, int) and y in (0, 1))):
                 raise InputError(
-                    f"labels are the booleans False and True, got {y!r}; learn from y == {y!r}, or "
+                    f"labels must be the booleans False and True, got {y!r}; learn from y == "
+                    f"{y!r}, or "
                     "for several classes wrap the model in river.multiclass.OneVsRestClassifier"
                 )
         return np.where(np.array(given, dtype=bool), 1.0, -1.0)
 
     def predict_one(self, x: Any, **_: Any) -> Any:
-        """Return the label, False or True."""
+        """Return the predicted label, False or True."""
         return self._decision(x) > 0.0
 
     def predict_proba_one(self, x: Any, **_: Any) -> Any:
-        """Return the probabilities of False and True, if the loss is a likelihood."""
+        """Return the probabilities of False and True. The loss must be minus a log-likelihood."""
         if not is_likelihood(self.loss):
             raise NotImplementedError(  # what river's own classifiers raise
-                f"loss={self.loss!r} is not the logarithm of a likelihood, and has no "
+                f"loss={self.loss!r} is not minus a log-likelihood, and has no "
                 'probabilities; use loss="logistic", or predict_one'
             )
         F = self._decision(x)
         return {False: float(expit(-F)), True: float(expit(F))}
 
     def predict_proba_many(self, X: Any) -> Any:
-        """Return probabilities for the rows of a frame."""
+        """Return the probabilities of False and True for each row of a pandas frame."""
         import pandas as pd
 
         rows = [self.predict_proba_one(x) for x in _dicts(X)]
@@ -222,17 +231,18 @@ class RiverClassifier(_River, base.MiniBatchClassifier):
 
 @dataclass(eq=False, repr=False)
 class RiverRegressor(_River, base.MiniBatchRegressor):
-    """Mirror descent for numbers, in river's interface.
+    """Mirror descent for regression, in river's interface.
 
     Predictions lie in [−radius, radius]. Targets should therefore be scaled, for example by river's
-    TargetStandardScaler. `learn_many` gives the same bits as `learn_one` row by row.
+    TargetStandardScaler. `learn_many` gives the same weights as `learn_one` for each row, bit for
+    bit.
 
     Parameters
     ----------
     loss : str or PointwiseLoss
-        "huber", "absolute", "quantile"; "squared" needs `targets`.
+        "huber", "absolute", "quantile" or "squared". The squared loss needs `targets`.
     targets : float
-        A bound of |y|, > 0; by default inf.
+        An upper bound, > 0, on |y|. The default is inf.
     radius : float or "auto"
         See `RiverClassifier`. The default is 3, because "auto" needs `targets`.
     bound, features, proxy, schedule, average

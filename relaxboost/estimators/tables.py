@@ -1,4 +1,4 @@
-"""The base class with which all estimators read X, y and sample_weight."""
+"""The base class of all estimators, which reads X, y and sample_weight."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from relaxboost.matrices.labelled import ROUNDED, check_names, rounded_integer
 
 @dataclass(frozen=True)
 class Features:
-    """The columns of a table, each of which contains numbers or categories."""
+    """A description of the columns of a table, each of which contains numbers or categories."""
 
     names: tuple[str, ...]
     levels: tuple[tuple[Any, ...] | None, ...]
-    """The categories of each column; None for a column of numbers."""
+    """The categories of each column, or None for a column of numbers."""
     unrepeated: tuple[str, ...] = ()
-    """The columns whose categories hardly ever occur twice, such as ids."""
+    """The names of columns whose categories hardly ever occur twice, such as ids."""
 
     @classmethod
     def of(cls, X: Any) -> Features:
-        """Return the columns of a pandas frame as `Features`."""
+        """Return the description of the columns of a pandas frame."""
         names = (f"x{name}" if isinstance(name, Integral) else str(name) for name in X.columns)
         columns = list(zip(names, (x for _, x in X.items()), strict=True))
         levels = tuple(_levels(x) for _, x in columns)
@@ -44,11 +44,14 @@ class Features:
 
     @classmethod
     def numbered(cls, d: int) -> Features:
-        """Return `Features` for d columns of numbers, which are named x0, x1, ..."""
+        """Return the description of d columns of numbers, which are named x0, x1, ..."""
         return cls(tuple(f"x{f}" for f in range(d)), (None,) * d)
 
     def numbers(self, X: Any) -> Array:
-        """Return a frame as doubles: a category as its index in the levels, missing as nan.
+        """Return a pandas frame as doubles.
+
+        A category becomes its index among the levels of its column, and a missing value becomes
+        nan.
 
         Raises
         ------
@@ -64,10 +67,10 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def restores_fit(method: Method) -> Method:
-    """Decorate a method that sets attributes, so that after an error no attribute has changed.
+    """Decorate a method so that it restores all attributes of the estimator after an error.
 
-    The errors include Ctrl-C: the last fit then stays whole, and an estimator without a fit stays
-    unfitted.
+    Ctrl-C counts as an error. A fitted estimator keeps its last fit, and an estimator that was not
+    fitted stays unfitted.
     """
 
     @wraps(method)
@@ -84,18 +87,22 @@ def restores_fit(method: Method) -> Method:
 
 
 class TableEstimator(BaseEstimator):
-    """The base of all estimators, which reads numbers and perhaps categories of pandas frames."""
+    """The base class of all estimators, which reads numbers and, in some estimators, categories
+    from pandas frames.
+    """
 
     takes_categories: ClassVar[bool] = False
     for_categories: ClassVar[str] = ""
-    """The name of the estimator that takes categories. The error of an estimator that takes none
-    suggests it."""
+    """The name of a similar estimator that accepts categories. The error message of an estimator
+    without categories suggests this name."""
     for_labels: ClassVar[str | None] = None
-    """The remedy in the error for labels if y must be numbers; None if y may contain labels."""
+    """The remedy in the error message for labels if y must be numbers, or None if y may contain
+    labels.
+    """
     _table: Features
 
     def _without_missing(self) -> str | None:
-        """Return why missing values are refused, with the remedy; None if they are allowed."""
+        """Return the remedy for missing values in error messages, or None if they are allowed."""
         return None
 
     def __sklearn_tags__(self) -> Any:
@@ -107,7 +114,10 @@ class TableEstimator(BaseEstimator):
         return tags
 
     def _read(self, X: Any, *, reset: bool = False) -> Array:
-        """Return X as doubles, with nan for missing values; `reset` is True for the X of a fit."""
+        """Return X as doubles, with nan for missing values.
+
+        `reset` is True for the X of a fit, and False for the X of a prediction.
+        """
         self._check_kind(X)
         Z = self._read_frame(X, reset) if self.takes_categories else None
         if Z is None:
@@ -125,7 +135,9 @@ class TableEstimator(BaseEstimator):
         return Z
 
     def _read_pair(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Array, Any]:
-        """Return the arrays X and y of a fit. Unless the estimator takes labels, y has numbers."""
+        """Return the arrays X and y of a fit. The array y contains numbers unless the estimator
+        accepts labels.
+        """
         if y is None:
             raise InputError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None; give y, "
@@ -153,17 +165,21 @@ class TableEstimator(BaseEstimator):
             )
 
     def _check_kind(self, X: Any) -> None:
-        """Raise InputError unless X is a dense table whose columns have different names."""
+        """Raise an InputError unless X is a dense table whose columns have distinct names."""
         if issparse(X):
             raise InputError(
                 f"X is sparse, and {type(self).__name__} takes dense tables only; give X.toarray()"
             )
         if getattr(X, "ndim", 2) == 1 and hasattr(X, "to_frame"):
-            raise InputError(f"X is one column, {X.name!r}, and no table; give X.to_frame()")
+            raise InputError(
+                f"X is a single column, {X.name!r}, and not a table; give X.to_frame()"
+            )
         check_names(X)
 
     def _read_numbers(self, X: Any, reset: bool) -> Array:
-        """Return a table of numbers as doubles; infinite and missing values stay in it."""
+        """Return a table of numbers as doubles. The result may contain infinite and
+        missing values.
+        """
         if isinstance(X, np.ndarray):
             check_rounded(X)
         try:
@@ -189,7 +205,9 @@ class TableEstimator(BaseEstimator):
         return Z
 
     def _read_frame(self, X: Any, reset: bool) -> Array | None:
-        """Return a pandas frame as doubles, with indices for categories; None for other tables."""
+        """Return a pandas frame as doubles, with indices for categories, or None for
+        other tables.
+        """
         # An array has no categories, unless the estimator was fitted on a frame with categories.
         # The array then has the columns of that frame.
         if not hasattr(X, "iloc"):
@@ -212,25 +230,29 @@ class TableEstimator(BaseEstimator):
 
 
 def classes_of(y: Any) -> tuple[Any, Any]:
-    """Return the different labels, sorted, and the index of each label among them.
+    """Return the distinct labels, sorted, and the index of each label among them.
 
     Raises
     ------
     InputError
-        For labels of several kinds, and for a single class.
+        If the labels have different types, or if there is only one class.
     """
     try:
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
     except TypeError as error:
-        raise InputError(f"labels must be of one kind, none missing: {error}") from None
+        raise InputError(
+            f"labels must have the same type, and none may be missing: {error}"
+        ) from None
     if classes.size < 2:
-        raise InputError(f"y has one class only, {classes.tolist()[0]!r}; add examples of another")
+        raise InputError(
+            f"y has only one class, {classes.tolist()[0]!r}; add examples of another class"
+        )
     return classes, codes
 
 
 def read_weights(sample_weight: Any, rows: int) -> Vector:
-    """Return the weights of examples as doubles, shape (rows,); ones for None.
+    """Return the weights of the examples as doubles of shape (rows,). All weights are 1 for None.
 
     Raises
     ------
@@ -242,8 +264,8 @@ def read_weights(sample_weight: Any, rows: int) -> Vector:
     weights = doubles("sample_weight", sample_weight)
     if weights.shape != (rows,):
         raise InputError(
-            f"sample_weight has shape {weights.shape}, and X has {rows} rows; give one number for "
-            "each row, a 1D array"
+            f"sample_weight has shape {weights.shape}, and X has {rows} rows; give a 1D array "
+            "with one number for each row"
         )
     bad = ~(np.isfinite(weights) & (weights >= 0.0))
     if bad.any():
@@ -254,14 +276,17 @@ def read_weights(sample_weight: Any, rows: int) -> Vector:
         )
     if not weights.any():
         raise InputError(
-            "sample_weight must contain at least one non-zero number; leave it out to weigh all "
-            "rows alike"
+            "sample_weight must contain at least one non-zero number; leave sample_weight out "
+            "to give all rows the same weight"
         )
     return weights
 
 
 def first_word(X: Any) -> tuple[Any, Any] | None:
-    """Return the first feature that cannot become doubles, and one such value; None without one."""
+    """Return the first feature that cannot be converted to doubles, and a value that cannot.
+
+    The result is None if all features can be converted.
+    """
     names = getattr(X, "columns", None)
     if names is None:
         given = np.asarray(X, dtype=object)
@@ -288,16 +313,17 @@ def _is_number(value: Any) -> bool:
 
 
 def check_rounded(x: Any, name: object = None) -> None:
-    """Raise InputError if x holds an integer that a double cannot represent exactly.
+    """Raise an InputError if x contains an integer that a double cannot represent exactly.
 
-    `name` is the name of the column; without it the error gives the index.
+    The message contains `name`, the name of the column, or the column's index if no name is given.
     """
     # Such integers are mostly ids. Rounded, two ids become one, and a split between them is lost.
     given = np.asarray(x)
     if (at := rounded_integer(given)) is not None:
         feature = at[-1] if name is None else repr(name)
         raise InputError(
-            f"feature {feature} has {given[at]}, an integer that doubles round; {ROUNDED}"
+            f"feature {feature} has {given[at]}, an integer that a double cannot represent "
+            f"exactly; {ROUNDED}"
         )
 
 
@@ -364,6 +390,6 @@ def _numbers(x: Any, name: str, levels: tuple[Any, ...] | None, is_unrepeated: b
             'you split the data: X[names] = X[names].astype("category")'
         )
         raise InputError(
-            f"feature {name!r} has the category {value!r}, which training did not have{remedy}"
+            f"feature {name!r} has the category {value!r}, which did not occur in training{remedy}"
         )
     return np.where(codes < 0, np.nan, codes)

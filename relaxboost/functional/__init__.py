@@ -1,4 +1,6 @@
-"""Boosting any convex loss: restricted gradient descent in function space (GB11)."""
+"""Boosting for any convex loss by restricted gradient descent in function space, after Grubb &
+Bagnell (2011), in short GB11.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""The algorithms of restricted gradient descent: their options and their rounds.
+"""The algorithms of restricted gradient descent, with their options and the work of one round.
 
-Grubb & Bagnell (2011) have three algorithms; `Refitted` is Friedman's TreeBoost.
+`Naive`, `Repeated` and `Residual` are the three algorithms of Grubb & Bagnell (2011), in short
+GB11. `Refitted` is the TreeBoost of Friedman (2001).
 """
 
 from __future__ import annotations
@@ -43,44 +44,48 @@ ITERATES = ("last", "best", "average")
 
 
 class Projected(NamedTuple):
-    """The multiple of a hypothesis that is nearest to the projected vector, GB11 Eq. 2."""
+    """The projection of a vector onto a hypothesis class: the nearest multiple of a hypothesis
+    (GB11, Eq. 2).
+    """
 
     hypothesis: Hypothesis
     coefficient: float
-    """The coefficient <h, v>/‖h‖² of the hypothesis h for the projected vector v."""
+    """The coefficient <h, v>/‖h‖² of the hypothesis h, where v is the projected vector."""
     point: Array
-    """The values of coefficient · h on the training set."""
+    """The values of the projection, coefficient · h, on the training set."""
     edge: float
-    """The edge |<h, v>|/(‖h‖‖v‖) for the projected vector v, the γ of GB11's Definition 1."""
+    """The edge |<h, v>|/(‖h‖‖v‖) of the hypothesis h, the γ of GB11's Definition 1."""
 
 
 Project: TypeAlias = Callable[[Array], Projected | None]
-"""The type of a function that projects a vector onto H. The result is None if every h is orthogonal
-to the vector."""
+"""The type of a function that projects a vector onto the hypothesis class H. The function returns
+None if every hypothesis of H is orthogonal to the vector."""
 
 
 @dataclass(frozen=True)
 class Direction:
-    """The direction of a round, the function Σ coefficient · h. The round subtracts step · function
-    from f.
+    """The direction of a boosting round: a sum of hypotheses times coefficients.
+
+    The round multiplies this sum by the step and subtracts the product from f.
     """
 
     parts: tuple[Projected, ...]
-    """The projected hypotheses whose sum is the function of the round."""
+    """The projected hypotheses whose sum is the direction of the round."""
     values: Array
-    """The values of the function on the training set, of the shape of the gradient."""
+    """The values of the direction on the training set, in the shape of the gradient."""
     waits: bool = False
-    """Whether the run continues even if this round found no hypothesis."""
+    """Whether the run continues although this round found no hypothesis."""
 
     @property
     def edges(self) -> tuple[float, ...]:
-        """The edge of each projection of the round."""
+        """The edge γ of each projection in the round."""
         return tuple(part.edge for part in self.parts)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Algorithm(ABC):
-    """Turns the subgradient of a round into a direction within the span of H.
+    """A boosting algorithm, which turns the subgradient of each round into a sum of hypotheses of
+    H.
 
     A subclass defines `direction`. If it defines a `name`, `boost` accepts this name for it.
 
@@ -109,7 +114,9 @@ class Algorithm(ABC):
     """
 
     name: ClassVar[str] = ""
-    """The name by which users select the algorithm with its default options, or ""."""
+    """The name by which users select the algorithm with its default options. The name "" means
+    that users cannot select the algorithm by name.
+    """
 
     step: str | float | Callable[[int], float] | None = None
     scale: float | None = None
@@ -144,30 +151,41 @@ class Algorithm(ABC):
         gradient : array of shape (N,) or (N, K)
             The subgradient at f_{t−1}, which must not be changed.
         project : callable
-            Returns the nearest multiple of a hypothesis; see `Projected`.
+            A function that returns the nearest multiple of a hypothesis; see `Projected`.
         """
 
     def wanted(self, gradient: Array, risk: Any, F: Array) -> Array:
-        """Return the function to project in the round that starts at F: by default the gradient."""
+        """Return the function to project onto H in the round that starts at the predictions F.
+
+        By default this is the gradient.
+        """
         return gradient
 
     def refit(self, direction: Direction, pool: Pool, risk: Any, F: Array) -> Direction:
-        """Return a direction with refitted leaf values; by default the given direction."""
+        """Return the direction with refitted leaf values.
+
+        By default the direction is returned unchanged.
+        """
         return direction
 
     def default_step(self, risk: Risk, learner: WeakLearner) -> str:
-        """Return the name of a schedule for which a theorem proves convergence on this risk."""
+        """Return the name of a step schedule with which the algorithm provably converges on this
+        risk.
+        """
         return "1/(lambda t)" if risk.strong_convexity > 0.0 else "1/sqrt(t)"
 
     def fresh(self, after: Algorithm | None = None) -> Algorithm:
-        """Return the algorithm for a new run, or for a run that continues the run of `after`.
+        """Return the algorithm in its initial state, or in the state that `after` reached in an
+        earlier run.
 
-        A subclass that changes during a run returns a copy.
+        A subclass with state that changes during a run returns a copy.
         """
         return self
 
     def filled(self, **options: Any) -> Algorithm:
-        """Return a copy in which the given values replace the options that are None."""
+        """Return a copy of the algorithm in which the given values replace options that
+        are None.
+        """
         made = copy.copy(self)
         for option, value in options.items():
             if getattr(self, option) is None:
@@ -176,28 +194,31 @@ class Algorithm(ABC):
         return made
 
     def projection_for(self, learner: WeakLearner) -> str:
-        """Return the projection for a learner, or raise an InputError if the learner lacks it."""
+        """Return the name of the projection that the algorithm uses with a learner.
+
+        The method raises an InputError if the learner does not support the requested projection.
+        """
         if self.projection is None:
             return learner.projections[0]
         if self.projection not in learner.projections:
             raise InputError(
-                f"{learner!r} cannot do projection={self.projection!r}; it does "
-                f"{', '.join(learner.projections)}"
+                f"{learner!r} does not support projection={self.projection!r}; use "
+                f"{' or '.join(learner.projections)}"
             )
         return self.projection
 
 
 ALGORITHMS: Registry[Algorithm] = Registry("algorithm")
-"""Algorithms by name."""
+"""The boosting algorithms by name."""
 
 
 def algorithm_of(given: Any) -> Algorithm:
-    """Return the algorithm of a name, with its defaults, or the given `Algorithm`.
+    """Return the algorithm with the given name and default options, or the given `Algorithm`.
 
     Raises
     ------
     InputError
-        For anything else.
+        If the argument is neither a known name nor an `Algorithm`.
     """
     if isinstance(given, Algorithm):
         return given
@@ -207,7 +228,7 @@ def algorithm_of(given: Any) -> Algorithm:
 
 
 def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Project:
-    """Return a function that projects a vector onto the class H of a pool.
+    """Return a function that projects a vector onto the hypothesis class H of a pool.
 
     The function raises `TimeUp` if no time is left on the clock, and an `InputError` if the
     learner's outputs are not numbers in the shape of the projected vector.
@@ -228,7 +249,10 @@ def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Pro
             )
         h, values = found
         if not isinstance(h, Hypothesis):
-            raise InputError(f"the weak learner found {h!r}, which is no Hypothesis; subclass it")
+            raise InputError(
+                f"the weak learner found {h!r}, which is not a Hypothesis; return an instance of a "
+                "subclass of Hypothesis"
+            )
         if np.shape(values) != v.shape:
             raise InputError(
                 f"the weak learner found {h!r} with training outputs of shape {np.shape(values)}; "
@@ -258,7 +282,7 @@ def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Pro
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Naive(Algorithm):
-    """The algorithm 1 of GB11: step along the hypothesis that is nearest to the gradient.
+    """Algorithm 1 of GB11: step along the hypothesis that is nearest to the gradient.
 
     f_t = f_{t−1} − η_t (<h, ∇>/‖h‖²) h. The remainder of the projection is dropped. The algorithm
     converges for smooth strongly convex risks (GB11, Theorem 3). For other risks it can stop far
@@ -280,7 +304,8 @@ class Naive(Algorithm):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Repeated(Algorithm):
-    """The algorithm 2 of GB11: project the gradient, then the remainder, t times in round t.
+    """Algorithm 2 of GB11: project the gradient, then its remainder, with t projections in round
+    t.
 
     f_t = f_{t−1} − η_t Σ_k (<h_k, ∇'>/‖h_k‖²) h_k, where ∇' is the remainder of the gradient after
     k − 1 projections. Projection k leaves the remainder ∇' − (<h_k, ∇'>/‖h_k‖²) h_k. The paper
@@ -294,8 +319,8 @@ class Repeated(Algorithm):
         A number in (0, 1). The projections of a round end when ‖∇'‖ <= threshold · ‖∇‖, instead
         of after t projections (GB11, Sec. 4.2, last paragraph on Theorem 5).
     most : int, optional
-        The largest number of projections in a round. With a threshold the default is 1000, since
-        H may be unable to reach the threshold.
+        The largest number of projections in a round. With a threshold the default is 1000, because
+        the span of H may contain no point within the threshold.
     """
 
     name = "repeated"
@@ -338,7 +363,7 @@ class Repeated(Algorithm):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Residual(Algorithm):
-    """The algorithm 3 of GB11: add the remainder of each projection to the next gradient.
+    """Algorithm 3 of GB11: add the remainder of each projection to the next gradient.
 
     Δ ← Δ + ∇; f_t = f_{t−1} − η_t (<h, Δ>/‖h‖²) h; Δ ← Δ − (<h, Δ>/‖h‖²) h, where h is the
     hypothesis nearest to Δ.
@@ -347,7 +372,9 @@ class Residual(Algorithm):
     name = "residual"
 
     residual: Array | None = field(default=None, init=False)
-    """The residual Δ after the last round, or None before the first round."""
+    """The residual Δ after the last round: the part of the gradients that no hypothesis has
+    covered yet. It is None before the first round.
+    """
 
     def direction(self, gradient: Array, project: Project, t: int) -> Direction:
         total = gradient.copy() if self.residual is None else self.residual + gradient
@@ -362,7 +389,9 @@ class Residual(Algorithm):
         return Direction((found,), found.point)
 
     def fresh(self, after: Algorithm | None = None) -> Residual:
-        """Return the algorithm with Δ = 0, or with the Δ of the run to continue."""
+        """Return the algorithm with the residual Δ = 0, or with the Δ of the earlier run that it
+        continues.
+        """
         made = copy.copy(self)
         made.residual = after.residual if isinstance(after, Residual) else None
         return made
@@ -370,15 +399,17 @@ class Residual(Algorithm):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Refitted(Naive):
-    """Friedman's TreeBoost: project the gradient, then fit a number in each leaf to the loss.
+    """Friedman's TreeBoost: project the gradient onto a tree, then fit the value of each leaf to
+    the loss.
 
-    f_t = f_{t−1} + η Σ_j v_j [x in leaf j]. The losses of regression choose v_j to minimise the
-    loss of the examples of leaf j: a weighted mean, median, quantile or Huber's estimate. For
-    logistic and exponential losses, which need not have a minimum in a leaf, v_j is a damped Newton
-    step for each class. With these losses R never rises if η <= 1 (1/K for K classes). For hinges,
-    the algorithm lowers a smooth risk R' with R <= R' <= R + (log K)/2, and R' never rises. For the
-    ranking hinge see `RankingRisk.refitted`; there R may rise. For a loss without a rule, the step
-    is the multiple of the projection that lowers R most. This algorithm is not in GB11.
+    f_t = f_{t−1} + η Σ_j v_j [x in leaf j], where v_j is the value of leaf j. For regression, v_j
+    minimises the loss of the examples in leaf j: it is a weighted mean, median, quantile or
+    Huber's estimate. The logistic and exponential losses may have no minimum in a leaf, so v_j is
+    a damped Newton step for each class. With these losses the risk R never increases if η <= 1
+    (1/K for K classes). For hinges, the algorithm decreases a smooth risk R' with R <= R' <= R +
+    (log K)/2, and R' never increases. With the ranking hinge R may increase; see
+    `RankingRisk.refitted`. For a loss without a rule for leaf values, the step is the multiple of
+    the projection that decreases R most. This algorithm is not in GB11.
 
     Parameters
     ----------
@@ -399,7 +430,9 @@ class Refitted(Naive):
         return risk.shrinkage or learner.shrinkage
 
     def wanted(self, gradient: Array, risk: Any, F: Array) -> Array:
-        """Return the gradient; for a hinge, the gradient of a smooth risk near it."""
+        """Return the gradient of the risk, or of a smooth approximation of the risk if the loss is
+        a hinge.
+        """
         return risk.softened(F, gradient)
 
     def projection_for(self, learner: WeakLearner) -> str:

@@ -1,4 +1,4 @@
-"""The function `boost`: restricted gradient descent in function space."""
+"""The function `boost`, which runs restricted gradient descent in function space."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from relaxboost.functional.schedules import make
 from relaxboost.functional.stopping import Stopping
 
 _CHECKED_ROWS = 8
-"""The number of training rows for which `boost` compares predictions with stored training outputs.
+"""The number of training rows on which `boost` checks that a hypothesis predicts the training
+outputs that its learner returned.
 """
 
 
@@ -43,7 +44,8 @@ def boost(
     X : array
         Rows of features, shape (N, d); for `FiniteSet` the outputs of the hypotheses.
     risk : Risk
-        A loss bound to targets, and to weights and queries if there are any: ``Hinge().bind(y)``.
+        A loss bound to targets, as in ``Hinge().bind(y)``. The risk also holds the weights and the
+        queries if there are any.
     learner : WeakLearner
     algorithm : {"residual", "repeated", "naive", "refitted"} or Algorithm
         GB11's Algorithms 3, 2 and 1, and `Refitted`. Steps, projection and iterate are options of
@@ -117,13 +119,14 @@ def _check_kinds(risk: Any, learner: Any, before: Any) -> None:
     if not isinstance(learner, WeakLearner):
         raise InputError(
             f"learner must be a WeakLearner, such as RegressionStumps(), got {learner!r}; "
-            "Regressor(...) makes one of a scikit-learn regressor"
+            "Regressor(...) turns a scikit-learn regressor into a WeakLearner"
         )
     if before is not None and not isinstance(before, Boosted):
         raise InputError(f"warm_start must be a result of boost, got {before!r}")
     if before is not None and before.state is None:
         raise InputError(
-            "warm_start needs a run with its state, which estimators keep with warm_start=True only"
+            "warm_start needs a run with its state, which estimators keep only if they are fitted "
+            "with warm_start=True"
         )
 
 
@@ -141,38 +144,44 @@ def _algorithm(given: str | Algorithm, before: Boosted | None) -> Algorithm:
 
 
 def _reproduces(learner: WeakLearner, part: Projected, X: Any) -> None:
-    """Raise an InputError unless a hypothesis predicts the training outputs that came with it.
+    """Raise an InputError if a hypothesis contradicts its training outputs.
 
-    `nearest` returned the hypothesis together with these outputs.
+    `nearest` of the learner's pool returned the hypothesis together with these outputs. The
+    predictions for the training rows must agree with them.
     """
     outputs = part.coefficient * np.asarray(part.hypothesis(X[:_CHECKED_ROWS]), dtype=np.float64)
     size = float(np.abs(part.point).max(initial=0.0))
     near = part.point[:_CHECKED_ROWS]
     if outputs.shape != near.shape or not np.allclose(outputs, near, rtol=1e-6, atol=1e-6 * size):
         raise InputError(
-            f"{part.hypothesis!r} of {learner!r} has other outputs on the training rows than "
-            "`nearest` returned; make them equal"
+            f"{part.hypothesis!r} of {learner!r} predicts other outputs for the training "
+            "rows than `nearest` returned; make both equal"
         )
 
 
 def _same(before: Boosted, risk: Risk, X: Any) -> None:
-    """Raise an InputError unless the earlier run had the same training set and the same loss."""
+    """Raise an InputError unless a warm start has the training set and the loss of the earlier
+    run.
+    """
     F = before.state["F"]
     remedy = "give the loss, the data and the weights of that run, or leave warm_start out"
     if F.shape != risk.zero().shape:
         raise InputError(
-            f"warm_start was trained on predictions of shape {F.shape}, and these data need "
+            f"warm_start made predictions of shape {F.shape}, and these data need "
             f"{risk.zero().shape}; {remedy}"
         )
     value = risk.value(F)
     was = before.history[-1].value
     if not math.isclose(value, was, rel_tol=1e-9, abs_tol=1e-9):
         raise InputError(
-            f"warm_start ended at a risk of {was:g}, which is {value:g} on these data; {remedy}"
+            f"warm_start ended at a risk of {was:g}, and its risk on these data is {value:g}; "
+            f"{remedy}"
         )
     # Predictions of a few rows reveal other features; sums in another order differ by rounding.
     few = before.decision(X[:_CHECKED_ROWS], before.rounds)
     if not np.allclose(
         few, F[:_CHECKED_ROWS], rtol=1e-6, atol=1e-6 * float(np.abs(F).max(initial=0.0))
     ):
-        raise InputError(f"warm_start predicts other values for these X than it did; {remedy}")
+        raise InputError(
+            f"warm_start predicts other values for these X than for the X of its training; {remedy}"
+        )

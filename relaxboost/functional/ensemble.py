@@ -1,4 +1,4 @@
-"""The result of functional boosting: the combined function, and the history of the run."""
+"""The result of functional boosting, with the combined function and the history of the run."""
 
 from __future__ import annotations
 
@@ -16,29 +16,33 @@ from relaxboost.functional.losses.targets import decided
 
 
 class BoostRecord(NamedTuple):
-    """The record of one round in the history of a run; round 0 is the start."""
+    """The record of one boosting round in the history of a run. Round 0 is the state before the
+    first step.
+    """
 
     round: int
     value: float
     """The risk R[f_t] on the training set."""
     validation: float
-    """The risk of f_t on the validation set, or nan without one. For the iterate "average" it is
-    the risk of the mean."""
+    """The risk of f_t on the validation set, or nan without a validation set. If the iterate is
+    "average", this is the validation risk of the mean of f_1..f_t."""
     average: float
     """The training risk of the mean of f_1..f_t; nan unless the iterate is "average"."""
     gradient: float
-    """The norm ‖∇R[f_t]‖ of the subgradient at f_t."""
+    """The norm ‖∇R[f_t]‖ of the risk's subgradient at f_t."""
     edge: float
-    """The least edge γ among the projections of the round; nan at the start."""
+    """The smallest edge γ among the projections of the round; nan in round 0."""
     step: float
-    """The step η_t of the round; nan at the start."""
+    """The step size η_t of the round; nan in round 0."""
     learners: int
-    """The number of hypotheses in f_t."""
+    """The number of hypotheses in the sum f_t."""
     seconds: float
 
 
 class Term(NamedTuple):
-    """A hypothesis in f_t: the round that added it, and its coefficient from this round on."""
+    """A hypothesis in the sum f_t, with the round that added it and its coefficient from that
+    round on.
+    """
 
     round: int
     coefficient: float
@@ -52,13 +56,15 @@ class Boosted:
     Attributes
     ----------
     terms : tuple of Term
-        In the order found; f_t = Σ coefficient · h over the terms of rounds <= t.
+        The hypotheses with their coefficients, in the order of their rounds. f_t is the sum of
+        coefficient · h over the terms of rounds <= t.
     history : tuple of BoostRecord
     rounds : int
         The last round T.
     chosen : int
         The round that predictions use: T for "last" and "average", and the best round for "best".
-        With patience it is the best round for "average" too, whose mean ends there.
+        If `stopping` has a patience, it is the best round for "average" too, and the mean covers
+        the rounds up to this round.
     iterate : str
     status : str
         "max_rounds", "max_learners", "early stopping", "time_limit", "callback", "interrupted", or
@@ -77,7 +83,9 @@ class Boosted:
     classes: Any = field(repr=False)
     seconds: float
     state: Any = field(repr=False)
-    """The state for a warm start: the last f_t, the algorithm and the random numbers."""
+    """The state for a warm start: the training predictions of the last f_t, the state of the
+    algorithm, and the state of the random numbers.
+    """
 
     @property
     def value(self) -> float:
@@ -86,7 +94,10 @@ class Boosted:
         return record.average if self.iterate == "average" else record.value
 
     def weights(self, upto: int | None = None) -> Array:
-        """Return the coefficient of each term in the function f for predictions, or in f_`upto`."""
+        """Return the coefficient of each term in the function that predictions use.
+
+        If `upto` is given, return the coefficients in the function after round `upto`.
+        """
         coefficients = np.array([term.coefficient for term in self.terms])
         # A term of round t is in f_t and in all later iterates.
         born = np.array([term.round for term in self.terms])
@@ -98,7 +109,10 @@ class Boosted:
         return np.where(born <= self.chosen, coefficients, 0.0)
 
     def decision(self, X: Any, upto: int | None = None) -> Array:
-        """Return the outputs f(x), or f_`upto`(x), for rows X, shape (N,) or (N, K)."""
+        """Return the outputs f(x) for the rows x of X, as an array of shape (N,) or (N, K).
+
+        If `upto` is given, f is the function after round `upto`.
+        """
         total = self._zero(X)
         weights = self.weights(upto)
         # Hypotheses of one class add up their outputs together, which is faster.
@@ -141,7 +155,9 @@ class Boosted:
         # LightGBM explains a sum of trees only, so that all hypotheses must be trees.
         some = [self.terms[place].hypothesis for place in places]
         if len({type(h) for h in some}) != 1:
-            raise InputError("SHAP values need at least one round, of hypotheses of one kind")
+            raise InputError(
+                "SHAP values need at least one round, and hypotheses of a single class"
+            )
         return type(some[0]).contributions(weights[places], some, X)
 
     def importances(self, features: int) -> Array:
@@ -162,7 +178,10 @@ class Boosted:
         return total / (total.sum() or 1.0)
 
     def predict(self, X: Any) -> Any:
-        """Return labels for rows X, or numbers if the loss is of regression or ranking."""
+        """Return the predicted label of each row of X.
+
+        For a regression or ranking loss the predictions are numbers.
+        """
         return decided(self.decision(X), self.classes)
 
     def _zero(self, X: Any) -> Array:

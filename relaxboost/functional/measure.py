@@ -1,4 +1,4 @@
-"""The empirical measure P̂, and the Hilbert space of functions on its points."""
+"""The empirical measure P̂ of weighted points, and the Hilbert space of functions on them."""
 
 from __future__ import annotations
 
@@ -10,21 +10,24 @@ from relaxboost._core.errors import InputError
 
 
 class Empirical:
-    """N points x_n with weights p_n >= 0 of sum 1, and <f, g> = Σ p_n <f(x_n), g(x_n)>.
+    """The empirical measure of N points x_n with weights p_n >= 0 that sum to 1.
+
+    The measure defines the inner product <f, g> = Σ p_n <f(x_n), g(x_n)> of functions.
 
     A function is the array of its values at the points, of shape (N,) or (N, K).
 
     Parameters
     ----------
     size : int
-        N >= 1.
+        The number N >= 1 of points.
     weights : array of shape (N,), optional
-        Non-negative numbers, which are divided by their positive sum. The default is 1/N each.
+        Non-negative numbers, which are divided by their positive sum. The default weight is 1/N for
+        each point.
     """
 
     def __init__(self, size: int, weights: Array | None = None) -> None:
         if size < 1:
-            raise InputError("there are no examples")
+            raise InputError("there are no examples; give at least one")
         self.size = size
         self.uniform = weights is None
         if weights is None:
@@ -33,7 +36,8 @@ class Empirical:
         weights = doubles("weights", weights)
         if weights.shape != (size,):
             raise InputError(
-                f"weights need shape ({size},), a weight for each example, got {weights.shape}"
+                f"weights must have shape ({size},), with a weight for each example, got "
+                f"{weights.shape}"
             )
         bad = np.flatnonzero(~(weights >= 0.0) | ~np.isfinite(weights))
         if bad.size:
@@ -49,7 +53,10 @@ class Empirical:
     def inner(self, f: Array, g: Array) -> float:
         """Return the inner product <f, g> = Σ p_n <f(x_n), g(x_n)>."""
         if f.shape != g.shape or f.shape[:1] != (self.size,):
-            raise ValueError(f"functions on {self.size} points, got {f.shape} and {g.shape}")
+            raise ValueError(
+                f"both functions must have values at {self.size} points, got {f.shape} and "
+                f"{g.shape}"
+            )
         return _inner(self.p, np.ascontiguousarray(f), np.ascontiguousarray(g))
 
     def norm(self, f: Array) -> float:
@@ -59,7 +66,10 @@ class Empirical:
     def mean(self, values: Array) -> float:
         """Return the weighted mean Σ p_n values_n of values of shape (N,)."""
         if np.shape(values) != (self.size,):
-            raise ValueError(f"values at {self.size} points, got shape {np.shape(values)}")
+            raise ValueError(
+                f"values must contain a number for each of {self.size} points, got shape "
+                f"{np.shape(values)}"
+            )
         return float(np.einsum("n,n", self.p, values))
 
 

@@ -1,4 +1,4 @@
-"""The optimum of a risk over the span of a finite set of hypotheses, bracketed."""
+"""Lower and upper bounds on the least risk over the span of a finite set of hypotheses."""
 
 from __future__ import annotations
 
@@ -22,23 +22,26 @@ from relaxboost.solvers.external import ask, check_solver
 from relaxboost.solvers.interior_point.corner_losses import CornerLosses, LossIterate
 
 _FAR = 50.0
-"""The margin of separated examples. exp(−50) is below the tolerance of every solver."""
+"""The margin to which separable examples are moved if the risk has no minimiser. exp(−50) is below
+the tolerance of every solver.
+"""
 
 
 @dataclass(frozen=True)
 class LossOptimum:
-    """A bracket of the least risk over a span, with the points that prove it.
+    """A lower and an upper bound on the least risk over the span of hypotheses, with the points
+    that prove them.
 
     Attributes
     ----------
     alpha : array of shape (n,)
         The coefficients of the hypotheses.
     F : array of shape (N,) or (N, K)
-        H alpha, the predictions.
+        The predictions H alpha.
     Z : array of the shape of F
         The dual point of the lower bound, near a subgradient at F that is orthogonal to H.
     lower, upper : float
-        −R*(Z) and R[F], each widened by an allowance for rounding.
+        The bounds −R*(Z) and R[F], each widened by an allowance for rounding errors.
     radius : float
         The lower bound holds for all α with |α_j| ‖h_j‖ <= radius for every j, and the radius is at
         least ten times the largest |α_j| ‖h_j‖ of `alpha`. For a ranking ‖h_j‖ is the norm of the
@@ -50,11 +53,12 @@ class LossOptimum:
         separable data, and `upper` is then near the infimum. A linear program with a tolerance of
         1e-9 decides this for `falling` losses. A user-defined loss declares it.
     level : {"rounded", "numerical"}
-        "rounded" means closed forms in doubles, widened by Higham's γ_k for k rounding errors to
-        first order, which is not an exact proof. "numerical" means that a solver computes R*, as
-        for `CustomLoss`.
+        "rounded" means that closed forms in doubles give the bounds, widened by Higham's γ_k for k
+        rounding errors. The widening holds to first order, so that this is not an exact proof.
+        "numerical" means that a solver computes R*, as for `CustomLoss`.
     solver, status : str
-        The solver that found the points, and how it ended. The bracket does not rely on them.
+        The solver that found the points, and its final status. The validity of the bounds does not
+        depend on the solver.
     """
 
     alpha: Array
@@ -70,12 +74,12 @@ class LossOptimum:
 
     @property
     def gap(self) -> float:
-        """The width of the bracket: `upper` minus `lower`."""
+        """The gap between the two bounds, `upper` minus `lower`."""
         return self.upper - self.lower
 
 
 def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
-    """Bracket the least R[H α] over all α.
+    """Compute a lower and an upper bound on the least risk R[H α] over all coefficients α.
 
     A solver proposes α and multipliers. The upper bound is R[H α]. Every Z with <Z, h> = 0 for all
     h of H gives a lower bound: by Fenchel and Young, R[H α] >= <Z, H α> − R*(Z) = −R*(Z). Such a Z
@@ -86,18 +90,20 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
     Parameters
     ----------
     risk : Risk
-        Of a loss bound to data: ``Absolute().bind(y)``.
+        A loss bound to data, as in ``Absolute().bind(y)``.
     H : array of shape (N, n), or (N, K, n)
         The outputs of n hypotheses on the training set, as `FiniteSet` takes them.
     solver : str, optional
         The name of a solver of cvxpy. The default is the package's interior point method if each
         loss has one corner (absolute, quantile, hinge, ranking), HIGHS for other piecewise linear
-        risks, and CLARABEL otherwise. If the bracket is wide, the next of these and BFGS follow.
+        risks, and CLARABEL otherwise. If the bounds are far apart, the next of these solvers and
+        finally BFGS are tried.
 
     Returns
     -------
     LossOptimum
-        If the solver fails, the bracket is wide, and `status` says why.
+        The bounds, and the points that prove them. If the solver fails, the bounds are far apart,
+        and `status` gives the reason.
 
     Raises
     ------
@@ -106,7 +112,7 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
 
     Notes
     -----
-    A ranking risk is solved on its pairs; this takes memory for n numbers for each pair.
+    For a ranking risk the function lists all pairs, and needs memory for n numbers for each pair.
     """
     check_risk(risk)
     hypotheses = outputs_of(H, risk.zero().shape)
@@ -147,7 +153,8 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
 
 
 def corners(risk: Risk) -> CornerLosses | None:
-    """Return the corners of a risk if each loss has two slopes and one corner, or else None.
+    """Return the corner of each example's loss, or None unless each loss has two slopes and one
+    corner.
 
     The conjugate of such a loss is linear between the slopes. A convex function is linear on an
     interval if its value in the middle is the mean of the values at the ends.
@@ -177,7 +184,7 @@ class _Bracket(NamedTuple):
 
 
 class _Space:
-    """The problem min over α of R[H α], with H of shape (N·K, n), and its dual bounds."""
+    """The problem of minimising R[H α] over α, with H of shape (N·K, n), and its dual bounds."""
 
     def __init__(self, risk: Risk, H: Array) -> None:
         self.risk = risk
@@ -193,10 +200,11 @@ class _Space:
         return (self.H @ alpha).reshape(self.shape)
 
     def bracket(self, solver: str | None, ray: Array) -> _Bracket:
-        """Return the best bracket of several solvers. R decreases along `ray`, unless it is 0.
+        """Return the tightest bounds that several solvers find.
 
-        Some solvers report success far from the optimum. If the gap exceeds 1e-8 of the upper
-        bound, the next solver follows, and BFGS at the end.
+        Unless `ray` is 0, the risk R decreases along `ray`. Some solvers report success far from
+        the optimum. Therefore, if the gap exceeds 1e-8 of the upper bound, the next solver is
+        tried, and BFGS last.
         """
         found: list[_Bracket] = []
         for alpha, multipliers, name, status in self._answers(solver, ray):
@@ -212,14 +220,22 @@ class _Space:
     def _answers(
         self, solver: str | None, ray: Array
     ) -> Iterator[tuple[Array, Array | None, str, str]]:
-        """Yield α, Z from the multipliers or None, the name and the status of each solver."""
+        """Yield the result of each solver: the coefficients α, a dual point Z, its name and its
+        status.
+
+        Z is None if the solver returns no multipliers.
+        """
         given = corners(self.risk) if solver is None else None
         if given is not None:
             yield *self._interior_point(given), "interior point", "ended"
         yield _solved(self, solver, ray)
 
     def _interior_point(self, given: CornerLosses) -> tuple[Array, Array]:
-        """Return the α of least risk for losses with corners, and a dual point Z for its proof."""
+        """Return the coefficients α of least risk, and the dual point Z that proves the lower
+        bound.
+
+        The method is for losses with one corner each.
+        """
         H = self.H / self.scale
         root = np.sqrt(given.p)
         # The least-squares fit to the corners is a good start.
@@ -247,9 +263,10 @@ class _Space:
         return _Bracket(alpha, Z, lower, upper, radius, name, status)
 
     def _moves(self, gradient: Array, alpha: Array) -> float:
-        """Return a bound on the difference of R at the exact H α and R at the computed H α.
+        """Return a bound on the change of the risk R that is due to rounding errors in H α.
 
-        At a corner of R the subgradient bounds one side only, and `gradient_bound` both sides.
+        At a corner of R the subgradient bounds the change to one side only. `gradient_bound` bounds
+        it to both sides.
         """
         error = self.roundoff * (np.abs(self.H) @ np.abs(alpha))
         first = float(self.p @ (np.abs(gradient.ravel()) * error))
@@ -290,10 +307,12 @@ class _Space:
         return best
 
     def interior(self, Z: Array) -> bool:
-        """Return whether <., h> = 0 meets the interior of the domain of R* near Z.
+        """Return whether a point near Z is orthogonal to all h and in the interior of the domain of
+        R*.
 
-        Then a minimiser exists (Rockafellar 1970, Theorems 6.6 and 27.1(b)). Z satisfies
-        <Z, h> = 0 up to rounding, and the correction must be small compared with `Risk.room`.
+        If it exists, the risk has a minimiser (Rockafellar 1970, Theorems 6.6 and 27.1(b)). Z
+        satisfies <Z, h> = 0 up to rounding. The correction of Z must be small compared with
+        `Risk.room`.
         """
         room = self.risk.room(Z)
         if room is None or not (room.ravel()[self.p > 0.0] > 1e-11).all():
@@ -303,14 +322,19 @@ class _Space:
         return float(np.abs(shares).max()) < 1e-3 and self._left(Z + room * shares) <= 1e-9 * size
 
     def _left(self, Z: Array) -> float:
-        """Return Σ |<Z, h_j>|/‖h_j‖ over all hypotheses, plus a bound of its rounding error."""
+        """Return the sum of |<Z, h_j>|/‖h_j‖ over all hypotheses, plus a bound on its rounding
+        error.
+        """
         carried = self.p * Z.ravel()
         sums = np.abs(carried @ self.H) + self.roundoff * (np.abs(carried) @ np.abs(self.H))
         seen = self.lengths > 0.0
         return float((sums[seen] / self.lengths[seen]).sum())
 
     def _moved(self, Z: Array) -> Array:
-        """Return a Z of the domain with <Z, h> = 0. Because of rounding, Z is corrected twice."""
+        """Return a point Z of the domain of R* with <Z, h> = 0 for all hypotheses h.
+
+        Because of rounding errors, Z is corrected twice.
+        """
         for _ in range(2):
             room = self.risk.room(Z)
             room = np.ones(self.shape) if room is None else room
@@ -318,11 +342,11 @@ class _Space:
         return Z
 
     def _shares(self, Z: Array, room: Array) -> Array:
-        """Return the change of Z after which <Z, h> = 0, with each entry divided by its room.
+        """Return the change of Z after which <Z, h> = 0 for all h, relative to the room of each
+        entry.
 
-        The room of an entry is that of `Risk.room`.
-
-        Of all such changes, √p times the result has the least norm.
+        Each entry of the change is divided by its distance from the boundary, `Risk.room`. Among
+        all such changes, √p times the result has the smallest norm.
         """
         # Entries of weight 0 or room 0 cannot change.
         seen = np.flatnonzero((self.p > 0.0) & (room.ravel() > 0.0))
@@ -343,7 +367,7 @@ class _Space:
 
 
 def _descended(space: _Space, alpha: Array) -> Array:
-    """Return an α that BFGS finds from the given α, or the given α if its risk is not higher."""
+    """Run BFGS from the given coefficients α, and return the better of the new and the given α."""
     from scipy.optimize import minimize
 
     def risk(beta: Array) -> tuple[float, Array]:
@@ -358,11 +382,13 @@ def _descended(space: _Space, alpha: Array) -> Array:
 
 
 def _ray(space: _Space) -> Array:
-    """Return an α along which R keeps decreasing, with the largest set of margins > 0, or 0.
+    """Return a direction α along which the risk R decreases forever, or 0 if there is none.
 
-    The margins C H α form a cone. Hence the maximum of Σ s over s <= C H α and 0 <= s <= 1 has
-    s = 1 for the examples that can be separated, and s = 0 for the others, which are the hard core
-    of Telgarsky (2012), A primal-dual convergence analysis of boosting.
+    The direction makes the largest possible set of margins positive.
+
+    The margins C H α form a cone. Hence the maximum of Σ s over s <= C H α and 0 <= s <= 1 has s =
+    1 for the examples that can be separated, and s = 0 for the other examples. The latter form the
+    hard core of Telgarsky (2012), A primal-dual convergence analysis of boosting.
     """
     margins = space.risk.margins()
     alpha = cp.Variable(space.H.shape[1], name="alpha")
@@ -382,7 +408,10 @@ def _ray(space: _Space) -> Array:
 
 
 def _solved(space: _Space, solver: str | None, ray: Array) -> tuple[Array, Array | None, str, str]:
-    """Return the α, the Z, the name and the status of a general solver of cvxpy."""
+    """Solve the problem by a general solver of cvxpy.
+
+    Return the coefficients α, the dual point Z, the name of the solver and its status.
+    """
     beta = cp.Variable(space.H.shape[1], name="alpha")
     f = cp.Variable(space.H.shape[0], name="F")
     F = f if len(space.shape) == 1 else cp.reshape(f, space.shape, order="C")
@@ -402,7 +431,7 @@ def _solved(space: _Space, solver: str | None, ray: Array) -> tuple[Array, Array
 
 
 def _nearest(space: _Space, point: Array | None, ray: Array) -> Array:
-    """Return the α with the least risk among 0 and several points near a solver's result."""
+    """Return the coefficients α of least risk among 0 and several points near a solver's result."""
     tries = [np.zeros(space.H.shape[1])]
     if point is not None and np.isfinite(point).all():
         tries.append(point / space.scale + _FAR * ray)

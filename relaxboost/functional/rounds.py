@@ -1,4 +1,4 @@
-"""The loop of rounds that all algorithms share."""
+"""The loop over boosting rounds that all algorithms of `functional` share."""
 
 from __future__ import annotations
 
@@ -19,24 +19,26 @@ from relaxboost.functional.schedules import Schedule
 
 @dataclass(frozen=True)
 class BoostState:
-    """The state of a run after round t: f_t on the training set, and the step that led to it."""
+    """The state of a run after boosting round t, with f_t on the training set and the last step."""
 
     round: int
-    """The number t of the round; 0 is the start."""
+    """The number t of the boosting round; 0 before the first step."""
     F: Array
     """The predictions f_t on the training set, which must not be changed."""
     value: float
-    """The risk R[f_t]."""
+    """The risk R[f_t] on the training set."""
     gradient: Array
-    """The subgradient of R at f_t."""
+    """The subgradient of the risk R at f_t."""
     direction: Direction | None
-    """The direction of the round, with f_t = f_{t−1} − step · direction; None at the start."""
+    """The direction of the round, with f_t = f_{t−1} − step · direction; None before the first
+    step.
+    """
     step: float
-    """The step η_t; nan at the start."""
+    """The step size η_t of the round; nan before the first step."""
 
     @property
     def terms(self) -> list[Term]:
-        """The terms that the round added to f_{t−1}."""
+        """The hypotheses, with coefficients, that the round added to f_{t−1}."""
         parts = () if self.direction is None else self.direction.parts
         return [Term(self.round, -self.step * p.coefficient, p.hypothesis) for p in parts]
 
@@ -50,11 +52,13 @@ def rounds(
     first: int = 0,
     clock: Clock | None = None,
 ) -> Iterator[BoostState]:
-    """Yield f_0, f_1, ... until every hypothesis is orthogonal to the function to project.
+    """Yield the state after each boosting round, until every hypothesis is orthogonal to the
+    gradient.
 
-    The risk is a `Risk` or another object with `measure` and `evaluate`. The schedule is that of
-    `schedules.make`. The predictions `start` are those of round `first`, after which the loop
-    continues. The generator raises `TimeUp` between two projections if the clock has run out.
+    More precisely, the loop ends when every hypothesis is orthogonal to the function that the
+    algorithm projects. The risk is a `Risk` or another object with `measure` and `evaluate`.
+    `schedules.make` creates the schedule. The loop continues from the predictions `start` of round
+    `first`. The generator raises `TimeUp` between two projections if no time is left.
     """
     project = projector(pool, risk.measure, clock)
     F = np.array(start, dtype=np.float64)

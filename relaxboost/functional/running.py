@@ -1,4 +1,4 @@
-"""The state of a run of `boost`: its terms, its history and its validation set."""
+"""The state of a run of `boost`, with its terms, its history and its validation set."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ class Validation:
         # Missing entries of the tuple are None.
         self.X, y, groups, weights = (*given, None, None)[:4]
         if risk.loss is None:
-            raise InputError(f"{risk!r} names no loss, which validation needs; set its `loss`")
+            raise InputError(
+                f"{risk!r} has no loss, which validation needs; set the attribute `loss` of the "
+                "risk"
+            )
         self.risk = risk.loss.bind(y, weights, groups=groups, classes=risk.classes)
         shape = np.shape(self.X)
         if shape[:1] != (self.risk.measure.size,):
@@ -48,7 +51,7 @@ class Validation:
         self._seen = 0
 
     def add(self, terms: list[Term]) -> None:
-        """Add the terms of the next round."""
+        """Add the terms of the next round to the predictions on the validation set."""
         # Only new terms are evaluated: a round costs the same at the end as at the start.
         for term in terms:
             h = check_outputs(term.hypothesis(self.X), self.F, term.hypothesis)
@@ -61,7 +64,7 @@ class Validation:
         return self.risk.value(self._total / self._seen if average and self._seen else self.F)
 
     def resume(self, before: Boosted) -> None:
-        """Add the rounds of the earlier run that this run continues."""
+        """Add the rounds of the earlier run that this run continues to the predictions."""
         for t, F in before.staged(self.X):
             self._total = self._total + F
             self._seen = t
@@ -69,14 +72,18 @@ class Validation:
 
 
 class _Patience:
-    """The counter of rounds without a lower validation risk, which ends a run early."""
+    """The counter of successive rounds without a new lowest validation risk. The counter ends a run
+    early.
+    """
 
     def __init__(self) -> None:
         self.stale = 0
         self._lowest = math.inf
 
     def watch(self, record: BoostRecord) -> None:
-        """Update the counter after a round; a round without validation risk changes nothing."""
+        """Update the counter after a round. A round without a validation risk does not change the
+        counter.
+        """
         if record.validation < self._lowest:
             self._lowest = record.validation
             self.stale = 0
@@ -85,17 +92,19 @@ class _Patience:
 
 
 class _Kept(NamedTuple):
-    """The last complete state of a run: the number of records, and the state for a warm start."""
+    """The state of a run after the last complete round: the number of records, and the state for a
+    warm start.
+    """
 
     records: int
     state: dict[str, Any]
 
 
 class BoostRun:
-    """The terms and the history of a run, from which `result` makes a `Boosted` after any round.
+    """The terms and the history of a run. `result` returns them as a `Boosted` after any round.
 
     If there is an earlier run `before`, the random numbers `rng` of the learner continue those of
-    that run.
+    the earlier run.
     """
 
     def __init__(
@@ -138,12 +147,14 @@ class BoostRun:
 
     @property
     def iterate(self) -> str:
-        """The iterate that predictions use: the option of the algorithm, by default "last"."""
+        """The iterate that predictions use, which the algorithm's option `iterate` selects; by
+        default "last".
+        """
         return self.algorithm.iterate or "last"
 
     @property
     def first(self) -> int:
-        """The round with which the run starts."""
+        """The number of the round from which the run continues, or 0 for a new run."""
         return 0 if self.before is None else self.before.rounds
 
     @property
@@ -153,7 +164,7 @@ class BoostRun:
         return start
 
     def add(self, state: BoostState) -> str:
-        """Store a round, and return the reason to stop, or "" to continue."""
+        """Store the state after a round, and return the reason to stop, or "" to continue."""
         new = state.terms
         total = self._kept.state["total"]
         if state.direction is not None:
@@ -205,7 +216,7 @@ class BoostRun:
         )
 
     def result(self, status: str) -> Boosted:
-        """Return the run up to the last complete round."""
+        """Return the result of the run up to the last complete round."""
         history = tuple(self.history[: self._kept.records])
         last = history[-1].round
         chosen = last

@@ -1,4 +1,6 @@
-"""Step sizes: those of the theorems, a line search, or a function of the user."""
+"""Step sizes of boosting: the schedules of the theorems of GB11, a line search, or a user-defined
+function.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +14,21 @@ from relaxboost._core.errors import InputError
 from relaxboost.functional.losses import Risk
 
 Schedule: TypeAlias = Callable[[int, Array, Array], float]
-"""The type of a schedule: a function that returns the step η_t, given t, the values of f_{t−1} and
-the values of the direction."""
+"""The type of a schedule, a function that returns the step size η_t. Its arguments are t, the
+values of f_{t−1} and the values of the direction on the training set."""
 
 Rule: TypeAlias = Callable[[Risk], Schedule]
-"""The type of a rule for steps: a function that returns the schedule for a risk. It raises an
-InputError if the risk lacks a constant."""
+"""The type of a rule for step sizes, a function that returns the schedule for a risk. The function
+raises an InputError if the risk lacks a constant that the schedule needs."""
 
 
 def _by_smoothness(risk: Risk) -> Schedule:
     smooth = risk.smoothness
     if not smooth < math.inf:
         raise InputError(
-            'step="1/Lambda" needs the smoothness Λ, and this risk has none; "1/sqrt(t)" needs no '
-            "constant"
+            'step="1/Lambda" needs the smoothness Λ, and this risk has none; use "1/sqrt(t)", '
+            "which "
+            "needs no constant"
         )
     return lambda t, F, direction: 1.0 / smooth
 
@@ -34,8 +37,8 @@ def _by_convexity(risk: Risk, factor: int) -> Schedule:
     convex = risk.strong_convexity
     if not convex > 0.0:
         raise InputError(
-            f"step='{factor}/(lambda t)' needs the strong convexity λ, and this risk has none; "
-            '"1/sqrt(t)" needs no constant'
+            f"step='{factor}/(lambda t)' needs the strong convexity λ, and this risk has none; use "
+            '"1/sqrt(t)", which needs no constant'
         )
     return lambda t, F, direction: factor / (convex * t)
 
@@ -49,12 +52,13 @@ RULES: dict[str, Rule] = {
 }
 
 STEPS = tuple(RULES)
-"""The names of steps. The first three are for GB11's Theorems 3, 4 and 6, and "1/sqrt(t)" is for
-Theorems 5 and 7. "line-search" is the best step along the direction."""
+"""The rule for each name of a step schedule. The first three are the schedules of GB11's Theorems
+3, 4 and 6, and "1/sqrt(t)" is the schedule of Theorems 5 and 7. "line-search" takes the best step
+along the direction."""
 
 
 def make(step: str | float | Callable[[int], float], risk: Risk, scale: float = 1.0) -> Schedule:
-    """Return the schedule of a name, a number or a function of t, times `scale`.
+    """Return the step schedule for a name, a number or a function of t, multiplied by `scale`.
 
     Raises
     ------
@@ -89,7 +93,7 @@ def line_search(risk: Any, F: Array, direction: Array) -> float:
     inner = risk.measure.inner
 
     def rises(eta: float) -> bool:
-        """Return whether R does not decrease any more beyond the step eta."""
+        """Return whether the risk R no longer decreases beyond the step size eta."""
         return inner(risk.evaluate(F - eta * direction)[1], direction) <= 0.0
 
     if rises(0.0):
@@ -111,5 +115,7 @@ def line_search(risk: Any, F: Array, direction: Array) -> float:
 
 def _checked(eta: Any, t: int) -> float:
     if not (isinstance(eta, Real) and 0.0 <= float(eta) < math.inf):
-        raise InputError(f"the step function gave {eta!r} at t = {t}; steps are finite and >= 0")
+        raise InputError(
+            f"the step function returned {eta!r} at t = {t}; steps must be finite and >= 0"
+        )
     return float(eta)

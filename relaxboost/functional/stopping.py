@@ -1,4 +1,4 @@
-"""The limits of a run of boosting."""
+"""The limits that end a run of functional boosting."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ class Stopping(Limits):
         A positive number of seconds from the start of the call. The run checks the clock after each
         round and between the projections of a round.
     callback : callable, optional
-        Called with the `BoostState` of each round; the run ends when the result is true.
+        A function that is called with the `BoostState` of each round. The run ends when the
+        function returns a true value.
     max_learners : int, optional
         The largest number of hypotheses, >= 1. Round t of ``"repeated"`` adds t hypotheses.
     patience : int, optional
@@ -51,7 +52,10 @@ class Stopping(Limits):
             if given is not None:
                 object.__setattr__(self, name, count(name, given))
         if self.patience is not None and self.validation is None:
-            raise InputError("patience needs validation=(X, y), whose risk must decrease")
+            raise InputError(
+                "patience needs validation=(X, y); the run stops when the risk of these examples "
+                "no longer decreases"
+            )
 
     @classmethod
     def of(cls, given: Any) -> Stopping:
@@ -60,6 +64,6 @@ class Stopping(Limits):
         Raises
         ------
         InputError
-            For anything else.
+            If the argument is neither a whole number nor a `Stopping`.
         """
         return given if isinstance(given, cls) else cls(max_rounds=count("stopping", given))

@@ -1,4 +1,6 @@
-"""Margin matrices: dense, sparse, all decision stumps (implicit or on disk), any weak learner."""
+"""Margin matrices: dense, sparse, of all decision stumps (implicit or on disk), or of a weak
+learner.
+"""
 
 from relaxboost._core.errors import ClusterError
 from relaxboost.matrices import datasets

@@ -1,4 +1,6 @@
-"""The interface of a margin matrix A: the best column, single columns, and products with A."""
+"""The interface of a margin matrix A, which returns the best column, single columns, and products
+with A.
+"""
 
 from __future__ import annotations
 
@@ -17,27 +19,31 @@ from relaxboost.matrices import kernels
 from relaxboost.matrices.bulk import Bulk, DenseBulk, Pricing
 
 WRITE_DOWN_LIMIT = 50_000_000
-"""The largest number of entries with which an implicit matrix is converted to a dense array."""
+"""The largest number of entries of an implicit matrix that may be converted to a dense array."""
 _NONE = np.empty(0, dtype=np.int64)
 
 
 class Best(NamedTuple):
-    """The answer of a weak learner to a distribution d."""
+    """The column of a margin matrix that a weak learner returns for a distribution d over
+    examples.
+    """
 
     id: int
-    """The canonical number of the column."""
+    """The index of the column in canonical order."""
     sign: int
-    """The sign of the edge, +1 or −1, or 0 if w = 0 is the best point of the domain.
+    """The sign of the column's edge, +1 or −1, or 0 if the weights w = 0 are the best point of the
+    domain.
     """
     edge: float
-    """The absolute edge of the column, |(Aᵀd)_id| >= 0, as computed."""
+    """The computed absolute edge of the column, |(Aᵀd)_id| >= 0."""
     slack: float
-    """The slack: every hypothesis has an edge of at most edge + slack, up to `edge_roundings`.
+    """The slack of the weak learner: no hypothesis has an absolute edge above edge + slack, apart
+    from the rounding errors that `edge_roundings` bounds.
     """
 
 
 def best_of(j: int, edge: float) -> Best:
-    """Return column `j` as the answer of an exact weak learner, with slack 0."""
+    """Return column `j` as the result of an exact weak learner, with slack 0."""
     return Best(j, -1 if edge < 0 else 1, abs(edge), 0.0)
 
 
@@ -45,39 +51,42 @@ class MarginMatrix(ABC):
     """A margin matrix A: A[i, j] = y_i h_j(x_i) in [−1, 1], with columns in canonical order.
 
     A subclass sets `m`, `n` and `edge_roundings`, and implements `_column`, `_edges` and `digest`.
-    `best` compares all edges; ties go to the lowest index. A weak learner that does not enumerate
-    its columns also overrides `best` and `known`, and sets `slack`. Kernels add numbers in a fixed
-    order, whatever the number of threads.
+    `best` compares all edges, and among equal edges returns the lowest index. A weak learner that
+    does not enumerate its columns also overrides `best` and `known`, and sets `slack`. Kernels add
+    numbers in a fixed order that does not depend on the number of threads.
     """
 
     m: int
-    """Number of examples (rows)."""
+    """The number of examples (rows)."""
 
     n: int | None
-    """Number of hypotheses (columns); None if they are not enumerated."""
+    """The number of hypotheses (columns), or None if they are not enumerated."""
 
     edge_roundings: ClassVar[int]
-    """The error of a computed edge is at most γ_r Σd with r = edge_roundings · m + 8. The value is
-    1 if an edge is a sum of products, and larger if prefix sums are subtracted.
+    """The number of roundings per example in a computed edge. The error of the edge is at most γ_r
+    Σd with r = edge_roundings · m + 8. The value is 1 if an edge is a sum of products, and larger
+    if prefix sums are subtracted.
     """
 
     stored: ClassVar[bool] = False
-    """Whether the entries are held in memory, so that `tocvxpy` forms no new matrix."""
+    """Whether the entries are already stored in memory. If True, `tocvxpy` forms no new matrix."""
 
     implicit: ClassVar[bool] = False
-    """Whether the products of `bulk` work without an array of the entries."""
+    """Whether the products of `bulk` are computed without an array of the entries."""
 
     slack: float = 0.0
-    """An upper bound on the edge that `best` may lose against the best column; inf if unknown."""
+    """An upper bound on the difference between the largest edge and the edge that `best` returns;
+    inf if unknown.
+    """
 
     @property
     def entries(self) -> int:
-        """The number of values that one pass over A reads: by default m · n if n is known."""
+        """The number of values that one pass over A reads, by default m · n if n is known."""
         return self.m * (self.n or 1)
 
     @property
     def known(self) -> int:
-        """The number of columns that `column` can return now."""
+        """The number of columns that are known so far, which `column` can return."""
         assert self.n is not None
         return self.n
 
@@ -87,10 +96,12 @@ class MarginMatrix(ABC):
         Raises
         ------
         InputError
-            If there is no such column.
+            If column `j` does not exist.
         """
         if not 0 <= j < self.known:
-            raise InputError(f"there is no column {j}: {self!r} knows 0..{self.known - 1}")
+            raise InputError(
+                f"there is no column {j}; {self!r} has the columns 0..{self.known - 1}"
+            )
         return self._column(j)
 
     def edges(self, d: Vector) -> Vector:
@@ -107,12 +118,14 @@ class MarginMatrix(ABC):
         """Return `d` as a contiguous float64 array, or raise an InputError."""
         d = np.ascontiguousarray(d, dtype=np.float64)
         if d.shape != (self.m,):
-            raise InputError(f"d has shape {d.shape}, and there are m = {self.m} examples")
+            raise InputError(
+                f"d has shape {d.shape}, and must have an entry for each of m = {self.m} examples"
+            )
         return d
 
     @abstractmethod
     def _column(self, j: int) -> NDArray[Any]:
-        """Return column `j`, shape (m,); the caller has checked that `j` exists."""
+        """Return column `j`, shape (m,), without a check that the column exists."""
 
     @abstractmethod
     def _edges(self, d: Vector) -> Vector:
@@ -120,14 +133,20 @@ class MarginMatrix(ABC):
 
     @abstractmethod
     def digest(self) -> str:
-        """Return the SHA-256 of the canonical content, in hexadecimal."""
+        """Return the SHA-256 of the content of the matrix, in hexadecimal. It does not depend on
+        the storage.
+        """
 
     def best(self, d: Vector) -> Best:
-        """Return the column with the largest absolute edge; ties go to the lowest index."""
+        """Return the column with the largest absolute edge. Among equal edges the lowest index
+        wins.
+        """
         return self._priced(d, _NONE)[0]
 
     def priced(self, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:
-        """Return `best(d)` and the edges of `columns`, or None if `best` is overridden."""
+        """Return `best(d)` and the edges of `columns`. The edges are None if a subclass overrides
+        `best`.
+        """
         if type(self).best is not MarginMatrix.best:
             return self.best(d), None
         return self._priced(d, columns)
@@ -139,7 +158,9 @@ class MarginMatrix(ABC):
         return best_of(j, edge), edges[columns]
 
     def margins(self, support: Iterable[int], coefficients: Vector) -> Vector:
-        """Return the margins A w, shape (m,), of the w with `coefficients` on `support`."""
+        """Return the margins A w, shape (m,), for the weights w with `coefficients` on the columns
+        `support`.
+        """
         ids = np.fromiter(support, dtype=np.int64)
         if not ids.size:
             return np.zeros(self.m)
@@ -147,11 +168,16 @@ class MarginMatrix(ABC):
             self.column(j)  # raises the error
         weights = np.ascontiguousarray(coefficients, dtype=np.float64)
         if weights.shape != ids.shape:
-            raise ValueError(f"there are {ids.size} columns and {weights.size} coefficients")
+            raise ValueError(
+                f"support has {ids.size} columns and coefficients has {weights.size} entries; make "
+                "both equally long"
+            )
         return self._margins(ids, weights)
 
     def _margins(self, support: Whole, coefficients: Vector) -> Vector:
-        """Return A w, shape (m,), for existing columns, added one by one in this order."""
+        """Return the margins A w, shape (m,). The columns, which must exist, are added in the given
+        order.
+        """
         u = np.zeros(self.m)
         for j, c in zip(support.tolist(), coefficients.tolist(), strict=True):
             kernels.add_scaled(u, self._column(j), c)
@@ -175,27 +201,33 @@ class MarginMatrix(ABC):
         Raises
         ------
         InputError
-            If the columns are not enumerated or there are too many entries to write down.
+            If the columns are not enumerated, or if A has too many entries for a dense array.
         """
         if self.n is None:
             raise InputError(
-                f"this needs every column of A, and {self!r} does not enumerate them; "
+                f"this method needs every column of A, and {self!r} does not enumerate its "
+                "columns; "
                 "use solve(game)"
             )
         if self.m * self.n > WRITE_DOWN_LIMIT:
             raise InputError(
-                f"this needs A written down, and {self.m} x {self.n} is more than "
-                f"{WRITE_DOWN_LIMIT:.0e} entries; use solve(game), which never forms it, or "
-                "reference(game), which prices columns in as they are needed"
+                f"this method needs A as a dense array, and {self.m} x {self.n} is more than "
+                f"{WRITE_DOWN_LIMIT:.0e} entries; use solve(game), which never forms A, or "
+                "reference(game), which generates columns as they are needed"
             )
         return self.columns(range(self.n))
 
     def bulk(self) -> Bulk:
-        """Return the products with all columns of A; by default they use a dense copy of A."""
+        """Return an object for products with all columns of A. By default it uses a dense copy of
+        A.
+        """
         return self.pricing().restricted(np.arange(self.known))
 
     def pricing(self) -> Pricing:
-        """Return the products for methods that use few columns; by default with dense columns."""
+        """Return an object for products with A in methods that use few columns at a time.
+
+        By default it copies these columns into a dense array.
+        """
         return _Stored(self)
 
     def tocvxpy(self) -> Any:
@@ -207,7 +239,9 @@ class MarginMatrix(ABC):
         return self.toarray()
 
     def recipe(self) -> dict[str, Any]:
-        """Return a certificate's description of how A follows from `data`; empty if A is `data`."""
+        """Return the description, in certificates, of how A follows from `data`. It is empty if A
+        is `data`.
+        """
         return {}
 
     def __repr__(self) -> str:
@@ -216,7 +250,9 @@ class MarginMatrix(ABC):
 
 
 class _Stored(Pricing):
-    """The products of a matrix with all stored columns, or with some in double precision."""
+    """The products of a stored matrix: edges of all columns, and products with selected columns in
+    double precision.
+    """
 
     def __init__(self, matrix: MarginMatrix) -> None:
         assert matrix.n is not None
@@ -230,10 +266,11 @@ class _Stored(Pricing):
 
 
 def content_digest(m: int, n: int, columns: Iterable[tuple[NDArray[Any], NDArray[Any]]]) -> str:
-    """Return the SHA-256 of a matrix given as (row indices, non-zero values) column by column.
+    """Return the SHA-256 of a matrix, given as a pair (row indices, non-zero values) for each
+    column.
 
-    The digest does not depend on the storage (dense, sparse, float32, int8): matrices with equal
-    entries have equal digests.
+    Matrices with equal entries have equal digests. The digest does not depend on the storage
+    (dense, sparse, float32, int8).
     """
     sha = hashlib.sha256(f"relaxboost matrix v1 {m} {n}\n".encode())
     for rows, values in columns:
@@ -256,7 +293,7 @@ def check_shape(shape: tuple[int, ...]) -> None:
 
 
 def check_entry(value: float, row: int, column: int) -> None:
-    """Raise an InputError that names the entry that is not allowed in a margin matrix."""
+    """Raise an InputError that names an entry of A that is not allowed in a margin matrix."""
     if math.isfinite(value):
         rule = "is outside [-1, 1]; divide A, or each column, by its largest absolute value"
     else:

@@ -1,4 +1,4 @@
-"""Products with a whole margin matrix, for methods that give every column a weight."""
+"""Products with all columns of a margin matrix, for methods that give every column a weight."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Array, Vector, Whole
 
 PASS = 6e-10
-"""The seconds that one core takes to read an entry of A, for estimates of the work of a method."""
+"""The time in seconds in which one core reads an entry of A. It is used to estimate the run time of
+methods.
+"""
 _ROWS = 4096
-"""The smallest number of rows of A that are multiplied at a time."""
+"""The smallest number of rows of A that one block of a matrix product contains."""
 
 
 class Pricing(ABC):
-    """The products that a method needs if it uses few of the columns of A at a time."""
+    """The products with A that a method needs if it uses few columns of A at a time."""
 
     m: int
     n: int
@@ -29,36 +31,47 @@ class Pricing(ABC):
 
     @abstractmethod
     def restricted(self, columns: Whole) -> Bulk:
-        """Return the products with some columns only; `columns` are in increasing order."""
+        """Return the products with the given columns only, which must be in increasing order."""
 
     def spread(self, each: int) -> Whole:
-        """Return about `each` columns of each kind, evenly spread, in increasing order."""
+        """Return about `each` columns of each kind, such as the stumps of a feature.
+
+        The columns are evenly spread and in increasing order.
+        """
         return spread(0, self.n, each)
 
 
 class CutLevels(NamedTuple):
-    """Columns that are cuts of features: an entry is y above the cut, and −y up to the cut."""
+    """The description of columns that are cuts of features: an entry is y above the cut, and −y
+    otherwise.
+    """
 
     codes: NDArray[Any]
-    """The number of cuts of each feature that lie below the value of each example, (features, m).
+    """The level of each example in each feature: the number of cuts below the example's value. The
+    shape is (features, m).
     """
     offsets: Whole
-    """The first column of each feature, and the number of all columns at the end, (features + 1,).
+    """The index of the first column of each feature, followed by the number of all columns. The
+    shape is (features + 1,).
     """
     signs: Vector
     """The labels y, shape (m,)."""
 
 
 class Bulk(Pricing):
-    """The products with A, shape (m, n), that an interior point method needs."""
+    """The products with all columns of A, shape (m, n), that an interior point method needs."""
 
     levels: CutLevels | None = None
-    """The levels of the examples, if the columns are cuts of features; None for other matrices."""
+    """The levels of the examples if the columns are cuts of features, and None for other
+    matrices.
+    """
 
     @property
     @abstractmethod
     def array(self) -> Vector | None:
-        """A in double precision, shape (m, n); None if there is no such array."""
+        """The matrix A as an array in double precision, shape (m, n), or None if there is no such
+        array.
+        """
 
     @abstractmethod
     def margins(self, w: Vector) -> Vector:
@@ -66,7 +79,7 @@ class Bulk(Pricing):
 
     @abstractmethod
     def part(self, rows: Whole, columns: Whole) -> Array:
-        """Return the submatrix of A with these rows and columns."""
+        """Return the submatrix of A with the given rows and columns."""
 
     @abstractmethod
     def gram(self, scaling: Vector) -> Vector:
@@ -80,12 +93,12 @@ class Bulk(Pricing):
         """Write the lower triangle of Aᵀ diag(weights) A to `out`, for positive `weights`."""
 
     def edges_of(self, D: Array) -> Array:
-        """Return the edges Aᵀd of each row d of D."""
+        """Return the edges Aᵀd for each row d of D, one row of edges for each."""
         return np.array([self.edges(d) for d in D]).reshape(-1, self.n)
 
 
 class DenseBulk(Bulk):
-    """The products with A, stored as a dense array in double precision.
+    """The products with a matrix A that is stored as a dense array in double precision.
 
     Parameters
     ----------
@@ -131,10 +144,11 @@ def spread(start: int, stop: int, count: int) -> Whole:
 
 
 def varied(ranked: Whole, size: int) -> Whole:
-    """Return `size` columns of `ranked`: a third from its beginning, the rest evenly spread.
+    """Return `size` of the ranked columns: a third from the top of the ranking, the rest evenly
+    spread.
 
-    Columns with nearly equal edges are often nearly equal columns. An even spread adds different
-    ones.
+    Columns with nearly equal edges are often nearly equal columns. The even spread adds columns
+    that differ from each other.
     """
     if ranked.size <= size:
         return ranked
@@ -143,7 +157,10 @@ def varied(ranked: Whole, size: int) -> Whole:
 
 
 def by_rows(written: Callable[[slice], Array], weights: Vector, out: Array) -> None:
-    """Write Aᵀ diag(weights) A to `out`. `written` returns some rows of A in double precision."""
+    """Write Aᵀ diag(weights) A to `out`, block by block.
+
+    `written` is a function that returns a block of rows of A in double precision.
+    """
     out[:] = 0.0
     step = max(_ROWS, len(out))
     for start in range(0, weights.size, step):

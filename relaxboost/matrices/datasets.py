@@ -19,16 +19,16 @@ from relaxboost.matrices.labelled import ROUNDED, rounded_integer
 
 
 class Dataset(NamedTuple):
-    """Examples with two classes."""
+    """A data set of examples with two classes."""
 
     name: str
     X: Array
-    """Features, shape (m, features)."""
+    """The features, shape (m, features)."""
     y: Array
-    """Labels −1 and +1, shape (m,)."""
+    """The labels −1 and +1, shape (m,)."""
     feature_names: tuple[str, ...]
     classes: tuple[str, str]
-    """The names of the classes −1 and +1."""
+    """The names of the classes that −1 and +1 stand for."""
 
     def _repr_html_(self) -> str:
         m, features = self.X.shape
@@ -43,11 +43,11 @@ class Dataset(NamedTuple):
 
 
 MAX_FEATURES_IN_CARD = 10
-"""The largest number of features that the display in a notebook lists."""
+"""The largest number of features that a notebook lists in the display of a data set."""
 
 
 class SignedLabels(NamedTuple):
-    """Labels of two classes as −1 and +1, together with the original labels."""
+    """The labels of examples of two classes as −1 and +1, together with the two original labels."""
 
     signs: Array
     """The labels −1 and +1, shape (m,)."""
@@ -64,26 +64,27 @@ class SignedLabels(NamedTuple):
         Returns
         -------
         array of shape (m,)
-            Labels of the same type as the original labels, so that both can be compared.
+            The labels, of the same type as the original labels.
         """
         return np.asarray(self.classes)[(np.asarray(scores) > 0.0).astype(np.intp)]
 
 
 def labels(y: ArrayLike) -> SignedLabels:
-    """Map any two label values to −1 and +1.
+    """Map labels with any two values to −1 and +1.
 
-    The smaller becomes −1: by number if both read as numbers ("-1" and "+1", 9 and 10), else
-    alphabetically.
+    The smaller value becomes −1. Values that both read as numbers ("-1" and "+1", 9 and 10) are
+    compared as numbers, and other values alphabetically.
 
     Returns
     -------
     SignedLabels
-        ``signs`` for margin matrices; ``classes`` and ``decided`` lead back to the labels.
+        The labels as ``signs`` for margin matrices. ``classes`` and ``decided`` map signs back to
+        the original labels.
 
     Raises
     ------
     InputError
-        If a label is missing or there are not exactly two different values.
+        If a label is missing, or if the number of distinct values is not two.
 
     Examples
     --------
@@ -105,14 +106,16 @@ def labels(y: ArrayLike) -> SignedLabels:
     missing = pd.isna(given)
     if missing.any():
         raise InputError(
-            f"the label of row {int(np.argmax(missing)) + 1} is missing; fill it or drop the row"
+            f"the label of row {int(np.argmax(missing)) + 1} is missing; fill the label in or drop "
+            "the row"
         )
     values = list(dict.fromkeys(given.tolist()))
     if len(values) != 2:
         if _are_targets(values, len(given)):
             raise InputError(
-                f"the labels are numbers of {len(values)} values, and a margin needs two classes; "
-                "for numbers use relaxboost.estimators.MarginBoostRegressor"
+                f"the labels are numbers with {len(values)} distinct values, and a margin needs "
+                "two "
+                "classes; for numbers use relaxboost.estimators.MarginBoostRegressor"
             )
         more = "keep two, or set one class against the rest"
         remedy = "add examples of another" if len(values) < 2 else more
@@ -125,7 +128,7 @@ def labels(y: ArrayLike) -> SignedLabels:
 
 
 def _are_targets(values: list[Any], count: int) -> bool:
-    """Return whether the different labels of `count` examples look like targets of a regression."""
+    """Return whether the distinct labels of `count` examples look like targets of a regression."""
     if len(values) < 3 or not all(isinstance(x, int | float) for x in values):
         return False
     # Classes are whole numbers that repeat; `hardly_repeats` has the same rule for words.
@@ -149,7 +152,7 @@ def _short(value: object) -> str:
 def breast_cancer() -> Dataset:
     """Return the Wisconsin diagnostic breast-cancer data that scikit-learn bundles.
 
-    569 examples, 30 features; +1 is benign.
+    The data set has 569 examples and 30 features. The label +1 means benign.
     """
     # Not load_breast_cancer: importing scikit-learn takes longer than solving the game.
     library = find_spec("sklearn")
@@ -179,9 +182,9 @@ def read_csv(path: str | os.PathLike[str], label: str, sep: str = ",") -> Datase
     ----------
     path : path
     label : str
-        The name of the label column; any two values will do.
+        The name of the label column, which may contain any two values.
     sep : str
-        The separator of columns: one character, or ``\\t``.
+        The separator of columns, which is one character or ``\\t``.
 
     Returns
     -------
@@ -190,16 +193,16 @@ def read_csv(path: str | os.PathLike[str], label: str, sep: str = ",") -> Datase
     Raises
     ------
     InputError
-        If the file cannot be read or is empty, the label column is not there or has not two
-        values, a feature is not numeric (named), or a value is missing or infinite (by line, or
-        in Parquet row, and column; rows are counted from 1).
+        If the file cannot be read or is empty; if the label column does not exist or does not have
+        two values; if a feature is not numeric; or if a value is missing or infinite. The message
+        names the column, and for a value the line, or the row in a Parquet file, counted from 1.
     """
     features, y = read_table(path, label, sep)
     return dataset(path, features.to_numpy(dtype=np.float64), features, y)
 
 
 def dataset(path: str | os.PathLike[str], X: Array, features: Any, y: SignedLabels) -> Dataset:
-    """Return the data of a file, with the columns and the labels of `read_table`."""
+    """Return the data set of a file from the columns and labels that `read_table` returned."""
     negative, positive = map(_short, y.classes)
     return Dataset(Path(path).stem, X, y.signs, tuple(features.columns), (negative, positive))
 
@@ -213,8 +216,8 @@ def read_table(
 ) -> tuple[Any, SignedLabels]:
     """Return the features and the labels of a file, with the rules of `read_csv`.
 
-    If `words` is true, features may be columns of words in which no word reads as a number, and
-    values may be missing. The columns `drop` are left out before any check.
+    If `words` is true, features may be columns of words, none of which reads as a number, and
+    values may be missing. The columns `drop` are removed before any check.
     """
     frame = _read_frame(Path(path), label, sep)
     if label not in frame.columns:
@@ -222,15 +225,19 @@ def read_table(
     tables.check_columns(path, "drop", drop, [name for name in frame.columns if name != label])
     frame = frame.drop(columns=list(drop))
     if frame.shape[1] < 2:
-        raise InputError(f"{path} has no column besides the label {label!r}; add some")
+        raise InputError(
+            f"{path} has no column besides the label {label!r}; add columns of features"
+        )
     if frame.shape[0] == 0:
-        raise InputError(f"{path} has a header and no rows")
+        raise InputError(f"{path} has a header and no rows; add rows")
     features = frame.drop(columns=[label])
     _check_features(features, path, words)
     gone = frame[label].isna().to_numpy()
     if gone.any():
         where = _where(frame, int(gone.argmax()))
-        raise InputError(f"{path}: the label at {where} is missing; fill it or drop the row")
+        raise InputError(
+            f"{path}: the label at {where} is missing; fill the label in or drop the row"
+        )
     try:
         return features, labels(frame[label].to_numpy())
     except InputError as error:
@@ -269,7 +276,8 @@ def _check_features(features: Any, path: str | os.PathLike[str], words: bool) ->
                 row = int(np.flatnonzero(column.notna())[at[0]])
                 raise InputError(
                     f"{path}: the value at {_where(features, row)}, column {name!r}, "
-                    f"{column.iloc[row]}, is an integer that doubles round; {ROUNDED}"
+                    f"{column.iloc[row]}, is an integer that a double cannot represent exactly; "
+                    f"{ROUNDED}"
                 )
             continue
         # Python's float also reads 1_0 and digits of other scripts, which pandas rejects.
@@ -282,7 +290,8 @@ def _check_features(features: Any, path: str | os.PathLike[str], words: bool) ->
                 other = "leave cells empty where they are missing"
             raise InputError(
                 f"{path}: column {name!r} is not numeric (for instance {_short(odd.iloc[0])!r}); "
-                f"write plain numbers, {'as 1.5 and not 1,5' if commas else other}, or drop it"
+                f"write plain numbers, {'as 1.5 and not 1,5' if commas else other}, or drop the "
+                "column"
             )
     if bad.any():
         row, place = np.argwhere(bad)[0].tolist()

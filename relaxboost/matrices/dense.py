@@ -1,4 +1,4 @@
-"""Dense margin matrices."""
+"""Margin matrices that are stored as dense arrays."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ _PARALLEL = 2_000_000
 
 
 class DenseMatrix(MarginMatrix):
-    """A margin matrix held as its own array of type float64, float32, or int8 for {−1, 0, 1}.
+    """A margin matrix that is stored as an array of type float64, float32, or int8 for entries −1,
+    0, 1.
 
     Parameters
     ----------
     A : array of shape (m, n)
-        Entries in [−1, 1]. float64 and float32 are kept, other integer types become int8; sums
-        are in double precision throughout. A copy is made, in column order.
+        Entries in [−1, 1]. The types float64 and float32 are kept, and integer types become int8.
+        All sums are in double precision. The matrix stores a copy of A in column order.
     """
 
     edge_roundings: ClassVar[int] = 1
@@ -33,7 +34,8 @@ class DenseMatrix(MarginMatrix):
     def __init__(self, A: ArrayLike) -> None:
         if isinstance(A, np.ma.MaskedArray):
             raise InputError(
-                "A is a masked array; fill it: a hypothesis that abstains has margin 0"
+                "A is a masked array; fill the masked entries, for example with 0, the margin of a "
+                "hypothesis that abstains"
             )
         try:
             given = np.asarray(A)
@@ -41,7 +43,9 @@ class DenseMatrix(MarginMatrix):
             raise InputError(f"A is not a rectangular array: {error}") from None
         kind = given.dtype.kind
         if kind == "b":
-            raise InputError("A has dtype bool; margins are signed: use 2 * A.astype('int8') - 1")
+            raise InputError(
+                "A has dtype bool, and margins are signed numbers; use 2 * A.astype('int8') - 1"
+            )
         if kind not in "iuf" or given.dtype.itemsize > 8:
             raise InputError(_other_type(given, getattr(A, "columns", None)))
         check_shape(given.shape)
@@ -83,7 +87,7 @@ class DenseMatrix(MarginMatrix):
 
 
 def _other_type(given: NDArray[Any], names: Any) -> str:
-    """Return the error text for a matrix of a wrong type; it names the columns and their types."""
+    """Return the error message for a matrix of a wrong type, with the columns and their types."""
     if given.ndim == 0:
         return f"A must be a matrix, with examples in rows, got {given.item()!r:.60}"
     at = no_number(given) if given.dtype.kind in "OUST" else None

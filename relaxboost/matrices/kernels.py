@@ -1,8 +1,9 @@
-"""Compiled loops over columns. Each column has its own sum, so threads do not change results.
+"""Compiled loops over the columns of margin matrices. Results do not depend on the number of
+threads.
 
-Compilation takes longer than many runs. Each signature of a kernel takes 0.1 s, and each
-allocation, `min`, `sum` or search in a kernel takes as long again. Therefore a kernel is a plain
-loop over arrays that its caller allocates. Everything else happens in Python, NumPy or BLAS.
+Compilation takes longer than many runs. Each signature of a kernel takes 0.1 s to compile, and each
+allocation, `min`, `sum` or search in a kernel adds as much. Therefore a kernel is a plain loop over
+arrays that its caller allocates. All other code is in Python, NumPy or BLAS.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ from relaxboost._core.compiled import njit, thread_pool
 # The compiler may reorder and fuse sums to vectorise them; γ_n covers every order.
 _SUM = {"reassoc", "contract"}
 FEW = 64
-"""The largest number of terms added in order; the last bits of longer sums depend on the CPU."""
+"""The largest number of terms that are added in order. The last bits of longer sums depend on the
+CPU.
+"""
 
 
 def _read_only(H: NDArray[Any]) -> NDArray[Any]:
-    """Return a matrix as a read-only array, so that kernels have one signature for all matrices."""
+    """Return a matrix as a read-only array, for which kernels have a single signature."""
     if H.flags.writeable:
         H = H.view()
         H.flags.writeable = False
@@ -32,7 +35,7 @@ def _read_only(H: NDArray[Any]) -> NDArray[Any]:
 
 
 def dots(H: NDArray[Any], used: int, d: Array) -> Array:
-    """Return <column, d> for the first `used` columns of the Fortran-ordered `H`."""
+    """Return the inner products <column, d> for the first `used` columns of `H`."""
     out = np.empty(8 * math.ceil(used / 8))  # `_many_dots` writes eight results at a time
     sums = _few_dots if H.shape[0] < FEW else _many_dots
     sums(_read_only(H), used, d, out)
@@ -50,10 +53,10 @@ def _few_dots(H: NDArray[Any], used: int, d: Array, out: Array) -> None:
 
 @njit(fastmath=_SUM, nogil=True)
 def _many_dots(H: NDArray[Any], used: int, d: Array, out: Array) -> None:
-    """Write <column, d> for each of the first `used` columns to `out`.
+    """Write the inner products <column, d> of the first `used` columns to `out`.
 
-    The loop handles eight columns at a time, so `d` is read once for all of them, and the CPU
-    converts some entries while it loads others. Each column is summed in the same order.
+    The loop handles eight columns at a time. `d` is read once for all of them, and the CPU converts
+    some entries while it loads others. All columns are summed in the same order.
     """
     last = used - 1
     for j in range(0, used, 8):
@@ -71,7 +74,7 @@ def _many_dots(H: NDArray[Any], used: int, d: Array, out: Array) -> None:
 
 
 def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
-    """Return the same array as `dots`, bit by bit; threads share the columns."""
+    """Return the same array as `dots`, bit for bit, computed by threads that share the columns."""
     pool, threads = thread_pool()
     if threads == 1:
         return dots(H, used, d)
@@ -83,7 +86,8 @@ def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
 
 @njit()
 def _four_sums(codes: NDArray[Any], offsets: Whole, first: int, yd: Array, levels: Array) -> None:
-    """Write the sums of yd up to each level of four features to the rows of `levels`.
+    """Write the sums of the products y_i d_i up to each level of four features to the rows of
+    `levels`.
 
     An addition to a level waits for the previous addition to that level. Meanwhile the CPU adds
     to the levels of the other three features. Each feature is summed in the order of the examples.
@@ -110,7 +114,7 @@ def _four_sums(codes: NDArray[Any], offsets: Whole, first: int, yd: Array, level
 
 @njit()
 def stump_column(codes: NDArray[Any], offsets: Whole, y: Array, j: int, out: NDArray[Any]) -> None:
-    """Write the column of a stump to `out`: y if the code is above the cut, and −y if not."""
+    """Write the column of a stump to `out`: y if an example is above the cut, and −y otherwise."""
     f = 0
     while offsets[f + 1] <= j:
         f += 1
@@ -120,12 +124,12 @@ def stump_column(codes: NDArray[Any], offsets: Whole, y: Array, j: int, out: NDA
 
 
 def _four_rows(offsets: Whole) -> Array:
-    """Return an array for the levels of four features."""
+    """Return an empty array for the sums at the levels of four features."""
     return np.empty((4, int((offsets[1:] - offsets[:-1]).max()) + 1))
 
 
 def stump_edges(codes: NDArray[Any], offsets: Whole, yd: Array) -> Array:
-    """Return the edges of all stumps, shape (n,); `codes` has a row for each feature."""
+    """Return the edges of all stumps, shape (n,). The array `codes` has a row for each feature."""
     out = np.empty(offsets[-1])
     _stump_edges(codes, offsets, yd, float(np.add.reduce(yd)), _four_rows(offsets), out)
     return out
@@ -135,7 +139,7 @@ def stump_edges(codes: NDArray[Any], offsets: Whole, yd: Array) -> Array:
 def _stump_edges(
     codes: NDArray[Any], offsets: Whole, yd: Array, total: float, levels: Array, out: Array
 ) -> None:
-    """Write the edge Σ yd − 2 Σ_{code <= b} yd of each stump, which cuts after level b."""
+    """Write the edge Σ y d − 2 Σ_{code <= b} y d of each stump, which cuts after level b."""
     for f in range(codes.shape[0]):
         if f % 4 == 0:
             _four_sums(codes, offsets, f, yd, levels)
@@ -147,7 +151,7 @@ def _stump_edges(
 def stump_best(
     codes: NDArray[Any], offsets: Whole, yd: Array, columns: Whole
 ) -> tuple[tuple[int, float], Array]:
-    """Return the `first_largest` of `stump_edges`, and the edges of `columns`; store no others."""
+    """Return the index and value of the largest absolute edge, and the edges of `columns`."""
     total, some = float(np.add.reduce(yd)), np.empty(columns.size)
     if math.isnan(total):  # then every edge is nan
         some[:] = total
@@ -188,7 +192,7 @@ def _stump_best(
 
 @njit()
 def _below(codes: NDArray[Any], offsets: Whole, weights: Array) -> tuple[Array, Array]:
-    """Return the sums of weights of the cuts below each value, (features, m), and the totals."""
+    """Return the weight of the cuts below each value, (features, m), and of all cuts."""
     features, m = codes.shape
     below, totals = np.zeros((features, m)), np.zeros(features)
     for f in range(features):
@@ -203,7 +207,7 @@ def _below(codes: NDArray[Any], offsets: Whole, weights: Array) -> tuple[Array, 
 
 
 def stump_margins(codes: NDArray[Any], offsets: Whole, signs: Array, w: Array) -> Array:
-    """Return A w for a weight on every stump: cuts below a value have sign +, the others −."""
+    """Return A w for a weight on every stump. Cuts below a value have the sign +, the others −."""
     u = np.zeros(codes.shape[1])
     _stump_margins(codes, offsets, w, np.empty(int(np.diff(offsets).max()) + 1), u)
     u *= signs
@@ -212,10 +216,10 @@ def stump_margins(codes: NDArray[Any], offsets: Whole, signs: Array, w: Array) -
 
 @njit()
 def _stump_margins(codes: NDArray[Any], offsets: Whole, w: Array, values: Array, u: Array) -> None:
-    """Add A w for labels that are all +1 to `u`; `values` is a buffer for the levels of a feature.
+    """Add the margins A w, computed for labels that are all +1, to `u`.
 
-    For each level, the weights of the cuts below it and those of the cuts above it are summed
-    separately, which keeps the number of roundings of each weight small.
+    `values` is a buffer for the levels of a feature. For each level, the weights of the cuts below
+    and above it are summed separately, which keeps the number of roundings of each weight small.
     """
     for f in range(codes.shape[0]):
         start, cuts, above = offsets[f], offsets[f + 1] - offsets[f], 0.0
@@ -247,7 +251,7 @@ def _gram_rows(below: Array, total: float, signs: Array, first: int, out: Array)
 
 
 def stump_gram(codes: NDArray[Any], offsets: Whole, signs: Array, scaling: Array) -> Array:
-    """Return the lower triangle of A diag(scaling) Aᵀ; threads share its rows."""
+    """Return the lower triangle of A diag(scaling) Aᵀ for all stumps. Threads share its rows."""
     below, totals = _below(codes, offsets, scaling)
     m = codes.shape[1]
     out = np.zeros((m, m))
@@ -267,9 +271,9 @@ def _cross_block(
     out: Array,
     place: tuple[int, int],
 ) -> None:
-    """Write Σ weights · s_a t_b for all cuts a and b of two features: s_a is −1 up to its cut.
+    """Write Σ weights · s_a t_b for all cuts a and b of two features, with s_a, t_b = ±1 by side.
 
-    The block starts at `place` in `out`. `table` has one more row and column, filled with zeros.
+    The block starts at `place` in `out`. `table` starts as zeros, with one row and column more.
     """
     (left, right), (first, start) = codes, place
     rows, cols = table.shape[0] - 1, table.shape[1] - 1
@@ -300,7 +304,7 @@ def stump_rows(codes: NDArray[Any], offsets: Whole, out: Array) -> None:
 
 
 def stump_cross(codes: NDArray[Any], offsets: Whole, weights: Array, out: Array) -> None:
-    """Write the lower triangle of Aᵀ diag(weights) A; threads share the features."""
+    """Write the lower triangle of Aᵀ diag(weights) A for all stumps. Threads share the features."""
     parts = list(pairwise(offsets.tolist()))
 
     def fill(f: int) -> None:
@@ -320,7 +324,8 @@ Compressed = tuple[Whole, Whole, Array]
 
 @njit(nogil=True)
 def sparse_cross(transposed: Compressed, A: Compressed, weights: Array, out: Array) -> None:
-    """Write the lower triangle of Aᵀ diag(weights) A, one row at a time, which fits in the cache.
+    """Write the lower triangle of Aᵀ diag(weights) A, one row at a time because a row fits in the
+    cache.
 
     `transposed` is Aᵀ. The entries above the diagonal are not changed.
     """
@@ -340,9 +345,10 @@ def sparse_cross(transposed: Compressed, A: Compressed, weights: Array, out: Arr
 
 
 def peaks(edges: Array, columns: Whole, level: float, both: bool) -> Whole:
-    """Return the column with the largest edge between each two of `columns`, if it exceeds `level`.
+    """Return the column of largest edge between any two neighbours of `columns`, if it exceeds
+    `level`.
 
-    If `both` is true, also return the column with the smallest edge, if that is below −level.
+    If `both` is true, also return the column of smallest edge there, if it is below −level.
     """
     out = np.empty(2 * columns.size + 2, dtype=np.int64)
     return out[: _peaks(edges, columns, level, both, out)]
@@ -373,7 +379,8 @@ def _peaks(edges: Array, columns: Whole, level: float, both: bool, out: Whole) -
 
 @njit(error_model="numpy")
 def reach(edges: Array, change: Array, level: float, rise: float, both: bool) -> float:
-    """Return the largest t in [0, 1] with edges + t·change <= level + t·rise, or 0 without one.
+    """Return the largest t in [0, 1] with edges + t·change <= level + t·rise, or 0 if there is
+    none.
 
     If `both` is true, −(edges + t·change) must satisfy the same bound.
     """
@@ -387,7 +394,7 @@ def reach(edges: Array, change: Array, level: float, rise: float, both: bool) ->
 
 
 def first_largest(edges: Array) -> tuple[int, float]:
-    """Return (index, value) of the entry of largest absolute value; among equals, the first."""
+    """Return (index, value) of the first entry of largest absolute value."""
     best = int(np.abs(edges).argmax())
     return best, float(edges[best])
 
@@ -402,7 +409,7 @@ def add_scaled(u: Array, column: NDArray[Any], c: float) -> None:
 def sum_stumps(
     codes: NDArray[Any], offsets: Whole, signs: Array, support: Whole, coefficients: Array
 ) -> Array:
-    """Return A w for weights on some stumps; columns are added one by one, as for a dense A."""
+    """Return A w for weights on some stumps. Columns are added one by one, as for a dense A."""
     u, features = np.zeros(signs.size), np.searchsorted(offsets, support, side="right") - 1
     places = zip(features.tolist(), (support - offsets[features]).tolist(), strict=True)
     for (f, cut), c in zip(places, coefficients.tolist(), strict=True):
@@ -418,7 +425,7 @@ def _add_stump(levels: NDArray[Any], cut: int, signs: Array, c: float, u: Array)
 
 @njit()
 def apart(a: NDArray[Any], s: float, b: NDArray[Any], t: float, out: Array) -> float:
-    """Write s·a − t·b to `out`, which is faster than returning it; return max |s·a − t·b|."""
+    """Write s·a − t·b to `out`, and return the largest absolute entry of s·a − t·b."""
     bits = np.int64(0)  # bits order non-negative doubles as their values, and the loop vectorises
     for i in range(a.shape[0]):
         out[i] = s * a[i] - t * b[i]
@@ -429,7 +436,7 @@ def apart(a: NDArray[Any], s: float, b: NDArray[Any], t: float, out: Array) -> f
 
 @njit(error_model="numpy")
 def within(d: Array, most: float) -> bool:
-    """Return whether every entry of `d` lies in [−most, most]; nan does not."""
+    """Return whether every entry of `d` lies in [−most, most]. An entry nan gives False."""
     inside = 0
     for i in range(d.shape[0]):
         inside += abs(d[i]) <= most
@@ -437,7 +444,7 @@ def within(d: Array, most: float) -> bool:
 
 
 def largest(v: Array) -> float:
-    """Return the largest absolute entry of v."""
+    """Return the largest absolute value in the vector v."""
     return max(float(v.max()), -float(v.min()))
 
 
@@ -458,7 +465,7 @@ def _few_products(a: Array, b: Array) -> float:
 
 
 def dot(a: Array, b: Array) -> float:
-    """Return <a, b>. Unlike that of BLAS, the result does not depend on the number of threads."""
+    """Return <a, b>. Unlike in BLAS, the result does not depend on the number of threads."""
     return float(_few_products(a, b) if a.size < FEW else _many_products(a, b))
 
 
@@ -470,7 +477,7 @@ def along(u: Array, v: Array, eta: float) -> Array:
 
 
 def combine(H: NDArray[Any], used: int, weights: Array) -> Array:
-    """Return H[:, :used] @ weights; adds four columns of non-zero weight at a time."""
+    """Return H[:, :used] @ weights, computed with four columns of non-zero weight at a time."""
     u, kept = np.zeros(H.shape[0]), np.flatnonzero(weights[:used])
     if kept.size:
         four = np.append(kept, np.full(-kept.size % 4, kept[-1]))  # repeats the last column

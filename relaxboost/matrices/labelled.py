@@ -1,4 +1,4 @@
-"""Checks of labelled data (X, y), shared by the matrices that are built from such data."""
+"""Checks of labelled data (X, y) for matrices that are built from features and labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from relaxboost._core.errors import InputError
 def check_labelled(
     X: ArrayLike, y: ArrayLike, feature_names: Any = None
 ) -> tuple[Array, Array, tuple[str, ...]]:
-    """Return (X, y, feature names) as float arrays and strings, or raise an InputError."""
+    """Check labelled data, and return X and y as float arrays and the feature names as strings."""
     if feature_names is None:
         feature_names = getattr(X, "columns", None)  # a pandas or polars frame
     try:
@@ -35,7 +35,7 @@ def check_labelled(
             raise InputError(f"feature_names must be a list of names, got {feature_names!r}")
         names = tuple(str(name) for name in feature_names)
     if len(names) != features:
-        raise InputError(f"{len(names)} feature names for {features} features")
+        raise InputError(f"feature_names has {len(names)} names, and X has {features} features")
     if given.dtype.kind in "OUST":
         at = no_number(given)
         if at is None:
@@ -45,22 +45,28 @@ def check_labelled(
             )
         raise InputError(
             f"X has dtype {given.dtype}, and {given[at]!s:.60} at row {at[0]}, feature "
-            f"{names[at[1]]!r}; features must be numbers: encode the others, or give the "
-            "frame to MarginBoostClassifier, which takes strings and missing values"
+            f"{names[at[1]]!r}; features must be numbers. Encode the "
+            "other features, or use MarginBoostClassifier, which accepts strings and missing "
+            "values"
         )
     data = finite_doubles("X", given, names)
     if labels.shape != (m,):
-        raise InputError(f"y has shape {labels.shape}, and X has {m} rows")
+        raise InputError(
+            f"y has shape {labels.shape}, and X has {m} rows; give one label for each row"
+        )
     if labels.dtype.kind not in "iuf" or not np.isin(labels, (-1, 1)).all():
         raise InputError(
-            "y must hold the labels -1 and +1; relaxboost.matrices.datasets.labels(y).signs maps "
-            "any two values to them, and .decided(scores) leads back"
+            "y must contain the labels -1 and +1; use "
+            "relaxboost.matrices.datasets.labels(y).signs, "
+            "which maps any two values to -1 and +1; .decided(scores) maps back to the labels"
         )
     return data, labels.astype(np.float64), names
 
 
 ROUNDED = "drop the column, or subtract from it what its values share"
-"""The remedy for integers that are not exactly doubles: different integers would become equal."""
+"""The remedy, in messages, for integers that doubles cannot represent exactly. Rounding could make
+different integers equal.
+"""
 
 
 def check_names(X: Any) -> None:
@@ -71,12 +77,12 @@ def check_names(X: Any) -> None:
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(
             f"X has {names.count(twice)} columns with the name {twice!r}, and names must "
-            "differ; rename or drop all but one of them"
+            "differ; rename or drop the other columns"
         )
 
 
 def rounded_integer(X: NDArray[Any]) -> tuple[int, ...] | None:
-    """Return the index of the first integer beyond 2^53 that is not exactly a double, or None."""
+    """Return the index of the first integer that a double cannot represent exactly, or None."""
     if X.dtype.kind not in "iu" or X.dtype.itemsize < 8:
         return None
     size = X.astype(np.uint64)
@@ -91,17 +97,17 @@ def rounded_integer(X: NDArray[Any]) -> tuple[int, ...] | None:
 def finite_doubles(
     where: str, X: NDArray[Any], names: tuple[str, ...], row: str = "row", first: int = 0
 ) -> Array:
-    """Return features in double precision, or raise an InputError that names the bad entry.
+    """Return features in double precision, or raise an InputError that names an invalid entry.
 
-    The error counts rows from `first`, so that `X` may be a block of rows. `row` is its word for a
-    row.
+    `X` may be a block of a larger table. The message counts rows from `first`, and uses the word
+    `row` for a row, such as "line".
     """
     if X.dtype.kind not in "biuf":
         raise InputError(f"{where} has dtype {X.dtype}; features must be numbers")
     if (at := rounded_integer(X)) is not None:
         raise InputError(
             f"{where} has {X[at]} at {row} {first + at[0]}, feature {names[at[1]]!r}, an integer "
-            f"that doubles round; {ROUNDED}"
+            f"that a double cannot represent exactly; {ROUNDED}"
         )
     data = X.astype(np.float64)
     finite = np.isfinite(data)
@@ -109,6 +115,6 @@ def finite_doubles(
         i, f = np.unravel_index(int(np.argmin(finite)), data.shape)
         raise InputError(
             f"{where} has {data[i, f]} at {row} {first + i}, feature {names[f]!r}; "
-            "drop or impute it"
+            "drop the row or impute the value"
         )
     return data

@@ -1,4 +1,4 @@
-"""A weak learner, exact or approximate, with the interface of a margin matrix."""
+"""The margin matrix of a weak learner, which may be exact or approximate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from relaxboost.matrices.labelled import check_labelled
 
 
 class OracleMatrix(MarginMatrix):
-    """The columns that a weak learner has found so far; see :func:`oracle`."""
+    """The margin matrix with the columns that a weak learner has found so far; see
+    :func:`oracle`.
+    """
 
     n = None
     edge_roundings: ClassVar[int] = 1
@@ -48,14 +50,15 @@ class OracleMatrix(MarginMatrix):
 
     @property
     def known(self) -> int:
-        """The number of columns found so far."""
+        """The number of columns that the weak learner has found so far."""
         return len(self._hypotheses)
 
     def best(self, d: Vector) -> Best:
-        """Return the weak learner's column for `d`, or an earlier column if its edge is larger.
+        """Return the column that the weak learner finds for `d`, or an earlier column of larger
+        edge.
 
-        The slack is relative to the learner's own column. If an earlier column has a larger edge,
-        the slack shrinks by the difference.
+        The slack of the learner refers to the column that it finds. If an earlier column has a
+        larger edge, the slack decreases by the difference.
         """
         hypothesis = self._fit(self._X, self._y, np.array(d, dtype=np.float64))
         column = self._margin_column(hypothesis)
@@ -78,11 +81,14 @@ class OracleMatrix(MarginMatrix):
         given = np.asarray(predict(self._X))
         if given.dtype.kind not in "iuf":
             raise InputError(
-                f"a hypothesis returned dtype {given.dtype}; predictions are numbers in [-1, 1]"
+                f"a hypothesis returned dtype {given.dtype}; predictions must be numbers in [-1, 1]"
             )
         h = given.astype(np.float64)
         if h.shape != (self.m,):
-            raise InputError(f"a hypothesis returned shape {h.shape} for {self.m} examples")
+            raise InputError(
+                f"a hypothesis returned shape {h.shape} for {self.m} examples; it must return a "
+                "number for each example"
+            )
         if not (np.abs(h) <= 1.0).all():
             bad = int(np.argmin(np.abs(h) <= 1.0))
             raise InputError(
@@ -110,11 +116,14 @@ class OracleMatrix(MarginMatrix):
         return kernels.dots(self._found, len(self._hypotheses), d)
 
     def hypothesis(self, j: int) -> Any:
-        """Return the `j`-th hypothesis, as the weak learner returned it."""
+        """Return hypothesis `j` in the form in which the weak learner returned it."""
         return self._hypotheses[j]
 
     def digest(self) -> str:
-        """Return the SHA-256 of the data and of the learner's name; its columns are unknown."""
+        """Return the SHA-256 of the data and of the learner's name.
+
+        The columns are not part of the digest, because they are not enumerated.
+        """
         return self._digest
 
 
@@ -131,16 +140,18 @@ def oracle(
     Parameters
     ----------
     fit : callable or scikit-learn estimator
-        Called as ``fit(X, y, d)`` with the distribution d over the examples; returns a hypothesis,
-        a function of X or an object with ``predict(X)``, with values in [−1, 1]. An estimator is
-        cloned and fitted with ``sample_weight=d``. X and y are read-only, d is a copy.
+        A weak learner, which is called as ``fit(X, y, d)`` with the distribution d over the
+        examples. It returns a hypothesis with values in [−1, 1], which is a function of X or an
+        object with ``predict(X)``. A scikit-learn estimator is cloned and fitted with
+        ``sample_weight=d``. X and y are read-only, and d is a copy.
     X : array of shape (m, features)
     y : array of shape (m,)
         Labels −1 and +1.
     slack : float, optional
         The largest amount by which the edge of the returned hypothesis may be below the largest
-        absolute edge of the class: 0 for an exact learner. It is added to the upper bound (SS09,
-        the remark under Fig. 1). With None the slack is unknown, and the upper bound is infinite.
+        absolute edge of the class: 0 for an exact learner. The slack is added to the upper bound
+        (Shalev-Shwartz & Singer 2009, the remark under Fig. 1). None means that the slack is
+        unknown, and then the upper bound is infinite.
     name : str, optional
         The name of the learner in the digest of the game; by default the name of the function, or
         the representation of the estimator.
@@ -148,7 +159,8 @@ def oracle(
     Raises
     ------
     InputError
-        For unusable data, a negative slack, or (while solving) an unusable hypothesis.
+        If the data or the slack are invalid, or if `fit` returns an invalid hypothesis while a game
+        is solved.
     """
     data, labels, _ = check_labelled(X, y, feature_names)
     if slack is not None:
@@ -160,8 +172,8 @@ def oracle(
 
         if not has_fit_parameter(fit, "sample_weight"):
             raise InputError(
-                f"{fit!r} takes no sample_weight, so it cannot see the distribution; "
-                "wrap it in a function fit(X, y, d) that resamples"
+                f"{fit!r} takes no sample_weight, and therefore cannot use the distribution; "
+                "wrap it in a function fit(X, y, d) that resamples the examples"
             )
         return OracleMatrix(partial(_fitted, fit), data, labels, slack, name or repr(fit))
     if not callable(fit):

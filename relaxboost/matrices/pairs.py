@@ -1,4 +1,4 @@
-"""The margin matrix of pairs of documents; its products are computed with the documents."""
+"""The margin matrix of pairs of documents, whose products are computed with the documents."""
 
 from __future__ import annotations
 
@@ -9,21 +9,24 @@ from relaxboost.matrices.bulk import Bulk, DenseBulk
 from relaxboost.matrices.dense import DenseMatrix
 
 _CROWDED = 8
-"""The largest N² / m, for N documents and m pairs, at which an N x N table of pairs is faster."""
+"""The largest ratio N² / m, for N documents and m pairs, at which an N x N table of the pairs is
+faster than the list of pairs.
+"""
 
 
 class PairMatrix(DenseMatrix):
-    """A[(i, i'), j] = (H[i, j] − H[i', j]) / 2, stored as a dense array.
+    """The margin matrix A[(i, i'), j] = (H[i, j] − H[i', j]) / 2 of pairs of documents, as a dense
+    array.
 
-    Its products for interior point methods are computed with the documents, which are fewer than
-    the pairs.
+    Products for interior point methods are computed with the documents, because there are fewer
+    documents than pairs.
 
     Parameters
     ----------
     H : array of shape (N, n)
         The predictions of the hypotheses for the documents, in [−1, 1].
     better, worse : arrays of shape (m,)
-        The two documents of each pair.
+        The index of the better and of the worse document of each pair.
     """
 
     def __init__(self, H: Array, better: Whole, worse: Whole) -> None:

@@ -1,4 +1,4 @@
-"""Sparse margin matrices, and the conversion of a user's A to a margin matrix."""
+"""Sparse margin matrices, and the conversion of a user's array A to a margin matrix."""
 
 from __future__ import annotations
 
@@ -16,16 +16,19 @@ from relaxboost.matrices.bulk import Bulk, by_rows
 from relaxboost.matrices.dense import DenseMatrix
 
 _FILLED = 0.1
-"""The density above which products are faster with a dense copy of A, some rows at a time."""
+"""The share of non-zero entries above which products are faster with dense copies of blocks of
+rows.
+"""
 
 
 class SparseBulk(Bulk):
-    """The products with all columns of a sparse matrix; their cost is that of its non-zero entries.
+    """The products with all columns of a sparse matrix. Their cost is proportional to the non-zero
+    entries.
 
     Parameters
     ----------
     A : scipy.sparse.csc_array of shape (m, n)
-        Its indices sorted.
+        The matrix, with sorted indices.
     """
 
     def __init__(self, A: Any) -> None:
@@ -34,12 +37,14 @@ class SparseBulk(Bulk):
 
     @cached_property
     def _rows(self) -> Any:
-        """A in compressed rows, made when a product of matrices first needs it."""
+        """The matrix A in compressed rows, computed when a product first needs them."""
         return self._A.tocsr()
 
     @cached_property
     def array(self) -> Vector:
-        """A as a dense array in double precision, made when a method first needs it."""
+        """The matrix A as a dense array in double precision, computed when a method first
+        needs it.
+        """
         return np.asarray(self._A.toarray())
 
     def edges(self, d: Vector) -> Vector:
@@ -64,7 +69,7 @@ class SparseBulk(Bulk):
 
 
 def _squared(A: Any, transposed: Any, weights: Vector, out: Array) -> None:
-    """Write the lower triangle of Aᵀ diag(weights) A to `out`."""
+    """Write the lower triangle of Aᵀ diag(weights) A for a sparse matrix A to `out`."""
     if A.nnz >= _FILLED * A.shape[0] * A.shape[1]:
         by_rows(lambda rows: A[rows].toarray(), weights, out)
         return
@@ -73,12 +78,13 @@ def _squared(A: Any, transposed: Any, weights: Vector, out: Array) -> None:
 
 
 class SparseMatrix(MarginMatrix):
-    """A margin matrix in compressed columns. Zeros, from hypotheses that abstain, are not stored.
+    """A margin matrix in compressed columns. It does not store zeros, the margins of hypotheses
+    that abstain.
 
     Parameters
     ----------
     A : scipy.sparse matrix or array of shape (m, n)
-        Real entries in [−1, 1]; duplicates are summed first. A copy is made.
+        Real entries in [−1, 1]. Duplicates are summed first. The matrix stores a copy of A.
     """
 
     edge_roundings: ClassVar[int] = 1
@@ -102,7 +108,9 @@ class SparseMatrix(MarginMatrix):
 
     @property
     def entries(self) -> int:
-        """The number of non-zero entries."""
+        """The number of values that one pass over A reads, which is the number of
+        non-zero entries.
+        """
         return int(self._csc.nnz)
 
     def _column(self, j: int) -> Array:
@@ -115,11 +123,11 @@ class SparseMatrix(MarginMatrix):
         return np.asarray(self._transposed @ d)
 
     def bulk(self) -> Bulk:
-        """Return the products with all columns, computed from the sparse matrix."""
+        """Return an object for products with all columns, which uses the sparse matrix."""
         return self.pricing()
 
     def pricing(self) -> SparseBulk:
-        """Return the same object as `bulk`."""
+        """Return the object for products with all columns, as `bulk` does."""
         return SparseBulk(self._csc)
 
     def tocvxpy(self) -> Any:
@@ -127,7 +135,9 @@ class SparseMatrix(MarginMatrix):
         return self._csc.copy()
 
     def digest(self) -> str:
-        """Return the SHA-256 of the entries; a dense matrix with equal entries has the same."""
+        """Return the SHA-256 of the entries. A dense matrix with equal entries has the
+        same digest.
+        """
         assert self.n is not None
         parts = (slice(*ends) for ends in pairwise(self._csc.indptr.tolist()))
         entries = ((self._csc.indices[part], self._csc.data[part]) for part in parts)
@@ -135,7 +145,7 @@ class SparseMatrix(MarginMatrix):
 
 
 def as_matrix(A: Any) -> MarginMatrix:
-    """Return `A` as a margin matrix; `A` is a margin matrix, an array, or a scipy.sparse matrix.
+    """Return a margin matrix for `A`, which is a margin matrix, an array, or a scipy.sparse matrix.
 
     Raises
     ------

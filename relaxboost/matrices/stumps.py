@@ -20,22 +20,28 @@ from relaxboost.matrices.bulk import Bulk, CutLevels, Pricing, by_rows, spread
 from relaxboost.matrices.labelled import check_labelled
 
 _ROWS = 65_536
-"""The number of rows that are hashed at a time."""
+"""The number of rows of X that are hashed at a time."""
 _FEW_CUTS = 8
-"""The number of cuts per feature up to which products use columns instead of histograms."""
+"""The mean number of cuts per feature up to which products use columns instead of histograms."""
 _FEW = 100
-"""The number of weighted cuts per feature up to which margins are sums of single columns."""
+"""The mean number of weighted cuts per feature up to which margins are computed as sums
+of columns.
+"""
 
 
 @dataclass(frozen=True)
 class StumpColumn:
-    """The hypothesis of a column: h(x) = +1 if x[feature] > threshold, −1 if not, and 0 for nan."""
+    """The stump of a column: h(x) = +1 if x[feature] > threshold, 0 if x[feature] is nan, and −1
+    otherwise.
+    """
 
     feature: int
     threshold: float
     name: str
     shown: str
-    """The threshold as a decimal text, with the fewest digits that give the same cut."""
+    """The threshold as a decimal number in text form, with the fewest digits that give the same
+    cut.
+    """
 
     def __call__(self, X: ArrayLike) -> Array:
         """Return the predictions in {−1, 0, +1} for the rows of `X`, shape (rows,)."""
@@ -44,7 +50,9 @@ class StumpColumn:
 
 
 def _cut(low: float, high: float) -> tuple[float, str]:
-    """Return the middle of low and high, moved into [low, high), and a short decimal in it."""
+    """Return the middle of low and high, moved into [low, high), and a short decimal in this
+    interval.
+    """
     threshold = low / 2 + high / 2
     if not low <= threshold < high:  # low and high are neighbouring doubles
         threshold = low
@@ -57,7 +65,9 @@ def _cut(low: float, high: float) -> tuple[float, str]:
 
 
 def binned(x: Vector, max_cuts: int | None) -> tuple[Whole, Array]:
-    """Return the number of cuts below each value, and the values (low, high) around each cut."""
+    """Return the number of cuts below each value of a feature, and the values (low, high) around
+    each cut.
+    """
     levels, code = np.unique(x, return_inverse=True)
     after = np.arange(levels.size - 1)
     if max_cuts is not None and after.size > max_cuts:
@@ -67,7 +77,9 @@ def binned(x: Vector, max_cuts: int | None) -> tuple[Whole, Array]:
 
 
 def _narrow(code: Whole, around: Array) -> tuple[NDArray[Any], int]:
-    """Return the levels in the smallest integer type that fits, and the number of cuts."""
+    """Return the given levels of a feature in the smallest sufficient integer type, and its number
+    of cuts.
+    """
     return code.astype(code_type(np.array([0, len(around)]))), len(around)
 
 
@@ -78,7 +90,10 @@ def code_type(offsets: Whole) -> type[np.unsignedinteger[Any]]:
 
 
 def packed(codes: Sequence[NDArray[Any]], offsets: Whole) -> NDArray[Any]:
-    """Return the levels, one row for each feature, in the smallest integer type that fits."""
+    """Return the level of each example in each feature, one row for each feature.
+
+    The array has the smallest sufficient integer type.
+    """
     out = np.empty((len(codes), codes[0].size), dtype=code_type(offsets))
     for row, code in zip(out, codes, strict=True):
         row[:] = code
@@ -88,7 +103,9 @@ def packed(codes: Sequence[NDArray[Any]], offsets: Whole) -> NDArray[Any]:
 def stump_digest(
     shape: tuple[int, ...], max_cuts: int | None, blocks: Iterable[Array], y: Vector
 ) -> str:
-    """Return the SHA-256 of the recipe and of the data; `blocks` yields X in blocks of rows."""
+    """Return the SHA-256 of the recipe of the matrix and of the data; `blocks` yields X in blocks
+    of rows.
+    """
     sha = hashlib.sha256(f"relaxboost stumps v1 {shape} max_cuts={max_cuts}\n".encode())
     for X in blocks:
         sha.update(np.ascontiguousarray(X + 0.0, dtype="<f8").data)  # −0.0 is 0.0
@@ -99,11 +116,11 @@ def stump_digest(
 class StumpBulk(Bulk):
     """The products with all stumps of a data set, computed from sums over cuts instead of columns.
 
-    For examples i and j, a cut of a feature contributes y_i y_j, or −y_i y_j if it separates them.
-    So an entry of A diag(D) Aᵀ is y_i y_j Σ (T − 2 |P(i) − P(j)|), summed over the features. P(i)
-    is the sum of D over the cuts below x_i, and T is the sum over all cuts of the feature. This
-    takes m² · features operations, whatever the number of cuts. With equal weights the matrix is
-    the stump kernel of Lin & Li (2008), JMLR 9, Sec. 4.
+    For examples i and j, a cut of a feature contributes y_i y_j, or −y_i y_j if the cut separates
+    the two examples. Hence an entry of A diag(D) Aᵀ is y_i y_j Σ (T − 2 |P(i) − P(j)|), summed over
+    the features. P(i) is the sum of D over the cuts below x_i, and T is the sum over all cuts of
+    the feature. The computation takes m² · features operations, independently of the number of
+    cuts. With equal weights the matrix is the stump kernel of Lin & Li (2008), JMLR 9, Sec. 4.
     """
 
     array = None
@@ -119,7 +136,11 @@ class StumpBulk(Bulk):
         self._codes, self._offsets, self._signs = self.levels = CutLevels(codes, offsets, signs)
 
     def edges(self, d: Vector) -> Vector:
-        """Return the edges Aᵀd by the function `edges`, or else by a pass over the features."""
+        """Return the edges Aᵀd of all stumps.
+
+        They come from the function `edges` if it was given, and otherwise from a pass over the
+        features.
+        """
         if self._edges is not None:
             return self._edges(d)
         return kernels.stump_edges(self._codes, self._offsets, self._signs * d)
@@ -137,9 +158,9 @@ class StumpBulk(Bulk):
         return kernels.stump_gram(self._codes, self._offsets, self._signs, scaling)
 
     def cross(self, weights: Vector, out: Array) -> None:
-        """Write Aᵀ diag(weights) A, computed from a histogram for every two features.
+        """Write Aᵀ diag(weights) A, computed from a histogram for each pair of features.
 
-        If the features have few cuts each, the columns are used instead, some rows at a time.
+        If features have few cuts on average, the columns are used instead, in blocks of rows.
         """
         if self.n > _FEW_CUTS * len(self._codes):
             kernels.stump_cross(self._codes, self._offsets, weights, out)
@@ -147,14 +168,16 @@ class StumpBulk(Bulk):
             by_rows(self._written, weights, out)
 
     def _written(self, rows: slice) -> Array:
-        """Return the predictions ±1 of all stumps for some examples, shape (rows, n)."""
+        """Return the predictions ±1 of all stumps for a block of examples, shape (rows, n)."""
         codes = self._codes[:, rows]
         out = np.empty((codes.shape[1], self.n))
         kernels.stump_rows(codes, self._offsets, out)
         return out
 
     def restricted(self, columns: Whole) -> StumpBulk:
-        """Return the products with some cuts; the levels are counted among these cuts."""
+        """Return the products with the given cuts only. Levels are then numbered among
+        these cuts.
+        """
         cuts = np.searchsorted(columns, self._offsets)
         kind = self._codes.dtype  # the type for which kernels are compiled
         codes = np.empty(self._codes.shape, dtype=kind)
@@ -165,17 +188,17 @@ class StumpBulk(Bulk):
         return StumpBulk(codes, cuts, self._signs)
 
     def spread(self, each: int) -> Whole:
-        """Return about `each` cuts of each feature."""
+        """Return about `each` cuts of each feature, evenly spread."""
         return np.concatenate([spread(a, b, each) for a, b in pairwise(self._offsets.tolist())])
 
 
 class StumpMatrix(MarginMatrix):
-    """All decision stumps of (X, y), ordered by feature, then by increasing threshold.
+    """The margin matrix of all decision stumps of (X, y), ordered by feature, then by threshold.
 
-    Column j is y_i h_j(x_i) with h_j = +1 above the threshold and −1 at or below it. A negative
-    weight stands for the opposite polarity. The m x n array is never formed: a pass sums the y_i
-    d_i of the examples by level of each feature and takes prefix sums, O(m · features + n). Use
-    :func:`stumps` to make such a matrix.
+    Column j is y_i h_j(x_i), where h_j is +1 above the threshold and −1 otherwise. A negative
+    weight gives the stump with the opposite signs. The m x n array is never formed. Instead, a pass
+    sums the products y_i d_i of the examples by level of each feature and takes prefix sums, in O(m
+    · features + n) operations. Use :func:`stumps` to create such a matrix.
     """
 
     edge_roundings: ClassVar[int] = 3
@@ -184,7 +207,7 @@ class StumpMatrix(MarginMatrix):
     def __init__(self, X: Array, y: Vector, names: tuple[str, ...], max_cuts: int | None) -> None:
         if (X.min(axis=0) == X.max(axis=0)).all():
             raise InputError(
-                "every feature is constant, so there is no stump; add a feature that varies"
+                "X has only constant features, so that there is no stump; add a feature that varies"
             )
         self.m = X.shape[0]
         self._X, self._y = X, y
@@ -197,15 +220,15 @@ class StumpMatrix(MarginMatrix):
         self._digest = stump_digest(X.shape, max_cuts, blocks, y)
 
     def _place(self, j: int) -> tuple[int, int]:
-        """Return (feature, number of the cut within the feature) of column `j`."""
+        """Return the feature of column `j`, and the number of its cut within this feature."""
         assert self.n is not None
         if not 0 <= j < self.n:
-            raise InputError(f"there is no stump {j}: {self!r} knows 0..{self.n - 1}")
+            raise InputError(f"there is no stump {j}; {self!r} has the stumps 0..{self.n - 1}")
         feature = int(np.searchsorted(self._offsets, j, side="right")) - 1
         return feature, j - int(self._offsets[feature])
 
     def _around(self, j: int) -> tuple[float, float]:
-        """Return the values (low, high) around cut `j`. They are computed, not stored."""
+        """Return the neighbouring values (low, high) of a feature between which cut `j` lies."""
         feature, cut = self._place(j)
         x, above = self._X[:, feature], self._codes[feature] > cut
         return float(x[~above].max()), float(x[above].min())
@@ -219,10 +242,11 @@ class StumpMatrix(MarginMatrix):
         return kernels.stump_edges(self._codes, self._offsets, self._y * d)
 
     def _margins(self, support: Whole, coefficients: Vector) -> Vector:
-        """Return A w, shape (m,). If there are many columns, the weights are summed by level.
+        """Return the margins A w, shape (m,). If there are many columns, weights are summed by
+        level.
 
-        The weights of a feature are added to each other, and the features' sums to each other.
-        Each weight is rounded at most once for each column, so the rounding bound for columns
+        The weights of each feature are summed first, and then the sums of the features. Each weight
+        is rounded at most once for each column. Therefore the rounding bound for columns that are
         added one by one also holds here.
         """
         if support.size > _FEW * len(self._codes):
@@ -238,16 +262,20 @@ class StumpMatrix(MarginMatrix):
 
     @property
     def entries(self) -> int:
-        """The number of levels, one for each example and feature, plus the number of stumps."""
+        """The number of values that one pass reads: a level for each example and feature, and n
+        sums.
+        """
         assert self.n is not None
         return self._codes.size + self.n
 
     def bulk(self) -> Bulk:
-        """Return the products with all stumps, which are never stored as an array."""
+        """Return an object for products with all stumps, which never stores the stumps as
+        an array.
+        """
         return StumpBulk(self._codes, self._offsets, self._y)
 
     def pricing(self) -> Pricing:
-        """Return the same object as `bulk`."""
+        """Return the object for products with all stumps, as `bulk` does."""
         return self.bulk()
 
     @property
@@ -256,26 +284,30 @@ class StumpMatrix(MarginMatrix):
         return self._names
 
     def hypothesis(self, j: int) -> StumpColumn:
-        """Return stump `j`, a function that predicts for new data."""
+        """Return stump `j` as a function that predicts on new data."""
         feature, _ = self._place(j)
         threshold, text = _cut(*self._around(j))
         return StumpColumn(feature, threshold, f"{self._names[feature]} > {text}", text)
 
     def describe(self, j: int, sign: int = 1) -> str:
-        """Return the name of a stump such as "worst radius > 16.8"; its negative has <=."""
+        """Return the name of a stump, such as "worst radius > 16.8", or with <= for its
+        negative.
+        """
         stump = self.hypothesis(j)
         return f"{self._names[stump.feature]} {'>' if sign > 0 else '<='} {stump.shown}"
 
     def digest(self) -> str:
-        """Return the SHA-256 of the recipe and of the data (X, y)."""
+        """Return the SHA-256 of the recipe of the matrix and of the data (X, y)."""
         return self._digest
 
     def recipe(self) -> dict[str, Any]:
-        """Return the kind "stumps" with `max_cuts`, which is None if all cuts are used."""
+        """Return the recipe "stumps" with the parameter `max_cuts`, which is None if all cuts are
+        used.
+        """
         return {"stumps": {"max_cuts": self._max_cuts}}
 
     def data(self) -> Array:
-        """Return y and X side by side, shape (m, 1 + features)."""
+        """Return y and X side by side as the data of a certificate, shape (m, 1 + features)."""
         return np.column_stack([self._y, self._X])
 
 
@@ -292,12 +324,12 @@ def stumps(
     X : array of shape (m, features)
         Finite numbers. Thresholds lie halfway between consecutive distinct values of a feature.
     y : array of shape (m,)
-        Labels −1 and +1 (``datasets.labels(y).signs`` maps any two values).
+        Labels −1 and +1. ``datasets.labels(y).signs`` maps any two values to −1 and +1.
     feature_names : sequence of str, optional
-        Used by `describe`; by default x0, x1, ...
+        The names of the features in `describe`, by default x0, x1, ...
     max_cuts : int, optional
-        Keep at most this many thresholds a feature, evenly spread over its distinct values;
-        by default all of them.
+        The largest number of thresholds for a feature, which are evenly spread over its distinct
+        values. By default all thresholds are used.
 
     Returns
     -------
@@ -306,7 +338,8 @@ def stumps(
     Raises
     ------
     InputError
-        For missing or infinite values, labels other than −1 and +1, or constant features only.
+        If a value is missing or infinite, if a label is not −1 or +1, or if all features are
+        constant.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Plots and reports."""
+"""Plots and reports of relaxations and solutions."""
 
 import lazy_loader
 

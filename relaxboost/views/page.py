@@ -1,4 +1,4 @@
-"""`report`: a solution as one page of HTML that loads no other file."""
+"""The function `report`, which writes a solution as an HTML page that loads no other file."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def report(
     title: str = "",
     check: str = "",
 ) -> Path:
-    """Write a page about a solution: its bracket and meaning, margins, hypotheses, hard examples.
+    """Write a page about a solution with its bounds, margins, hypotheses and hardest examples.
 
-    The page runs no code and contains its pictures, which need the `plots` extra.
+    The page runs no code, and contains its pictures. The pictures need the `plots` extra.
 
     Parameters
     ----------
@@ -54,11 +54,13 @@ def report(
     path : path
         The file to write, with the suffix .html.
     rows : data frame or array of m rows, optional
-        The examples, shown in the table of the hardest examples; by default the data of the stumps.
+        The data of the examples for the table of the hardest examples. By default the data of the
+        stumps are shown.
     title : str
         The title of the page; by default a description of the game.
     check : str
-        The command that checks a saved certificate; by default the page shows how to make one.
+        The command that checks a saved certificate. By default the page shows how to save a
+        certificate.
 
     Returns
     -------
@@ -68,10 +70,10 @@ def report(
     Raises
     ------
     InputError
-        If `rows` does not have m rows, or the file cannot be written. The error comes before any
-        work.
+        If `rows` does not have m rows, or if the file cannot be written. The error is raised before
+        any work.
     MissingDependencyError
-        Without matplotlib.
+        If matplotlib is not installed.
 
     Examples
     --------
@@ -85,7 +87,9 @@ def report(
     """
     target = check_report(path)
     if not isinstance(solution, Solution):
-        raise InputError(f"report needs what rb.solve returns, got {type(solution).__name__}")
+        raise InputError(
+            f"report needs a Solution, such as rb.solve returns, got {type(solution).__name__}"
+        )
     s = solution
     given, count = _rows(s, rows), len(s.support)
     lower, upper = show_bracket(s.lower, s.upper)
@@ -138,18 +142,20 @@ _SCORED = (
     "Both ends are recomputed from these points and rounded outwards, and do not depend on what a "
     "solver reported.",
 )
-"""The sentences about the ends of the bracket: one for a solution without a proof, one with a
+"""The sentence about the two bounds, for a solution without a proof and for a solution with a
 proof."""
 
 
 def check_report(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a page; raise an error before any work if the page cannot be made."""
+    """Return the path of a page, or raise an error before any work if the page cannot be
+    written.
+    """
     check_drawing()
     return check_output(path, (".html", ".htm"))
 
 
 def meaning(s: Solution) -> list[str]:
-    """Return a text: the meaning of ρ for this relaxation, and the effect of the weights."""
+    """Return a text that explains ρ for this relaxation, and the effect of the weights."""
     f, m, u = s.game.relaxation, s.game.m, s.margins
     if isinstance(f, HardMargin):
         about = "ρ is the largest margin that weighted votes give to every example at once"
@@ -184,7 +190,7 @@ def meaning(s: Solution) -> list[str]:
 
 
 def _rows(s: Solution, rows: Any) -> tuple[list[str], Any]:
-    """Return the names of the columns, and the examples as an array of m rows."""
+    """Return the names of the columns of `rows`, and the examples as an array of m rows."""
     matrix = s.game.matrix
     if rows is None and isinstance(matrix, StumpMatrix):
         return ["y", *matrix.feature_names], matrix.data()
@@ -192,7 +198,9 @@ def _rows(s: Solution, rows: Any) -> tuple[list[str], Any]:
         return [], np.empty((s.game.m, 0))
     values = np.asarray(rows)
     if values.ndim != 2 or len(values) != s.game.m:
-        raise InputError(f"rows has shape {values.shape}, and the game has {s.game.m} examples")
+        raise InputError(
+            f"rows has shape {values.shape}; it must have a row for each of {s.game.m} examples"
+        )
     return [str(name) for name in getattr(rows, "columns", range(values.shape[1]))], values
 
 
@@ -205,12 +213,14 @@ def _hardest(s: Solution, given: tuple[list[str], Any]) -> str:
 
 
 def _wide(rows: Sequence[Sequence[Any]], head: Sequence[Any]) -> str:
-    """Return an HTML table that scrolls on a screen; with many columns it is printed smaller."""
+    """Return an HTML table that scrolls on a screen. A table with many columns is printed
+    smaller.
+    """
     return f'<div class="wide" style="--columns:{len(head)}">{table(rows, head)}</div>'
 
 
 def _picture(s: Solution) -> str:
-    """Return the plots of margins and gap as SVG, the same bytes for the same solution."""
+    """Return the plots of the margins and the gap as SVG. Equal solutions give equal bytes."""
     import matplotlib
 
     buffer = io.BytesIO()

@@ -1,7 +1,7 @@
 """Plots of relaxations and solutions, which need the `plots` extra.
 
-Each function draws on given Axes, or on Axes of a new figure, and returns the Axes, several as an
-array. Curves differ in colour and in dashes or markers. Legends are below the Axes.
+Each function draws on given Axes or on Axes of a new figure, and returns the Axes, or an array if
+there are several. Curves differ in colour and in dashes or markers. Legends are below the Axes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ _DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (7, 1, 1, 1, 1, 1)))
 
 
 def _style(index: int) -> dict[str, Any]:
-    """Return the colour and the dashes of a curve; dashes differ also in a grey print."""
+    """Return the colour and the dashes of a curve. The dashes distinguish curves in black and
+    white.
+    """
     return {"color": f"C{index % 10}", "linestyle": _DASHES[index % len(_DASHES)]}
 
 
@@ -63,7 +65,7 @@ def _legend(axes: Any, columns: int = 1) -> None:
 
 
 def check_plot(path: str | os.PathLike[str]) -> None:
-    """Raise an error before any work if no plot can be drawn or `path` cannot be written."""
+    """Raise an error before any work if matplotlib is missing or `path` cannot be written."""
     check_drawing()
     check_output(path, SUFFIXES)
 
@@ -71,7 +73,7 @@ def check_plot(path: str | os.PathLike[str]) -> None:
 def overview(
     *solutions: Solution, title: str = "", axes: Any = None, against: str = "round"
 ) -> Any:
-    """Draw the margins of each solution and its gap; return an array of two Axes.
+    """Draw the margins and the gap of each solution, and return an array of two Axes.
 
     Parameters
     ----------
@@ -81,7 +83,7 @@ def overview(
         The title of the figure.
     axes : two Axes, optional
     against : {"round", "seconds"}
-        The horizontal axis of the gap.
+        The horizontal axis of the plot of the gap.
 
     Examples
     --------
@@ -106,20 +108,21 @@ def overview(
 def portrait(
     *relaxations: Relaxation, margins: ArrayLike, beta: float = 0.05, axes: Any = None
 ) -> Any:
-    """Draw f, f* and the preferred distribution d of relaxations; return an array of three Axes.
+    """Draw f, f* and the optimal distribution d of relaxations, and return an array of three Axes.
 
     Parameters
     ----------
     *relaxations : Relaxation
         One or more.
     margins : array of shape (m,)
-        The margins for which the distributions are best; m is also the dimension of f and f*.
+        The margins for which the distributions are optimal. The number m is also the dimension of f
+        and f*.
     beta : float
-        The smoothing of the distributions, > 0.
+        The smoothing parameter, > 0, of the distributions.
     axes : three Axes, optional
     """
     if not relaxations or not all(isinstance(f, Relaxation) for f in relaxations):
-        raise InputError("portrait needs one relaxation or more, such as rb.Capped(k=5)")
+        raise InputError("portrait needs at least one relaxation, such as rb.Capped(k=5)")
     panels = _panels(axes, 3, (4.4 * 3, 4.4))
     draw_penalty(*relaxations, m=np.size(margins), axes=panels[0])
     draw_conjugate(*relaxations, m=np.size(margins), axes=panels[1])
@@ -128,7 +131,8 @@ def portrait(
 
 
 def draw_penalty(*relaxations: Relaxation, m: int, axes: Any = None) -> Any:
-    """Draw f along the line from the uniform distribution to all weight on one example.
+    """Draw f along the line from the uniform distribution to the distribution with all weight on
+    one example.
 
     A vertical line marks the points at which f becomes infinite.
     """
@@ -161,7 +165,7 @@ def draw_conjugate(*relaxations: Relaxation, m: int, most: float = 1.0, axes: An
 def draw_distribution(
     *relaxations: Relaxation, margins: ArrayLike, beta: float = 0.05, axes: Any = None
 ) -> Any:
-    """Draw the distribution that each relaxation prefers at given margins, smoothed by `beta`."""
+    """Draw the optimal distribution of each relaxation at the given margins, smoothed by `beta`."""
     (axes,) = _panels(axes, 1, (4.6, 4.4))
     u = np.sort(np.asarray(margins, dtype=np.float64))
     for index, given in enumerate(relaxations):
@@ -176,7 +180,7 @@ def draw_distribution(
 
 
 def draw_margins(margins: Mapping[str, ArrayLike], axes: Any = None) -> Any:
-    """Draw the cumulative distribution of the margins: one curve for each named array."""
+    """Draw the cumulative distribution of margins, with one curve for each named array."""
     (axes,) = _panels(axes, 1, (5.2, 4.4))
     for index, (name, values) in enumerate(margins.items()):
         _step(axes, index, name, values)
@@ -198,7 +202,9 @@ def _curves(
     grid: NDArray[np.float64],
     of: Callable[[Relaxation, float], float],
 ) -> None:
-    """Draw the finite part of a curve for each relaxation, and a vertical line at its ends."""
+    """Draw the finite part of a curve for each relaxation, with vertical lines at the ends of this
+    part.
+    """
     walls: list[tuple[float, float, dict[str, Any]]] = []
     for index, given in enumerate(relaxations):
         curve = partial(of, given.resolve(m))
@@ -231,15 +237,16 @@ def _ends(curve: Callable[[float], float], grid: NDArray[np.float64]) -> list[fl
 
 
 def progress(histories: Mapping[str, Sequence[Any]], title: str = "", axes: Any = None) -> Any:
-    """Draw the mean progressive loss of learners against examples; return the Axes.
+    """Draw the mean progressive loss of learners against the number of examples, and return the
+    Axes.
 
-    A thin curve below each curve is a lower bound of the mean loss of any fixed weights, which
+    The thin curve below each curve is a lower bound on the mean loss of any fixed weights, which
     follows from the regret bound.
 
     Parameters
     ----------
     histories : mapping
-        From the names of learners to records of `online.progressive`.
+        A mapping from names of learners to their records from `online.progressive`.
     title : str
     axes : Axes, optional
     """
@@ -260,17 +267,18 @@ def progress(histories: Mapping[str, Sequence[Any]], title: str = "", axes: Any 
 
 
 def regret_curves(*regrets: Regret, title: str = "", axes: Any = None) -> Any:
-    """Draw the bracket of the regret over time and the theorems' bounds; return the Axes.
+    """Draw lower and upper bounds on the regret over time with the theorems' bounds; return the
+    Axes.
 
     Parameters
     ----------
     *regrets : Regret
-        One or more, made with ``at=``. Each learner has a colour.
+        One or more results of `online.regret` with ``at=``. Each learner has its own colour.
     title : str
     axes : Axes, optional
     """
     if not regrets or not all(isinstance(one, Regret) for one in regrets):
-        raise InputError("regret_curves needs one Regret or more, such as online.regret returns")
+        raise InputError("regret_curves needs at least one Regret, such as online.regret returns")
     (axes,) = _panels(axes, 1, (7.5, 4.8))
     for index, last in enumerate(regrets):
         points = [*last.along, last]
@@ -298,19 +306,19 @@ def regret_curves(*regrets: Regret, title: str = "", axes: Any = None) -> Any:
 
 
 def bounds_by_round(comparison: MethodComparison, title: str = "", axes: Any = None) -> Any:
-    """Draw both bounds of each method against rounds; return the Axes.
+    """Draw the lower and the upper bound of each method against the rounds, and return the Axes.
 
     Parameters
     ----------
     comparison : MethodComparison
-        The result of `rb.solvers.compare_methods`. The upper bound of a method falls and its lower
-        bound rises towards the value of the game, in the same colour.
+        The result of `rb.solvers.compare_methods`. Both bounds of a method have the same colour,
+        and approach the value of the game.
     title : str
     axes : Axes, optional
     """
     if not isinstance(comparison, MethodComparison):
         raise InputError(
-            "bounds_by_round needs what solvers.compare_methods returns, "
+            "bounds_by_round needs a result of solvers.compare_methods, "
             f"got {type(comparison).__name__}"
         )
     (axes,) = _panels(axes, 1, (7.5, 4.8))
@@ -327,11 +335,16 @@ def bounds_by_round(comparison: MethodComparison, title: str = "", axes: Any = N
 
 
 def save(figure: Any, path: str | os.PathLike[str]) -> None:
-    """Write a figure, or the figure of Axes, to `path` (.png, .pdf or .svg) atomically."""
+    """Write a figure, or the figure of the given Axes, to `path` (.png, .pdf or .svg)
+    atomically.
+    """
     target = check_output(path, SUFFIXES)
     figures = {one.figure for one in np.ravel(figure)}
     if len(figures) != 1:
-        raise InputError(f"axes must be of one figure, got those of {len(figures)}; save each")
+        raise InputError(
+            f"axes must belong to one figure, got Axes of {len(figures)} figures; save each figure "
+            "separately"
+        )
     buffer = io.BytesIO()
     figures.pop().savefig(buffer, format=target.suffix[1:].lower(), dpi=150)
     write_atomically(target, buffer.getvalue())

@@ -1,4 +1,4 @@
-"""Reports of a solution: as text for readers, and as data for programs."""
+"""Reports about a solution, as text for readers and as data for programs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ QUANTILES = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 
 
 def margin_quantiles(solution: Solution) -> dict[float, float]:
-    """Return quantiles of the margins A w, as a dictionary from levels to numbers."""
+    """Return quantiles of the margins A w, as a dictionary from quantile levels to numbers."""
     values = np.quantile(solution.margins, QUANTILES)
     return dict(zip(QUANTILES, values.tolist(), strict=True))
 
 
 def text(solution: Solution, most: int = 10) -> str:
-    """Return a text with the bracket, the rounds, the heaviest hypotheses and the margins."""
+    """Return a text with the bounds, the rounds, the hypotheses of largest weight and the
+    margins.
+    """
     s = solution
     lower, upper = show_bracket(s.lower, s.upper)
     certified = "certified" if bounds_of(s.game.relaxation).is_proved else "bracketed, numerical"
@@ -51,7 +53,9 @@ def text(solution: Solution, most: int = 10) -> str:
 
 
 def _aligned(values: list[float], width: int) -> list[str]:
-    """Return numbers as text with four decimals; with exponents if all these would be 0."""
+    """Return numbers as text with four decimals, or with exponents if all four decimals
+    would be 0.
+    """
     form = ".4f" if not 0.0 < max(map(abs, values), default=0.0) < 1e-3 else ".1e"
     return [f"{value:{width}{form}}" for value in values]
 
@@ -86,7 +90,10 @@ def data(solution: Solution) -> dict[str, Any]:
 
 
 def _why_none(s: Solution, upper: str) -> str:
-    """Return why there are no weights, and what to do. `upper` is the bound as shown."""
+    """Return a text that says why all weights are 0, with a remedy.
+
+    `upper` is the upper bound in the form in which the report shows it.
+    """
     if s.upper > 0.0 and s.status != "optimal":
         return (
             f"no vote was found before the run ended, and one may reach up to {upper}; give more "

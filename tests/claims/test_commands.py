@@ -325,7 +325,7 @@ BAD_INPUT = {
     "attacked": (["attack", "ss09-t9"], "no claim 'ss09-t9'; did you mean SS09-T9"),
     "shown": (["show", "SS09-T9-round"], "did you mean SS09-T9-rounds"),
     "source": (["check", "--source", "SS10"], "no source 'SS10'; did you mean SS09?"),
-    "both": (["list", "--source", "SS09", "--file", "FILE"], "--file for your own"),
+    "both": (["list", "--source", "SS09", "--file", "FILE"], "--file selects your own claims"),
     "no file": (["check", "--file", "none.py"], "no file none.py"),
     "in the file": (["check", "SS09-T9", "--file", "FILE"], "toys.py` shows what is there)"),
     "unchecked": (["check", "TOY-hard", "--file", "FILE"], "TOY-hard cannot be checked: a matter"),

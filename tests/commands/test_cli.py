@@ -231,7 +231,7 @@ def test_columns_are_left_out_before_they_are_read(tmp_path, printed, capsys):
         assert said in " ".join(capsys.readouterr().err.split())
     with pytest.raises(SystemExit):
         main(["solve", "--dataset", "breast-cancer", "--drop", "x"])
-    assert "leave --dataset out" in capsys.readouterr().err
+    assert "leave --drop out" in capsys.readouterr().err
 
 
 def test_lines_wrap_but_for_paths_and_commands_to_copy():

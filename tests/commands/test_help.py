@@ -128,7 +128,7 @@ def test_standard_input_takes_csv_and_parquet_with_words(folder, capsys, tmp_pat
     [
         ("check - --json", "margin.json", 0, '"file": "standard input"'),
         ("check -", "games.toml", 2, "relaxboost: standard input is no certificate"),
-        ("certify - --format vipr", "margin.json", 2, "standard input has no name for the files"),
+        ("certify - --format vipr", "margin.json", 2, "standard input gives no name for the files"),
         ("online run - --label y --radius 2", "data.csv", 0, "data:       standard input, 60"),
         (
             "plan fit --edges - --trips margin.json",
@@ -165,7 +165,7 @@ def test_standard_output_takes_one_file_and_the_rest_goes_to_standard_error(
     assert capsysbinary.readouterr().out.count(b"\n") > 9
     for more in ("--json", "--report -"):
         assert ended(f"{line} {more}".split()) == 2
-        assert b"standard output takes one thing only" in capsysbinary.readouterr().err
+        assert b"standard output can take only one file" in capsysbinary.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_what_is_read_once_and_what_a_shell_makes_a_pipe_of(folder):
         ["bash", "-c", shell], cwd=folder, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout[:8]) == (2, "accepted")
-    assert "standard input is read once only" in done.stderr
+    assert "standard input can be read only once" in done.stderr
 
 
 def test_standard_input_is_named_on_windows_too(monkeypatch):

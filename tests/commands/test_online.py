@@ -334,7 +334,7 @@ def test_regret_is_what_the_library_says(data, tmp_path, capsys):
             "is not of numbers .*--classes NEGATIVE,POSITIVE",
         ),
         (["--label", "clicked", "--classes", "0,1"], "its labels are no, yes.; name the two lab"),
-        (["--label", "clicked", "--classes", "no"], "--classes names two labels"),
+        (["--label", "clicked", "--classes", "no"], "--classes must name two labels"),
         ([*LABEL, "--base", "experts"], "row 3 has norm .* beyond --bound 2.0"),
         ([*LABEL, "--resume"], "--resume continues from the file of --save; give --save"),
         ([*LABEL, "--proxy", "entropy", "--over", "l2"], "use --over simplex, full-simplex or l1$"),
@@ -350,7 +350,7 @@ def test_regret_is_what_the_library_says(data, tmp_path, capsys):
         ),
         (
             [*LABEL, "--radius", "auto", "--method", "mirror-steps"],
-            "--method mirror-steps needs a radius; give --radius, a number$",
+            "--method mirror-steps needs a radius; give --radius with a number$",
         ),
         (
             [*LABEL, "--radius", "auto", "--loss", "exponential"],

@@ -74,7 +74,10 @@ def test_every_kind_of_stump_votes_on_new_rows(tmp_path, run):
     ("rows", "message"),
     [
         ("age,town\n1,Oslo\n", "has no column 'flag'; it has age, town"),
-        ("age,town,flag\n1,Oslo,0\n\n2,Paris,1\n", "line 4: town is 'Paris', which training"),
+        (
+            "age,town,flag\n1,Oslo,0\n\n2,Paris,1\n",
+            "line 4: town is 'Paris', which did not occur in training",
+        ),
         ("age,town,flag\nold,Oslo,0\n", "age has words such as 'old', and the model needs numbers"),
         ("", "is empty"),
     ],
@@ -99,18 +102,18 @@ STUMP = {"feature": "a", "weight": 1.0, "missing": 0, "above": 2.5}
     ("text", "message"),
     [
         ("[" * 100_000, "its brackets are nested too deeply"),
-        ("[1, 2]", "is no model of stumps"),
-        ("{", "is no model of stumps"),
+        ("[1, 2]", "is not a model of stumps"),
+        ("{", "is not a model of stumps"),
         (json.dumps({"format": "relaxboost checkpoint 1"}), "its format is 'relaxboost checkpoint"),
         ([{**STUMP, "weight": float("nan")}], "is damaged"),
         ([{**STUMP, "weight": 10**400}], "is damaged"),
         ([{**STUMP, "missing": 2}], "is damaged"),
-        ([{**STUMP, "missing": []}], "is no model of stumps"),
+        ([{**STUMP, "missing": []}], "is not a model of stumps"),
         ([{**STUMP, "yes": [], "no": []}], "is damaged"),
         ([{**STUMP, "feature": 3}], "is damaged"),
         ([{"feature": "a", "weight": 1, "missing": 0, "yes": [["x"]], "no": []}], "is damaged"),
-        ([3], "is no model of stumps"),
-        ([{}], "is no model of stumps"),
+        ([3], "is not a model of stumps"),
+        ([{}], "is not a model of stumps"),
     ],
 )
 def test_models_that_are_refused(text, message, tmp_path, csv, capsys):

@@ -126,7 +126,7 @@ def test_boosters_of_several_classes_say_of_each_what_was_said(name):
         assert float(report.margin[0]) == pytest.approx(worst, abs=1e-9)
     refused(r"has 3 classes \(0, 1, 2\).*give target=", booster, Z, y)
     refused("no class 'a'; give target= one of 0, 1, 2", booster, Z, y, target="a")
-    refused(r"not fitted on \(3\); it knows 0 and 1 and 2", booster, Z, y + 1, target=1)
+    refused(r"not fitted on \(3\); its labels are 0 and 1 and 2", booster, Z, y + 1, target=1)
 
 
 @pytest.mark.parametrize("objective", ["multiclass", "multiclassova"])
@@ -254,8 +254,8 @@ def test_margin_boosters_are_at_no_distance_from_their_best():
 
 @pytest.mark.usefixtures("xgboost")
 def test_models_that_are_refused():
-    refused("is a gblinear", Replayed("no-linear"), Z, WHAT)
-    said = r"was best in round 0 and has 2 rounds.*booster\[: 1\]"
+    refused("has the booster gblinear", Replayed("no-linear"), Z, WHAT)
+    said = r"has 2 rounds, and round 0 was the best.*booster\[: 1\]"
     refused(said, Replayed("no-stopped"), Z, WHAT)
     refused(
         "not in the order of fit, which is a, b, c, d",
@@ -274,7 +274,7 @@ def test_models_that_are_refused():
         data = lgb.Dataset(np.nan_to_num(X), y, params=QUIET | options)
         refused(said, lgb.train(QUIET | options, data, 1), X, y)
     model = lgb.LGBMClassifier(pred_early_stop=True, n_estimators=9, n_jobs=1, verbosity=-1)
-    said = r"pred_early_stop, so its predictions.*set_params\(pred_early_stop=False\)"
+    said = r"pred_early_stop. Its predictions.*set_params\(pred_early_stop=False\)"
     refused(said, model.fit(X, y), X, y)
     report = rb.certify_ensemble(model.set_params(pred_early_stop=False), X, y)
     assert report.margin == rb.certify_ensemble(model.booster_, X, y).margin

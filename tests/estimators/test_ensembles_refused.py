@@ -53,8 +53,8 @@ def test_estimators_that_are_refused():
         refused(said, fitted(name, X, three), X, three, target="nope")
         refused(r"not fitted on \(d\)", fitted(name, X, three), X, ["d"] * 60, target="b")
     for labels in (three == "a", (three == "a") * 1):
-        refused("has two; leave target out", fitted("ada", X, labels), X, labels, target=1)
-    refused("has two; leave target out", (X, np.ones(4)), None, three == "a", target="a")
+        refused("has two classes; leave target out", fitted("ada", X, labels), X, labels, target=1)
+    refused("has two classes; leave target out", (X, np.ones(4)), None, three == "a", target="a")
     alone = RandomForestClassifier(n_estimators=2).fit(X, np.ones(60))
     refused(r"has 1 class \(1.0\)", alone, X, np.ones(60))
     double = RandomForestClassifier(n_estimators=2).fit(X, np.column_stack([z > 0, z > 1]))
@@ -105,7 +105,7 @@ def test_labels_and_examples_that_are_refused():
     ada, forest = fitted("ada", X, y), fitted("forest", X, y)
     wrong = y.astype(object)
     wrong[4] = "maybe"
-    refused(r"not fitted on \(maybe\); it knows 'no' and 'yes'", ada, X, wrong)
+    refused(r"not fitted on \(maybe\); its labels are 'no' and 'yes'", ada, X, wrong)
     refused(r"not fitted on \(-1, 1\)", ada, X, np.where(y == "yes", 1, -1))
     refused("X has 60 rows and y has 59 labels", ada, X, y[:-1])
     # The number of labels is wrong, and not the fraction that does not fit so few.
@@ -202,5 +202,8 @@ def test_a_booster_without_votes_needs_another_fraction():
     with pytest.warns(ConvergenceWarning):
         idle = rb.estimators.MarginBoostClassifier(fraction=0.3, folds=None).fit(X, y)
     refused(
-        "has no vote, because no vote raises the margin; fit it with a larger fraction", idle, X, y
+        "has no votes, because no hypothesis increases the margin; fit it with a larger fraction",
+        idle,
+        X,
+        y,
     )

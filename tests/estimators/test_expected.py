@@ -106,10 +106,10 @@ def test_warm_starts_go_on_to_the_same_model(kind):
     made.set_params(max_rounds=9).fit(data, y)
     assert made.n_iter_ == 9
     np.testing.assert_allclose(made.predict(data), whole.predict(data), rtol=1e-12)
-    with pytest.raises(rb.InputError, match="max_rounds=3 includes the 9 rounds"):
+    with pytest.raises(rb.InputError, match="max_rounds=3 is less than the 9 rounds"):
         made.set_params(max_rounds=3).fit(data, y)
     cold = make(kind, max_rounds=4).fit(data, y).set_params(warm_start=True, max_rounds=9)
-    with pytest.raises(rb.InputError, match="fit from the beginning"):
+    with pytest.raises(rb.InputError, match="fit again from the beginning"):
         cold.fit(data, y)
     with pytest.raises(rb.InputError, match="needs a run with its state"):
         fn.boost(data, fn.Absolute().bind(Y), fn.Trees(), warm_start=cold.boosted_)

@@ -222,7 +222,7 @@ def test_words_in_frames_are_hashed():
         (frame[["age", "city", "on", "both"]], "feature names"),
         (frame.assign(age="old"), "feature 'age' holds 'old'"),
         (frame.assign(age=np.nan), "Input X contains NaN at row 0, feature 0"),
-        (frame.to_numpy(), "has learned words of 'city'; give a pandas frame"),
+        (frame.to_numpy(), "has learned words of 'city'; give X as a pandas frame"),
     ):
         with pytest.raises(ValueError, match=message):
             made.predict(X)
@@ -236,7 +236,10 @@ BAD = {
         "contains NaN at row 2, feature 3",
     ),
     "width": (lambda X, y: (X[:, 1:], y), "X has 5 features, but .* expecting 6"),
-    "other classes": (lambda X, y: (X, y, None, ["up", "left"]), "not those of the first call"),
+    "other classes": (
+        lambda X, y: (X, y, None, ["up", "left"]),
+        "differ from the classes of the first call",
+    ),
     "no rows": (lambda X, y: (X[:0], y[:0]), "0 sample"),
 }
 

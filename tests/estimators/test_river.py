@@ -84,13 +84,17 @@ def test_pipelines_and_several_classes():
 @pytest.mark.parametrize(
     ("x", "y", "message"),
     [
-        ({"a": 1.0, "b": 1.0, "c": 1.0}, True, "feature 'c' is new, and features=2 are in use"),
-        ({"a": float("nan")}, True, "feature 'a' is nan, which is no finite number"),
+        (
+            {"a": 1.0, "b": 1.0, "c": 1.0},
+            True,
+            "feature 'c' is new, and all features=2 places are in use",
+        ),
+        ({"a": float("nan")}, True, "feature 'a' is nan, which is not a finite number"),
         ({"a": "red"}, True, "feature 'a' is 'red'"),
         (
             {"a": 1.0},
             "spam",
-            "labels are the booleans False and True, got 'spam'; learn from y == 'spam', or for",
+            "labels must be the booleans False and True, got 'spam'; learn from y == 'spam'",
         ),
     ],
 )
@@ -127,5 +131,5 @@ def test_parameters_are_checked_when_made():
         RiverClassifier(bound=0.0)
     with pytest.raises(InputError, match="give targets="):
         RiverRegressor("squared")
-    with pytest.raises(NotImplementedError, match="not the logarithm of a likelihood"):
+    with pytest.raises(NotImplementedError, match="not minus a log-likelihood"):
         RiverClassifier("hinge").predict_proba_one({})

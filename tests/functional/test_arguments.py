@@ -98,7 +98,7 @@ REFUSED = {
     # features and weights
     "nan in X": (
         lambda: boost(X=with_(X, (2, 1), np.nan)),
-        r"features must be finite; row 2, column 1 has nan; impute or drop it",
+        r"features must be finite; row 2, column 1 has nan; impute the value or drop",
     ),
     "rows of X": (
         lambda: boost(X=X[:5]),
@@ -117,7 +117,7 @@ REFUSED = {
         lambda: boost(weights=np.zeros(12)),
         r"weights must have a positive, finite sum; all of them are zero",
     ),
-    "shape of weights": (lambda: boost(weights=np.ones(3)), r"weights need shape \(12,\)"),
+    "shape of weights": (lambda: boost(weights=np.ones(3)), r"weights must have shape \(12,\)"),
     # weak learners
     "outputs of another shape": (
         lambda: boost(learner=odd(np.ones((12, 1)))),
@@ -129,7 +129,7 @@ REFUSED = {
     ),
     "outputs that are not those returned": (
         lambda: boost(learner=Odd(lambda target: (fn.learners.finite.Column(0), target))),
-        r"Column\(index=0\) of .* has other outputs on the training rows than `nearest` returned",
+        r"Column\(index=0\) of .* predicts other outputs for the training rows than `nearest`",
     ),
     "outputs of another shape later": (
         lambda: boost(learner=odd(np.ones(12), np.ones(5))).decision(X),
@@ -155,7 +155,7 @@ REFUSED = {
     ),
     "regressor for a learner": (
         lambda: boost(learner=Lasso()),
-        r"learner must be a WeakLearner.*Regressor\(...\) makes one",
+        r"learner must be a WeakLearner.*Regressor\(...\) turns a",
     ),
     "no features": (lambda: boost(X=X[:, :0]), "X has no features; give it at least one column"),
     "nan for networks": (
@@ -173,18 +173,18 @@ REFUSED = {
     # steps
     "lambda": (
         lambda: boost(loss=fn.Absolute(), step="1/(lambda t)"),
-        r'step=\'1/\(lambda t\)\' needs the strong convexity λ.*"1/sqrt\(t\)" needs no constant',
+        r'step=\'1/\(lambda t\)\' needs the strong convexity λ.*"1/sqrt\(t\)", which needs no',
     ),
     "Lambda": (
         lambda: boost(loss=fn.Absolute(), step="1/Lambda"),
-        r'step="1/Lambda" needs the smoothness Λ, and this risk has none; "1/sqrt\(t\)"',
+        r'step="1/Lambda" needs the smoothness Λ, and this risk has none; use "1/sqrt\(t\)"',
     ),
     "unknown step": (lambda: boost(step="1/t"), r"step must be one of 1/Lambda, 2/\(lambda t\)"),
     "step 0": (lambda: boost(step=0.0), r"a step size must be positive, got 0.0"),
     "step True": (lambda: boost(step=True), r"step must be one of .*a number or a function of t"),
     "step function": (
         lambda: boost(step=lambda t: -1.0),
-        r"the step function gave -1.0 at t = 1; steps are finite and >= 0",
+        r"the step function returned -1.0 at t = 1; steps must be finite and >= 0",
     ),
     "scale": (lambda: boost(scale=-1), r"scale must be a positive number, got -1"),
     # options
@@ -206,7 +206,7 @@ REFUSED = {
             learner=_Angles(),
             projection="least-squares",
         ),
-        r"cannot do projection='least-squares'; it does inner",
+        r"does not support projection='least-squares'; use inner",
     ),
     "iterate": (lambda: boost(iterate="first"), r"iterate must be one of last, best, average"),
     "max_rounds": (lambda: boost(max_rounds=0), r"max_rounds must be a whole number >= 1, got 0"),
@@ -234,7 +234,7 @@ REFUSED = {
     # warm starts
     "other size": (
         lambda: going_on(NUMBERS[:6], X=X[:6]),
-        r"warm_start was trained on .* \(12,\), and these data need \(6,\); give the loss",
+        r"warm_start made predictions of shape \(12,\), and these data need \(6,\); give the loss",
     ),
     "other targets": (lambda: going_on(2 * NUMBERS), r"warm_start ended at a risk of .*give the"),
     "other loss": (
@@ -264,7 +264,7 @@ REFUSED = {
     "no pool": (lambda: boost(learner=Odd()), r"must return a Pool, and returned None"),
     "no hypothesis": (
         lambda: boost(learner=Odd(lambda target: (len, target))),
-        r"found <built-in function len>, which is no Hypothesis; subclass it",
+        r"found <built-in function len>, which is not a Hypothesis; return an instance",
     ),
     "no task": (lambda: boost(loss=Own()), r"Own.* needs a class attribute task"),
     "losses only": (

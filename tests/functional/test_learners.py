@@ -138,7 +138,7 @@ def test_regressors_that_do_not_do_are_named():
         pool(Regressor(Bad("nan")), X)[0].nearest(v)
     with pytest.raises(InputError, match=r"SVR\(\) could not be fitted to a target of shape"):
         pool(Regressor(SVR()), X, None, 3)[0].nearest(data(outputs=3)[1])
-    with pytest.raises(InputError, match="no fit"):
+    with pytest.raises(InputError, match="no method fit"):
         Regressor(3)
     with pytest.raises(InputError, match="instance of a scikit-learn regressor"):
         Regressor(SVR)

@@ -279,21 +279,25 @@ class TestLabels:
             (fn.Absolute(), [1.0, np.nan], r"targets must be finite; example 1 has nan"),
             (fn.Squared(), [], "there are no examples"),
             (fn.Hinge(), [], "there are no examples"),
-            (fn.Hinge(), [1, 1], r"at least two classes, and there is one only, .*1"),
+            (fn.Hinge(), [1, 1], r"at least two classes, and all labels are 1"),
             (
                 fn.MulticlassHinge(),
                 [0, 0],
                 r"at least two classes, and .*; add examples of another",
             ),
-            (fn.Logistic(), [0, 1, 2], r"two classes, and there are 3; use MulticlassHinge\(\) or"),
+            (
+                fn.Logistic(),
+                [0, 1, 2],
+                r"two classes, and the labels have 3 classes; use MulticlassHinge\(\) or",
+            ),
             (
                 fn.Logistic(),
                 [0.5, 1.0],
-                r"0.5, which is no whole number; for numbers use .*Squared",
+                r"0.5, which is not a whole number; for numbers use .*Squared",
             ),
             (fn.Logistic(), [0.0, np.nan], "labels must not be missing; example 1 has nan"),
             (fn.MulticlassHinge(), ["a", None], "labels must not be missing; example 1 has none"),
-            (fn.MulticlassHinge(), np.array(["a", 1], dtype=object), "labels must be of one kind"),
+            (fn.MulticlassHinge(), np.array(["a", 1], dtype=object), "labels cannot be sorted"),
             (fn.MulticlassHinge(), [[0, 1]], r"labels need shape \(N,\)"),
             (fn.RankingHinge(), ["a", "b"], "needs numbers for targets"),
         ],
@@ -311,7 +315,7 @@ class TestLabels:
 
     def test_only_ranking_takes_groups(self):
         for loss in (fn.Squared(), fn.Hinge(), fn.MulticlassHinge(), CUSTOM):
-            with pytest.raises(rb.InputError, match=r"does not rank.*RankingHinge"):
+            with pytest.raises(rb.InputError, match=r"is not a ranking loss.*RankingHinge"):
                 loss.bind([0, 1], groups=[0, 0])
 
     @pytest.mark.parametrize(

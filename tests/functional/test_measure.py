@@ -23,5 +23,5 @@ def test_inner_products_are_weighted_sums(shape, weighted):
 def test_functions_on_other_points_are_refused():
     for shapes in [((3,), (4,)), ((4,), (4, 1)), ((3,), (3,))]:
         f, g = (np.zeros(shape) for shape in shapes)
-        with pytest.raises(ValueError, match="functions on 4 points"):
+        with pytest.raises(ValueError, match="values at 4 points"):
             Empirical(4).inner(f, g)

@@ -99,11 +99,15 @@ def test_queries_without_pairs_count_for_nothing():
 @pytest.mark.parametrize(
     ("y", "more", "message"),
     [
-        ([0, 1], {}, "needs groups, the query of each document"),
-        ([0, 1], {"groups": [2]}, r"groups need shape \(2,\).*np.repeat"),
+        ([0, 1], {}, "needs groups, an array with the query"),
+        ([0, 1], {"groups": [2]}, r"groups must have shape \(2,\).*np.repeat"),
         ([0, 1], {"groups": [0.0, np.nan]}, "groups must not be missing; document 1"),
-        ([0, 1], {"groups": np.array([0, "a"], dtype=object)}, "groups must be of one kind"),
-        ([0, 1], {"groups": [0, 1]}, "no query has documents of two grades.*2 ids for 2"),
+        ([0, 1], {"groups": np.array([0, "a"], dtype=object)}, "groups cannot be sorted"),
+        (
+            [0, 1],
+            {"groups": [0, 1]},
+            "no query has documents .* two different grades; groups has 2 ids for 2",
+        ),
         ([3, 3, 3], {"groups": [0, 0, 0]}, "there is no pair to rank"),
         ([0, 1, 1], {"groups": [0, 0, 0], "weights": [0, 1, 1]}, "of positive weight"),
     ],

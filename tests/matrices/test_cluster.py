@@ -107,7 +107,7 @@ def test_an_error_on_a_worker_ends_the_run_and_leaves_the_cluster_well(processes
     X, y = data()
     for spoil, message in (
         (lambda codes: codes.write_bytes(b"\0" * codes.stat().st_size), "have changed since"),
-        (lambda codes: codes.unlink(), "a cluster needs a directory= that all its workers see"),
+        (lambda codes: codes.unlink(), "give a cluster a directory= that all its workers can read"),
     ):
         matrix = chunked(X, y, directory=tmp_path)
         spoil(matrix._pages.folder / "codes")
@@ -125,7 +125,7 @@ def test_pages_taken_away_in_a_run_fail_it_with_its_bracket(processes, tmp_path)
             shutil.move(matrix._pages.folder, tmp_path / "elsewhere")
 
     assert_failed_with_bracket(
-        solved(matrix, take_away), X, y, "no vector for the workers can be written"
+        solved(matrix, take_away), X, y, "the vector for the workers cannot be written"
     )
 
 
@@ -133,7 +133,7 @@ def assert_failed_with_bracket(solution, X, y, message):
     """The run of three rounds, evaluated here, and one error that says what happened."""
     assert solution.status == "failed"
     assert re.search(message, solution.message)
-    assert "from now on passes are made here; the bracket is valid" in solution.message
+    assert "further passes run in this process; the bracket is valid" in solution.message
     short = solved(chunked(X, y), rounds=3)
     assert (solution.lower, solution.upper) == (short.lower, short.upper)
     assert solution.game.matrix.cluster is None
@@ -144,7 +144,7 @@ def test_a_cluster_that_is_closed_fails_the_run_with_its_bracket(threads):
     X, y = data()
     matrix = chunked(X, y, client=threads)
     solution = solved(matrix, lambda state: state.round == 3 and threads.close())
-    assert_failed_with_bracket(solution, X, y, "the cluster of .* is gone")
+    assert_failed_with_bracket(solution, X, y, "the cluster of .* is no longer available")
 
 
 def test_workers_that_all_leave_are_not_waited_for(threads, monkeypatch):
@@ -159,7 +159,9 @@ def test_workers_that_all_leave_are_not_waited_for(threads, monkeypatch):
                 threads.sync(worker.close, executor_wait=False, reason="it leaves")
             assert not threads.nthreads()
 
-    assert_failed_with_bracket(solved(matrix, leave), X, y, "the cluster of .* is gone")
+    assert_failed_with_bracket(
+        solved(matrix, leave), X, y, "the cluster of .* is no longer available"
+    )
 
 
 def test_a_scheduler_that_is_killed_fails_the_run_with_its_bracket(monkeypatch):
@@ -193,7 +195,9 @@ def test_a_scheduler_that_is_killed_fails_the_run_with_its_bracket(monkeypatch):
                 start = time.monotonic()
                 solution = solved(matrix, kill)
                 assert time.monotonic() - start < 60
-                assert_failed_with_bracket(solution, X, y, "the cluster of .* is gone")
+                assert_failed_with_bracket(
+                    solution, X, y, "the cluster of .* is no longer available"
+                )
         finally:
             process.kill()
 
@@ -237,5 +241,7 @@ def test_neither_data_nor_codes_travel(processes, monkeypatch):
 
 def test_what_is_no_client():
     X, y = data()
-    with pytest.raises(rb.InputError, match=r"client must be a dask\.distributed\.Client"):
+    with pytest.raises(
+        rb.InputError, match=r"client must be a synchronous dask\.distributed\.Client"
+    ):
         chunked(X, y, client="processes")

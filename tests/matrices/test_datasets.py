@@ -52,7 +52,9 @@ def test_what_an_error_recommends_scores_fully(given):
     """Labels that a margin matrix refuses are mapped as its message says, and back."""
     y = np.array(given)
     X = np.arange(y.size, dtype=float)[:, None]
-    with pytest.raises(InputError, match=r"datasets.labels\(y\).signs maps.*decided\(scores\)"):
+    with pytest.raises(
+        InputError, match=r"datasets.labels\(y\).signs, which maps.*decided\(scores\)"
+    ):
         stumps(X, y)
     made = labels(y)
     stumps(X, made.signs)
@@ -213,7 +215,9 @@ def test_integers_that_doubles_round_are_told_from_those_that_they_do_not():
 
 def test_integers_that_doubles_would_make_equal_are_refused_by_name(tmp_path):
     ids, y = np.array([[2**53], [2**53 + 1], [2**53 + 2]]), np.array([-1, 1, -1])
-    said = "9007199254740993.* an integer that doubles round; drop the column, or subtract"
+    said = (
+        "9007199254740993.* an integer that a double cannot represent exactly; drop the column, or"
+    )
     file = tmp_path / "ids.csv"
     file.write_text("id,y\n" + "".join(f"{x},{s}\n" for (x,), s in zip(ids, y, strict=True)))
     for read in (

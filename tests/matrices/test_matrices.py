@@ -85,7 +85,9 @@ def test_margins_are_sums_of_columns_to_the_bit(rng):
         assert not matrix.margins([], np.empty(0)).any()
         with pytest.raises(rb.InputError, match="there is no column -1"):
             matrix.margins([0, -1], np.ones(2))
-        with pytest.raises(ValueError, match="there are 2 columns and 1 coefficients"):
+        with pytest.raises(
+            ValueError, match="support has 2 columns and coefficients has 1 entries"
+        ):
             matrix.margins([0, 1], np.ones(1))
 
 
@@ -181,7 +183,7 @@ def test_the_largest_has_either_sign(rng):
         ("breast-cancer", "A must be a matrix, with examples in rows, got 'breast-cancer'"),
         (None, "A must be a matrix, with examples in rows, got None"),
         ([[1 + 1j]], "dtype complex128"),
-        ([[True, False]], r"dtype bool; margins are signed: use 2 \* A"),
+        ([[True, False]], r"dtype bool, and margins are signed numbers; use 2 \* A"),
         (np.zeros((1, 1), dtype=np.longdouble), "float64, float32"),
         (sp.csr_array([[0.5, 0.0, 3.0]]), r"A\[0, 2\] = 3 is outside"),
         (sp.csr_array(np.array([[0.0, np.nan]])), r"A\[0, 1\] = nan"),
@@ -204,10 +206,12 @@ def test_what_is_not_there_cannot_be_asked_for(storage, rng):
         "stumps": lambda: stumps(X, y),
     }[storage]()
     for j in (-1, 16):
-        with pytest.raises(rb.InputError, match=rf"there is no column {j}: .* knows 0\.\.15"):
+        with pytest.raises(
+            rb.InputError, match=rf"there is no column {j}; .* has the columns 0\.\.15"
+        ):
             matrix.column(j)
     for d in (np.ones(8), np.ones((9, 1)), np.ones(10)):
-        with pytest.raises(rb.InputError, match="and there are m = 9 examples"):
+        with pytest.raises(rb.InputError, match="for each of m = 9 examples"):
             matrix.edges(d)
     assert np.array_equal(matrix.edges([1 / 9] * 9), matrix.edges(np.full(18, 1 / 9)[::2]))
 
@@ -220,7 +224,7 @@ def test_sums_of_sparse_duplicates_do_not_wrap():
 
 
 def test_masks_are_not_dropped_in_silence():
-    with pytest.raises(rb.InputError, match="masked array; fill it"):
+    with pytest.raises(rb.InputError, match="masked array; fill the masked"):
         rb.Game(np.ma.masked_array([[1.0, 0.5]], mask=[[0, 1]]))
 
 
@@ -391,17 +395,17 @@ def test_stumps_do_not_mind_large_values():
         ([[1.0, np.inf], [2.0, 3.0]], [1, -1], "X has inf at row 0"),
         ([[1, "a"], [1, "b"]], [1, -1], "a at row 0, feature 'x1'; features must be numbers"),
         (np.array([[1.0]], dtype=object), [1], "dtype object; .* convert it with"),
-        ([["a"], ["b"]], [1, -1], "give the frame to MarginBoostClassifier"),
+        ([["a"], ["b"]], [1, -1], "use MarginBoostClassifier"),
         ([1.0, 2.0], [1, -1], r"examples in rows .*; use X.reshape\(-1, 1\) for one feature"),
         (np.empty((0, 2)), [], "examples in rows"),
         ([[1.0], [2.0]], [1, -1, 1], r"y has shape \(3,\), and X has 2 rows"),
         (
             [[1.0], [2.0]],
             [0, 1],
-            r"-1 and \+1; relaxboost.matrices.datasets.labels\(y\).signs maps",
+            r"-1 and \+1; use relaxboost.matrices.datasets.labels\(y\).signs",
         ),
         ([[1.0], [2.0]], ["a", "b"], r"labels -1 and \+1"),
-        ([[1.0], [1.0]], [1, -1], "every feature is constant"),
+        ([[1.0], [1.0]], [1, -1], "X has only constant features"),
     ],
 )
 def test_wrong_data(X, y, message):
@@ -413,7 +417,7 @@ def test_wrong_options():
     X, y = [[1.0], [2.0]], [1, -1]
     with pytest.raises(rb.InputError, match="max_cuts must be a whole number >= 1, got 0"):
         stumps(X, y, max_cuts=0)
-    with pytest.raises(rb.InputError, match="2 feature names for 1 features"):
+    with pytest.raises(rb.InputError, match="feature_names has 2 names, and X has 1 features"):
         stumps(X, y, ["a", "b"])
 
 

@@ -49,7 +49,7 @@ def test_no_cut_into_files_and_groups_changes_a_bit(ends, made, rng, tmp_path):
         (lambda t: t.drop_columns("label"), "part-001.parquet has no column 'label'"),
         (
             lambda t: t.set_column(1, "x1", pa.array(["a"] * len(t))),
-            "part-001.parquet: column 'x1' is not of numbers",
+            "part-001.parquet: column 'x1' is not numeric",
         ),
         (
             lambda t: t.set_column(1, "x1", pa.array([None, 1] * (len(t) // 2))),
@@ -72,5 +72,5 @@ def test_parquet_that_is_none(tmp_path):
     ):
         with pytest.raises(rb.InputError, match=message):
             chunked(path, "label")
-    with pytest.raises(rb.InputError, match="y is the name of the label column, got None"):
+    with pytest.raises(rb.InputError, match="y must be the name of the label column, got None"):
         chunked(tmp_path)

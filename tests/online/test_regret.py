@@ -143,7 +143,7 @@ def test_it_is_shown_in_a_line_as_data_and_drawn(capsys):
     drawn = [line.get_ydata()[-1] for line in axes.get_lines()]
     assert drawn[:3] == [(found.lower + found.upper) / 2, found.bound, found.bound_at]
     assert len(drawn) == 4
-    with pytest.raises(rb.InputError, match="regret_curves needs one Regret or more"):
+    with pytest.raises(rb.InputError, match="regret_curves needs at least one Regret"):
         plots.regret_curves()
 
 

@@ -161,7 +161,7 @@ def test_pictures_are_saved(land, tmp_path):
     pair = [maps.paths(task, axes=axes) for axes in Figure().subplots(1, 2)]
     plots.save(pair, tmp_path / "pair.png")
     assert (tmp_path / "pair.png").stat().st_size > 0
-    with pytest.raises(InputError, match="axes must be of one figure, got those of 2"):
+    with pytest.raises(InputError, match="axes must belong to one figure, got Axes of 2"):
         plots.save((pair[0], maps.paths(land)), path)
 
 

@@ -312,7 +312,7 @@ def test_lengths_are_the_baseline_of_evaluate(folder, capsys):
         assert parsed(out)["metrics"]["exact_match"] == report.metric("exact_match")
         assert parsed(out)["metrics"]["regret"] == report.metric("regret")
     status, out, _ = run("evaluate --help", capsys)
-    assert "shortest by the column length" in " ".join(out.split())
+    assert "the costs are the column length" in " ".join(out.split())
 
 
 def test_lightgbm_is_named_where_trees_are(folder, capsys):

@@ -137,8 +137,8 @@ TWINS = "tail,head,x,edge\nhome,ford,1,a\nhome,ford,2,b\nford,work,1,c\nwork,hom
         ("a,b,-1.5,0\nb,a,2,0\n", "it has a, b, -1.5, 0; if that is a row, write the names"),
         ("tail,head,x,x\na,b,1,2\n", "bad.csv: two columns are named 'x'; rename or drop one"),
         (LOOP, "bad.csv, line 4: 'ford' -> 'ford' is a self-loop, which no shortest path takes"),
-        ("u,v,x\na,b,1\n\na,c,\n", "bad.csv, line 4: 'x' is nan (1 in all); fill in"),
-        (MIXED, "bad.csv, line 2: x is 'much', and a number in other lines; write a number"),
+("u,v,x\na,b,1\n\na,c,\n", "bad.csv, line 4: 'x' is nan (1 in all); fill in"),
+        (MIXED, "bad.csv, line 2: x is 'much', and other lines have numbers; write a number"),
         ("tail,head,x\nNA,b,3\n,b,3\n", "bad.csv, line 3: 'tail' is None (1 in all)"),
         (
             "tail,head,x\na,b,3,4\n",
@@ -163,8 +163,8 @@ def test_edges_that_are_wrong(folder, capsys, edges, message):
 @pytest.mark.parametrize(
     ("trips", "message"),
     [
-        ("name\nmonday\n", "bad.csv needs a column path, the nodes of a trip with spaces"),
-        ("path,wieght\nhome ford,1\n", "bad.csv has a column 'wieght'; trips have path"),
+        ("name\nmonday\n", "bad.csv needs a column path with the nodes of a trip"),
+        ("path,wieght\nhome ford,1\n", "bad.csv has an unknown column 'wieght'; use only path"),
         ("path\nhome moon\n", "bad.csv, line 2, trip '1': node 'moon' is not in the graph; leave"),
         ("trip,node\na,home\na,work\n", "bad.csv, line 3, trip 'a': 'home' -> 'work' is the wrong"),
         ("path\nbridge home\n", "is one-way; turn the trip, add the arc, or join gaps by least"),
@@ -175,7 +175,7 @@ def test_edges_that_are_wrong(folder, capsys, edges, message):
             "path,weight\nhome ford,-1\n",
             "bad.csv, trip 1: weight must be a positive number, got -1",
         ),
-        ("name,path\na,home ford\na,home ford\n", "line 3: a trip before is named 'a' too"),
+        ("name,path\na,home ford\na,home ford\n", "line 3: an earlier trip has the same name 'a'"),
         ("trip,node,order\na,home,1\na,ford,1\n", "bad.csv, line 3: another row of the trip has"),
         (
             "trip,node,order\na,home,9:00\na,ford,10:00\n",
@@ -195,11 +195,11 @@ def test_trips_that_are_wrong(folder, capsys, trips, message):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("fit --trips trips.csv", "give --edges, a CSV with a row for each arc"),
+        ("fit --trips trips.csv", "--edges is missing; give a CSV with a row for each arc"),
         ("fit --map hall.map --trips trips.csv", "planning.grid(layers, passable)"),
         ("evaluate costs.json --scenarios a", "relaxboost plan reads tables; for a grid, build"),
         ("fit --edges no.csv --trips trips.csv", "no.csv does not exist"),
-        ("fit --edges edges.csv --trips trips.csv --reach 3", "--reach belongs to --loss distance"),
+        ("fit --edges edges.csv --trips trips.csv --reach 3", "--reach applies to --loss distance"),
         ("fit --edges edges.csv --trips trips.csv --loss distance", "distance needs --reach, the"),
         ("fit --edges edges.csv --trips trips.csv --gaps tol", "got 'tol'; did you mean toll?"),
         ("fit --edges edges.csv --trips trips.csv --out a.txt", "use a name that ends in .json"),
@@ -213,12 +213,15 @@ def test_trips_that_are_wrong(folder, capsys, trips, message):
         ),
         (
             "evaluate --edges edges.csv --trips trips.csv --features length,toll",
-            "--features makes 2 features, and without MODEL it names the one",
+            "--features names 2 features, and without MODEL it must name one",
         ),
-        ("fit --edges edges.csv", "give --trips, a CSV of demonstrated trips"),
-        ("boost --edges edges.csv --trips trips.csv --depth 2", "--depth belongs to --learner"),
+        ("fit --edges edges.csv", "--trips is missing; give a CSV of demonstrated trips"),
+        (
+            "boost --edges edges.csv --trips trips.csv --depth 2",
+            "--depth applies only to --learner",
+        ),
         ("boost --edges edges.csv --trips trips.csv --patience 2", "--patience needs --held-out"),
-        ("show --edges edges.csv --trips trips.csv --trip 4 --out a.png", "there is no trip '4'"),
+        ("show --edges edges.csv --trips trips.csv --trip 4 --out a.png", "--trip '4' is unknown"),
         (
             "show --edges edges.csv --trips trips.csv --trip 1 --out a.gif",
             "ends in .png, .pdf, .svg",

@@ -88,9 +88,13 @@ def test_rows_are_those_of_the_caller(solution, tmp_path):
     assert "in floating point" in said
     assert "outwards" not in said
     for rows in (names[:-1], np.zeros(40)):
-        with pytest.raises(rb.InputError, match=r"rows has shape .*, and the game has 40 examples"):
+        with pytest.raises(
+            rb.InputError, match=r"rows has shape .*; it must have a row for each of 40"
+        ):
             rb.report(solution, tmp_path / "c.html", rows=rows)
-    with pytest.raises(rb.InputError, match=r"report needs what rb\.solve returns, got Game"):
+    with pytest.raises(
+        rb.InputError, match=r"report needs a Solution, such as rb\.solve returns, got Game"
+    ):
         rb.report(game, tmp_path / "c.html")
     with pytest.raises(rb.InputError, match=r"ends in \.html"):
         rb.report(solution, tmp_path / "c.txt")

@@ -27,7 +27,7 @@ def test_portrait_shows_f_its_conjugate_and_the_distribution():
 
 def test_portrait_names_what_is_no_relaxation():
     for given in ((), (rb.Capped,)):
-        with pytest.raises(rb.InputError, match="portrait needs one relaxation or more"):
+        with pytest.raises(rb.InputError, match="portrait needs at least one relaxation"):
             plots.portrait(*given, margins=[0.0, 1.0])
 
 

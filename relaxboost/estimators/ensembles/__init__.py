@@ -1,4 +1,6 @@
-"""The certified margin of a trained ensemble, and the certified optimum of its hypotheses."""
+"""Certificates for the margin of a trained ensemble, and for the optimal margin of its
+hypotheses.
+"""
 
 from relaxboost.estimators.ensembles.certifying import certify_ensemble
 from relaxboost.estimators.ensembles.report import EnsembleReport

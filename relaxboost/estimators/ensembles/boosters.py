@@ -1,4 +1,4 @@
-"""The reader of models of LightGBM and XGBoost, which uses the public interfaces of the libraries.
+"""Functions that read LightGBM and XGBoost models through the public interfaces of the libraries.
 
 Both libraries return the leaf of each row and a dump with the values of all leaves. A tree is
 therefore a vector of leaf values, and its predictions are the entries at the leaves of the rows.
@@ -33,30 +33,34 @@ _OBJECTIVES = (
 
 @dataclass(frozen=True, eq=False)
 class BoostedTrees:
-    """A model of LightGBM or XGBoost as its trees.
+    """The trees of a LightGBM or XGBoost model.
 
-    A tree is a vector of leaf values, which is nan at inner nodes.
+    Each tree is a vector of leaf values, with nan at the positions of inner nodes.
     """
 
     kind: str
     classes: list[Any] | None
-    """The labels of the classes, or their numbers from 0; None for a Booster of two classes."""
+    """The labels of the classes, or the numbers of the classes from 0. None for a Booster of two
+    classes.
+    """
     values: list[Array]
     """The leaf values of each tree, in the order in which the library numbers its trees."""
     places: list[list[int]]
-    """For each output, the indices of the trees whose sum it is."""
+    """For each output of the model, the indices of the trees that the output adds up."""
     intercepts: list[float]
-    """For each output, the intercept that the model adds to the sum of its trees."""
+    """For each output of the model, the intercept that is added to the sum of its trees."""
     leaves: Callable[[Any], Any]
-    """A function that maps X to the leaf of each row in each tree, as the library predicts it."""
+    """A function that maps X to the leaf that each row reaches in each tree, computed by the
+    library.
+    """
     scores: Callable[[Any], Any]
-    """A function that maps X to the raw scores, as the library predicts them."""
+    """A function that maps X to the raw scores of the model, computed by the library."""
     labels: Callable[[Any], Any] | None
     rounding: float = 1e-8
-    """The allowed relative error of the sum of the trees; see `members.Members.rounding`."""
+    """The relative error that the sum of the trees may have; see `members.Members.rounding`."""
 
     def take(self, k: int) -> dict[str, Any]:
-        """Return the arguments of `members.Members` for the class k against the rest."""
+        """Return the arguments of `members.Members` for class k against the rest."""
         # For two classes there is one output, whose sign decides.
         at = k if len(self.places) > 1 else 0
         trees = self.places[at]
@@ -78,13 +82,18 @@ class BoostedTrees:
 
 
 def column(scores: Any, k: int, X: Any) -> Any:
-    """Return the scores of class k, or of the second of two classes."""
+    """Return the model's scores for class k. For a model of two classes these are the scores for
+    the second class.
+    """
     found = scores(X)
     return found if found.ndim == 1 else found[:, k]
 
 
 def other_columns(given: list[Any], known: list[Any]) -> str:
-    """Return a text that says how the columns of a frame differ from those of fit, or ""."""
+    """Return a text that describes how the columns of a frame differ from the columns in `fit`.
+
+    The text is empty if they are equal.
+    """
     if not given or not known or given == known:
         return ""
     missing = [name for name in known if name not in given]
@@ -98,7 +107,7 @@ def other_columns(given: list[Any], known: list[Any]) -> str:
 
 
 def comes_from(given: Any, package: str, name: str) -> bool:
-    """Return whether an object has a class of this package and name, or a subclass of it."""
+    """Return whether an object is an instance of a class, given the names of library and class."""
     # The class is compared by name, because isinstance would have to import the package.
     classes = [(of.__module__.partition(".")[0], of.__name__) for of in type(given).__mro__]
     return (package, name) in classes
@@ -110,7 +119,7 @@ def is_classifier(given: Any) -> bool:
 
 
 def read(given: Any) -> BoostedTrees | None:
-    """Return the trees of an XGBoost or LightGBM model; None for anything else.
+    """Return the trees of an XGBoost or LightGBM model, or None for other objects.
 
     Raises
     ------
@@ -125,21 +134,27 @@ def read(given: Any) -> BoostedTrees | None:
         return None
     if len(found.places) == 2:
         raise InputError(
-            f"this {found.kind} has an output for each of two classes, and a margin needs one "
-            "output that separates them; train it with the objective binary"
+            f"this {found.kind} has an output for each of two classes, and a margin needs a "
+            "single output that separates the classes; train the model with the objective "
+            "binary"
         )
     return found
 
 
 def _classes(given: Any, outputs: int) -> list[Any] | None:
-    """Return the labels of a classifier, or the numbers of a Booster's classes; None for two."""
+    """Return the labels of a classifier, or the numbers of a Booster's classes.
+
+    The result is None for a Booster of two classes.
+    """
     if is_classifier(given):
         return list(given.classes_.tolist())
     return list(range(outputs)) if outputs > 1 else None
 
 
 def _checked(X: Any, names: list[str]) -> Any:
-    """Return X as the library takes it, with one column for each feature of the model."""
+    """Return X in a form that the library accepts, with one column for each feature of
+    the model.
+    """
     # The libraries do not take lists. Frames keep their categories, and sparse tables stay sparse.
     X = X if hasattr(X, "iloc") or hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
     # LightGBM does not compare names, so that columns in another order would give wrong scores
@@ -157,16 +172,15 @@ def _checked(X: Any, names: list[str]) -> Any:
 def _lightgbm(given: Any) -> BoostedTrees:
     """Return the trees of a LightGBM model.
 
-    The leaf values include the rate, the initial score and the weights of DART.
-
-    A random forest is read as the sum of its trees, because its raw score is that sum.
+    The leaf values include the learning rate, the initial score and the weights of DART. A random
+    forest counts as the sum of its trees, because this sum is its raw score.
     """
     # A Booster ignores this option of its training, and a classifier predicts by it.
     if is_classifier(given) and given.get_params().get("pred_early_stop"):
         raise InputError(
-            f"this {type(given).__name__} has pred_early_stop, so its predictions leave out the "
-            "last trees for rows with large scores, and are not the sum of all trees; call "
-            "set_params(pred_early_stop=False) and certify it again"
+            f"this {type(given).__name__} has pred_early_stop. Its predictions leave out "
+            "the last trees for rows with large scores, and are not the sum of all trees; call "
+            "set_params(pred_early_stop=False) and certify the model again"
         )
     dump = getattr(given, "booster_", given).dump_model()
     objective = dump.get("objective", "a function of the user")
@@ -214,7 +228,7 @@ def _leaf_values(root: dict[str, Any]) -> Array:
 
 
 def _xgboost(given: Any) -> BoostedTrees:
-    """Return the trees of an XGBoost model. The weights of DART are multiplied into the leaves."""
+    """Return the trees of an XGBoost model. The leaf values include the weights of DART."""
     booster = given
     if is_classifier(given):
         booster = given.get_booster()
@@ -258,7 +272,10 @@ def _ask_xgboost(model: Any, names: list[str], output: str, X: Any) -> Any:
 
 
 def _check_trees(booster: Any, learner: Any) -> Any:
-    """Return the trees of an XGBoost model, or raise unless their sums are scores of classes."""
+    """Return the trees of an XGBoost model.
+
+    The function raises an InputError unless sums of these trees are the scores of classes.
+    """
     objective = learner["objective"]["name"]
     kind = learner["gradient_booster"]["name"]
     if objective not in _OBJECTIVES:
@@ -268,16 +285,17 @@ def _check_trees(booster: Any, learner: Any) -> Any:
         )
     if kind not in ("gbtree", "dart"):
         raise InputError(
-            f"this XGBoost model is a {kind}, and only gbtree and dart are sums of trees"
+            f"this XGBoost model has the booster {kind}, and only gbtree and dart are sums of trees"
         )
     best = booster.attr("best_iteration")
     rounds = booster.num_boosted_rounds()
     # The user may mean the ensemble of the classifier or that of the Booster, which differ.
     if best is not None and int(best) + 1 < rounds:
         raise InputError(
-            f"this XGBoost model was best in round {best} and has {rounds} rounds: a classifier "
-            f"predicts by the best, a Booster by all; give booster[: {int(best) + 1}], or all with "
-            "set_attr(best_iteration=None)"
+            f"this XGBoost model has {rounds} rounds, and round {best} was the best. A classifier "
+            f"predicts with the rounds up to the best, and a Booster with all rounds; give "
+            f"booster[: {int(best) + 1}], or call set_attr(best_iteration=None) to use all "
+            "rounds"
         )
     gbtree = learner["gradient_booster"].get("gbtree", learner["gradient_booster"])
     if any(
@@ -285,14 +303,14 @@ def _check_trees(booster: Any, learner: Any) -> Any:
         for tree in gbtree["model"]["trees"]
     ):
         raise InputError(
-            "this XGBoost model has leaves of several outputs, and a margin needs one of two "
-            "classes; train it with multi_strategy=one_output_per_tree"
+            "this XGBoost model has leaves with several outputs, and a margin needs trees with one "
+            "output; train the model with multi_strategy=one_output_per_tree"
         )
     return gbtree["model"]
 
 
 def _intercepts(score: Any, objective: str, outputs: int) -> list[float]:
-    """Return the base score of each output, as XGBoost adds it to the trees."""
+    """Return the base score of each output, which XGBoost adds to the sum of the trees."""
     given = json.loads(str(score))
     bases = [float(base) for base in (given if isinstance(given, list) else [given])]
     # For this objective the file contains the intercept as a probability, and for others as a raw
@@ -303,7 +321,7 @@ def _intercepts(score: Any, objective: str, outputs: int) -> list[float]:
 
 
 def _node_values(tree: dict[str, Any], factor: float) -> Array:
-    """Return the leaf values of a tree of XGBoost by the index of the node; nan at inner nodes."""
+    """Return the leaf values of an XGBoost tree, indexed by node, with nan at inner nodes."""
     values = np.array(tree["split_conditions"], dtype=np.float32).astype(np.float64)
     # XGBoost stores the value of a leaf in the array of thresholds.
     is_leaf = np.array(tree["left_children"]) == -1

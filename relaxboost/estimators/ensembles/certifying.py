@@ -1,4 +1,6 @@
-"""`certify_ensemble`: the certified margin of a trained ensemble, and the certified optimum."""
+"""The function `certify_ensemble`, which certifies the margin of a trained ensemble and its
+optimum.
+"""
 
 from __future__ import annotations
 
@@ -38,38 +40,40 @@ def certify_ensemble(
     level: str | None = None,
     tol: float = 1e-6,
 ) -> EnsembleReport:
-    """Certify the relaxed margin of a trained ensemble, and its distance from the optimum.
+    """Certify the relaxed margin of a trained ensemble, and its distance from the optimal margin.
 
-    The ensemble is split into hypotheses h_j and weights; the hypotheses of a sum of trees are its
-    trees. Each h_j is divided by its largest absolute value, and its weight is multiplied by this
-    value. For a boosted tree it is the largest leaf, for other hypotheses the largest value on X.
-    An intercept becomes the hypothesis 1. With A[i, j] = y_i h_j(x_i) and the weights w divided by
-    ‖w‖_1, the report has certificates of F(A w), the relaxed margin of the ensemble, and of
-    ρ = max F(A w) over ‖w‖_1 <= 1, the optimum over all weights of these hypotheses, also negative.
-    `distance` is the difference.
+    The function splits the ensemble into hypotheses h_j and weights. If the ensemble is a sum of
+    trees, each tree is a hypothesis. Each h_j is divided by its largest absolute value, and its
+    weight is multiplied by this value. The largest absolute value is that of a leaf for a boosted
+    tree, and that of a prediction on X for other hypotheses. An intercept becomes the hypothesis 1.
+    With A[i, j] = y_i h_j(x_i) and the weights w divided by ‖w‖_1, the report has certificates of
+    F(A w), the relaxed margin of the ensemble, and of ρ = max F(A w) over ‖w‖_1 <= 1, the optimum
+    over all weights of these hypotheses, also negative. `distance` is the difference.
 
     Parameters
     ----------
     estimator : fitted classifier or pipeline, Booster of XGBoost or LightGBM, or (H, weights)
-        From scikit-learn: AdaBoost and hard voting, with votes −1 and +1; forests, bagging and soft
-        voting, with p(+1) − p(−1); gradient boosting, with leaf values times the learning rate.
-        `FunctionalGradientClassifier`, and `MarginBoostClassifier` with its votes. A pipeline that
-        ends in one of these. A model of trees of XGBoost or LightGBM for classes: a classifier,
-        which uses its best iteration, or a Booster. Or predictions H of shape (m, n), positive for
-        the class +1, and n finite weights of any sign: a negative weight is a vote for the negated
-        hypothesis.
+        From scikit-learn, the function accepts AdaBoost and hard voting, with votes −1 and +1;
+        forests, bagging and soft voting, with p(+1) − p(−1); and gradient boosting, with leaf
+        values times the learning rate. It also accepts `FunctionalGradientClassifier`,
+        `MarginBoostClassifier` with its votes, and a pipeline that ends in one of these. XGBoost
+        and LightGBM models must be sums of trees for classes: a classifier, which uses its best
+        iteration, or a Booster. The pair (H, weights) has predictions H of shape (m, n), positive
+        for the class +1, and n finite weights of any sign. A negative weight is a vote for the
+        negated hypothesis.
     X : array, sparse matrix or data frame with m rows
         The examples, as the estimator takes them. It is not used with (H, weights), and may be
         None.
     y : array of shape (m,)
-        The labels. The second of the estimator's `classes_`, which is the larger, is +1. With
-        (H, weights) and Boosters it is the larger of any two values.
+        The labels. The second of the estimator's `classes_`, which is the larger, stands for +1.
+        With (H, weights) and Boosters the labels may be any two values, and the larger stands for
+        +1.
     relaxation : Relaxation, optional
         The function of the margins; by default the hard margin, their minimum.
     target : label, optional
-        The class that is +1 against the rest, for an ensemble of more than two classes. Hypotheses
-        are the predictions for this class: votes ±1, 2p − 1, or scores. For Boosters it is a number
-        from 0, like the labels in y.
+        For an ensemble of more than two classes, the class that stands for +1 against the rest. The
+        hypotheses are the predictions for this class: votes ±1, 2p − 1, or scores. For Boosters the
+        target is the number of the class, from 0, like the labels in y.
     level : {"exact", "enclosed", "numerical"}, optional
         The level of the certificates, as in `certify`; by default the strongest possible.
     tol : float
@@ -84,21 +88,21 @@ def certify_ensemble(
     Raises
     ------
     InputError
-        For an estimator that is not fitted, is a regressor, has neither two classes nor a target,
-        or is not an ensemble known here; for a model that is not a sum of trees; for unknown
-        labels; for X on which the estimator cannot predict; for predictions that are not finite, or
-        all zero; for weights that are all zero; and for hypotheses whose sum is not the decision of
-        the estimator on X.
+        If the estimator is not fitted, is a regressor, has neither two classes nor a target, or is
+        not a supported ensemble; if an XGBoost or LightGBM model is not a sum of trees; if a label
+        is unknown; if the estimator cannot predict on X; if predictions are not finite or all zero;
+        if all weights are zero; or if the sum of the hypotheses is not the decision of the
+        estimator on X.
 
     Warns
     -----
     UserWarning
-        If the ensemble is wrong on clearly more than half of X. It may have been trained on other
-        codes of the labels, which Boosters and (H, weights) do not know.
+        If the ensemble is wrong on clearly more than half of X. The ensemble may have been trained
+        with other codes for the labels, which Boosters and (H, weights) do not store.
 
     Notes
     -----
-    The certificates are about A as it is stored, in doubles. A hypothesis that is not a vote has
+    The certificates hold for the matrix A as stored in doubles. A hypothesis that is not a vote has
     been rounded once, in the division by its largest value.
 
     References
@@ -119,8 +123,8 @@ def certify_ensemble(
     members = take_apart(estimator, target)
     if target is not None and members.target is None:
         raise InputError(
-            f"target={target!r} is for more than two classes, and this {members.kind} has two; "
-            "leave target out"
+            f"target={target!r} is for more than two classes, and this {members.kind} has two "
+            "classes; leave target out"
         )
     _check_rows(estimator, X, y)
     classes, signs = _signs(members, y)
@@ -161,7 +165,9 @@ def certify_ensemble(
 
 
 def _scales(members: Members, H: Array) -> tuple[Array, Whole]:
-    """Return the largest absolute value of each hypothesis, and the hypotheses that are not 0."""
+    """Return the largest absolute value of each hypothesis, and the indices of the hypotheses that
+    are not 0 on all of X.
+    """
     scales = np.abs(H).max(axis=0)
     # The largest leaf bounds a tree on new examples too, so that the scale does not depend on X.
     if members.bounds is not None:
@@ -172,7 +178,10 @@ def _scales(members: Members, H: Array) -> tuple[Array, Whole]:
 def _columns(
     members: Members, H: Array, scales: Array, kept: Whole
 ) -> tuple[Array, list[Fraction]]:
-    """Return the columns (scaled hypotheses, then the intercept) and their exact coefficients."""
+    """Return the columns of the game and their exact coefficients.
+
+    The columns are the scaled hypotheses, followed by the intercept if there is one.
+    """
     # Exact coefficients give votes with whole weights an exact margin.
     columns = [H[:, j] / scales[j] for j in kept.tolist()]
     coefficients = [Fraction(members.weights[j]) * Fraction(scales[j]) for j in kept.tolist()]
@@ -188,7 +197,7 @@ def _columns(
 
 
 def _signs(members: Members, y: Any) -> tuple[tuple[Any, Any], Array]:
-    """Return the names of the classes −1 and +1, and the labels y as −1 and +1."""
+    """Return the names of the classes that −1 and +1 stand for, and the labels y as −1 and +1."""
     if members.classes is None:
         signs, names = two_labels(y)
         return names, signs
@@ -199,8 +208,8 @@ def _signs(members: Members, y: Any) -> tuple[tuple[Any, Any], Array]:
     unknown = sorted({str(v) for v in labels.tolist() if v not in known})
     if unknown:
         raise InputError(
-            f"y has labels that this {members.kind} was not fitted on ({few(unknown, 6)}); it "
-            "knows " + " and ".join(map(repr, known))
+            f"y has labels that this {members.kind} was not fitted on ({few(unknown, 6)}); its "
+            "labels are " + " and ".join(map(repr, known))
         )
     plus = members.positive(members.classes)
     return members.classes, np.where(labels == plus, 1.0, -1.0)
@@ -208,7 +217,7 @@ def _signs(members: Members, y: Any) -> tuple[tuple[Any, Any], Array]:
 
 @contextmanager
 def _each_warning_once() -> Iterator[None]:
-    """Pass on each warning of a library once, however many hypotheses give it."""
+    """Issue each warning of a library only once, even if many hypotheses cause the same warning."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
@@ -231,15 +240,16 @@ def _predictions(members: Members, estimator: Any, X: Any) -> Array:
 
 
 def _check_rows(estimator: Any, X: Any, y: Any) -> None:
-    """Raise unless X, or H of (H, weights), has a row for each label, and columns of one name each.
+    """Raise an InputError unless X, or H of (H, weights), has a row for each label.
 
-    A relaxation is checked later, because it may not fit a wrong number of labels.
+    The function also checks that no two columns have the same name. The relaxation is checked
+    later, because a wrong number of labels may not fit the relaxation either.
     """
     if isinstance(estimator, tuple):
         name, rows = "H", len(table(estimator[0]))
         if X is not None and _rows(X) != rows:
             raise InputError(
-                f"X has {_rows(X)} rows and H has {rows}; X is not used, so leave it None"
+                f"X has {_rows(X)} rows and H has {rows}; give X=None, because X is not used"
             )
     else:
         name, rows = "X", _rows(X)
@@ -264,9 +274,10 @@ def _rows(X: Any) -> int:
 
 
 def _check_decision(members: Members, X: Any, shares: Array, total: Fraction) -> None:
-    """Raise InputError unless the sum of the hypotheses is the ensemble's decision on X.
+    """Raise an InputError unless the sum of the hypotheses equals the ensemble's decision on X.
 
-    `shares` is the sum of the hypotheses divided by `total`, which is ‖w‖_1.
+    `shares` is the weighted sum of the hypotheses divided by `total`, the norm ‖w‖_1 of the
+    weights.
     """
     error = 0.0
     wrong = 0
@@ -287,7 +298,9 @@ def _check_decision(members: Members, X: Any, shares: Array, total: Fraction) ->
 
 
 def _warn_of_codes(kind: str, wrong: Flags, positive: Any) -> None:
-    """Warn if an ensemble has more errors than random guessing by two standard deviations."""
+    """Warn if the number of an ensemble's errors exceeds that of random guessing by two standard
+    deviations.
+    """
     count = int(wrong.sum())
     m = wrong.size
     # The number of errors of random guessing has mean m/2 and standard deviation √m/2.
@@ -302,7 +315,9 @@ def _warn_of_codes(kind: str, wrong: Flags, positive: Any) -> None:
 
 
 def _as_level(values: list[Fraction], game: Game, level: str | None) -> list[Any]:
-    """Return Fractions if the certificate has a proof, and doubles if it is numerical."""
+    """Return the weights of a certificate, as Fractions if the certificate has a proof and as
+    doubles if it is numerical.
+    """
     return [float(v) for v in values] if _is_numerical(game, level) else list(values)
 
 
@@ -311,10 +326,11 @@ def _is_numerical(game: Game, level: str | None) -> bool:
 
 
 def _margin_above(game: Game, w: dict[int, Fraction], level: str | None) -> Fraction:
-    """Return a proved upper bound of F(A w): <d, A w> + f(d) for a feasible d.
+    """Return a proved upper bound on the relaxed margin F(A w).
 
-    The game with the one column ũ, which is A w in doubles, has the value F(ũ), and its certificate
-    has an exact d with f(d) + <d, ũ>. The rounding error of ũ is then added exactly.
+    The bound is <d, A w> + f(d) for a feasible distribution d. Let ũ be A w computed in doubles.
+    The game whose only column is ũ has the value F(ũ), and its certificate contains an exact d with
+    the bound f(d) + <d, ũ>. The rounding error of ũ is then added exactly.
     """
     # With a common denominator the exact margins are sums of products of integers.
     below = math.lcm(*(c.denominator for c in w.values()))
@@ -332,7 +348,9 @@ def _margin_above(game: Game, w: dict[int, Fraction], level: str | None) -> Frac
 
 
 def _greedy(f: Relaxation, u: list[Fraction]) -> list[Fraction] | None:
-    """Return the exact minimiser d of <d, u> if f only caps entries of d; None otherwise."""
+    """Return the exact minimiser d of <d, u> if f only caps the entries of d, and None
+    otherwise.
+    """
     if isinstance(f, HardMargin):
         caps = [Fraction(1)] * len(u)
     elif isinstance(f, Capped):
@@ -351,9 +369,11 @@ def _greedy(f: Relaxation, u: list[Fraction]) -> list[Fraction] | None:
 
 
 def _optimum(game: Game, tol: float) -> Solution:
-    """Return the bracket of the solver that is usually faster, or the narrower of two brackets.
+    """Return lower and upper bounds on the value of a game.
 
-    `solve` comes first for a polyhedral f other than the hard margin, and `reference` otherwise.
+    The solver that is usually faster runs first: `solve` for a polyhedral f other than the hard
+    margin, and `reference` otherwise. If its gap is too large, the other solver runs, and the
+    smaller gap is returned.
     """
     f = game.relaxation
     boosted = f.traits.polyhedral and not isinstance(f, HardMargin)

@@ -1,4 +1,6 @@
-"""The parts of an ensemble: hypotheses with weights, intercept and decision function."""
+"""The parts of an ensemble: its hypotheses with their weights, its intercept and its decision
+function.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,8 @@ _READERS: dict[str, Callable[[Any, int], dict[str, Any]]] = {
     "MarginBoostClassifier": readers.margin,
     "MarginBoostClassifierCV": readers.margin,
 }
-"""The readers of classifiers of scikit-learn and of this package by class. A reader also reads
-subclasses."""
+"""The function that reads an ensemble, for each supported class of scikit-learn and of this
+package. A reader also accepts instances of subclasses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,43 +43,48 @@ class Members:
     names: tuple[str, ...]
     weights: Array
     predict: Callable[[Any], Any] = field(repr=False)
-    """A function that maps X to the predictions of the hypotheses, real numbers of shape (rows of
+    """A function that maps X to the predictions of the n hypotheses, real numbers of shape (rows of
     X, n)."""
     intercept: float | None = None
     classes: tuple[Any, Any] | None = None
-    """The names of the labels −1 and +1; None if the names are taken from y."""
+    """The names of the classes that −1 and +1 stand for. None if the names are taken from y."""
     target: Any = None
     known: tuple[Any, ...] = ()
-    """If there are more than two classes, `target` is the class that is +1 against the rest, and
-    `known` lists all classes. The names of the labels are then False and True."""
+    """If there are more than two classes, `target` is the class that stands for +1 against the
+    rest, and `known` lists all classes. The two labels are then False and True."""
     decision: Callable[[Any], Any] | None = field(default=None, repr=False)
-    """The ensemble's own decision, from X to shape (rows of X,), on the scale of the sum above;
-    None for hard votes and (H, weights)."""
+    """A function that maps X to the ensemble's decision values as its library computes them, of
+    shape (rows of X,) and on the scale of the weighted sum. None for hard votes and (H,
+    weights)."""
     labels: Callable[[Any], Any] | None = field(default=None, repr=False)
     """A function that maps X to the labels that the ensemble predicts, shape (rows of X,)."""
     bounds: Array | None = field(default=None, repr=False)
-    """The largest |h_j(x)| over all x, which is the largest leaf of a tree; nan, or None, if
-    unknown."""
+    """The largest |h_j(x)| of each hypothesis over all x, which for a tree is the largest absolute
+    leaf value. An unknown maximum is nan, and None means that all maxima are unknown."""
     columns: tuple[Any, ...] = ()
-    """The names of the columns in fit; empty if the estimator does not store them."""
+    """The names of the columns of X in `fit`. Empty if the estimator does not store them."""
     rounding: float = 1e-8
-    """The allowed distance of `decision` from the sum of the hypotheses, relative to the sum of
-    their sizes. Near 1e-15 in doubles, where it comes from another order of additions."""
+    """The distance that `decision` may have from the weighted sum of the hypotheses, relative to
+    the sum of their sizes. In doubles this is about 1e-15, the effect of another order of
+    additions."""
 
     def positive(self, classes: tuple[Any, Any]) -> Any:
-        """Return the label that +1 stands for; `classes` are False and True for a target."""
+        """Return the label that +1 stands for. If a target is given, `classes` are False
+        and True.
+        """
         return self.target if self.known else classes[1]
 
 
 def take_apart(estimator: Any, target: Any = None) -> Members:
     """Return the parts of a fitted ensemble, a model of trees, or (H, weights).
 
-    If there are more than two classes, they separate the class `target` from the rest.
+    If there are more than two classes, the hypotheses separate the class `target` from the rest.
 
     Raises
     ------
     InputError
-        If it is not an ensemble known here, is not fitted, or does not have the class.
+        If the object is not a supported ensemble, is not fitted, or does not have the class
+        `target`.
     """
     if isinstance(estimator, tuple):
         return _given(estimator)
@@ -107,20 +114,26 @@ def take_apart(estimator: Any, target: Any = None) -> Members:
 
 
 def _two(given: Any, kind: str, more: str) -> tuple[Any, Any]:
-    """Return the names of the two classes; the InputError for more classes names a remedy."""
+    """Return the names of the two classes.
+
+    The function raises an InputError with a remedy if there are more or fewer classes.
+    """
     classes = np.asarray(given)
     if classes.size != 2:
         remedy = f"; {more}" if classes.size > 2 else ""
         raise InputError(
             f"this {kind} has {classes.size} class{'es' * (classes.size != 1)} "
-            f"({few(classes.tolist(), 6)}), and a margin needs two{remedy}"
+            f"({few(classes.tolist(), 6)}), and a margin needs two classes{remedy}"
         )
     negative, positive = classes.tolist()
     return negative, positive
 
 
 def _last_step(pipeline: Any, target: Any) -> Members:
-    """Return the parts of the last step of a pipeline, which reads X after the steps before it."""
+    """Return the parts of the ensemble that is the last step of a pipeline.
+
+    The ensemble reads X after the earlier steps have transformed it.
+    """
     *before, (_, last) = pipeline.steps
     members = take_apart(last, target)
     if not before:
@@ -145,7 +158,9 @@ def _after(transform: Any, question: Any, X: Any) -> Any:
 
 
 def _read(estimator: Any, kind: str) -> tuple[Callable[[int], dict[str, Any]], list[Any]]:
-    """Return a function from the index of a class to the parts, and all class names."""
+    """Return a function that maps the index of a class to the parts of the ensemble, and the names
+    of all classes.
+    """
     take = _how(estimator, kind)
     _check_fitted(estimator, kind)
     if isinstance(estimator.classes_, list):
@@ -161,12 +176,12 @@ def _read(estimator: Any, kind: str) -> tuple[Callable[[int], dict[str, Any]], l
 
 
 def _columns_of(estimator: Any) -> tuple[Any, ...]:
-    """Return the names of the columns that scikit-learn has kept in fit."""
+    """Return the names of the columns that scikit-learn stored in `fit`."""
     return tuple(getattr(estimator, "feature_names_in_", ()))
 
 
 def _how(estimator: Any, kind: str) -> Callable[[Any, int], dict[str, Any]]:
-    """Return the reader for this kind of estimator, or raise an InputError."""
+    """Return the function that reads this kind of estimator, or raise an InputError."""
     from sklearn.base import is_classifier, is_regressor
 
     if isinstance(estimator, type):
@@ -226,7 +241,7 @@ def ask(members: Members, question: Any, X: Any) -> Any:
 
 
 def _not_finite(X: Any) -> str:
-    """Return a text with the place of the first nan or infinite entry of X."""
+    """Return a text with the row and column of the first nan or infinite entry of X."""
     try:
         bad = ~np.isfinite(np.asarray(X, dtype=np.float64))
     except (TypeError, ValueError):
@@ -238,11 +253,14 @@ def _not_finite(X: Any) -> str:
 
 
 def _given(pair: tuple[Any, ...]) -> Members:
-    """Return the parts of an ensemble that is given as predictions and weights, (H, weights)."""
+    """Return the parts of an ensemble that is given as a pair of predictions and weights, (H,
+    weights).
+    """
     if len(pair) != 2:
         raise InputError(
-            f"an ensemble as a tuple is (H, weights), and this tuple has {len(pair)} entries; give "
-            "predictions and weights"
+            f"an ensemble that is a tuple must be (H, weights), and this tuple has {len(pair)} "
+            "entries; "
+            "give predictions and weights"
         )
     H = table(pair[0])
     weights = np.asarray(pair[1])
@@ -263,7 +281,7 @@ def _given(pair: tuple[Any, ...]) -> Members:
 
 
 def table(H: Any) -> Array:
-    """Return given predictions as an array of shape (m, n), or raise an InputError."""
+    """Return the given predictions as an array of shape (m, n), or raise an InputError."""
     try:
         given = np.asarray(H)
     except ValueError:

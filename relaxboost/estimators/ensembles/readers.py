@@ -1,8 +1,8 @@
 """The readers of ensembles of scikit-learn and of this package, which return the parts of an
 ensemble.
 
-Each reader takes a fitted estimator and the index k of the class that is +1 against the rest, which
-is 1 for two classes. It returns the arguments of `members.Members`.
+Each reader takes a fitted estimator and the index k of the class that stands for +1 against the
+rest. For two classes k is 1. The reader returns the arguments of `members.Members`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ BY_HAND = (
 
 
 def _plain(X: Any, kind: Any = None) -> Any:
-    """Return X as an array.
+    """Return X as an array without column names.
 
-    Members that were fitted on an array warn if they get a frame with column names.
+    A member of an ensemble that was fitted on an array warns if X is a frame with column names.
     """
     return X if hasattr(X, "tocsr") else np.asarray(X, kind)
 
@@ -44,9 +44,9 @@ def _columns(each: list[Any]) -> Any:
 
 
 def _each(members: Any, say: Any, convert: Any, X: Any) -> Any:
-    """Return the results of `say(member, X)` as columns, one for each member.
+    """Return the results of `say(member, X)` as columns, one for each member of the ensemble.
 
-    The ensemble converts X first.
+    X is first converted as the ensemble itself converts it.
     """
     X = convert(X)
     return _columns([say(member, X) for member in members])
@@ -57,7 +57,9 @@ def _numbered(estimators: Any) -> tuple[str, ...]:
 
 
 def adaboost(estimator: Any, k: int) -> dict[str, Any]:
-    """Return the parts of an AdaBoostClassifier: the votes of its members, which SAMME weighs."""
+    """Return the parts of an AdaBoostClassifier: the votes of its members, with the weights of
+    SAMME.
+    """
     if getattr(estimator, "algorithm", "SAMME") == "SAMME.R":
         raise InputError(
             "this AdaBoostClassifier was fitted with SAMME.R, which adds log-probabilities without "
@@ -88,12 +90,16 @@ def _adaboost_decision(estimator: Any, k: int, X: Any) -> Any:
 
 
 def _vote(positive: Any, member: Any, X: Any) -> Any:
-    """Return the votes of a member: +1 if it predicts the label `positive`, and −1 otherwise."""
+    """Return the votes of a member of an ensemble: +1 for rows with the prediction `positive`, else
+    −1.
+    """
     return np.where(member.predict(X) == positive, 1.0, -1.0)
 
 
 def gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
-    """Return the parts of gradient boosting: trees times the rate, and an initial prediction."""
+    """Return the parts of gradient boosting: trees times the learning rate, and the initial
+    prediction.
+    """
     at = k if len(estimator.classes_) > 2 else 0
     trees = [row[at] for row in estimator.estimators_]
     names = _numbered(trees)
@@ -119,16 +125,19 @@ def gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def _largest(leaves: list[Any], *first: Any) -> Any:
-    """Return the largest absolute leaf of each tree; nan comes first for an initial prediction."""
+    """Return the largest absolute leaf value of each tree.
+
+    If there is an initial prediction, the first entry is nan.
+    """
     return np.array([np.nan for one in first if one] + [np.abs(v).max() for v in leaves])
 
 
 def _initial(estimator: Any, at: int, X: Any) -> Any:
-    """Return the raw score that boosting starts with, computed from probabilities.
+    """Return the raw score at which boosting starts, computed from the initial class probabilities.
 
-    For two classes the score is the logit, and half of it for the exponential loss. For more
-    classes it is the logarithm of the probability minus the mean of these logarithms over the
-    classes.
+    For two classes the score is the logit, or half the logit for the exponential loss. For more
+    classes the score is the logarithm of the probability minus the mean of these logarithms over
+    the classes.
     """
     # scikit-learn clips the probabilities at this distance from 0 and 1.
     eps = np.finfo(np.float64).eps
@@ -145,9 +154,10 @@ def _leaves(trees: Any, rate: float, first: Any, X: Any) -> Any:
 
 
 def hist_gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
-    """Return the parts of histogram gradient boosting: the change of the decision in each stage.
+    """Return the parts of histogram gradient boosting.
 
-    The change in the first stage includes the initial prediction.
+    Each hypothesis is the change of the decision in one stage. The change in the first stage
+    includes the initial prediction.
     """
     stages = int(estimator.n_iter_)
     return {
@@ -161,9 +171,10 @@ def hist_gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
 def _stages(estimator: Any, k: int, X: Any) -> Any:
     """Return the change of the decision in each stage, shape (rows, stages).
 
-    The stages are differences of decisions, because scikit-learn has the leaf values under private
-    names only. A difference of two decisions carries the rounding errors of both, so that a stage
-    without effect would leave noise.
+    The changes are differences of successive decisions, because scikit-learn stores the leaf values
+    only under private names. A difference contains the rounding errors of both decisions. The
+    changes are therefore rounded to multiples of a larger number, so that a stage without effect is
+    exactly 0.
     """
     staged = estimator.staged_decision_function(X)
     decisions = _columns([F if F.ndim == 1 else F[:, k] for F in staged])
@@ -177,21 +188,23 @@ def _stages(estimator: Any, k: int, X: Any) -> Any:
 def forest(estimator: Any, k: int) -> dict[str, Any]:
     """Return the parts of a forest, whose trees predict p(+1) − p(−1).
 
-    If there are more than two classes, −1 stands for all classes except the chosen one.
+    If there are more than two classes, −1 stands for all classes except class k.
     """
     predict = partial(_each, estimator.estimators_, partial(_share, k), _single)
     return _averaged(estimator, k, predict)
 
 
 def bagging(estimator: Any, k: int) -> dict[str, Any]:
-    """Return the parts of a bagging classifier, whose members see some of the features only."""
+    """Return the parts of a bagging classifier, each of whose members reads a subset of the
+    features.
+    """
     pairs = list(zip(estimator.estimators_, estimator.estimators_features_, strict=True))
     say = partial(_bag, len(estimator.classes_), k)
     return _averaged(estimator, k, partial(_each, pairs, say, _plain))
 
 
 def _averaged(estimator: Any, k: int, predict: Any) -> dict[str, Any]:
-    """Return the parts of an ensemble whose probabilities are the mean of those of its members."""
+    """Return the parts of an ensemble whose class probabilities are the mean over its members."""
     members = estimator.estimators_
     return {
         "names": _numbered(members),
@@ -202,12 +215,12 @@ def _averaged(estimator: Any, k: int, predict: Any) -> dict[str, Any]:
 
 
 def _share(k: int, member: Any, X: Any) -> Any:
-    """Return the prediction p(+1) − p(−1) of a member."""
+    """Return the prediction p(+1) − p(−1) of a member of an ensemble."""
     return _difference(member.predict_proba(X), k)
 
 
 def _difference(proba: Any, k: int) -> Any:
-    """Return p(+1) − p(−1) from probabilities, where class k is +1."""
+    """Return p(+1) − p(−1) from class probabilities, where class k stands for +1."""
     return proba[:, 1] - proba[:, 0] if proba.shape[1] == 2 else 2.0 * proba[:, k] - 1.0
 
 
@@ -216,7 +229,7 @@ def _share_decision(estimator: Any, total: float, k: int, X: Any) -> Any:
 
 
 def _bag(classes: int, k: int, pair: Any, X: Any) -> Any:
-    """Return the predictions of a bagged member on its own features, given the pair of both."""
+    """Return the predictions of a bagged member, given as a pair of the member and its features."""
     member, features = pair
     X = X[:, features]
     # Bagging encodes the labels, so that members predict the indices of classes.
@@ -240,14 +253,14 @@ def voting(estimator: Any, k: int) -> dict[str, Any]:
     if weights.shape != (len(members),) or not np.isfinite(weights).all():
         raise InputError(
             f"this VotingClassifier has {len(members)} fitted members and the weights {weights}; "
-            "fit it again with a finite weight for each"
+            "fit it again with a finite weight for each member"
         )
     soft = estimator.voting == "soft"
     total = float(weights.sum())
     if soft and total <= 0.0:
         raise InputError(
             f"the weights of this VotingClassifier sum to {total:g}, and soft voting divides by "
-            "that; weights must have a positive sum"
+            "this sum; give weights with a positive sum"
         )
     return {
         "names": tuple(names),
@@ -259,9 +272,9 @@ def voting(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def functional(estimator: Any, k: int) -> dict[str, Any]:
-    """Return the parts of a functional booster: the hypotheses with their coefficients.
+    """Return the parts of a `FunctionalGradientClassifier`: the hypotheses with their coefficients.
 
-    A loss of two outputs has the difference of its outputs as the decision.
+    If the loss has two outputs, the decision is the difference of the outputs.
     """
     boosted = estimator.boosted_
     weights = boosted.weights()
@@ -289,15 +302,16 @@ def _score(outputs: Any, k: int) -> Any:
 
 
 def margin(estimator: Any, k: int) -> dict[str, Any]:
-    """Return the parts of a margin booster: its votes, without its labels.
+    """Return the parts of a `MarginBoostClassifier`: its votes, without predicted labels.
 
-    The labels follow from calibrated log odds, and not from the sign of the votes.
+    The predicted labels are left out because they follow from calibrated log odds and not from the
+    sign of the votes.
     """
     voter = estimator._stages[-1][k if len(estimator.classes_) > 2 else 0]
     if not voter.members:
         raise InputError(
-            f"this {type(estimator).__name__} has no vote, because no vote raises the margin; fit "
-            "it with a larger fraction, at most 1, or on other features"
+            f"this {type(estimator).__name__} has no votes, because no hypothesis increases the "
+            "margin; fit it with a larger fraction, at most 1, or on other features"
         )
     named = [
         voter.columns.words(h, True) if hasattr(h, "threshold") else f"{type(h).__name__} {i}"

@@ -1,4 +1,6 @@
-"""The report about an ensemble: as a table, as data, and applied to new examples."""
+"""The report about a certified ensemble, which can be printed, exported, and applied to new
+examples.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ Interval = tuple[Fraction, Fraction]
 
 
 def numbers(vector: Any, length: int) -> list[Fraction]:
-    """Return a vector in the document of a certificate as a list of Fractions."""
+    """Return a vector that a certificate stores in its document, as a list of Fractions."""
     if isinstance(vector, list):  # A numerical certificate contains doubles.
         return [Fraction(float(x)) for x in vector]
     found: list[Fraction] = check.Fields({"numbers": vector}, "it").vector("numbers", length)
@@ -31,34 +33,35 @@ def numbers(vector: Any, length: int) -> list[Fraction]:
 
 @dataclass(frozen=True, eq=False)
 class EnsembleReport:
-    """The certified margin of an ensemble, and the optimum; `certify_ensemble` returns it.
+    """A report with the certified margin of an ensemble, and the optimum over its hypotheses.
 
-    Columns are the hypotheses that are not 0 on all of X, each divided by its largest absolute
-    value, and last the hypothesis 1 if the ensemble has an intercept. `str()` of the report is a
-    table.
+    `certify_ensemble` returns the report. The columns are the hypotheses that are not 0 on all of
+    X, each divided by its largest absolute value. If the ensemble has an intercept, the last column
+    is the hypothesis 1. `str()` of the report is a table.
     """
 
     kind: str
     """The name of the estimator's class, or "(H, weights)"."""
     classes: tuple[Any, Any]
-    """The names of the labels −1 and +1."""
+    """The names of the classes that −1 and +1 stand for."""
     members: Members = field(repr=False)
     kept: Whole = field(repr=False)
-    """The indices, in the ensemble, of the hypotheses that are columns of the report."""
+    """The indices of the ensemble's hypotheses that are columns of the report."""
     all_scales: Array = field(repr=False)
-    """The largest absolute value of every hypothesis of the ensemble; 0 for a hypothesis that was
-    dropped."""
+    """The largest absolute value of each hypothesis of the ensemble. The value 0 marks a hypothesis
+    that is 0 on all of X, and therefore not a column."""
     game: Game
     certificate: Certificate
-    """The certificate of the ensemble. Its weights prove `lower`, and `upper` bounds the optimum ρ.
+    """The certificate of the ensemble's margin. The ensemble's weights prove its `lower`, and its
+    `upper` is an upper bound on the optimum ρ.
     """
     optimum: Certificate
-    """The certificate of the optimum over the same hypotheses. The weights `reoptimised` prove
-    `lower`."""
+    """The certificate of the optimal margin over the same hypotheses. The weights `reoptimised`
+    prove its `lower`."""
     margin: Interval
     """The two ends of an interval that contains F(A w), the relaxed margin of the ensemble."""
     tol: float
-    """The requested gap of the certificate of the optimum."""
+    """The requested gap between the bounds on the optimum."""
 
     @property
     def distance(self) -> Interval:
@@ -69,12 +72,12 @@ class EnsembleReport:
 
     @property
     def intercept(self) -> float | None:
-        """The intercept of the ensemble, before the division by ‖w‖_1."""
+        """The intercept of the ensemble, before the division of all weights by ‖w‖_1."""
         return self.members.intercept
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns, shape (n,)."""
+        """The names of the report's columns, shape (n,)."""
         last = () if self.intercept is None else ("intercept",)
         return (*(self.members.names[j] for j in self.kept.tolist()), *last)
 
@@ -92,12 +95,12 @@ class EnsembleReport:
 
     @property
     def weights(self) -> Array:
-        """The ensemble's weights on the columns, ‖w‖_1 = 1, shape (n,)."""
+        """The ensemble's weights on the columns, scaled to ‖w‖_1 = 1, shape (n,)."""
         return self._dense(self.certificate)
 
     @property
     def reoptimised(self) -> Array:
-        """The weights that prove the lower bound of the optimum, shape (n,)."""
+        """The weights on the columns that prove the lower bound on the optimum, shape (n,)."""
         return self._dense(self.optimum)
 
     def _dense(self, certificate: Certificate) -> Array:
@@ -127,7 +130,8 @@ class EnsembleReport:
         X : array, sparse matrix or data frame with rows as the estimator takes them
             New examples; for (H, weights) the predictions of the hypotheses on the new examples.
         reoptimised : bool
-            False for the ensemble's own weights divided by their ‖w‖_1.
+            Whether the re-optimised weights are used. If False, the ensemble's own weights, divided
+            by ‖w‖_1, are used.
 
         Returns
         -------
@@ -150,13 +154,15 @@ class EnsembleReport:
         return np.asarray(votes @ w[: self.kept.size] + constant)
 
     def predict(self, X: Any, *, reoptimised: bool = True) -> NDArray[Any]:
-        """Return the class of each new example, by the sign of `decision`; 0 goes to −1.
+        """Return the class of each new example, given by the sign of `decision`.
+
+        If the decision is 0, the class is the one that −1 stands for.
 
         Warns
         -----
         UserWarning
-            If no hypothesis has a weight, so that every example gets the same label. This is
-            the optimum if no vote of the hypotheses has a larger relaxed margin than no vote.
+            If all weights are 0, so that every example gets the same label. The weights 0 are
+            optimal if no other weights give a larger relaxed margin.
         """
         w = self.reoptimised if reoptimised else self.weights
         if not w[: self.kept.size].any():
@@ -170,7 +176,7 @@ class EnsembleReport:
         return np.asarray(self.classes)[(self.decision(X, reoptimised=reoptimised) > 0.0) * 1]
 
     def check(self) -> tuple[Verdict, Verdict]:
-        """Return the verdicts of the checker on `certificate` and on `optimum`."""
+        """Return the verdicts of the certificate checker on `certificate` and on `optimum`."""
         A = self.game.matrix
         return self.certificate.check(A), self.optimum.check(A)
 
@@ -241,7 +247,9 @@ class EnsembleReport:
         )
 
     def data(self) -> dict[str, Any]:
-        """Return the report as JSON-ready data; bounds are doubles rounded outwards."""
+        """Return the report as data that can be written as JSON. Bounds are doubles, rounded
+        outwards.
+        """
         columns = zip(
             self.names,
             self.scales.tolist(),
@@ -273,12 +281,14 @@ class EnsembleReport:
 
 
 def outwards(ends: Interval) -> tuple[float, float]:
-    """Return two doubles that enclose the interval."""
+    """Return the two ends of an interval as doubles, rounded outwards."""
     return float_down(ends[0]), float_up(ends[1])
 
 
 def _shown(ends: Interval) -> tuple[str, str]:
-    """Return two decimal numbers that enclose the interval, or a single number for a point."""
+    """Return a text with two decimal numbers that enclose an interval, or one number if it is a
+    point.
+    """
     exact = str(ends[0])
     return (
         (exact, exact) if ends[0] == ends[1] and len(exact) < 16 else show_bracket(*outwards(ends))

@@ -1,4 +1,4 @@
-"""Weak learners: hypothesis classes, each with a fast way to search it."""
+"""Weak learners. Each is a class of hypotheses with a fast search for the best one."""
 
 from relaxboost.functional.learners.base import LEARNERS, Hypothesis, Pool, WeakLearner
 from relaxboost.functional.learners.finite import FiniteSet

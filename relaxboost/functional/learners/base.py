@@ -1,4 +1,6 @@
-"""The interface of weak learners, which search a class H for the function nearest to a target."""
+"""The interface of weak learners, which search a class H of hypotheses for the nearest to a
+target.
+"""
 
 from __future__ import annotations
 
@@ -16,34 +18,41 @@ from relaxboost._core.registry import Registry
 from relaxboost.functional.measure import Empirical
 
 PROJECTIONS = ("least-squares", "inner")
-"""The h nearest to the target (GB11, Eq. 4), and the h of smallest angle to the target (Eq. 3)."""
+"""The rules by which a weak learner selects a hypothesis for a target. "least-squares" selects the
+nearest hypothesis (GB11, Eq. 4). "inner" selects the hypothesis with the smallest angle to the
+target (Eq. 3).
+"""
 
 
 class Hypothesis(ABC):
-    """A function of the class H. It maps rows of features to outputs of shape (N,) or (N, K)."""
+    """A hypothesis of the class H.
+
+    A hypothesis maps rows of features to outputs of shape (N,) or (N, K).
+    """
 
     @abstractmethod
     def __call__(self, X: Array) -> Array:
-        """Return the outputs for rows X."""
+        """Return the hypothesis's output for each row of X."""
 
     def with_leaves(self, values: Array) -> Hypothesis:
-        """Return the function with the same splits and other values of the leaves.
+        """Return the hypothesis with the same splits and the given leaf values.
 
         Parameters
         ----------
         values : array of shape (leaves,) or (leaves, K)
-            Row i is for leaf i of `Pool.leaves`.
+            Row i is the value of leaf i, numbered as in `Pool.leaves`.
         """
         raise NotImplementedError(
-            f"{type(self).__name__} has no with_leaves; a learner with leafy = True needs it"
+            f"{type(self).__name__} has no method with_leaves; the hypotheses of a learner with "
+            "leafy = True must define it"
         )
 
     def described(self) -> dict[str, Any]:
-        """Return the function as values for JSON, without loss of accuracy.
+        """Return the hypothesis as values for JSON, without loss of accuracy.
 
-        A class with this method also has a class method ``restored(given, width)``, which returns
-        the function for rows of `width` features. It raises a KeyError, TypeError or ValueError for
-        damaged values, and never executes code that they contain.
+        A class with this method also has a class method ``restored(given, width)``, which rebuilds
+        the hypothesis for rows of `width` features. `restored` raises a KeyError, TypeError or
+        ValueError if the values are damaged, and never executes code from them.
         """
         raise InputError(
             f"{type(self).__name__} cannot be written as JSON, as stumps and trees can; boost with "
@@ -54,26 +63,31 @@ class Hypothesis(ABC):
     def combined(
         cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any, total: Array
     ) -> None:
-        """Add Σ w h(X) over hypotheses of this class to `total`, in place.
+        """Add the weighted sum Σ w h(X) of hypotheses to `total`, in place.
 
-        The class of each hypothesis is exactly this class. A subclass may add the terms in another
-        order, with other rounding errors.
+        Every hypothesis is an instance of exactly this class. A subclass may add the terms in
+        another order, which changes the rounding errors.
         """
         for weight, h in zip(weights, hypotheses, strict=True):
             total += weight * check_outputs(h(X), total, h)
 
     @classmethod
     def contributions(cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any) -> Array:
-        """Return the SHAP values of Σ w h(X), of shape (N, d + 1) or (N, d + 1, K)."""
+        """Return the SHAP values of the weighted sum Σ w h(X), of shape (N, d + 1) or (N, d + 1,
+        K).
+        """
         raise InputError(f"{cls.__name__} has no SHAP values; use learner='trees'")
 
     def gains(self) -> tuple[Whole, Array] | None:
-        """Return the feature of each split and its decrease of the squared error, or None."""
+        """Return the feature of each split, and the decrease of the squared error by each split.
+
+        The result is None for hypotheses without splits.
+        """
         return None
 
 
 class Pool(ABC):
-    """The interface of a pool: a weak learner with one training set, prepared for searches of H."""
+    """The interface of a pool: a weak learner that is prepared to search H on one training set."""
 
     @abstractmethod
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
@@ -82,11 +96,13 @@ class Pool(ABC):
         Parameters
         ----------
         target : array of shape (N,) or (N, K)
-            The function to project: a gradient, or its remainder after earlier projections.
+            The values of the function to project onto H on the training rows. The function is a
+            gradient, or its remainder after earlier projections.
         """
 
     def leaves(self, h: Hypothesis) -> tuple[Whole, int]:
-        """Return the leaf of each training row in the latest hypothesis, and the number of leaves.
+        """Return the leaf index of each training row in the latest hypothesis, and the number of
+        leaves.
 
         Parameters
         ----------
@@ -96,33 +112,38 @@ class Pool(ABC):
         Returns
         -------
         tuple
-            The leaves, of shape (N,), or (N, K) if each output has its own leaves; their number.
+            The leaf of each row, of shape (N,), or (N, K) if each output has its own leaves; then
+            the number of leaves.
         """
         raise NotImplementedError(
-            f"{type(self).__name__} has no leaves; a learner with leafy = True needs them"
+            f"{type(self).__name__} has no method leaves; the pool of a learner with leafy = True "
+            "must define it"
         )
 
     def allowed(self, h: Hypothesis, values: Array) -> Array:
-        """Return leaf values that satisfy the constraints on f; by default the given values."""
+        """Return leaf values that satisfy the constraints on f, such as monotonicity.
+
+        By default the given values are returned unchanged.
+        """
         return values
 
 
 class WeakLearner(ABC):
-    """A hypothesis class H with an algorithm that searches it. A subclass should be immutable.
+    """A class H of hypotheses, with an algorithm that searches H. Instances should be immutable.
 
     If a subclass defines a `name`, the estimators accept this name for it.
     """
 
     name: ClassVar[str] = ""
-    """The name of the learner with its default parameters, or ""."""
+    """The name that selects the learner with its default parameters, or "" if no name does."""
     projections: tuple[str, ...] = PROJECTIONS
-    """The supported projections, the default first."""
+    """The supported projections, with the default projection first."""
     leafy: bool = False
-    """Whether leaves may have any values. If True, `Pool.leaves` and `Hypothesis.with_leaves` are
-    defined.
+    """Whether the hypotheses have leaves that may take any values. If True, the learner's pool
+    defines `Pool.leaves` and its hypotheses define `Hypothesis.with_leaves`.
     """
     shrinkage: float = 0.1
-    """The default step of `Refitted`."""
+    """The default step size that the algorithm `Refitted` uses with this learner."""
     missing: bool = False
     """Whether the rows may contain nan, which means a missing value."""
 
@@ -158,7 +179,7 @@ LEARNERS: Registry[WeakLearner] = Registry("learner")
 
 
 def dense(X: Any) -> Array:
-    """Return X as doubles, or raise an InputError."""
+    """Return X as an array of doubles, or raise an InputError."""
     try:
         return np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -177,7 +198,7 @@ def features(X: Any) -> Array:
         row, column = bad[0]
         raise InputError(
             f"features must be finite; row {row}, column {column} has {X[row, column]}; "
-            "impute or drop it"
+            "impute the value or drop the row"
         )
     return X
 
@@ -201,8 +222,9 @@ def check_rows(X: Any, measure: Empirical) -> None:
 
 
 def check_width(X: Any, width: int, owner: str) -> None:
-    """Raise an InputError unless X has `width` features. `owner` begins the message, as in "the
-    tree was".
+    """Raise an InputError unless X has `width` features.
+
+    The message begins with `owner`, for example "the tree was".
     """
     if np.ndim(X) != 2 or np.shape(X)[1] != width:
         raise InputError(f"{owner} trained on {width} features, got X of shape {np.shape(X)}")
@@ -220,7 +242,10 @@ def numbers(name: str, given: Any, *shape: int) -> Array:
 
 
 def check_outputs(h: Array, target: Array, learner: object) -> Array:
-    """Return the predictions of a learner, or raise an InputError if shape or values are wrong."""
+    """Return the predictions of a weak learner as an array.
+
+    The function raises an InputError if the shape is wrong or a value is not finite.
+    """
     h = np.asarray(h, dtype=np.float64)
     if h.shape != target.shape:
         raise InputError(

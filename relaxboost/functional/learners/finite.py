@@ -21,7 +21,10 @@ class Column(Hypothesis):
     index: int
 
     def __call__(self, X: Array) -> Array:
-        """Return the outputs: column `index` of X, or X[:, :, index] for several outputs."""
+        """Return the outputs of the hypothesis.
+
+        They are column `index` of X, or X[:, :, index] for several outputs.
+        """
         return np.asarray(X, dtype=np.float64)[..., self.index]
 
 
@@ -30,7 +33,7 @@ class FiniteSet(WeakLearner):
 
     The projection ``"inner"`` chooses the h of largest <v, h>/‖h‖ for the target v; the class need
     not contain −h. ``"least-squares"`` chooses the h of largest |<v, h>|/‖h‖, which has the
-    multiple nearest to v. The first of equal hypotheses wins.
+    multiple nearest to v. Among hypotheses that are equally good, the search returns the first.
     """
 
     def prepare(
@@ -56,7 +59,7 @@ def outputs_of(H: Any, shape: tuple[int, ...]) -> Array:
 
 
 class _Columns(Pool):
-    """The search over the columns of a matrix."""
+    """The search for the best hypothesis, which is a column of a matrix."""
 
     def __init__(self, H: Array, measure: Empirical, projection: str) -> None:
         self._H = H
@@ -67,7 +70,10 @@ class _Columns(Pool):
         self._norms = np.sqrt(self._weights @ self._flat**2)
         # A hypothesis of norm 0 has no direction.
         if not (self._norms > 0.0).any():
-            raise InputError("every hypothesis is zero on the training set")
+            raise InputError(
+                "every hypothesis is zero on the training set; give at least one column of X a "
+                "nonzero entry"
+            )
 
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
         inner = (self._weights * target.ravel()) @ self._flat

@@ -1,6 +1,6 @@
 """The division of features into bins, and a compiled search for the best split between bins.
 
-Each feature has its own sums, so that results do not depend on the number of threads.
+The code sums each feature separately. Therefore results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from relaxboost._core.compiled import njit, thread_pool
 class Bins:
     """The splits x_j <= c of a training set, and the bin of each row in each feature.
 
-    Bin b of a feature contains the rows above threshold b − 1 and at most at threshold b. Every bin
-    contains rows of positive weight. A feature has at most `most` bins; if `most` is None, it has a
-    split between any two neighbouring values. All attributes leave out constant features.
+    Bin b of a feature contains the rows whose value is above threshold b − 1 and at most threshold
+    b. Every bin contains rows of positive weight. A feature has at most `most` bins. If `most` is
+    None, there is a split between any two neighbouring values. All attributes leave out constant
+    features.
 
     Attributes
     ----------
@@ -33,7 +34,7 @@ class Bins:
     sizes : array of int
         The number of bins of each feature.
     before, after : arrays of shape (features, bins)
-        The weight of the rows in bins 0..b, and the weight of the rows in the bins after b.
+        The weight of the rows in bins 0..b, and the weight of the rows in the later bins.
     """
 
     def __init__(self, X: Array, p: Array, most: int | None) -> None:
@@ -63,7 +64,10 @@ class Bins:
 
 
 def _cuts(x: Array, p: Array, most: int | None) -> Array:
-    """Return the increasing thresholds between the values of x, whose weights are p."""
+    """Return the thresholds between the values of a feature x, in increasing order.
+
+    p holds the weight of each value.
+    """
     order = np.argsort(x)
     x = x[order]
     # The index of the last row of each value, except the largest value.
@@ -81,9 +85,11 @@ def _cuts(x: Array, p: Array, most: int | None) -> Array:
 
 
 def best_split(bins: Bins, target: Array, signs: bool) -> tuple[int, int, Array]:
-    """Return the best split: the row of `bins.codes`, the last bin of the left leaf, both sums.
+    """Return the best split of all features.
 
-    Scores count as equal if they differ by rounding only, and the first of equal splits wins.
+    The split is described by the feature's row in `bins.codes`, the last bin of the left leaf, and
+    the sums of the target in both leaves. Scores that differ only by rounding count as equal, and
+    among equal splits the first wins.
 
     Parameters
     ----------
@@ -121,7 +127,9 @@ def best_split(bins: Bins, target: Array, signs: bool) -> tuple[int, int, Array]
 
 @njit(nogil=True)
 def _search(features: Any, target: Array, signs: bool, tie: float, found: Any) -> None:
-    """Write the score, the last bin and the leaf sums of each feature's best split into `found`."""
+    """Find the best split of each feature, and write its score, last left bin and leaf sums to
+    `found`.
+    """
     codes, sizes, before, after = features
     scores, places, leaves = found
     outputs = target.shape[1]
@@ -143,7 +151,7 @@ def _search(features: Any, target: Array, signs: bool, tie: float, found: Any) -
 
 @njit(nogil=True)
 def _add_numbers(codes: NDArray[Any], v: Array, sums: Array) -> None:
-    """Add the number v_i of each row i to the sum of its bin."""
+    """Add the number v_i of each row i to the sum of the row's bin."""
     # An addition to a sum waits for the previous addition to it, so rows take turns at eight sums.
     parts = np.zeros((8, sums.size))
     for i in range(v.size):
@@ -154,7 +162,7 @@ def _add_numbers(codes: NDArray[Any], v: Array, sums: Array) -> None:
 
 @njit(nogil=True)
 def _add_vectors(codes: NDArray[Any], target: Array, sums: Array) -> None:
-    """Add the vector of each row to the sum of its bin."""
+    """Add the vector of each row to the sum of the row's bin."""
     for i in range(target.shape[0]):
         b = codes[i]
         for k in range(target.shape[1]):
@@ -163,7 +171,10 @@ def _add_vectors(codes: NDArray[Any], target: Array, sums: Array) -> None:
 
 @njit(nogil=True, fastmath={"reassoc", "contract"})
 def _score(s: Array, weight: float, signs: bool) -> float:
-    """Return the score of a leaf with sum s. The score of a split is the sum for both leaves."""
+    """Return the score of a leaf whose targets sum to s.
+
+    The score of a split is the sum of the scores of its two leaves.
+    """
     if signs:
         return abs(s[0])
     square = 0.0
@@ -174,7 +185,11 @@ def _score(s: Array, weight: float, signs: bool) -> float:
 
 @njit(nogil=True)
 def _scan(sums: Array, before: Array, after: Array, signs: bool, tie: float) -> tuple[float, int]:
-    """Return the largest score of a feature, and the first bin after which a split has it."""
+    """Return the largest score of a feature's splits, and the first bin whose split attains this
+    score.
+
+    The split of a bin sends this bin and all earlier bins to the left leaf.
+    """
     size, outputs = sums.shape
     scores = np.empty(size - 1)
     # Subtracting the left sum from the total would lose the digits of a light right leaf.

@@ -1,4 +1,4 @@
-"""The nodes of a regression tree as arrays, and the leaves that rows reach."""
+"""The nodes of a regression tree as arrays, and the search for the leaf that a row reaches."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from relaxboost._core.errors import InputError
 from relaxboost.functional.learners.base import numbers
 
 _CATEGORY, _MISSING_LEFT, _MISSING = 1, 2, 8
-"""The bits of `decision_type` in LightGBM's text format of a model."""
+"""Bits of the field `decision_type` in the text format of LightGBM's models."""
 _LINES = {
     "split_feature": "feature", "split_gain": "gain", "threshold": "threshold",
     "decision_type": "kind", "left_child": "left", "right_child": "right",
 }  # fmt: skip
-"""The lines of LightGBM's text that become columns of `Nodes.table`, and the names of these columns
+"""The line of LightGBM's model text for each column of `Nodes.table`, and the name of the column
 in JSON files."""
 _KINDS = (0, 2, _MISSING, _MISSING | _MISSING_LEFT, _CATEGORY, _CATEGORY | _MISSING)
 _MAX_DEPTH = 4096
-"""The largest depth of trees for SHAP values. LightGBM needs memory quadratic in the depth, and
-ends the process if there is not enough."""
+"""The largest depth of trees for which SHAP values are computed. LightGBM needs memory quadratic
+in the depth, and ends the process if memory runs out."""
 _BLOCK_ROWS = 4096
-"""The number of rows that are evaluated together, whose features fit into the processor's cache."""
+"""The number of rows that a tree evaluates together. The features of this many rows fit into the
+processor's cache.
+"""
 
 
 class Nodes(NamedTuple):
@@ -36,15 +38,18 @@ class Nodes(NamedTuple):
     """
 
     table: Array
-    """Feature, gain, threshold, kind, left and right child of each node, of shape (nodes, 6).
+    """A table with the feature, gain, threshold, kind, left child and right child of each node, of
+    shape (nodes, 6).
 
     A child is the index of a later node, or ~i for leaf i. The gain of a split is the decrease of
     the mean squared error times the number of rows.
     """
     sets: Whole
-    """Where the set of each node begins and ends in `words`, of shape (nodes, 2); else zeros."""
+    """The first and the last position, exclusive, of each node's category set in `words`. The
+    shape is (nodes, 2), and nodes without a category set have zeros.
+    """
     words: Whole
-    """The sets of categories as bit masks, 32 categories in each word."""
+    """The category sets of all nodes as bit masks, with 32 categories in each word."""
     rows: Whole
     """The number of training rows in each leaf, for SHAP values; empty for a tree of one leaf."""
 
@@ -68,7 +73,9 @@ class Nodes(NamedTuple):
 
 
 def read(text: str, scale: float = 1.0) -> Nodes:
-    """Return the first tree of a model in LightGBM's text; a text without trees gives one leaf.
+    """Return the first tree of a model in LightGBM's text format.
+
+    A text without trees gives a tree of one leaf.
 
     Parameters
     ----------
@@ -96,7 +103,7 @@ def read(text: str, scale: float = 1.0) -> Nodes:
 
 
 def described(nodes: Nodes) -> dict[str, Any]:
-    """Return the tree as values for JSON."""
+    """Return the nodes of the tree as values for JSON."""
     made: dict[str, Any] = {}
     for name, column in zip(_LINES.values(), nodes.table.T, strict=True):
         made[name] = (column if name in ("gain", "threshold") else column.astype(int)).tolist()
@@ -105,13 +112,13 @@ def described(nodes: Nodes) -> dict[str, Any]:
 
 
 def restored(given: dict[str, Any], width: int) -> Nodes:
-    """Return the tree that was `described`.
+    """Return the tree from the values that `described` returned.
 
     Raises
     ------
     ValueError
-        If the values contradict each other. The compiled code of this package and of LightGBM uses
-        them without checks.
+        If the values contradict each other. The check is necessary because the compiled code of
+        this package and of LightGBM does not check the values.
     """
     size = len(given["feature"])
     table = np.stack([numbers(name, given[name], size) for name in _LINES.values()], axis=1)
@@ -145,11 +152,12 @@ def restored(given: dict[str, Any], width: int) -> Nodes:
 
 
 def ordered(nodes: Nodes, values: Array, signs: Whole) -> Array:
-    """Return values of leaves that increase with feature j if signs[j] is 1, decrease if it is −1.
+    """Return leaf values that make the tree monotone in the requested features.
 
-    The paths of two rows that differ in feature j only part at a split on feature j. It is enough
-    if at each such split a number separates the values of the leaves on both sides. This number is
-    halfway between the mean values of both sides, as in LightGBM.
+    The tree increases with feature j if signs[j] is 1, and decreases if signs[j] is −1. Two rows
+    that differ only in feature j take the same path until a split on feature j. Hence the tree is
+    monotone if at each such split a number separates the leaf values on the two sides. This number
+    is halfway between the mean leaf values of the two sides, as in LightGBM.
     """
     values = values.copy()
     features = nodes.table[:, 0].astype(np.int64)
@@ -170,7 +178,7 @@ def ordered(nodes: Nodes, values: Array, signs: Whole) -> Array:
 
 
 def model_text(width: int, trees: list[Nodes], values: list[Array]) -> str:
-    """Return trees with values in their leaves as a model that LightGBM reads.
+    """Return trees with their leaf values as the text of a model that LightGBM reads.
 
     Raises
     ------
@@ -206,7 +214,7 @@ def model_text(width: int, trees: list[Nodes], values: list[Array]) -> str:
 
 
 def leaf_of(X: Array, nodes: Nodes) -> Whole:
-    """Return the leaf of each row of X, of shape (N, d)."""
+    """Return the index of the leaf that each row of X reaches; X has shape (N, d)."""
     out = np.empty(len(X), dtype=np.int64)
     _route(X, nodes.table, nodes.sets, nodes.words, out)
     return out
@@ -234,7 +242,7 @@ def add(X: Array, trees: list[Nodes], values: list[Array], total: Array) -> None
 
 @njit(nogil=True)
 def _route(X: Array, table: Array, sets: Whole, words: Whole, out: Whole) -> None:
-    """Write the index of the leaf of each row into `out`."""
+    """Write the index of the leaf that each row reaches to `out`."""
     size = np.uint32(len(table))
     feature, threshold, nan, to = _layout(table)
     if words.size > 0:
@@ -267,9 +275,11 @@ def _route(X: Array, table: Array, sets: Whole, words: Whole, out: Whole) -> Non
 
 @njit(nogil=True)
 def _layout(table: Array) -> Any:
-    """Return arrays for all nodes and leaves: feature, threshold, missing-goes-left, and children.
+    """Return arrays with an entry for each inner node and each leaf.
 
-    Leaf i has the index size + i, and both of its children are the leaf.
+    The arrays hold the feature, the threshold, whether missing values go left, and the two
+    children. Leaf i follows the inner nodes at index size + i, and each child of a leaf is the
+    leaf itself.
     """
     size = np.uint32(len(table))
     feature = np.zeros(2 * size + 1, np.uint32)

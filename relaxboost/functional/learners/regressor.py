@@ -1,4 +1,4 @@
-"""Weak learners made of scikit-learn's regressors, among them small neural networks."""
+"""Weak learners that fit scikit-learn's regressors, such as small neural networks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from relaxboost.functional.measure import Empirical
 
 @dataclass(frozen=True, eq=False)
 class Fitted(Hypothesis):
-    """A fitted regressor as a hypothesis.
+    """A hypothesis that predicts with a fitted regressor.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Fitted(Hypothesis):
     outputs : int, optional
         The number K of outputs, or None for outputs of shape (N,).
     width : int, optional
-        The number of features of the training rows, or None if they were no array.
+        The number of features of the training rows, or None if the rows were not an array.
     """
 
     estimator: Any
@@ -81,7 +81,7 @@ class Regressor(WeakLearner):
             if not callable(getattr(estimator, name, None)) or isinstance(estimator, type):
                 raise InputError(
                     f"Regressor needs an instance of a scikit-learn regressor, and {estimator!r} "
-                    f"has no {name}() to call"
+                    f"has no method {name}()"
                 )
         self.estimator = estimator
 
@@ -106,7 +106,7 @@ class Regressor(WeakLearner):
 
 
 class _Fitter(Pool):
-    """A pool that fits a clone to each target."""
+    """A pool that fits a clone of the scikit-learn regressor to each target."""
 
     def __init__(
         self,
@@ -191,7 +191,9 @@ class Networks(Regressor):
 
 
 class _Scaled(Pool):
-    """A pool that fits networks to scaled features and scaled targets."""
+    """A pool that fits a neural network to each target, with standardised features and scaled
+    targets.
+    """
 
     def __init__(self, pool: Pool, scaler: Any, measure: Empirical) -> None:
         self._pool = pool

@@ -1,4 +1,4 @@
-"""Decision stumps: one split x_j <= c, and a number or a vector in each leaf."""
+"""Decision stumps: trees with one split x_j <= c, and a number or a vector in each leaf."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from relaxboost.functional.measure import Empirical
 
 @dataclass(frozen=True, eq=False)
 class StumpHypothesis(Hypothesis):
-    """h(x) = leaves[0] if x_j <= threshold, else leaves[1].
+    """The decision stump h(x) = leaves[0] if x_j <= threshold, and leaves[1] otherwise.
 
     Attributes
     ----------
@@ -68,7 +68,9 @@ class StumpHypothesis(Hypothesis):
 
     @classmethod
     def restored(cls, given: dict[str, Any], width: int) -> StumpHypothesis:
-        """Return the stump from the values of `described`; see `Hypothesis.described`."""
+        """Return the stump from the values that `described` returned; see
+        `Hypothesis.described`.
+        """
         feature, threshold = given["feature"], given["threshold"]
         cut = float("inf") if threshold is None else numbers("threshold", threshold).item()
         gain = numbers("gain", given["gain"]).item()
@@ -80,7 +82,10 @@ class StumpHypothesis(Hypothesis):
     def combined(
         cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any, total: Array
     ) -> None:
-        """Add Σ w h(X) to `total`, in place, by one search in the thresholds of each feature."""
+        """Add the weighted sum Σ w h(X) of stumps to `total`, in place.
+
+        The method searches the thresholds of each feature only once for all stumps.
+        """
         X = np.asarray(X)
         # The stumps of a feature are a step function, so one search for each row is enough.
         by_feature: dict[int, list[int]] = {}
@@ -111,13 +116,13 @@ def _column(X: Any, feature: int, width: int) -> Array:
     if bad.size:
         raise InputError(
             f"features must be finite; row {bad[0]}, column {feature} has {x[bad[0]]}; "
-            "impute or drop it"
+            "impute the value or drop the row"
         )
     return x
 
 
 class RegressionStumps(WeakLearner):
-    """All stumps with any number, or any vector, in each leaf.
+    """The weak learner of all stumps with any number, or any vector, in each leaf.
 
     The search compares all splits. The nearest stump has the weighted means of the target v in its
     leaves, and the split with the largest sum over both leaves of ‖Σ p v‖²/Σ p. Multiples of a
@@ -142,7 +147,7 @@ class RegressionStumps(WeakLearner):
     # The shrinkage is larger than for trees, because a stump fits a target less well than a tree.
     shrinkage = 0.3
     signs: ClassVar[bool] = False
-    """Whether the leaves are −1 and +1."""
+    """Whether the values of the leaves are restricted to −1 and +1."""
 
     def __init__(self, bins: int | None = 255) -> None:
         self.bins = None if bins is None else count("bins", bins)
@@ -160,7 +165,7 @@ class RegressionStumps(WeakLearner):
 
 
 class ClassificationStumps(RegressionStumps):
-    """All stumps with −1 or +1 in each leaf, which include the constants −1 and +1.
+    """The weak learner of all stumps with −1 or +1 in each leaf, including the constants −1 and +1.
 
     If h is in the class, so is −h, and ‖h‖ = 1. Therefore Eq. 3 and Eq. 4 both choose the largest
     <v, h>, which is the smallest error in classifying sign v_n with weights p_n |v_n|. Among equal

@@ -31,8 +31,8 @@ from relaxboost.functional.measure import Empirical
 _MAX_LEAVES = 131_072
 """The largest number of leaves that LightGBM accepts."""
 _LEARNING_RATE = 2.0**-120
-"""The learning rate of LightGBM's booster. LightGBM treats numbers below 1e-35 as 0, so that with
-this rate its own predictions stay 0."""
+"""The learning rate of LightGBM's booster. LightGBM treats numbers below 1e-35 as 0. With this rate
+the booster's own predictions therefore stay 0, and each tree is grown for the target alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +44,8 @@ class Tree(Hypothesis):
     nodes : tuple of Nodes
         The splits of the tree for each output.
     leaves : array of shape (leaves,) or (leaves, K)
-        The values of the leaves. Column k is for output k, and its last entries are unused if
-        another output has a tree with more leaves.
+        The values of the leaves. Column k is for output k. The last entries of a column are unused
+        if another output has a tree with more leaves.
     width : int
         The number d of features.
     """
@@ -95,7 +95,7 @@ class Tree(Hypothesis):
 
     @classmethod
     def contributions(cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any) -> Array:
-        """Return SHAP values by LightGBM, which are expectations over the training rows."""
+        """Return SHAP values from LightGBM, which takes expectations over the training rows."""
         first: Any = hypotheses[0]
         X = rows_of(X, first.width)
         found = np.zeros((len(X), X.shape[1] + 1, len(first.nodes)))
@@ -113,7 +113,7 @@ class Tree(Hypothesis):
 def _by_output(
     weights: Array, hypotheses: Sequence[Any]
 ) -> list[tuple[list[nodes.Nodes], list[Array]]]:
-    """Return for each output the trees, and the values of the leaves times the weights."""
+    """Return for each output its trees, and the weighted leaf values of each tree."""
     outputs = []
     for k in range(len(hypotheses[0].nodes)):
         trees = [h.nodes[k] for h in hypotheses]
@@ -163,14 +163,14 @@ class Trees(WeakLearner):
         The largest number of bins of a feature, >= 2.
     subsample : float
         The probability, in (0, 1], that a row takes part in the choice of the splits of a tree. For
-        the other rows the target counts as 0 there. The values of leaves use all rows.
+        this choice the target of the other rows is set to 0. The leaf values use all rows.
     categorical : sequence of int
         The indices of columns of categories, which are whole numbers >= 0. An unknown category is
         treated as missing.
     monotone : mapping of int to int
         1 for the index of a column in which f must not decrease, and −1 for a column in which f
-        must not increase. Leaves that violate a constraint get other values, also after a refit,
-        and then the risk may rise.
+        must not increase. Leaves that violate a constraint get other values, also after the
+        algorithm `Refitted` has fitted them. This may increase the risk.
     n_jobs : int, optional
         The number of threads that grow a tree, or -1 for all processors. None means one thread,
         because on a busy machine OpenMP's threads wait for each other at every split. The splits do
@@ -230,7 +230,7 @@ class Trees(WeakLearner):
             if sign and column in self.categorical:  # which would end the process in LightGBM
                 raise InputError(
                     f"monotone names column {column}, which is categorical and has no order; leave "
-                    "it out of one of them"
+                    "the column out of monotone or of categorical"
                 )
 
     def prepare(
@@ -242,12 +242,13 @@ class Trees(WeakLearner):
             wrong = [column for column in columns if column >= X.shape[1]]
             if wrong:
                 raise InputError(
-                    f"{name} names column {wrong[0]}, and the last column of X is {X.shape[1] - 1}"
+                    f"{name} names column {wrong[0]}, which X does not have; the last column is "
+                    f"{X.shape[1] - 1}"
                 )
         return _Grower(self, X, measure, outputs or 1, rng)
 
     def options(self, width: int) -> dict[str, Any]:
-        """Return LightGBM's parameters for rows of `width` features."""
+        """Return the parameters for LightGBM, for rows of `width` features."""
         leaves = self.max_leaf_nodes or min(31, 2 ** min(self.max_depth or 5, 16))
         signs = [-self.monotone.get(j, 0) for j in range(width)]
         processors = os.cpu_count() or 1
@@ -275,7 +276,7 @@ class Trees(WeakLearner):
 
 
 class _Grower(Pool):
-    """A pool that grows one tree for each target. LightGBM bins the features once for all trees."""
+    """A pool that grows a tree for each target. LightGBM bins the features once for all trees."""
 
     def __init__(
         self, learner: Trees, X: Array, measure: Empirical, outputs: int, rng: Generator
@@ -346,7 +347,7 @@ class _Grower(Pool):
         return grown
 
     def _text(self, output: int, labels: Array) -> str:
-        """Return LightGBM's text of the next tree, or "" if there is no split."""
+        """Return the next tree in LightGBM's text format, or "" if the tree has no split."""
         # A booster reads its labels again in the first update after they were set.
         self._data.set_field("label", labels)
         booster = self._boosters[output]
@@ -358,7 +359,7 @@ class _Grower(Pool):
 
 
 def _boosters(rows: Array, weights: Array, learner: Trees, outputs: int) -> tuple[Any, list[Any]]:
-    """Return LightGBM's Dataset and a Booster for each output."""
+    """Return the training rows as LightGBM's Dataset, and a Booster for each output."""
     lgb = lightgbm()
     # The weights are scaled to mean 1, so that sums of weights are comparable to numbers of rows.
     weights = weights / weights.mean()
@@ -388,7 +389,7 @@ def _boosters(rows: Array, weights: Array, learner: Trees, outputs: int) -> tupl
 def searched_both_ways(
     rows: Array, weights: Array, options: dict[str, Any], categorical: list[int]
 ) -> tuple[Array, Array, dict[str, Any]]:
-    """Append two rows of weight 0, so that LightGBM searches every cut.
+    """Append two rows of weight 0, which make LightGBM search every cut of a feature.
 
     LightGBM estimates the number of rows in a bin by round(weight · N / total). It searches the
     cuts of a feature from the largest value down, and stops when the sum of these estimates exceeds

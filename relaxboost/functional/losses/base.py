@@ -18,7 +18,7 @@ from relaxboost.functional.measure import Empirical
 
 
 class Risk(ABC):
-    """R[f] = Σ p_n l(f(x_n), y_n) on given data, as a functional of the predictions F.
+    """The risk R[f] = Σ p_n l(f(x_n), y_n) of a loss on data, as a functional of predictions F.
 
     F has shape (N,) if `outputs` is None, and (N, `outputs`) otherwise. Subgradients are those of
     the space L²(P̂), with R[g] >= R[f] + <∇, g − f>. Hence ∇(x_n) is a subgradient of l(·, y_n)
@@ -27,11 +27,11 @@ class Risk(ABC):
 
     measure: Empirical
     loss: Any = None
-    """The `Loss`, whose method `bind` also gives the risk of a validation set."""
+    """The `Loss` of this risk. Its method `bind` also creates the risk on a validation set."""
     outputs: int | None = None
     """The number K of outputs of f, or None if f(x) is a number."""
     classes: Any = None
-    """The labels in the order of the outputs. The second of two labels is +1."""
+    """The class labels in the order of the outputs. The second of two labels stands for +1."""
     strong_convexity: float = 0.0
     """The strong convexity λ: R[g] >= R[f] + <∇, g − f> + (λ/2)‖g − f‖² for all f and g. It is 0 if
     R is not strongly convex."""
@@ -41,19 +41,26 @@ class Risk(ABC):
     gradient_bound: float = math.inf
     """An upper bound on ‖∇‖ for all f; inf if there is no bound."""
     attained: bool = True
-    """Whether R has a minimiser on every subspace."""
+    """Whether the risk R has a minimiser on every subspace of functions."""
     shrinkage: float | None = None
-    """The default step of `Refitted`, or None if the default step of the learner is used."""
+    """The default step size that the algorithm `Refitted` uses with this loss. None means the
+    default step size of the weak learner.
+    """
     closed_form: bool = True
-    """Whether `conjugate` evaluates a formula that is exact up to rounding. Otherwise a solver
-    computes it.
+    """Whether `conjugate` evaluates a formula that is exact up to rounding. If False, a solver
+    computes the conjugate.
     """
     centred: bool = False
-    """Whether R* is finite only where the outputs of each example sum to zero."""
+    """Whether the conjugate R*(Z) is finite only if the entries of Z for each example sum to zero.
+    """
 
     @abstractmethod
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return R[f] and the subgradient that the loss documents, of the shape of F."""
+        """Return the risk R[f] and a subgradient of the shape of F.
+
+        If there are several subgradients, the documentation of the loss says which one is
+        returned.
+        """
 
     def value(self, F: Array) -> float:
         """Return the risk R[f] of the predictions F."""
@@ -61,17 +68,22 @@ class Risk(ABC):
 
     @abstractmethod
     def expression(self, F: Any) -> Any:
-        """Return R as a convex cvxpy expression of F, of shape (N,) or (N, K)."""
+        """Return the risk R as a convex cvxpy expression of the predictions F, of shape (N,) or
+        (N, K).
+        """
 
     @abstractmethod
     def conjugate(self, Z: Array) -> float:
-        """Return the conjugate R*(Z) = sup over F of <Z, F> − R[F], inf outside its domain.
+        """Return the conjugate R*(Z) of the risk, the supremum over F of <Z, F> − R[F].
 
-        Every R here is bounded below, so that Z = 0 is in the domain.
+        The conjugate is inf outside its domain. Every risk of this package is bounded below, and
+        therefore Z = 0 is in the domain.
         """
 
     def nearby(self, Z: Array, snap: float = 0.0) -> Array:
-        """Return a point of the domain of R* near Z; by default the last on the way from 0 to Z.
+        """Return a point near Z at which the conjugate R* is finite.
+
+        By default this is the last such point on the segment from 0 to Z.
 
         Parameters
         ----------
@@ -94,37 +106,42 @@ class Risk(ABC):
         return inside * Z
 
     def room(self, Z: Array) -> Array | None:
-        """Return how far each entry of Z can move within the domain of R*, at most 1, or None.
+        """Return how far each entry of Z can move within the domain of R*, at most 1.
 
         `optimum` changes the entries of Z in proportion to these distances from the boundary. The
-        result is None if they are unknown.
+        result is None if the distances are unknown.
         """
         return None
 
     def margins(self) -> Any:
-        """Return a matrix C, maybe sparse, such that R decreases in the margins C F, or None.
+        """Return a matrix C for which the risk R decreases in the margins C F, or None.
 
-        R decreases along every G with C G >= 0 and C G ≠ 0, and has a minimiser on each subspace
-        that contains no such G. C has a column for each entry of F, row by row. None means that R
-        has a minimiser on every subspace, or that such a C is unknown.
+        R decreases along every direction G with C G >= 0 and C G ≠ 0. R has a minimiser on each
+        subspace that contains no such G. C may be sparse, and has a column for each entry of F,
+        row by row. None means that R has a minimiser on every subspace, or that no such C is
+        known.
         """
         return None
 
     def parts(self) -> tuple[Any, Risk] | None:
-        """Return a matrix D, which may be sparse, and a simpler risk Q with R[f] = Q[D F], or None.
+        """Return a matrix D and a simpler risk Q with R[f] = Q[D F], or None if there is none.
 
-        `optimum` solves the problem of Q instead.
+        D may be sparse. `optimum` minimises Q instead of R.
         """
         return None
 
     def softened(self, F: Array, gradient: Array) -> Array:
-        """Return the gradient that `Refitted` projects: for hinges, that of a smooth risk."""
+        """Return the gradient that the algorithm `Refitted` projects.
+
+        For hinges, this is the gradient of a smooth approximation of the risk.
+        """
         return gradient
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array | None:
-        """Return the number that lowers R if it is added to F in a leaf, for each leaf.
+        """Return for each leaf the number to add to the predictions F in this leaf, which
+        decreases R.
 
-        The result is None if the loss has no rule for such numbers.
+        The result is None if the loss has no rule for leaf values.
 
         Parameters
         ----------
@@ -155,25 +172,28 @@ def check_risk(risk: Any) -> None:
 
 
 class Loss:
-    """A convex loss, which `bind` attaches to data. Subclasses should be frozen dataclasses.
+    """A convex loss. The method `bind` attaches the loss to data, and subclasses should be frozen
+    dataclasses.
 
     If a subclass defines a `name`, the estimators accept this name for it.
     """
 
     name: ClassVar[str] = ""
-    """The name of the loss with its default parameters, or ""."""
+    """The name that selects the loss with its default parameters, or "" if no name does."""
     task: ClassVar[str] = ""
     """The kind of the targets: "regression", "binary", "multiclass" or "ranking"."""
     likelihood: ClassVar[bool] = False
-    """Whether the loss is −log of the label's probability by the logistic function or softmax."""
+    """Whether the loss is −log of the label's probability, computed by the logistic function or
+    softmax.
+    """
     of_differences: ClassVar[bool] = False
-    """Whether the loss depends on the difference f − y only."""
+    """Whether the loss depends only on the difference f − y."""
     strong_convexity: float = 0.0
     smoothness: float = math.inf
     gradient_bound: float = math.inf
     attained: bool = True
     falling: bool = False
-    """Whether l decreases in every margin and does not attain its infimum.
+    """Whether the loss decreases in every margin and does not attain its infimum.
 
     The margin is y f for two classes. For more classes, the margins are f_y − f_k for k ≠ y.
     """
@@ -212,16 +232,23 @@ class Loss:
         return self._risk(targets, Empirical(len(targets), weights), known, groups)
 
     def softened(self, F: Array, y: Any, slopes: Array) -> Array:
-        """Return the function that `Refitted` projects; by default the given subgradients."""
+        """Return the function that the algorithm `Refitted` projects.
+
+        By default this is the given subgradient.
+        """
         return slopes
 
     def _risk(self, y: Any, measure: Empirical, classes: Any, groups: Any) -> Risk:
-        """Return the risk on checked targets: numbers, ±1, or indices of the classes."""
+        """Return the risk on targets that are already checked: numbers, ±1, or indices of the
+        classes.
+        """
         raise InputError(f"{self!r} needs a method bind, which returns a Risk")
 
 
 class MeanRisk(Risk):
-    """A weighted mean of a loss that defines `atoms` and `conjugates` for each example."""
+    """A risk that is the weighted mean of a loss over examples. The loss defines `atoms` and
+    `conjugates` for each example.
+    """
 
     def __init__(self, loss: Any, y: Any, measure: Empirical, classes: Any) -> None:
         self.loss = loss
@@ -245,11 +272,11 @@ class MeanRisk(Risk):
 
 
 CONSTANTS_IN_CARD = 25
-"""The number of constant functions whose risks are drawn in the picture of a notebook."""
+"""The number of constant functions whose risks a notebook draws in the picture of a risk."""
 
 
 class PointwiseRisk(MeanRisk):
-    """The weighted mean of a `PointwiseLoss` over examples."""
+    """The risk that is the weighted mean of a `PointwiseLoss` over examples."""
 
     def __init__(self, loss: PointwiseLoss, y: Array, measure: Empirical, classes: Any) -> None:
         super().__init__(loss, y, measure, classes)
@@ -270,7 +297,7 @@ class PointwiseRisk(MeanRisk):
         if not all(np.isfinite(part).all() for part in found):
             raise InputError(
                 f"{self.loss!r} has losses or subgradients at F = 0 that are not finite; correct "
-                "it, or scale the targets"
+                "the loss, or scale the targets"
             )
 
     def __repr__(self) -> str:
@@ -304,7 +331,9 @@ class PointwiseRisk(MeanRisk):
         return self.loss.refitted(F, self.y, self.measure.p, leaf, leaves)
 
     def margins(self) -> Any:
-        """Return diag(y) if the loss is `falling`; see `Risk.margins`."""
+        """Return the matrix diag(y) if the loss is `falling`, and None otherwise; see
+        `Risk.margins`.
+        """
         if not self.loss.falling:
             return None
         from scipy.sparse import diags_array
@@ -312,7 +341,10 @@ class PointwiseRisk(MeanRisk):
         return diags_array(self.y).tocsr()[self.measure.p > 0.0]
 
     def nearby(self, Z: Array, snap: float = 0.0) -> Array:
-        """Return Z clipped to the domain; entries nearer to an end than `snap` move to this end."""
+        """Return Z clipped to the domain of R*.
+
+        Entries whose distance to an end of the domain is less than `snap` move to this end.
+        """
         ends = self.loss.domain(self.y)
         if ends is None:
             return super().nearby(Z, snap)
@@ -328,7 +360,7 @@ class PointwiseRisk(MeanRisk):
 
 
 class PointwiseLoss(Loss, ABC):
-    """A loss l(f, y) of a number f. For classification y is −1 or +1.
+    """A loss l(f, y) of a single number f. For classification, y is −1 or +1.
 
     A `CustomLoss` needs a cvxpy expression only, and is slower.
 
@@ -364,22 +396,27 @@ class PointwiseLoss(Loss, ABC):
     """
 
     slopes: tuple[float, float] | None = None
-    """The least and the greatest slope in f for the label y = 1, or None if they are unknown.
+    """The smallest and the largest slope of the loss in f for the label y = 1, or None if unknown.
 
-    The conjugates are finite between these slopes, so that `optimum` finds better brackets.
+    The conjugates are finite between these slopes. `optimum` uses the slopes to compute tighter
+    bounds on the least risk.
     """
 
     @cached_property
     def gradient_bound(self) -> float:  # type: ignore[override]
-        """The largest absolute slope; inf if it is unknown."""
+        """The largest absolute slope of the loss; inf if the slopes are unknown."""
         return math.inf if self.slopes is None else max(map(abs, self.slopes))
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array | None]:
-        """Return the first and second derivatives of the losses in F_n; None if unknown."""
+        """Return the first and second derivatives of the losses in F_n, or None if they are
+        unknown.
+        """
         return self.pointwise(F, y)[1], None
 
     def refitted(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
-        """Return the number v that `Refitted` adds to f in each leaf: by default the minimiser.
+        """Return the number v that the algorithm `Refitted` adds to f in each leaf.
+
+        By default v minimises the loss of the leaf's examples.
 
         If the loss is `falling` and has second `derivatives`, v is the step of `leaves.damped`,
         which requires |l'''| <= l''.
@@ -417,7 +454,10 @@ class PointwiseLoss(Loss, ABC):
 
     @abstractmethod
     def conjugates(self, Z: Array, y: Array) -> Array:
-        """Return the conjugates: sup over f of z f − l(f, y_n) for each n, inf outside."""
+        """Return the conjugate of each example's loss, the supremum over f of z f − l(f, y_n).
+
+        The value is inf outside the domain of the conjugate.
+        """
 
     def domain(self, y: Array) -> tuple[Array, Array] | None:
         """Return the ends of the interval on which each conjugate is finite, or None if unknown."""

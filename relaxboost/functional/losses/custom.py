@@ -19,7 +19,7 @@ TASKS = ("regression", "binary", "multiclass")
 
 
 class CustomLoss(Loss):
-    """A convex loss, given as a cvxpy expression for the loss of each example.
+    """A user-defined convex loss, given as a cvxpy expression for the loss of each example.
 
     cvxpy computes values and subgradients for all examples at once. It does not guarantee the
     subgradients, and so `bind` checks the subgradient inequality at points around 0 and y. The
@@ -39,12 +39,13 @@ class CustomLoss(Loss):
         A NumPy function (F, y) -> (losses, subgradients), of shapes (N,) and the shape of F. It is
         many times faster than cvxpy. `bind` compares its losses with the expression.
     strong_convexity, smoothness, gradient_bound : float
-        λ, Λ and the bound of the gradient of one example, if they are known. They are not checked.
+        The constants λ and Λ, and an upper bound on the gradient of one example, if they are known.
+        The package does not check them.
     attained : bool
-        Whether the risk has a minimiser on every subspace, as it has if the loss is piecewise
+        Whether the risk has a minimiser on every subspace. This is true if the loss is piecewise
         linear or piecewise quadratic.
     name : str, optional
-        The name in messages.
+        The name of the loss in messages.
 
     Raises
     ------
@@ -85,8 +86,9 @@ class CustomLoss(Loss):
             )
         if task not in TASKS:
             raise InputError(
-                f"task must be one of {', '.join(TASKS)}, got {task!r}; a ranking loss needs a "
-                "subclass of Loss and one of Risk"
+                f"task must be one of {', '.join(TASKS)}, got {task!r}; for a ranking loss, write "
+                "a "
+                "subclass of Loss and a subclass of Risk"
             )
         if not 0.0 <= strong_convexity <= smoothness or not gradient_bound >= 0.0:
             raise InputError(
@@ -124,7 +126,10 @@ class CustomRisk(MeanRisk):
         self._check()
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return R[f] and a subgradient, both from `pointwise` or else from cvxpy."""
+        """Return the risk R[f] and a subgradient.
+
+        `pointwise` computes both if it is given, and cvxpy otherwise.
+        """
         values, slopes = self._rows(F)
         return self.measure.mean(values), slopes
 
@@ -132,7 +137,10 @@ class CustomRisk(MeanRisk):
         return self.measure.p @ self._stated(F)
 
     def conjugate(self, Z: Array) -> float:
-        """Return the conjugate R*(Z) to the accuracy of Clarabel; inf for an unbounded program."""
+        """Return the conjugate R*(Z) to the accuracy of the solver Clarabel.
+
+        The value is inf if the program that defines the conjugate is unbounded.
+        """
         from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 
         # The weights are scaled to mean 1, so that the terms are large compared with the solver's
@@ -149,11 +157,17 @@ class CustomRisk(MeanRisk):
         if "unbounded" in status:
             return math.inf
         if status not in SOLVED:
-            raise RuntimeError(f"Clarabel ended with {status} on the conjugate of {self.loss!r}")
+            raise RuntimeError(
+                f"Clarabel could not compute the conjugate of {self.loss!r}; it ended with status "
+                f"{status}"
+            )
         return value / self.measure.size
 
     def _stated(self, F: Any) -> Any:
-        """Return the expression for the loss of each example at F, or raise an InputError."""
+        """Return the cvxpy expression for the loss of each example at F.
+
+        The method raises an InputError if the expression has a wrong shape or is not convex.
+        """
         given = self.loss._expression(F, self.y)
         shape = (self.measure.size,)
         if not isinstance(given, cp.Expression) or given.shape != shape:
@@ -184,14 +198,19 @@ class CustomRisk(MeanRisk):
         # cvxpy counts the entries of F column by column.
         output, row = np.divmod(entries.row, self.measure.size)
         if ((row != entries.col) & (entries.data != 0.0)).any():
-            raise InputError(f"{self.loss!r} mixes examples; entry n may depend on F[n] alone")
+            raise InputError(
+                f"{self.loss!r} mixes examples; entry n of the expression may depend only on F[n]"
+            )
         # cvxpy leaves out entries that are 0.
         slopes = np.zeros((self.measure.size, self.outputs or 1))
         np.add.at(slopes, (row, output), entries.data)
         return values, slopes.reshape(F.shape)
 
     def _check(self) -> None:
-        """Check subgradients and `pointwise` against the expression, at points of a fixed seed."""
+        """Check the subgradients and `pointwise` against the cvxpy expression.
+
+        The checks use random points drawn with a fixed seed.
+        """
         rng = np.random.default_rng(0)
         around = self.y if self.loss.task == "regression" else self.zero()
         # Near and far points around 0 and y meet most corners of a loss.
@@ -214,7 +233,7 @@ class CustomRisk(MeanRisk):
                     raise InputError(
                         f"{self.loss!r} has no subgradient {slopes[n]} at F = {F[n]}, y = "
                         f"{self.y[n]}, because the loss {others[n]:g} at {G[n]} is below the "
-                        "tangent; give pointwise=..., or correct it"
+                        "tangent; give a correct function as pointwise=..."
                     )
 
     def _check_values(self, F: Array, values: Array, slopes: Array) -> None:
@@ -229,6 +248,6 @@ class CustomRisk(MeanRisk):
         if not (np.abs(values - stated) <= 1e-7 * (1.0 + np.abs(stated))).all():
             bad = int(np.argmax(np.abs(values - stated)))
             raise InputError(
-                f"pointwise of {self.loss!r} gives {values[bad]:g} where the expression gives "
-                f"{stated[bad]:g}, at F = {F[bad]}, y = {self.y[bad]}"
+                f"pointwise of {self.loss!r} gives the loss {values[bad]:g}, and the expression "
+                f"gives {stated[bad]:g}, at F = {F[bad]}, y = {self.y[bad]}; make both equal"
             )

@@ -1,4 +1,6 @@
-"""For each leaf, the number that lowers a risk most when it is added to f there."""
+"""The search, for each leaf of a tree, for the number whose addition to f in this leaf decreases
+the risk most.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from relaxboost._core.compiled import njit
 
 @njit(nogil=True)
 def sums(leaf: Whole, values: Array, leaves: int) -> Array:
-    """Return the sums of values in each leaf."""
+    """Return the sum of the values in each leaf."""
     total = np.zeros(leaves)
     for n in range(leaf.size):
         total[leaf[n]] += values[n]
@@ -36,8 +38,8 @@ def means(leaf: Whole, weights: Array, values: Array, leaves: int) -> Array:
 
 
 Slopes: TypeAlias = Callable[[Array], tuple[Array, Array | None]]
-"""The type of a function that takes a number to add to each f(x_n). It returns the slopes, and the
-second derivatives or None if these are unknown."""
+"""The type of a function of the number added to each prediction f(x_n). The function returns the
+slopes of the losses, and their second derivatives or None if these are unknown."""
 
 _ROUNDING = 1e-12
 """Two sums over a leaf count as equal if they differ by less than this fraction of the leaf's
@@ -57,7 +59,9 @@ def quantiles(kinks: Array, weights: Array, low: Array, leaf: Whole) -> Array:
 
 @njit(nogil=True)
 def _by_leaf(leaf: Whole, leaves: int) -> tuple[Whole, Whole]:
-    """Return the indices of the examples, sorted by leaf, and the positions where leaves begin."""
+    """Return the indices of the examples, sorted by leaf, and the position at which each leaf
+    begins.
+    """
     # Counting sort: the leaves are small numbers.
     ends = np.zeros(leaves + 1, np.int64)
     for n in range(leaf.size):
@@ -73,7 +77,10 @@ def _by_leaf(leaf: Whole, leaves: int) -> tuple[Whole, Whole]:
 
 @njit(nogil=True)
 def _select(k: Array, w: Array, ends: Whole, low: Array) -> Array:
-    """Return the minimiser for each leaf in linear time. The function reorders k and w."""
+    """Return the minimiser of the piecewise linear loss for each leaf, in linear time.
+
+    The function reorders the corners k and the weights w in place.
+    """
     values = np.zeros(low.size)
     for i in range(low.size):
         start, stop = ends[i], ends[i + 1]
@@ -101,10 +108,9 @@ def _select(k: Array, w: Array, ends: Whole, low: Array) -> Array:
 
 @njit(nogil=True)
 def _reach(k: Array, w: Array, start: int, stop: int, goal: float) -> tuple[float, float]:
-    """Return the weighted quantile: the least k whose sum of w over all k' <= k reaches `goal`.
+    """Return a weighted quantile, and the excess of its cumulative weight over `goal`.
 
-    The second result is that sum minus `goal`.
-
+    The quantile is the smallest k for which the weights w of all k' <= k sum to at least `goal`.
     The method is quickselect with a three-way partition about the median of three.
     """
     while True:
@@ -140,9 +146,9 @@ def _reach(k: Array, w: Array, start: int, stop: int, goal: float) -> tuple[floa
 
 
 def clipped(kinks: Array, weights: Array, most: float, leaf: Whole, leaves: int) -> Array:
-    """Return for each leaf a root v of Σ w clip(v − k, −most, most) over its examples.
+    """Return for each leaf a root v of Σ w clip(v − k, −most, most), summed over its examples.
 
-    The result is 0 for a leaf of weight 0.
+    Each example has a weight w and a corner k. The result is 0 for a leaf of weight 0.
     """
     order, ends = _by_leaf(leaf, leaves)
     return _clipped(kinks[order], weights[order], most, ends)
@@ -150,7 +156,10 @@ def clipped(kinks: Array, weights: Array, most: float, leaf: Whole, leaves: int)
 
 @njit(nogil=True)
 def _clipped(k: Array, w: Array, most: float, ends: Whole) -> Array:
-    """Return the root for each leaf by Newton's method in a bracket, one leaf after the other."""
+    """Return the root of the clipped sum for each leaf.
+
+    The method is Newton's, safeguarded by a bracket, one leaf after the other.
+    """
     values = np.zeros(ends.size - 1)
     for i in range(values.size):
         start, stop = ends[i], ends[i + 1]
@@ -191,9 +200,9 @@ def damped(gradient: Array, curvature: Array) -> Array:
 
     If |φ'''| <= φ'', as for exp and log(1 + exp), then φ(v) <= φ(0) + φ'(0) v + φ''(0) (e^|v| − 1 −
     |v|). The result v minimises this bound, so that φ(v) <= φ(0). It equals Newton's step up to
-    second order, is never longer than this step, and exists if a leaf of one class has no
-    minimiser. An H of 0 by underflow is replaced by the least normal double, which only makes v
-    shorter.
+    second order, is never longer than this step, and exists even if a leaf contains one class only
+    and has no minimiser. If H underflows to 0, the smallest normal double replaces H, which only
+    makes v shorter.
     """
     size = np.abs(gradient)
     # A positive H keeps the ratio |G|/H finite.
@@ -204,9 +213,10 @@ def damped(gradient: Array, curvature: Array) -> Array:
 def roots(slopes: Slopes, weights: Array, leaf: Whole, leaves: int) -> Array:
     """Return for each leaf the v at which the weighted slopes sum to zero, for any convex loss.
 
-    The method is Newton's in a bracket. Without derivatives, or if Newton's step leaves the
-    bracket, steps double until the sign changes, and then bisect the bracket. A jump over 0 is
-    found up to rounding. The result is ±1e100 if there is no such v between these numbers.
+    The method is Newton's, safeguarded by a bracket. Without derivatives, or if Newton's step
+    leaves the bracket, the steps double until the sign changes, and then bisection continues. A
+    jump over 0 is found up to rounding. The result is ±1e100 if there is no such v between these
+    numbers.
     """
     far, newton_steps = 1e100, 100
     low = np.full(leaves, -math.inf)
@@ -243,4 +253,4 @@ def roots(slopes: Slopes, weights: Array, leaf: Whole, leaves: int) -> Array:
         v = np.where(open_, np.where(good, step, other), v)
         lost |= ~(np.abs(v) < far)  # also nan
         v = np.clip(v, -far, far)
-    raise AssertionError("unreachable: the loop returns")
+    raise AssertionError("unreachable code: the loop above always returns")

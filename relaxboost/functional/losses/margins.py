@@ -1,4 +1,6 @@
-"""Losses of two classes: functions of the margin y f, with y = +1 for the second label."""
+"""Losses for two classes. Each loss is a function of the margin y f, with y = +1 for the second
+label.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from relaxboost.functional.losses.base import PointwiseLoss
 SOFT = 0.5
 """The temperature τ of the softened hinge, which `Refitted` minimises instead of the hinge."""
 STEEPEST = 350.0
-"""The value of −y f above which `Exponential` is linear, so that its squared slopes are finite."""
+"""The value of −y f above which the loss `Exponential` is linear. The limit keeps the squares of
+the slopes finite.
+"""
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,9 @@ class Logistic(PointwiseLoss):
         return values, slopes
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the slopes −y s and second derivatives s (1 − s) with s = 1 / (1 + exp(y f))."""
+        """Return the slopes −y s of the losses and their second derivatives s (1 − s), where s = 1
+        / (1 + exp(y f)).
+        """
         share, tail = _shares(-y * F)
         both = 1.0 + tail
         both *= both
@@ -61,7 +67,9 @@ class Logistic(PointwiseLoss):
         return cp.logistic(cp.multiply(-y, F))
 
     def conjugates(self, Z: Array, y: Array) -> Array:
-        """Return the conjugates s log s + (1 − s) log(1 − s) with s = −y z in [0, 1]."""
+        """Return the conjugates of the losses, s log s + (1 − s) log(1 − s) with s = −y z in [0,
+        1].
+        """
         s = np.clip(-y * Z, 0.0, 1.0)
         return np.where(-y * Z == s, xlogy(s, s) + xlogy(1.0 - s, 1.0 - s), np.inf)
 
@@ -80,10 +88,10 @@ def _shares(u: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Exponential(PointwiseLoss):
-    """The exponential loss exp(−y f), a differentiable loss whose slopes are unbounded.
+    """The exponential loss exp(−y f), which is differentiable and has unbounded slopes.
 
-    If −y f exceeds 350, the tangent at 350 replaces the loss, so that nothing overflows. If a
-    function of the span separates the data, the infimum 0 is not attained.
+    If −y f exceeds 350, the tangent at 350 replaces the loss to prevent overflow. If a function of
+    the span separates the data, the infimum 0 is not attained.
 
     References
     ----------
@@ -104,9 +112,10 @@ class Exponential(PointwiseLoss):
         return heights * (1.0 + (-y * F - u)), -y * heights
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the slopes, and exp(−y f) as second derivatives.
+        """Return the slopes of the losses, and exp(−y f) as their second derivatives.
 
-        On the tangent, whose second derivative is 0, the value at its point of contact replaces it.
+        The tangent that replaces the loss for −y f > 350 has the second derivative 0. There the
+        method returns the second derivative at the point of contact.
         """
         heights = np.exp(np.minimum(-y * F, STEEPEST))
         return -y * heights, heights
@@ -115,7 +124,7 @@ class Exponential(PointwiseLoss):
         return cp.exp(cp.multiply(-y, F))
 
     def conjugates(self, Z: Array, y: Array) -> Array:
-        """Return the conjugates s log s − s with s = −y z >= 0."""
+        """Return the conjugates of the losses, s log s − s with s = −y z >= 0."""
         s = np.maximum(-y * Z, 0.0)
         return np.where(-y * Z == s, xlogy(s, s) - s, np.inf)
 
@@ -143,10 +152,10 @@ class Hinge(PointwiseLoss):
         return Logistic().derivatives((F - y) / SOFT, y)[0]
 
     def refitted(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
-        """Return the damped Newton step of the `softened` hinge.
+        """Return the damped Newton step of the `softened` hinge for each leaf.
 
-        A minimiser of the hinge would put examples on the corner. Then the majority class of a leaf
-        would keep later steps at 0.
+        The exact minimiser of the hinge would put examples of the leaf on the corner of the hinge.
+        Then the majority class of the leaf would keep all later steps at 0.
         """
         return SOFT * Logistic().refitted((F - y) / SOFT, y, p, leaf, leaves)
 
@@ -159,7 +168,7 @@ class Hinge(PointwiseLoss):
 
 @dataclass(frozen=True)
 class SmoothHinge(PointwiseLoss):
-    """The hinge with a corner rounded over a width w, differentiable with Λ = 1/w.
+    """The smoothed hinge loss, whose corner is rounded over a width w. Its smoothness is Λ = 1/w.
 
     For the margin a = y f, the loss is 0 if a >= 1, (1 − a)²/(2w) if 1 − w <= a <= 1, and
     1 − a − w/2 if a <= 1 − w. It is at most the hinge, and at least the hinge minus w/2.
@@ -167,7 +176,8 @@ class SmoothHinge(PointwiseLoss):
     Parameters
     ----------
     width : float
-        w > 0; 1 gives the smooth hinge of Rennie & Srebro.
+        The width w > 0 of the rounded corner. The width 1 gives the smooth hinge of Rennie &
+        Srebro.
 
     References
     ----------
@@ -195,7 +205,10 @@ class SmoothHinge(PointwiseLoss):
         return share * (short - self.width * share / 2.0), -y * share
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the slopes and second derivatives, which are 1/w on the rounded corner, else 0."""
+        """Return the slopes of the losses, and their second derivatives.
+
+        The second derivative is 1/w on the rounded corner, and 0 elsewhere.
+        """
         share = np.clip((1.0 - y * F) / self.width, 0.0, 1.0)
         return -y * share, ((share > 0.0) & (share < 1.0)) / self.width
 
@@ -203,6 +216,6 @@ class SmoothHinge(PointwiseLoss):
         return cp.huber(cp.pos(1.0 - cp.multiply(y, F)), self.width) / (2.0 * self.width)
 
     def conjugates(self, Z: Array, y: Array) -> Array:
-        """Return the conjugates w s²/2 − s with s = −y z in [0, 1]."""
+        """Return the conjugates of the losses, w s²/2 − s with s = −y z in [0, 1]."""
         s = np.clip(-y * Z, 0.0, 1.0)
         return np.where(-y * Z == s, s * (self.width * s / 2.0 - 1.0), np.inf)

@@ -1,4 +1,6 @@
-"""Losses of several classes, with one output for each: hinge and multinomial logistic."""
+"""Losses for several classes, the hinge and the multinomial logistic loss, with one output for each
+class.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,15 @@ from relaxboost.functional.losses.margins import SOFT
 from relaxboost.functional.measure import Empirical
 
 Moves: TypeAlias = Callable[[int, Array, Whole, int], Array]
-"""Returns the numbers v of the leaves, given class, weights, leaf of each example, and leaves."""
+"""The type of a function that returns the number v to add to one output in each leaf. Its arguments
+are the class, the weights, the leaf of each example, and the number of leaves.
+"""
 
 
 class MulticlassRisk(MeanRisk):
-    """The weighted mean of a `MulticlassLoss` over examples; y contains indices of classes.
+    """The risk that is the weighted mean of a `MulticlassLoss` over examples.
+
+    The targets y are indices of classes.
 
     The losses do not change if the same number is added to all outputs of an example. Therefore R*
     is finite only if the rows of Z sum to zero, up to rounding.
@@ -41,10 +47,10 @@ class MulticlassRisk(MeanRisk):
         return self.measure.mean(values), slopes
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array:
-        """Return the numbers v of `MulticlassLoss.moves`, shape (leaves, K).
+        """Return the number to add to each output in each leaf, as an array of shape (leaves, K).
 
-        Adding v to the output of one class lowers R. By convexity, adding v/K to all outputs also
-        lowers R.
+        `MulticlassLoss.moves` returns a number v for each class, and adding v to the output of this
+        class alone decreases R. By convexity, adding v/K to each output decreases R too.
         """
         move = self.loss.moves(F, self.y)
         columns = [leaf] * F.shape[1] if leaf.ndim == 1 else leaf.T
@@ -52,7 +58,11 @@ class MulticlassRisk(MeanRisk):
         return np.stack(found, axis=1)
 
     def margins(self) -> Any:
-        """Return the matrix of margins f_y − f_k if the loss is `falling`; see `Risk.margins`."""
+        """Return the matrix that maps F to the margins f_y − f_k if the loss is `falling`, and None
+        otherwise.
+
+        See `Risk.margins`.
+        """
         if not self.loss.falling:
             return None
         from scipy.sparse import csr_array
@@ -70,7 +80,10 @@ class MulticlassRisk(MeanRisk):
         return csr_array((entries, (np.concatenate([rows, rows]), places)), shape=shape)
 
     def nearby(self, Z: Array, snap: float = 0.0) -> Array:
-        """Return the matrix whose row n is −e_y plus a distribution near Z_n + e_y."""
+        """Return a point near Z in the domain of the conjugate.
+
+        Row n of the point is −e_y plus a probability distribution near Z_n + e_y.
+        """
         rows = np.arange(len(self.y))
         # The entries of the other classes are probabilities, and those below `snap` become 0.
         U = np.where(snap < Z, Z, 0.0)
@@ -82,32 +95,39 @@ class MulticlassRisk(MeanRisk):
         return U
 
     def room(self, Z: Array) -> Array:
-        """Return Z_n + e_y, a distribution for each example; see `Risk.room`."""
+        """Return the room of each entry of Z, which is Z_n + e_y for example n; see `Risk.room`.
+
+        For each example the result is a probability distribution.
+        """
         U = Z.copy()
         U[np.arange(len(self.y)), self.y] += 1.0
         return np.clip(U, 0.0, 1.0)
 
 
 class MulticlassLoss(Loss, ABC):
-    """A loss l(f, y) of K outputs, which is unchanged if a number is added to all outputs.
+    """A loss l(f, y) of K outputs f that does not change if a number is added to all outputs.
 
     A subclass defines `rows`, `atoms` and `conjugates`, as `MultinomialLogistic` does.
     """
 
     task: ClassVar[str] = "multiclass"
     two_classes: ClassVar[str] = ""
-    """The name of a loss of two classes. With more classes, this name means this loss."""
+    """The name of the two-class loss that this loss generalises. If there are more than two
+    classes, the name selects this loss.
+    """
 
     @abstractmethod
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
-        """Return the losses l(F_n, y_n), shape (N,), and their subgradients, shape (N, K)."""
+        """Return the loss l(F_n, y_n) of each example, shape (N,), and its subgradient, shape (N,
+        K).
+        """
 
     def moves(self, F: Array, y: Whole) -> Moves:
-        """Return a function that moves the output of one class in each leaf, to lower the loss.
+        """Return a function that computes how far to move the output of one class in each leaf.
 
         The function takes a class k, the weights p, the leaf of each example, and the number of
         leaves. It returns for each leaf the number v that minimises Σ p_n l(F_n + v e_k, y_n) over
-        the examples of the leaf. This default is slow, and works for any loss.
+        the examples of the leaf. This default implementation is slow, and works for any loss.
         """
 
         def move(k: int, p: Array, leaf: Whole, leaves: int) -> Array:
@@ -126,7 +146,10 @@ class MulticlassLoss(Loss, ABC):
 
     @abstractmethod
     def conjugates(self, Z: Array, y: Whole) -> Array:
-        """Return the conjugates: sup over f of <z, f> − l(f, y_n) for each n, inf outside."""
+        """Return the conjugate of each example's loss, the supremum over f of <z, f> − l(f, y_n).
+
+        The value is inf outside the domain of the conjugate.
+        """
 
     def _risk(self, y: Whole, measure: Empirical, classes: Any, groups: Any) -> Risk:
         return MulticlassRisk(self, y, measure, classes)
@@ -134,7 +157,9 @@ class MulticlassLoss(Loss, ABC):
 
 @dataclass(frozen=True)
 class MulticlassHinge(MulticlassLoss):
-    """The loss max over k of f_k + [k ≠ y] − f_y, at least 1 if y does not have the largest f_k.
+    """The multiclass hinge, the maximum over classes k of f_k + [k ≠ y] − f_y.
+
+    The loss is at least 1 if the class y does not have the largest output.
 
     The subgradient is e_k − e_y for the first class k that attains the maximum, and 0 if k = y. For
     example, at f = 0 this k is the first class other than y.
@@ -157,7 +182,7 @@ class MulticlassHinge(MulticlassLoss):
         return MultinomialLogistic().rows(_softer(F, y), y)[1]
 
     def moves(self, F: Array, y: Whole) -> Moves:
-        """Return a function that computes damped Newton steps of the softened hinge."""
+        """Return a function that computes damped Newton steps for the softened hinge."""
         move = MultinomialLogistic().moves(_softer(F, y), y)
         return lambda k, p, leaf, leaves: SOFT * move(k, p, leaf, leaves)
 
@@ -166,13 +191,17 @@ class MulticlassHinge(MulticlassLoss):
         return cp.max(F + (1.0 - label), axis=1) - cp.sum(cp.multiply(label, F), axis=1)
 
     def conjugates(self, Z: Array, y: Whole) -> Array:
-        """Return the conjugates: z_y if Z_n + e_y is a distribution, and inf otherwise."""
+        """Return the conjugate of each example's loss.
+
+        The conjugate is z_y if Z_n + e_y is a probability distribution, and inf otherwise.
+        """
         return np.where(_distributions(Z, y), Z[np.arange(len(y)), y], np.inf)
 
 
 @dataclass(frozen=True)
 class MultinomialLogistic(MulticlassLoss):
-    """The loss log Σ exp(f_k) − f_y, with smoothness Λ = 1/2 and gradients of norm below √2.
+    """The multinomial logistic loss log Σ exp(f_k) − f_y, with Λ = 1/2 and gradients of norm below
+    √2.
 
     The Hessian is diag(π) − ππᵀ for the softmax π. The absolute values of its row k sum to
     2 π_k (1 − π_k), which is at most 1/2. If a function of the span separates the data, the
@@ -216,7 +245,11 @@ class MultinomialLogistic(MulticlassLoss):
         return cp.log_sum_exp(F, axis=1) - cp.sum(cp.multiply(label, F), axis=1)
 
     def conjugates(self, Z: Array, y: Whole) -> Array:
-        """Return the conjugates: Σ u_k log u_k if u = Z_n + e_y is a distribution, else inf."""
+        """Return the conjugate of each example's loss.
+
+        The conjugate is Σ u_k log u_k if u = Z_n + e_y is a probability distribution, and inf
+        otherwise.
+        """
         U = Z.copy()
         U[np.arange(len(y)), y] += 1.0
         U = np.maximum(U, 0.0)
@@ -232,12 +265,14 @@ def _compiled(kernel: Any, F: Array, y: Whole) -> tuple[Array, Array]:
 
 
 def _softer(F: Array, y: Whole) -> Array:
-    """Return the outputs G for which τ · MultinomialLogistic at G is the softened hinge at F."""
+    """Return the outputs G at which the multinomial logistic loss, times τ, equals the softened
+    hinge at F.
+    """
     return (F - _indicators(y, F.shape[1])) / SOFT
 
 
 def _distributions(Z: Array, y: Whole) -> Flags:
-    """Return for each row whether Z_n + e_y is a distribution up to rounding."""
+    """Return for each row of Z whether Z_n + e_y is a probability distribution up to rounding."""
     rows = np.arange(len(y))
     others = Z.copy()
     others[rows, y] = 0.0
@@ -256,7 +291,8 @@ def _indicators(y: Whole, classes: int) -> Array:
 
 @njit()
 def _hinge(F: Array, y: Whole, values: Array, slopes: Array) -> None:
-    """Write the losses, max over k of f_k + [k ≠ y] − f_y, and their subgradients.
+    """Write the multiclass hinge of each example, max over k of f_k + [k ≠ y] − f_y, and its
+    subgradient.
 
     The subgradient is e_k − e_y for the first k that attains the maximum.
     """

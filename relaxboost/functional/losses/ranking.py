@@ -1,4 +1,4 @@
-"""The ranking hinge on pairs of documents of one query, in O(n log n) time and O(n) memory."""
+"""The ranking hinge over pairs of documents of one query, in O(n log n) time and O(n) memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NORMALISE = ("pairs", "queries")
 
 
 class Queries(NamedTuple):
-    """The documents of a ranking, sorted by queries and grades for a compiled sweep."""
+    """The documents of a ranking, sorted by query and grade for a compiled sweep."""
 
     weights: Array
     """The weight of each document, shape (N,)."""
@@ -30,18 +30,21 @@ class Queries(NamedTuple):
     order: Whole
     """The indices of the documents, sorted by query and grade, shape (N,)."""
     starts: Whole
-    """The position in `order` at which each query begins, and at the end N, shape (Q + 1,)."""
+    """The position in `order` at which each query begins, followed by N, shape (Q + 1,)."""
 
 
 @dataclass(frozen=True)
 class RankingHinge(Loss):
-    """The mean of the hinge max(0, 1 − (f_i − f_j)) over pairs of one query with y_i > y_j.
+    """The ranking hinge, the mean of max(0, 1 − (f_i − f_j)) over pairs of documents with y_i >
+    y_j.
 
-    The targets are grades, and a higher number is better. `bind` needs `groups`, which contains
-    an id of the query of each document. A query whose documents have one grade has no pair. At
-    f_i − f_j = 1 the subgradient of the pair is 0. The weight of a pair is the product of the
-    weights of its documents, so that a document of weight 2 counts as two documents. Only
-    `RankingRisk.pairs`, the cvxpy expression, the conjugate and `optimum` list the pairs.
+    Both documents of a pair belong to the same query.
+
+    The targets are grades, and a higher number is better. `bind` needs `groups`, which contains an
+    id of the query of each document. A query whose documents have one grade has no pair. At f_i −
+    f_j = 1 the subgradient of the pair is 0. The weight of a pair is the product of the weights of
+    its documents, so that a document of weight 2 counts as two documents. Boosting never lists the
+    pairs. Only `RankingRisk.pairs`, the cvxpy expression, the conjugate and `optimum` list them.
 
     Parameters
     ----------
@@ -93,9 +96,9 @@ class RankingRisk(Risk):
         pairs = np.bincount(self.query, self._queries.weights * below)
         if not pairs.sum() > 0.0:
             raise InputError(
-                "no query has documents of two grades (of positive weight), so that there is no "
-                f"pair to rank; check that groups, with {len(sizes)} ids for {len(y)} documents, "
-                "are the queries and y the grades"
+                "there is no pair to rank, because no query has documents of positive weight with "
+                f"two different grades; groups has {len(sizes)} ids for {len(y)} documents; check "
+                "that groups contains the queries and y the grades"
             )
         # The mean over queries leaves out queries without pairs.
         ranked = pairs > 0.0
@@ -109,10 +112,10 @@ class RankingRisk(Risk):
         self.gradient_bound = measure.norm(self._scale * np.maximum(below, above))
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return R[f] and the subgradient.
+        """Return the risk R[f] and its subgradient.
 
         With equal weights, the subgradient at a document is proportional to the number of violated
-        pairs in which it is worse, minus the number of those in which it is better.
+        pairs in which the document is the worse, minus the number in which it is the better.
         """
         below, above = self._violated(F, 1.0)
         slopes = self._scale * (above - below)
@@ -123,10 +126,11 @@ class RankingRisk(Risk):
         return max(self.measure.mean(self._scale * below) + spread, 0.0), slopes
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array:
-        """Return ±log(1 + |G|/H) for each leaf, where G sums the signs of violated pairs, H counts.
+        """Return the number ±log(1 + |G|/H) to add to the scores in each leaf.
 
-        A document has a sign for each of its violated pairs: + if it is the better document. Pairs
-        connect leaves, so that a single leaf has no minimiser.
+        H counts the violated pairs of the leaf's documents. G sums the signs of these pairs, where
+        a document's sign is + if it is the better document of the pair and − otherwise. Pairs
+        connect leaves, so that the loss of a single leaf has no minimiser of its own.
         """
         below, above = self._violated(F, 1.0)
         p = self.measure.p * self._scale
@@ -135,15 +139,18 @@ class RankingRisk(Risk):
         )
 
     def disagreement(self, F: Array) -> float:
-        """Return the weight of the pairs with f_i <= f_j, between 0 and 1 (GB11, Fig. 2)."""
+        """Return the weight of the pairs that f orders wrongly, f_i <= f_j, between 0 and 1 (GB11,
+        Fig. 2).
+        """
         # Every positive difference is at least the least positive double.
         below, _ = self._violated(F, math.nextafter(0.0, 1.0))
         return self.measure.mean(self._scale * below)
 
     def pairs(self) -> tuple[Whole, Whole, Array]:
-        """Return the index of the better document, that of the worse, and the weight of each pair.
+        """Return three arrays with an entry for each pair of documents.
 
-        The weights sum to 1.
+        They hold the index of the better document, the index of the worse document, and the weight
+        of the pair. The weights sum to 1.
         """
         better = []
         worse = []
@@ -159,7 +166,9 @@ class RankingRisk(Risk):
         return i, j, self._shares[i] * weights[i] * weights[j]
 
     def parts(self) -> tuple[Any, Risk]:
-        """Return the matrix of the differences of pairs, and the hinge risk on the differences."""
+        """Return the matrix that maps scores to the differences of pairs, and the hinge risk of the
+        differences.
+        """
         from scipy.sparse import csr_array
 
         i, j, weights = self.pairs()
@@ -174,7 +183,7 @@ class RankingRisk(Risk):
         return hinge.expression(D @ F)
 
     def conjugate(self, Z: Array) -> float:
-        """Return R*(Z), by a linear program over the pairs.
+        """Return the conjugate R*(Z), computed by a linear program over the pairs.
 
         R*(Z) is the minimum of −Σ v_ij over 0 <= v_ij <= weight with Σ v_ij (e_j − e_i) = p Z.
         HiGHS solves this program to a tolerance of 1e-9 relative to the largest weight.
@@ -201,7 +210,10 @@ class RankingRisk(Risk):
         return float(found.fun * hinge.measure.p.max())
 
     def _violated(self, F: Array, margin: float) -> tuple[Array, Array]:
-        """Return the sums `below` and `above` over the violated pairs; see `_sweep`."""
+        """Return the weight sums `below` and `above` of each document over its violated pairs.
+
+        See `_sweep` for the definition of these sums.
+        """
         below = np.empty(len(self.y))
         above = np.empty(len(self.y))
         F = np.ascontiguousarray(F, dtype=np.float64)
@@ -213,12 +225,14 @@ def _queries(groups: Any, size: int, loss: RankingHinge) -> Whole:
     """Return the index of each document's query among the sorted ids, or raise an InputError."""
     if groups is None:
         raise InputError(
-            f"{loss!r} needs groups, the query of each document; zeros if there is one query only"
+            f"{loss!r} needs groups, an array with the query of each document; give zeros if there "
+            "is only one query"
         )
     ids = np.asarray(groups)
     if ids.shape != (size,):
         raise InputError(
-            f"groups need shape ({size},), the query of each document, got {ids.shape}; if you "
+            f"groups must have shape ({size},), with the query of each document, got {ids.shape}; "
+            "if you "
             "have the sizes of the queries, give np.repeat(np.arange(len(sizes)), sizes)"
         )
     if ids.dtype.kind == "f" and not np.isfinite(ids).all():
@@ -228,7 +242,8 @@ def _queries(groups: Any, size: int, loss: RankingHinge) -> Whole:
         return np.unique(ids, return_inverse=True)[1].astype(np.int64)
     except TypeError as error:
         raise InputError(
-            f"groups must be of one kind, to be sorted ({error}); make them all strings"
+            f"groups cannot be sorted, because the ids have different types ({error}); make all "
+            "ids strings"
         ) from error
 
 
@@ -245,11 +260,12 @@ def _places(y: Array, query: Any, order: Any, starts: Any) -> Whole:
 
 @njit()
 def _sweep(F: Array, queries: Queries, margin: float, below: Array, above: Array) -> None:
-    """Write the sums below[i] = Σ_j weight_j and above[j] = Σ_i weight_i of violated pairs.
+    """Write for each document the weights of the documents with which it forms violated pairs.
 
-    The sums are over the violated pairs (i, j), which have grade_i > grade_j in one query and
-    f_i − f_j < margin in doubles. This difference is monotone in both scores. Therefore one sweep
-    in decreasing order of the scores gives `below`, and one in increasing order gives `above`. A
+    A pair (i, j) of documents of one query is violated if grade_i > grade_j and f_i − f_j < margin
+    in doubles. below[i] is the sum of weight_j over the violated pairs (i, j), and above[j] is the
+    sum of weight_i. The difference of scores is monotone in both scores. Therefore one sweep in
+    decreasing order of the scores gives `below`, and a sweep in increasing order gives `above`. A
     Fenwick tree over the grades contains the weights of the documents that the sweep has passed. A
     query of n documents takes O(n log n) time.
     """

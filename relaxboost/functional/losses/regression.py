@@ -1,4 +1,4 @@
-"""Losses of regression: squared, absolute, quantile and Huber's."""
+"""Losses for regression: the squared, absolute, quantile and Huber losses."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ class Absolute(PointwiseLoss):
 
 @dataclass(frozen=True)
 class Quantile(PointwiseLoss):
-    """The quantile loss max(q (y − f), (1 − q) (f − y)), whose mean the q-quantile of y minimises.
+    """The quantile loss max(q (y − f), (1 − q) (f − y)).
 
-    At f = y the subgradient is 0.
+    The q-quantile of the targets minimises the mean of this loss. At f = y the subgradient is 0.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Quantile(PointwiseLoss):
 
     @property
     def slopes(self) -> tuple[float, float]:  # type: ignore[override]
-        """The least and the greatest slope, −q and 1 − q."""
+        """The smallest and the largest slope of the loss, −q and 1 − q."""
         return -self.q, 1.0 - self.q
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
@@ -113,7 +113,7 @@ class Huber(PointwiseLoss):
     Parameters
     ----------
     delta : float
-        The number δ > 0, in the units of y. It is also the largest slope.
+        The number δ > 0, in the unit of y. δ is also the largest slope of the loss.
 
     References
     ----------
@@ -131,7 +131,7 @@ class Huber(PointwiseLoss):
 
     @property
     def slopes(self) -> tuple[float, float]:  # type: ignore[override]
-        """The least and the greatest slope, −δ and δ."""
+        """The smallest and the largest slope of the loss, −δ and δ."""
         return -self.delta, self.delta
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:

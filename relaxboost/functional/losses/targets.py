@@ -1,4 +1,6 @@
-"""The table of losses by name, and the conversion of targets to numbers, class indices or signs."""
+"""The table of losses by name, and the conversion of targets to numbers, class indices, or −1 and
++1.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,11 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.registry import Registry
 
 LOSSES: Registry[Any] = Registry("loss")
-"""The subclasses of `Loss` by name. A name means the loss with its default parameters."""
+"""The subclasses of `Loss` by name. A name selects the loss with its default parameters."""
 
 
 def fitting(*tasks: str) -> str:
-    """Return a text that lists the losses for some tasks, such as "Squared() or Huber()"."""
+    """Return a text that lists the losses for the given tasks, such as "Squared() or Huber()"."""
     *most, last = [f"{kind.__name__}()" for kind in LOSSES.values() if kind.task in tasks]
     return f"{', '.join(most)} or {last}" if most else last
 
@@ -38,29 +40,34 @@ def numbers(y: Any, loss: Any) -> Array:
     bad = np.flatnonzero(~np.isfinite(targets))
     if bad.size:
         raise InputError(
-            f"targets must be finite; example {bad[0]} has {targets[bad[0]]}; leave it out"
+            f"targets must be finite; example {bad[0]} has {targets[bad[0]]}; leave this example "
+            "out"
         )
     return targets
 
 
 def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
-    """Return the index of each label among the classes, and the classes, by default sorted."""
+    """Return the index of each label among the classes, and the classes.
+
+    If no classes are given, they are the distinct labels in sorted order.
+    """
     y = _array(y)
     if y.ndim != 1:
         raise InputError(f"labels need shape (N,), got {y.shape}")
     if y.size == 0:
-        raise InputError("there are no examples")
+        raise InputError("there are no examples; give at least one")
     _check_labels(y, loss)
     try:
         known = np.unique(y) if classes is None else np.asarray(classes)
     except TypeError as error:
         raise InputError(
-            f"labels must be of one kind, to be sorted ({error}); make them all strings or all "
-            "whole numbers"
+            f"labels cannot be sorted, because they have different types ({error}); make all "
+            "labels "
+            "strings or all labels whole numbers"
         ) from error
     if known.size < 2:
         raise InputError(
-            f"{loss!r} needs at least two classes, and there is one only, {known.tolist()[0]!r}; "
+            f"{loss!r} needs at least two classes, and all labels are {known.tolist()[0]!r}; "
             "add examples of another class"
         )
     # A dictionary compares labels exactly, also of mixed kinds.
@@ -76,24 +83,33 @@ def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
 
 
 def signs(y: Any, classes: Any, loss: Any) -> tuple[Array, Any]:
-    """Return −1 for the first class and +1 for the second, and the classes."""
+    """Return −1 for each label of the first class and +1 for each label of the second, and the
+    classes.
+    """
     places, known = labels(y, classes, loss)
     if known.size != 2:
         raise InputError(
-            f"{loss!r} is for two classes, and there are {known.size}; use {fitting('multiclass')}"
+            f"{loss!r} is for two classes, and the labels have {known.size} classes; use "
+            f"{fitting('multiclass')}"
         )
     return np.where(places == 1, 1.0, -1.0), known
 
 
 def decided(F: Array, classes: Any) -> Any:
-    """Return the predicted label for each row of outputs F, or F if there are no classes."""
+    """Return the predicted label for each row of the outputs F.
+
+    If there are no classes, the outputs F are the predictions.
+    """
     if classes is None:
         return F
     return classes[(F > 0.0).astype(int) if F.ndim == 1 else F.argmax(axis=1)]
 
 
 def targets_of(loss: Any, y: Any, groups: Any, classes: Any) -> tuple[Any, Any]:
-    """Return the targets as numbers, indices of classes or signs, and the classes or None.
+    """Return the checked targets, and the classes or None.
+
+    The targets are numbers for regression and ranking, −1 and +1 for two classes, and indices of
+    classes otherwise.
 
     Raises
     ------
@@ -102,7 +118,7 @@ def targets_of(loss: Any, y: Any, groups: Any, classes: Any) -> tuple[Any, Any]:
     """
     if groups is not None and loss.task != "ranking":
         raise InputError(
-            f"{loss!r} does not rank and takes no groups; leave them out, or use "
+            f"{loss!r} is not a ranking loss and takes no groups; leave groups out, or use "
             f"{fitting('ranking')}"
         )
     if loss.task == "binary":
@@ -115,13 +131,14 @@ def _check_labels(y: Any, loss: Any) -> None:
         if not np.isfinite(y).all():
             bad = int(np.flatnonzero(~np.isfinite(y))[0])
             raise InputError(
-                f"labels must not be missing; example {bad} has {y[bad]}; leave it out"
+                f"labels must not be missing; example {bad} has {y[bad]}; leave this example out"
             )
         # Fractions are nearly always targets of regression in the wrong estimator.
         broken = np.flatnonzero(y != np.floor(y))
         if broken.size:
             raise InputError(
-                f"{loss!r} needs labels, and example {broken[0]} has {y[broken[0]]}, which is no "
+                f"{loss!r} needs labels, and example {broken[0]} has {y[broken[0]]}, which is not "
+                "a "
                 f"whole number; for numbers use {fitting('regression')}, or give labels as "
                 "strings"
             )

@@ -1,4 +1,7 @@
-"""All decision stumps of data of any size: pages on disk, passes here or on a cluster."""
+"""The matrix of all decision stumps of data of any size.
+
+The data are pages on disk. Passes over the pages run in this process or on a cluster.
+"""
 
 from relaxboost.matrices.chunks.matrix import ChunkedMatrix, chunked
 

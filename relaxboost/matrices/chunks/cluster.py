@@ -1,4 +1,4 @@
-"""Passes over the pages as dask tasks. A task names the pages that it reads and returns sums."""
+"""Passes over the pages on disk as dask tasks. Each task reads some pages and returns sums."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from relaxboost.matrices.chunks.pages import Pages
 from relaxboost.matrices.chunks.passes import cut_up, each_feature
 
 PATIENCE = 30.0
-"""Seconds without a worker, or without the scheduler, after which a run gives up the cluster."""
+"""The time in seconds without a worker or without the scheduler after which a run stops using the
+cluster.
+"""
 
 _check = lru_cache(maxsize=64)(Pages.check)  # once in each process
 
@@ -26,10 +28,10 @@ _check = lru_cache(maxsize=64)(Pages.check)  # once in each process
 def work(
     pages: Pages, vector: Path, then: Callable[[Whole], Any], features: range, rows: range
 ) -> list[Any]:
-    """Return the results of `then` for the sums of some features over some rows, on a worker.
+    """Compute the sums of some features over some rows on a worker, and return `then` of the sums.
 
-    The vector is a file in the folder of the pages. Features are memory-mapped one by one, because
-    dask takes a worker with many memory maps for one that leaks memory.
+    The summed vector is a file in the folder of the pages. Features are memory-mapped one by one,
+    because dask considers a worker with many memory maps to leak memory.
     """
     _check(pages)
     first, last = rows.start, rows.stop
@@ -43,12 +45,12 @@ def _same(sums: Whole) -> Whole:
 
 
 class Cluster:
-    """The workers of a dask client, and the division of a pass into tasks.
+    """The workers of a dask client, which compute the tasks of a pass over the pages.
 
-    A task is a range of features, and only the results of `then` for their sums are sent back. If
-    there are more threads than features, a task is one feature on some pages, and its sums are sent
-    back. The sums are exact, so the result does not depend on the tasks or on the workers. If a
-    worker dies, its tasks run again.
+    A task is a range of features, and only the results of `then` for the features' sums are sent
+    back. If there are more threads than features, a task is one feature on some pages, and the sums
+    are sent back. The sums are exact. Therefore the result does not depend on the tasks or on the
+    workers. If a worker dies, its tasks run again.
     """
 
     def __init__(self, client: Any, pages: Pages) -> None:
@@ -58,7 +60,7 @@ class Cluster:
             raise missing("clusters need dask", "dask", "dask") from None
         if not isinstance(client, distributed.Client) or client.asynchronous:
             raise InputError(
-                f"client must be a dask.distributed.Client, not asynchronous, got {client!r}"
+                f"client must be a synchronous dask.distributed.Client, got {client!r}"
             )
         self._client, self._pages = client, pages
         self._run(Pages.check, [pages])
@@ -67,12 +69,12 @@ class Cluster:
         self._rows = cut_up(pages.m, -(-threads // len(pages.bins)), pages.page)
 
     def each(self, q: Whole, then: Callable[[Whole], Any]) -> list[Any]:
-        """Return the result of `then` for the sums of `q` of each feature.
+        """Return for each feature the result of the function `then` for the sums of `q` by code.
 
         Raises
         ------
         ClusterError
-            If the cluster has gone, or its workers cannot see the pages.
+            If the cluster is no longer available, or if its workers cannot read the pages.
         """
         vector = self._pages.folder / f"vector-{uuid.uuid4().hex}"
         whole = len(self._rows) == 1
@@ -82,7 +84,7 @@ class Cluster:
             shared = partial(work, self._pages, vector, then if whole else _same)
             results = chain.from_iterable(self._run(shared, *zip(*each, strict=True)))
         except OSError as error:
-            raise ClusterError(f"no vector for the workers can be written: {error}") from error
+            raise ClusterError(f"the vector for the workers cannot be written: {error}") from error
         finally:
             vector.unlink(missing_ok=True)
         if whole:
@@ -91,7 +93,7 @@ class Cluster:
         return [then(np.sum(sums[f::features], axis=0)) for f in range(features)]
 
     def _run(self, function: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
-        """Return the results of tasks, or raise the error of the first task that fails."""
+        """Return the results of dask tasks, or raise the error of the first task that fails."""
         import distributed
 
         futures: list[Any] = []
@@ -112,7 +114,7 @@ class Cluster:
             raise ClusterError(f"a worker of {self._client!r} stopped: {error}") from error
         except Exception as error:
             raise ClusterError(
-                f"the cluster of {self._client!r} is gone, or cannot do the work "
+                f"the cluster of {self._client!r} is no longer available, or cannot compute "
                 f"({type(error).__name__}: {error})"
             ) from error
         finally:

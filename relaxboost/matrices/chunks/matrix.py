@@ -34,15 +34,16 @@ from relaxboost.matrices.stumps import StumpBulk, StumpMatrix, stump_digest
 
 
 class ChunkedMatrix(StumpMatrix):
-    """All decision stumps of data on disk: the same game and the same digest as of `StumpMatrix`.
+    """The margin matrix of all decision stumps of data on disk.
 
-    For each code of a feature, a pass adds the y_i d_i as integers. So the result does not depend
-    on the blocks of the source, the workers, or the threads. Features are processed one at a time,
-    so no array with n entries is in memory unless the caller requests one. Use :func:`chunked` to
-    make such a matrix.
+    The matrix has the same columns and the same digest as the `StumpMatrix` of the same data. A
+    pass adds the numbers y_i d_i of the examples with each code of a feature as integers. Therefore
+    the result does not depend on the blocks of the source, the workers, or the threads. Features
+    are processed one at a time, so that no array with n entries is in memory unless the caller
+    requests one. Use :func:`chunked` to create such a matrix.
 
-    The files are deleted with the matrix. A pickled matrix reads them as long as they exist, and
-    works without the cluster.
+    The files are deleted together with the matrix. A pickled matrix reads the files as long as they
+    exist, and does not use the cluster.
     """
 
     edge_roundings: ClassVar[int] = 1  # the sums are exact; see `fixed_point`
@@ -66,7 +67,9 @@ class ChunkedMatrix(StumpMatrix):
         return low, high
 
     def _each(self, d: Vector, reduced: Callable[[int, Whole], Any]) -> tuple[list[Any], float]:
-        """Return the result of `reduced` for the sums of each feature, and the unit of the sums."""
+        """Return the result of the function `reduced` for the sums of each feature, and the sums'
+        unit.
+        """
         q, total, unit = fixed_point(self._y, d)
         then = partial(reduced, total)
         cluster = self.cluster
@@ -75,7 +78,7 @@ class ChunkedMatrix(StumpMatrix):
                 return cluster.each(q, then), unit
             except ClusterError as error:
                 self.cluster = None
-                raise ClusterError(f"{error}; from now on passes are made here") from error
+                raise ClusterError(f"{error}; further passes run in this process") from error
         pool, threads = thread_pool()
 
         def some(features: range) -> list[Any]:
@@ -98,7 +101,9 @@ class ChunkedMatrix(StumpMatrix):
         return Best(j, -1 if edge < 0 else 1, abs(edge) * unit, 0.0)
 
     def pricing(self) -> Pricing:
-        """Return products that take edges from passes over the pages, and hold some stumps."""
+        """Return an object for products with the stumps, whose edges come from passes over the
+        pages.
+        """
         return StumpBulk(self._codes, self._offsets, self._y, self.edges)
 
     def data(self) -> Array:
@@ -107,12 +112,13 @@ class ChunkedMatrix(StumpMatrix):
         Raises
         ------
         InputError
-            If cuts were left out, so that the values between them are not known.
+            If `max_cuts` is given, because the pages then do not contain the exact values.
         """
         if self._max_cuts is not None:
             raise InputError(
-                "with max_cuts the pages hold which cuts a value lies between, and not the value; "
-                "to write the data down use stumps(X, y, max_cuts=...), the same game"
+                "with max_cuts the pages contain the bin of each value instead of the value; to "
+                "store "
+                "the data in a certificate, use stumps(X, y, max_cuts=...), which is the same game"
             )
         out = np.empty((self.m, 1 + len(self._codes)), order="F")
         out[:, 0] = self._y
@@ -143,34 +149,34 @@ def chunked(
 ) -> ChunkedMatrix:
     """Return the margin matrix of all decision stumps of data of any size, kept on disk.
 
-    The source is read once, and its features are binned one at a time. This takes about 80 bytes of
-    memory a row. While the features are binned, the disk holds 8 bytes for each value. Afterwards
-    it holds 1, 2 or 4 bytes for each value and 16 bytes for each stump.
+    The function reads the source once, and bins one feature at a time. This takes about 80 bytes of
+    memory for each row. While the features are binned, the files take 8 bytes for each value.
+    Afterwards they take 1, 2 or 4 bytes for each value and 16 bytes for each stump.
 
     Parameters
     ----------
     source : array, path, or iterator
         A NumPy array or memory map of shape (m, features); a Parquet file, or a folder of them,
         read in the order of their names by pyarrow; or an object with ``reset()`` and
-        ``next(input_data)``, the shape of xgboost's DataIter: `next` calls
-        ``input_data(data=X, label=y)`` and returns True, or False at the end. Empty blocks are
-        skipped.
+        ``next(input_data)``, like xgboost's DataIter: `next` calls ``input_data(data=X, label=y)``
+        and returns True, or False at the end. Empty blocks are skipped.
     y : array of shape (m,), or str
         Two values, mapped as by `datasets.labels`, or −1 and +1. For Parquet the name of a
         column; for an iterator None.
     directory : path, optional
-        The directory for the pages. They are in a subfolder that is deleted with the matrix. The
-        default is the directory for temporary files. A cluster's workers must see it under the same
-        path.
+        The directory for the pages, which go to a subfolder that is deleted with the matrix. The
+        default is the directory for temporary files. The workers of a cluster must find the
+        directory under the same path.
     max_cuts : int, optional
-        The largest number of thresholds for a feature, as in `stumps`. The game with fewer
-        thresholds has a different digest and optimum. Up to 255 thresholds, a code takes one byte.
+        The largest number of thresholds for a feature, as in `stumps`. With fewer thresholds the
+        game has a different digest and optimum. A code takes one byte if there are at most 255
+        thresholds.
     feature_names : sequence of str, optional
         The names of the features. By default they are those of the source, or x0, x1, ...
     page : int
-        The number of rows that are read and written at a time. It does not change results.
+        The number of rows that are read and written at a time. The results do not depend on it.
     client : dask.distributed.Client, optional
-        The client whose workers compute the passes, from threads to a cluster. It needs
+        The client whose workers compute the passes, which may be threads or a cluster. It needs
         ``pip install '.[dask]'`` in a checkout. Workers read the pages from `directory`. Vectors of
         length m go to the workers as a file in the same directory. If a worker dies, another worker
         repeats its tasks.
@@ -183,17 +189,20 @@ def chunked(
     Raises
     ------
     InputError
-        For missing or infinite values, other columns or a third label in a block, which is named
-        with its row; for features that are all constant; for a directory that cannot be written.
+        If a block has a missing or infinite value, other columns or a third label, with the block
+        and the row in the message; if all features are constant; or if the directory cannot be
+        written.
     ClusterError
-        If the workers cannot see the pages. A cluster that goes away while a game is solved ends
-        the run with the status "failed" and the best bracket so far.
+        If the workers cannot read the pages. If the cluster becomes unavailable while a game is
+        solved, the run ends with the status "failed" and the best bounds so far.
     """
     if max_cuts is not None:
         max_cuts = count("max_cuts", max_cuts)
     rows = LabelledRows(source, y, count("page", page), feature_names)
     if directory is not None and not os.access(directory, os.W_OK):
-        raise InputError(f"directory {os.fspath(directory)} is not a folder that can be written")
+        raise InputError(
+            f"directory {os.fspath(directory)} is not a folder in which files can be written"
+        )
     folder = Path(tempfile.mkdtemp(prefix="relaxboost-", dir=directory)).absolute()
     try:
         spool = Spool(folder / "rows", rows, page)

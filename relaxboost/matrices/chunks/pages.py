@@ -17,7 +17,9 @@ from relaxboost.matrices.stumps import binned, code_type
 
 
 class Spool:
-    """Rows in a file on disk, divided into pages; a page holds its rows feature by feature."""
+    """Rows of features in a file on disk, divided into pages. A page stores its rows feature by
+    feature.
+    """
 
     def __init__(self, path: Path, rows: Iterable[Array], page: int) -> None:
         self._path, self.page = path, page
@@ -39,7 +41,7 @@ class Spool:
             file.write(np.ascontiguousarray(buffer[:used].T).data)
 
     def _starts(self) -> Iterator[tuple[int, int]]:
-        """Yield the number of the first row and the number of rows of each page."""
+        """Yield for each page the index of its first row and the number of its rows."""
         for a in range(0, self.m, self.page):
             yield a, min(self.page, self.m - a)
 
@@ -53,7 +55,7 @@ class Spool:
         return out
 
     def blocks(self) -> Iterator[Array]:
-        """Yield the rows again as arrays, a page at a time."""
+        """Yield the stored rows as arrays, one page at a time."""
         with self._path.open("rb") as file:
             for _, rows in self._starts():
                 page = np.fromfile(file, count=rows * self.features)
@@ -62,16 +64,17 @@ class Spool:
 
 @dataclass(frozen=True)
 class Pages:
-    """The location and layout of the files, so that other processes and machines can open them.
+    """The location and layout of the files of a matrix, with which other processes can open the
+    files.
 
-    ``codes`` holds the number of cuts below each value, with a row for each feature. ``cuts`` holds
-    the values (low, high) around each cut, and ``signs`` the labels −1 and +1.
+    The file ``codes`` holds the number of cuts below each value, with a row for each feature. The
+    file ``cuts`` holds the values (low, high) around each cut, and ``signs`` the labels −1 and +1.
     """
 
     folder: Path
     m: int
     page: int
-    """The number of rows in a page; a task consists of whole pages."""
+    """The number of rows in a page. Tasks on a cluster consist of whole pages."""
     bins: tuple[int, ...]
     """The number of codes (bins) of each feature. A feature with b bins has b − 1 cuts."""
     kind: str
@@ -79,22 +82,30 @@ class Pages:
     tops: tuple[float, ...]
     """The largest value of each feature, which lies above all of its cuts."""
     sums: tuple[int, ...]
-    """The CRC-32 checksums of the files."""
+    """The CRC-32 checksum of each file."""
 
     def check(self) -> None:
-        """Raise an InputError unless the files exist and are as they were written."""
+        """Raise an InputError unless the files exist and have not changed since they were
+        written.
+        """
         try:
             found = _sums(self.folder)
         except OSError as error:
             raise InputError(
-                f"the pages in {self.folder} cannot be read ({error.strerror}): they go with the "
-                "matrix that made them, and a cluster needs a directory= that all its workers see"
+                f"the pages in {self.folder} cannot be read ({error.strerror}). They are deleted "
+                "with their matrix; give a cluster a directory= that all its workers can read"
             ) from None
         if found != self.sums:
-            raise InputError(f"the pages in {self.folder} have changed since they were written")
+            raise InputError(
+                f"the pages in {self.folder} have changed since they were written; create the "
+                "matrix again"
+            )
 
     def codes(self, first: int = 0, last: int | None = None) -> NDArray[Any]:
-        """Return codes number first..last of the file, feature after feature, memory-mapped."""
+        """Return the codes at positions first..last − 1 of the file as a memory-mapped array.
+
+        The file contains the codes feature after feature.
+        """
         last = len(self.bins) * self.m if last is None else last
         start = np.dtype(self.kind).itemsize * first
         path = self.folder / "codes"
@@ -110,7 +121,7 @@ class Pages:
 
     @property
     def offsets(self) -> Whole:
-        """The number of the first column of each feature, and at the end n, (features + 1,)."""
+        """The index of the first column of each feature, followed by n, shape (features + 1,)."""
         return _offsets(self.bins)
 
 
@@ -131,7 +142,9 @@ def _sums(folder: Path) -> tuple[int, ...]:
 
 
 def write_pages(spool: Spool, signs: Vector, folder: Path, max_cuts: int | None) -> Pages:
-    """Bin every feature and write the files to `folder`; one feature is in memory at a time."""
+    """Bin every feature and write the files to `folder`. Only one feature is in memory at
+    a time.
+    """
     bins, tops = [], []
     wide = folder / "wide"
     with wide.open("wb") as codes, (folder / "cuts").open("wb") as cuts:
@@ -145,7 +158,7 @@ def write_pages(spool: Spool, signs: Vector, folder: Path, max_cuts: int | None)
             del column, code, around  # frees them before the next ones are made
     if max(bins) == 1:
         raise InputError(
-            "every feature is constant, so there is no stump; add a feature that varies"
+            "X has only constant features, so that there is no stump; add a feature that varies"
         )
     kind = code_type(_offsets(bins))
     if kind is np.uint32:

@@ -19,37 +19,40 @@ from relaxboost.matrices.labelled import ROUNDED, finite_doubles, rounded_intege
 
 
 class Batch(NamedTuple):
-    """A block of rows, divided as in the source."""
+    """A block of rows as the source delivers it."""
 
     where: str
     """The name of the block in error messages."""
     X: Any
     y: Any
     names: Any
-    """The names of the features; None if the source has none."""
+    """The names of the features, or None if the source has no names."""
 
 
 def blocks(source: Any, y: Any, page: int) -> Iterator[Batch]:
-    """Return an iterator over the unchecked blocks of a source, in its order; it reads them once.
+    """Return an iterator over the unchecked blocks of a source, which reads the source once, in
+    order.
 
     Raises
     ------
     InputError
-        For a source of another kind, or a `y` that does not go with it.
+        If the source has an unsupported type, or if `y` does not fit the type of the source.
     """
     if isinstance(source, str | os.PathLike):
         if not isinstance(y, str):
-            raise InputError(f"for Parquet, y is the name of the label column, got {y!r}")
+            raise InputError(
+                f"for Parquet files, y must be the name of the label column, got {y!r}"
+            )
         return parquet(Path(source), y, page)
     if hands_over(source):
         if y is not None:
-            raise InputError("an iterator hands over the labels with its batches; leave out y")
+            raise InputError("an iterator provides the labels with its batches; leave y out")
         return batches(source)
     if isinstance(source, np.ndarray):
         return iter([Batch("X", source, y, None)])
     raise InputError(
         "chunked reads a NumPy array or memory map, the path of Parquet files, or an iterator "
-        f"with next and reset, got {type(source).__name__}; data in memory go to stumps(X, y)"
+        f"with next and reset, got {type(source).__name__}; for data in memory use stumps(X, y)"
     )
 
 
@@ -59,15 +62,16 @@ def hands_over(source: Any) -> bool:
 
 
 def batches(source: Any) -> Iterator[Batch]:
-    """Yield the batches of an iterator that has the methods of xgboost's DataIter."""
+    """Yield the batches of an iterator with the methods of xgboost's DataIter."""
     batch: list[Batch] = []
 
     def take(data: Any = None, label: Any = None, feature_names: Any = None, **others: Any) -> None:
         given = [name for name, value in others.items() if value is not None]
         if given:
             raise InputError(
-                f"the iterator hands over {given[0]!r}, which has no place here; hand over data "
-                "and label (weights mean copies of rows)"
+                f"the iterator provides {given[0]!r}, which chunked does not support; provide only "
+                "data "
+                "and label (instead of weights, repeat rows)"
             )
         names = getattr(data, "columns", None) if feature_names is None else feature_names
         batch.append(Batch(f"block {number}", data, label, names))
@@ -79,8 +83,9 @@ def batches(source: Any) -> Iterator[Batch]:
         if bool(more) != bool(batch):
             did = "no data" if more else "data"
             raise InputError(
-                f"next() gave {did} for block {number} and returned {more!r}; it hands over a "
-                "batch and returns True, or does neither at the end"
+                f"next() provided {did} for block {number} and returned {more!r}; it must provide "
+                "a "
+                "batch and return True, or do neither at the end"
             )
         if not more:
             return
@@ -123,7 +128,10 @@ def parquet(path: Path, label: str | None, page: int) -> Iterator[Batch]:
 
 
 def values(batch: Any, name: str) -> NDArray[Any]:
-    """Return a column of an Arrow batch. A missing value is nan, or None in a column of objects."""
+    """Return a column of an Arrow batch as an array.
+
+    A missing value is nan, or None in a column of objects.
+    """
     from pyarrow import types
 
     column, kind = batch.column(name), batch.schema.field(name).type
@@ -141,28 +149,33 @@ def values(batch: Any, name: str) -> NDArray[Any]:
 
 
 def numbers(where: str, names: list[str], batch: Any) -> Array:
-    """Return the features of an Arrow batch as rows, or raise an InputError that names a column."""
+    """Return the features of an Arrow batch as rows.
+
+    The function raises an InputError with the name of a column that is not numeric.
+    """
     if not names:
         raise InputError(f"{where} has no column besides the labels")
     rows = np.empty((batch.num_rows, len(names)))
     for f, name in enumerate(names):
         column = values(batch, name)
         if column.dtype.kind not in "biuf":
-            raise InputError(f"{where}: column {name!r} is not of numbers; drop or encode it")
+            raise InputError(f"{where}: column {name!r} is not numeric; drop or encode it")
         check_integers(where, name, column)
         rows[:, f] = column
     return rows
 
 
 def check_integers(where: str, name: str, column: NDArray[Any]) -> None:
-    """Raise an InputError if a column has an integer that is not exactly a double."""
+    """Raise an InputError if a column has an integer that a double cannot represent exactly."""
     if (at := rounded_integer(column)) is not None:
         told = f"{where}: column {name!r} has {column[at]}, an integer that doubles round"
         raise InputError(f"{told}; {ROUNDED}")
 
 
 def _other(got: list[str], want: list[str]) -> str:
-    """Return the differences between the columns of a block and those of the blocks before it."""
+    """Return a text that describes how the columns of a block differ from those of
+    earlier blocks.
+    """
     for name in got:
         if name not in want:
             return f"a column {name!r}, which the blocks before it do not have"
@@ -173,7 +186,7 @@ def _other(got: list[str], want: list[str]) -> str:
 
 
 class Header:
-    """The names of the features, which all blocks of a source must share.
+    """The names of the features, which must be the same in all blocks of a source.
 
     Parameters
     ----------
@@ -184,29 +197,34 @@ class Header:
     def __init__(self, names: Any = None) -> None:
         self.names: tuple[str, ...] = () if names is None else tuple(map(str, names))
         self.given = names is not None
-        """Whether the names of the features come from the caller or the source."""
+        """Whether the caller or the source gave names for the features."""
         self._columns: list[str] = []
 
     def check(self, block: Batch, features: int) -> None:
-        """Raise an InputError if a block has other features than the blocks before it."""
+        """Raise an InputError if a block has other features than earlier blocks."""
         names = None if block.names is None else list(map(str, block.names))
         if not self._columns:
             self._columns = names or [f"x{f}" for f in range(features)]
             self.given = self.given or names is not None
             self.names = self.names or tuple(self._columns)
             if len(self.names) != features:
-                raise InputError(f"{len(self.names)} feature names for {features} features")
+                raise InputError(
+                    f"feature_names has {len(self.names)} names, and the source has {features} "
+                    "features"
+                )
         elif self.given and names is not None and names != self._columns:
             raise InputError(f"{block.where} has {_other(names, self._columns)}")
         elif features != len(self._columns):
             raise InputError(
-                f"{block.where} has {features} columns, and the blocks before it have "
-                f"{len(self._columns)}"
+                f"{block.where} has {features} columns, and earlier blocks have "
+                f"{len(self._columns)} columns"
             )
 
 
 class LabelledRows:
-    """The checked rows of a source as blocks of doubles; also its names and labels, once read."""
+    """The checked rows of a source as blocks of doubles. After a pass, the names and labels are
+    available.
+    """
 
     def __init__(self, source: Any, y: Any, page: int, names: Any) -> None:
         self._blocks, self._page = blocks(source, y, page), page
@@ -234,7 +252,7 @@ class LabelledRows:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the features."""
+        """The names of the features of the source."""
         return self._header.names
 
     def _take_labels(self, where: str, first: int, y: NDArray[Any]) -> None:
@@ -246,7 +264,8 @@ class LabelledRows:
                 what = "the label" if value is None or value != value else "another label"
                 raise InputError(
                     f"{where} has {what} {value!r} at its row {first + given.index(value)}; a "
-                    f"margin needs two classes, and none missing; before it: {self._values}"
+                    "margin needs two classes and no missing labels; the labels before are "
+                    f"{self._values}"
                 )
             self._values.append(value)
         self._firsts.append(y == self._values[0])
