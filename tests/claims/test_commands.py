@@ -327,7 +327,7 @@ BAD_INPUT = {
     "shown": (["show", "SS09-T9-round"], "did you mean SS09-T9-rounds"),
     "source": (["check", "--source", "SS10"], "no source 'SS10'; did you mean SS09?"),
     "both": (["list", "--source", "SS09", "--file", "FILE"], "--file for your own"),
-    "no file": (["check", "--file", "none.py"], "no file none.py"),
+    "no file": (["check", "--file", "none.py"], "the file none.py does not exist"),
     "in the file": (["check", "SS09-T9", "--file", "FILE"], "toys.py` shows what is there)"),
     "unchecked": (["check", "TOY-hard", "--file", "FILE"], "TOY-hard cannot be checked: a matter"),
     "trials": (["check", "--trials", "0"], "'--trials': 0 is not in the range"),
