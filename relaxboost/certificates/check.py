@@ -459,7 +459,7 @@ def enclosed(precision):
     try:
         spec.loader.exec_module(module)
     except ImportError as error:
-        raise Rejected(f"the level is enclosed: {error}; pip install python-flint") from error
+        raise Rejected(f"for the level enclosed, pip install python-flint ({error})") from error
     return module.balls(precision, sys.modules[__name__])
 
 

@@ -89,9 +89,9 @@ def ellipsoid(spec, m, real, check):
 def divergence(spec, m, real, check):
     """Return f and f* for f = c D(d), or f = 0 if D(d) <= r, for a divergence D.
 
-    The divergence of order alpha and scale s is D(d) = sum pi phi(d/pi), where pi is the prior.
-    Here phi(t) = s (t^alpha - alpha t + alpha - 1) / (alpha (alpha - 1)), and for alpha = 1 phi(t)
-    = s (t log t - t + 1). It is defined for t >= 0, and for alpha = 2 for any t.
+    The divergence of order alpha and scale s is D(d) = sum pi phi(d/pi), where pi is the prior. The
+    function phi(t) is s (t^alpha - alpha t + alpha - 1) / (alpha (alpha - 1)). For alpha = 1, it is
+    s (t log t - t + 1). It is defined for t >= 0, and for alpha = 2 for any t.
     """
     need = check.need
     alpha = spec.number("order", 0)

@@ -165,7 +165,8 @@ def _moved_inside(
 ) -> tuple[list[Fraction], dict[str, Any], Any]:
     """Move a point towards the center of the simplex until f is finite.
 
-    The function tries moves from short to long. The result is that of `exact_d`.
+    The function tries moves from short to long. Like `exact_d`, it returns the point, its auxiliary
+    variables, and f at this point.
     """
     f = game.relaxation
     center: list[Fraction] = []

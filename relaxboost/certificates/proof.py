@@ -152,7 +152,7 @@ def _proved(document: dict[str, Any], game: Game, source: GivenPair) -> Certific
 def _optimal_in_short(
     document: dict[str, Any], game: Game, source: GivenPair
 ) -> Certificate | None:
-    """Return a certificate of the optimum by short fractions near the pair, or None."""
+    """Return a certificate of the optimum in short fractions near the pair, or None."""
     short = source.simple()
     if short is None:
         return None

@@ -109,8 +109,8 @@ def _numerically(game: Game) -> CertifiedOptimum:
     if crossing > 0.0:  # numerical bounds may cross by a little: the truth is about there
         if crossing > _CROSSING * (1.0 + abs(lower)):
             raise ArithmeticError(
-                f"the lower bound of {game!r} exceeds its upper bound by {crossing:g}; "
-                f"{found.message}"
+                f"the lower bound of {game!r} must not exceed its upper bound, but it does so by "
+                f"{crossing:g}. {found.message}"
             )
         lower, upper = upper - crossing, lower + crossing
     return CertifiedOptimum(

@@ -207,7 +207,9 @@ class Source:
             claim.complete()
             for name in (claim.part_of, claim.caused_by):
                 if name not in ("", DISPLAYS) and f"{self.key}-{name}" not in self.claims:
-                    raise InputError(f"{claim.id} refers to {name!r}, no claim of {self.key}")
+                    raise InputError(
+                        f"{claim.id} refers to {name!r}, but {self.key} has no such claim"
+                    )
         for name, where in self.moved.items():
             if f"{self.key}-{name}" in self.claims or not (
                 where in ("errata", DISPLAYS) or f"{self.key}-{where}" in self.claims

@@ -118,7 +118,7 @@ class CertifiedGame(Bracketed):
         game = Game(self._matrix(), self.relaxation, over=self.over)
         if game.digest != self.game_digest:
             raise InputError(
-                f"the index and the certificate of {self.name!r} are about other games"
+                f"the index and the certificate of {self.name!r} are about different games"
             )
         return game
 

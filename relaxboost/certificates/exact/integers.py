@@ -21,7 +21,7 @@ class Columns(NamedTuple):
     entries: list[list[int]]
     """One list of integers for each column, with an entry for each row of A."""
     shifts: list[int]
-    """The powers of two. Column j of A is entries[j] divided by 2^shifts[j]."""
+    """The exponents of the powers of two. Column j of A is entries[j] divided by 2^shifts[j]."""
 
 
 def flint() -> Any:

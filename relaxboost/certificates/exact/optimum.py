@@ -253,7 +253,11 @@ class _Search:
         return Fraction(int(total), int(below)) + program.form.constant
 
     def _beyond(self, point: BasicPoint) -> list[tuple[Integer, int, int]]:
-        """Return (excess · 2^1100, column, sign) for each edge that exceeds v."""
+        """Return (excess · 2^1100, column, sign) for each edge that exceeds v.
+
+        The excess is multiplied by 2^1100, so that it is an integer and can be compared between
+        columns.
+        """
         program = self.program
         v = point.values[program.v]
         d = list(map(int, point.values[: program.m]))

@@ -318,7 +318,11 @@ class ExactSimplex:
         self.status[best[2]] = BASIC
 
     def _effects(self, kernel: Kernel, leave: int) -> list[Integer]:
-        """Return the effect of each nonbasic variable or row on the basic one that leaves."""
+        """Return the effect of each nonbasic variable or row on the leaving one.
+
+        The effect is the change of the leaving variable or row for a unit move, up to a common
+        factor.
+        """
         program = self.program
         size = program.size
         basic, tight = self._lists()
@@ -389,7 +393,10 @@ class ExactSimplex:
         return best[2], side
 
     def _moves(self, kernel: Kernel, enter: int, step: int) -> tuple[list[Integer], Integer]:
-        """Return the moves of all variables and rows if `enter` moves by q · step, and return q."""
+        """Return how far all variables and rows move if the entering one moves by q · step.
+
+        Return q too. The moves are integers.
+        """
         program = self.program
         size = program.size
         basic, tight = self._lists()

@@ -120,7 +120,7 @@ def _with_decimals(row: Row) -> Row:
 def _side(row: Row) -> Fraction:
     """Return the right side of a row for the section RHS.
 
-    If the row has a range, it extends downwards.
+    In the section RANGES, the range of a row extends downwards from this side.
     """
     side = row.low if row.high is None else row.high
     assert side is not None

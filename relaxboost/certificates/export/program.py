@@ -152,9 +152,9 @@ def _prices(costs: Sparse, rows: list[Row], size: int) -> list[Fraction]:
 def _size_rows(
     over: Any, w: dict[int, Fraction], edges: list[Fraction], first_edge: int
 ) -> tuple[Fraction, list[Row]]:
-    """Return g(Aᵀd), and the rows of the constraint t >= g(e).
+    """Return g(Aᵀd), and the rows of the constraint t >= g(e) for the edges e = Aᵀd.
 
-    Their multipliers are the weights w.
+    The multipliers of the rows are the weights w.
     """
     kind = over.take("kind")
     if kind not in ("l1", "simplex", "full-simplex"):

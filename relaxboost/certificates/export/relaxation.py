@@ -137,7 +137,10 @@ def relaxation_program(
 
 
 def _threshold_and_sizes(witness: Any, u: list[Fraction]) -> tuple[Fraction, list[Fraction]]:
-    """Return the γ and the |x| of a witness. The vector x satisfies x >= γ − u."""
+    """Return the threshold γ of a witness, and the absolute values of its vector x.
+
+    The vector satisfies x >= γ − u at the margins u.
+    """
     gamma = witness.number("gamma")
     x = [gamma - v for v in u]
     if "x" in witness.left:

@@ -25,7 +25,7 @@ EXAMPLES = Space(
 
 
 def bound(x: Instance) -> Any:
-    """Return the risk of an instance, a loss bound to labels and weights.
+    """Return the risk of an instance, which is the weighted mean of a loss over the examples.
 
     For the loss of a classifier, the labels are the signs of y.
     """

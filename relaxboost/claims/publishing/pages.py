@@ -207,7 +207,10 @@ def _linked(source: Source, markdown: str, here: str = "") -> str:
 
 
 def _as_link(source: Source, here: str, found: re.Match[str]) -> str:
-    """Return the link for a match of `_NAME`. If the match names no claim, return its text."""
+    """Return the link for a match of `_NAME`, the pattern of names of claims.
+
+    If the match names no claim, return the matched text.
+    """
     name = found[2] or found[0]
     key = name.partition("-")[0]
     full = next((one for one in (source, *sources()) if "-" in name and one.key == key), None)
