@@ -19,7 +19,7 @@ statement counts as undecided."""
 
 @dataclass(frozen=True)
 class Bound:
-    """The bounds of a certified optimum, as a verdict stores them."""
+    """The certified bounds of an optimum, in the form in which a verdict stores them."""
 
     digest: str
     lower: str

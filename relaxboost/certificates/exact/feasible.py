@@ -122,7 +122,10 @@ class _Projection:
         return [Fraction(a, below) for a in numbers]
 
     def _is_inside(self, numbers: list[int], below: int) -> bool:
-        """Return whether the vector numbers / below satisfies the bounds of all variables."""
+        """Return whether a vector satisfies the bounds of all variables.
+
+        The vector is `numbers`, divided by the denominator `below`.
+        """
         for j, low, high in self._box:
             if low is not None and numbers[j] * low.denominator < low.numerator * below:
                 return False
@@ -175,7 +178,10 @@ class _IntegerRow(NamedTuple):
         return sum(a * numbers[j] for j, a in self.entries.items())
 
     def holds(self, numbers: Sequence[int], below: int) -> bool:
-        """Return whether the vector numbers / below satisfies both bounds of the row."""
+        """Return whether a vector satisfies both bounds of the row.
+
+        The vector is `numbers`, divided by the denominator `below`.
+        """
         value = self.at(numbers)
         above = self.low is None or value >= self.low * below
         return above and (self.high is None or value <= self.high * below)

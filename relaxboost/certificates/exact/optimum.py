@@ -52,7 +52,7 @@ class ExactOptimum(NamedTuple):
     w: list[Fraction]
     """The signed weights of the columns in `support`."""
     gamma: Fraction | None
-    """The threshold γ of SS09 Thm 7."""
+    """The threshold γ of the margin side (Shalev-Shwartz & Singer 2009, Thm 7)."""
     x: list[Fraction]
     """A vector of length m with x_i >= γ − (A w)_i, which is a subgradient of f at d."""
     pivots: int

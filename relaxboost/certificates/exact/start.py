@@ -104,7 +104,7 @@ class _Master:
         return self._is_solved
 
     def point(self) -> tuple[Vector, float]:
-        """Return the point (d, v) of the last solution."""
+        """Return the distribution d and the bound v on its edges from the last solution."""
         values = np.array(self._highs.getSolution().col_value)
         # HiGHS may return entries slightly below 0.
         return np.maximum(values[: self._program.m], 0.0), float(values[self._program.v])

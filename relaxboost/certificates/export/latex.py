@@ -235,7 +235,7 @@ def _radius(over: dict[str, str]) -> Fraction:
 
 
 def _linear(row: Sparse, names: Sequence[str], constant: Fraction = ZERO) -> str:
-    """Return the LaTeX of Σ coefficient · name + constant."""
+    """Return the LaTeX of the linear expression Σ coefficient · name + constant."""
     terms = [_term(constant, ""), *(_term(v, names[j]) for j, v in row.items())]
     return "".join(terms).removeprefix("+") or "0"
 

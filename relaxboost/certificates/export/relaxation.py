@@ -17,7 +17,7 @@ from relaxboost.certificates import check
 Sparse = dict[int, Fraction]
 """The coefficients of a row, by the indices of the variables."""
 Bound = Fraction | None
-"""A bound, or None if there is no bound."""
+"""A bound of a row or of a variable, or None if there is no bound."""
 
 
 @dataclass

@@ -31,7 +31,7 @@ class Excess:
 
     @property
     def ratio(self) -> float:
-        """The upper end of the interval divided by the bound of the theorem."""
+        """The ratio of the upper end of the interval to the bound of the theorem."""
         return self.upper / self.bound
 
     def __str__(self) -> str:
@@ -58,7 +58,7 @@ class Outcomes:
     """The expected risk of the output after each sample. For "majority" it is the probability of an
     error."""
     loss: Vector
-    """The loss Σ l_i(w_{i−1}) of the learner for each sample."""
+    """The cumulative loss Σ l_i(w_{i−1}) of the learner on each sample."""
     promise: Vector
     """The value of `Learner.regret_bound` after each sample."""
     least: tuple[float, float]
