@@ -36,12 +36,16 @@ CALLS = {
         "a path, such as 'file.json', got a (NoneType|Certificate); give a path",
     ),
     "load": (rb.claims.load, [None, b"x"], "a file is named by a path"),
-    "claim": (rb.claims.get, [None, 9, ["SS09-T9"]], "named by its id, such as 'SS09-T9'"),
+    "claim": (
+        rb.claims.get,
+        [None, 9, ["SS09-T9"]],
+        "the id of a claim must be a string such as 'SS09-T9'",
+    ),
     "source": (rb.claims.all, [["SS09"], GRID], "there are SS09"),
     "patterns": (
         lambda v: rb.claims.select(v, rb.claims.all("RW05")),
         ["RW05-T1", None, [1], GRID],
-        r"patterns are a list of ids, such as \['SS09-T\*'\]",
+        r"`patterns` must be a list of strings such as \['SS09-T\*'\]",
     ),
 }
 

@@ -1,7 +1,8 @@
-"""Certificates: brackets that anyone can check again, without this package, and exact optima.
+"""Certificates and exact optima of games.
 
-Names are loaded when they are first used: `python -m relaxboost.certificates.check` runs without
-the rest of the package, as a copy of that file does.
+A certificate is a proved bracket of the optimum. Anyone can check it again without this package.
+Python imports each name when it is first used. So `python -m relaxboost.certificates.check` runs
+without the rest of the package, as a copy of that file does.
 """
 
 import lazy_loader

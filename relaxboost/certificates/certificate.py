@@ -1,4 +1,4 @@
-"""A certificate in memory: its document, its bounds, and whether it can be accepted."""
+"""A certificate in memory: its document, its bounds, and its check."""
 
 from __future__ import annotations
 
@@ -29,12 +29,13 @@ class Verdict(NamedTuple):
     ok: bool
     """Whether the bracket is proved."""
     level: str | None
-    """exact or enclosed if accepted, numerical if there is nothing to check, None if rejected."""
+    """The level of the certificate. It is "exact" or "enclosed" if the certificate is accepted,
+    "numerical" if it proves nothing, and None if it is rejected."""
     lower: Fraction | None
-    """The bounds that it proves, or None if it is rejected."""
+    """The bounds that the certificate proves, or None if it is rejected."""
     upper: Fraction | None
     reason: str
-    """The reason why it is not accepted, or an empty string."""
+    """The reason why the certificate is not accepted, or "" if it is accepted."""
 
     def __bool__(self) -> bool:
         return self.ok
@@ -50,17 +51,17 @@ class Verdict(NamedTuple):
 
 @contextmanager
 def precisely(level: str, precision: int) -> Iterator[Any]:
-    """Yield the number type of a level, and restore the settings of python-flint at the end."""
+    """Yield the number type of a level. At the end, restore the settings of python-flint."""
     with _settings_kept() as known:
         # The message names the extra of this package, while the checker names the library.
         if level == "enclosed" and not known:
-            raise missing("enclosed certificates need python-flint", "exact") from None
+            raise missing("certificates of the level enclosed need python-flint", "exact") from None
         yield check.enclosed(precision) if level == "enclosed" else check.exactly
 
 
 @contextmanager
 def _settings_kept() -> Iterator[bool]:
-    """Yield whether python-flint is installed, and restore its precision at the end."""
+    """Yield whether python-flint is installed. At the end, restore its precision."""
     try:
         import flint
     except ImportError:
@@ -76,7 +77,10 @@ def _settings_kept() -> Iterator[bool]:
 
 @contextmanager
 def _long_numbers() -> Iterator[None]:
-    """Let str() write numbers of any length; numbers of certificates have at most 20 000 digits."""
+    """Let str() write integers of any length.
+
+    The numbers of certificates have at most 20 000 digits.
+    """
     before = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(0)
     try:
@@ -87,7 +91,9 @@ def _long_numbers() -> Iterator[None]:
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """The claim lower <= ρ <= upper on one game with the points that prove it; see FORMAT.md.
+    """The claim lower <= ρ <= upper about one game, with the points that prove it.
+
+    FORMAT.md describes the file.
 
     Examples
     --------
@@ -105,36 +111,39 @@ class Certificate:
 
     @classmethod
     def made(cls, content: dict[str, Any]) -> Certificate:
-        """Return the certificate with this content and its digest."""
+        """Return a certificate with the given content, and add the digest of the content."""
         # Sorted keys and fixed separators make the digest independent of the writer.
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return cls({**content, "digest": hashlib.sha256(text.encode()).hexdigest()})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Certificate:
-        """Return the certificate in a file without a check."""
+        """Read a certificate from a file, without checking its proof."""
         try:
             with shallow():
                 document = check.load(path)
         except (json.JSONDecodeError, UnicodeDecodeError):
             raise InputError(
-                f"{path} is no certificate: it is no JSON; give a file of `Certificate.save`, "
-                "or of solve --certificate"
+                f"{path} is not a certificate, because it is not JSON. Give a file that "
+                "`Certificate.save` or `relaxboost solve --certificate` has written"
             ) from None
         except (check.Rejected, OSError, ValueError, MemoryError) as error:
-            raise InputError(f"{path} is no certificate: {error}") from None
+            raise InputError(f"{path} is not a certificate: {error}") from None
         if not isinstance(document, dict) or not {"lower", "upper", "level"} <= set(document):
-            raise InputError(f"{path} is no certificate: it has no lower, upper or level")
+            raise InputError(f"{path} is not a certificate: lower, upper or level is missing")
         found = cls(document)
         try:
             _ = found.lower, found.upper
         except (check.Rejected, ValueError, TypeError, OverflowError) as error:
-            raise InputError(f"{path} is no certificate: {error}") from None
+            raise InputError(f"{path} is not a certificate: {error}") from None
         return found
 
     @property
     def level(self) -> str:
-        """The level: exact, enclosed, or numerical, which proves nothing."""
+        """The level: "exact", "enclosed", or "numerical".
+
+        A numerical certificate proves nothing.
+        """
         return str(self.document["level"])
 
     @property
@@ -149,7 +158,7 @@ class Certificate:
 
     @property
     def gap(self) -> Fraction:
-        """The difference upper − lower."""
+        """The width upper − lower of the bracket."""
         return self.upper - self.lower
 
     @property
@@ -159,7 +168,7 @@ class Certificate:
 
     @property
     def w(self) -> dict[int, Fraction]:
-        """The non-zero weights w, by the index of the column."""
+        """The non-zero weights of w, as a mapping from the index of the column to the weight."""
         columns = self.document["columns"]
         return dict(zip(columns, self._vector("w", len(columns)), strict=True))
 
@@ -174,18 +183,18 @@ class Certificate:
         return list(check.Fields(self.document, "the document").vector(name, length))
 
     def explained(self, reason: str) -> Certificate:
-        """Return this certificate with the reason why its level is not stronger."""
+        """Return a copy of the certificate with a reason why its level is not stronger."""
         return Certificate({**self.document, "comments": {"reason": reason}})
 
     @property
     def reason(self) -> str:
-        """The reason why the level is not stronger, or an empty string."""
+        """The reason why the level is not stronger, or "" if there is none."""
         comments = self.document.get("comments")
         return str(comments.get("reason", "")) if isinstance(comments, dict) else ""
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the content."""
+        """The SHA-256 of the content of the certificate."""
         return str(self.document["digest"])
 
     def _bracket(self) -> str:
@@ -218,31 +227,41 @@ class Certificate:
         return card(f"Certificate, {self.level}: {self._bracket()}", known_facts)
 
     def tobytes(self) -> bytes:
-        """Return the bytes of the file in JSON, which are the same for the same certificate."""
+        """Return the bytes of the certificate as a JSON file.
+
+        Equal certificates have equal bytes.
+        """
         return (json.dumps(self.document, indent=1, sort_keys=True) + "\n").encode()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the certificate to a file, completely or not at all."""
+        """Write the certificate to a file.
+
+        The write is atomic: the file is complete, or it is not changed.
+        """
         write_atomically(check_output(path), self.tobytes())
 
     def export(self, form: str, A: Any = None) -> dict[str, str]:
-        """Return the certificate in a format of other tools, as texts by the suffix of a file.
+        """Return the certificate in the format of another tool.
+
+        The result maps the suffix of each file to the text of this file.
 
         Parameters
         ----------
         form : {"vipr", "lean", "latex", "certo", "mps"}
-            "vipr" gives two files, and each derives one bound. "lean" gives a file for LPVerify,
-            which proves the optimum if lower = upper. "latex" gives half a page for a paper.
-            "certo" gives a file for `certo verify`. "mps" gives the linear program of the game for
-            any solver, and a file of its two points in fractions.
+            The format. "vipr" gives two files, each of which derives one bound. "lean" gives a file
+            for LPVerify, which proves the optimum if lower = upper. "latex" gives half a page for a
+            paper. "certo" gives a file for `certo verify`. "mps" gives the linear program of the
+            game for any solver, and a file with its two points in fractions.
         A : array of shape (m, n), a matrix of scipy.sparse or of `relaxboost.matrices`, or a path
-            The margin matrix. It is needed if the certificate has only its SHA-256.
+            The margin matrix. It is needed if the certificate contains only the SHA-256 of the
+            matrix.
 
         Raises
         ------
         InputError
-            If the level is not exact, the certificate is not accepted, the relaxation or the
-            domain has no linear description, or, for "latex", the game does not fit half a page.
+            If the level is not exact, if the certificate is not accepted, or if the relaxation or
+            the domain has no linear description. For "latex", also if the game does not fit half a
+            page.
 
         References
         ----------
@@ -252,12 +271,14 @@ class Certificate:
 
         verdict = self.check(A)
         if not verdict:
-            raise InputError(f"this certificate is not accepted: {verdict.reason}")
+            raise InputError(
+                f"this certificate is not accepted, so it cannot be exported: {verdict.reason}"
+            )
         with tempfile.TemporaryDirectory() as folder, _long_numbers():
             return exported(self.document, form, _write_matrix(A, Path(folder)))
 
     def check(self, A: Any = None) -> Verdict:
-        """Check the certificate, as `check_certificate` checks a file."""
+        """Check the certificate in the same way as `check_certificate` checks a file."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "certificate.json"
             # The checker gets a file, as a stranger would, and not the object in memory.
@@ -267,33 +288,35 @@ class Certificate:
 
 
 MATRIX_ARGUMENT = "use the argument A, a matrix or a Game"
-"""The text that replaces "--matrix FILE" in messages of the checker after a call from Python."""
+"""The text that replaces "--matrix FILE" in the messages of the checker if it was called from
+Python."""
 
 
 def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
-    """Return whether the certificate in a file proves its bracket.
+    """Check whether the certificate in a file proves its bracket.
 
     The checker `certificates/check.py` recomputes everything from the file, and imports nothing of
-    the package. `certify` uses its formulas too. The tests compare these formulas with a second
-    evaluation that shares no code with them.
+    the package. `certify` uses the formulas of the checker too. The tests compare these formulas
+    with a second evaluation that shares no code with them.
 
     Parameters
     ----------
     path : path
-        The certificate.
+        The file of the certificate.
     A : Game, array of shape (m, n), matrix of scipy.sparse or `relaxboost.matrices`, or path
-        The margin matrix, or a game with this matrix. It is needed if the certificate has only its
-        SHA-256. A path names a file as FORMAT.md describes.
+        The margin matrix, or a game with this matrix. It is needed if the certificate contains only
+        the SHA-256 of the matrix. A path names a file as FORMAT.md describes.
 
     Returns
     -------
     Verdict
-        A verdict that is true if the certificate is accepted. Otherwise `reason` says why not.
+        A verdict that is true if the certificate is accepted. Otherwise its `reason` says why the
+        certificate is not accepted.
 
     Raises
     ------
     InputError
-        If a file does not exist, or A is no matrix.
+        If a file does not exist, or if A is not a matrix.
 
     Examples
     --------
@@ -325,7 +348,7 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
 
 
 def _write_matrix(A: Any, folder: Path) -> str | None:
-    """Return the path of a file of the matrix, which is written into a folder if A is no path."""
+    """Return the path of a file with the matrix A. If A is not a path, write this file."""
     from relaxboost.game.game import Game
     from relaxboost.matrices import MarginMatrix
 
@@ -341,7 +364,10 @@ def _write_matrix(A: Any, folder: Path) -> str | None:
 
 
 def _checked_array(A: Any) -> Any:
-    """Return an array whose entries are doubles without rounding, or raise an InputError."""
+    """Return A as an array of numbers that are exact as floats.
+
+    Raise an InputError for other numbers.
+    """
     A = A.toarray() if hasattr(A, "toarray") else A  # a matrix of scipy.sparse
     rows = np.asarray(A)
     if rows.ndim != 2 or rows.dtype.kind not in "iuf" or isinstance(A, np.ma.MaskedArray):
@@ -350,14 +376,14 @@ def _checked_array(A: Any) -> Any:
     is_wide = rows.dtype.kind in "iu" and not (np.abs(rows.astype(float)) < 2**53).all()
     if rows.dtype.itemsize > 8 or is_wide:
         raise InputError(
-            f"A has numbers of {rows.dtype} that doubles would round, and its digest is of "
-            "doubles; convert it with numpy.asarray(A, dtype=float)"
+            f"A has numbers of {rows.dtype}, which would be rounded to floats, but the digest is "
+            "computed from floats. Convert A by numpy.asarray(A, dtype=float)"
         )
     return rows
 
 
 def matrix_text(rows: Any) -> list[str]:
-    """Return the rows of an array as lines of text from which the same doubles are read."""
+    """Return the rows of an array as lines of text that stand for exactly the same floats."""
     array = np.asarray(rows, dtype=np.float64)
     # repr gives the shortest text from which the same double is read.
     texts = (map(repr, row) for row in array.tolist())

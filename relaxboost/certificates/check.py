@@ -1,8 +1,8 @@
 """Check a certificate: python check.py FILE [--matrix FILE]. FORMAT.md defines the format.
 
 A copy of this file works alone, except that the level `enclosed` needs check_enclosed.py next to it
-and python-flint. It evaluates and never optimises: rho <= f(d) + g(A'd) for every d in the simplex,
-and rho >= gamma - f*(x) - g*(w) for every w and every x >= gamma - Aw.
+and python-flint. The checker evaluates and never optimises: rho <= f(d) + g(A'd) for every d in the
+simplex, and rho >= gamma - f*(x) - g*(w) for every w and every x >= gamma - Aw.
 """
 
 import hashlib
@@ -30,17 +30,17 @@ ONE = Fraction(1)
 
 
 class Rejected(Exception):
-    """The reason why a certificate is rejected."""
+    """Raised with the reason why a certificate is rejected."""
 
 
 def need(condition, reason):
-    """Raise Rejected unless the condition is True. Comparing balls gives True only if certain."""
+    """Raise Rejected unless the condition is True. Balls compare as True only if it is certain."""
     if condition is not True:
         raise Rejected(reason)
 
 
 def fraction(text, name, most=DIGITS):
-    """Return the number in a string such as "-3/7"."""
+    """Return the rational number that a string such as "-3/7" stands for."""
     short = text if isinstance(text, str) and len(text) <= 2 * most else ""
     parts = re.fullmatch(r"(-?[0-9]+)(?:/(0*[1-9][0-9]*))?", short, re.ASCII)
     fine = parts is not None and max(map(len, parts.groups(""))) <= most
@@ -49,7 +49,7 @@ def fraction(text, name, most=DIGITS):
 
 
 def integer(text):
-    """Return int(text) for a text of any length; Python limits the digits that int() reads."""
+    """Convert text of any length to an integer. Python's int() limits the number of digits."""
     value = 0
     for part in re.findall("[0-9]{1,4000}", text):
         value = value * 10 ** len(part) + int(part)
@@ -57,7 +57,7 @@ def integer(text):
 
 
 class Fields:
-    """An object of the document. Each field is taken once, and no field may be left over."""
+    """An object of the document. Each field is read once, and unknown fields are rejected."""
 
     def __init__(self, given, where, limits=None, depth=0):
         need(isinstance(given, dict), f"{where} is not an object")
@@ -66,31 +66,31 @@ class Fields:
         self.limits = limits or SimpleNamespace(digits=DIGITS, left=math.inf, each=1)
 
     def spend(self, entries, units=0):
-        """Add the work of the entries, `each` units for every entry, and of `units` more units."""
+        """Add the work of some entries, with `each` units per entry, and `units` more units."""
         self.limits.left -= entries * self.limits.each + units
         need(self.limits.left >= 0, "this file needs more work than FORMAT.md allows for its size")
 
     def take(self, name, kind=str):
-        """Return the field `name`; reject it if it does not have the type `kind`."""
+        """Return the field `name`. Reject the field if its type is not `kind`."""
         need(name in self.left, f"{self.where} has no {name!r}")
         need(type(self.left[name]) is kind, f"{name!r} in {self.where} is no {kind.__name__}")
         value = self.left.pop(name)
         return Fields(value, name, self.limits, self.depth + 1) if kind is dict else value
 
     def number(self, name, above=None):
-        """Return the field `name` as a rational number; reject one that is not above `above`."""
+        """Return the field `name` as a rational number. Reject it unless it is above `above`."""
         value = fraction(self.take(name), name, self.limits.digits)
         need(above is None or value > above, f"{name!r} in {self.where} is not above {above}")
         return value
 
     def whole(self, name, low, high):
-        """Return the field `name` as an integer; reject an integer outside of low..high."""
+        """Return the field `name` as an integer. Reject an integer that is not in low..high."""
         value = self.take(name, int)
         need(low <= value <= high, f"{name!r} in {self.where} is not in {low}..{high}")
         return value
 
     def vector(self, name, length, above=None, gap=None):
-        """Return a vector, or one number repeated. Null stands for the number `gap`, if given."""
+        """Return a vector, or one number repeated. If `gap` is given, null stands for it."""
         self.spend(length)
         if isinstance(self.left.get(name), str):
             return [self.number(name, above)] * length
@@ -108,7 +108,7 @@ class Fields:
         return values
 
     def rows(self, size):
-        """Return each row of a linear program as pairs of a variable and its coefficient."""
+        """Return each row of a linear program as a list of pairs (variable, coefficient)."""
         columns = self.take("columns", list)
         count = sum(len(row) for row in columns if type(row) is list)
         self.spend(len(columns), count * (self.limits.each - 1))  # a sum of long numbers is longer
@@ -119,7 +119,7 @@ class Fields:
         return [[(j, next(entries)) for j in row] for row in columns]
 
     def groups(self, m):
-        """Return the examples of each group, and last the examples in no group (label -1)."""
+        """Return the examples of each group, followed by the examples in no group (label -1)."""
         labels = self.take("groups", list) if "groups" in self.left else list(range(m))
         fine = len(labels) == m and all(type(g) is int and -1 <= g < m for g in labels)
         need(fine, f"groups are not {m} labels")
@@ -129,12 +129,12 @@ class Fields:
         return members
 
     def done(self):
-        """Reject the object if fields are left that no call has taken."""
+        """Reject the object if it has fields that no call has read."""
         need(not self.left, f"{self.where} has unknown fields: {sorted(self.left)[:3]}")
 
 
 def load(path):
-    """Return the document in a file. A device or a pipe, which could be endless, is rejected."""
+    """Read the document from a file. A device or a pipe, which could be endless, is rejected."""
     need(os.path.isfile(path) and os.path.getsize(path) <= LARGEST, "no file, or one too large")
 
     def unique(pairs):
@@ -153,7 +153,7 @@ def load(path):
 
 
 def matrix(game, m, n, path):
-    """Return the rows of A, and the SHA-256 of the data that A comes from."""
+    """Return the rows of A, and the SHA-256 of the data from which A is made."""
     recipe = game.take("stumps", dict) if "stumps" in game.left else None
     lines = game.take("rows", list) if "rows" in game.left else None
     if path is not None:  # the matrix that is given overrides the rows in the file
@@ -176,7 +176,7 @@ def matrix(game, m, n, path):
 
 
 def decimals(lines):
-    """Return the rows of numbers in lines; each number means the nearest double."""
+    """Return the rows of numbers in lines of text. Each number stands for the nearest double."""
     decimal, rows = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]{1,3})?", re.ASCII), []
     for i, line in enumerate(lines):
         tokens = line.split(",") if type(line) is str else [""]
@@ -188,7 +188,7 @@ def decimals(lines):
 
 
 def stumps(recipe, data, n):
-    """Return the rows y sign(x - cut) for rows (y, x) of data, and the SHA-256 of the data."""
+    """Return the rows y sign(x - cut) for the rows (y, x) of data, and the SHA-256 of the data."""
     y, *features = zip(*data, strict=True)
     fine = set(y) <= {1, -1} and all(map(math.isfinite, chain(*features)))
     need(fine, "the data are not 1 or -1 and features in each row")
@@ -204,7 +204,7 @@ def stumps(recipe, data, n):
 
 
 def cuts(x, most):
-    """Return all levels of a feature except the last, or `most` of them, evenly spread."""
+    """Return all values of a feature except the largest, or `most` of them, evenly spread."""
     levels = sorted(set(x))[:-1]
     if most is None or len(levels) <= most:
         return levels
@@ -213,7 +213,7 @@ def cuts(x, most):
 
 
 def products(rows, d, w):
-    """Return Aw and A'd exactly, where w maps columns to numbers."""
+    """Return the exact products Aw and A'd, where w maps columns to numbers."""
     ratios = {a: a.as_integer_ratio() for a in set().union(*rows)}
     scale = max(below for _, below in ratios.values())
     whole = {a: top * (scale // below) for a, (top, below) in ratios.items()}
@@ -231,12 +231,12 @@ def products(rows, d, w):
 
 
 def hard_margin(spec, m, real):
-    """Return f and f* for f = 0."""
+    """Return f and f* for f = 0, the hard margin."""
     return lambda d: real(ZERO), lambda x, w: need(not any(x), "x is not 0") or real(ZERO)
 
 
 def caps(spec, m, real):
-    """Return f and f* for f = 0 where the sum of |d| over each group g is at most c_g."""
+    """Return f and f* for f = 0 if the sum of |d| over each group g is at most c_g."""
     *members, free = spec.groups(m)
     pairs = list(zip(members, spec.vector("caps", len(members)), strict=True))
     inside = lambda d: all(sum(abs(d[i]) for i in g) <= c for g, c in pairs)  # noqa: E731
@@ -249,7 +249,7 @@ def caps(spec, m, real):
 
 
 def spectral(spec, m, real):
-    """Return f and f* for f = 0 where the j largest |d| sum to at most s_1 + ... + s_j."""
+    """Return f and f* for f = 0 if the j largest |d| sum to at most s_1 + ... + s_j for every j."""
     s = spec.vector("spectrum", m)
     need(min(s) >= 0 and all(map(ge, s, s[1:])), "the spectrum is negative or increases")
     ranked = lambda x: sorted(map(abs, x), reverse=True)  # noqa: E731
@@ -259,7 +259,7 @@ def spectral(spec, m, real):
 
 
 def norm(spec, m, real):
-    """Return f and f* for f = c |d|, or 0 where |d| <= r, in a weighted l1 or maximum norm."""
+    """Return f and f* for f = c |d|, or f = 0 if |d| <= r, in a weighted l1 or maximum norm."""
     p, a = spec.take("p"), spec.vector("weights", m, 0)
     need(p in ("1", "inf"), "p is neither 1 nor inf")
     size, dual = (sum, max)[:: 1 if p == "1" else -1]
@@ -268,7 +268,7 @@ def norm(spec, m, real):
 
 
 def bounded(spec, real, size, dual):
-    """Return f and f* for a norm that is a penalty with a weight, or bounds a ball."""
+    """Return f and f* for a norm that is either a penalty with a weight or bounds a ball."""
     if "weight" in spec.left:
         c = real(spec.number("weight", 0))
         inside = lambda x, w: need(dual(x, w) <= c, "f* is infinite at x") or real(ZERO)  # noqa: E731
@@ -284,7 +284,7 @@ exactly.kinds = {"hard-margin": hard_margin, "caps": caps, "norm": norm, "spectr
 
 
 def atom(kind, spec, m, real):
-    """Return f and f* of a relaxation that is neither a sum nor a multiple."""
+    """Return f and f* of one relaxation, which is neither a sum nor a multiple."""
     need(kind in real.kinds, f"{kind[:40]!r} is no relaxation that this level knows")
     found = real.kinds[kind](spec, m, real)
     spec.done()
@@ -292,7 +292,7 @@ def atom(kind, spec, m, real):
 
 
 def worth(price, low, high):
-    """Return the least of price * x over low <= x <= high."""
+    """Return the least value of price * x over low <= x <= high."""
     side = low if price > 0 else high
     need(price == 0 or math.isfinite(side), "a multiplier has no bound on its side")
     return price * side if price else ZERO
@@ -340,12 +340,12 @@ def polyhedral(spec, m, real):
 
 
 def part(given, name):
-    """Return the auxiliaries of a term, or None if it has none."""
+    """Return the auxiliary variables of a term, or None if the term has none."""
     return given.take(name, dict) if given is not None and name in given.left else None
 
 
 def relaxation(spec, m, real):
-    """Return f(d, auxiliaries) and a function of (u, witness) that is at most F(u)."""
+    """Return f as a function of (d, auxiliaries), and a lower bound on F(u) for (u, witness)."""
     spec.spend(m + 20, min(50_000, 5_000 * spec.limits.each))  # all sums have longer numbers
     kind = spec.take("kind")
     if kind == "polyhedral":
@@ -390,7 +390,7 @@ def relaxation(spec, m, real):
 
 
 def over_domain(spec, w, v, real):
-    """Return g(v) and g*(w)."""
+    """Return g(v) and g*(w) for the domain of w."""
     kind, c = spec.take("kind"), list(w.values())
     size = 1 if kind == "simplex" and "size" not in spec.left else spec.number("size", 0)
     spec.done()
@@ -409,7 +409,7 @@ def over_domain(spec, w, v, real):
 
 
 def check(document, path=None, known=None):
-    """Return (level, lower, upper). `known` is (bytes of A, its SHA-256, Aw, A'd), instead of A."""
+    """Return (level, lower, upper). `known` replaces A by (bytes of A, its SHA-256, Aw, A'd)."""
     doc = Fields(document, "the document")
     doc.left.pop("comments", None)
     digest = doc.take("digest")
@@ -451,7 +451,7 @@ def check(document, path=None, known=None):
 
 
 def enclosed(precision):
-    """Return the function that makes balls of this many bits, and the kinds of f that need them."""
+    """Return the function that makes balls of this many bits, with the kinds of f it knows."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_enclosed.py")
     need(os.path.exists(path), "the level needs check_enclosed.py in the folder of check.py")
     spec = importlib.util.spec_from_file_location("check_enclosed", path)
@@ -459,12 +459,12 @@ def enclosed(precision):
     try:
         spec.loader.exec_module(module)
     except ImportError as error:
-        raise Rejected(f"the level is enclosed: {error}; pip install python-flint") from error
+        raise Rejected(f"for the level enclosed, pip install python-flint ({error})") from error
     return module.balls(precision, sys.modules[__name__])
 
 
 def verdict(path, matrix_path=None):
-    """Return (level, lower, upper, reason); the level is None if the certificate is rejected."""
+    """Return (level, lower, upper, reason). The level is None if the certificate is rejected."""
     try:
         return (*check(load(path), matrix_path), "")
     except Rejected as error:
@@ -476,7 +476,7 @@ def verdict(path, matrix_path=None):
 
 
 def main(arguments):
-    """Print the verdict; return 0 if the certificate is accepted, 1 if not, 2 for misuse."""
+    """Print the verdict. Return 0 for an accepted certificate, 1 if rejected, 2 for misuse."""
     is_option = arguments and arguments[0].startswith("-")
     if is_option or len(arguments) not in (1, 3) or arguments[1:2] not in ([], ["--matrix"]):
         print("usage: check.py FILE [--matrix FILE]", file=sys.stderr)
@@ -488,7 +488,7 @@ def main(arguments):
 
 
 def shown(x, side):
-    """Return a short number unchanged, and a long one as a double, rounded to this side."""
+    """Return a number, or if it is long the nearest double below (side -1) or above (side 1)."""
     if max(abs(x.numerator), x.denominator) < 10**15:
         return str(x)
     nearest = float(x) if abs(x) <= sys.float_info.max else math.inf * (1 if x > 0 else -1)

@@ -1,8 +1,8 @@
-"""Arithmetic with balls, which check.py needs for certificates of the level `enclosed`.
+"""Formulas in ball arithmetic, which check.py needs for certificates of the level `enclosed`.
 
-Each function returns f(d) and f*(x, witness) for one kind of relaxation, as those of check.py do.
-Balls are python-flint's `arb`: every operation encloses the true result, and a comparison is
-true only if it holds for all numbers in the balls.
+Each function returns f(d) and f*(x, witness) for one kind of relaxation, as the functions of
+check.py do. A ball is python-flint's `arb`, an interval. Every operation on balls encloses the true
+result, and a comparison is true only if it holds for all numbers in the balls.
 """
 
 from fractions import Fraction
@@ -13,9 +13,10 @@ import flint
 
 
 def balls(precision, check):
-    """Return a function from rationals to balls of this many bits, with the kinds that use it.
+    """Return a function that converts rationals to balls, and that has the known kinds of f.
 
-    `check` is the module check.py, whose helpers the functions below use.
+    The balls have `precision` bits. `check` is the module check.py, whose helpers the functions
+    below use.
     """
     flint.ctx.prec = precision
 
@@ -30,7 +31,7 @@ def balls(precision, check):
 
 
 def _power_sum(values, p, real):
-    """Return (sum |v|^p)^(1/p)."""
+    """Return (sum |v|^p)^(1/p) as a ball, for rational values v."""
     used = [abs(v) for v in values if v]
     if not used:
         return real(0)
@@ -38,7 +39,10 @@ def _power_sum(values, p, real):
 
 
 def p_norm(spec, m, real, check):
-    """Return f and f* for f = c |d|, or 0 where |d| <= r; |d| sums f_g |(a d)_g|_p over groups."""
+    """Return f and f* for f = c |d|, or f = 0 if |d| <= r, in a sum of p-norms.
+
+    The norm |d| is the sum of f_g |(a d)_g|_p over the groups g of examples.
+    """
     p = spec.number("p", 1)
     *members, free = spec.groups(m) if "groups" in spec.left else (range(m), [])
     check.need(not free, "an example is in no group")
@@ -57,7 +61,10 @@ def p_norm(spec, m, real, check):
 
 
 def ellipsoid(spec, m, real, check):
-    """Return f and f* for f = c |Q d|, or 0 where |Q d| <= r (Euclidean norm); x must be Q'v."""
+    """Return f and f* for f = c |Q d|, or f = 0 if |Q d| <= r, in the Euclidean norm.
+
+    The argument x of f* must be Q'v, where the witness contains v.
+    """
     lines = spec.take("matrix", list)
     check.need(len(lines) > 0, "'matrix' is empty")
     belows = {check.fraction(line["denominator"], "matrix") for line in lines
@@ -80,11 +87,11 @@ def ellipsoid(spec, m, real, check):
 
 
 def divergence(spec, m, real, check):
-    """Return f and f* for f = c D(d), or 0 where D(d) <= r, for a divergence D.
+    """Return f and f* for f = c D(d), or f = 0 if D(d) <= r, for a divergence D.
 
-    D of order alpha and scale s is D(d) = sum pi phi(d/pi) for t >= 0 (any t for alpha = 2), where
-    phi(t) = s (t^alpha - alpha t + alpha - 1) / (alpha (alpha - 1)), and for alpha = 1
-    phi(t) = s (t log t - t + 1).
+    The divergence of order alpha and scale s is D(d) = sum pi phi(d/pi), where pi is the prior. The
+    function phi(t) is s (t^alpha - alpha t + alpha - 1) / (alpha (alpha - 1)). For alpha = 1, it is
+    s (t log t - t + 1). It is defined for t >= 0, and for alpha = 2 for any t.
     """
     need = check.need
     alpha = spec.number("order", 0)
@@ -119,7 +126,7 @@ def divergence(spec, m, real, check):
 
 
 def _prior(spec, m, need):
-    """Return the examples of positive prior with their shares, and the other examples."""
+    """Return the examples of positive prior with their shares, and then the other examples."""
     prior = spec.vector("prior", m)
     total = sum(prior)
     need(min(prior) >= 0 and total > 0, "the prior is not a distribution")
@@ -128,7 +135,7 @@ def _prior(spec, m, need):
 
 
 def _phi(t, alpha, real):
-    """Return phi(t) for the scale 1."""
+    """Return phi(t) of a divergence of order alpha and scale 1."""
     if alpha == 1:
         return (real(t) * real(t).log() if t else real(0)) + real(1 - t)
     # A square needs no logarithm, so that t may be negative.
@@ -137,7 +144,7 @@ def _phi(t, alpha, real):
 
 
 def _conjugate_power(y, alpha, real, need):
-    """Return 1 + alpha phi*(y) for the scale 1."""
+    """Return 1 + alpha phi*(y) for the conjugate phi* of phi, at the scale 1."""
     if alpha == 1:
         return real(y).exp()
     base = 1 + (alpha - 1) * y
@@ -148,7 +155,10 @@ def _conjugate_power(y, alpha, real, need):
 
 
 def binary_entropy(spec, m, real, check):
-    """Return f and f* for f = (c/k) sum (x log x + (1 - x) log(1 - x) + log 2), with x = k d."""
+    """Return f and f* of the binary entropy.
+
+    f is (c/k) sum (x log x + (1 - x) log(1 - x) + log 2), with x = k d.
+    """
     k = spec.number("k", 0)
     c = spec.number("weight", 0)
 
@@ -166,7 +176,7 @@ def binary_entropy(spec, m, real, check):
 
 
 def shifted(spec, m, real, check):
-    """Return f(d + by) and its conjugate, as functions."""
+    """Return the function f(d + by) and its conjugate."""
     by = spec.vector("by", m)
     of = spec.take("of", dict)
     f, conjugate = check.atom(of.take("kind"), of, m, real)
@@ -178,7 +188,7 @@ def shifted(spec, m, real, check):
 
 
 def dilated(spec, m, real, check):
-    """Return f(factor d) and its conjugate, as functions."""
+    """Return the function f(factor d) and its conjugate."""
     c = spec.number("factor")
     of = spec.take("of", dict)
     f, conjugate = check.atom(of.take("kind"), of, m, real)

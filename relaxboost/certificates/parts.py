@@ -1,4 +1,4 @@
-"""The witness of each part of f in a certificate, and the auxiliaries of polyhedral parts.
+"""The witness and the auxiliary variables of each part of f, as certificates store them.
 
 The description of f is a tree of sums and multiples, and `operands_of` returns the same tree.
 """
@@ -20,7 +20,7 @@ Described = dict[str, Any]
 
 
 def has_program(f: Relaxation, described: Described, d: Sequence[Fraction]) -> bool:
-    """Return whether f(d) needs the solution of a linear program."""
+    """Return whether the evaluation of f(d) requires the solution of a linear program."""
     if described["kind"] == "scaled":
         return has_program(operands_of(f)[0], described["of"], d)
     if described["kind"] == "sum":
@@ -32,8 +32,9 @@ def has_program(f: Relaxation, described: Described, d: Sequence[Fraction]) -> b
 def describe_auxiliaries(
     f: Relaxation, described: Described, d: Sequence[Fraction], evaluation: ExactEvaluation
 ) -> dict[str, Any]:
-    """Return the auxiliaries z of every polyhedral part of f at the exact d, or {} without such
-    parts.
+    """Return the auxiliary variables z of every polyhedral part of f at the exact d.
+
+    If f has no polyhedral part, return {}.
 
     Raises
     ------
@@ -62,7 +63,7 @@ def describe_witness(
     u: Sequence[Fraction],
     evaluation: ExactEvaluation,
 ) -> dict[str, Any]:
-    """Return the witness `found` for the lower bound on F(u) with exact numbers."""
+    """Convert the witness `found` of a solver to exact numbers, for the lower bound on F(u)."""
     if described["kind"] == "scaled":
         c = Fraction(described["factor"])
         part = [x / c for x in u]
@@ -95,8 +96,8 @@ def optimal_witness(
 ) -> dict[str, Any]:
     """Return the witness of F(u) at the margins u of an exact optimum.
 
-    The witness consists of the γ and the x of the optimum, or of multipliers if f is given as a
-    linear program.
+    The witness consists of the γ and the x of the optimum. If f is given as a linear program, it
+    consists of multipliers instead.
     """
     if described["kind"] == "polyhedral":
         form = description_of(f).exact_form(len(u))

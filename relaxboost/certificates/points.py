@@ -1,4 +1,4 @@
-"""The pair (d, w) of a certificate: its origin, and the exact points near it."""
+"""The pair (d, w) that a certificate proves, and the exact points near this pair."""
 
 from __future__ import annotations
 
@@ -23,34 +23,39 @@ from relaxboost.game.solution import Solution
 from relaxboost.relaxations.description import description_of
 
 Penalty = Callable[[list[Fraction], list[Fraction] | None], tuple[dict[str, Any], Any]]
-"""A function from d, and from z if it is known, to the auxiliaries and the value of f(d)."""
+"""A function that returns the auxiliary variables and the value of f(d). Its arguments are d, and z
+or None if z is unknown."""
 
 
 class GivenPair(NamedTuple):
-    """The pair (d, w) to certify, and the bounds that the certificate must reach."""
+    """The pair (d, w) to certify, with the bounds that the certificate must reach."""
 
     d: Any
     w: Any
     witness: Any = None
-    """The witness for the lower bound of these weights, if a solver found one."""
+    """The witness that a solver has found for the lower bound of these weights, or None."""
     lower: Any = None
     upper: Any = None
-    """The bounds that the certificate must nearly reach, or None if they are unknown."""
+    """The bounds that the certificate must reach up to 1e-6. They are None if they are unknown."""
     optimum: ExactOptimum | None = None
     exact: bool = True
-    """Whether f(d) and F(u) are needed to the last digit if points are given as fractions."""
+    """Whether f(d) and F(u) must be exact to the last digit if the points are given as
+    fractions."""
     digits: int = check.DIGITS
     """The largest number of digits of a bound in the certificate."""
 
     @classmethod
     def of(cls, given: Solution | ExactOptimum | Game, d: Any, w: Any) -> GivenPair:
-        """Return the pair of a solution, an optimum or a game; `d` and `w` override its points."""
+        """Return the pair of a solution, an exact optimum or a game.
+
+        `d` and `w` replace its points.
+        """
         own: dict[str, Any] = {}
         if isinstance(given, ExactOptimum):
             if given.value is None:
                 raise InputError(
-                    "this exact_optimum came to its limits and has no pair to certify: raise "
-                    "time_limit or max_pivots"
+                    "this exact_optimum has no pair to certify, because it reached a limit. "
+                    "Increase time_limit or max_pivots"
                 )
             own = {"d": given.d, "w": (given.support, given.w)}
             if d is None and w is None:
@@ -63,17 +68,17 @@ class GivenPair(NamedTuple):
                 own["upper"] = given.upper
         own |= {name: x for name, x in (("d", d), ("w", w)) if x is not None}
         if len(own.keys() & {"d", "w"}) < 2:
-            raise InputError("certify needs a solution, or a game with both d and w")
+            raise InputError("certify needs a solution, or a game together with both d and w")
         return cls(**own)
 
     def simple(self) -> GivenPair | None:
-        """Return short fractions near the pair of a solver, or None if there are none."""
+        """Return short fractions near the pair of a solver. Return None if there are none."""
         support, coefficients = self.w
         d, w = map(_near, (self.d, coefficients))
         return None if d is None or w is None else GivenPair(d, (support, w))
 
     def shorter(self) -> GivenPair:
-        """Return the pair of an exact optimum in doubles, with bounds of at most 100 digits."""
+        """Return the pair of an exact optimum in floats, with bounds of at most 100 digits."""
         assert self.optimum is not None
         support, w = self.w
         pair = ([float(x) for x in self.d], (support, [float(x) for x in w]))
@@ -81,7 +86,10 @@ class GivenPair(NamedTuple):
         return GivenPair(*pair, lower=value, upper=value, digits=100)
 
     def held(self, found: Certificate) -> Certificate:
-        """Return the certificate, or raise an InputError if it is far wider than its solution."""
+        """Return the certificate.
+
+        Raise an InputError if its bracket is far wider than the given bounds.
+        """
         for name, mine, proved, sign in (
             ("lower", self.lower, found.lower, 1),
             ("upper", self.upper, found.upper, -1),
@@ -93,16 +101,16 @@ class GivenPair(NamedTuple):
             if sign * (Fraction(mine) - proved) > allowed:
                 shown = float_down(proved) if sign > 0 else float_up(proved)
                 raise InputError(
-                    f"the points of this solution prove {name} = {shown:.17g}, and its {name} is "
-                    f"{mine:.17g}: a certificate may be wider by 1e-6 at most. Certify another "
-                    "pair, certify(reference(game)), or this one as it is with certify(game, "
-                    "d=solution.d, w=(solution.support, solution.coefficients))"
+                    f"the points of this solution prove {name} = {shown:.17g}, but its {name} is "
+                    f"{mine:.17g}, and a certificate may be wider by at most 1e-6. Certify another "
+                    "pair by certify(reference(game)), or certify this pair without its bounds by "
+                    "certify(game, d=solution.d, w=(solution.support, solution.coefficients))"
                 )
         return found
 
 
 def fractions(values: Any) -> list[Fraction] | None:
-    """Return the values if they are exact rationals, and None otherwise."""
+    """Return the values as fractions if one of them is a Fraction, and otherwise None."""
     entries = list(values)
     exact = any(isinstance(x, Fraction) for x in entries)
     return [Fraction(x) for x in entries] if exact else None
@@ -115,23 +123,29 @@ def exact_d(
     penalty: Penalty,
     evaluation: ExactEvaluation,
 ) -> tuple[list[Fraction], dict[str, Any], Any]:
-    """Return a d of the simplex at which f is certainly finite, its auxiliaries, and f(d).
+    """Return a distribution d at which f is certainly finite, its auxiliary variables, and f(d).
 
     Parameters
     ----------
+    source : GivenPair
+        The pair with the given d.
+    game : Game
+        The game.
     described : dict
         The description of f in the certificate.
     penalty : callable
-        A function from d to the auxiliaries and f(d). It raises `check.Rejected` or an InputError
-        if f is infinite at d.
+        A function from d to the auxiliary variables and f(d). It raises `check.Rejected` or an
+        InputError if f is infinite at d.
+    evaluation : ExactEvaluation
+        The evaluation of a polyhedral f.
     """
     # Fractions are a request for exactly this point. Floats stand for any point near them.
     given = fractions(source.d)
     if given is not None:
         if len(given) != game.m or min(given) < 0 or sum(given) != 1:
             raise InputError(
-                f"d needs {game.m} Fractions >= 0 that sum to exactly 1, and these "
-                f"{len(given)} sum to {sum(given)}; divide them by their sum"
+                f"d must have {game.m} Fractions >= 0 whose sum is exactly 1, but the given "
+                f"{len(given)} have the sum {sum(given)}. Divide them by their sum"
             )
         return given, *penalty(given, None)
     near = game.repair_d(source.d).tolist()
@@ -149,7 +163,11 @@ def exact_d(
 def _moved_inside(
     point: list[Fraction], game: Game, penalty: Penalty
 ) -> tuple[list[Fraction], dict[str, Any], Any]:
-    """Return the point after the shortest move to the center that makes f finite (`exact_d`)."""
+    """Move a point towards the center of the simplex until f is finite.
+
+    The function tries moves from short to long. Like `exact_d`, it returns the point, its auxiliary
+    variables, and f at this point.
+    """
     f = game.relaxation
     center: list[Fraction] = []
     reason = ""
@@ -168,13 +186,13 @@ def _moved_inside(
         except (check.Rejected, InputError) as error:
             reason = str(error)
     raise InputError(
-        f"no exact point near d is certainly in the domain of {f!r}: {reason}; "
-        "its domain hardly meets the simplex: enlarge it a little"
+        f"no exact point near d is certainly in the domain of {f!r} ({reason}), because the "
+        "domain hardly intersects the simplex. Enlarge the domain a little"
     )
 
 
 def _steepness(source: GivenPair, game: Game) -> float:
-    """Return a Lipschitz constant of g(Aᵀd) as a function of d, valid near this pair."""
+    """Return a Lipschitz constant of g(Aᵀd) as a function of d. It is valid near this pair."""
     if isinstance(game.over, AtomicSet):
         return float(game.over.size)
     # The slope of g at these edges is w. Twice its norm holds nearby.
@@ -182,19 +200,19 @@ def _steepness(source: GivenPair, game: Game) -> float:
 
 
 def columns_and_weights(w: Any) -> tuple[Any, Any]:
-    """Return the columns and their weights, for w as an array or as a pair."""
+    """Return the indices of columns and their weights, for w as an array or as a pair."""
     return w if isinstance(w, tuple) and len(w) == 2 else (range(len(w)), w)
 
 
 def exact_w(w: Any, game: Game) -> dict[int, Fraction]:
-    """Return weights of the domain by column."""
+    """Return exact weights that are in the domain, by the index of the column."""
     columns, values = columns_and_weights(w)
     given = fractions(values)
     if given is not None:
         found: dict[int, Fraction] = {}
         for j, c in zip(columns, given, strict=True):
             if not 0 <= int(j) < game.matrix.known:
-                raise InputError(f"w names column {j}, and there are n = {game.n}")
+                raise InputError(f"w has a weight for column {j}, but the game has n = {game.n}")
             # A column may be named twice, and then its weights are added.
             found[int(j)] = found.get(int(j), Fraction(0)) + c
         return {j: c for j, c in found.items() if c}
@@ -204,7 +222,10 @@ def exact_w(w: Any, game: Game) -> dict[int, Fraction]:
 
 
 def _near(values: Any) -> list[Fraction] | None:
-    """Return fractions near values over one denominator of at most 10 000, or None."""
+    """Return fractions near values, with a common denominator of at most 10 000.
+
+    Return None if there are none.
+    """
     most = 10_000
     found: list[Fraction] = []
     below = 1

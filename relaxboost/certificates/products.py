@@ -1,4 +1,8 @@
-"""Exact products with a margin matrix: integers in limbs that double precision adds exactly."""
+"""Exact products with a margin matrix.
+
+Numbers are split into limbs, which are short integers. Sums of products of limbs are exact in
+floats.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,12 @@ import numpy as np
 from relaxboost._core.arrays import Matrix
 
 LIMB_BITS = 20
-"""Products of two limbs, added up over 2^13 rows, stay below 2^53 and are exact in doubles."""
+"""The number of bits of a limb. Sums of 2^13 products of two limbs are below 2^53, so they are
+exact in floats."""
 
 
 def integer_limbs(values: Sequence[int], width: int) -> Matrix:
-    """Return limbs L_k with |L_k| < 2^width and values = Σ_k L_k · 2^(width · k)."""
+    """Split integers into limbs L_k with |L_k| < 2^width and values = Σ_k L_k · 2^(width · k)."""
     # Limbs of signed integers have the sign of the integer, so that all limbs are below 2^width in
     # size.
     sizes = [abs(v) for v in values]
@@ -27,7 +32,7 @@ def integer_limbs(values: Sequence[int], width: int) -> Matrix:
 
 
 def matrix_limbs(A: Matrix) -> Iterator[tuple[int, Matrix]]:
-    """Yield (shift, L) with A = Σ L · 2^-shift, where L has integer entries with |L| < 2^20."""
+    """Yield pairs (shift, L) with A = Σ L · 2^-shift and integer entries |L_ij| < 2^20."""
     rest = A
     shift = 0
     while True:
@@ -44,12 +49,12 @@ def matrix_limbs(A: Matrix) -> Iterator[tuple[int, Matrix]]:
 
 
 def dot(A: Matrix, values: Sequence[int]) -> tuple[list[int], int]:
-    """Return (v, shift) with Aᵀ · values = v · 2^-shift, exactly.
+    """Return the exact product Aᵀ · values as (v, shift). The product is v · 2^-shift.
 
     Parameters
     ----------
     A : array of shape (m, n)
-        Finite doubles of size at most 1.
+        A matrix of floats in [−1, 1].
     values : sequence of m integers
         Integers of any size and sign.
     """
@@ -75,7 +80,10 @@ def dot(A: Matrix, values: Sequence[int]) -> tuple[list[int], int]:
 def edges(
     matrix: Any, shares: Sequence[int], most_entries: int = 4_000_000
 ) -> Iterator[tuple[list[int], int]]:
-    """Yield (v, shift) of Aᵀ · shares for consecutive blocks of columns with `most_entries`."""
+    """Yield the exact product Aᵀ · shares for consecutive blocks of columns, each as (v, shift).
+
+    A block has at most `most_entries` entries of A.
+    """
     n = matrix.n
     # Blocks bound the memory: implicit matrices, such as stumps, are never written down as a whole.
     width = max(1, most_entries // matrix.m)
@@ -85,7 +93,7 @@ def edges(
 
 
 def margins(matrix: Any, support: Sequence[int], weights: Sequence[int]) -> tuple[list[int], int]:
-    """Return (u, shift) of A w for integer weights on the columns in `support`."""
+    """Return the exact product A w as (u, shift), for integer weights on some columns."""
     # Weights are few, so only the columns in use are read.
     block = matrix.columns(support)
     return dot(np.ascontiguousarray(block.T), weights)

@@ -1,4 +1,4 @@
-"""The proof of a bracket: exact points, exact margins and edges, a witness, and two bounds."""
+"""The proof of a bracket, which consists of exact points, a witness, and two bounds."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from relaxboost.relaxations.description import description_of
 
 
 class _Refused(Exception):
-    """The reason why the checker would reject a certificate."""
+    """Raised with the reason why the checker would reject a certificate."""
 
 
 PRECISION = 192
-"""The bits of precision of the balls in an enclosed certificate with weights of at most 2^64."""
+"""The bits of precision of the balls in an enclosed certificate. Weights above 2^64 need more."""
 
 INLINE = 200_000
-"""The largest number of entries of A that a certificate contains by default."""
+"""The largest number of entries of A with which a certificate contains A by default."""
 
 
 def certify(
@@ -52,28 +52,28 @@ def certify(
     w: Any = None,
     inline: bool | None = None,
 ) -> Certificate:
-    """Return a certificate of the bracket that a pair (d, w) proves, which anyone can check.
+    """Return a certificate, which anyone can check, of the bracket that a pair (d, w) proves.
 
-    The points are made exact: d consists of non-negative integers over one denominator, and w of
-    signed integers over one, so that the margins A w and the edges Aᵀd are exact. The lower bound
-    is γ − f*(x) − g*(w) for a witness (γ, x) with x >= γ − A w, the upper bound f(d) + g(Aᵀd).
+    The points are converted to fractions, so that the margins A w and the edges Aᵀd are exact. The
+    lower bound is γ − f*(x) − g*(w) for a witness (γ, x) with x >= γ − A w. The upper bound is f(d)
+    + g(Aᵀd).
 
-    The certificate of a solution lies within its `lower` and `upper`. If fractions near its pair,
-    over one denominator of at most 10 000, prove the optimum, the certificate has those. For a
-    result of `exact_optimum` both bounds are the optimum. If its fractions are longer than the
-    checker reads, the certificate has its pair in doubles. `certify` runs the checker before it
-    returns.
+    For a solution, the bounds reach its `lower` and `upper` up to 1e-6. If fractions near its pair
+    with a common denominator of at most 10 000 prove the optimum, the certificate has these
+    fractions. For a result of `exact_optimum`, both bounds are the optimum. If its fractions are
+    longer than the checker reads, the certificate has its pair in floats. `certify` runs the
+    checker before it returns.
 
     Parameters
     ----------
     solution : Solution, ExactOptimum or Game
         The result of `solve`, `reference` or `exact_optimum`, or a game together with `d` and `w`.
     level : {"exact", "enclosed", "numerical"}, optional
-        Rational arithmetic, balls (python-flint is needed), or floats that prove nothing. The
-        default is the strongest level that the relaxation and the domain allow. If that level is
+        The arithmetic: rational numbers, balls (with python-flint), or floats, which prove nothing.
+        The default is the strongest level that the relaxation and the domain allow. If it is
         numerical although the bounds of f are stronger, `Certificate.reason` says why.
     d, w : array of shape (m,), and array of shape (n,) or (support, coefficients), optional
-        Points that replace those of the solution. Fractions are kept exactly.
+        Points that replace those of the solution. Fractions are not changed.
     inline : bool, optional
         Whether the certificate contains A. By default it does if A has at most 200 000 entries.
         Otherwise the checker needs A, and compares its SHA-256. Stumps are described by a recipe
@@ -82,9 +82,9 @@ def certify(
     Raises
     ------
     InputError
-        If the relaxation does not allow the level, columns are not enumerated, no exact point near
-        d is feasible, the points of the solution prove a bracket that is far wider than its own, or
-        the certificate would exceed the limits of the checker.
+        If the relaxation does not allow the level, if the columns are not enumerated, if no exact
+        point near d is feasible, if the points prove a far wider bracket than the solution has, or
+        if the certificate would exceed the limits of the checker.
 
     References
     ----------
@@ -125,7 +125,7 @@ def certify(
 
 
 def _exact_or_numerical(solution: Any, d: Any, w: Any, inline: bool | None) -> Certificate:
-    """Return an exact certificate of a `Custom`, or a numerical one with the reason."""
+    """Return an exact certificate of a `Custom`, or else a numerical one with the reason."""
     try:
         return certify(solution, "exact", d=d, w=w, inline=inline)
     except InputError as error:  # its data are doubles, and may leave no exactly feasible point
@@ -133,7 +133,7 @@ def _exact_or_numerical(solution: Any, d: Any, w: Any, inline: bool | None) -> C
 
 
 def _proved(document: dict[str, Any], game: Game, source: GivenPair) -> Certificate:
-    """Return a certificate that the checker accepts."""
+    """Return a certificate of the level exact or enclosed that the checker accepts."""
     level = document["level"]
     precision = _precision(document["game"]["relaxation"])
     if level == "enclosed":
@@ -152,7 +152,7 @@ def _proved(document: dict[str, Any], game: Game, source: GivenPair) -> Certific
 def _optimal_in_short(
     document: dict[str, Any], game: Game, source: GivenPair
 ) -> Certificate | None:
-    """Return a certificate of short fractions near the pair if they prove the optimum, or None."""
+    """Return a certificate of the optimum in short fractions near the pair, or None."""
     short = source.simple()
     if short is None:
         return None
@@ -169,7 +169,7 @@ def _optimal_in_short(
 def _certificate(document: dict[str, Any], game: Game, source: GivenPair, real: Any) -> Certificate:
     """Return the certificate of the pair (d, w).
 
-    An InputError is raised if the checker would reject the certificate, or if it proves no bracket.
+    Raise an InputError if the checker would reject the certificate, or if it proves no bracket.
     """
     try:
         try:
@@ -179,20 +179,20 @@ def _certificate(document: dict[str, Any], game: Game, source: GivenPair, real: 
                 raise
             return source.shorter().held(_prove(document, game, source.shorter(), real))
     except check.Rejected as error:
-        raise InputError(f"these points prove nothing: {error}") from error
+        raise InputError(f"the points d and w prove no bracket: {error}") from error
     except _Refused as error:
         raise InputError(
-            f"the checker would reject this certificate for its limits: {error}. Give d and w "
-            "as floats, whose fractions are short; certify fewer examples or a simpler f; or "
-            'take level="numerical"'
+            f"this certificate would exceed the limits of the checker: {error}. Give d and w "
+            "as floats, whose fractions are short, certify fewer examples or a simpler f, or "
+            'use level="numerical"'
         ) from error
 
 
 def _precision(described: dict[str, Any]) -> int:
-    """Return the bits of the balls for f: `PRECISION`, and the bits of weights beyond 2^64.
+    """Return the precision in bits of the balls for f.
 
     A penalty with a weight c is c times a difference that vanishes at the optimum. Its balls are
-    therefore c times as wide as their precision.
+    therefore c times as wide as their precision. So the bits of weights beyond 2^64 are added.
     """
 
     def size(part: dict[str, Any]) -> Fraction:
@@ -204,28 +204,28 @@ def _precision(described: dict[str, Any]) -> int:
 
 
 def checkable(game: Game, level: str | None = None) -> str:
-    """Return the level of a certificate of this game, or raise an InputError if it has none."""
+    """Return the level of a certificate of this game. Raise an InputError if it has none."""
     level = _level(game, level)
     if game.n is None:
         raise InputError(
-            f"a certificate needs every column of A, and {game.matrix!r} does not enumerate them; "
-            "write the hypotheses used into a matrix"
+            f"a certificate needs every column of A, but {game.matrix!r} does not enumerate them. "
+            "Write the hypotheses used into a matrix"
         )
     if level != "numerical" and game.m * game.n > check.ENTRIES:
         raise InputError(
-            f"the checker reads matrices of at most {check.ENTRIES} entries, and this game has "
-            f"{game.m} x {game.n}; certify a game of fewer columns (max_cuts=, for stumps), or "
-            'take level="numerical"'
+            f"the checker reads matrices of at most {check.ENTRIES} entries, but this game has "
+            f"{game.m} x {game.n}. Certify a game of fewer columns (max_cuts=, for stumps), or "
+            'use level="numerical"'
         )
     return level
 
 
 def strongest_level(game: Game) -> str:
-    """Return the level of the strongest certificate that a game allows.
+    """Return the strongest level that a certificate of a game can have.
 
     A polyhedral `Custom` has an exact linear program, although its floating-point bounds are
-    numerical. A relaxation with proved bounds but without a description in a certificate, which
-    `Description.describe` returns, has numerical certificates only.
+    numerical. A relaxation with proved bounds has only numerical certificates if
+    `Description.describe` returns no description of it.
     """
     f = game.relaxation
     over = game.over
@@ -249,14 +249,14 @@ def _level(game: Game, level: str | None) -> str:
     # A relaxation whose solver is numerical may have formulas that balls can evaluate.
     if level == "exact" and strongest != "exact":
         raise InputError(
-            f"{f!r} over {over!r} allows {strongest} certificates, not exact ones; omit level, "
+            f"{f!r} over {over!r} allows {strongest} certificates, not exact ones. Omit level, "
             "or use caps and l1 or l-inf norms"
         )
     return level
 
 
 def describe_relaxation(f: Relaxation, m: int) -> dict[str, Any]:
-    """Return the description of f for m examples, or raise an InputError if it has none."""
+    """Return the description of f for m examples. Raise an InputError if there is none."""
     described = description_of(f).describe(m)
     if described is None:
         raise InputError(_no_description(f))
@@ -264,7 +264,7 @@ def describe_relaxation(f: Relaxation, m: int) -> dict[str, Any]:
 
 
 def _no_description(f: Relaxation) -> str:
-    """Return the message for a relaxation that certificates cannot describe."""
+    """Return the error message for a relaxation that certificates cannot describe."""
     return (
         f"{f!r} has no description that a checker could evaluate, so its certificates are "
         "numerical. Write `exact_form` of rb.relaxations.Description if f is polyhedral, or use "
@@ -276,7 +276,7 @@ def _describe(game: Game, level: str, inline: bool) -> dict[str, Any]:
     matrix = game.matrix
     over = game.over.describe()
     if over is None:
-        raise InputError(f"over={game.over!r} has no description that a checker could evaluate")
+        raise InputError(f"over={game.over!r} has no description that the checker can evaluate")
     described: dict[str, Any] = {"m": game.m, "n": game.n, "sha256": matrix.digest(), "over": over}
     if level == "numerical":
         described["relaxation"] = {"kind": "custom", "text": repr(game.relaxation)}
@@ -289,7 +289,7 @@ def _describe(game: Game, level: str, inline: bool) -> dict[str, Any]:
 
 
 def _prove(document: dict[str, Any], game: Game, source: GivenPair, real: Any) -> Certificate:
-    """Return the certificate with the bounds that the points prove, or raise a _Refused."""
+    """Return the certificate with the bounds that the points prove. Otherwise raise a _Refused."""
     document = {**document, "game": dict(document["game"])}
     described = document["game"]
     w = exact_w(source.w, game)
@@ -328,7 +328,7 @@ def _prove(document: dict[str, Any], game: Game, source: GivenPair, real: Any) -
 
 
 def _write_d(document: dict[str, Any], game: Game, d: list[Fraction]) -> list[Fraction]:
-    """Write the distribution d into the document, and return the edges Aᵀd as fractions."""
+    """Write the distribution d into the document. Return the edges Aᵀd as fractions."""
     # One denominator makes the products with A sums of integers.
     below = math.lcm(*(x.denominator for x in d))
     shares = [int(x * below) for x in d]
@@ -340,7 +340,7 @@ def _write_d(document: dict[str, Any], game: Game, d: list[Fraction]) -> list[Fr
 
 
 def _write_w(document: dict[str, Any], game: Game, w: dict[int, Fraction]) -> list[Fraction]:
-    """Write the weights w into the document, and return the margins A w as fractions."""
+    """Write the weights w into the document. Return the margins A w as fractions."""
     below = math.lcm(*(c.denominator for c in w.values()))
     weights = [int(c * below) for c in w.values()]
     document["columns"] = list(w)
@@ -354,7 +354,7 @@ def _write_w(document: dict[str, Any], game: Game, w: dict[int, Fraction]) -> li
 def _witness(
     game: Game, described: dict[str, Any], source: GivenPair, u: list[Fraction]
 ) -> dict[str, Any]:
-    """Return the proof of the lower bound at the margins u, as certificates write it.
+    """Return the witness of the lower bound at the margins u, in the form of certificates.
 
     The argument `described` is the description of the relaxation in the certificate.
     """
@@ -373,7 +373,7 @@ def _witness(
 def _admitted(
     document: dict[str, Any], game: Game, u: Sequence[Fraction], v: Sequence[Fraction]
 ) -> None:
-    """Raise a _Refused if the checker would reject this document, mostly for its limits.
+    """Raise a _Refused if the checker would reject this document, mostly because of its limits.
 
     The checker gets A w and Aᵀd, because their computation takes more work than all other steps.
     """
@@ -392,11 +392,11 @@ def _admitted(
 def _accepted(
     found: dict[str, Any], u: Sequence[Fraction], bound: Any
 ) -> tuple[dict[str, Any], Any]:
-    """Return a witness that the checker accepts and the bound it proves.
+    """Return a witness that the checker accepts, and the bound that it proves.
 
-    A witness was found at margins in doubles. If it violates a constraint by a rounding, or if f*
-    is steep, the thresholds are lowered as long as the bound improves. If ũ − t <= u, then γ − t
-    proves at u the bound that γ proves at ũ, minus t. The bound is concave in t.
+    The witness `found` was found at margins in floats. If rounding makes it violate a constraint,
+    or if f* is steep, the thresholds are lowered as long as the bound improves. If ũ − t <= u, then
+    γ − t proves at u the bound that γ proves at ũ, minus t. The bound is concave in t.
     """
     # Steps are tried from small to large, until the bound no longer improves.
     best: tuple[Fraction, dict[str, Any], Any] | None = None
@@ -414,12 +414,12 @@ def _accepted(
         if best is None or value > best[0]:  # a step may be too short to change anything
             best = value, given, proved
     if best is None:
-        raise InputError(f"no witness near that of f proves a bound: {reason}")
+        raise InputError(f"the witness of f, and all nearby ones, prove no bound: {reason}")
     return best[1:]
 
 
 def _steps(witness: dict[str, Any], u: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
-    """Return the amounts by which thresholds are lowered, in turn, as shares of a unit.
+    """Return amounts by which thresholds are lowered, as pairs (share, unit), the smallest first.
 
     The units are the largest threshold and the largest margin, whose roundings differ in size.
     """
@@ -430,7 +430,7 @@ def _steps(witness: dict[str, Any], u: Sequence[Fraction]) -> list[tuple[Fractio
 
 
 def _thresholds(witness: dict[str, Any]) -> list[Fraction]:
-    """Return all thresholds of a witness, and 0."""
+    """Return 0 and all thresholds of a witness."""
     found = [check.ZERO]
     if "gamma" in witness:
         found.append(check.fraction(witness["gamma"], "gamma"))
@@ -440,7 +440,7 @@ def _thresholds(witness: dict[str, Any]) -> list[Fraction]:
 
 
 def _power_above(x: Fraction) -> Fraction:
-    """Return a power of two that is above x > 0 and at most 4 x, and 1 for x = 0."""
+    """Return a power of two that is above x > 0 and at most 4 x. For x = 0, return 1."""
     exponent = x.numerator.bit_length() - x.denominator.bit_length() + 1
     return Fraction(2) ** exponent if x else check.ONE
 
@@ -448,9 +448,9 @@ def _power_above(x: Fraction) -> Fraction:
 def _lowered(
     witness: dict[str, Any], share: Fraction, unit: Fraction, u: Sequence[Fraction]
 ) -> dict[str, Any]:
-    """Return the witness with all thresholds lowered by a share of the unit.
+    """Return the witness with all its thresholds lowered by `share` times `unit`.
 
-    If the witness has a vector x, it is multiplied by 1 − share instead, or by 0.
+    If the witness has a vector x, then x is multiplied by 1 − share instead, or by 0.
     """
     if "x" in witness and "v" not in witness:
         fields = check.Fields({"x": witness["x"]}, "witness")
@@ -466,7 +466,7 @@ def _lowered(
 
 
 def _below(x: Any) -> Fraction:
-    """Return a rational that is not above x; x itself if it is rational."""
+    """Return a rational number that is at most x. If x is rational, return x itself."""
     if isinstance(x, Fraction):
         return x
     check.need(x.is_finite(), "the bound is not finite")
@@ -480,7 +480,7 @@ def _below(x: Any) -> Fraction:
 
 
 def _short(x: Fraction, digits: int) -> Fraction:
-    """Return x if it has about `digits` digits, and otherwise a short number just below x."""
+    """Return x if it has about `digits` digits at most, or else a short number just below x."""
     if max(x.numerator.bit_length(), x.denominator.bit_length()) <= 3.3 * digits:
         return x
     # About 200 significant bits are kept, far more than a user sees.
@@ -489,7 +489,7 @@ def _short(x: Fraction, digits: int) -> Fraction:
 
 
 def _numerical(document: dict[str, Any], game: Game, d: Any, w: Any) -> Certificate:
-    """Return a certificate with numbers in floats, which proves nothing."""
+    """Return a numerical certificate, whose numbers are floats. It proves nothing."""
     support, coefficients = game.repair_w(w)
     lower, upper = game.bracket(d, (support, coefficients))
     document["d"] = [repr(x) for x in game.repair_d(d).tolist()]

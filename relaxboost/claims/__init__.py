@@ -1,4 +1,6 @@
-"""The claims of the literature. Each claim has a check, and a verdict that the check reproduces.
+"""The claims of the literature: theorems, lemmas and formulas of papers on boosting.
+
+Each claim has a check, and a recorded verdict that the check reproduces.
 
 ::
 

@@ -1,4 +1,4 @@
-"""Fields of instances that are arrays: matrices, vectors, distributions and weights."""
+"""Fields of instances whose values are arrays: matrices, vectors, distributions and weights."""
 
 from __future__ import annotations
 
@@ -23,18 +23,22 @@ from relaxboost.claims.fields import (
 
 
 class _Entries(Field):
-    """The base class of fields whose values are arrays of doubles in [low, high]."""
+    """The base class of fields whose values are arrays of floats in [low, high]."""
 
     def __init__(self, low: float = -1.0, high: float = 1.0, axes: tuple[str, ...] = ()) -> None:
         self.low, self.high, self.axes = float(low), float(high), axes
         if not self.low <= self.high:
-            raise InputError(f"entries need low <= high, got low = {low}, high = {high}")
+            raise InputError(f"the entries need low <= high, got low = {low}, high = {high}")
 
     def _shape(self, sizes: Sizes) -> tuple[int, ...]:
         return tuple(int(sizes[axis]) for axis in self.axes)
 
     def random(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return uniform entries, entries at the two ends, short fractions, or many zeros."""
+        """Return a random array of one of four types.
+
+        Its entries are uniform in the range, or each is one of the two ends, or they are multiples
+        of 1/4, or many of them are 0.
+        """
         shape, kind = self._shape(sizes), rng.integers(4)
         if kind == 0:
             return self._clipped(rng.choice([self.low, self.high], shape))
@@ -46,9 +50,9 @@ class _Entries(Field):
         return self._clipped(value)
 
     def changed(self, rng: Rng, value: Array, sizes: Sizes) -> Array:
-        """Return a copy of the array.
+        """Return a copy of the array that differs slightly.
 
-        One entry is replaced, or all entries are perturbed slightly.
+        Either one entry is changed, or all entries are perturbed.
         """
         kind = rng.integers(5)
         width = self.high - self.low
@@ -77,7 +81,11 @@ class _Entries(Field):
         return value
 
     def simpler(self, value: Array) -> Iterator[Array]:
-        """Yield arrays with short fractions as entries: all at once, then one at a time."""
+        """Yield arrays with simpler entries.
+
+        In the first arrays, all entries are rounded to fractions with a small denominator. In the
+        other arrays, only one entry is simplified.
+        """
         for denominator in DENOMINATORS:
             rounded = self._clipped(np.round(value * denominator) / denominator)
             if not np.array_equal(rounded, value):
@@ -106,7 +114,7 @@ class _Entries(Field):
         numbers = _each(written)
         rows = numbers if isinstance(numbers, list) else []
         if len({len(row) if isinstance(row, list) else -1 for row in rows}) > 1:
-            raise InputError("its rows differ in length")
+            raise InputError("its rows differ in length, but all rows of a matrix need one length")
         entries = np.array(numbers, dtype=np.float64)
         if entries.ndim != len(self.axes):
             raise InputError(f"needs {len(self.axes)} axes {self.axes}, got {entries.ndim}")
@@ -120,7 +128,7 @@ class _Entries(Field):
 
 
 class Matrix(_Entries):
-    """A matrix, by default with entries in [−1, 1] and axes "m" and "n"."""
+    """A field for a matrix. By default its entries are in [−1, 1], and its axes are "m" and "n"."""
 
     def __init__(
         self, low: float = -1.0, high: float = 1.0, axes: tuple[str, str] = ("m", "n")
@@ -128,7 +136,7 @@ class Matrix(_Entries):
         super().__init__(low, high, axes)
 
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return a matrix of a type at which some inequalities are tight, such as a sign matrix."""
+        """Return a matrix for which some inequalities tend to be tight, such as a sign matrix."""
         m, n = self._shape(sizes)
         kind = int(rng.integers(8))
         small = float(rng.choice([0.05, 0.1, 0.25, 0.5]))
@@ -156,7 +164,7 @@ class Matrix(_Entries):
 
 
 class Vector(_Entries):
-    """A vector along an axis, with entries in [low, high]."""
+    """A field for a vector with entries in [low, high], whose length is the size of an axis."""
 
     def __init__(self, axis: str = "m", low: float = -1.0, high: float = 1.0) -> None:
         super().__init__(low, high, (axis,))
@@ -173,7 +181,7 @@ class Vector(_Entries):
 
 
 class Distribution(Vector):
-    """A vector of non-negative weights with sum 1 along an axis."""
+    """A field for a distribution: a vector of non-negative weights with sum 1."""
 
     strict = True
 
@@ -181,12 +189,12 @@ class Distribution(Vector):
         super().__init__(axis, 0.0, 1.0)
 
     def random(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return a draw from a symmetric Dirichlet distribution, sparse or nearly uniform."""
+        """Return a draw from a symmetric Dirichlet distribution, whose parameter is 0.3, 1 or 5."""
         (size,) = self._shape(sizes)
         return self._clipped(rng.dirichlet(np.full(size, rng.choice([0.3, 1.0, 5.0]))))
 
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return the uniform distribution, a vertex, or weights 1/2 on two entries."""
+        """Return the uniform distribution, a vertex, or weights of 1/2 on two entries."""
         (size,) = self._shape(sizes)
         pair = np.eye(size)[rng.integers(size)] + np.eye(size)[rng.integers(size)]
         return self._clipped(pair if rng.random() < 0.5 else np.ones(size))
@@ -196,7 +204,7 @@ class Distribution(Vector):
 
 
 class Weights(Vector):
-    """A vector of signed weights in the unit ℓ1 ball along an axis."""
+    """A field for a vector of signed weights whose ℓ1 norm is at most `radius`."""
 
     strict = True
 
@@ -205,7 +213,7 @@ class Weights(Vector):
         super().__init__(axis, -radius, radius)
 
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return the zero vector, a vertex of the ℓ1 ball, or weights with ℓ1 norm 1."""
+        """Return the zero vector, a vertex of the ℓ1 ball, or weights on its boundary."""
         (size,) = self._shape(sizes)
         kind = rng.integers(3)
         if kind == 0:
@@ -222,14 +230,17 @@ class Weights(Vector):
 
 
 def normalised(raw: Array) -> Array:
-    """Return the positive part of an array over its sum, or uniform weights if it is zero."""
+    """Divide the positive part of an array by its sum.
+
+    If no entry is positive, return uniform weights.
+    """
     positive = np.maximum(raw, 0.0)
     total = float(positive.sum())
     return positive / total if total > 0.0 else np.full(raw.shape, 1.0 / raw.size)
 
 
 def _each(written: Any) -> Any:
-    """Return nested lists in which each number of the file is converted to a float."""
+    """Convert each number in nested lists from a file to a float."""
     if isinstance(written, (list, tuple)):
         return [_each(entry) for entry in written]
     return as_number(written)

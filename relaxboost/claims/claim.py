@@ -1,6 +1,7 @@
-"""Sources (papers) and their claims, which decorators declare.
+"""A claim of a source (a paper), which the decorator `Source.claim` declares.
 
-A claim can be checked, or attacked, that is, searched for counterexamples.
+A claim can be checked on instances. It can also be attacked: then a search looks for
+counterexamples.
 """
 
 from __future__ import annotations
@@ -44,9 +45,10 @@ _GRAVITY = {REFUTED: 0, UNDECIDED: 1, TIGHT: 2, HOLDS: 3}
 
 @dataclass(repr=False, kw_only=True)
 class Claim:
-    """A claim of a source.
+    """A claim of a source: a statement of a paper, with a check that measures it on instances.
 
-    It can be checked, and attacked. The decorator `Source.claim` creates it.
+    `check` checks the claim on many instances, and `attack` searches for a counterexample. The
+    decorator `Source.claim` creates the claim.
 
     Examples
     --------
@@ -65,7 +67,7 @@ class Claim:
     """The place of the statement in the source, e.g. "Theorem 9"."""
     stated: Statement
     given: str
-    """The hypotheses of the statement."""
+    """The hypotheses of the statement, as text."""
     space: Space
     """The space of instances: the fields of an instance, and how they are drawn."""
     printed: str = ""
@@ -73,10 +75,10 @@ class Claim:
     page: str = ""
     """The position of the statement in the source: a page, or a line of the text."""
     counterexamples: Sequence[Mapping[str, Any]] = ()
-    """The recorded instances that refute the claim as stated, in the format of files, the smallest
-    first. A check starts with them."""
+    """The recorded instances that refute the claim as stated, the smallest first. They have the
+    format of files. A check examines them before all other instances."""
     ruling: str = ""
-    """The recorded status if it is "misprint", "ambiguous" or "open"."""
+    """The recorded status if it is "misprint", "ambiguous" or "open", and otherwise ""."""
     part_of: str = ""
     """The name of the result to which this claim belongs, if it is a line of a proof or a remark.
     It is "displays" for a claim that belongs to no result, and "" for a claim that is a result."""
@@ -85,17 +87,18 @@ class Claim:
     harm: str = ""
     """The consequence of a misprint for a reader."""
     every: Enumeration | None = None
-    """All instances, if the space is finite. A check then examines all of them."""
+    """All instances of the claim if there are finitely many. A check then examines each of them."""
     corrections: list[Statement] = field(default_factory=list)
-    """The corrected statements. For an ambiguous claim they are its other readings."""
+    """The corrected statements. For an ambiguous claim, they are the other readings of the text."""
     resolution: float = 1e-7
-    """The tolerance for equality of the two sides. If the interval of the slack contains zero and
-    reaches at most this far below zero, the sides count as equal; if it reaches further, the
-    instance is undecided."""
+    """The tolerance below which the two sides count as equal. They count as equal if the interval
+    of the slack contains zero, and if its lower end is at least `-resolution`. If the lower end is
+    further below zero, the instance is undecided."""
     trials: int = 100
     """The default number of instances that a check draws."""
     file: Path | None = None
-    """The Python file of the user that defines the claim, or None."""
+    """The Python file in which a user has defined the claim. It is None for claims of the
+    package."""
     corrected_texts: Sequence[Mapping[str, Any]] = ()
     """The texts of the corrections, from the TOML file of the source."""
 
@@ -127,21 +130,20 @@ class Claim:
         return INSTANCES if self.every is None else EXACT
 
     def instance(self, written: Mapping[str, Any]) -> Instance:
-        """Return the instance with the data `written` in the format of files."""
+        """Return the instance with the given data, which have the format of files."""
         return self.make(self.space.from_json(written))
 
     def make(self, values: Mapping[str, Any]) -> Instance:
-        """Return the instance with the given values."""
+        """Return the instance whose fields have the given values."""
         return Instance(values, self.space.to_json(dict(values)))
 
     def instances(self, trials: int, seed: int) -> Iterator[tuple[str, Values]]:
-        """Yield the origin and the values of each instance.
+        """Yield a description of the origin and the values of each instance of a check.
 
-        Recorded counterexamples come first, then all instances of a finite space, or else
-        `trials` drawn instances.
+        Recorded counterexamples come first. If the space is finite, all its instances follow.
+        Otherwise, `trials` drawn instances follow.
 
-        Each instance depends on the seed and its own number only, not on the number of
-        trials.
+        Each drawn instance depends only on the seed and on its own number, and not on `trials`.
         """
         for number, written in enumerate(self.counterexamples, 1):
             yield f"recorded counterexample {number}", self.space.from_json(written)
@@ -151,13 +153,13 @@ class Claim:
             yield f"instance {number}", self.space.draw(self.generator(seed, number), number)
 
     def generator(self, seed: int, number: int) -> np.random.Generator:
-        """Return the random generator for the instance with this number."""
+        """Return the random generator that draws the instance with the given number."""
         return np.random.default_rng([seed, zlib.crc32(self.id.encode()), number])
 
     def examine(
         self, statement: Statement, values: Values, origin: str, certificates: Path | None = None
     ) -> Evidence | None:
-        """Measure a statement on an instance; return None if the hypotheses are not met.
+        """Measure a statement on an instance. Return None if the instance violates a hypothesis.
 
         `origin` describes where the instance comes from. If `certificates` is given, the
         certificate of each optimum is saved to a file whose name starts with that path.
@@ -183,27 +185,27 @@ class Claim:
         )
 
     def command(self, action: str, options: str) -> str:
-        """Return the command that repeats a check or an attack.
+        """Return the command line that repeats a check or an attack.
 
-        For a step, it repeats the whole claim.
+        A step has no command of its own. Its command repeats the whole claim.
         """
         if not self.stated.check.__module__.startswith("relaxboost."):  # it is not built in
             options = f" --file {shlex.quote(str(self.file or 'FILE'))}{options}"
         return f"relaxboost claims {action} {self.id.partition('/')[0]}{options}"
 
     def __call__(self, x: Instance, *options: Any) -> tuple[Slack, ...]:
-        """Return the slacks of the claim as stated.
+        """Measure the claim as stated on an instance, and return the slacks.
 
-        A correction that reuses the check passes `options`.
+        If a correction reuses the check of the claim, it passes `options` to this check.
         """
         return self.stated.measure(x, *options)
 
     def corrected(self, words: str = "", formula: str = "") -> Callable[[Check], Correction]:
-        """Return a decorator that declares the check of a corrected statement on the same data.
+        """Return a decorator that declares the check of a corrected statement.
 
-        The decorated function has a method `step`, with which the steps of the proof of the
-        correction are declared. If `words` is empty, the next correction in the texts of
-        the source is used.
+        The corrected statement has the same fields as the claim. The decorated function gets a
+        method `step`, which declares the steps of the proof of the correction. If `words` is empty,
+        the next correction in the texts of the source is used.
         """
 
         def add(check: Check) -> Correction:
@@ -224,18 +226,19 @@ class Claim:
         every: Enumeration | None = None,
         resolution: float | None = None,
     ) -> Callable[[Check], Claim]:
-        """Return a decorator that declares the check of a step of the proof.
+        """Return a decorator that declares the check of a step of a proof.
 
-        The step is itself a claim.
+        The step becomes a claim, with a space and instances like any other claim.
 
         Parameters
         ----------
         words, formula : str
             The statement of the step. By default it is the next step in the texts of the source.
         correction : int
-            0 for the proof of the claim as stated, 1 for the proof of the first correction.
+            The statement to whose proof the step belongs: 0 is the claim as stated, 1 is the first
+            correction, and so on.
         space, resolution : optional
-            By default those of the claim.
+            The space and the resolution of the step. By default they are those of the claim.
         trials : int
             The number of instances to draw.
         every : Enumeration, optional
@@ -268,22 +271,24 @@ class Claim:
         """Raise `InputError` if a correction or a step in the texts of the source has no check."""
         missing = len(self.corrected_texts) > len(self.corrections)
         if missing or any(len(one.step_texts) > len(one.steps) for one in self.statements):
-            raise InputError(f"{self.id}: the texts have a correction or a step without a check")
+            raise InputError(
+                f"{self.id}: the TOML file of the source has a correction or a step without a check"
+            )
 
     def check(
         self, trials: int | None = None, seed: int = 0, *, certificates: Path | str | None = None
     ) -> ClaimVerdict:
-        """Check the claim on its counterexamples and on random and structured instances.
+        """Check the claim on its recorded counterexamples, and on random and structured instances.
 
-        If Ctrl-C interrupts the check, the verdict covers the instances checked so far, and
-        its attribute `interrupted` is True.
+        If Ctrl-C interrupts the check, the verdict covers the instances checked so far, and its
+        attribute `interrupted` is True.
 
         Parameters
         ----------
         trials : int, optional
-            The number of instances to draw, >= 1. By default it is `self.trials`.
+            The number of instances to draw, at least 1. By default it is `self.trials`.
         seed : int
-            The same seed gives the same instances, whatever other claims are checked. It is an
+            The same seed gives the same instances, whichever other claims are checked. It is an
             integer and not a generator, because the generator of each instance is made from this
             seed and the number of the instance.
         certificates : path, optional
@@ -313,10 +318,11 @@ class Claim:
         return self._verdict(work, seed, repeat)
 
     def attack(self, budget: int = 2000, seed: int = 0) -> ClaimVerdict:
-        """Search for an instance that refutes the claim as stated, and shrink the instance found.
+        """Search for an instance that refutes the claim as stated, and simplify this instance.
 
-        The search tries `budget` >= 1 instances, and shrinking tries at most `budget` more.
-        If Ctrl-C interrupts the attack, the verdict covers the instances tried so far.
+        The search tries `budget` instances, where `budget` is at least 1. If it finds a
+        counterexample, it tries at most `budget` simpler instances. If Ctrl-C interrupts the
+        attack, the verdict covers the instances tried so far.
         """
         budget = count("budget", budget)
         draw = partial(self.generator, natural("seed", seed))
@@ -333,10 +339,10 @@ class Claim:
     def _verdict(
         self, work: Callable[[list[StatementVerdict]], None], seed: int, repeat: str
     ) -> ClaimVerdict:
-        """Return the verdict after `work` has added its evidence to the verdicts on the statements.
+        """Run `work`, which collects the evidence for each statement, and return the verdict.
 
-        If Ctrl-C comes before the first instance has been tried, KeyboardInterrupt is
-        raised, because there is nothing to report.
+        If Ctrl-C interrupts `work` before it has tried the first instance, KeyboardInterrupt is
+        raised, because there is no evidence to report.
         """
         parts = [StatementVerdict(statement.words) for statement in self.statements]
         start = time.perf_counter()
@@ -364,22 +370,24 @@ def statement_of(
 ) -> Callable[[Check], Statement]:
     """Return a function that makes a `Statement` from a check.
 
-    `before` are the statements that have the texts before it. A text without a note has none: the
-    docstring of the check, which says what is measured, is not printed in its place.
+    The statement uses `words` and `formula` if they are given. Otherwise it uses the next of
+    `texts`: the first `len(before)` of them belong to the statements `before`. If this text has no
+    note, the statement has no note either. The docstring of the check does not replace it, because
+    the docstring says what the check measures.
     """
     written = {"note": "", **texts[len(before)]} if len(before) < len(texts) else {}
     if words:
         written = {"words": words, "formula": formula, "step": written.get("step", ())}
     if not written:
-        raise InputError(f"{id}: a correction or a step needs words, here or in the source's texts")
+        raise InputError(
+            f"{id}: a correction or a step needs a text. Give `words`, or add the text to the TOML "
+            "file of the source"
+        )
     return stated_by(written)
 
 
 def certificate_folder(folder: Path | str) -> Path:
-    """Return the path of the folder for certificates.
-
-    The folder is created if it does not exist.
-    """
+    """Return the path of the folder for certificates, and create the folder if it is missing."""
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:

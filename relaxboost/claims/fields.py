@@ -1,4 +1,7 @@
-"""The types of data of an instance. Each can be drawn, perturbed, shrunk, written and read."""
+"""The fields of an instance: the types of its data.
+
+A value of a field can be drawn, perturbed, simplified, written to a file and read from a file.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +19,22 @@ Rng: TypeAlias = np.random.Generator
 Sizes: TypeAlias = Mapping[str, Any]
 
 DENOMINATORS = (1, 2, 3, 4, 5, 8, 10, 20, 100, 1000)
-"""The denominators of the fractions that are tried when an instance is shrunk."""
+"""The denominators of the fractions that are tried as simpler values of a number."""
 
 
 class Field(ABC):
-    """A named datum of an instance. Subclasses define how it is drawn, perturbed and simplified."""
+    """A field of an instance, that is, a named datum such as a matrix or a number.
+
+    The subclasses define how a value is drawn, perturbed and simplified.
+    """
 
     axes: tuple[str, ...] = ()
     """The names of the sizes that the field shares with other fields, e.g. ``("m", "n")``."""
     varies = True
     """Whether the field has more than one value, so that a search can change it."""
     strict = False
-    """Whether values outside of the range are invalid. If False, they are valid but never drawn."""
+    """Whether values outside of the range are invalid. If `strict` is False, such values are never
+    drawn, but they are valid."""
 
     @abstractmethod
     def random(self, rng: Rng, sizes: Sizes) -> Any:
@@ -45,23 +52,23 @@ class Field(ABC):
         return self.random(rng, sizes)
 
     def doubled(self, value: Any, axis: str, at: int) -> Any:
-        """Return the value with a second copy of its entry `at` along `axis`."""
+        """Return the value after the entry with index `at` along `axis` has been duplicated."""
         return value
 
     def fewer(self, value: Any, axis: str, at: int) -> Any:
-        """Return the value without entry `at` along `axis`."""
+        """Return the value without the entry with index `at` along `axis`."""
         return value
 
     def simpler(self, value: Any) -> Iterator[Any]:
-        """Yield simpler values than the given one."""
+        """Yield values that are simpler than the given value."""
         yield from ()
 
     def length(self, value: Any) -> float:
-        """Return the size of the value: the number of digits that a reader has to read."""
+        """Return the length of the value as text, so that a search can prefer short values."""
         return 1.0
 
     def repaired(self, value: Any, sizes: Sizes) -> Any:
-        """Return the value in the range of the field that is nearest to the given value."""
+        """Return the value of the field that is nearest to the given value."""
         return value
 
     def extents(self, value: Any) -> dict[str, int]:
@@ -69,18 +76,18 @@ class Field(ABC):
         return {}
 
     def to_json(self, value: Any) -> Any:
-        """Return the value in a form that JSON can store."""
+        """Return the value in a form that a JSON file can contain."""
         return value
 
     def from_json(self, written: Any) -> Any:
-        """Return the value that `to_json` wrote, or that a user wrote in the same form."""
+        """Return the value that a JSON file contains in the form of `to_json`."""
         return written
 
 
 class Real(Field):
-    """A number in [low, high].
+    """A field for a number in [low, high].
 
-    The number is drawn uniformly. With `log`, its logarithm is drawn uniformly instead.
+    The number is drawn uniformly. If `log` is true, its logarithm is drawn uniformly instead.
 
     The ends may be fractions as text, as in files: ``Real("1/10", "9/10")``.
     """
@@ -104,7 +111,7 @@ class Real(Field):
         return float(rng.uniform(self.low, self.high))
 
     def structured(self, rng: Rng, sizes: Sizes) -> float:
-        """Return one of the two ends, or a number between them with one decimal."""
+        """Return one of the two ends, or a number between them that is rounded to one decimal."""
         simple = round(self.random(rng, sizes), 1)
         return float(rng.choice([self.low, self.high, min(max(simple, self.low), self.high)]))
 
@@ -129,9 +136,9 @@ class Real(Field):
 
 
 class Whole(Field):
-    """An integer between two bounds.
+    """A field for an integer between two bounds.
 
-    A bound may be the name of an axis, as in ``Whole(1, "m")``.
+    A bound may be the name of an axis, as in ``Whole(1, "m")``. Then it is the size of this axis.
     """
 
     strict = True
@@ -163,7 +170,10 @@ class Whole(Field):
             )
 
     def length(self, value: int) -> float:
-        """Return a size that grows with the number, because longer runs are harder to follow."""
+        """Return a length that increases with the integer.
+
+        If the integer is a number of rounds, a longer run is harder to follow.
+        """
         return 1.0 + math.log1p(abs(value))
 
     def repaired(self, value: int, sizes: Sizes) -> int:
@@ -172,16 +182,19 @@ class Whole(Field):
 
     def from_json(self, written: Any) -> int:
         if int(written) != written:
-            raise InputError("a whole number is needed")
+            raise InputError(f"the value must be a whole number, got {written}")
         return int(written)
 
 
 class Choice(Field):
-    """One of several names, e.g. of losses. The check looks up the object with this name."""
+    """A field for one of several names, such as the names of losses.
+
+    The check finds the object that has this name.
+    """
 
     def __init__(self, *names: str) -> None:
         if not names:
-            raise InputError("Choice needs the names to choose from")
+            raise InputError("Choice needs at least one name, such as Choice('hinge', 'logistic')")
         self.names = names
         self.varies = len(names) > 1
 
@@ -201,7 +214,7 @@ class Choice(Field):
 
 
 def short(x: float) -> str:
-    """Return the text of a double: a short fraction if it equals one, or else the decimal."""
+    """Return a float as text: as a short fraction if it equals one, and otherwise as a decimal."""
     if not math.isfinite(x):
         return repr(float(x))
     fraction = Fraction(x).limit_denominator(1000)
@@ -211,12 +224,15 @@ def short(x: float) -> str:
 
 
 def as_number(written: Any) -> float:
-    """Return the float of a number from a JSON file, or of a fraction as text such as "1/10"."""
+    """Convert a number from a JSON file, or a fraction as text such as "1/10", to a float."""
     return float(Fraction(written) if isinstance(written, str) else written)
 
 
 def json_number(x: float) -> Any:
-    """Return a double as an integer, a short fraction such as "1/10", or the double, for JSON."""
+    """Return the value that stands for a float in a JSON file.
+
+    The value is an integer, a short fraction as text such as "1/10", or the float.
+    """
     if math.isfinite(x) and x == int(x):
         return int(x)
     text = short(x)
@@ -224,7 +240,7 @@ def json_number(x: float) -> Any:
 
 
 def simpler_numbers(x: float, low: float, high: float) -> Iterator[float]:
-    """Yield numbers near x that are shorter when written as text, the shortest first."""
+    """Yield numbers near x that are shorter than x when written as text, the shortest first."""
     length = len(short(x))
     for simple in (0.0, 1.0, -1.0, *(round(x * d) / d for d in DENOMINATORS)):
         if low <= simple <= high and simple != x and len(short(simple)) <= length:

@@ -1,4 +1,4 @@
-"""An instance of a claim: its data, and the certified optima that its check has requested."""
+"""An instance of a claim: its data, and the certified optima that its check has computed."""
 
 from __future__ import annotations
 
@@ -18,65 +18,66 @@ if TYPE_CHECKING:
     from relaxboost.game.game import Game
 
 _CROSSING = 1e-6
-"""The largest accepted relative amount by which a numerical lower bound may exceed an upper
-bound."""
+"""The tolerance for bounds that cross because of rounding. The lower bound may exceed the upper
+bound by at most this number times 1 + |lower bound|."""
 
 _EXACT_ENTRIES = 20_000
-"""The largest number of entries of a game whose optimum is computed in fractions."""
+"""The largest number of matrix entries of a game whose optimum is computed in exact arithmetic."""
 
 
 @dataclass(frozen=True)
 class CertifiedOptimum:
-    """A certified optimum that a check has used."""
+    """A certified optimum of a game, which a check has used."""
 
     game: Game
     d: Any
     w: Any
-    """The proof of the optimum as a pair (support, coefficients)."""
+    """The weights that prove the lower bound of the optimum, as a pair (support, coefficients)."""
     bracket: Bracket
 
     def certificate(self) -> Certificate:
-        """Return the certificate with the matrix, which ``relaxboost check`` can verify."""
+        """Return a certificate that contains the matrix. ``relaxboost check`` can verify it."""
         from relaxboost.certificates import certify
 
         return certify(self.game, d=self.d, w=self.w, inline=True)
 
 
 class Instance:
-    """The data of an instance as attributes: ``x.A`` is an array, ``x.epsilon`` a number.
+    """An instance of a claim. Its data are attributes, such as the array ``x.A``.
 
     Parameters
     ----------
     values : mapping
         The value of each field by its name, as the `Space` of the claim draws or reads it.
+    written : mapping
+        The same values in the format of files.
     """
 
     def __init__(self, values: Mapping[str, Any], written: Mapping[str, Any]) -> None:
         self._values = dict(values)
         self._written = written
         self.optima: list[CertifiedOptimum] = []
-        """The optima that the check has requested so far."""
+        """The optima that the check has computed so far."""
 
     def __getattr__(self, name: str) -> Any:
         try:
             return self.__dict__["_values"][name]
         except KeyError:
             raise AttributeError(
-                f"this claim has no {name!r}; its data: {', '.join(self.__dict__['_values'])}"
+                f"an instance of this claim has no {name!r}. It has "
+                f"{', '.join(self.__dict__['_values'])}"
             ) from None
 
     @property
     def rng(self) -> np.random.Generator:
-        """A random generator seeded by the data, for checks that draw their own points."""
+        """A random generator whose seed depends on the data, for checks that draw random points."""
         return np.random.default_rng(zlib.crc32(json.dumps(self._written).encode()))
 
     def optimum(self, game: Game) -> Bracket:
-        """Return an interval that contains the optimum of a game.
+        """Return an interval that contains the optimum of a game, and add the optimum to `optima`.
 
-        The certificate is kept in `optima`.
-
-        Polyhedral games over the ℓ1 ball or the simplex are solved in fractions, so that
-        the interval is a point. `relaxboost.reference` solves all other games.
+        Polyhedral games over the ℓ1 ball or the simplex are solved in exact arithmetic, so that the
+        interval is a point. `relaxboost.reference` solves all other games.
         """
         found = _exactly(game) or _numerically(game)
         self.optima.append(found)
@@ -108,8 +109,8 @@ def _numerically(game: Game) -> CertifiedOptimum:
     if crossing > 0.0:  # numerical bounds may cross by a little: the truth is about there
         if crossing > _CROSSING * (1.0 + abs(lower)):
             raise ArithmeticError(
-                f"the lower bound of {game!r} exceeds its upper bound by {crossing:g}; "
-                f"{found.message}"
+                f"the lower bound of {game!r} must not exceed its upper bound, but it does so by "
+                f"{crossing:g}. {found.message}"
             )
         lower, upper = upper - crossing, lower + crossing
     return CertifiedOptimum(

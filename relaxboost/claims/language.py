@@ -1,4 +1,7 @@
-"""The names that a file of claims uses. Each such file imports all of them."""
+"""All names that a file of claims uses, such as `Matrix` and `at_most`.
+
+Each file with claims of a source imports all of them.
+"""
 
 from collections.abc import Iterator
 from typing import TypeAlias
@@ -19,4 +22,4 @@ __all__ += ["Exact", "exactly", "near", "solved"]
 __all__ += ["AMBIGUOUS", "ILLEGIBLE", "MISPRINT", "OPEN"]
 
 Slacks: TypeAlias = Iterator[Slack]
-"""The type that a check yields if it measures several inequalities."""
+"""The type of the values that a check yields if it measures several inequalities."""

@@ -12,7 +12,8 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.rounding import float_down, float_up
 
 _ROUNDING = 1e-12
-"""The relative error that is assumed for a float. Intervals and fractions have no such error."""
+"""The assumed error of a float x, relative to max(1, |x|). Fractions and intervals have no such
+error."""
 
 HOLDS, TIGHT, UNDECIDED, REFUTED = "holds", "tight", "undecided", "refuted"
 
@@ -22,17 +23,17 @@ class Vacuous(Exception):
 
 
 def assume(hypothesis: bool) -> None:
-    """Skip the instance unless `hypothesis` is true, since the claim then does not apply to it."""
+    """Skip the instance if `hypothesis` is false, because the claim does not apply to it."""
     if not hypothesis:
         raise Vacuous
 
 
 @dataclass(frozen=True)
 class Bracket:
-    """A real number that is known to lie in the interval [lower, upper].
+    """A real number that is known only to lie in the interval [lower, upper].
 
-    Both ends are taken as exact numbers, whether they are floats or fractions. Sums, products
-    and quotients of intervals are computed in fractions.
+    Both ends are taken as exact numbers, whether they are floats or fractions. Sums, products and
+    quotients of intervals are computed in fractions.
     """
 
     lower: Number
@@ -60,7 +61,7 @@ class Bracket:
         return bracket(other) + -self
 
     def __mul__(self, other: Quantity) -> Bracket:
-        """Multiply the interval by another interval, or by a number, which is taken as exact."""
+        """Multiply the interval by another interval, or by a number that counts as exact."""
         other = exact_bracket(other)
         ends = (self.lower, self.upper), (other.lower, other.upper)
         products = [_product(a, b) for a in ends[0] for b in ends[1]]
@@ -69,7 +70,7 @@ class Bracket:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Quantity) -> Bracket:
-        """Divide the interval by an interval without zero, or by a number, which is taken as exact.
+        """Divide the interval by an interval without zero, or by a number that counts as exact.
 
         Raises
         ------
@@ -79,8 +80,8 @@ class Bracket:
         other = exact_bracket(other)
         if other.lower <= 0 <= other.upper:
             raise InputError(
-                f"cannot divide by [{other.lower}, {other.upper}], which contains 0; leave such "
-                "instances out with assume(...)"
+                f"a bracket cannot be divided by [{other.lower}, {other.upper}], which contains 0. "
+                "Skip such instances by assume(...)"
             )
         return self * Bracket(_inverse(other.upper), _inverse(other.lower))
 
@@ -89,15 +90,15 @@ class Bracket:
 
     def _compared(self, other: object) -> bool:
         raise InputError(
-            "a bracket is not compared by < or <=: return at_most(left, right), at_least or equal, "
-            "or compare its .lower and .upper"
+            "a bracket cannot be compared by < or <=. Return at_most(left, right), at_least or "
+            "equal, or compare its .lower and .upper"
         )
 
     __lt__ = __le__ = __gt__ = __ge__ = _compared
 
     @property
     def middle(self) -> float:
-        """A float within the interval."""
+        """A float in the interval: the midpoint, if both ends are finite."""
         lower, upper = float(self.lower), float(self.upper)
         if math.isinf(upper - lower):  # the finite end, or 0 where there is none
             return next((end for end in (lower, upper) if math.isfinite(end)), 0.0)
@@ -109,12 +110,11 @@ Quantity: TypeAlias = Number | Bracket
 
 
 def bracket(value: Quantity) -> Bracket:
-    """Return an interval that contains a quantity.
+    """Return an interval that contains the exact value of a quantity.
 
-    The interval is a point for integers and fractions, and wider for floats.
-
-    A float x is taken as the result of a short computation, with an error of at most
-    1e-12 · max(1, |x|). Write ``Fraction(x)`` for a float that is exact.
+    For integers and fractions, the interval is a point. A float x is regarded as the result of a
+    short computation with an error of at most 1e-12 · max(1, |x|), so its interval is wider. If the
+    float is exact, write ``Fraction(x)``.
     """
     if isinstance(value, Bracket):
         return value
@@ -126,7 +126,7 @@ def bracket(value: Quantity) -> Bracket:
         kind = type(value).__name__
         raise InputError(f"a quantity of a claim must be one number, got {kind}") from None
     if math.isnan(value):
-        raise InputError("a quantity of a claim came out as nan")
+        raise InputError("a quantity of a claim must be a number, but the check has computed nan")
     if math.isinf(value):
         return Bracket(value, value)
     error = _ROUNDING * max(1.0, abs(value))
@@ -134,17 +134,17 @@ def bracket(value: Quantity) -> Bracket:
 
 
 def exact_bracket(value: Quantity) -> Bracket:
-    """Return the interval that consists of one exact number, which may be a float."""
+    """Return the interval whose two ends are a number. A float counts as an exact number."""
     return value if isinstance(value, Bracket) else Bracket(value, value)
 
 
 def _inverse(a: Number) -> Number:
-    """Return 1/a as an exact fraction."""
+    """Return 1/a as an exact fraction, or 0 if a is infinite."""
     return 1 / Fraction(a) if math.isfinite(a) else 0
 
 
 def _product(a: Number, b: Number) -> Number:
-    """Return the exact product ab. An infinite end stands for unbounded numbers, so 0·∞ = 0."""
+    """Return the exact product ab. If an end is infinite, the products are finite, so 0·∞ = 0."""
     if not (a and b):
         return 0
     if not (math.isfinite(a) and math.isfinite(b)):
@@ -153,7 +153,7 @@ def _product(a: Number, b: Number) -> Number:
 
 
 def _sum(a: Number, b: Number, unknown: float) -> Number:
-    """Return the exact sum a + b, or `unknown` for ∞ − ∞."""
+    """Return the exact sum a + b. For ∞ − ∞, return `unknown`."""
     if not (math.isfinite(a) and math.isfinite(b)):
         total = float(a) + float(b)
         return unknown if math.isnan(total) else total
@@ -162,11 +162,10 @@ def _sum(a: Number, b: Number, unknown: float) -> Number:
 
 @dataclass(frozen=True)
 class Slack:
-    """The slack right − left of an inequality left <= right.
+    """The slack of an inequality or of an equality on an instance.
 
-    It is negative if the inequality fails.
-
-    The slack of an equality is −|left − right|, which is 0 if the equality holds.
+    The slack of left <= right is right − left, which is negative if the inequality fails. The slack
+    of left = right is −|left − right|, which is 0 if the equality holds.
     """
 
     low: float
@@ -175,16 +174,16 @@ class Slack:
     left: float
     right: float
     where: str = ""
-    """A text that names this inequality among the inequalities of an instance."""
+    """A text that distinguishes this inequality from the other inequalities of an instance."""
     round: int | None = None
-    """The round of a run to which the inequality belongs."""
+    """The round of the algorithm to which the inequality belongs, if there is one."""
     equality: bool = False
 
     def outcome(self, resolution: float) -> str:
-        """Return "holds", "tight", "undecided" or "refuted".
+        """Return the outcome of the measurement: "holds", "tight", "undecided" or "refuted".
 
-        The outcome is "tight" if the interval contains 0 and reaches at most `resolution`
-        below 0, so that the two sides are equal as far as can be decided.
+        The outcome is "tight" if the interval contains 0 and its lower end is at least −resolution.
+        Then the two sides count as equal.
         """
         if self.high < 0.0:
             return REFUTED
@@ -194,9 +193,9 @@ class Slack:
 
     @property
     def relative(self) -> float:
-        """The midpoint of the slack divided by |left| + |right|, or 1 if both sides are 0.
+        """The relative slack: the midpoint of the slack divided by |left| + |right|.
 
-        The result is in [−1, 1].
+        It is in [−1, 1], and it is 1 if both sides are 0.
         """
         if self.low <= 0.0 <= self.high:  # whatever the middle, which is noise
             return 0.0 if self.left or self.right else 1.0
@@ -244,7 +243,7 @@ def equal(left: Quantity, right: Quantity, where: str = "", round: int | None = 
 
 
 def _end(a: Number, b: Number, rounding: Callable[[Fraction], float]) -> float:
-    """Return a − b as a float, which is 0 for two infinities of the same sign."""
+    """Return a − b as a float. The difference of two infinities of the same sign is 0."""
     if not (math.isfinite(a) and math.isfinite(b)):
         return 0.0 if a == b else float(a) - float(b)
     return rounding(Fraction(a) - Fraction(b))

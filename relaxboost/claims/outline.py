@@ -1,4 +1,4 @@
-"""The lines of a source, each with the claims about it, and the errata of a source."""
+"""The outline of a source: each line with the claims about it, and the errata."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from relaxboost._core.errors import InputError
 
 @dataclass(frozen=True)
 class Misprint:
-    """A row of the table of errata of a source."""
+    """A misprint of a source, which is a row of its table of errata."""
 
     id: str
-    """The id of the claim that refutes the printed text, or else a name within the source."""
+    """The id of the claim that refutes the printed text. Without such a claim, it is a name of the
+    misprint that is unique in the source."""
     place: str
     printed: str
     read: str
@@ -30,9 +31,9 @@ class Line:
     """The number or name of the line in the source, e.g. "Eq. 5"."""
     words: str
     ids: tuple[str, ...]
-    """The ids of the claims about the line, and of its statements that are not checked."""
+    """The ids of the claims about the line, and of its statements that have no check."""
     reason: str
-    """The reason why the line has no claim, if it has none."""
+    """The reason why no claim is about the line, or "" if there are claims."""
 
 
 def lines_of(key: str, table: str, known: Set[str]) -> Iterator[Line]:
@@ -44,8 +45,8 @@ def lines_of(key: str, table: str, known: Set[str]) -> Iterator[Line]:
         The key of the source.
     table : str
         Rows ``place | content of the line | names of claims | reason for no claim``. A row without
-        claims has ``-`` as its third cell; the last cell is needed in such rows only. A row that
-        starts with ``|`` has the same place as the row above. Indented lines continue a row.
+        claims has ``-`` as its third cell. Only such a row needs the last cell. A row that starts
+        with ``|`` has the same place as the row above. Indented lines continue a row.
     known : set of str
         The ids that rows may name.
 
@@ -58,10 +59,13 @@ def lines_of(key: str, table: str, known: Set[str]) -> Iterator[Line]:
     for row in re.split(r"\n(?! )", table.strip()):
         cells = f" {' '.join(row.split())}".split(" | ")
         if len(cells) not in (3, 4):
-            raise InputError(f"a row is place | words | claims | reason, not {row!r}")
+            raise InputError(f"a row must be place | words | claims | reason, got {row!r}")
         where, words, names, reason = (*cells, "")[:4]
         place = where.strip() or place
         ids = tuple(f"{key}-{name}" for name in names.split(", ") if name != "-")
         if not known >= {*ids} or not (ids or reason):
-            raise InputError(f"{place} needs claims declared before, or a reason; got {row!r}")
+            raise InputError(
+                f"the row of {place} must name claims that are already declared, or give a reason "
+                f"why there is no claim, got {row!r}"
+            )
         yield Line(place, words, ids, reason)

@@ -1,4 +1,4 @@
-"""The pytest plugin: every claim of a test module is a test.
+"""The pytest plugin, which makes each claim of a test module a test.
 
 ::
 
@@ -51,7 +51,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def _from(least: int) -> Callable[[str], int]:
-    """Return a parser of integers >= `least`. Its name is part of the error messages of pytest."""
+    """Return a parser for integers of at least `least`.
+
+    The name of the parser is part of the error messages of pytest.
+    """
 
     def whole_number(text: str) -> int:
         if int(text) < least:
@@ -86,7 +89,7 @@ class ClaimItem(pytest.Item):
             claim.file = Path(os.path.relpath(file))  # for the command that repeats it
 
     def runtest(self) -> None:
-        """Check the claim, and fail if the verdict differs from the record."""
+        """Check the claim. The test fails if the verdict differs from the recorded status."""
         trials = self.config.getoption("relaxboost_claims_trials")
         verdict = self.claim.check(trials, self.config.getoption("relaxboost_claims_seed"))
         if verdict.interrupted:
@@ -95,5 +98,5 @@ class ClaimItem(pytest.Item):
             pytest.fail(str(verdict), pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Return the file, line and id of the check, for the report of pytest."""
+        """Return the file, the line and the id of the claim for the report of pytest."""
         return self.path, self.claim.stated.line - 1, self.name

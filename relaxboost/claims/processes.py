@@ -1,7 +1,8 @@
-"""Worker processes. Each has one pipe for its tasks and one pipe for its answers.
+"""A pool of worker processes that check claims in parallel.
 
-A worker process imports the function that does the tasks. It does not run the script of the caller
-again, so that the script needs no ``if __name__ == "__main__"``.
+Each worker process has one pipe for its tasks and one pipe for its answers. It imports the function
+that does the tasks. It does not run the script of the caller again, so that the script needs no
+``if __name__ == "__main__"``.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from threading import Lock, Thread
 from typing import Any, BinaryIO
 
 _INTERRUPT = getattr(signal, "SIGUSR1", None)
-"""The signal that makes a worker interrupt its task and answer. Windows has no such signal."""
+"""The signal that makes a worker process interrupt its task and return an answer. On Windows there
+is no such signal, and the value is None."""
 _ANSWER_SECONDS = 5.0
-"""The time in which an interrupted worker must answer. Compiled code cannot be interrupted."""
+"""The number of seconds within which an interrupted worker process must return an answer. A limit
+is needed because compiled code cannot be interrupted."""
 # The worker imports modules from the paths of the parent, never from its working directory.
 _START = """
 import os, pickle, sys
@@ -37,9 +40,10 @@ class Died(Exception):
 
 
 class Processes:
-    """A pool of `jobs` worker processes that apply `function`, which is at the top of a module.
+    """A pool of `jobs` worker processes that apply `function` to tasks.
 
-    If a worker process dies, only its current task is lost.
+    The function must be defined at the top level of a module, so that it can be pickled. If a
+    worker process dies, only its current task is lost.
     """
 
     def __init__(self, function: Callable[[Any], Any], tasks: Sequence[Any], jobs: int) -> None:
@@ -57,16 +61,17 @@ class Processes:
     def answers(self) -> Iterator[tuple[int, Future[Any]]]:
         """Yield the number and the future of each task, in the order in which the tasks finish.
 
-        The future raises `Died` if the worker has died, or the exception that the function
-        raised.
+        The future raises the exception that the function has raised, or `Died` if the worker
+        process has died.
         """
         for future in as_completed(self._numbers):
             yield self._numbers[future], future
 
     def interrupt(self) -> Iterator[tuple[int, Any]]:
-        """Raise KeyboardInterrupt in all workers, and yield the number and the answer of each task.
+        """Interrupt all worker processes. Yield the number and the answer of each task.
 
-        A task whose worker does not answer in time is left out.
+        In the workers, KeyboardInterrupt is raised. If a worker does not answer in time, its task
+        is left out.
         """
         self._stop()
         with suppress(KeyboardInterrupt):  # a second Ctrl-C ends the wait
@@ -79,7 +84,7 @@ class Processes:
                 yield number, future.result()
 
     def close(self) -> None:
-        """Kill all worker processes and the tasks that they run."""
+        """Kill all worker processes together with the tasks that they run."""
         self._stop()
         for process in self._all:
             process.kill()
@@ -107,7 +112,7 @@ class Processes:
             os.write(process.stdin.fileno(), pickle.dumps(task))
             raised, answer = pickle.load(process.stdout)
         except (OSError, EOFError, pickle.UnpicklingError):
-            raise Died(f"its process ended with status {process.wait()}") from None
+            raise Died(f"its worker process ended with status {process.wait()}") from None
         self._idle.append(process)
         if raised:
             raise answer
@@ -123,7 +128,7 @@ def _started(function: Callable[[Any], Any]) -> subprocess.Popen[bytes]:
 
 
 def _block(blocked: bool) -> None:
-    """Block or unblock Ctrl-C and the signal for interrupts in this thread."""
+    """Block or unblock Ctrl-C and the interrupt signal of workers in this thread."""
     if _INTERRUPT is not None:
         how = signal.SIG_BLOCK if blocked else signal.SIG_UNBLOCK
         signal.pthread_sigmask(how, {signal.SIGINT, _INTERRUPT})
@@ -155,7 +160,10 @@ def serve(function: Callable[[Any], Any], tasks: BinaryIO) -> None:
 
 
 def _receive(tasks: BinaryIO, waiting: SimpleQueue[Any]) -> None:
-    """Read tasks from the parent. If the parent has ended, end this process, even during a task."""
+    """Read tasks from the parent process, and put them into a queue.
+
+    If the parent process has ended, this process ends too, even during a task.
+    """
     try:
         while True:
             waiting.put(pickle.load(tasks))

@@ -1,4 +1,4 @@
-"""The record of a claim: its statements, the functions that check them, and the evidence."""
+"""The record of a claim: its statements, their checks, and the types of evidence."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ EXACT, INSTANCES = "exact", "instances"
 """The types of evidence for a verdict."""
 
 ILLEGIBLE = "illegible in our copy"
-"""The text that replaces a printed formula if our copy of the source does not show it."""
+"""The text of `Claim.printed` if the printed formula cannot be read in our copy of the source."""
 
 Check: TypeAlias = Callable[..., "Iterable[Slack] | Slack"]
 
 
 @dataclass(frozen=True)
 class Enumeration:
-    """All instances of a finite space."""
+    """An enumeration of all instances of a finite space."""
 
     words: str
     """A description of the instances, e.g. "all 81 matrices 2 x 2 with entries −1, 0, 1"."""
     instances: Callable[[], Iterable[Mapping[str, Any]]]
-    """A function that returns the instances in the format of files."""
+    """A function that returns the instances. They have the format of files."""
 
 
 @dataclass(frozen=True)
 class WorstCases(Enumeration):
-    """A grid of parameters.
+    """A grid of parameters, for each of which a check covers all instances at once.
 
-    For each, the check uses `worst_case` to cover all instances at once.
+    The check computes the worst case over these instances with `worst_case`.
     """
 
     @classmethod
     def grid(cls, words: str, **values: Iterable[Any]) -> WorstCases:
-        """Return the grid of all combinations of the parameters.
+        """Return the grid of all combinations of the values of the parameters.
 
         The last parameter varies fastest.
         """
@@ -64,20 +64,28 @@ class Statement:
     formula: str
     check: Check
     steps: list[Any] = field(default_factory=list)
-    """Of the proof in the note: claims; none where no proof is given."""
+    """The steps of the proof in the note, each of which is a `Claim`. The list is empty if the
+    statement has no proof."""
     text: str | None = None
-    """The note, if the texts of its source say what it is; None leaves it to the docstring."""
+    """The note from the texts of the source. If it is None, the docstring of the check is the
+    note."""
     step_texts: Sequence[Mapping[str, Any]] = ()
-    """The texts of the steps in order, from the TOML file of the source."""
+    """The texts of the steps of the proof in order, from the TOML file of the source."""
 
     @property
     def note(self) -> str:
-        """How it is derived, what is wrong, where it is tight: by default the check's docstring."""
+        """The explanation of the statement, such as its derivation or its error.
+
+        By default it is the docstring of the check.
+        """
         return (inspect.getdoc(self.check) or "") if self.text is None else self.text
 
     @property
     def code(self) -> str:
-        """The file of the check, relative to the folder of the package, and its line."""
+        """The location of the check as ``file:line``.
+
+        The path is relative to the folder of the package.
+        """
         parts = Path(inspect.unwrap(self.check).__code__.co_filename).parts
         start = len(parts) - 1 - parts[::-1].index("relaxboost") if "relaxboost" in parts else -1
         return f"{'/'.join(parts[start:])}:{self.line}"
@@ -88,15 +96,15 @@ class Statement:
         return inspect.unwrap(self.check).__code__.co_firstlineno
 
     def measure(self, x: Instance, *options: Any) -> tuple[Slack, ...]:
-        """Return the slack of each inequality on an instance, in order.
+        """Return the slack of each inequality of the statement on an instance, in order.
 
-        Raise `Vacuous` if there is none.
-
-        `options` are further arguments of the check. A correction that reuses the check
-        passes them.
+        `options` are further arguments of the check. A correction that reuses the check passes
+        them.
 
         Raises
         ------
+        Vacuous
+            If the instance does not satisfy the hypotheses.
         InputError
             If the check yields an object that is not a `Slack`, or if `assume` fails after the
             check has measured an inequality. This inequality would otherwise be lost.
@@ -107,20 +115,26 @@ class Statement:
             for slack in found if isinstance(found, Iterable) else (found,):
                 if not isinstance(slack, Slack):
                     raise InputError(
-                        f"a check returns or yields at_most, at_least or equal, not {slack!r}"
+                        "a check must return or yield at_most(...), at_least(...) or equal(...), "
+                        f"got {slack!r}"
                     )
                 slacks.append(slack)
         except Vacuous:
             if not slacks:
                 raise
             raise InputError(
-                f"assume() came after {slacks[0]} was measured; hypotheses come first"
+                f"assume() must come before the first inequality, but {slacks[0]} was measured "
+                "before it"
             ) from None
         return tuple(slacks)
 
 
 def stated_by(texts: Mapping[str, Any]) -> Callable[[Check], Statement]:
-    """Return what makes a statement of its check, by its texts in the tables of a source."""
+    """Return a function that makes a `Statement` from a check.
+
+    `texts` is a table of the TOML file of the source, with the words, the formula, the note and the
+    steps of the statement.
+    """
     note, steps = texts.get("note"), texts.get("step", ())
     formula = texts.get("formula", "")
     return partial(Statement, texts["words"], formula, text=note, step_texts=steps)
@@ -128,11 +142,14 @@ def stated_by(texts: Mapping[str, Any]) -> Callable[[Check], Statement]:
 
 @dataclass(frozen=True)
 class Correction:
-    """The check of a correction. It can be called like the check, and `step` declares its proof."""
+    """The check of a corrected statement. It can be called like the check itself.
+
+    Its method `step` declares the steps of the proof.
+    """
 
     check: Check
     step: Callable[..., Callable[[Check], Any]]
-    """The method `Claim.step`, bound to the proof of this correction."""
+    """The method `Claim.step` for the proof of this correction."""
 
     def __call__(self, x: Instance, *options: Any) -> Any:
         return self.check(x, *options)

@@ -1,4 +1,4 @@
-"""The registry of claims: the claims of built-in sources, and the claims in files of users."""
+"""The registry of claims, which finds the claims of built-in sources and of files of users."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def sources() -> tuple[Source, ...]:
 
 
 def gather(package: str, order: str) -> Source:
-    """Import the files of a source, which declare its claims, and return the SOURCE of source.py.
+    """Import the files of a source, which declare its claims, and return its `Source`.
 
-    `package` is the ``__name__`` of the package of the source. `order` lists the names of files
-    in the order of the text, separated by spaces. All other files follow in alphabetical order.
+    `package` is the ``__name__`` of the package of the source. `order` lists the names of files in
+    the order of the text, separated by spaces. All other files follow in alphabetical order.
     """
     folder = _FOLDER / package.rpartition(".")[2]
     others = sorted(file.stem for file in folder.glob("[!_]*.py"))
@@ -48,7 +48,7 @@ def gather(package: str, order: str) -> Source:
 
 
 def all(source: str | None = None) -> list[Claim]:
-    """Return all built-in claims, or the claims of one source, e.g. "SS09", in order."""
+    """Return all built-in claims, or the claims of one source such as "SS09", in order."""
     known = {s.key: s for s in sources()}
     if source is not None and not (is_given(source, str) and source in known):
         raise InputError(f"no source {source!r}{known_names(source, known, 'there are')}")
@@ -57,9 +57,9 @@ def all(source: str | None = None) -> list[Claim]:
 
 
 def get(id: str) -> Claim:
-    """Return the claim with an id, e.g. "SS09-T9", or a step of its proof, e.g. "SS09-T9/1.1"."""
+    """Return a claim by its id, such as "SS09-T9", or a step of a proof, such as "SS09-T9/1.1"."""
     if not isinstance(id, str):
-        raise InputError(f"a claim is named by its id, such as 'SS09-T9', got {id!r:.60}")
+        raise InputError(f"the id of a claim must be a string such as 'SS09-T9', got {id!r:.60}")
     known = {claim.id: claim for claim in _with_steps(all(), id)}
     if id not in known:
         raise InputError(_moved(id) or _unknown(id, [*known.values()]))
@@ -67,19 +67,21 @@ def get(id: str) -> Claim:
 
 
 def _with_steps(claims: list[Claim], pattern: str) -> list[Claim]:
-    """Return the claims, and also the steps of their proofs if a pattern contains a slash."""
+    """Return the claims, together with the steps of their proofs if a pattern contains a slash."""
     parts = [part for claim in claims for part in claim.statements] if "/" in pattern else []
     return [*claims, *(step for part in parts for step in part.steps)]
 
 
 def select(patterns: list[str], among: list[Claim]) -> list[Claim]:
-    """Return the claims whose ids match any of the patterns, e.g. "SS09-T*", in order.
+    """Return the claims whose ids match a pattern such as "SS09-T*", in order.
 
     A pattern with a slash, such as "SS09-T9/*", selects steps of proofs.
     """
     listed = isinstance(patterns, list | tuple)
     if not listed or any(not isinstance(pattern, str) for pattern in patterns):
-        raise InputError(f"patterns are a list of ids, such as ['SS09-T*'], got {patterns!r:.60}")
+        raise InputError(
+            f"`patterns` must be a list of strings such as ['SS09-T*'], got {patterns!r:.60}"
+        )
     found = {} if patterns else {claim.id: claim for claim in among}
     for pattern in patterns:
         there = _with_steps(among, pattern)
@@ -103,7 +105,10 @@ def load(path: Path | str) -> list[Claim]:
     """
     path = as_path(path)
     if not path.is_file():
-        raise InputError(f"no file {path}; a file of claims is Python that defines a Source")
+        raise InputError(
+            f"the file {path} does not exist. A file of claims is a Python file that defines a "
+            "Source"
+        )
     name = f"relaxboost_claims_{abs(hash(path.resolve()))}"
     spec = importlib.util.spec_from_file_location(name, path.resolve())
     if spec is None or spec.loader is None:
@@ -123,7 +128,8 @@ def load(path: Path | str) -> list[Claim]:
     claims = [c for key, s in own.items() if key not in builtin for c in s.claims.values()]
     if not claims:
         raise InputError(
-            f"{path} defines no claims; it needs a Source and functions under its claim"
+            f"{path} defines no claims. It needs a Source, and functions with the decorator "
+            "`claim` of the Source"
         )
     for claim in claims:
         claim.file = path
@@ -131,7 +137,7 @@ def load(path: Path | str) -> list[Claim]:
 
 
 def _lines(error: BaseException, path: Path) -> Iterator[int]:
-    """Yield the lines of the user's file in a traceback, the innermost first."""
+    """Yield the numbers of the lines of the user's file in a traceback, the innermost first."""
     if isinstance(error, SyntaxError) and error.lineno:
         yield error.lineno
     frames = traceback.extract_tb(error.__traceback__)
@@ -140,7 +146,7 @@ def _lines(error: BaseException, path: Path) -> Iterator[int]:
 
 
 def _moved(pattern: str) -> str:
-    """Return a hint if a pattern matches former ids of claims, or else an empty text."""
+    """Return a hint if a pattern matches former ids of claims, or else ""."""
     old = [(f"{s.key}-{name}", s.key, to) for s in sources() for name, to in s.moved.items()]
     found = [one for one in old if fnmatchcase(one[0], pattern)]
     if not found:

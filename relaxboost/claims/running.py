@@ -1,7 +1,7 @@
-"""Check or attack many claims in several processes. The results do not depend on their number.
+"""Check or attack many claims in several processes.
 
-A worker process receives the id of a claim and the path of the file that defines it, and loads the
-claim itself.
+The results do not depend on the number of processes. A worker process receives the id of a claim
+and the path of the file that defines it, and loads the claim itself.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from relaxboost.claims.processes import Processes
 from relaxboost.claims.verdict import ClaimVerdict
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-"""A function of the number of finished claims, the number of all claims, and the id of the last
-finished claim."""
+"""A function that reports progress. Its arguments are the number of finished claims, the number of
+all claims, and the id of the claim that has finished last."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """The error that ended the check of a claim. It takes the place of a verdict."""
+    """An error that has ended the check of a claim. It takes the place of a verdict."""
 
     id: str
     error: str
@@ -54,8 +54,8 @@ class Failure:
 Outcome: TypeAlias = ClaimVerdict | Failure
 Results: TypeAlias = Generator[tuple[Claim, Outcome], None, None]
 Task: TypeAlias = tuple[str, str, str, dict[str, Any]]
-"""A tuple (file, id, action, options). The file is "" for built-in claims; the action is "check" or
-"attack"."""
+"""A tuple (file, id, action, options). The file is "" for built-in claims, and the action is
+"check" or "attack"."""
 
 
 def check_all(
@@ -67,31 +67,34 @@ def check_all(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Results:
-    """Check claims, and yield each with its verdict, in the order of the claims.
+    """Check claims. Yield each claim with its verdict, in the order of the claims.
 
-    A verdict is yielded as soon as those of all earlier claims are known. After Ctrl-C the
-    generator yields the other finished verdicts and the partial verdicts of running checks, and
+    A verdict is yielded as soon as the verdicts on all earlier claims are known. After Ctrl-C, the
+    generator yields the other finished verdicts and the partial verdicts of running checks. Then it
     ends.
 
     Parameters
     ----------
     claims : iterable of Claim
     trials : int, optional
-        The number of instances of each claim. By default each claim defines its own number.
+        The number of instances that are drawn for each claim. By default it is the `trials` of the
+        claim.
     seed : int
-        An integer, as in `Claim.check`.
+        The seed of the instances, an integer as in `Claim.check`.
     certificates : path, optional
         A folder in which the certificate of every optimum is saved.
     jobs : int, optional
-        The number of processes: by default 2, or 1 on a machine with one core. The results do not
-        depend on it. Claims that are neither built in nor from a file are checked in this process.
+        The number of processes. By default it is 2, or 1 on a machine with one core. The results do
+        not depend on it. If a claim is neither built in nor from a file, all claims are checked in
+        this process.
     progress : callable, optional
-        A function of (number of finished claims, number of all claims, id of the last finished).
+        A function that is called after each claim with three arguments: the number of finished
+        claims, the number of all claims, and the id of the claim that has finished.
 
     Yields
     ------
     (Claim, ClaimVerdict or Failure)
-        A `Failure` if the check raised an error or its process died.
+        The second entry is a `Failure` if the check raised an error or if its process died.
 
     Raises
     ------
@@ -114,9 +117,9 @@ def attack_all(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Results:
-    """Attack claims, and yield each with its verdict.
+    """Attack claims. Yield each claim with its verdict, in the order of the claims.
 
-    `budget` is the number of instances a statement.
+    `budget` is the number of instances that are tried for each statement.
 
     The other parameters and the yielded values are those of `check_all`.
     """
@@ -178,7 +181,7 @@ def _elsewhere(claims: list[Claim], tasks: list[Task], jobs: int, tell: Progress
 
 
 def attempt(claim: Claim, action: str, options: dict[str, Any]) -> Outcome:
-    """Return the verdict on a claim, or a `Failure` if the check raised an error."""
+    """Check or attack a claim. Return its verdict, or a `Failure` if the check raised an error."""
     try:
         with redirect_stdout(sys.stderr):  # what a check prints is no outcome
             return claim.check(**options) if action == "check" else claim.attack(**options)
@@ -195,7 +198,7 @@ def _perform(task: Task) -> Outcome:
     try:
         claim = registry.get(id) if not file else _load(file).get(id)
         if claim is None:
-            raise InputError(f"{file} has no claim {id!r} any more")
+            raise InputError(f"{file} no longer has the claim {id!r}")
     except Exception as error:
         return _failure(id, error)
     return attempt(claim, action, options)

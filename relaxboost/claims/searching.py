@@ -1,6 +1,7 @@
-"""The search for a counterexample, and the shrinking of the counterexample that it finds.
+"""The search for a counterexample, and the simplification of the counterexample that it finds.
 
-The search draws instances and then improves those of least slack by local search.
+The search draws random instances. Then it improves the instances with the least slack by local
+search.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from relaxboost.claims.verdict import Evidence, StatementVerdict
 _DRAWN_SHARE = 0.4
 """The share of the budget that is used for drawn instances. The rest is used for local search."""
 _STEPS_WITHOUT_SUCCESS = 60
-"""After this number of steps without success, the local search restarts from the next best
+"""The number of steps without success after which the local search restarts from the next
 instance."""
 
 Examine: TypeAlias = Callable[[Values, str], "Evidence | None"]
-"""A function that measures a statement on an instance. Its second argument describes where the
-instance comes from."""
+"""A function that measures a statement on an instance. Its second argument is a text about the
+origin of the instance."""
 
 
 def search(
@@ -32,11 +33,11 @@ def search(
     budget: int,
     verdict: StatementVerdict,
 ) -> tuple[Values, Evidence] | None:
-    """Return an instance that refutes a statement, or None. Draw first, then use local search.
+    """Search for an instance that refutes a statement. Return None if the search finds none.
 
-    The local search starts from the drawn instances of least slack. `draw` returns the random
-    generator for the instance with a given number. The search tries `budget` instances and adds
-    each to the verdict.
+    The search first draws instances. Then a local search starts from the drawn instances with the
+    least slack. `draw` returns the random generator for the instance with a given number. The
+    search tries `budget` instances, and adds the evidence of each to the verdict.
     """
     pool: list[tuple[float, int, Values]] = []
     drawn = max(1, int(_DRAWN_SHARE * budget))
@@ -70,7 +71,7 @@ def search(
 def shrink(
     examine: Examine, space: Space, values: Values, evidence: Evidence, left: int
 ) -> Evidence:
-    """Return a smaller counterexample, with fewer rows and columns and with shorter fractions.
+    """Return a simpler counterexample, which has fewer rows and columns and shorter fractions.
 
     The search tries at most `left` instances.
     """

@@ -1,4 +1,4 @@
-"""A semidefinite program in floats, and the proof of its bound in fractions."""
+"""A semidefinite program that is solved in floats, with an exact proof of its bound."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from relaxboost.certificates.exact.equations import Equations
 from relaxboost.claims.measure import exact_bracket
 
 Terms: TypeAlias = dict[tuple[int, ...], Any]
-"""The coefficients of a combination by key. The key () stands for the constant, (i,) for a value,
-and (i, j) with i <= j for an inner product. An `Element` has only keys (i,), one for each element
-that an instance chooses."""
+"""The coefficients of a linear combination by key. The key () stands for the constant, (i,) for the
+value i of a functional, and (i, j) with i <= j for the inner product of the elements i and j. An
+`Element` has only keys (i,), which stand for elements."""
 
 _SCALE = 1 << 60
-"""Multipliers are rounded to multiples of the inverse of this number."""
+"""Multipliers are rounded to multiples of 1 divided by this number."""
 
 
 class Program:
-    """A semidefinite program. Floats are used to solve it, and fractions to prove its bound."""
+    """A semidefinite program. A solver works in floats, and the bound is proved in fractions."""
 
     def __init__(self, objective: Terms, rows: Sequence[Terms], free: Sequence[bool]) -> None:
         self.objective, self.rows, self.free = objective, rows, np.array(free)
@@ -37,7 +37,7 @@ class Program:
         self.matrix, self.slope, self.constant = target
 
     def _floats(self, terms: Terms) -> tuple[Array, Array, float]:
-        """Return the coefficients of the inner products and values in `terms`, and the constant."""
+        """Return the coefficients of inner products and of values in `terms`, and the constant."""
         matrix = np.array([[middle(x) for x in row] for row in self._matrix(terms)])
         slopes = np.array([middle(terms.get(key, 0)) for key in self.values])
         return matrix.ravel(), slopes, middle(terms.get((), 0))
@@ -50,7 +50,7 @@ class Program:
         ]
 
     def instance(self) -> tuple[float, dict[int, Array]]:
-        """Return the optimal value and the elements of a worst instance."""
+        """Solve the program. Return its optimal value and the elements of a worst instance."""
         import cvxpy as cp
 
         n = len(self.elements)
@@ -64,8 +64,8 @@ class Program:
         _solve(problem)
         if G.value is None:
             raise InputError(
-                f"the worst case is {problem.status}: the requirements must not contradict each "
-                "other, and must bound the objective"
+                f"the problem of the worst case is {problem.status}. The requirements must not "
+                "contradict each other, and must bound the objective"
             )
         sizes, axes = np.linalg.eigh(G.value)
         columns = (axes * np.sqrt(np.maximum(sizes, 0.0))).tolist()
@@ -73,7 +73,11 @@ class Program:
         return float(problem.value), found
 
     def multipliers(self, limit: float) -> list[Fraction]:
-        """Return multipliers that prove a bound near this limit, with the largest margin."""
+        """Return multipliers that prove the bound `limit`, with the largest margin.
+
+        They are solved in floats, and then rounded and corrected, so that all values cancel
+        exactly.
+        """
         import cvxpy as cp
 
         n = len(self.elements)
@@ -83,7 +87,7 @@ class Program:
         square = (form + form.T) / 2 >> margin * np.eye(n)
         _solve(cp.Problem(cp.Maximize(margin), [square, *below, self.slopes.T @ y == self.slope]))
         if y.value is None:
-            raise SolverError("no proof of the worst case is found; use a larger tolerance")
+            raise SolverError("the solver found no proof of the worst case. Increase `tolerance`")
         exact = [Fraction(round(x * _SCALE), _SCALE) for x in y.value.tolist()]
         # Values must cancel exactly. Only multipliers well above 0 are changed for this.
         large = self.free | (y.value > 1e-6 * y.value.max())
@@ -99,7 +103,7 @@ class Program:
         return exact
 
     def proof(self, multipliers: list[Fraction]) -> Fraction:
-        """Return the bound that the multipliers prove, computed in exact arithmetic."""
+        """Return the bound that the multipliers prove. It is computed in exact arithmetic."""
         left = {key: -x for key, x in self.objective.items()}
         for x, row in zip(multipliers, self.rows, strict=True):
             for key, number in row.items():
@@ -108,8 +112,8 @@ class Program:
         cancelled = not any(left.get(key, 0) for key in self.values)
         if not (signs and cancelled and _positive_definite(self._matrix(left))):
             raise SolverError(
-                "no exact proof of the worst case is found. Use a larger tolerance, and "
-                "requirements that bound all elements and leave room"
+                "the solver found no exact proof of the worst case. Increase `tolerance`, and give "
+                "requirements that bound all elements and that some instance satisfies strictly"
             )
         return Fraction(exact_bracket(-left.get((), Fraction(0))).upper)
 
@@ -124,7 +128,10 @@ def _solve(problem: Any) -> None:
 
 
 def _positive_definite(matrix: list[list[Any]]) -> bool:
-    """Return True if all symmetric matrices in the intervals are proved positive definite."""
+    """Return True if all symmetric matrices with entries in the intervals are positive definite.
+
+    If the proof fails, return False.
+    """
     ends = [
         [(Fraction(x.lower), Fraction(x.upper)) for x in map(exact_bracket, row)] for row in matrix
     ]
@@ -143,5 +150,5 @@ def _positive_definite(matrix: list[list[Any]]) -> bool:
 
 
 def middle(number: Any) -> float:
-    """Return a float near a number. If the number is an interval, the float lies within it."""
+    """Return a float near a number. For an interval, the float lies in the interval."""
     return exact_bracket(number).middle

@@ -1,4 +1,4 @@
-"""Functions for the sides of equations and inequalities. They use fractions for exact data."""
+"""Functions that compute the sides of equations and inequalities. Exact data become fractions."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from relaxboost.game.game import Game
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 
 Exact: TypeAlias = NDArray[Any]
-"""An array of fractions, on which +, *, @ and max cause no rounding errors."""
+"""An array of fractions, on which the operations +, *, @ and max cause no rounding errors."""
 
 _SOLVED = 1e-8
-"""The error that is assumed for the value of a linear or cone program: ten times the error that
-solvers have in practice."""
+"""The assumed error of the value of a linear or cone program, relative to max(1, |value|). It is
+ten times the error that solvers have in practice."""
 
 
 def exactly(values: Any) -> Exact:
-    """Return the array with its entries converted to fractions."""
+    """Convert the entries of an array to fractions."""
     array = np.asarray(values, dtype=object)
     result = np.empty(array.size, dtype=object)
     result[:] = [Fraction(entry) for entry in array.ravel().tolist()]
@@ -33,7 +33,9 @@ def exactly(values: Any) -> Exact:
 
 
 def root(x: int | Fraction) -> Fraction | Bracket:
-    """Return the square root of a nonnegative number: a fraction, or an interval of width 2^−120.
+    """Return the square root of a nonnegative number.
+
+    The result is a fraction if the root is rational, and otherwise a narrow interval.
 
     Examples
     --------
@@ -55,18 +57,24 @@ def near(value: float, tolerance: float = 1e-9) -> Bracket:
 
 
 def solved(value: float) -> Bracket:
-    """Return an interval around the result of a numerical solver. The result may be infinite."""
+    """Return an interval around the value that a numerical solver has returned.
+
+    An infinite value is taken as exact.
+    """
     value = float(value)
     return near(value, _SOLVED) if math.isfinite(value) else Bracket(value, value)
 
 
 def indicator(inside: Any) -> float:
-    """Return 0 if all entries of a condition are true, and ∞ otherwise."""
+    """Return 0 if all entries of a boolean array are true, and ∞ otherwise."""
     return 0.0 if bool(np.all(inside)) else math.inf
 
 
 def optimal_value(problem: Any, linear: bool, otherwise: float = math.nan) -> float:
-    """Return the optimal value of a cvxpy problem, or `otherwise` if the problem is infeasible."""
+    """Solve a cvxpy problem, and return its optimal value.
+
+    If the solver fails or the problem is infeasible, return `otherwise`.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # cvxpy's interval arithmetic meets inf − inf
         if linear:
@@ -77,7 +85,7 @@ def optimal_value(problem: Any, linear: bool, otherwise: float = math.nan) -> fl
 
 
 def optimum(x: Instance, game: Game) -> tuple[Bracket, Exact, Exact]:
-    """Return the certified optimum of a game, with the optimal d and w as fractions."""
+    """Return the certified optimum of a game, and the optimal d and w as arrays of fractions."""
     bracket = x.optimum(game)
     found = x.optima[-1]
     support, coefficients = found.w
@@ -88,24 +96,24 @@ def optimum(x: Instance, game: Game) -> tuple[Bracket, Exact, Exact]:
 
 
 def largest_edge(A: Exact, d: Exact) -> Any:
-    """Return max_j |(dᵀA)_j|."""
+    """Return max_j |(dᵀA)_j|, the largest absolute edge of a column of A under d."""
     return max(abs(e) for e in d @ A)
 
 
 def avg_min(u: Iterable[Any], k: int) -> Fraction:
-    """Return the average of the k smallest entries."""
+    """Return the average of the k smallest entries of u."""
     return sum(sorted(Fraction(v) for v in u)[:k], Fraction(0)) / k
 
 
 def on_simplex(weights: Exact) -> Exact:
-    """Return |weights| scaled to sum exactly 1, or uniform weights if all are zero."""
+    """Divide absolute weights by their sum. If all weights are zero, return uniform weights."""
     size = exactly([abs(v) for v in weights])
     total = sum(size)
     return size / total if total else exactly([Fraction(1, len(size))] * len(size))
 
 
 def under_cap(weights: Exact, k: int) -> Exact:
-    """Return a mixture of a distribution with the uniform one that has no weight above 1/k.
+    """Mix a distribution with the uniform distribution, so that no weight exceeds 1/k.
 
     The share of the uniform distribution is as small as possible.
     """
@@ -119,6 +127,6 @@ def under_cap(weights: Exact, k: int) -> Exact:
 
 
 def in_l1_ball(w: Exact) -> Exact:
-    """Return w, divided by its ℓ1 norm if that norm exceeds 1."""
+    """Return a point of the unit ℓ1 ball: w, divided by its ℓ1 norm if the norm exceeds 1."""
     size = sum(abs(v) for v in w)
     return w / size if size > 1 else w

@@ -1,4 +1,7 @@
-"""Sources (papers) and their claims, which decorators and TOML files declare."""
+"""Sources, that is, papers and lectures, with their claims.
+
+Decorators declare the checks of the claims. TOML files contain their texts.
+"""
 
 from __future__ import annotations
 
@@ -26,30 +29,31 @@ from relaxboost.claims.record import (
 from relaxboost.claims.spaces import Space
 
 DISPLAYS = "displays"
-"""The entry `part_of` of statements that belong to no result."""
+"""The value of `Claim.part_of` for statements that belong to no result."""
 
 
 @dataclass(frozen=True)
 class Declaration:
-    """A claim without its check yet. It is the decorator that `Source.claim` returns."""
+    """A claim that has no check yet. It is the decorator that `Source.claim` returns."""
 
     source: Source
     stated: Callable[[Check], Statement]
-    """A function that makes the statement from the check."""
+    """A function that makes the statement from its check."""
     fields: Mapping[str, Any]
     """The other attributes of the claim, by name."""
 
     def checked(
         self, *, trials: int = 100, resolution: float = 1e-7, every: Enumeration | None = None
     ) -> Declaration:
-        """Return the decorator with other default options of the check.
+        """Return a decorator with other default options of the check.
 
         Parameters
         ----------
         trials : int
             The number of instances to draw.
         resolution : float
-            See `Claim`. Use a larger value if a check compares numerical optima.
+            The tolerance for equality of the two sides, as in `Claim`. Use a larger value if a
+            check compares numerical optima.
         every : Enumeration, optional
             All instances of a finite space. The check then examines all of them and draws none.
         """
@@ -70,17 +74,19 @@ class Source:
     key : str
         The prefix of the ids of its claims, e.g. "SS09".
     reference : str
-        Authors, year, title and place.
+        The authors, the year, the title, and the journal or the address.
     place : float
-        The position among the sources of the package. By default the source comes last.
+        A number by which the sources of the package are sorted. By default the source comes last.
     """
 
     def __init__(self, key: str, reference: str, *, place: float = math.inf) -> None:
         self.key, self.reference, self.place = key, reference, place
         self.moved: dict[str, str] = {}
-        """Where to look for what once had a name of its own: the name of a claim, or "errata"."""
+        """The new places of claims that were renamed. Each former name is mapped to the name of a
+        claim, or to "errata"."""
         self.notation = ""
-        """The symbols that its pages use: a paragraph for each group of them."""
+        """The explanation of the symbols on the pages of the source, with a paragraph for each
+        group of symbols."""
         self.claims: dict[str, Claim] = {}
         self.not_checked: list[Unchecked] = []
         self.lines: list[Line] = []
@@ -90,7 +96,7 @@ class Source:
 
     @classmethod
     def read(cls, path: Path) -> Source:
-        """Return the source that a TOML file describes, with the texts of its claims and lines."""
+        """Read a source, with the texts of its claims and lines, from a TOML file."""
         written = tomllib.loads(path.read_text(encoding="utf-8"))
         source = cls(written["key"], written["reference"], place=written.get("place", math.inf))
         source.moved = written.get("moved", {})
@@ -117,35 +123,36 @@ class Source:
         The check is a function of an `Instance` that returns or yields objects of type
         `Slack`.
 
-        ``@SOURCE.claim(...).checked(trials=30)`` sets the default number of instances to
-        30. Arguments that are not given are read from the texts of the source, if they
-        contain this name.
+        ``@SOURCE.claim(...).checked(trials=30)`` sets the default number of instances to 30. If the
+        TOML file of the source has a claim of this name, the arguments that are not given are read
+        from it.
 
         Parameters
         ----------
         name : str
             The name of the claim. Its id is the key of the source, a dash, and this name.
         location : str or (str, str)
-            The place in the source, "Theorem 9"; or a pair of the place and its page or line.
+            The place in the source, such as "Theorem 9", or a pair of the place and its page or
+            line.
         words : str
             The statement in words.
         space : Space
-            The data of an instance.
+            The fields of an instance.
         **record
-            `formula`, the statement as a formula; `given`, the hypotheses; `counterexamples`,
-            instances that refute it, the smallest first: ``[{"A": [["1/2", 1]], "k": 1}]``;
-            `printed`, the formula or sentence as the source prints it; and a `ruling`, as in
-            `Claim`.
+            Other attributes of the `Claim`. `formula` is the statement as a formula, and `given`
+            has the hypotheses. `counterexamples` are instances that refute the statement, the
+            smallest first, such as ``[{"A": [["1/2", 1]], "k": 1}]``. `printed` is the formula or
+            sentence as the source prints it, and `ruling` is the recorded status.
 
         Raises
         ------
         InputError
-            If the source already has a claim of this name, a counterexample is not in the space, or
-            the ruling contradicts the counterexamples.
+            If the source already has a claim of this name, if a counterexample is not in the space,
+            or if the ruling contradicts the counterexamples.
         """
         id = f"{self.key}-{name}"
         if id in self.claims:
-            raise InputError(f"there is a claim {id} already")
+            raise InputError(f"the claim {id} already exists. Choose another name")
         here = {key: x for key, x in (("location", location), ("words", words)) if x is not None}
         fields: dict[str, Any] = {"given": "", **self._texts.get(name, {}), **record, **here}
         if missing := {"location", "words", "formula"} - set(fields):
@@ -167,7 +174,7 @@ class Source:
 
     @property
     def misprints(self) -> list[Misprint]:
-        """The misprints of the source whose meaning is plain, in the order of the text."""
+        """The misprints of the source whose intended meaning is plain, in the order of the text."""
         found = [*self._misprints]
         for claim in self.claims.values():
             if claim.status == MISPRINT:
@@ -184,48 +191,59 @@ class Source:
         self.not_checked.append(Unchecked(f"{self.key}-{name}", location, words, reason))
 
     def complete(self) -> None:
-        """Read the table of lines. All claims must have been declared.
+        """Check that the source is complete, and read its table of lines.
+
+        All claims must have been declared before.
 
         Raises
         ------
         InputError
-            If a text has no claim, or if `outline` raises it.
+            If a text in the TOML file has no check, if a text refers to a claim that does not
+            exist, or if a row of the table of lines is invalid.
         """
         if idle := [name for name in self._texts if f"{self.key}-{name}" not in self.claims]:
-            raise InputError(f"{self.key} has texts without a check: {', '.join(idle)}")
+            raise InputError(f"{self.key}: the texts {', '.join(idle)} have no check. Declare one")
         for claim in self.claims.values():
             claim.complete()
             for name in (claim.part_of, claim.caused_by):
                 if name not in ("", DISPLAYS) and f"{self.key}-{name}" not in self.claims:
-                    raise InputError(f"{claim.id}: there is no claim {name!r} in {self.key}")
+                    raise InputError(
+                        f"{claim.id} refers to {name!r}, but {self.key} has no such claim"
+                    )
         for name, where in self.moved.items():
             if f"{self.key}-{name}" in self.claims or not (
                 where in ("errata", DISPLAYS) or f"{self.key}-{where}" in self.claims
             ):
-                raise InputError(f"{self.key}: {name} cannot have moved to {where}")
+                raise InputError(
+                    f"{self.key}: {name} cannot have moved to {where}. The former name must not be "
+                    "a claim, and the new place must exist"
+                )
         if self._table:
             self.outline(self._table)
 
     def outline(self, table: str) -> None:
-        """Add the lines of a table. `lines_of` describes the format and the errors."""
+        """Add the lines of a table to the source. `lines_of` describes the format of the table."""
         known = {*self.claims, *(one.id for one in self.not_checked)}
         known |= {one.id for one in self._misprints}
         self.lines += lines_of(self.key, table, known)
 
 
 def _check_record(id: str, record: Mapping[str, Any]) -> None:
-    """Raise `InputError` for an unknown key, or a ruling that contradicts the counterexamples."""
+    """Raise `InputError` if a key is unknown, or if the ruling contradicts the counterexamples."""
     known = "location page given printed ruling part_of caused_by harm counterexamples"
     if unknown := set(record) - {*known.split(), "corrected_texts"}:
-        raise InputError(f"{id}: a record has entries such as printed, not {', '.join(unknown)}")
+        raise InputError(
+            f"{id}: a claim has no entry {', '.join(sorted(unknown))}. The entries are {known}"
+        )
     refuted = bool(record.get("counterexamples"))
     ruling = record.get("ruling", "")
     if ruling not in ("", MISPRINT, AMBIGUOUS, OPEN):
-        raise InputError(f"{id}: a ruling is {MISPRINT!r}, {AMBIGUOUS!r} or {OPEN!r}")
+        raise InputError(f"{id}: the ruling must be {MISPRINT!r}, {AMBIGUOUS!r} or {OPEN!r}")
     if ruling and refuted == (ruling == OPEN):
-        needs = "no counterexample" if refuted else "a counterexample"
-        raise InputError(f"{id}: the ruling {ruling!r} goes with {needs}")
+        needs = "must not have a counterexample" if refuted else "needs a counterexample"
+        raise InputError(f"{id}: a claim with the ruling {ruling!r} {needs}")
     if refuted and record.get("printed") == ILLEGIBLE:
         raise InputError(
-            f"{id}: illegible text is not charged with errors; leave out the counterexamples"
+            f"{id}: a claim whose printed text is illegible must not have counterexamples, because "
+            "the printed text may be correct"
         )

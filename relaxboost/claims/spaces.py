@@ -1,8 +1,8 @@
-"""Spaces of instances. A space names the fields of an instance, each with its type.
+"""Spaces of instances. A space names the fields of an instance, and defines the type of each field.
 
-A claim names its data once, as in ``Space(A=Matrix(), k=Whole(1, "m"))``. The space then defines
-how to draw random and structured instances, how to change and shrink them, and how to write them to
-files.
+A claim declares its fields once, as in ``Space(A=Matrix(), k=Whole(1, "m"))``. The space then
+defines how to draw random and structured instances, how to change and simplify them, and how to
+write them to files.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Values: TypeAlias = dict[str, Any]
 
 
 class Space:
-    """The data of a claim: named fields, and the ranges of the sizes that they share.
+    """The space of instances of a claim: named fields, and the ranges of the sizes that they share.
 
     Parameters
     ----------
@@ -27,7 +27,8 @@ class Space:
         The range of each size, as a pair (least, largest), for drawn instances. The keys are names
         of axes. By default m is in 1..8 and n in 1..6.
     **fields : Field
-        `Matrix`, `Vector`, `Distribution`, `Weights`, `Real`, `Whole`, `Choice`.
+        The fields of an instance by name. Each is a `Matrix`, `Vector`, `Distribution`, `Weights`,
+        `Real`, `Whole` or `Choice`.
     """
 
     def __init__(self, sizes: Mapping[str, tuple[int, int]] | None = None, **fields: Field) -> None:
@@ -38,7 +39,10 @@ class Space:
         self.sizes = {axis: (sizes or {}).get(axis, usual.get(axis, (1, 8))) for axis in axes}
         unknown = set(sizes or {}) - axes
         if unknown:
-            raise InputError(f"no field has an axis {', '.join(sorted(unknown))}; axes: {axes}")
+            raise InputError(
+                f"no field has an axis {', '.join(sorted(unknown))}. The axes are "
+                f"{', '.join(sorted(axes)) or 'none'}"
+            )
         for axis, (least, most) in self.sizes.items():
             if not 1 <= least <= most:
                 raise InputError(
@@ -53,7 +57,10 @@ class Space:
         return Space(self.sizes if sizes is None else sizes, **{**self.fields, **fields})
 
     def including(self, *instances: Mapping[str, Any]) -> Space:
-        """Return a copy of the space that draws the given instances first; they are as in files."""
+        """Return a copy of the space that draws the given instances first, and then random ones.
+
+        The given instances have the format of files.
+        """
         found = self.but()
         found.first = [self.from_json(written) for written in instances]
         return found
@@ -61,7 +68,7 @@ class Space:
     def draw(self, rng: Rng, number: int = 0) -> Values:
         """Return a random instance.
 
-        Every third instance is structured, and the first ones are small.
+        Every third instance is structured. The first instances are small.
         """
         if number < len(self.first):
             return dict(self.first[number])
@@ -77,9 +84,9 @@ class Space:
         return values
 
     def neighbour(self, rng: Rng, values: Values) -> Values:
-        """Return an instance near the given one.
+        """Return an instance near the given instance.
 
-        One field is changed, or one row or column is duplicated or dropped.
+        Either one field is changed, or one row or column is duplicated or dropped.
         """
         axes = sorted(self.sizes)
         changed = dict(values)
@@ -104,7 +111,10 @@ class Space:
         return self._repaired(changed)
 
     def smaller(self, values: Values) -> Iterator[Values]:
-        """Yield simpler instances: first with fewer rows or columns, then with shorter numbers."""
+        """Yield simpler instances.
+
+        The first have fewer rows or columns, the others have shorter numbers.
+        """
         for axis in sorted(self.sizes):
             size = self.size(values, axis)
             if size > self.sizes[axis][0]:
@@ -118,7 +128,7 @@ class Space:
                 yield self._repaired({**values, name: simpler})
 
     def without(self, values: Values, axis: str, at: int) -> Values:
-        """Return the instance without one entry along an axis, such as one row or column."""
+        """Return the instance without one entry of an axis, such as one row or column."""
         fewer = {
             name: field.fewer(values[name], axis, at) if axis in field.axes else values[name]
             for name, field in self.fields.items()
@@ -126,33 +136,33 @@ class Space:
         return self._repaired(fewer)
 
     def size(self, values: Values, axis: str) -> int:
-        """Return the size of an instance along an axis, e.g. its number of rows."""
+        """Return the size of an axis of an instance, e.g. its number of rows."""
         return self._sizes(values)[axis]
 
     def complexity(self, values: Values) -> float:
-        """Return the size of an instance: the total number of digits of its numbers."""
+        """Return the length of an instance: the total number of digits of its numbers."""
         return sum(field.length(values[name]) for name, field in self.fields.items())
 
     def to_json(self, values: Values) -> dict[str, Any]:
-        """Return an instance in a form for JSON: short fractions as "1/10", and else doubles."""
+        """Return an instance as values for JSON. Short fractions become texts such as "1/10"."""
         return {name: field.to_json(values[name]) for name, field in self.fields.items()}
 
     def from_json(self, written: Mapping[str, Any]) -> Values:
-        """Return the instance that `to_json` wrote, or that a user wrote in the same form."""
+        """Return the instance with the given values for JSON, which have the form of `to_json`."""
         if not isinstance(written, Mapping):
-            raise InputError(f"an instance maps names to values, got {written!r}")
+            raise InputError(f"an instance must be a mapping from names to values, got {written!r}")
         missing = set(self.fields) ^ set(written)
         if missing:
             raise InputError(
-                f"an instance of this claim has {', '.join(self.fields)}; "
-                f"missing or not known: {', '.join(sorted(missing))}"
+                f"an instance of this claim must have exactly the fields {', '.join(self.fields)}. "
+                f"Missing or unknown: {', '.join(sorted(missing))}"
             )
         values = {name: _read(name, field, written[name]) for name, field in self.fields.items()}
         for name, near in self._repaired(values).items():
             strict = self.fields[name].strict
             if strict and not np.allclose(near, values[name], 1e-9, 1e-12):
                 raise InputError(
-                    f"{name} = {written[name]!r} is outside its range; the nearest within is "
+                    f"{name} = {written[name]!r} is outside its range. The nearest valid value is "
                     f"{self.fields[name].to_json(near)!r}"
                 )
         return values
@@ -163,7 +173,8 @@ class Space:
             for axis, size in field.extents(values[name]).items():
                 if sizes.setdefault(axis, size) != size:
                     raise InputError(
-                        f"{name} has {size} entries along {axis}, others {sizes[axis]}"
+                        f"all fields need the same size along {axis}, but {name} has {size} "
+                        f"entries and another field has {sizes[axis]}"
                     )
         return sizes
 
@@ -177,7 +188,10 @@ class Space:
         ]
 
     def _repaired(self, values: Values) -> Values:
-        """Return the instance with each value moved into its range. Ranges may depend on sizes."""
+        """Return the instance with each value moved into its range.
+
+        A range may depend on the sizes.
+        """
         sizes = self._sizes(values)
         repaired: Values = {}
         for name, field in self.fields.items():
@@ -186,13 +200,16 @@ class Space:
 
 
 def _read(name: str, field: Field, written: Any) -> Any:
-    """Return the value of a field as read from a file. Error messages name the field."""
+    """Return the value of a field as read from a file.
+
+    Error messages contain the name of the field.
+    """
     try:
         value = field.from_json(written)
     except (InputError, ValueError, TypeError, ArithmeticError) as error:
         raise InputError(f"{name} = {written!r} cannot be read: {error}") from None
     if not isinstance(value, str) and np.isnan(value).any():
-        raise InputError(f"{name} = {written!r} cannot be read: nan is no number")
+        raise InputError(f"{name} = {written!r} cannot be read: nan is not allowed")
     return value
 
 

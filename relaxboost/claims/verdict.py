@@ -1,4 +1,4 @@
-"""The verdict of a check: the evidence, and the status that follows from it."""
+"""The verdict of a check: the evidence, and the status that follows from the evidence."""
 
 from __future__ import annotations
 
@@ -13,34 +13,36 @@ from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack
 from relaxboost.claims.record import AMBIGUOUS, FALSE, MISPRINT, OPEN
 
 _ENOUGH = 0.05
-"""The share of instances that must satisfy the hypotheses for a statement to count as checked."""
+"""The least share of instances that must satisfy the hypotheses. If fewer instances do, the
+statement counts as undecided."""
 
 
 @dataclass(frozen=True)
 class Bound:
-    """The bounds of a certified optimum, as a verdict stores them."""
+    """The certified bounds of an optimum, in the form in which a verdict stores them."""
 
     digest: str
     lower: str
     upper: str
-    """The bounds as text: fractions or doubles."""
+    """The bounds as text. Each is a fraction or a float."""
     file: str = ""
-    """The path of the certificate, if certificates were requested."""
+    """The path of the certificate. It is "" if no certificates were requested."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """An instance and the slacks that were measured on it."""
+    """An instance, with the slacks of a statement on this instance."""
 
     origin: str
     """The origin of the instance, e.g. "recorded counterexample 1" or "instance 17"."""
     instance: dict[str, Any]
-    """The data of the instance, as `Space.to_json` writes them."""
+    """The data of the instance, in the form of `Space.to_json`."""
     slack: Slack
     """The slack that decides the outcome of the instance."""
     outcome: str
     slacks: tuple[Slack, ...]
-    """All slacks, in order. For an algorithm they are the trace of the left and right sides."""
+    """The slacks of all inequalities, in order. For an algorithm they show both sides in each
+    round."""
     optima: tuple[Bound, ...]
 
     def data(self) -> dict[str, Any]:
@@ -60,25 +62,27 @@ class Evidence:
 
 @dataclass
 class StatementVerdict:
-    """The result of all instances for one statement, which is a claim as stated or a correction."""
+    """The verdict on one statement, which is a claim as stated or a correction."""
 
     words: str
     counts: Counter[str] = field(default_factory=Counter)
-    """The number of instances of each outcome: holds, tight, undecided, refuted and "vacuous"."""
+    """The number of instances with each outcome. The outcomes are "holds", "tight", "undecided",
+    "refuted" and "vacuous"."""
     slacks: list[float] = field(default_factory=list)
-    """The least relative slack of each instance."""
+    """The least relative slack of each instance that satisfies the hypotheses."""
     outcomes: list[str] = field(default_factory=list)
-    """The outcome of each instance."""
+    """The outcome of each instance that satisfies the hypotheses."""
     inequalities: int = 0
     least: Evidence | None = None
-    """The instance of least relative slack among those that do not refute the statement."""
+    """The instance with the least relative slack among those that do not refute the statement."""
     counterexample: Evidence | None = None
-    """The first instance that refutes the statement. After an attack it is the shrunk instance."""
+    """The first instance that refutes the statement. After an attack, it is the simplified
+    instance."""
     optima: int = 0
-    """The number of certified optima that the check used."""
+    """The number of certified optima that the check has used."""
     known: list[Evidence | None] = field(default_factory=list)
-    """The evidence at each recorded counterexample, or None if it does not satisfy the
-    hypotheses."""
+    """The evidence at each recorded counterexample. It is None for an instance that does not
+    satisfy the hypotheses."""
     steps: list[ClaimVerdict] = field(default_factory=list)
     """The verdicts on the steps of the proof, if the statement has one."""
 
@@ -86,7 +90,7 @@ class StatementVerdict:
     def status(self) -> str:
         """The status that follows from the instances and from the steps of the proof.
 
-        The status is "refuted", "undecided" or "holds".
+        It is "refuted", "undecided" or "holds".
         """
         if self.counts[REFUTED]:
             return REFUTED
@@ -108,7 +112,7 @@ class StatementVerdict:
         return sum(self.counts[outcome] for outcome in (HOLDS, TIGHT, UNDECIDED, REFUTED))
 
     def add(self, evidence: Evidence | None) -> None:
-        """Add an instance to the counts.
+        """Add the evidence of an instance to the verdict.
 
         None stands for an instance that violates the hypotheses.
         """
@@ -144,10 +148,10 @@ class StatementVerdict:
 
 @dataclass(frozen=True)
 class ClaimVerdict:
-    """The evidence for and against a claim, and the status that follows from it.
+    """The verdict on a claim: the evidence, and the status that follows from the evidence.
 
-    ``status`` is "holds" or "undecided" if no instance refutes the claim as stated. Otherwise
-    it is "misprint" or "ambiguous" if this is the recorded status, and else "false as stated".
+    ``status`` is "holds" or "undecided" if no instance refutes the claim as stated. Otherwise it is
+    the recorded status if that is "misprint" or "ambiguous", and "false as stated" if not.
     """
 
     id: str
@@ -157,40 +161,41 @@ class ClaimVerdict:
     corrections: tuple[StatementVerdict, ...]
     seed: int
     repeat: str
-    """The command that repeats the check or the attack."""
+    """The command line that repeats the check or the attack."""
     seconds: float
     interrupted: bool = False
-    """Whether Ctrl-C has interrupted the work before all requested instances were tried."""
+    """Whether Ctrl-C has interrupted the check or the attack before all instances were tried."""
     effort: str = "trials"
-    """The option that sets the number of instances: "trials" or "budget"."""
+    """The option that sets the number of instances. It is "trials" for a check and "budget" for an
+    attack."""
 
     @property
     def status(self) -> str:
-        """The status that the evidence gives."""
+        """The status that follows from the evidence."""
         if self.stated.status == REFUTED:
             return self.recorded if self.recorded in (MISPRINT, AMBIGUOUS) else FALSE
         return OPEN if self.recorded == OPEN else self.stated.status
 
     @property
     def agrees(self) -> bool:
-        """Whether the verdict agrees with the record, and the work was not interrupted.
+        """Whether the verdict agrees with the record, and nothing was interrupted.
 
-        The verdict agrees if its status is the recorded one, every recorded counterexample
-        refutes the claim, and every correction holds. The other readings of an ambiguous
-        claim may hold or be refuted, but must not be undecided.
+        The verdict agrees if three conditions hold. Its status is the recorded status, every
+        recorded counterexample refutes the claim, and every correction holds. The other readings of
+        an ambiguous claim may hold or be refuted, but must not be undecided.
         """
         return not (self.unsettled or self.idle or self.interrupted)
 
     @property
     def unsettled(self) -> list[StatementVerdict]:
-        """The verdicts on those statements whose status differs from the record."""
+        """The verdicts on the statements whose status differs from the recorded status."""
         settled = (HOLDS, REFUTED) if self.recorded == AMBIGUOUS else (HOLDS,)
         wrong = [part for part in self.corrections if part.status not in settled]
         return wrong if self.status == self.recorded else [self.stated, *wrong]
 
     @property
     def remedy(self) -> str:
-        """The advice to try more instances, if too few were tried, or else ""."""
+        """The advice to try more instances, or "" if enough instances satisfied the hypotheses."""
         if self.idle or self.interrupted or not self.unsettled:
             return ""
         if not all(part.is_rare for part in self.unsettled):
@@ -199,24 +204,31 @@ class ClaimVerdict:
 
     @property
     def idle(self) -> list[int]:
-        """The numbers, from 1 on, of the recorded counterexamples that do not refute the claim."""
+        """The numbers of the recorded counterexamples that do not refute the claim.
+
+        The first number is 1.
+        """
         refuted = (known is not None and known.outcome == REFUTED for known in self.stated.known)
         return [number for number, refutes in enumerate(refuted, 1) if not refutes]
 
     @property
     def optima(self) -> int:
-        """The number of certified optima that the check used."""
+        """The number of certified optima that the check has used, steps of proofs included."""
         parts = (self.stated, *self.corrections)
         return sum(part.optima + sum(step.optima for step in part.steps) for part in parts)
 
     @property
     def counterexample(self) -> Evidence | None:
-        """The instance that refutes the claim as stated, or None."""
+        """The instance that refutes the claim as stated, or None if there is none."""
         return self.stated.counterexample
 
     @property
     def decisive(self) -> Evidence | None:
-        """The most important instance: the counterexample, or else the instance of least slack."""
+        """The most important instance.
+
+        It is the counterexample, or the instance with the least slack if there is no
+        counterexample.
+        """
         return self.stated.counterexample or self.stated.least
 
     def data(self) -> dict[str, Any]:
@@ -271,7 +283,7 @@ class ClaimVerdict:
 
 
 def _proved(part: StatementVerdict) -> str:
-    """Return the result of the steps of a proof as text, e.g. ``3 steps, each checked``."""
+    """Return the results of the steps of a proof as text, e.g. ``3 steps, each checked``."""
     wrong = []
     for step in part.steps:
         if step.status != HOLDS:
@@ -289,7 +301,7 @@ def in_one_line(instance: dict[str, Any]) -> str:
 
 
 def _finite(x: float) -> float | str:
-    """Return a number in a form for JSON. Infinity and nan become text."""
+    """Return a number in a form that JSON can store. Infinity and nan become text."""
     return x if math.isfinite(x) else str(x)
 
 
@@ -306,5 +318,5 @@ def _counted(part: StatementVerdict) -> str:
 
 
 def optima_of(count: int) -> str:
-    """Return the word "optimum" or "optima" for a number of them."""
+    """Return "certified optimum" if the count is 1, and "certified optima" otherwise."""
     return "certified optimum" if count == 1 else "certified optima"

@@ -20,56 +20,60 @@ from relaxboost.solvers.boosters.votes import Votes
 from relaxboost.solvers.rounds import Rounds
 
 RUNS = Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=Whole(1, 12))
-"""Games, each with a number of rounds t."""
+"""The space of games with a number t of rounds."""
 
 BURN_IN = 600
-"""The number of rounds before the search for a cycle starts."""
+"""The number of rounds of AdaBoost before the search for a cycle starts."""
 
 _LONGEST_CYCLE = 60
 _RETURNS = 1e-9
-"""The largest distance between two distributions d that count as the same point of a cycle."""
+"""The tolerance for a cycle. Two distributions d count as equal if no entry differs by more than
+this."""
 
 
 @dataclass(frozen=True)
 class Vote:
-    """Round t of a run: the distribution, the answer of the weak learner, and w_t."""
+    """A round of AdaBoost or AdaBoost*: the distribution, the chosen column, and the weights."""
 
     number: int
     d: Array
-    """The distribution that the weak learner receives, proportional to exp(−A w_{t−1})."""
+    """The distribution that the weak learner receives. It is proportional to exp(−A w_{t−1})."""
     column: int
     sign: int
     edge: float
-    """The edge γ_t = sign (Aᵀd)_column."""
+    """The edge γ_t, which is sign times the entry `column` of Aᵀd."""
     step: float
     before: Array
-    """The weights w_{t−1}, not normalised."""
+    """The weights w_{t−1} before the round, which are not normalised."""
     w: Array
-    """The weights w_t, not normalised."""
+    """The weights w_t after the round, which are not normalised."""
     margins: Array
-    """The margins A w_t, as the package updates them."""
+    """The margins A w_t, which the package updates in each round."""
     log_risk: float
-    """The value log L(−A w_t), computed from these margins."""
+    """The logarithm of the risk, log L(−A w_t), computed from the margins."""
 
 
 def adaboost(A: Array, steps: int, step: str = "classical") -> list[Vote]:
-    """Return at most `steps` rounds of the AdaBoost of the package, fewer if an edge is zero.
+    """Run the AdaBoost of the package, and return at most `steps` rounds.
 
-    A has entries in [−1, 1]; `step` is "lecture", "classical" or "line-search", as for
-    `relaxboost.solve`.
+    The run ends earlier if an edge is zero. A has entries in [−1, 1]. `step` is "lecture",
+    "classical" or "line-search", as for `relaxboost.solve`.
     """
     game = Game(A)
     return list(_votes(game, AdaBoostRun(game, step), steps))
 
 
 def adaboost_star(A: Array, accuracy: float, steps: int) -> list[Vote]:
-    """Return at most `steps` rounds of the AdaBoost* of the package with ν = `accuracy`."""
+    """Run the AdaBoost* of the package with ν = `accuracy`, and return at most `steps` rounds."""
     game = Game(A)
     return list(_votes(game, AdaBoostStarRun(game, accuracy), steps))
 
 
 def short_of_one(votes: Iterable[Vote]) -> Iterator[Vote]:
-    """Yield the rounds until an edge exceeds 0.999, where the step artanh γ_t becomes unbounded."""
+    """Yield the rounds until an edge exceeds 0.999.
+
+    Beyond it, the step artanh γ_t is very large.
+    """
     return takewhile(lambda vote: vote.edge <= 0.999, votes)
 
 
@@ -91,10 +95,10 @@ def _votes(game: Game, update: AdaBoostRun, steps: int) -> Iterator[Vote]:
 
 
 def adaboost_by_hand(A: Array, steps: int) -> list[Array]:
-    """Return w_1, w_2, ... of AdaBoost with steps artanh γ_t. The package is not used.
+    """Return w_1, w_2, ... of AdaBoost with steps artanh γ_t, computed without the package.
 
-    If several columns have the largest edge up to rounding, the first one is taken. The run
-    ends before a column of edge 1. If all edges are zero, w stays the same.
+    If several columns have the largest edge up to rounding, the first of them is chosen. The run
+    ends before a column of edge 1 would be chosen. If all edges are zero, w stays the same.
     """
     w, found = np.zeros(A.shape[1]), []
     for _ in range(steps):
@@ -110,42 +114,50 @@ def adaboost_by_hand(A: Array, steps: int) -> list[Array]:
 
 
 def weak_learnability(x: Instance) -> Bracket:
-    """Return γ = inf over φ >= 0 of ‖Aᵀφ‖_inf/‖φ‖_1. Skip the instance unless γ is positive."""
+    """Return γ, the infimum over φ >= 0 of ‖Aᵀφ‖_inf/‖φ‖_1.
+
+    Instances are skipped unless γ is positive.
+    """
     gamma = x.optimum(Game(x.A))
     assume(gamma.lower > 0)
     return gamma
 
 
 def risk(A: Array, w: Array) -> float:
-    """Return the risk L(−Aw) = (1/m) Σ exp(−(Aw)_i)."""
+    """Return the exponential risk L(−Aw) = (1/m) Σ exp(−(Aw)_i)."""
     return float(np.mean(np.exp(-(A @ w))))
 
 
 def reweighting(A: Array, w: Array) -> Array:
-    """Return the vector ∇L(−Aw), whose entries are exp(−(Aw)_i)/m."""
+    """Return the vector ∇L(−Aw), whose entries are the weights exp(−(Aw)_i)/m of the examples."""
     return np.exp(-(A @ w)) / len(A)
 
 
 def gradient(A: Array, w: Array) -> Array:
-    """Return the gradient ∇(L∘(−A))(w) = −Aᵀ∇L(−Aw)."""
+    """Return the gradient ∇(L∘(−A))(w) = −Aᵀ∇L(−Aw) of the risk in w."""
     return -A.T @ reweighting(A, w)
 
 
 @dataclass(frozen=True)
 class Cycle:
-    """A cycle of AdaBoost: the distributions that recur, and the votes of one period."""
+    """A cycle of AdaBoost.
+
+    `d` are the distributions that recur, `edges` are the edges in one period, and `w` is the sum of
+    the steps in one period.
+    """
 
     d: list[Array]
     edges: Array
     w: Array
-    """The sum Σ artanh(γ_t) r_t e_{j_t} over the cycle. w_t/‖w_t‖_1 converges to w/‖w‖_1."""
+    """The sum Σ artanh(γ_t) r_t e_{j_t} over one period. The weights w_t/‖w_t‖_1 of AdaBoost
+    converge to w/‖w‖_1."""
 
 
 def reweighted(A: Array, d: Array) -> tuple[Array, int, float]:
-    """Return the next distribution for a matrix of ±1, the column that was chosen, and its edge.
+    """Return the next distribution of AdaBoost, the chosen column, and its edge.
 
-    The next distribution is d_i/(1 + a_i γ), which is the iterated map of Rudin, Daubechies &
-    Schapire (2004). It is computed without the package.
+    The entries of A are 1 and −1. The next distribution is d_i/(1 + a_i γ), which is the iterated
+    map of Rudin, Daubechies & Schapire (2004). It is computed without the package.
     """
     edges = A.T @ d
     j = int(np.argmax(np.abs(edges)))
@@ -155,11 +167,11 @@ def reweighted(A: Array, d: Array) -> tuple[Array, int, float]:
 
 
 def cycle(A: Array, d: Array) -> Cycle | None:
-    """Return the cycle that the map has reached after `BURN_IN` rounds, or None.
+    """Return the cycle of AdaBoost after `BURN_IN` rounds, or None if there is no cycle.
 
-    The result is None if the map does not return to the same distribution. It is also None if some
-    weight grows from one period to the next, because this weight, even if it is near zero, would
-    end the cycle later. This occurs if rounding errors have broken a tie between columns.
+    The result is None if no distribution recurs. It is also None if some weight grows from one
+    period to the next, because this weight, even if it is near zero, would end the cycle later.
+    This occurs if rounding errors have broken a tie between columns.
     """
     for _ in range(BURN_IN):
         d, _, edge = reweighted(A, d)
@@ -184,7 +196,7 @@ def all_signs(A: Array) -> bool:
 
 
 class SignMatrix(Matrix):
-    """A matrix of ±1, which arises from weak hypotheses that predict labels."""
+    """A field for a matrix with entries 1 and −1, as for hypotheses that predict labels."""
 
     def _clipped(self, value: Array) -> Array:
         return np.where(value >= 0.0, 1.0, -1.0)
@@ -193,7 +205,7 @@ class SignMatrix(Matrix):
         return self._clipped(super().structured(rng, sizes))
 
     def simpler(self, value: Array) -> Iterator[Array]:
-        """Yield the matrix with one entry −1 replaced by 1."""
+        """Yield matrices in which one entry −1 is replaced by 1."""
         for at in np.ndindex(value.shape):
             if value[at] < 0.0:
                 one = value.copy()
@@ -202,12 +214,16 @@ class SignMatrix(Matrix):
 
 
 class Separable(SignMatrix):
-    """A matrix of ±1, drawn so that some weights v >= 0 have no negative margin."""
+    """A field for a matrix with entries 1 and −1 that weak hypotheses can separate.
+
+    Some weights v >= 0 have no negative margin. Only drawn matrices have this property.
+    """
 
     def random(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return a random sign matrix H.
+        """Return a random matrix with entries 1 and −1.
 
-        Each row is multiplied by the sign of its margin for a random v > 0.
+        For random weights v > 0, each row of a random matrix is multiplied by the sign of its
+        margin. So v has no negative margin.
         """
         H = rng.choice([-1.0, 1.0], self._shape(sizes))
         margins = H @ rng.dirichlet(np.ones(H.shape[1]))

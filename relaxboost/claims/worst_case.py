@@ -3,9 +3,9 @@
 A statement about finitely many steps compares inner products of elements of a Hilbert space and
 values of convex functionals. The greatest value of its left side over all instances, in any
 dimension, is the optimum of a semidefinite program in the matrix of inner products (Drori &
-Teboulle 2014; Taylor, Hendrickx & Glineur 2017). A solution of the dual program is a proof: a
-combination of the requirements that implies the bound. It is rounded to fractions and checked in
-exact arithmetic, so that nothing rests on the solver.
+Teboulle 2014; Taylor, Hendrickx & Glineur 2017). A solution of the dual program is a proof, that
+is, a combination of the requirements that implies the bound. This solution is rounded to fractions
+and checked in exact arithmetic. So the proof does not depend on the accuracy of the solver.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ _fresh = itertools.count()
 
 
 class _Linear(ABC):
-    """A linear combination. Coefficients are fractions or intervals; floats count as exact.
+    """A linear combination of unknowns.
 
-    Write ``f * root(2)`` for a multiple by an interval, with the interval on the right.
+    The coefficients are fractions or intervals. Floats count as exact. To multiply a combination by
+    an interval, write the interval on the right, as in ``f * root(2)``.
     """
 
     __array_ufunc__ = None  # so that numpy's numbers leave products to this class
@@ -43,7 +44,7 @@ class _Linear(ABC):
 
     @abstractmethod
     def _terms_of(self, other: Any) -> Terms:
-        """Return the terms of the argument of a sum."""
+        """Return the terms of the other summand of a sum."""
 
     def __add__(self, other: Any) -> Any:
         terms = dict(self.terms)
@@ -70,7 +71,7 @@ class _Linear(ABC):
 
 
 class Element(_Linear):
-    """An element of the Hilbert space that an instance chooses, or a combination ``f - g / 2``.
+    """An element of the Hilbert space, which each instance chooses, or a combination ``f - g / 2``.
 
     ``f @ g`` is the inner product, and ``Element({})`` is the origin.
     """
@@ -80,7 +81,7 @@ class Element(_Linear):
 
     def _terms_of(self, other: Any) -> Terms:
         if not isinstance(other, Element):
-            raise InputError(f"an element can be added to elements only, got {other!r}")
+            raise InputError(f"an Element can only be added to an Element, got {other!r}")
         return other.terms
 
     def __matmul__(self, other: Element) -> Expression:
@@ -93,9 +94,9 @@ class Element(_Linear):
 
 
 class Expression(_Linear):
-    """A combination of inner products, values and numbers.
+    """A linear combination of inner products, values of functionals, and numbers.
 
-    A comparison of two is a `Requirement`.
+    A comparison of two expressions is a `Requirement`.
     """
 
     def _terms_of(self, other: Any) -> Terms:
@@ -115,7 +116,7 @@ class Expression(_Linear):
 
 @dataclass(frozen=True)
 class Requirement:
-    """The requirement that an expression is at most 0, or equal to 0."""
+    """A requirement on all instances: an expression is at most 0, or equal to 0."""
 
     expression: Expression
     equality: bool = False
@@ -128,10 +129,11 @@ def total(parts: Iterable[Any]) -> Any:
 
 
 def unit(elements: Iterable[Element]) -> Requirement:
-    """Return the requirement that the sum of squares is 1, which excludes the trivial instance 0.
+    """Return the requirement that the sum of the squared norms is 1.
 
-    It is no loss of generality if all expressions are quadratic in a scale. The worst case is
-    then 0 if and only if the inequality is tight at an instance other than the origin.
+    It excludes the trivial instance 0. There is no loss of generality if all expressions are
+    quadratic in a common scale. The worst case is then 0 if and only if the inequality is tight at
+    an instance other than the origin.
     """
     required: Requirement = total(f @ f for f in elements) == 1
     return required
@@ -143,40 +145,44 @@ class ConvexFunctional:
     Parameters
     ----------
     smooth : number, optional
-        The constant Λ if gradients are Λ-Lipschitz. By default there are only subgradients.
+        The Lipschitz constant Λ of the gradients. By default the functional need not be smooth, and
+        has only subgradients.
     strong : number
-        The constant λ, with 0 <= λ < Λ, if the functional is λ-strongly convex.
+        The constant λ of strong convexity, with 0 <= λ < Λ. By default it is 0.
     """
 
     def __init__(self, smooth: Number | None = None, strong: Number = 0) -> None:
         self.smooth, self.strong = None if smooth is None else _exact(smooth), _exact(strong)
         if self.strong < 0 or (self.smooth is not None and self.smooth <= self.strong):
-            raise InputError(f"need 0 <= strong < smooth, got {strong} and {smooth}")
+            raise InputError(
+                f"ConvexFunctional needs 0 <= strong < smooth, got strong = {strong} and smooth = "
+                f"{smooth}"
+            )
         self.known: list[tuple[Element, Expression, Element | None]] = []
 
     def at(self, f: Element, gradient: Element | None = None) -> tuple[Expression, Element]:
-        """Return the value and a subgradient at f. The subgradient is new unless it is given."""
+        """Return the value and a subgradient at f. By default the subgradient is a new element."""
         value, gradient = Expression({(next(_fresh),): Fraction(1)}), gradient or Element()
         self.known.append((f, value, gradient))
         return value, gradient
 
     def value(self, f: Element) -> Expression:
-        """Return the value at f of a functional that is not smooth, without a subgradient."""
+        """Return the value at f without a subgradient. The functional must not be smooth."""
         if self.smooth is not None:
-            raise InputError("a smooth functional has a gradient everywhere; use at(f)")
+            raise InputError("a smooth functional has a gradient at every element. Use at(f)")
         value = Expression({(next(_fresh),): Fraction(1)})
         self.known.append((f, value, None))
         return value
 
     def minimum(self) -> tuple[Element, Expression]:
-        """Return a minimiser and the least value. The origin is taken as the minimiser."""
+        """Return a minimiser of the functional and its least value. The minimiser is the origin."""
         return Element({}), self.at(Element({}), Element({}))[0]
 
     def requirements(self) -> list[Requirement]:
-        """Return conditions that are necessary for the existence of such a functional.
+        """Return the requirements that the values and subgradients of such a functional satisfy.
 
-        They are sufficient if `value` has not been used (Taylor, Hendrickx & Glineur 2017,
-        Thm 4).
+        They are also sufficient for its existence if `value` has not been used (Taylor, Hendrickx &
+        Glineur 2017, Thm 4).
         """
         share, strong = 0 if self.smooth is None else 1 / self.smooth, self.strong
         found = []
@@ -191,7 +197,7 @@ class ConvexFunctional:
 
 @dataclass(frozen=True)
 class WorstCase:
-    """The greatest value of an objective over all instances.
+    """The greatest value of an objective over all instances, with a proof.
 
     Attributes
     ----------
@@ -200,8 +206,9 @@ class WorstCase:
     value : float
         The objective of the worst instance, to the accuracy of the solver.
     multipliers : list of Fraction
-        The proof: the objective minus the sum of these numbers times the left sides of
-        `requirements` is at most `upper`, and the sum is at most 0.
+        The proof, with one multiplier for each requirement. Consider the sum of the multipliers
+        times the left sides of `requirements`. The sum is at most 0, and the objective minus the
+        sum is at most `upper`.
     requirements : list of Requirement
         The given requirements, followed by those of the functionals.
     """
@@ -214,11 +221,11 @@ class WorstCase:
 
     @property
     def bracket(self) -> Bracket:
-        """The interval `value` ± tolerance. Only its upper end is proved."""
+        """An interval around `value` whose upper end is `upper`. Only the upper end is proved."""
         return Bracket(min(2 * Fraction(self.value) - self.upper, self.upper), self.upper)
 
     def coordinates(self, f: Element) -> Array:
-        """Return an element of the worst instance as coordinates in a Euclidean space."""
+        """Return an element of the worst instance by its coordinates in a Euclidean space."""
         origin = np.zeros(len(self._elements))
         return sum((middle(x) * self._elements[i] for (i,), x in f.terms.items()), origin)
 
@@ -230,14 +237,14 @@ def worst_case(
     *,
     tolerance: float = 1e-6,
 ) -> WorstCase:
-    """Return the greatest value of an objective over all instances that meet the requirements.
+    """Return the greatest value of an objective over all instances that satisfy the requirements.
 
     Parameters
     ----------
     objective : Expression
     requirements : iterable of Requirement
-        Together with the functionals, they must bound the norms of all elements, and some instance
-        must satisfy all inequalities among them strictly.
+        The conditions on the instances. Together with the functionals, they must bound the norms of
+        all elements. Some instance must satisfy all their inequalities strictly.
     functionals : sequence of ConvexFunctional
         All functionals of the statement.
     tolerance : float
@@ -246,7 +253,7 @@ def worst_case(
     Raises
     ------
     InputError
-        If the requirements contradict each other, or do not bound the objective.
+        If the requirements contradict each other, or if they do not bound the objective.
     SolverError
         If no proof is found within the tolerance.
 

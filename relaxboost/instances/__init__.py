@@ -1,4 +1,6 @@
-"""Sets of certified games: chosen games with certified optima, for the tests of other packages.
+"""Sets of certified games for the tests of other packages.
+
+Each game in a set has a certificate of its optimum.
 
 ::
 
@@ -9,7 +11,7 @@
     certified = rb.instances.load("games")["uniform-8x6-003"]
     rb.instances.assert_bracketed(my_solver(certified.A), certified)
 
-Names are loaded when they are first used: pytest imports this package when it starts.
+Python imports each name when it is first used, because pytest imports this package when it starts.
 """
 
 import lazy_loader

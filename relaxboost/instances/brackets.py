@@ -1,4 +1,4 @@
-"""`assert_bracketed`: the comparison of a value with a certified bracket, for tests."""
+"""The function `assert_bracketed`, which compares a value with a certified bracket in tests."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ def assert_bracketed(value: Any, certified: Any, tol: Any = 0) -> None:
     Parameters
     ----------
     value : int, float, Fraction, or an array with one entry
-        The value that a solver claims to be the optimum. A float is compared with the bracket
-        rounded outwards to doubles, so that the double nearest to an optimum of 1/3 is accepted.
+        The value that a solver claims to be the optimum. If it is a float, the bracket is rounded
+        outwards to floats first. So the float that is nearest to an optimum of 1/3 is accepted.
     certified : CertifiedGame or Certificate
-        The bracket; any object with numbers `lower` and `upper` is accepted.
+        The certified bracket. Any object with numbers `lower` and `upper` is accepted.
     tol : int, float or Fraction
-        The largest accepted distance of the value from the bracket, >= 0.
+        The largest accepted distance between the value and the bracket, at least 0.
 
     Raises
     ------
     AssertionError
-        If the value is outside. The message has the value, the bracket, the side and the distance.
+        If the value is outside of this interval. The message contains the value, the bracket, the
+        side, and the distance.
     InputError
-        If `tol` is negative or no number.
+        If `tol` is negative or is not a number.
     """
     __tracebackhide__ = True
     allowed = _rational(tol)
@@ -42,8 +43,8 @@ def assert_bracketed(value: Any, certified: Any, tol: Any = 0) -> None:
         lower = upper = None
     if lower is None or upper is None:  # strings have methods with these names
         raise InputError(
-            "assert_bracketed takes a certified game, as certified_games(name) returns, "
-            f"got {type(certified).__name__}"
+            "`certified` must be a certified game, which certified_games(name) returns, or a "
+            f"certificate, got {type(certified).__name__}"
         )
     given = _rational(value)
     if given is None:
@@ -59,14 +60,14 @@ def assert_bracketed(value: Any, certified: Any, tol: Any = 0) -> None:
 
 
 def _scalar(value: Any) -> Any:
-    """Return the only number in an array or a NumPy scalar, or the value itself."""
+    """Return the only entry of an array or a NumPy scalar, or the value itself."""
     if getattr(value, "size", 0) == 1 and hasattr(value, "item"):
         return value.item()
     return value
 
 
 def _rational(value: Any) -> Fraction | None:
-    """Return a number as a rational; None if the value is not a number."""
+    """Return a number as a Fraction. Return None if the value is not a number."""
     try:
         return exact("assert_bracketed", "value", _scalar(value))
     except InputError:
@@ -74,7 +75,11 @@ def _rational(value: Any) -> Fraction | None:
 
 
 def _number(x: Fraction) -> str:
-    """Return a decimal, after the exact fraction if that is short and not a decimal."""
+    """Return a number as text.
+
+    The text is a decimal. If the number is a short fraction that is not a decimal, the fraction
+    comes first.
+    """
     decimal = f"{float(x):.16g}"
     return decimal if len(str(x)) > 24 or Fraction(decimal) == x else f"{x} (about {decimal})"
 

@@ -1,4 +1,4 @@
-"""A game with a certified bracket of its optimum, as stored in the index of a set."""
+"""A game with a certified bracket of its optimum, as the index of a set stores it."""
 
 from __future__ import annotations
 
@@ -25,35 +25,35 @@ from relaxboost.relaxations import Relaxation
 
 @dataclass(frozen=True)
 class CertifiedGame(Bracketed):
-    """A game with a certified bracket of its optimum, as stored in the index of a set.
+    """A game with a certified bracket of its optimum, as the index of a set stores it.
 
-    ``compare(solution, certified)`` compares a solution of the same game with it, and
-    `assert_bracketed` compares any number with it.
+    ``compare(solution, certified)`` compares a solution of the same game with the bracket.
+    `assert_bracketed` compares any number with the bracket.
     """
 
     name: str
     level: str
-    """The level of the certificate: exact or enclosed."""
+    """The level of the certificate: "exact" or "enclosed"."""
     lower: Fraction
     upper: Fraction
     relaxation_text: str
-    """The relaxation as text from the specification; `relaxation` is the object."""
+    """The relaxation as text, as the specification has it. `relaxation` is the object."""
     over_text: str
-    """The domain as text from the specification; `over` is the object."""
+    """The domain as text, as the specification has it. `over` is the object."""
     m: int
     n: int
     source: dict[str, Any] = field(repr=False)
-    """The generator and its seed, the built-in game, or the file that A comes from."""
+    """The origin of A: the generator with its seed, the built-in game, or the file."""
     game_digest: str = field(repr=False)
-    """`Game.digest` of the game."""
+    """The `Game.digest` of the game."""
     sha256: str = field(repr=False)
-    """The SHA-256 of the certificate's file."""
+    """The SHA-256 of the file of the certificate."""
     path: Path = field(repr=False)
-    """The path of the certificate."""
+    """The path of the file of the certificate."""
 
     @property
     def gap(self) -> Fraction:
-        """The gap upper − lower; 0 if the optimum itself is known."""
+        """The width upper − lower of the bracket. It is 0 if the optimum is known exactly."""
         return self.upper - self.lower
 
     @cached_property
@@ -63,7 +63,7 @@ class CertifiedGame(Bracketed):
 
     @cached_property
     def over(self) -> Domain:
-        """The domain of w."""
+        """The domain of the weights w."""
         return over_of(self.over_text)
 
     @property
@@ -73,30 +73,30 @@ class CertifiedGame(Bracketed):
 
     @property
     def description(self) -> str:
-        """The game in a few words."""
+        """A short description of the game: its size, relaxation, domain and source."""
         source = ", ".join(f"{key} {value}" for key, value in self.source.items())
         return f"{self.m} x {self.n}, {self.relaxation_text} over {self.over_text} ({source})"
 
     def certificate(self) -> Certificate:
-        """Return the certificate after checking that its file has the digest in the index.
+        """Return the certificate, after checking that its file has the digest in the index.
 
         Raises
         ------
         InputError
-            If the file is missing, or another one.
+            If the file is missing, or if its digest is another one.
         """
         try:
             content = self.path.read_bytes()
         except OSError as error:
-            raise InputError(f"{self.path} cannot be read: {error}; make the set again") from None
+            raise InputError(f"{self.path} cannot be read: {error}. Make the set again") from None
         if hashlib.sha256(content).hexdigest() != self.sha256:
             raise InputError(
-                f"{self.path} is not the file that the index names; make the set again"
+                f"{self.path} differs from the file that the index describes. Make the set again"
             )
         return Certificate.load(self.path)
 
     def check(self) -> Verdict:
-        """Return whether the certificate proves its bracket; everything is recomputed."""
+        """Check whether the certificate proves its bracket. The checker recomputes everything."""
         inline = "rows" in self.certificate().document["game"]
         return check_certificate(self.path, None if inline else self._matrix())
 
@@ -108,23 +108,25 @@ class CertifiedGame(Bracketed):
         return array
 
     def game(self) -> Game:
-        """Return the game, rebuilt from its certificate or generator.
+        """Return the game. It is rebuilt from its certificate or from its generator.
 
         Raises
         ------
         InputError
-            If it is not the game that the index names.
+            If the digest of the rebuilt game differs from the digest in the index.
         """
         game = Game(self._matrix(), self.relaxation, over=self.over)
         if game.digest != self.game_digest:
-            raise InputError(f"{self.name!r} is of another game than the index says")
+            raise InputError(
+                f"the index and the certificate of {self.name!r} are about different games"
+            )
         return game
 
     def _matrix(self) -> Any:
         described = self.certificate().document["game"]
         if "rows" not in described:
             if any(kind in self.source for kind in FILES):
-                raise InputError(f"the certificate of {self.name!r} does not hold its matrix")
+                raise InputError(f"the certificate of {self.name!r} must contain its matrix")
             return Sources(self.path.parent).matrix(self.source)
         rows = np.array([[float(x) for x in row.split(",")] for row in described["rows"]])
         if "stumps" not in described:

@@ -18,12 +18,12 @@ Progress = Callable[[int, int, str], Any]
 
 
 class Checked(NamedTuple):
-    """The result of the check of one game."""
+    """The result of the check of one certified game."""
 
     game: CertifiedGame
-    """The game, with the bracket in the index."""
+    """The checked game, with the bracket from the index."""
     reason: str
-    """The reason why the game is rejected; empty if it is accepted."""
+    """The reason why the game is rejected, or "" if it is accepted."""
 
     @property
     def ok(self) -> bool:
@@ -32,16 +32,17 @@ class Checked(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """The result of the check of a set."""
+    """The result of the check of a set of certified games."""
 
     directory: Path
     rows: tuple[Checked, ...]
     problems: tuple[str, ...]
-    """The faults of the set as a whole: a missing index, or files that the index does not name."""
+    """The faults of the set as a whole, such as a missing index, or files that the index does not
+    list."""
 
     @property
     def failed(self) -> tuple[Checked, ...]:
-        """The rejected games."""
+        """The results for the rejected games."""
         return tuple(row for row in self.rows if not row.ok)
 
     @property
@@ -54,19 +55,20 @@ class Summary(NamedTuple):
 
 
 def check(directory: str | os.PathLike[str], progress: Progress | None = None) -> Summary:
-    """Check every certificate of a set again, and compare the index with them.
+    """Check every certificate of a set again, and compare the certificates with the index.
 
-    A game is accepted if four conditions hold. The file has the digest in the index. The file
-    proves its bracket when everything is recomputed. The index states the same bounds and the same
-    level. Both are about the same game. Games from a generator and built-in games are generated
-    again and compared.
+    A game is accepted if four conditions hold. The file has the digest in the index. The
+    certificate proves its bracket when everything is recomputed. The index has the same bounds and
+    the same level. The certificate and the index are about the same game. Built-in games and games
+    from a generator are made again and compared with the certificate.
 
     Parameters
     ----------
     directory : path
-        A directory that `make` wrote.
+        A directory that `make` has written.
     progress : callable, optional
-        Called as ``progress(done, total, name)`` after each game, and first with 0 and "".
+        A function that is called as ``progress(done, total, name)`` after each game. The first call
+        has done = 0 and name = "".
 
     Returns
     -------
@@ -76,11 +78,13 @@ def check(directory: str | os.PathLike[str], progress: Progress | None = None) -
     Raises
     ------
     InputError
-        If there is no such directory.
+        If the directory does not exist.
     """
     directory = Path(directory)
     if not directory.is_dir():
-        raise InputError(f"{directory} is no folder; make a set first: relaxboost instances make")
+        raise InputError(
+            f"{directory} is not a folder. Make a set with `relaxboost instances make` first"
+        )
     try:
         games = read_index(directory)
     except InputError as error:
@@ -101,7 +105,7 @@ def check(directory: str | os.PathLike[str], progress: Progress | None = None) -
 
 
 def _wrong(certified: CertifiedGame, sources: Sources) -> str:
-    """Return the reason why a game is rejected, or "" if it is accepted."""
+    """Check one game. Return the reason why it is rejected, or "" if it is accepted."""
     try:
         certificate = certified.certificate()
         verdict = certified.check()
@@ -124,7 +128,7 @@ def _wrong(certified: CertifiedGame, sources: Sources) -> str:
 
 
 def _elsewhere(certified: CertifiedGame, certificate: Certificate, sources: Sources) -> str:
-    """Return how the certificate's game differs from the game in the index, or ""."""
+    """Return how the game of the certificate differs from the game in the index, or ""."""
     game = certified.game()
     if (game.m, game.n) != (certified.m, certified.n):
         return "the index gives it another size"

@@ -1,6 +1,6 @@
-"""Small games that solvers get wrong: one row, one column, ties, opposite rows, tight caps.
+"""Small games that solvers get wrong, with one row, one column, ties, opposite rows or tight caps.
 
-Their optima are known in closed form; the tests compare with them.
+Their optima are known in closed form, and the tests compare solvers with these optima.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 
 class Corner(NamedTuple):
-    """A small matrix, with the relaxations and domains to use with it."""
+    """A small matrix, with the relaxations and domains of its games."""
 
     rows: Any
     games: tuple[tuple[str, str], ...]
-    """The pairs (relaxation, over)."""
+    """The games on this matrix, as pairs of texts (relaxation, domain)."""
 
     @property
     def A(self) -> NDArray[np.float64]:
@@ -28,7 +28,7 @@ _BALL = "L1Ball(1)"
 _HARD = ("HardMargin()", _BALL)
 _SIGNED = ("HardMargin()", "Simplex()")
 _FLAT = ("Capped(fraction=1)", _BALL)
-"""With k = m only one distribution is feasible."""
+"""The cap with k = m, under which only the uniform distribution is feasible."""
 _CAPPED = ("Capped(k=3/2)", _BALL)
 _NORM = ("NormPenalty(inf, 1/2)", _BALL)
 _SUM = ("Capped(k=3/2) + NormPenalty(inf, 1/2)", _BALL)
@@ -37,7 +37,7 @@ _SQUARE = ("HardMargin()", "SquaredNorm(1)")
 _ALL = (_HARD, _SIGNED, _FLAT, _CAPPED, _NORM, _SUM, _ENTROPY, _SQUARE)
 
 _REGULAR = 1 - 2 * np.eye(4)
-"""A Hadamard matrix in which the sum of every row is 2."""
+"""A Hadamard matrix of order 4 whose rows all have the sum 2."""
 
 CORNERS: dict[str, Corner] = {
     "one-by-one": Corner([[-0.5]], (_HARD, _SIGNED, _FLAT, _NORM, _ENTROPY)),

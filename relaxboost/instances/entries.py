@@ -1,4 +1,4 @@
-"""One game of a specification: its name, the source of its matrix, its relaxation and domain."""
+"""A game of a specification: its name, the source of its matrix, its relaxation and domain."""
 
 from __future__ import annotations
 
@@ -27,35 +27,39 @@ over_of = lru_cache(256)(read_over)
 
 @dataclass(frozen=True)
 class Entry:
-    """A game to certify."""
+    """A game of a specification, for which a certificate is to be made."""
 
     name: str
-    """The name of the certificate's file, without ".json"."""
+    """The name of the game, which is the name of the file of its certificate without ".json"."""
     source: dict[str, Any]
-    """The description from which `Sources` makes the matrix."""
+    """The description of the matrix, from which `Sources` makes the matrix."""
     relaxation: str
     over: str
     level: str | None
-    """The level exact or enclosed; None for the strongest possible level."""
+    """The requested level: "exact", "enclosed", or None for the strongest possible level."""
     tol: float
-    """The requested gap; 0 for the exact optimum."""
+    """The requested width of the bracket. It is 0 for the exact optimum."""
 
     @property
     def inline(self) -> bool | None:
-        """Whether the certificate stores A, as it always does for a matrix from a file."""
+        """True if the certificate must contain A, and otherwise None.
+
+        It is True for a matrix from a file.
+        """
         return True if any(kind in self.source for kind in FILES) else None
 
     def game(self, matrix: MarginMatrix) -> Game:
-        """Return the game with this matrix."""
+        """Return the game with the given matrix."""
         return Game(matrix, relaxation_of(self.relaxation), over=over_of(self.over))
 
     def resolved(self, m: int) -> tuple[Relaxation, Domain, str]:
-        """Return the relaxation, the domain and the level for m examples.
+        """Return the relaxation, the domain and the level of the game for m examples.
 
         Raises
         ------
         InputError
-            If the relaxation does not fit or the level is impossible; the message names the game.
+            If the relaxation is not defined for m examples, or if the level is impossible. The
+            message contains the name of the game.
         """
         try:
             return _resolved(self.relaxation, self.over, self.level, m)
@@ -71,25 +75,28 @@ def _resolved(
     strongest = min((level_of(f), g.level), key=LEVELS.index)
     if strongest == "numerical":
         raise InputError(
-            f"{relaxation} over {over} has numerical brackets only, which prove nothing; a "
-            "set of certified games holds relaxations with exact or enclosed certificates"
+            f"{relaxation} over {over} has only numerical brackets, which prove nothing. A set of "
+            "certified games needs relaxations with exact or enclosed certificates"
         )
     if level == "exact" and strongest == "enclosed":
         raise InputError(
-            f"{relaxation} over {over} allows enclosed certificates, not exact ones; leave level "
-            "out, or use caps and l1 or l-inf norms"
+            f"{relaxation} over {over} allows enclosed certificates, not exact ones. Omit level, "
+            "or use caps and l1 or l-inf norms"
         )
     describe_relaxation(f, m)  # before any work: a checker must be able to evaluate it
     return f, g, level or strongest
 
 
 def slug(label: str) -> str:
-    """Return an expression as part of a file name: ``Capped(k=3/2)`` is ``capped-k-3-2``."""
+    """Convert an expression to a part of a file name.
+
+    For example, ``Capped(k=3/2)`` becomes ``capped-k-3-2``.
+    """
     return re.sub(r"[^a-z0-9.]+", "-", label.lower()).strip("-.")
 
 
 def is_about(document: dict[str, Any], game: Game, level: str) -> bool:
-    """Return whether a certificate is for this game and level."""
+    """Return whether the document of a certificate is about this game and has this level."""
     described = document.get("game")
     if not isinstance(described, dict) or document.get("level") != level:
         return False

@@ -1,4 +1,7 @@
-"""A parser for relaxations written as text, such as ``Capped(k=2)``; the text is never executed."""
+"""A parser for relaxations that are written as text, such as ``Capped(k=2)``.
+
+The text is never executed.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +18,19 @@ from relaxboost._core.names import known_names
 from relaxboost.relaxations.base import Relaxation
 
 _LONGEST = 10_000
-"""The most characters in an expression. A longer one is a mistake or an attack on the parser."""
+"""The largest number of characters in an expression. A longer one is a mistake or an attack on the
+parser."""
 _TERMS = 50
-"""The most calls in an expression. Hundreds of nested sums would overflow Python's stack."""
+"""The largest number of calls in an expression. Hundreds of nested sums would overflow Python's
+stack."""
 _CHANGES = ("shifted", "scaled")
 
 
 def families() -> dict[str, Callable[..., Relaxation]]:
-    """Return the classes of relaxations that need no function argument, by name.
+    """Return the classes of relaxations that need no function as an argument, by name.
 
-    They are the classes in `relaxations/__init__.pyi`; a new line in that file adds a class here.
+    They are the classes in `relaxations/__init__.pyi`. A class that is added to that file is added
+    here.
     """
     named = {name: getattr(relaxations, name) for name in relaxations.__all__}
     return {
@@ -39,22 +45,26 @@ def families() -> dict[str, Callable[..., Relaxation]]:
 def read_relaxation(text: str) -> Relaxation:
     """Return the relaxation that a text such as ``Capped(k=10) + 0.1*KLPenalty(1)`` describes.
 
-    The text is parsed and never executed. It may contain relaxations of the package with numbers
-    (1/3 is that fraction, ``inf`` is infinity, 0.1 is one tenth as a double) and lists of numbers
-    as arguments, sums, multiples, and ``.shifted(d0)`` and ``.scaled(c)``.
+    The text is parsed and never executed. It may contain relaxations of the package, sums,
+    multiples, ``.shifted(d0)`` and ``.scaled(c)``. Arguments are numbers and lists of numbers. Here
+    1/3 is an exact fraction, ``inf`` is infinity, and 0.1 is the float that is nearest to one
+    tenth.
 
     Raises
     ------
     InputError
-        If the text has another form (the message names the part), or a parameter is out of range.
+        If the text has another form, or if a parameter is out of range. The message contains the
+        part of the text that cannot be read.
     """
     if len(text) > _LONGEST:
-        raise InputError(f"a relaxation takes at most {_LONGEST} characters, got {len(text)}")
+        raise InputError(
+            f"the text of a relaxation may have at most {_LONGEST} characters, got {len(text)}"
+        )
     try:
         tree = ast.parse(text.strip(), mode="eval").body
         calls = sum(isinstance(node, ast.Call) for node in ast.walk(tree))
         if calls > _TERMS:
-            raise InputError(f"a relaxation takes at most {_TERMS} terms, got {calls}")
+            raise InputError(f"a relaxation may have at most {_TERMS} terms, got {calls}")
         return _Reader(text.strip()).relaxation(tree)
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         if isinstance(error, InputError):
@@ -65,7 +75,7 @@ def read_relaxation(text: str) -> Relaxation:
 
 
 class _Reader:
-    """A builder of relaxations from a syntax tree, node by node; an unknown node is an error."""
+    """A builder of relaxations from a syntax tree. It rejects every node that it does not know."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -129,7 +139,7 @@ class _Reader:
             if each.arg is None:
                 self._refuse(each.value, "parameters are given by place or by name")
             if each.arg in options:
-                raise InputError(f"{name} is given {each.arg} twice; give it once")
+                raise InputError(f"{name} has the argument {each.arg} twice. Give it once")
             options[each.arg] = self.value(each.value)
         # Some classes have a __new__ with meaningless defaults; __init__ has the real ones.
         made = kind.__init__ if isinstance(kind, type) else kind  # type: ignore[misc]

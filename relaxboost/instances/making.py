@@ -1,4 +1,4 @@
-"""Creation of a set of certified games, file by file, each written completely or not at all."""
+"""The creation of a set of certified games. Each file is written atomically."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from relaxboost.solvers import LPBoost, reference, solve
 INDEX = "index.json"
 
 _SMALL = 20_000
-"""The number of entries up to which a game is solved as one linear program from the start."""
+"""The number of entries of A up to which a game is solved as one linear program."""
 _ROUNDS = 100_000
-"""The number of rounds after which a bracket is final. A time limit would not be reproducible."""
+"""The number of rounds after which the solver stops. A time limit would not be reproducible."""
 
 Progress = Callable[[int, int, str], Any]
 
@@ -40,13 +40,14 @@ class Made(NamedTuple):
 
     directory: Path
     made: tuple[str, ...]
-    """The names of the certificates that were written."""
+    """The names of the certificates that this run has written."""
     kept: tuple[str, ...]
-    """The names of existing certificates that were kept, because they prove the same game."""
+    """The names of the existing certificates that were kept, because they are about the same
+    game."""
     wide: tuple[str, ...]
-    """The names of the games whose gap is above the requested one; their brackets are valid."""
+    """The names of the games whose bracket is valid but wider than requested."""
     log: Path
-    """The file with solvers and seconds, which are not part of the set."""
+    """The log file with the solvers and their times. It is not part of the set."""
 
 
 def make(
@@ -54,27 +55,30 @@ def make(
 ) -> Made:
     """Make the set of certified games that a specification describes, or its missing part.
 
-    Writes NAME.json for each game and relaxation, a certificate, and at the end index.json. The
-    same specification gives the same bytes; times and solvers go to OUT.log, beside the directory.
-    A certificate that is there is kept if it is of the same game, made for the same gap, and proves
-    its bracket. So a run that was interrupted or killed loses one game only; run it again.
+    For each game, `make` writes a certificate NAME.json. At the end it writes index.json. The same
+    specification gives the same bytes. Times and solvers are written to the log file OUT.log next
+    to the directory.
+
+    An existing certificate is kept if it is about the same game, was made for the same gap, and
+    proves its bracket. So if a run is interrupted or killed, only one game is lost. Run `make`
+    again to finish the set.
 
     Parameters
     ----------
     spec : path
-        A TOML file; see the page on instances. Paths in it are relative to it.
+        A TOML file, which the page on instances describes. Paths in this file are relative to it.
     out : path
-        A directory, or where to make one.
+        The directory of the set. It is created if it does not exist.
     progress : callable, optional
-        Called as ``progress(done, total, name)`` after each game, and first with 0 and "".
+        A function that is called as ``progress(done, total, name)`` after each game. The first call
+        has done = 0 and name = "".
 
     Raises
     ------
     InputError
-        Before any work, for a specification that cannot be carried out or a directory that cannot
-        be written to.
+        Before any work, if the specification is invalid, or if the directory cannot be written to.
     MissingDependencyError
-        Before any work, if a certificate has the level enclosed and python-flint is not there.
+        Before any work, if a certificate has the level enclosed and python-flint is not installed.
     """
     from threadpoolctl import threadpool_limits
 
@@ -139,7 +143,10 @@ def _line(entry: Entry, game: Game, certificate: Certificate) -> dict[str, Any]:
 
 
 def _certificate(entry: Entry, game: Game, path: Path) -> tuple[Certificate, str]:
-    """Return the certificate in the file, written now if it was missing, and its origin."""
+    """Return the certificate of an entry, and a text about its origin.
+
+    If the file is missing or does not fit, the certificate is made and written.
+    """
     _, _, level = entry.resolved(game.m)
     # The comments store the requested tol, so another tol gives another certificate.
     comments = {"name": entry.name, "tol": repr(entry.tol)}
@@ -156,7 +163,7 @@ def _certificate(entry: Entry, game: Game, path: Path) -> tuple[Certificate, str
 
 
 def _kept(path: Path, game: Game, level: str, comments: dict[str, str]) -> Certificate | None:
-    """Return the certificate in the file if it is the requested one and proves its bracket."""
+    """Return the certificate in a file. Return None if it is another one or proves nothing."""
     if not path.exists():
         return None
     try:
@@ -176,7 +183,7 @@ def _kept(path: Path, game: Game, level: str, comments: dict[str, str]) -> Certi
 
 
 def _proved(game: Game, level: str, entry: Entry) -> tuple[Certificate, str]:
-    """Return a certificate for an entry of the specification, and how its points were found."""
+    """Make a certificate for an entry of the specification. Return a text about its origin too."""
     if entry.tol == 0:
         from relaxboost.certificates import exact_optimum  # a level that needs python-flint
 
@@ -196,7 +203,10 @@ def _proved(game: Game, level: str, entry: Entry) -> tuple[Certificate, str]:
 
 
 def _solution(game: Game, tol: float) -> Solution:
-    """Return a bracket with a gap of at most `tol`, or the narrower one of two solvers."""
+    """Return a solution with a gap of at most `tol`.
+
+    If the first solver does not reach this gap, return the better solution of two solvers.
+    """
     linear = game.over.linear and game.linear_form is not None
     small = linear and game.m * (game.n or 0) <= _SMALL
     method = LPBoost() if small else "auto"
@@ -208,18 +218,24 @@ def _solution(game: Game, tol: float) -> Solution:
 
 
 def _uninterrupted(solution: Solution) -> Solution:
-    """Raise KeyboardInterrupt if Ctrl-C interrupted the solver, as sets need final solutions."""
+    """Return the solution, or raise KeyboardInterrupt if Ctrl-C has interrupted the solver.
+
+    A set must contain only final solutions.
+    """
     if solution.status == "interrupted":
         raise KeyboardInterrupt
     return solution
 
 
 def _directory(path: Path) -> Path:
-    """Return the directory, created if needed, or raise an InputError."""
+    """Return the directory, and create it if needed.
+
+    Raise an InputError if it cannot be written to.
+    """
     path = path.absolute()
     if (path.exists() and not path.is_dir()) or not path.name:
-        is_what = "a file" if path.name else "the root of all"
-        raise InputError(f"cannot write to {path}: it is {is_what}; name a folder")
+        is_what = "a file" if path.name else "the root of the file system"
+        raise InputError(f"the set cannot be written to {path}, which is {is_what}. Name a folder")
     if not path.exists():
         check_output(path)  # its folder is there and can be written to
         path.mkdir()
@@ -230,7 +246,7 @@ def _directory(path: Path) -> Path:
 
 @contextmanager
 def _log(directory: Path) -> Iterator[TextIO]:
-    """Open the log file and lock it, so that two runs do not remove each other's files."""
+    """Open and lock the log file, so that two runs do not remove each other's temporary files."""
     path = directory.with_name(f"{directory.name}.log")
     with path.open("a", encoding="utf-8") as log:
         try:
@@ -241,13 +257,13 @@ def _log(directory: Path) -> Iterator[TextIO]:
             pass
         except OSError:
             raise InputError(
-                f"another run is making {directory}; wait for it or choose another folder"
+                f"another run is making {directory}. Wait until it ends, or choose another folder"
             ) from None
         yield log
 
 
 def _remove_temporary(directory: Path, entries: list[Entry]) -> None:
-    """Remove the temporary files of a run that was killed."""
+    """Remove the temporary files that a killed run has left."""
     ours = {f".{entry.name}.json" for entry in entries} | {f".{INDEX}"}
     for path in directory.glob(".*.json.*"):
         if path.stem in ours:

@@ -1,10 +1,10 @@
-"""Games of any size with a known optimum: a pair (d, w) is planted in the matrix.
+"""Games of any size with a known optimum. An optimal pair (d, w) is planted in the matrix.
 
-By complementary slackness, (d, w) is optimal if two conditions hold. The columns with non-zero
-weight in w have the largest edge. The examples have margin γ if d_i is between 0 and its cap, a
-larger margin if d_i = 0, and a smaller one if d_i is at its cap. The matrix consists of blocks of b
-examples and b columns with a entries +1 in every row and column, so counting proves both
-conditions.
+By complementary slackness, (d, w) is optimal if two conditions hold. First, the columns with
+non-zero weight in w have the largest edge. Second, the margin of an example is γ if d_i is between
+0 and its cap, larger than γ if d_i = 0, and smaller than γ if d_i is at its cap. The matrix
+consists of blocks of b examples and b columns with the same number of entries +1 in every row and
+column. So counting proves both conditions.
 """
 
 from __future__ import annotations
@@ -27,58 +27,58 @@ from relaxboost.relaxations import Capped, HardMargin
 Index = NDArray[np.int64]
 
 _SMALLEST, _LARGEST = 5, 32
-"""The sizes of the blocks. In each block most entries are +1, by different majorities."""
+"""The smallest and the largest size b of a block. In each block, most entries are +1."""
 _AT_ONCE = 4_000_000
-"""The number of random entries that are drawn at a time."""
+"""The number of random entries that are drawn at once, which limits the memory."""
 
 
 class _Group(NamedTuple):
-    """Examples with the same weight and the same margin."""
+    """A group of examples with the same weight in d and the same margin."""
 
     rows: Index
     weight: Fraction
     plus: int
-    """The number of entries +1 among b entries of a used column."""
+    """The number of entries +1 of an example in a block of b used columns."""
 
 
 class _Class(NamedTuple):
-    """Columns with the same weight in w."""
+    """A class of columns with the same weight in w."""
 
     columns: Index
     weight: Fraction
 
 
 class _Layout(NamedTuple):
-    """The groups of examples and classes of columns, in blocks of b examples and b columns."""
+    """The groups of examples and the classes of columns, in blocks of b examples and b columns."""
 
     b: int
     groups: list[_Group]
     classes: list[_Class]
     others: Index
-    """The columns that w does not use."""
+    """The columns whose weight in w is 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class Plant:
-    """A margin matrix with an optimal pair of its game over the unit l1 ball."""
+    """A margin matrix with a planted optimal pair of its game over the unit l1 ball."""
 
     A: NDArray[Any]
-    """The margin matrix, shape (m, n): int8 for signs, float64 for floats."""
+    """The margin matrix of shape (m, n). Its type is int8 for signs and float64 for floats."""
     k: Fraction | None
-    """The k of the cap 1/k; None for the hard margin."""
+    """The k of the cap 1/k. It is None for the hard margin."""
     value: Fraction
     d: tuple[Fraction, ...]
     support: tuple[int, ...]
     w: tuple[Fraction, ...]
-    """The signed weights of the support; their absolute values sum to 1."""
+    """The signed weights of the columns in `support`. Their absolute values have the sum 1."""
     gamma: Fraction
 
     def game(self) -> Game:
-        """Return the game, whose domain is the unit l1 ball."""
+        """Return the game with this matrix over the unit l1 ball."""
         return Game(self.A, HardMargin() if self.k is None else Capped(k=self.k))
 
     def prove(self) -> None:
-        """Compute both bounds in integers; raise an AssertionError unless they equal the value."""
+        """Compute both bounds in integers. Raise an AssertionError unless both equal the value."""
         bits = _bits(*self.A.shape) if self.A.dtype.kind == "f" else 0
         one = 1 << bits
         d, w = np.array(self.d, dtype=object), np.zeros(self.A.shape[1], dtype=object)
@@ -100,32 +100,34 @@ class Plant:
 def plant(m: int, n: int, k: Any = None, rng: Rng = 0, entries: str = "signs") -> Plant:
     """Return a matrix with m examples and n columns, and a planted optimal pair.
 
-    The columns that w uses have the absolute edge ρ; their weights are in the ratios 1 : 2 : 3. All
-    other columns have smaller absolute edges, half of them only a little smaller. Some weights d_i
-    are zero, with margins above γ. Others are between 0 and the cap and, if k > 5, some are at the
-    cap, with margins below γ.
+    The columns with non-zero weight in w have the absolute edge ρ. Their weights are in the ratios
+    1 : 2 : 3. All other columns have smaller absolute edges, and half of these are only a little
+    smaller. Some weights d_i are zero, and these examples have margins above γ. Other weights are
+    between 0 and the cap. If k > 5, some weights are at the cap, and these examples have margins
+    below γ.
 
     Parameters
     ----------
     m, n : int
-        At least 10 and 5.
+        The number of examples, at least 10, and the number of columns, at least 5.
     k : int, float or Fraction, optional
-        The k of `Capped(k)`; by default the hard margin. k can be at most about m − 10.
+        The k of `Capped(k)`, at most about m − 10. By default the game has the hard margin.
     rng : int, numpy.random.Generator or None
-        A seed >= 0, a generator, or None for a new seed. Equal seeds give equal games.
+        A seed (>= 0), a generator, or None for a new seed. Equal seeds give equal games.
     entries : {"signs", "floats"}
-        −1 and +1, as int8; or doubles with as many bits as leave sums exact in 64-bit integers.
+        The type of the entries. "signs" are −1 and +1 as int8. "floats" are float64 numbers with so
+        few bits that sums of a row or a column are exact in 64-bit integers.
 
     Returns
     -------
     Plant
-        The matrix with its game over the unit l1 ball, ``.game()``, and its optimum, ``.value``.
+        The matrix ``.A``, its game over the unit l1 ball ``.game()``, and its optimum ``.value``.
         Both bounds are verified in integers before `plant` returns.
 
     Raises
     ------
     InputError
-        For sizes without room for a plant.
+        If the sizes leave no room for a planted pair.
 
     Examples
     --------
@@ -172,7 +174,7 @@ def plant(m: int, n: int, k: Any = None, rng: Rng = 0, entries: str = "signs") -
 def _groups(
     m: int, n: int, k: Fraction | None, rng: np.random.Generator
 ) -> tuple[int, list[_Group]]:
-    """Return the size b of the blocks and the groups of examples, in random order."""
+    """Return the size b of the blocks, and the groups of examples, in random order."""
     cap = f"k={'None' if k is None else spell(k)}"
     if m < 2 * _SMALLEST or n < _SMALLEST or (k is not None and k < 1):
         raise InputError(f"plant({m}, {n}, {cap}) needs m >= 10, n >= 5 and k >= 1")
@@ -190,7 +192,7 @@ def _groups(
                 between = min(room, max(least, round(1.5 * least), m // (4 * b)))
                 return b, _weigh(m, b, k, capped, between, rng)
     raise InputError(
-        f"plant({m}, {n}, {cap}) has no room for weights between 0 and the cap 1/k; use a k of "
+        f"plant({m}, {n}, {cap}) has no room for weights between 0 and the cap 1/k. Use a k of "
         f"at most {max(1, m - 2 * _SMALLEST)}"
     )
 
@@ -198,7 +200,7 @@ def _groups(
 def _weigh(
     m: int, b: int, k: Fraction | None, capped: int, between: int, rng: np.random.Generator
 ) -> list[_Group]:
-    """Return three groups of examples: at the cap, between 0 and the cap, and without weight."""
+    """Return the groups of examples at the cap, between 0 and the cap, and with weight 0."""
     order = rng.permutation(m)
     plus = int(rng.integers(b // 2 + 2, min(b - 1, b // 2 + 4) + 1))
     blocks = [order[i * b : (i + 1) * b] for i in range(capped + between)]
@@ -221,7 +223,7 @@ def _weigh(
 
 
 def _classes(n: int, b: int, rng: np.random.Generator) -> list[_Class]:
-    """Return the classes of used columns, about an eighth of all columns."""
+    """Return the classes of the columns that w uses, about an eighth of all columns."""
     order, blocks = rng.permutation(n), max(min(n // b, 3), n // (8 * b))
     ratios = [1 + i % 3 for i in range(blocks)]
     total = b * sum(ratios)
@@ -234,7 +236,7 @@ def _classes(n: int, b: int, rng: np.random.Generator) -> list[_Class]:
 
 
 def _fill_used(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> None:
-    """Fill the used columns: each row of a group has the same number of +1 in each class."""
+    """Fill the used columns. Each row of a group has the same number of +1 in each class."""
     for group, used in product(plan.groups, plan.classes):
         size = used.columns.size
         pattern = (np.arange(size) % plan.b)[None, :] + np.arange(group.rows.size)[:, None]
@@ -244,7 +246,10 @@ def _fill_used(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> 
 
 
 def _fill_others(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> None:
-    """Fill the other columns like used ones, then change some +1 to −1 to make edges smaller."""
+    """Fill the other columns like the used ones.
+
+    Then change some +1 to −1, to make the edges smaller.
+    """
     others, b = plan.others, plan.b
     turned = np.where(
         rng.random(others.size) < 0.5, 3.0 / A.shape[0], rng.uniform(0.0, 0.5, others.size)
@@ -262,10 +267,10 @@ def _fill_others(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -
 def _keep_inside(
     A: NDArray[np.int8], plan: _Layout, value: Fraction, rng: np.random.Generator
 ) -> None:
-    """Replace columns whose absolute edge is too large by a used column with one +1 negated.
+    """Replace each unused column whose absolute edge is too large.
 
-    The negated entry is in an example of least weight, at most 1/(2b), half of the least possible
-    value of the game.
+    The new column is a used column in which one +1 is negated. This entry is in an example with the
+    least weight. The weight is at most 1/(2b), half of the least possible value of the game.
     """
     edges, weighed = np.zeros(A.shape[1], dtype=object), [g for g in plan.groups if g.weight]
     for weight in {g.weight for g in weighed}:
@@ -279,11 +284,11 @@ def _keep_inside(
 
 
 def _blurred(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return A / 2 plus noise that changes neither edges nor margins.
+    """Return A / 2 with added noise that changes neither the edges nor the margins.
 
-    The noise is added to one entry and subtracted from a neighbour. The neighbour is in the next
-    row of the group (for the edges) and, in used columns, in the next column of the class (for the
-    margins).
+    The noise of an entry is subtracted from a neighbour. The neighbour is in the next row of the
+    group, so that the edges do not change. In used columns, it is also in the next column of the
+    class, so that the margins do not change.
     """
     bits = _bits(*A.shape)
     out: NDArray[np.float64] = np.multiply(A, 0.5, dtype=np.float64)
@@ -313,7 +318,7 @@ def _blurred(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> ND
 
 
 def _bits(m: int, n: int) -> int:
-    """Return the number of bits of an entry such that sums of m or n entries fit into 62 bits."""
+    """Return the number of bits of an entry for which sums of m or n entries fit into 62 bits."""
     return min(52, 62 - max(m, n).bit_length())
 
 

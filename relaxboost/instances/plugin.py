@@ -1,4 +1,4 @@
-"""The pytest plugin: certified games by name, for the tests of another package.
+"""The pytest plugin that provides certified games by name, for the tests of other packages.
 
 ::
 
@@ -15,9 +15,9 @@
         certified = certified_games("ties-at-the-cap.capped-k-7-2")
         assert_bracketed(my_solver(certified.A, k=3.5), certified, tol=1e-6)
 
-Where the games are is said by ``--certified-games DIR`` (more than once if need be), or by
-``certified_games`` in the configuration of pytest; by default they are those that come with
-relaxboost. Nothing heavy is imported before a test asks for them.
+The option ``--certified-games DIR``, which may be repeated, sets the folders of the games. The
+setting ``certified_games`` in the configuration of pytest does the same. By default the plugin uses
+the games that come with relaxboost. It imports nothing large before a test uses the games.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _CONDITIONS = ("name", "relaxation", "over", "m", "n", "level")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the command line option and the setting of the plugin."""
+    """Add the option ``--certified-games`` and the setting ``certified_games`` to pytest."""
     parser.getgroup("relaxboost").addoption(
         "--certified-games",
         action="append",
@@ -60,24 +60,26 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test with the argument `certified_game` on each game that its mark selects."""
+    """Run a test with the argument `certified_game` once for each game that its mark selects."""
     mark = metafunc.definition.get_closest_marker("certified_games")
     if "certified_game" not in metafunc.fixturenames:
         if mark in metafunc.definition.own_markers:
             raise pytest.Collector.CollectError(
-                f"{metafunc.definition.name} is marked certified_games, and runs on none of them "
-                "without the argument certified_game"
+                f"{metafunc.definition.name} has the mark certified_games, so it also needs the "
+                "argument certified_game"
             )
         return
     try:
         if mark is not None and mark.args:
-            raise TypeError("conditions have names, such as relaxation=rb.Capped")
+            raise TypeError("conditions must have names, such as relaxation=rb.Capped")
         if mark is not None and (odd := sorted(mark.kwargs.keys() - _CONDITIONS)):
-            raise TypeError(f"there is no condition {odd[0]!r}, only {', '.join(_CONDITIONS)}")
+            raise TypeError(
+                f"there is no condition {odd[0]!r}. The conditions are {', '.join(_CONDITIONS)}"
+            )
         games = _load(metafunc.config)
         chosen = games.select(**mark.kwargs) if mark is not None else games
     except (TypeError, ValueError) as error:
-        raise pytest.Collector.CollectError(f"mark certified_games: {error}") from None
+        raise pytest.Collector.CollectError(f"the mark certified_games: {error}") from None
     metafunc.parametrize("certified_game", chosen.values(), ids=list(chosen), indirect=True)
 
 
@@ -92,11 +94,14 @@ def _load(config: pytest.Config) -> CertifiedGames:
 
 @pytest.fixture(scope="session")
 def certified_games(request: pytest.FixtureRequest) -> CertifiedGames:
-    """Return the certified games by name: ``certified_games("identity-3")`` is one of them."""
+    """Return the certified games by name, such as ``certified_games("identity-3")``."""
     return _load(request.config)
 
 
 @pytest.fixture
 def certified_game(request: pytest.FixtureRequest) -> CertifiedGame:
-    """Return one of the certified games that the mark selects; without a mark, of all games."""
+    """Return one of the certified games that the mark selects.
+
+    Without a mark, all games are selected.
+    """
     return _load(request.config)(request.param.name)

@@ -1,4 +1,4 @@
-"""Sets of certified games: loading, selection by conditions, and access by name."""
+"""Sets of certified games, which can be loaded, selected by conditions, and accessed by name."""
 
 from __future__ import annotations
 
@@ -19,20 +19,24 @@ from relaxboost.instances.certified import CertifiedGame
 from relaxboost.relaxations import Relaxation
 
 CORNER_CASES = Path(__file__).parent / "corner-cases"
-"""The folder of small games, each extreme in one respect."""
+"""The folder of small games, each of which is extreme in one respect."""
 LARGER_GAMES = Path(__file__).parent / "larger-games"
-"""The folder of games of 40 x 30 and 200 x 100, on which solvers that stop early fail."""
+"""The folder of games of the sizes 40 x 30 and 200 x 100, on which solvers that stop too early
+fail."""
 
 FORMAT = "relaxboost references"
-"""The name of the file format, a fixed text; the key "references" of such a file lists the games.
-"""
+"""The name of the format of an index file, which is a fixed text. The key "references" of the file
+lists the games."""
 
 _TEXTS = ("name", "file", "sha256", "game", "relaxation", "over", "level", "lower", "upper")
 _FIELDS = {*_TEXTS, "m", "n", "source"}
 
 
 class CertifiedGames(Mapping[str, CertifiedGame]):
-    """The certified games of one or several directories: a mapping by name, also callable."""
+    """The certified games of one or several directories, as a mapping from names to games.
+
+    It can also be called with a name.
+    """
 
     def __init__(self, games: list[CertifiedGame], where: str) -> None:
         self._games = {certified.name: certified for certified in games}
@@ -53,13 +57,13 @@ class CertifiedGames(Mapping[str, CertifiedGame]):
         return f"CertifiedGames({len(self)} games in {self._where})"
 
     def __call__(self, name: str) -> CertifiedGame:
-        """Return the certified game with this name.
+        """Return the certified game with the given name.
 
         Raises
         ------
         InputError
-            If no game has this name (the message has similar names), or if its file does not have
-            the digest in the index.
+            If no game has this name, or if its file does not have the digest in the index. If there
+            are similar names, the message contains them.
         """
         if name not in self._games:
             hint = did_you_mean(name, self._games)
@@ -77,25 +81,26 @@ class CertifiedGames(Mapping[str, CertifiedGame]):
         n: int | Container[int] | None = None,
         level: str | None = None,
     ) -> CertifiedGames:
-        """Return the games that meet all given conditions; there is at least one.
+        """Return the games that satisfy all given conditions. There is at least one.
 
         Parameters
         ----------
         name : str, optional
-            The name, or a pattern such as ``"identity-*"``.
+            The name of a game, or a pattern such as ``"identity-*"``.
         relaxation : class of relaxations, Relaxation, or a tuple of them, optional
-            ``rb.Capped`` for any cap, ``rb.Capped(k=2)`` for this one.
+            The relaxation, such as ``rb.Capped`` for any cap, or ``rb.Capped(k=2)`` for this cap
+            only.
         over : class of domains, domain, or a tuple of them, optional
             The domain of w, such as ``rb.Simplex`` or ``rb.L1Ball(1)``.
-        m, n : int, or what ``in`` understands, optional
+        m, n : int or container of int, optional
             The number of examples or hypotheses, such as ``40`` or ``range(2, 50)``.
         level : {"exact", "enclosed"}, optional
 
         Raises
         ------
         InputError
-            If no game meets the conditions, or a condition has a wrong type, such as the name of a
-            relaxation instead of the relaxation.
+            If no game satisfies the conditions, or if a condition has a wrong type, such as the
+            name of a relaxation instead of the relaxation.
         """
         _check_kinds("relaxation", relaxation, Relaxation, "rb.Capped or rb.Capped(k=2)")
         _check_kinds("over", over, Domain, "rb.Simplex or rb.L1Ball(1)")
@@ -123,11 +128,11 @@ def _check_kinds(key: str, given: Any, base: type, example: str) -> None:
     for kind in given if isinstance(given, tuple) else () if given is None else (given,):
         fits = issubclass(kind, base) if isinstance(kind, type) else isinstance(kind, base)
         if not fits:
-            raise InputError(f"{key} takes classes and objects such as {example}, got {kind!r}")
+            raise InputError(f"{key} must be a class or an object such as {example}, got {kind!r}")
 
 
 def _is_any(game: CertifiedGame, value: Any, kinds: Any) -> bool:
-    """Return whether `value` is an instance of one of the classes or equal to an object."""
+    """Return whether `value` is an instance of one of the classes or equals one of the objects."""
     for kind in kinds if isinstance(kinds, tuple) else (kinds,):
         if isinstance(kind, type):
             if isinstance(value, kind):
@@ -149,7 +154,7 @@ def _in(size: int, key: str, wanted: Any) -> bool:
         return size in wanted
     if not isinstance(wanted, bool) and isinstance(wanted, Integral):
         return size == int(wanted)
-    raise InputError(f"{key} takes a number or a range, got {wanted!r}")
+    raise InputError(f"{key} must be a whole number or a range, got {wanted!r}")
 
 
 def _short(value: Any) -> str:
@@ -157,15 +162,16 @@ def _short(value: Any) -> str:
 
 
 def load(*directories: str | os.PathLike[str], **conditions: Any) -> CertifiedGames:
-    """Return the games of one or several sets, by default of those that come with the package.
+    """Return the games of one or several sets. By default they are the sets of the package.
 
-    Only the indices are read now. A certificate is read at its first use, and its file must have
-    the digest in the index. Use `check` to recompute the proofs of the brackets.
+    This function reads only the indices. A certificate is read when it is first used, and then its
+    file must have the digest in the index. Use `check` to recompute the proofs of the brackets.
 
     Parameters
     ----------
     *directories : path
-        Directories that `make` wrote. If a name occurs twice, the first directory counts.
+        Directories that `make` has written. If two directories have a game of the same name, the
+        game of the first one is used.
     **conditions
         The conditions of `CertifiedGames.select`, such as ``relaxation=rb.Capped, m=40``.
 
@@ -177,7 +183,7 @@ def load(*directories: str | os.PathLike[str], **conditions: Any) -> CertifiedGa
     Raises
     ------
     InputError
-        If a directory has no valid index, or if no game meets the conditions.
+        If a directory has no valid index, or if no game satisfies the conditions.
     """
     chosen = [Path(d) for d in directories] or [CORNER_CASES, LARGER_GAMES]
     games = [game for directory in reversed(chosen) for game in read_index(directory)]
@@ -186,34 +192,36 @@ def load(*directories: str | os.PathLike[str], **conditions: Any) -> CertifiedGa
 
 
 def read_index(directory: Path) -> list[CertifiedGame]:
-    """Return the certified games that the index of a directory lists."""
+    """Read the index of a directory. Return the certified games that it lists."""
     path = directory / "index.json"
     try:
         with shallow():
             content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(
-            f"{directory} has no index.json; make the set, or finish it: relaxboost instances make"
+            f"{directory} has no index.json. Make or finish the set: relaxboost instances make"
         ) from None
     except (OSError, ValueError) as error:
         raise InputError(f"{path} cannot be read: {error}") from None
     fine = isinstance(content, dict) and content.get("format") == FORMAT
     if not fine or content.get("version") != 1 or not isinstance(content.get("references"), list):
-        raise InputError(f"{path} is no index of a set of certified games, version 1")
+        raise InputError(f"{path} is not an index, version 1, of a set of certified games")
     games = [_read(path, line) for line in content["references"]]
     if len({certified.name for certified in games}) < len(games):
-        raise InputError(f"{path} names a certified game twice")
+        raise InputError(f"{path} lists two certified games of the same name")
     return games
 
 
 def _read(path: Path, line: Any) -> CertifiedGame:
     if not isinstance(line, dict) or set(line) != _FIELDS:
-        raise InputError(f"{path} has an entry without the fields {', '.join(sorted(_FIELDS))}")
+        raise InputError(
+            f"each entry of {path} must have exactly the fields {', '.join(sorted(_FIELDS))}"
+        )
     name = line["name"]
     kinds = all(isinstance(line[key], str) for key in _TEXTS) and isinstance(line["source"], dict)
     sizes = all(type(line[key]) is int for key in ("m", "n"))
     if not (kinds and sizes and f"{os.path.basename(name)}.json" == line["file"] == f"{name}.json"):
-        raise InputError(f"{path}: the entry {str(name)[:40]!r} is not as make writes it")
+        raise InputError(f"{path}: the entry {str(name)[:40]!r} was not written by make")
     try:
         lower, upper = (check.fraction(line[key], key) for key in ("lower", "upper"))
     except check.Rejected as error:

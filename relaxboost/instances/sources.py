@@ -1,4 +1,4 @@
-"""The source of a certified game's matrix: a generator, a built-in game, or a file."""
+"""The source of the matrix of a certified game: a generator, a built-in game, or a file."""
 
 from __future__ import annotations
 
@@ -21,13 +21,17 @@ from relaxboost.matrices import MarginMatrix, as_matrix, datasets, stumps
 
 FILES = ("csv", "npy", "npz")
 LARGEST_FILE = 10_000_000
-"""The most entries in a matrix from a file, because its certificate stores all entries."""
+"""The largest number of entries of a matrix from a file. It is limited because the certificate
+stores all entries."""
 
 _NUMBER = r"(?:\d+/[1-9]\d*|\d+\.?\d*(?:e[-+]?\d+)?)"
 
 
 class Sources:
-    """Matrices by their descriptions. The last matrix is cached for further relaxations."""
+    """A factory of matrices from their descriptions.
+
+    It caches the last matrix, because a specification often has several relaxations of one matrix.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -35,7 +39,7 @@ class Sources:
         self._matrix: MarginMatrix | None = None
 
     def matrix(self, source: dict[str, Any]) -> MarginMatrix:
-        """Return the matrix of a description such as ``{"builtin": "identity-3"}``."""
+        """Return the matrix that a description such as ``{"builtin": "identity-3"}`` stands for."""
         key = json.dumps(source, sort_keys=True)
         if self._matrix is None or key != self._key:
             self._matrix = as_matrix(self._made(source))
@@ -75,21 +79,21 @@ def _read(folder: Path, source: dict[str, Any]) -> Any:
 
 
 def _array(path: Path, kind: str, key: str | None) -> Any:
-    """Return the array in a NumPy file; `key` selects an array of an archive."""
+    """Read an array from a NumPy file. `key` selects one of the arrays of an archive."""
     # np.load leaves a damaged file open if it opened the file itself.
     with path.open("rb") as file, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # warnings about headers that Python 2 wrote
         found = np.load(file, allow_pickle=False)
         if isinstance(found, np.ndarray) == (kind == "npz"):
             holds, other = ("a single array", "npy") if kind == "npz" else ("several arrays", "npz")
-            raise InputError(f"{path} holds {holds}; write {other} = in place of {kind} =")
+            raise InputError(f"{path} has {holds}. Write {other} = instead of {kind} =")
         if kind == "npy":
             return found
         if key is None and len(found.files) == 1:
             key = found.files[0]
         if key not in found.files:
             raise InputError(
-                f"{path} holds {', '.join(found.files)}; say which with key = "
+                f"{path} has the arrays {', '.join(found.files)}. Select one by key = "
                 + (f"(there is no {key!r})" if key else "")
             )
         return found[key]
@@ -98,8 +102,9 @@ def _array(path: Path, kind: str, key: str | None) -> Any:
 def _small(path: Path, matrix: MarginMatrix, numbers: int) -> MarginMatrix:
     if numbers > LARGEST_FILE:
         raise InputError(
-            f"{path} holds {numbers} numbers, and every certificate would hold them too; a "
-            f"set takes {LARGEST_FILE} from a file: thin it, or certify that game alone"
+            f"{path} has {numbers} numbers, which every certificate would contain too. A set "
+            f"allows {LARGEST_FILE} numbers from a file. Select fewer examples or hypotheses, or "
+            "certify this game alone"
         )
     return matrix
 
@@ -118,7 +123,7 @@ def read_over(text: str) -> domains.Domain:
     takes = len(fields(kind)) if is_dataclass(kind) else 0
     if not isinstance(kind, type) or (number is None and kind is not domains.Simplex) or not takes:
         raise InputError(
-            f"cannot read over = {text!r}: write L1Ball(radius), Simplex(), Simplex(radius), "
+            f"cannot read over = {text!r}. Write L1Ball(radius), Simplex(), Simplex(radius), "
             "FullSimplex(radius), L2Ball(radius) or SquaredNorm(weight), with a number such as 2, "
             "0.5 or 1/2"
         )

@@ -1,4 +1,7 @@
-"""SPEC.toml, the list of games to certify. It is checked completely before any game is solved."""
+"""The specification SPEC.toml, which lists the games to certify.
+
+It is checked completely before any game is solved.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from relaxboost.instances.generators import OPTIONS, check_options
 from relaxboost.instances.sources import Sources
 
 TOL = 1e-9
-"""The gap to reach if a specification sets none."""
+"""The requested gap of a game if the specification has no `tol`."""
 
 _SHARED = ("relaxations", "over", "level", "tol")
 _KEYS = {
@@ -32,13 +35,14 @@ _MOST = 1_000_000
 
 
 def read_spec(path: str | os.PathLike[str]) -> tuple[list[Entry], Sources]:
-    """Return the games of a specification, in its order, and the sources of their matrices.
+    """Read a specification. Return its games in order, and the sources of their matrices.
 
     Raises
     ------
     InputError
-        If the specification would fail later: a missing file, an unknown generator, relaxation or
-        key, sizes out of range, a relaxation that does not fit a game, or a repeated name.
+        If the specification is invalid. Examples are a missing file, an unknown generator,
+        relaxation or key, a size out of range, a relaxation that is not defined for a game, and a
+        repeated name.
     """
     path = check_input(path, folder=True)
     try:
@@ -49,7 +53,7 @@ def read_spec(path: str | os.PathLike[str]) -> tuple[list[Entry], Sources]:
     games = content.pop("game", [])
     _known(str(path), content, ("game", *_SHARED))
     if not (isinstance(games, list) and games and all(isinstance(g, dict) for g in games)):
-        raise InputError(f"{path} names no games; write a table [[game]] for each")
+        raise InputError(f"{path} lists no games. Write a table [[game]] for each game")
     sources = Sources(path.parent)
     entries: list[Entry] = []
     for place, given in enumerate(games, start=1):
@@ -60,30 +64,30 @@ def read_spec(path: str | os.PathLike[str]) -> tuple[list[Entry], Sources]:
 
 
 def _distinct(path: Path, entries: list[Entry]) -> None:
-    """Raise an InputError if the names of two certificates differ at most in case."""
+    """Raise an InputError if two names of certificates differ at most in upper and lower case."""
     seen: dict[str, Entry] = {}
     for entry in entries:
         other = seen.setdefault(entry.name.casefold(), entry)
         if other is not entry:
             raise InputError(
                 f"{path}: two games are named {entry.name!r} ({other.relaxation} on "
-                f"{other.source}, {entry.relaxation} on {entry.source}); give each [[game]] a name "
-                'of its own, and relaxations labels: relaxations = { label = "Capped(k=2)" }'
+                f"{other.source}, {entry.relaxation} on {entry.source}). Give each [[game]] a "
+                'name, and give relaxations labels: relaxations = { label = "Capped(k=2)" }'
             )
 
 
 def _known(where: str, given: dict[str, Any], keys: tuple[str, ...]) -> None:
     for key in given:
         if key not in keys:
-            raise InputError(f"{where}: {key!r} is unknown; known: {', '.join(keys)}")
+            raise InputError(f"{where}: {key!r} is unknown. The known keys are {', '.join(keys)}")
 
 
 def _expand(where: str, given: dict[str, Any], sources: Sources) -> Iterator[Entry]:
-    """Return the certificates that a [[game]] table requests."""
+    """Return the entries (games to certify) that a [[game]] table requests."""
     kinds = [kind for kind in _KEYS if kind in given]
     if len(kinds) != 1:
         raise InputError(
-            f"{where} has {' and '.join(kinds) or 'no matrix'}; give exactly one of "
+            f"{where} has {' and '.join(kinds) or 'no matrix'}. Give exactly one of "
             f"{', '.join(_KEYS)}"
         )
     (kind,) = kinds
@@ -95,38 +99,43 @@ def _expand(where: str, given: dict[str, Any], sources: Sources) -> Iterator[Ent
             entry = Entry(f"{name}{label}", source, relaxation, over, level, tol)
             if NAME.fullmatch(entry.name) is None or entry.name.casefold() == "index":
                 raise InputError(
-                    f"{where}: {entry.name!r} is no name for a certificate; take up to 120 "
-                    "letters, digits, dots, dashes and underscores, a letter or digit first, "
-                    "and not 'index'; long relaxations can be given labels"
+                    f"{where}: {entry.name!r} cannot be the name of a certificate. Use up to 120 "
+                    "letters, digits, dots, dashes and underscores, starting with a letter or "
+                    "digit, and not 'index'. Give long relaxations a label"
                 )
             _, domain, proof = entry.resolved(m)
             if tol == 0 and not (proof == "exact" and domain.linear):
                 if kind != "builtin" or "relaxations" in shared:
                     raise InputError(
                         f"{where}: tol = 0 needs caps or l1 or l-inf norms over L1Ball, Simplex or "
-                        f"FullSimplex, whose optima are fractions, not {relaxation} over {over}"
+                        f"FullSimplex, whose optima are fractions, got {relaxation} over {over}"
                     )
                 entry = replace(entry, tol=TOL)  # built-in games mix both kinds of relaxations
             yield entry
 
 
 def _proof(where: str, shared: dict[str, Any]) -> tuple[str | None, float]:
-    """Return the level (None for the strongest possible one) and the gap to reach."""
+    """Return the requested level and the requested gap of a [[game]] table.
+
+    The level is None for the strongest possible level.
+    """
     level, tol = shared.get("level"), shared.get("tol", TOL)
     if level not in (None, "exact", "enclosed"):
         raise InputError(
-            f"{where}: level must be exact or enclosed (numerical ones prove nothing), "
-            f"got {level!r}; left out, it is the strongest possible"
+            f"{where}: level must be exact or enclosed, because numerical certificates prove "
+            f"nothing, got {level!r}. If you omit it, it is the strongest possible level"
         )
     if type(tol) not in (int, float) or not 0 <= tol <= sys.float_info.max:
-        raise InputError(f"{where}: tol must be a positive number, or 0 for the exact optimum")
+        raise InputError(
+            f"{where}: tol must be a positive number, or 0 for the exact optimum, got {tol!r}"
+        )
     return level, float(tol)
 
 
 def _matrices(
     where: str, kind: str, given: dict[str, Any], sources: Sources
 ) -> Iterator[tuple[str, dict[str, Any], int, Any]]:
-    """Return the name, the source, m and the specific relaxations of each matrix."""
+    """Return the name, the source, m and the relaxations of each matrix of a [[game]] table."""
     if kind == "generator":
         yield from _generated(where, given)
         return
@@ -137,17 +146,17 @@ def _matrices(
             list(CORNERS) if chosen == "all" else chosen if isinstance(chosen, list) else [chosen]
         )
         if "name" in given:
-            raise InputError(f"{where}: built-in games have names; leave out name")
+            raise InputError(f"{where}: built-in games have fixed names. Omit name")
         for name in names:
             if not isinstance(name, str) or name not in CORNERS:
                 raise InputError(
-                    f"{where}: no built-in game is called {name!r}; known: all, "
+                    f"{where}: no built-in game is called {name!r}. Use one of all, "
                     f"{', '.join(CORNERS)}"
                 )
             yield name, {"builtin": name}, len(CORNERS[name].rows), CORNERS[name].games
         return
     if kind == "csv" and "label" not in given:
-        raise InputError(f"{where}: csv needs label, the name of its label column")
+        raise InputError(f"{where}: csv also needs label, the name of the column of labels")
     source = {key: given[key] for key in (kind, *_KEYS[kind]) if key in given}
     for key in (kind, "label", "key", "name"):
         if not isinstance(given.get(key, ""), str):
@@ -163,7 +172,7 @@ def _generated(where: str, given: dict[str, Any]) -> Iterator[tuple[str, dict[st
     kind = given["generator"]
     if not isinstance(kind, str) or kind not in OPTIONS:
         known = ", ".join(OPTIONS)
-        raise InputError(f"{where}: no generator is called {kind!r}; known: {known}")
+        raise InputError(f"{where}: no generator is called {kind!r}. Use one of {known}")
     options = {
         k: v for k, v in given.items() if k not in ("name", "generator", *_KEYS["generator"])
     }
@@ -171,7 +180,7 @@ def _generated(where: str, given: dict[str, Any]) -> Iterator[tuple[str, dict[st
     m, n = (_whole(where, given, key, 1) for key in ("rows", "columns"))
     seed, count = _whole(where, given, "seed", 0, 0), _whole(where, given, "count", 1, 1)
     if m * n > 2**28:
-        raise InputError(f"{where}: {m} x {n} is more than the 2^28 entries of a certificate")
+        raise InputError(f"{where}: a matrix may have at most 2^28 entries, got {m} x {n}")
     name = given.get("name", f"{kind}-{m}x{n}")
     own = None
     if kind == "planted":
@@ -194,7 +203,7 @@ def _whole(
 
 
 def _played(where: str, shared: dict[str, Any], own: Any) -> Iterator[tuple[str, str, str]]:
-    """Return (suffix of the name, relaxation, over) for each game.
+    """Return a tuple (suffix of the name, relaxation, domain) for each game on a matrix.
 
     The hard margin over the unit l1 ball has the suffix "".
     """
@@ -223,7 +232,7 @@ def _texts(where: str, given: Any) -> list[tuple[str, str]]:
         listed = list(listed.items())
     if not isinstance(listed, list) or not listed or not all(isinstance(t, str) for _, t in listed):
         raise InputError(
-            f"{where}: relaxations and over are texts, lists or tables of texts such as "
-            f"'Capped(k=2)', got {given!r}"
+            f"{where}: relaxations and over must be texts such as 'Capped(k=2)', or lists or "
+            f"tables of texts, got {given!r}"
         )
     return listed

@@ -1,6 +1,6 @@
 from . import maps as maps
-from .boosting import BoostedCosts as BoostedCosts
-from .boosting import FlooredCosts as FlooredCosts
+from .boosted_costs import BoostedCosts as BoostedCosts
+from .boosted_costs import FlooredCosts as FlooredCosts
 from .boosting import boost as boost
 from .bundle import Bundle as Bundle
 from .bundle import FitState as FitState

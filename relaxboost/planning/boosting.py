@@ -6,21 +6,20 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from relaxboost import functional
-from relaxboost._core.arrays import Array
 from relaxboost._core.compiled import is_interrupt
 from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.loop import Clock
 from relaxboost._core.seeds import Rng, accepts_seed, seed_of
-from relaxboost.functional import Algorithm, Boosted, BoostRecord, Stopping, WeakLearner
+from relaxboost.functional import Algorithm, Boosted, Stopping, WeakLearner
 from relaxboost.functional.algorithms import algorithm_of
-from relaxboost.planning.costs import LearnedCosts
-from relaxboost.planning.graphs import Graph, features_by_name, same_names
+from relaxboost.planning.boosted_costs import BoostedCosts
+from relaxboost.planning.graphs import same_names
 from relaxboost.planning.problem import zero_features
 from relaxboost.planning.risk import Linear, PlanningLoss, PlanningRisk
 from relaxboost.planning.starting import (
@@ -35,108 +34,6 @@ from relaxboost.planning.tasks import Task, checked_tasks
 FOLDS = "folds"
 """The value of `Stopping.validation` that requests cross-validation. Folds of the tasks then
 choose the number of rounds."""
-
-
-class FlooredCosts(UserWarning):
-    """The warning that negative costs of some sites of a graph were raised to a tiny positive
-    floor.
-    """
-
-
-@dataclass(frozen=True)
-class BoostedCosts(LearnedCosts):
-    """Costs per site C = base + F or C = base · exp(F), where F is a boosted sum of hypotheses.
-
-    Attributes
-    ----------
-    boosted : Boosted
-        The function F: weak hypotheses with coefficients, and the state that a warm start needs.
-    loss : PlanningLoss
-        The loss, which holds the link and the base.
-    names : tuple of str
-        The names of the features.
-    status : str
-        The reason why the run ended, such as "max_rounds", "early stopping" or "interrupted"; see
-        `Boosted`.
-    scale : float
-        The factor by which every step was multiplied.
-    inexact : int
-        The number of demonstrations whose plans at these costs were relaxed. For these
-        demonstrations the history holds a convex upper bound of the loss.
-    negative, sites : int
-        The number of sites with a negative cost, and the number of all sites, in the training
-        graphs.
-    floor : float
-        `costs` raises lower costs of sites to this value before it computes arc costs.
-    choice : ChosenRounds, optional
-        The record of the cross-validation that chose the number of rounds. Files do not hold this
-        record.
-    begun : LinearStart, optional
-        The linear costs before the first round, if no base was given. Files do not hold this
-        record.
-    """
-
-    boosted: Boosted = field(repr=False)
-    loss: PlanningLoss
-    names: tuple[str, ...]
-    status: str
-    scale: float
-    inexact: int
-    negative: int
-    sites: int
-    floor: float
-    choice: ChosenRounds | None = field(default=None, repr=False)
-    begun: LinearStart | None = field(default=None, repr=False)
-
-    def __repr__(self) -> str:
-        run = self.boosted
-        return (
-            f"BoostedCosts({number_of(run.chosen, 'round')} of {type(run.learner).__name__}, "
-            f"{self.loss.link} link, loss {self.history[0].value:.4g} -> {self.value:.4g}, "
-            f"{self.status})"
-        )
-
-    @property
-    def history(self) -> tuple[BoostRecord, ...]:
-        """The records of the run: one for the state before round 1, and one for each round."""
-        return self.boosted.history
-
-    @property
-    def value(self) -> float:
-        """The training loss of these costs, or an upper bound of the loss if plans were relaxed."""
-        return self.boosted.value
-
-    def site_costs(self, graph: Graph, upto: int | None = None) -> Array:
-        """Return the cost of each site of a graph, shape (S,). Additive costs may be negative.
-
-        If `upto` is given, only the rounds from 1 to `upto` are used.
-        """
-        X = features_by_name(graph, self.names)
-        start = self.loss.start(graph)
-        return self.loss.linked(start, self.boosted.decision(X, upto))
-
-    def costs(self, graph: Graph, *, upto: int | None = None) -> Array:
-        """Return the cost of each arc of a graph, shape (E,), as planners need them.
-
-        Negative costs of sites are raised to `floor`, a tiny positive cost. The reason is that in
-        training, too, relaxed plans take arcs of negative cost for free. A `FlooredCosts` warning
-        reports the number of these sites.
-        """
-        C = self.site_costs(graph, upto)
-        below = int((C < 0.0).sum())
-        if below:
-            warnings.warn(
-                f"the cost is negative at {below} of {C.size} sites of {graph}, down to "
-                f"{C.min():.3g}; these costs were raised to {self.floor:.3g}. "
-                "graph.costs(learned.site_costs(graph)) keeps negative costs, and "
-                'PlanningLoss("exponential") learns costs that are positive everywhere',
-                FlooredCosts,
-                stacklevel=2,
-            )
-        # Exponential costs are positive already, and a floor would only change tiny ones.
-        if self.loss.link == "additive":
-            C = np.maximum(C, self.floor)
-        return graph.costs(C)
 
 
 @accepts_seed

@@ -27,7 +27,7 @@ from relaxboost.functional import (
     Trees,
 )
 from relaxboost.functional.learners.base import numbers
-from relaxboost.planning.boosting import BoostedCosts
+from relaxboost.planning.boosted_costs import BoostedCosts
 from relaxboost.planning.costs import LinearCosts
 from relaxboost.planning.fitting import Fit
 from relaxboost.planning.oracle import NEGATIVE

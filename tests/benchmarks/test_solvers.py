@@ -336,8 +336,11 @@ def test_a_solver_without_d_is_held_against_the_best_upper_bound():
     [
         ("generator = 'sings'\nrows = 3\ncolumns = 2", "no generator is called 'sings'"),
         ("generator = 'signs'\nrows = 3", "columns must be a whole number"),
-        ("generator = 'signs'\nrows = 3\ncolumns = 2\nlean = 2", "lean must be from 0 to 1"),
-        ("generator = 'signs'\nrows = 3\ncolumns = 2\nk = 2", "takes lean, not 'k'"),
+        (
+            "generator = 'signs'\nrows = 3\ncolumns = 2\nlean = 2",
+            "lean must be a number from 0 to 1",
+        ),
+        ("generator = 'signs'\nrows = 3\ncolumns = 2\nk = 2", "has no option 'k'"),
         ("bundled = 'breast-cancer'\nrelaxation = 'Capt(k=2)'", "no relaxation is called Capt"),
         ("bundled = 'breast-cancer'\nseed = 2", "does not know seed"),
         ("relaxation = 'HardMargin()'", "needs one of generator, labelled"),

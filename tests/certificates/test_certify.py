@@ -115,7 +115,7 @@ def test_a_certificate_far_wider_than_its_solution_is_an_error(rng):
     solution = rb.solve(rb.Game(matrix(rng), rb.KLPenalty(0.1)), tol=1e-3)
     wrong = replace(solution, witness=solution.witness._replace(gamma=-5.0))
     with pytest.raises(
-        rb.InputError, match=r"prove lower = -4.9.*wider by 1e-6 at most.*reference"
+        rb.InputError, match=r"prove lower = -4.9.*wider by at most 1e-6.*reference"
     ):
         rb.certify(wrong)
     with pytest.raises(rb.InputError, match=r"prove upper = .*Certify another"):
@@ -316,20 +316,20 @@ PENALTY = rb.NormPenalty(1, 1)
     [
         (lambda g, s: rb.certify(s, "proved"), "level must be one of"),
         (lambda g, s: rb.certify(np.eye(2)), "Game with d and w, got a ndarray"),
-        (lambda g, s: rb.certify(g, d=[Fraction(1)] * 7, w=[1.0] * 5), "sum to exactly 1"),
-        (lambda g, s: rb.certify(g, d=[Fraction(1)], w=[1.0] * 5), "needs 7 Fractions"),
-        (lambda g, s: rb.certify(s, w=[Fraction(1)] * 5), "prove nothing: w is outside the set l1"),
-        (lambda g, s: rb.certify(s, w=([7], [Fraction(1)])), "column 7, and there are n = 5"),
-        (lambda g, s: rb.certify(g), "needs a solution, or a game with both d and w"),
+        (lambda g, s: rb.certify(g, d=[Fraction(1)] * 7, w=[1.0] * 5), "sum is exactly 1"),
+        (lambda g, s: rb.certify(g, d=[Fraction(1)], w=[1.0] * 5), "must have 7 Fractions"),
+        (lambda g, s: rb.certify(s, w=[Fraction(1)] * 5), "no bracket: w is outside the set l1"),
+        (lambda g, s: rb.certify(s, w=([7], [Fraction(1)])), "column 7, but the game has n = 5"),
+        (lambda g, s: rb.certify(g), "needs a solution, or a game together with both d and w"),
         (lambda g, s: rb.certify(g, d=[1.0] * 7), "both d and w"),
         (lambda g, s: rb.certify(g, d=[1.0] * 6, w=[1.0] * 5), "d has shape"),
         (lambda g, s: rb.certify(other(g, rb.KLPenalty(1)), "exact"), "allows enclosed"),
         (lambda g, s: rb.certify(other(g, rb.Custom(f=soft)), "enclosed"), "no description"),
-        (lambda g, s: of(g, rb.KLPenalty(0.1)), "not polyhedral.*bracket it with reference"),
+        (lambda g, s: of(g, rb.KLPenalty(0.1)), "not polyhedral.*Bracket it with reference"),
         (lambda g, s: of(g, rb.Capped(2) + rb.KLPenalty(0.1)), "not polyhedral.*reference"),
         (lambda g, s: of(g, rb.NormBall(2, 1).scaled(0.5)), "not polyhedral.*reference"),
-        (lambda g, s: of(g, PENALTY.scaled(-1)), r"leaves d >= 0.*f.scaled\(c\) with c > 0"),
-        (lambda g, s: of(g, PENALTY.shifted(-0.25)), r"use f.shifted\(d0\) with d0 >= 0"),
+        (lambda g, s: of(g, PENALTY.scaled(-1)), r"outside of d >= 0.*f.scaled\(c\) with c > 0"),
+        (lambda g, s: of(g, PENALTY.shifted(-0.25)), r"Use f.shifted\(d0\) with d0 >= 0"),
         (lambda g, s: of(g, over=rb.L2Ball()), "over L2Ball.* need not be a fraction"),
         (lambda g, s: exact_value(np.eye(3)), "need a Game"),
         (lambda g, s: exact_value(g, time_limit=0), "time_limit must be a positive number"),

@@ -439,7 +439,9 @@ def test_what_cannot_be_exported_is_refused(form):
 
     assert "this one is enclosed" in refused(certificate(rb.KLPenalty(0.1)), form)
     assert "this one is enclosed" in refused(certificate(rb.Capped(2), rb.L2Ball()), form)
-    assert "no linear description" in refused(certificate(rb.Capped(2), rb.SquaredNorm(1)), form)
+    assert "exports need a linear domain" in refused(
+        certificate(rb.Capped(2), rb.SquaredNorm(1)), form
+    )
     assert "proves nothing" in refused(certificate(rb.Custom(f=soft_cap)), form)
     good = certificate(rb.Capped(2))
     wrong = Certificate({**good.document, "lower": "1/2"})
@@ -451,9 +453,9 @@ def test_a_page_has_its_limits():
     wide = rb.Game(np.eye(11), rb.HardMargin())
     assert "this game has a matrix of 11 x 11" in refused(optimum(wide), "latex")
     long = rb.certify(rb.Game(np.eye(2) / 3, rb.HardMargin()), d=[0.3, 0.7], w=[0.3, 0.7])
-    assert "denominators of 33 digits; A or f has such numbers itself" in refused(long, "latex")
+    assert "denominators of 33 digits. A or f itself has such numbers" in refused(long, "latex")
     rough = rb.certify(rb.Game(np.eye(2) / 2, rb.HardMargin()), d=[0.3, 0.7], w=[0.3, 0.7])
-    assert "digits; certify exact_optimum(game), or" in refused(rough, "latex")
+    assert "digits. Certify exact_optimum(game), or" in refused(rough, "latex")
 
 
 def test_what_helps_a_game_of_floats_onto_a_page_is_what_the_message_says(rng):
@@ -464,7 +466,7 @@ def test_what_helps_a_game_of_floats_onto_a_page_is_what_the_message_says(rng):
         assert optimum(rounded).export("latex")
     transport = dict(POLYHEDRAL)["transport"]
     many = rb.Game(np.eye(9), transport)
-    assert " terms; use vipr" in refused(optimum(many), "latex")
+    assert " terms. Use vipr" in refused(optimum(many), "latex")
 
 
 def test_matrices_inline_and_beside(rng, tmp_path):

@@ -94,7 +94,7 @@ def test_show(call, toys):
         "fails at:    A = [[1/10, 9/10], [-3/5, 0]], k = 1, epsilon = 3/10\n"
         "    sides:     0.3375 <= 0.3, ratio 1.1250 (ρ − margin of w_t, round 2)\n",
         "  step 1:    The smoothed margin exceeds the relaxed margin by",
-        "corrected:   The error is at most gap + β log(m/k), where gap is what Fig. 1 tests",
+        "corrected:   The error is at most gap + β log(m/k), where gap is the gap that Fig. 1 tests",
         "note:      The test bounds the gap of the *smoothed* problem",
         "check:       relaxboost claims check SS09-T9\n",
         "attack:      relaxboost claims attack SS09-T9\n",
@@ -326,7 +326,7 @@ BAD_INPUT = {
     "shown": (["show", "SS09-T9-round"], "did you mean SS09-T9-rounds"),
     "source": (["check", "--source", "SS10"], "no source 'SS10'; did you mean SS09?"),
     "both": (["list", "--source", "SS09", "--file", "FILE"], "--file selects your own claims"),
-    "no file": (["check", "--file", "none.py"], "no file none.py"),
+    "no file": (["check", "--file", "none.py"], "the file none.py does not exist"),
     "in the file": (["check", "SS09-T9", "--file", "FILE"], "toys.py` shows what is there)"),
     "unchecked": (["check", "TOY-hard", "--file", "FILE"], "TOY-hard cannot be checked: a matter"),
     "trials": (["check", "--trials", "0"], "'--trials': 0 is not in the range"),

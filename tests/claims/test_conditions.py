@@ -179,7 +179,7 @@ def test_it_is_deterministic_and_prints_a_table():
     lines = str(conditions).split("\n")
     assert [line.split()[0] for line in lines] == ["(i)", "(ii)", "(iii)"]
     assert "fails" in lines[2]
-    with pytest.raises(rb.InputError, match="needs a Relaxation"):
+    with pytest.raises(rb.InputError, match="must be a Relaxation"):
         check_conditions(rb.Capped, 3)
     with pytest.raises(rb.InputError, match="m must be a whole number"):
         check_conditions(rb.Capped(2), 0)

@@ -83,11 +83,11 @@ def test_an_enumeration_is_taken_whole():
 @pytest.mark.parametrize(
     ("record", "words"),
     [
-        ({"ruling": "misprint"}, "goes with a counterexample"),
-        ({"ruling": "open", "counterexamples": [{"x": 1}]}, "goes with no counterexample"),
-        ({"ruling": "wrong"}, "a ruling is"),
-        ({"pages": "3"}, "not pages"),
-        ({"printed": ILLEGIBLE, "counterexamples": [{"x": 1}]}, "not charged"),
+        ({"ruling": "misprint"}, "needs a counterexample"),
+        ({"ruling": "open", "counterexamples": [{"x": 1}]}, "must not have a counterexample"),
+        ({"ruling": "wrong"}, "the ruling must be"),
+        ({"pages": "3"}, "a claim has no entry pages"),
+        ({"printed": ILLEGIBLE, "counterexamples": [{"x": 1}]}, "must not have counterexamples"),
     ],
 )
 def test_a_record_that_contradicts_itself_is_refused(record, words):

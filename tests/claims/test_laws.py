@@ -411,15 +411,18 @@ def test_no_two_risks_of_the_domain_are_further_apart_than_the_width(loss, over)
         (lambda: LABELS.outcomes(MirrorDescent("hinge", Simplex(1), bound=0.5), 2), "beyond bound"),
         (
             lambda: LABELS.outcomes(MirrorDescent("hinge", Simplex(1)), 2, order=set),
-            "another order",
+            "a permutation",
         ),
         (lambda: LABELS.outcomes(MirrorDescent("hinge", Simplex(1)), 2, order=[1, 2]), "3 numbers"),
-        (lambda: CHAIN.outcomes(MirrorDescent("hinge", Simplex(1)), 2, order=[1, 2]), "i.i.d."),
+        (
+            lambda: CHAIN.outcomes(MirrorDescent("hinge", Simplex(1)), 2, order=[1, 2]),
+            "independent",
+        ),
         (
             lambda: Law([[1, 0]], y=[0.5]).outcomes(
                 MirrorDescent("absolute", Simplex(1)), 2, "majority"
             ),
-            "votes",
+            "needs the targets",
         ),
     ],
 )

@@ -17,7 +17,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 MOST_WORDS, MOST_WORDS_OF_FIRST_PAGES = 46_400, 12_000
 
-BAD = "counterexample 1 of MADE-few does not refute it"
+BAD = "no recorded counterexample of MADE-few refutes it"
 
 
 @pytest.fixture(scope="module")
@@ -208,9 +208,9 @@ Eq. 2 | It is small. | many, U1
     )
     assert "\nWithout a claim:\n\nEq. 1: a definition<br>\n" in page
     for wrong in ("gone | why", "-"):
-        with pytest.raises(rb.InputError, match="needs claims declared before, or a reason"):
+        with pytest.raises(rb.InputError, match="must name claims that are already declared"):
             made.MADE.outline(f"Eq. 3 | It is. | {wrong}")
-    with pytest.raises(rb.InputError, match="a row is place"):
+    with pytest.raises(rb.InputError, match="a row must be place"):
         made.MADE.outline("Eq. 3 | It is.")
 
 

@@ -160,5 +160,5 @@ def test_large_matrices_are_named_by_their_size():
 def test_what_cannot_be_drawn_is_refused():
     with pytest.raises(rb.InputError, match="no instance met"):
         picture(made.never, made.never.check())
-    with pytest.raises(rb.InputError, match="no verdict on MADE-few"):
+    with pytest.raises(rb.InputError, match="must be about MADE-few"):
         picture(made.few, made.trace.check())

@@ -87,7 +87,7 @@ def test_a_process_that_dies_loses_its_claim_only(death, status, file, capfd):
     chosen = file("".join(f"claim('{name}', {check})\n" for name, check in names.items()))
     runs = dict(found(claims.check_all(chosen, jobs=2)))
     assert [outcome.status for outcome in runs.values()] == ["holds", "error", "holds", "holds"]
-    assert runs["X-b"].error == f"its process ended with status {status}"
+    assert runs["X-b"].error == f"its worker process ended with status {status}"
     assert capfd.readouterr() == ("", "")
 
 
@@ -125,7 +125,7 @@ def test_a_file_that_changed(file, tmp_path):
     (tmp_path / "mine.py").write_text(HEAD + "claim('a', true)\n")
     runs = dict(found(claims.check_all(chosen, jobs=2)))
     assert runs["X-a"].agrees
-    assert runs["X-b"].error == f"InputError: {tmp_path / 'mine.py'} has no claim 'X-b' any more"
+    assert runs["X-b"].error == f"InputError: {tmp_path / 'mine.py'} no longer has the claim 'X-b'"
 
 
 def test_claims_made_on_the_spot_are_checked_here():

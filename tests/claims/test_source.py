@@ -77,13 +77,15 @@ def test_texts_of_corrections_and_steps_come_from_the_file(source):
 
 def test_a_text_without_a_check_is_refused(source):
     declare(source, step=False)
-    with pytest.raises(InputError, match="P-L1: the texts have a correction or a step without a"):
+    with pytest.raises(
+        InputError, match="P-L1: the TOML file of the source has a correction or a step without a"
+    ):
         source.complete()
 
 
 def test_a_step_without_a_text_is_refused(source):
     claim = declare(source)
-    with pytest.raises(InputError, match="P-L1: a correction or a step needs words"):
+    with pytest.raises(InputError, match="P-L1: a correction or a step needs a text"):
         claim.step()(claim.stated.check)
 
 

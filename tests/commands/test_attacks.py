@@ -92,7 +92,7 @@ def test_a_file_without_a_name(refused):
 
 def test_a_parameter_that_is_given_twice(csv, refused):
     twice = ("--relaxation", "0.5*Capped(k=3, k=4)")
-    refused("Capped is given k twice; give it once", "solve", csv, "--label", "y", *twice)
+    refused("Capped has the argument k twice. Give it once", "solve", csv, "--label", "y", *twice)
 
 
 def test_a_write_that_fails_names_its_file(tmp_path, csv, capsys, full_disk):
@@ -214,7 +214,7 @@ def test_a_file_that_cannot_be_read_is_bad_input(tmp_path, monkeypatch, refused)
     monkeypatch.setattr("relaxboost.certificates.check.load", broken)
     file = tmp_path / "proof.json"
     file.write_text("{}")
-    refused("proof.json is no certificate: [Errno 5] Input/output error", "check", file)
+    refused("proof.json is not a certificate: [Errno 5] Input/output error", "check", file)
 
 
 def test_bounds_of_an_index_may_have_any_number_of_digits(tmp_path, capsys):

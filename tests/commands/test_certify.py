@@ -82,7 +82,9 @@ def test_the_matrix_and_the_name_are_given(tmp_path, run):
     np.savetxt(matrix, A, delimiter=",")
     status, _, error = run(file, "--format", "lean")
     assert status == 2
-    assert error.startswith("relaxboost: this certificate is not accepted: ")
+    assert error.startswith(
+        "relaxboost: this certificate is not accepted, so it cannot be exported: "
+    )
     assert error.endswith("has to be given too: --matrix FILE\n")
     options = ("--format", "lean", "--matrix", matrix, "--out", out, "--json")
     status, printed, _ = run(file, *options)
@@ -145,8 +147,10 @@ def test_what_is_no_certificate_is_bad_input(tmp_path, capsys):
             options = ["--format=vipr"] * (command == "certify")
             status, _, said = tests.command.run(capsys, command, tmp_path / "game.json", *options)
             assert status == 2, text
-            assert "game.json is no certificate" in said
-            assert ("it is no JSON; give a file of" in said) == (text in (b"", b"a,b", picture))
+            assert "game.json is not a certificate" in said
+            assert ("because it is not JSON. Give a file" in said) == (
+                text in (b"", b"a,b", picture)
+            )
     found = saved(tmp_path).document
     (tmp_path / "game.json").write_text(json.dumps({**found, "upper": "-1"}))
     status, said, _ = tests.command.run(capsys, "check", tmp_path / "game.json")

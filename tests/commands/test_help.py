@@ -127,7 +127,7 @@ def test_standard_input_takes_csv_and_parquet_with_words(folder, capsys, tmp_pat
     ("words", "name", "status", "said"),
     [
         ("check - --json", "margin.json", 0, '"file": "standard input"'),
-        ("check -", "games.toml", 2, "relaxboost: standard input is no certificate"),
+        ("check -", "games.toml", 2, "relaxboost: standard input is not a certificate"),
         ("certify - --format vipr", "margin.json", 2, "standard input gives no name for the files"),
         ("online run - --label y --radius 2", "data.csv", 0, "data:       standard input, 60"),
         (

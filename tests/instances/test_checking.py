@@ -66,7 +66,7 @@ TAMPERED = {
 @pytest.mark.parametrize("what", TAMPERED)
 def test_a_changed_certificate(what, own):
     edit_certificate(own, TAMPERED[what], digest=False, index=False)
-    assert "is not the file that the index names" in only_failure(own)
+    assert "differs from the file that the index describes" in only_failure(own)
 
 
 def test_a_changed_certificate_and_index(own):
@@ -91,7 +91,7 @@ def test_a_sound_certificate_of_another_game(own):
     sha = hashlib.sha256(path.read_bytes()).hexdigest()
     claims = {"sha256": sha, "lower": document["lower"], "upper": document["upper"]}
     edit_index(own, lambda _, entry: entry.update(claims))
-    assert "is of another game than the index says" in only_failure(own)
+    assert "are about different games" in only_failure(own)
     digest = load(own / "games")["uniform-6x4-002.capped-k-2"].game_digest
     edit_index(own, lambda _, entry: entry.update(game=digest))
     assert only_failure(own) == "its source makes another matrix than that of the certificate"
@@ -101,10 +101,10 @@ INDEX = {
     "lower": ({"lower": "0"}, "the index claims another bracket or level"),
     "upper": ({"upper": "1"}, "the index claims another bracket or level"),
     "level": ({"level": "enclosed"}, "the index claims another bracket or level"),
-    "sha256": ({"sha256": "0" * 64}, "is not the file that the index names"),
-    "game": ({"game": "0" * 64}, "is of another game than the index says"),
-    "relaxation": ({"relaxation": "Capped(k=3)"}, "is of another game than the index says"),
-    "over": ({"over": "Simplex()"}, "is of another game than the index says"),
+    "sha256": ({"sha256": "0" * 64}, "differs from the file that the index describes"),
+    "game": ({"game": "0" * 64}, "are about different games"),
+    "relaxation": ({"relaxation": "Capped(k=3)"}, "are about different games"),
+    "over": ({"over": "Simplex()"}, "are about different games"),
     "code": ({"relaxation": "open('x')"}, "no relaxation is called open"),
     "m": ({"m": 7}, "the index gives it another size"),
     "seed": (
@@ -126,14 +126,14 @@ def test_a_changed_index(what, own):
 
 BROKEN = {
     "no json": (lambda text: text[:-10], "index.json cannot be read"),
-    "no index": (lambda text: "{}", "is no index of a set of certified games, version 1"),
-    "version": (lambda text: text.replace('"version": 1', '"version": 2'), "is no index of a set"),
-    "field": (lambda text: text.replace('"over"', '"under"'), "has an entry without the fields"),
+    "no index": (lambda text: "{}", "is not an index, version 1, of a set"),
+    "version": (lambda text: text.replace('"version": 1', '"version": 2'), "is not an index"),
+    "field": (lambda text: text.replace('"over"', '"under"'), "must have exactly the fields"),
     "bound": (lambda text: text.replace('"lower": "', '"lower": "x'), "is no number like"),
-    "path": (lambda text: text.replace('"file": "', '"file": "../'), "not as make writes it"),
+    "path": (lambda text: text.replace('"file": "', '"file": "../'), "was not written by make"),
     "twice": (
         lambda text: text.replace("uniform-6x4-001", "uniform-6x4-000"),
-        "names a certified game twice",
+        "lists two certified games of the same name",
     ),
 }
 
@@ -159,8 +159,8 @@ def test_missing_and_additional_files(own):
     assert summary.failed == ()
     assert summary.problems[0].startswith(f"{NAME}.json is not in the index: remove it")
     (own / "games" / "index.json").unlink()
-    assert "has no index.json; make the set, or finish it" in check(own / "games").problems[0]
-    with pytest.raises(rb.InputError, match="is no folder; make a set first"):
+    assert "has no index.json. Make or finish the set" in check(own / "games").problems[0]
+    with pytest.raises(rb.InputError, match="is not a folder"):
         check(own / "nothing")
 
 
@@ -233,13 +233,16 @@ def test_games_are_chosen_by_classes_and_objects(made):
         ({"relaxation": rb.Custom, "m": 3}, "has relaxation=Custom, m=3"),
         ({"over": rb.L1Ball(2)}, "none of the 17 games"),
         ({"name": "identity-4"}, "none of the 17 games .* has name='identity-4'"),
-        ({"relaxation": "Capped"}, r"takes classes and objects such as rb.Capped or .* 'Capped'"),
-        ({"over": "Simplex()"}, "over takes classes and objects such as rb.Simplex"),
-        ({"m": "3"}, "m takes a number or a range, got '3'"),
-        ({"m": 3.0}, "m takes a number or a range, got 3.0"),
-        ({"m": True}, "m takes a number or a range, got True"),
-        ({"relaxation": (None, rb.Capped)}, "relaxation takes classes and objects .* got None"),
-        ({"over": rb.Capped}, "over takes classes and objects such as rb.Simplex"),
+        (
+            {"relaxation": "Capped"},
+            r"must be a class or an object such as rb.Capped or .* 'Capped'",
+        ),
+        ({"over": "Simplex()"}, "over must be a class or an object such as rb.Simplex"),
+        ({"m": "3"}, "m must be a whole number or a range, got '3'"),
+        ({"m": 3.0}, "m must be a whole number or a range, got 3.0"),
+        ({"m": True}, "m must be a whole number or a range, got True"),
+        ({"relaxation": (None, rb.Capped)}, "relaxation must be a class or an object .* got None"),
+        ({"over": rb.Capped}, "over must be a class or an object such as rb.Simplex"),
         ({"level": "numerical"}, "level must be 'exact' or 'enclosed'"),
     ],
 )

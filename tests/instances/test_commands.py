@@ -134,7 +134,7 @@ def test_make_and_check(call, tmp_path, made):
     (tmp_path / "games" / "identity-3.json").write_text("{}")
     status, out, _ = call("instances", "check", tmp_path / "games")
     assert status == 1
-    assert "identity-3.json is not the file that the index names" in out
+    assert "identity-3.json differs from the file that the index describes" in out
     assert out.endswith("games: 17 games, 1 rejected\n")
     status, out, _ = call("instances", "check", tmp_path / "games", "--json")
     content = json.loads(out)
@@ -158,7 +158,7 @@ def test_bad_input_is_one_line_and_status_two(call, tmp_path):
     assert err == f"relaxboost: {tmp_path / 'none.toml'} does not exist; check the path\n"
     status, out, err = call("instances", "check", tmp_path / "none")
     assert (status, out) == (2, "")
-    assert err.endswith("none is no folder; make a set first: relaxboost instances make\n")
+    assert err.endswith("none is not a folder. Make a set with `relaxboost instances make` first\n")
     assert call("instances", "make", tmp_path / "none.toml")[0] == 2  # no -o
     assert call("instances")[0] == 2
 

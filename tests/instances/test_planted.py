@@ -124,7 +124,7 @@ def test_what_has_no_room():
         plant(9, 5)
     with pytest.raises(rb.InputError, match="needs m >= 10, n >= 5 and k >= 1"):
         plant(10, 4)
-    with pytest.raises(rb.InputError, match=r"has no room .* use a k of at most 40"):
+    with pytest.raises(rb.InputError, match=r"has no room .* Use a k of at most 40"):
         plant(50, 10, k=50)
     with pytest.raises(rb.InputError, match="entries='signs' or 'floats'"):
         plant(50, 10, entries="reals")

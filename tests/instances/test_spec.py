@@ -82,67 +82,73 @@ def test_files_of_every_kind(write, tmp_path):
 
 
 BAD = {
-    "no games": ("tol = 1", "names no games; write a table [[game]]"),
+    "no games": ("tol = 1", "lists no games. Write a table [[game]]"),
     "no toml": ("a = = 1", "cannot be read as TOML"),
     "key": (
         "tolerance = 1\n" + UNIFORM,
-        "'tolerance' is unknown; known: game, relaxations, over, level",
+        "'tolerance' is unknown. The known keys are game, relaxations, over, level",
     ),
     "generator": (
         UNIFORM.replace("uniform", "normal"),
-        "game 1: no generator is called 'normal'; known: uniform, signs",
+        "game 1: no generator is called 'normal'. Use one of uniform, signs",
     ),
     "option": (
         UNIFORM + "density = 0.5",
-        "besides rows, columns and seed, generator 'uniform' takes digits, not 'density'",
+        "has no option 'density'. Besides rows, columns and seed, it takes digits",
     ),
-    "digits": (UNIFORM + "digits = 40", "digits must be from 1 to 15, got 40"),
+    "digits": (UNIFORM + "digits = 40", "digits must be a whole number from 1 to 15, got 40"),
     "rows": (UNIFORM.replace("4", "0"), "rows must be a whole number from 1 to 1000000, got 0"),
     "columns": ('[[game]]\ngenerator = "signs"\nrows = 2', "columns must be a whole number"),
     "count": (UNIFORM + "count = 1.5", "count must be a whole number"),
     "too large": (
         '[[game]]\ngenerator = "signs"\nrows = 100000\ncolumns = 100000',
-        "is more than the 2^28 entries",
+        "may have at most 2^28 entries",
     ),
-    "builtin": ('[[game]]\nbuiltin = "penny"', "no built-in game is called 'penny'; known: all, "),
-    "builtin named": ('[[game]]\nbuiltin = "all"\nname = "a"', "leave out name"),
-    "two kinds": (UNIFORM + 'builtin = "all"', "has generator and builtin; give exactly one"),
-    "no kind": ('[[game]]\nname = "a"', "game 1 ('a') has no matrix; give exactly one of"),
+    "builtin": (
+        '[[game]]\nbuiltin = "penny"',
+        "no built-in game is called 'penny'. Use one of all, ",
+    ),
+    "builtin named": ('[[game]]\nbuiltin = "all"\nname = "a"', "Omit name"),
+    "two kinds": (UNIFORM + 'builtin = "all"', "has generator and builtin. Give exactly one"),
+    "no kind": ('[[game]]\nname = "a"', "game 1 ('a') has no matrix. Give exactly one of"),
     "file": (CSV.replace("data", "missing"), "missing.csv does not exist"),
-    "label": ('[[game]]\ncsv = "data.csv"', "csv needs label"),
+    "label": ('[[game]]\ncsv = "data.csv"', "csv also needs label"),
     "wrong label": (CSV.replace('"y"', '"z"'), "has no column 'z'; it has a, b, y"),
     "npy": ('[[game]]\nnpy = "none.npy"', "none.npy does not exist"),
     "text": ('[[game]]\nnpy = "text.npy"', "text.npy cannot be read as npy"),
     "entries": ('[[game]]\nnpy = "large.npy"', "large.npy: "),
-    "npz": ('[[game]]\nnpz = "two.npz"', "holds first, second; say which with key = "),
+    "npz": ('[[game]]\nnpz = "two.npz"', "has the arrays first, second. Select one by key = "),
     "npz key": ('[[game]]\nnpz = "two.npz"\nkey = "A"', "(there is no 'A')"),
-    "npz of npy": ('[[game]]\nnpz = "A.npy"', "write npy = in place of npz ="),
-    "npy of npz": ('[[game]]\nnpy = "two.npz"', "write npz = in place of npy ="),
+    "npz of npy": ('[[game]]\nnpz = "A.npy"', "Write npy = instead of npz ="),
+    "npy of npz": ('[[game]]\nnpy = "two.npz"', "Write npz = instead of npy ="),
     "relaxation": (UNIFORM + 'relaxations = ["Soft(1)"]', "no relaxation is called Soft; known: B"),
     "does not fit": (
         UNIFORM + 'relaxations = "Capped(k=9)"',
         "game 'uniform-4x3-000.capped-k-9': Capped(k=9) needs 1 <= k <= m",
     ),
-    "relaxations": (UNIFORM + "relaxations = [2]", "relaxations and over are texts, lists or"),
-    "no relaxations": (UNIFORM + "relaxations = []", "relaxations and over are texts, lists or"),
+    "relaxations": (UNIFORM + "relaxations = [2]", "relaxations and over must be texts"),
+    "no relaxations": (UNIFORM + "relaxations = []", "relaxations and over must be texts"),
     "over": (
         UNIFORM + 'over = "L3Ball(1)"',
-        "cannot read over = 'L3Ball(1)': write L1Ball(radius)",
+        "cannot read over = 'L3Ball(1)'. Write L1Ball(radius)",
     ),
     "radius": (UNIFORM + 'over = "L1Ball(0)"', "needs radius > 0"),
-    "level": (UNIFORM + 'level = "numerical"', "level must be exact or enclosed (numerical ones"),
+    "level": (
+        UNIFORM + 'level = "numerical"',
+        "level must be exact or enclosed, because numerical",
+    ),
     "level too high": (
         UNIFORM + 'level = "exact"\nrelaxations = "KLPenalty(1)"',
         "game 'uniform-4x3-000.klpenalty-1': KLPenalty(1) over L1Ball(1) allows enclosed",
     ),
     "tol": (UNIFORM + "tol = -1", "tol must be a positive number, or 0"),
     "tol 0": (UNIFORM + 'tol = 0\nrelaxations = "KLPenalty(1)"', "tol = 0 needs caps or l1 or"),
-    "name": (UNIFORM + 'name = "../a"', "'../a' is no name for a certificate"),
-    "index": (UNIFORM + 'name = "Index"', "'Index' is no name for a certificate"),
+    "name": (UNIFORM + 'name = "../a"', "'../a' cannot be the name of a certificate"),
+    "index": (UNIFORM + 'name = "Index"', "'Index' cannot be the name of a certificate"),
     "twice": (2 * UNIFORM, "two games are named 'uniform-4x3-000' (HardMargin() on {'generator'"),
     "twice but for case": (
         UNIFORM + 'name = "a"\n' + UNIFORM + 'name = "A"',
-        "give each [[game]] a name of its own",
+        "Give each [[game]] a name, and",
     ),
 }
 
@@ -164,7 +170,9 @@ def test_bad_places(write, tmp_path, monkeypatch):
     path = write(UNIFORM)
     with pytest.raises(rb.InputError, match=r"folder .*no does not exist; create it"):
         rb.instances.make(path, tmp_path / "no" / "out")
-    with pytest.raises(rb.InputError, match=r"cannot write to .*: it is a file; name a folder"):
+    with pytest.raises(
+        rb.InputError, match=r"cannot be written to .*, which is a file\. Name a folder"
+    ):
         rb.instances.make(path, path)
     monkeypatch.setattr(os, "access", lambda *_: False)  # as it is for others than root
     with pytest.raises(rb.InputError, match="is not writable"):

@@ -1,1 +1,1 @@
-"""Exact optima of polyhedral games: a rational simplex method and its first basis."""
+"""Exact optima of polyhedral games, computed by a simplex method in rational numbers."""

@@ -1,4 +1,4 @@
-"""Sparse linear equations in integers, solved exactly for a small correction of a point."""
+"""Exact solutions of sparse linear equations in integers, which correct a point slightly."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from scipy import linalg
 from relaxboost.certificates.exact.integers import flint, independent_rows
 
 Number = Any
-"""An integer or a Fraction; arithmetic may combine the two types."""
+"""An integer or a Fraction. Arithmetic may combine the two types."""
 
 
 class Contradiction(ArithmeticError):
-    """A combination of the equations says that 0 equals another number."""
+    """Raised when equations contradict each other: a combination of them says 0 = c for a c ≠ 0."""
 
 
 class Equations:
-    """The equations E x = b for a sparse E in integers, factorised once.
+    """Equations E x = b with a sparse matrix E of integers, which is factorised only once.
 
-    Each equation gets one variable as its pivot, and only pivots are corrected. Pivots are chosen
-    for sparsity, as Markowitz (1957) does. When more than half of the remaining entries are
+    Each equation has one variable as its pivot, and corrections change only pivots. The pivots are
+    chosen for sparsity, as Markowitz (1957) does. When more than half of the remaining entries are
     non-zero, python-flint solves the remaining equations as one dense system.
 
     Parameters
@@ -33,7 +33,7 @@ class Equations:
     rows : list of dict of int to int
         The non-zero entries of each equation by variable.
     preferred : sequence of bool
-        For each variable whether it can move in both directions. Other variables become pivots
+        For each variable, whether it can move in both directions. Other variables become pivots
         only if no preferred variable is left.
 
     References
@@ -43,7 +43,7 @@ class Equations:
 
     def __init__(self, rows: list[dict[int, int]], preferred: Sequence[bool]) -> None:
         self.operations = 0
-        """The number of entries that the elimination changed, which measures its work."""
+        """The number of entries that the elimination has changed, as a measure of its work."""
         self._preferred = preferred
         self._count = len(rows)
         self._rows: dict[int, dict[int, Number]] = {i: dict(row) for i, row in enumerate(rows)}
@@ -52,9 +52,11 @@ class Equations:
             for j in row:
                 self._where.setdefault(j, set()).add(i)
         self._steps: list[tuple[int, int, Number]] = []
-        """(row, other row, factor): `factor` times the row was subtracted from the other row."""
+        """The steps of the elimination, as tuples (row, other row, factor). In each step, `factor`
+        times the row was subtracted from the other row."""
         self._pivots: list[tuple[int, int, dict[int, Number]]] = []
-        """(row, variable, the row at that time), in the order of elimination."""
+        """The pivots in the order of elimination, as tuples (row, variable, entries). The entries
+        are those of the row when it was eliminated."""
         self._empty: list[int] = []
         self._dense: _Dense | None = None
         self._factorise()
@@ -103,12 +105,15 @@ class Equations:
                 heapq.heappush(queue, (len(self._rows[other]), other))
 
     def _is_dense(self, shortest: int) -> bool:
-        """Return whether even the shortest remaining row uses half of the remaining variables."""
+        """Return whether even the shortest remaining row has half of the remaining variables."""
         # Fewer than eight equations are always eliminated one by one.
         return len(self._rows) >= 8 and 2 * shortest >= len(self._where)
 
     def _choose(self, row: dict[int, Number]) -> int:
-        """Return the variable of a row that is in the fewest other rows, if its entry is large."""
+        """Return the pivot of a row: the variable that is in the fewest other rows.
+
+        Only variables with a large entry in the row are considered.
+        """
         least = _least_pivot(row)
         # Division by a small pivot would make the correction large.
         large = [j for j, a in row.items() if abs(float(a)) >= least]
@@ -118,7 +123,10 @@ class Equations:
         )
 
     def _take_single_variables(self, single: list[int]) -> None:
-        """Make variables of one equation its pivots, which changes no other equation."""
+        """Make each variable that is in only one equation the pivot of this equation.
+
+        Such a pivot changes no other equation.
+        """
         while single:
             j = single.pop()
             rows = self._where.get(j, ())
@@ -129,7 +137,7 @@ class Equations:
                 single += self._remove(i, j)
 
     def _remove(self, i: int, pivot: int) -> list[int]:
-        """Remove a row with its pivot, and return the variables that are then in one row only."""
+        """Remove a row with its pivot. Return the variables that are then in only one row."""
         row = self._rows.pop(i)
         self._pivots.append((i, pivot, row))
         single = []
@@ -143,7 +151,7 @@ class Equations:
         return single
 
     def _eliminate(self, i: int, pivot: int) -> list[int]:
-        """Remove a variable from all rows but one, and return the rows that were changed."""
+        """Remove a pivot from all rows except row i. Return the rows that have changed."""
         row = self._rows[i]
         changed = sorted(self._where[pivot] - {i})
         single = []
@@ -167,7 +175,7 @@ class Equations:
 
 
 class _Dense:
-    """The equations that elimination has filled, solved by python-flint."""
+    """The equations that remain when elimination has made them dense. python-flint solves them."""
 
     def __init__(self, rows: dict[int, dict[int, Number]]) -> None:
         columns = sorted(set().union(*rows.values()))
@@ -186,7 +194,7 @@ class _Dense:
         self._dependent = {names[k]: square[k] for k in set(range(len(names))).difference(kept)}
 
     def solve(self, right: Sequence[Number]) -> dict[int, Number]:
-        """Return the pivots that solve the equations with these right sides."""
+        """Return the values of the pivots that solve the equations with the given right sides."""
         scaled = [Fraction(right[i]) * self._scale[i] for i in self._rows]
         unit = lcm(*(x.denominator for x in scaled))
         column = flint().fmpz_mat([[int(x * unit)] for x in scaled])
@@ -201,7 +209,10 @@ class _Dense:
 
 
 def _large_columns(rows: list[list[int]]) -> list[int]:
-    """Return as many columns as there are rows, independent far beyond rounding if possible."""
+    """Return as many linearly independent columns as there are rows.
+
+    If possible, they are far from dependent, so that rounding does not affect the choice.
+    """
     sizes = [max(map(abs, row)) for row in rows]
     scaled = [
         [float(Fraction(a, size)) for a in row] for row, size in zip(rows, sizes, strict=True)
@@ -217,15 +228,16 @@ def _large_columns(rows: list[list[int]]) -> list[int]:
 
 
 def _least_pivot(row: dict[int, Number]) -> float:
-    """Return the least size of a pivot: 2^-10 of the largest entry, to keep corrections small.
+    """Return the least absolute value of a pivot of a row, which is 2^-10 of its largest entry.
 
-    Duff, Erisman and Reid (2017), Sec. 7.2, use 0.1 to 0.001 for doubles.
+    The limit keeps corrections small. Duff, Erisman and Reid (2017), Sec. 7.2, use 0.1 to 0.001 for
+    floats.
     """
     return 2.0**-10 * max(abs(float(a)) for a in row.values())
 
 
 def _quotient(a: Number, b: Number) -> Number:
-    """Return a / b, as an integer if it is one."""
+    """Return a / b as an integer if it is an integer, or else as a Fraction."""
     if b in (1, -1):
         return a * b
     ratio = Fraction(a) / b
@@ -233,5 +245,5 @@ def _quotient(a: Number, b: Number) -> Number:
 
 
 def _is_unit(a: Number) -> bool:
-    """Return whether |a| is a power of two, which keeps denominators short."""
+    """Return whether |a| is a power of two. Division by such a pivot keeps denominators short."""
     return all(part & (part - 1) == 0 for part in (abs(a.numerator), a.denominator))

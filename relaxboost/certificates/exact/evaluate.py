@@ -1,6 +1,7 @@
-"""A polyhedral f at exact points: the auxiliaries of f(d) and the multipliers of F(u).
+"""The evaluation of a polyhedral f at exact points, for certificates.
 
-An exact linear program finds the best ones. Others that are nearly as good are found much faster.
+f(d) needs values of the auxiliary variables z, and the relaxed margin F(u) needs multipliers. An
+exact linear program finds optimal ones. Nearly optimal ones are found much faster.
 """
 
 from __future__ import annotations
@@ -38,21 +39,21 @@ T = TypeVar("T")
 
 
 class Unproved(InputError):
-    """No points have an exact certificate for this f, or none was found in time."""
+    """Raised if no exact points were found for f, because none exist or because the time is up."""
 
 
 class ExactEvaluation:
-    """The evaluation of a polyhedral f at exact points, with a time limit for all of them.
+    """The evaluation of a polyhedral f at exact points, with one time limit for all of them.
 
     Parameters
     ----------
     name : str
         The name of f in messages.
     exact : bool
-        Whether f(d) and F(u) are needed to the last digit. Otherwise bounds that are as near as
-        doubles allow are enough, and an exact linear program is solved only if none are found.
+        Whether f(d) and F(u) are needed to the last digit. Otherwise, bounds with the accuracy of
+        floats are enough, and an exact linear program is solved only if no such bounds are found.
     time_limit : float
-        Seconds for all evaluations together.
+        The time limit in seconds for all evaluations together.
     """
 
     def __init__(self, name: str, exact: bool, time_limit: float = 600.0) -> None:
@@ -62,17 +63,21 @@ class ExactEvaluation:
         self._limits = PivotLimits(100_000, time_limit)
 
     def point(self, form: ExactForm, d: Sequence[float], price: float) -> Point:
-        """Return a point (d, z) near the given d in doubles at which f is finite.
+        """Return an exact point (d, z) at which f is finite, with d near the given floats.
 
         Parameters
         ----------
+        form : ExactForm
+            The linear program of f.
+        d : sequence of float
+            A distribution at which f is finite up to rounding.
         price : float
-            The price of a unit of movement of d, in units of f.
+            The cost of moving d by one unit, in units of f.
 
         Raises
         ------
         Unproved
-            If f is infinite at every exact point of the simplex, or the time is up.
+            If f is infinite at every exact point of the simplex, or if the time is up.
         """
         try:
             return near_point(form, np.array(d), price, self._limits.seconds)
@@ -80,14 +85,14 @@ class ExactEvaluation:
             return self._closest(form, d, price)
         except Contradiction:
             raise Unproved(
-                f"the equations of {self._name} contradict each other in exact arithmetic: their "
-                "constants are doubles, such as 1/m, and no point meets all of them. Leave out an "
-                "equation that follows from the others and from sum(d) == 1, or take "
+                f"the equations of {self._name} contradict each other in exact arithmetic, because "
+                "their constants, such as 1/m, were rounded to floats. Leave out an equation that "
+                "follows from the others and from sum(d) == 1, or use "
                 'level="numerical"'
             ) from None
 
     def _closest(self, form: ExactForm, d: Sequence[float], price: float) -> Point:
-        """Return the point by an exact program, for when `near_point` finds none."""
+        """Compute the point (d, z) by an exact linear program, in case that `near_point` fails."""
 
         # The price is bound here, so that `_in_time` has one signature for all programs.
         def solve(form: ExactForm, at: Sequence[Fraction], limits: PivotLimits) -> Point:
@@ -99,18 +104,20 @@ class ExactEvaluation:
             raise
         except InputError:
             raise Unproved(
-                f"{self._name} is infinite at every exact point of the simplex: its constraints "
-                "hold in doubles, but leave no room for their rounding. Relax the inequalities by "
-                '1e-9 of their size, leave out redundant equations, or take level="numerical"'
+                f"{self._name} is infinite at every exact point of the simplex, because its "
+                "constraints hold only up to rounding. Relax the inequalities by 1e-9 of their "
+                'size, leave out redundant equations, or use level="numerical"'
             ) from None
 
     def auxiliaries(self, form: ExactForm, d: Sequence[Fraction]) -> list[Fraction]:
-        """Return z at which the program of f is feasible, and attains f(d) or nearly so.
+        """Return feasible auxiliary variables z that attain f(d), exactly or nearly.
 
         Raises
         ------
         InputError
-            If f is infinite at d; an Unproved if the time is up.
+            If f is infinite at d.
+        Unproved
+            If the time is up.
         """
         if not self._exact:
             with suppress(NoPoint, Contradiction):
@@ -120,12 +127,14 @@ class ExactEvaluation:
     def multipliers(
         self, form: ExactForm, u: Sequence[Fraction]
     ) -> tuple[Fraction, list[Fraction]]:
-        """Return γ and multipliers of the rows that prove F(u) or nearly so.
+        """Return γ and multipliers of the rows that prove F(u), exactly or nearly.
 
         Raises
         ------
         InputError
-            If f is infinite on the whole simplex; an Unproved if the time is up.
+            If f is infinite on the whole simplex.
+        Unproved
+            If the time is up.
         """
         if not self._exact:
             with suppress(NoPoint, Contradiction):
@@ -143,23 +152,23 @@ class ExactEvaluation:
         except Exhausted:
             raise Unproved(
                 f"the linear program of {self._name} was not solved exactly in "
-                f"{self._time_limit:g} s. Proofs are fast if its inequalities leave room between "
-                "them: write those that always hold with equality as equations (==), or take "
-                'level="numerical"'
+                f"{self._time_limit:g} s. Proofs are fast if some point satisfies all inequalities "
+                "strictly. Write inequalities that always hold with equality as equations (==), or "
+                'use level="numerical"'
             ) from None
 
 
 def auxiliaries(form: ExactForm, d: Sequence[Fraction], limits: PivotLimits) -> list[Fraction]:
-    """Return the z at which the program attains f(d), exactly.
+    """Return the exact auxiliary variables z at which the linear program attains f(d).
 
     Raises
     ------
     InputError
         If f is infinite at d.
     Exhausted
-        If the limits come first.
+        If a limit is reached before the optimum.
     MissingDependencyError
-        Without python-flint, the extra ``exact``, unless there is no z.
+        If f has auxiliary variables and python-flint, the extra ``exact``, is not installed.
     """
     m = len(d)
     size = len(form.cost)
@@ -176,14 +185,16 @@ def auxiliaries(form: ExactForm, d: Sequence[Fraction], limits: PivotLimits) -> 
 def closest_point(
     form: ExactForm, d: Sequence[Fraction], price: Fraction, limits: PivotLimits
 ) -> Point:
-    """Return (d, z) of the least f(d) + price |d − d0| for the given d0 (l1 norm), exactly.
+    """Return the exact (d, z) with the least f(d) + price |d − d0| in the l1 norm.
+
+    The argument `d` is d0.
 
     Raises
     ------
     InputError
         If f is infinite on the whole simplex.
     Exhausted
-        If the limits come first.
+        If a limit is reached before the optimum.
     """
     m = len(d)
     size = len(form.cost)
@@ -210,16 +221,16 @@ def closest_point(
 def multipliers(
     form: ExactForm, u: Sequence[Fraction], limits: PivotLimits
 ) -> tuple[Fraction, list[Fraction]]:
-    """Return γ and the multipliers of the rows that prove F(u), exactly.
+    """Return the exact γ and the exact multipliers of the rows that prove F(u).
 
     Raises
     ------
     InputError
         If f is infinite on the whole simplex.
     Exhausted
-        If the limits come first.
+        If a limit is reached before the optimum.
     MissingDependencyError
-        Without python-flint, the extra ``exact``.
+        If python-flint, the extra ``exact``, is not installed.
     """
     m = len(u)
     # F(u) is the least f(d) + <d, u>, so u is added to the costs of d.

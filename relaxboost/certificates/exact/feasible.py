@@ -1,4 +1,4 @@
-"""Exactly feasible points near those that a solver in doubles calls feasible."""
+"""Exactly feasible points of a linear program near points that are feasible in floats."""
 
 from __future__ import annotations
 
@@ -16,25 +16,26 @@ from relaxboost.certificates.exact.equations import Equations
 from relaxboost.relaxations.linear import Bound, ExactForm, Row
 
 Guess = Callable[[float], "Vector | None"]
-"""A function from the share by which constraints are tightened to a point in doubles, or None."""
+"""A function that returns a point in floats, or None if it finds none. Its argument is the share of
+their sizes by which the constraints are tightened."""
 
 
 class NoPoint(ArithmeticError):
-    """No exactly feasible point was found near a point in doubles."""
+    """Raised if no exactly feasible point was found near a point in floats."""
 
 
 def feasible_point(form: ExactForm, sizes: Vector, guess: Guess) -> list[Fraction]:
-    """Return a point that is exactly feasible for a program, and nearly as good as the guess.
+    """Return an exactly feasible point of a linear program that is nearly as good as the guess.
 
-    The equations hold exactly after a small correction. If that violates an inequality, the point
-    moves towards one that is farther inside ("project and shift").
+    A small correction makes the equations hold exactly. If the corrected point violates an
+    inequality, it is moved towards a point that is farther inside ("project and shift").
 
     Raises
     ------
     NoPoint
-        If no point is found, as when inequalities leave no room between them.
+        If no point is found, for example because no point satisfies all inequalities strictly.
     Contradiction
-        If no point meets the equations exactly.
+        If no point satisfies the equations exactly.
 
     References
     ----------
@@ -67,7 +68,10 @@ def feasible_point(form: ExactForm, sizes: Vector, guess: Guess) -> list[Fractio
 
 
 class _Projection:
-    """The equations among constraints, factorised, and the test of the inequalities."""
+    """The correction of a point so that all equations hold, and the test of the inequalities.
+
+    The equations are factorised once for all points.
+    """
 
     def __init__(self, form: ExactForm, sizes: Vector, near: Vector) -> None:
         bounds = list(enumerate(zip(form.lower, form.upper, strict=True)))
@@ -89,7 +93,7 @@ class _Projection:
         )
 
     def _free(self, sizes: Vector, near: Vector) -> list[bool]:
-        """Return for each variable whether it is far enough from its bounds for corrections."""
+        """Return whether each variable is far enough from its bounds to be corrected."""
         room = 2.0**-20 * sizes
         free = [True] * len(near)
         for j, low, high in self._box:
@@ -98,7 +102,10 @@ class _Projection:
         return free
 
     def feasible(self, x: Vector) -> list[Fraction] | None:
-        """Return the point after a correction, or None if it then violates an inequality."""
+        """Correct a point so that the equations hold.
+
+        Return None if it then violates an inequality.
+        """
         numbers, below = self._rounded(x)
         missing = [side * below - row.at(numbers) for row, side in self._equal]
         correction = self._equations.correction(missing)
@@ -115,7 +122,10 @@ class _Projection:
         return [Fraction(a, below) for a in numbers]
 
     def _is_inside(self, numbers: list[int], below: int) -> bool:
-        """Return whether the vector numbers / below satisfies the bounds of all variables."""
+        """Return whether a vector satisfies the bounds of all variables.
+
+        The vector is `numbers`, divided by the denominator `below`.
+        """
         for j, low, high in self._box:
             if low is not None and numbers[j] * low.denominator < low.numerator * below:
                 return False
@@ -124,7 +134,7 @@ class _Projection:
         return True
 
     def _rounded(self, x: Vector) -> tuple[list[int], int]:
-        """Return x rounded to the grid of each variable, as integers over one denominator."""
+        """Round x to the grid of each variable. Return integers and their common denominator."""
         # A common grid keeps the integers short. The exact value of each double would not.
         finest = int(self._grid.max(initial=0))
         below = lcm(1 << finest, *(a.denominator for a in self._fixed.values()))
@@ -141,7 +151,7 @@ class _Projection:
 
 
 class _IntegerRow(NamedTuple):
-    """A row and its bounds, times a factor that makes them integers."""
+    """A row of a linear program and its bounds, multiplied so that all numbers are integers."""
 
     entries: dict[int, int]
     low: int | None
@@ -149,18 +159,18 @@ class _IntegerRow(NamedTuple):
 
     @classmethod
     def of(cls, row: Row, low: Bound, high: Bound) -> _IntegerRow:
-        """Return the row and its two bounds, multiplied by their common denominator."""
+        """Return a row and its two bounds, multiplied by their common denominator."""
         factor = lcm(*(a.denominator for a in (*row.values(), low, high) if a is not None))
         sides = [None if a is None else int(a * factor) for a in (low, high)]
         return cls({j: int(a * factor) for j, a in row.items() if a}, *sides)
 
     @property
     def is_equal(self) -> bool:
-        """Whether the row is an equation."""
+        """Whether the row is an equation, that is, has equal bounds."""
         return self.low == self.high
 
     def without(self, fixed: Container[int]) -> dict[int, int]:
-        """Return the entries of variables that are not fixed."""
+        """Return the entries of the row at the variables that are not fixed."""
         return {j: a for j, a in self.entries.items() if j not in fixed}
 
     def at(self, numbers: Sequence[int]) -> int:
@@ -168,18 +178,22 @@ class _IntegerRow(NamedTuple):
         return sum(a * numbers[j] for j, a in self.entries.items())
 
     def holds(self, numbers: Sequence[int], below: int) -> bool:
-        """Return whether the vector numbers / below satisfies both bounds of the row."""
+        """Return whether a vector satisfies both bounds of the row.
+
+        The vector is `numbers`, divided by the denominator `below`.
+        """
         value = self.at(numbers)
         above = self.low is None or value >= self.low * below
         return above and (self.high is None or value <= self.high * below)
 
 
 def variable_sizes(table: Any, x: Vector, sides: Vector, otherwise: Vector) -> Vector:
-    """Return a size of each variable, from the rows that it is in.
+    """Return the magnitude of each variable, estimated from the rows that contain the variable.
 
-    A row of size a = |row| |x| + |side| gives its variable j the size a / |row_j|, and the least
-    of these sizes counts. A size below a thousandth of `otherwise` may be noise, and is raised to
-    that. A variable in no row of positive size has the size `otherwise`.
+    A row of magnitude a = |row| |x| + |side| gives its variable j the magnitude a / |row_j|, and
+    the least of these magnitudes counts. A magnitude below a thousandth of `otherwise` may be
+    noise, and is raised to that value. A variable in no row of positive magnitude has the magnitude
+    `otherwise`.
     """
     entries = sparse.csr_array(abs(table)).tocoo()
     # Entries below rounding are noise and say nothing about the size of a variable.

@@ -1,4 +1,7 @@
-"""Margin matrices in integers: a double is an integer over a power of two."""
+"""The columns of a margin matrix in integers.
+
+Each float is an integer divided by a power of two.
+"""
 
 from __future__ import annotations
 
@@ -9,25 +12,25 @@ from relaxboost._core.errors import missing
 from relaxboost.matrices import MarginMatrix
 
 Integer = Any
-"""A Python integer or an integer of python-flint; arithmetic may combine the two types."""
+"""An integer of Python or of python-flint. Arithmetic may combine the two types."""
 
 
 class Columns(NamedTuple):
-    """Columns times powers of two, so that their entries are integers."""
+    """Columns of A, each multiplied by a power of two that makes its entries integers."""
 
     entries: list[list[int]]
-    """One list for each column, over all rows."""
+    """One list of integers for each column, with an entry for each row of A."""
     shifts: list[int]
-    """Column j is its list divided by 2^shifts[j]."""
+    """The exponents of the powers of two. Column j of A is entries[j] divided by 2^shifts[j]."""
 
 
 def flint() -> Any:
-    """Return the module python-flint, an optional extra.
+    """Return the module of python-flint, which is an optional dependency.
 
     Raises
     ------
     MissingDependencyError
-        If it is not installed.
+        If python-flint is not installed.
     """
     try:
         import flint as module
@@ -37,7 +40,7 @@ def flint() -> Any:
 
 
 def integer_columns(matrix: MarginMatrix, columns: Sequence[int]) -> Columns:
-    """Return columns of A as integers over a power of two for each column."""
+    """Convert columns of A to integers, divided by a power of two for each column."""
     found = Columns([], [])
     for column in matrix.columns(columns).T.tolist():
         # A double is an integer over a power of two, so this conversion is exact.
@@ -49,9 +52,10 @@ def integer_columns(matrix: MarginMatrix, columns: Sequence[int]) -> Columns:
 
 
 def independent_rows(table: Sequence[Sequence[int]]) -> list[int]:
-    """Return the indices of a largest set of linearly independent rows.
+    """Return the indices of a maximal set of linearly independent rows.
 
-    They are found modulo a prime. Rows that are independent modulo a prime are so in the rationals.
+    The computation is modulo a prime. Rows that are independent modulo a prime are also independent
+    in the rational numbers.
     """
     # The largest Mersenne prime that fits a machine word. Arithmetic modulo a prime is much faster
     # than with integers, whose length grows during elimination.

@@ -1,4 +1,4 @@
-"""The square systems of a basis, solved exactly."""
+"""Exact solutions of the square linear systems of a basis in the simplex method."""
 
 from __future__ import annotations
 
@@ -12,23 +12,24 @@ from relaxboost.certificates.exact.program import ExactProgram
 
 
 class Singular(ArithmeticError):
-    """The columns of the basis are linearly dependent."""
+    """Raised if the matrix of a basis is singular."""
 
 
 class Kernel:
-    """The square matrix K of a basis: the tight rows of a program at the basic variables.
+    """The square matrix K of a basis: the tight rows, restricted to the basic variables.
 
-    Rows of f are often nearly empty, such as a_i d_i <= z. A row with a variable that no other such
-    row contains is eliminated first. With D diagonal, K = [[D, F], [G, E]], and python-flint solves
-    the Schur complement S = E − G D⁻¹ F. Its size is about the number of columns of A in use.
+    Rows of f are often nearly empty, such as a_i d_i <= z. If a row has a variable that no other
+    such row contains, it is eliminated first. With a diagonal matrix D, K = [[D, F], [G, E]], and
+    python-flint solves the Schur complement S = E − G D⁻¹ F. The size of S is about the number of
+    columns of A in the basis.
 
     Parameters
     ----------
     program : ExactProgram
     tight : list of int
-        Rows.
+        The indices of the tight rows.
     basic : list of int
-        The basic variables, as many as there are rows.
+        The indices of the basic variables. There are as many of them as tight rows.
     """
 
     def __init__(self, program: ExactProgram, tight: list[int], basic: list[int]) -> None:
@@ -36,7 +37,7 @@ class Kernel:
         self._basic = basic
         # python-flint has dense matrices only, so sparse rows are eliminated before they get there.
         self._pivots = _diagonal(program, tight, basic)
-        """The basic variable of each row of D."""
+        """The basic variable of each row of the diagonal matrix D."""
         eliminated = set(self._pivots.values())
         self._rows = [t for t in tight if t not in self._pivots]
         self._variables = [j for j in basic if j not in eliminated]
@@ -44,7 +45,7 @@ class Kernel:
         # S is multiplied by this unit, so that its entries are integers.
         self._unit = lcm(*diagonal, 1)
         self._lift = [self._unit // a for a in diagonal]
-        """The diagonal of D⁻¹, times the unit."""
+        """The diagonal of D⁻¹, multiplied by `_unit`."""
         place = {j: c for c, j in enumerate(self._variables)}
         self._F = [_entries(program.rows[t], place) for t in self._pivots]
         left = [program.coefficients(t, list(self._pivots.values())) for t in self._rows]
@@ -54,7 +55,7 @@ class Kernel:
         self._S = _matrix(schur)
 
     def _eliminated(self, left: list[int], right: list[int]) -> list[int]:
-        """Return a row of S, times `_unit`, from the entries of this row in G and in E."""
+        """Return a row of S multiplied by `_unit`, from the entries of this row in G and in E."""
         row = [a * self._unit for a in right]
         for g, lift, entries in zip(left, self._lift, self._F, strict=True):
             if g:
@@ -64,11 +65,13 @@ class Kernel:
 
     @property
     def size(self) -> int:
-        """The number of equations that python-flint solves."""
+        """The number of equations that python-flint has to solve."""
         return len(self._rows)
 
     def solve(self, right: Sequence[Integer]) -> tuple[list[Integer], Integer]:
-        """Return (numbers, q) with K x = right at x = numbers / q, q > 0, in the order of `basic`.
+        """Solve K x = right. Return (numbers, q) with x = numbers / q and q > 0.
+
+        The numbers are in the order of `basic`.
 
         Raises
         ------
@@ -91,7 +94,7 @@ class Kernel:
         return [found[j] for j in self._basic], q * self._unit
 
     def solve_transposed(self, right: Sequence[Integer]) -> tuple[list[Integer], Integer]:
-        """Return (numbers, q) with Kᵀ y = right at y = numbers / q, in the order of `tight`."""
+        """Solve Kᵀ y = right. Return (numbers, q) with y = numbers / q, in the order of `tight`."""
         sides = dict(zip(self._basic, right, strict=True))
         left = [sides[j] for j in self._pivots.values()]
         rest = [sides[j] * self._unit for j in self._variables]
@@ -109,7 +112,10 @@ class Kernel:
 
 
 def _solved(matrix: Any, right: list[Integer]) -> tuple[list[Integer], Integer]:
-    """Return the numbers and the denominator of the solution; an empty system has no numbers."""
+    """Return the numerators and the common denominator of the solution of a linear system.
+
+    An empty system has no numerators.
+    """
     if matrix is None:
         return [], flint().fmpz(1)
     try:
@@ -123,7 +129,7 @@ def _solved(matrix: Any, right: list[Integer]) -> tuple[list[Integer], Integer]:
 def independent(
     program: ExactProgram, tight: list[int], basic: list[int]
 ) -> tuple[set[int], set[int]]:
-    """Return a maximal set of rows and a set of variables whose square matrix is not singular."""
+    """Return a maximal set of rows and a set of variables whose square matrix is regular."""
     if not tight or not basic:
         return set(), set()
     table = [program.coefficients(t, basic) for t in tight]
@@ -133,7 +139,7 @@ def independent(
 
 
 def _diagonal(program: ExactProgram, tight: list[int], basic: list[int]) -> dict[int, int]:
-    """Return rows of f, each with a basic variable that no other row of f in the basis has."""
+    """Return rows of f, each with a basic variable that no other row of f in the basis contains."""
     # Row 0 is the simplex. It has every d and is never eliminated.
     rows = [t for t in tight if 0 < t < program.fixed]
     inside = set(basic)
@@ -151,12 +157,12 @@ def _diagonal(program: ExactProgram, tight: list[int], basic: list[int]) -> dict
 
 
 def _entries(row: dict[int, int], place: dict[int, int]) -> list[tuple[int, int]]:
-    """Return the entries of a row at some variables, by the places of these variables."""
+    """Return pairs (position, entry) for the variables of a row that `place` contains."""
     return [(place[j], a) for j, a in row.items() if j in place]
 
 
 def _matrix(table: list[list[int]]) -> Any:
-    """Return a matrix of python-flint, or None if it is empty."""
+    """Return a matrix of python-flint, or None if the matrix is empty."""
     return flint().fmpz_mat(table) if table and table[0] else None
 
 

@@ -1,6 +1,6 @@
 """Bounds of a polyhedral f that are proved without an exact linear program.
 
-HiGHS solves a slightly tightened program in doubles, and its answer is made exactly feasible.
+HiGHS solves a slightly tightened program in floats. Then its solution is made exactly feasible.
 """
 
 from __future__ import annotations
@@ -19,28 +19,30 @@ from relaxboost.certificates.exact.program import on_simplex
 from relaxboost.relaxations.linear import Bound, ExactForm, LinearForm, Row
 
 Point = tuple[list[Fraction], list[Fraction]]
-"""The pair (d, z)."""
+"""The pair (d, z) of a distribution and the auxiliary variables of f."""
 HIGHS_TOLERANCE = 1e-10
-"""The smallest tolerance that HiGHS accepts. It is absolute, so programs are scaled for it."""
+"""The smallest tolerance that HiGHS accepts. It is absolute, so programs are scaled before HiGHS
+solves them."""
 
 
 def near_point(form: ExactForm, d: Vector, price: float, seconds: float) -> Point:
-    """Return (d, z), exactly feasible for f and the simplex, near the given d.
+    """Return an exactly feasible pair (d, z) near a given d, for f and the simplex.
 
     Parameters
     ----------
     form : ExactForm
+        The linear program of f.
     d : array of shape (m,)
-        A point of the simplex where f is finite, up to rounding.
+        A point of the simplex at which f is finite up to rounding.
     price : float
-        The price of a unit of movement of d, in units of f: the Lipschitz constant of g(Aᵀd).
+        The cost of moving d by one unit, in units of f: the Lipschitz constant of g(Aᵀd).
     seconds : float
-        Time limit of HiGHS.
+        The time limit of HiGHS in seconds.
 
     Raises
     ------
     NoPoint, Contradiction
-        As for `feasible_point`.
+        If `feasible_point` raises them.
     """
     whole = on_simplex(form, d.size)
     program = _Near(whole, d, price, seconds)
@@ -49,12 +51,12 @@ def near_point(form: ExactForm, d: Vector, price: float, seconds: float) -> Poin
 
 
 def near_auxiliaries(form: ExactForm, d: Sequence[Fraction], seconds: float) -> list[Fraction]:
-    """Return z, exactly feasible for f at exactly this d, where the cost is nearly f(d).
+    """Return exactly feasible auxiliary variables z for an exact d, with nearly the least cost.
 
     Raises
     ------
     NoPoint, Contradiction
-        As for `feasible_point`.
+        If `feasible_point` raises them.
     """
     m = len(d)
     # The exact d is known, so its terms become constants on the right sides.
@@ -78,12 +80,12 @@ def _less(bounds: Sequence[Bound], amounts: Sequence[Fraction]) -> list[Bound]:
 def near_multipliers(
     form: ExactForm, u: Sequence[Fraction], seconds: float
 ) -> tuple[Fraction, list[Fraction]]:
-    """Return γ and multipliers of the rows that prove nearly F(u).
+    """Return γ and multipliers of the rows that prove a lower bound near F(u).
 
     Raises
     ------
     NoPoint, Contradiction
-        As for `feasible_point`.
+        If `feasible_point` raises them.
     """
     m = len(u)
     # Multipliers that are feasible but not optimal still prove a bound. Only its quality depends on
@@ -100,10 +102,11 @@ def near_multipliers(
 
 
 def _threshold(prices: list[Fraction], form: ExactForm) -> Fraction:
-    """Return the γ with the largest bound: the price of the example that fills d up to one.
+    """Return the threshold γ with the largest lower bound, for given prices of the examples.
 
-    The bound charges (price_i − γ) d_i at the lower bound of d_i if that is positive, and at the
-    upper bound otherwise. Therefore the examples of the least prices are at their upper bounds.
+    It is the price of the example with which d, filled in the order of prices, has the sum 1. The
+    bound charges (price_i − γ) d_i at the lower bound of d_i if price_i > γ, and otherwise at its
+    upper bound. So the examples with the least prices are at their upper bounds.
     """
     one = Fraction(1)
     m = len(prices)
@@ -122,7 +125,10 @@ def _threshold(prices: list[Fraction], form: ExactForm) -> Fraction:
 
 
 def _multiplier_form(form: ExactForm, m: int) -> ExactForm:
-    """Return the conditions on multipliers under which all prices are charged at finite bounds."""
+    """Return conditions on multipliers under which all variables have finite costs.
+
+    Each variable is charged at the bound that the sign of its reduced cost selects.
+    """
     columns: list[Row] = [{} for _ in form.cost]
     for r, row in enumerate(form.rows):
         for j, a in row.items():
@@ -140,15 +146,15 @@ def _multiplier_form(form: ExactForm, m: int) -> ExactForm:
 
 
 def _zero_if_missing(bounds: Sequence[Bound]) -> list[Bound]:
-    """Return bounds on multipliers of rows: 0 if the bound of the row is missing, else None."""
+    """Return bounds on multipliers: 0 if the row has no bound on this side, and otherwise None."""
     return [Fraction(0) if b is None else None for b in bounds]
 
 
 class _Near:
-    """The program whose solution is (d, z) near a d, in doubles.
+    """The linear program in floats whose solution (d, z) is near a given d0.
 
-    d = d0 + p − q with p and q at the same price. The solution moves d only if that is needed, or
-    lowers f by more than the movement costs.
+    The variables p and q have the same cost, and d = d0 + p − q. So the solution moves d only if
+    feasibility requires it, or if this lowers f by more than the movement costs.
     """
 
     def __init__(self, form: ExactForm, d: Vector, price: float, seconds: float) -> None:
@@ -179,10 +185,11 @@ class _Near:
             self.sizes = variable_sizes(doubled.rows, x, known, otherwise)
 
     def _power_of_two(self) -> float:
-        """Return the scale at which an average d is 2^7 and the largest side at most 2^24.
+        """Return a scale, a power of two, for the variables of the program.
 
-        The tolerance of HiGHS is then small compared with the entries of d. Larger sides would
-        lose too many digits in doubles.
+        With it, an average entry of d is about 2^7, and the largest side is at most 2^24. The
+        tolerance of HiGHS is then small compared with the entries of d. Larger sides would lose too
+        many digits in floats.
         """
         form = self._form
         sides = np.concatenate([form.row_lower, form.row_upper, form.lower, form.upper, [1.0]])
@@ -191,7 +198,7 @@ class _Near:
         return float(2.0 ** min(wish, 24 - math.frexp(largest)[1]))
 
     def _box(self, margin: Vector) -> tuple[Vector, Vector]:
-        """Return bounds of (p, q, z), scaled, that leave d and z a margin."""
+        """Return the scaled bounds of (p, q, z), so that d and z keep a margin to their bounds."""
         lower, upper = _narrowed(self._form.lower, self._form.upper, margin)
         m = self._d.size
         # d = d0 + p − q, so the bounds of d become bounds of p and of q.
@@ -202,14 +209,14 @@ class _Near:
         return self._scale * low, self._scale * high
 
     def _sides(self, margin: Vector) -> tuple[Vector, Vector]:
-        """Return sides of the rows, scaled, that leave the rows a margin."""
+        """Return the scaled sides of the rows, narrowed by a margin."""
         low, high = _narrowed(self._form.row_lower, self._form.row_upper, margin)
         return self._scale * (low - self._moved), self._scale * (high - self._moved)
 
     def guess(self, share: float) -> Vector | None:
-        """Return (d, z) with a slack of at least `share` times its size in each inequality.
+        """Return (d, z) with a slack of at least `share` times its magnitude in each inequality.
 
-        The result is None if there is no such point.
+        Return None if there is no such point.
         """
         highs = self._program.highs
         sides = self._sides(share * (abs(self._form.rows) @ self.sizes))
@@ -229,7 +236,10 @@ class _Near:
 
 
 class _Dual:
-    """The program of F(u) in doubles. The point is the vector of its multipliers."""
+    """The linear program of the relaxed margin F(u) in floats.
+
+    Its point is the vector of multipliers.
+    """
 
     def __init__(self, form: ExactForm, u: Vector, seconds: float) -> None:
         m = u.size
@@ -242,9 +252,10 @@ class _Dual:
         self._scale = 2.0 ** (10 - np.frexp(np.abs(self._cost).max(initial=0.0))[1])
         self._cost *= self._scale
         self._signs = _signs(doubled.row_lower[1:], doubled.row_upper[1:])
-        """The sign that each multiplier must have; 0 if both signs are allowed."""
+        """The sign that each multiplier must have. It is 0 if both signs are allowed."""
         self._price_signs = _signs(doubled.lower, doubled.upper)
-        """The sign that the reduced cost of each z must have; 0 if both signs are allowed."""
+        """The sign that the reduced cost of each variable must have. It is 0 if both signs are
+        allowed."""
         self._price_signs[:m] = 0.0
         self._program = WarmProgram(
             self._cost,
@@ -263,9 +274,11 @@ class _Dual:
         self.sizes = self._sizes / self._scale
 
     def guess(self, share: float) -> Vector | None:
-        """Return multipliers that leave each sign this share of its size, or None.
+        """Return multipliers that keep a margin to the wrong sign, or None if there are none.
 
-        With the cost changed by −Rᵀt the multipliers y − t are those of the changed program.
+        The margin is `share` times the magnitude of the multiplier. Let t be the margins, and R the
+        matrix of the rows. If the cost is changed by −Rᵀt, then y − t are the multipliers of the
+        changed program.
         """
         # The multipliers are moved away from 0 on the side that their sign requires.
         more = share * self._sizes * self._signs
@@ -287,7 +300,10 @@ def _signs(lower: Vector, upper: Vector) -> Vector:
 
 
 def _doubles(form: ExactForm) -> LinearForm:
-    """Return a program in doubles without its constant, with a matrix even if it has no rows."""
+    """Return a program in floats without its constant.
+
+    It has a matrix even if there are no rows.
+    """
     found = form._replace(constant=Fraction(0)).doubles()
     rows = sparse.csr_array((0, len(form.cost))) if found.rows is None else found.rows
     sides = (found.lower, found.upper, found.row_lower, found.row_upper)
@@ -299,7 +315,7 @@ def _doubles(form: ExactForm) -> LinearForm:
 
 
 def _narrowed(lower: Vector, upper: Vector, margin: Vector) -> tuple[Vector, Vector]:
-    """Return bounds moved inwards, by at most a quarter of the distance between them."""
+    """Return bounds moved inwards by a margin. It is at most a quarter of their distance."""
     with np.errstate(invalid="ignore"):
         width = np.where(np.isfinite(lower) & np.isfinite(upper), upper - lower, math.inf)
     # Narrow intervals must not become empty.

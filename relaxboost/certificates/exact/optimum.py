@@ -1,4 +1,4 @@
-"""The optimum of a polyhedral game as a fraction, with the pair that attains it."""
+"""The exact optimum of a polyhedral game as a fraction, with a pair (d, w) that attains it."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ from relaxboost.relaxations.own import is_own
 
 
 class ExactOptimum(NamedTuple):
-    """The value of a game, d and w that attain it, and the witness that proves it.
+    """The value of a game, a pair (d, w) that attains it, and a witness that proves it.
 
     With u = A w and x >= γ − u, value = f(d) + g(Aᵀd) = γ − f*(x) − g*(w). If a limit was reached
-    first, `value` is None, the pair is empty, and `lower` and `upper` enclose the value.
+    before the optimum, `value` is None, the pair is empty, and `lower` and `upper` enclose the
+    value.
 
     Examples
     --------
@@ -45,21 +46,21 @@ class ExactOptimum(NamedTuple):
     lower: Fraction
     upper: Fraction
     d: list[Fraction]
-    """The distribution over the examples, length m."""
+    """The distribution over the examples, of length m."""
     support: list[int]
-    """The columns with non-zero weight, in increasing order."""
+    """The indices of the columns with non-zero weight, in increasing order."""
     w: list[Fraction]
-    """The signed weights of these columns."""
+    """The signed weights of the columns in `support`."""
     gamma: Fraction | None
-    """The threshold γ of SS09 Thm 7."""
+    """The threshold γ of the margin side (Shalev-Shwartz & Singer 2009, Thm 7)."""
     x: list[Fraction]
-    """x_i >= γ − (A w)_i, length m: the subgradient of f at d."""
+    """A vector of length m with x_i >= γ − (A w)_i, which is a subgradient of f at d."""
     pivots: int
-    """The number of exact pivots from the basis of HiGHS to the optimum."""
+    """The number of exact pivots between the basis of HiGHS and the optimal basis."""
 
 
 class NotClosed(ArithmeticError):
-    """A limit of `exact_value` was reached. `lower` and `upper` enclose the optimum."""
+    """Raised if `exact_value` reaches a limit. `lower` and `upper` enclose the optimum."""
 
     def __init__(self, lower: Fraction, upper: Fraction, pivots: int) -> None:
         self.lower = lower
@@ -76,19 +77,19 @@ def exact_value(game: Game, *, time_limit: float = 600.0, max_pivots: int = 100_
     Parameters
     ----------
     game : Game
-        A game over `L1Ball`, `Simplex` or `FullSimplex`, with its columns enumerated.
+        A game over `L1Ball`, `Simplex` or `FullSimplex` that enumerates its columns.
     time_limit, max_pivots
-        As for `exact_optimum`.
+        The limits, as for `exact_optimum`.
 
     Raises
     ------
     InputError
-        For a game that is not a linear program with rational data. `reference` and `solve` bracket
-        its optimum.
+        If the game is not a linear program with rational data. Use `reference` or `solve` to
+        bracket its optimum.
     NotClosed
-        If a limit is reached first. The error holds a proved bracket.
+        If a limit is reached before the optimum. The error has a proved bracket.
     MissingDependencyError
-        Without python-flint, the extra ``exact``.
+        If python-flint, the extra ``exact``, is not installed.
 
     Examples
     --------
@@ -105,39 +106,42 @@ def exact_value(game: Game, *, time_limit: float = 600.0, max_pivots: int = 100_
 def exact_optimum(
     game: Game, *, time_limit: float = 600.0, max_pivots: int = 100_000
 ) -> ExactOptimum:
-    """Return the optimum of a game with a polyhedral f, and the pair that proves it, in fractions.
+    """Return the exact optimum of a game with a polyhedral f, and a pair (d, w) that proves it.
 
-    HiGHS proposes a basis. Its point and its multipliers solve two linear systems, which
-    python-flint solves exactly. If a sign is wrong, exact pivots continue from this basis. Then the
-    edges of *all* columns are computed in integers, and columns beyond the bound are added.
+    HiGHS proposes a basis in floats. The point and the multipliers of the basis are the solutions
+    of two linear systems, which python-flint solves exactly. If a sign is wrong, exact pivots
+    continue from this basis. Then the edges of *all* columns are computed in integers, and columns
+    whose edge exceeds the bound are added.
 
     Parameters
     ----------
     game : Game
-        A game over `L1Ball`, `Simplex` or `FullSimplex`, with its columns enumerated. Its data are
-        the doubles in A, as fractions, and the parameters of f as they were given.
+        A game over `L1Ball`, `Simplex` or `FullSimplex` that enumerates its columns. The entries of
+        A are floats, which are converted to fractions exactly. The parameters of f are taken as
+        they were given.
     time_limit : float
-        Seconds after which no new linear system is started, > 0.
+        The number of seconds (> 0) after which no further linear system is solved.
     max_pivots : int
-        The largest number of exact pivots, >= 1.
+        The largest number of exact pivots, at least 1.
 
     Returns
     -------
     ExactOptimum
-        The optimum with ``lower == value == upper``, or with the value None at a limit.
+        The optimum, with ``lower == value == upper``. If a limit was reached, its value is None.
 
     Raises
     ------
     InputError
-        For a game that is not a linear program with rational data, or a relaxation that is
-        infinite on the whole simplex.
+        If the game is not a linear program with rational data, or if the relaxation is infinite on
+        the whole simplex.
     MissingDependencyError
-        Without python-flint, the extra ``exact``.
+        If python-flint, the extra ``exact``, is not installed.
 
     Warns
     -----
     UserWarning
-        If `exact_form` of a class of the user contradicts the other methods of this class.
+        If the method `exact_form` of a user-defined class contradicts the other methods of this
+        class.
 
     References
     ----------
@@ -165,10 +169,10 @@ def _search(game: Game, time_limit: float, max_pivots: int) -> _Search:
 
 
 def _compare_with_doubles(found: ExactOptimum) -> None:
-    """Warn if `exact_form` of a user's class and the other methods of this class disagree.
+    """Warn if `exact_form` of a user-defined class contradicts the other methods of this class.
 
-    The optimum rests on `exact_form` alone. An error there gives an optimum with a valid proof, but
-    of another function than f.
+    The optimum depends on `exact_form` alone. If `exact_form` is wrong, the optimum has a valid
+    proof, but of another function than f.
     """
     game = found.game
     if not is_own(game.relaxation):
@@ -187,10 +191,10 @@ def _compare_with_doubles(found: ExactOptimum) -> None:
 
 
 class _Search:
-    """The search from the basis of HiGHS to an optimal basis, and the bounds that it proves.
+    """The search for an optimal basis from the basis of HiGHS on, and the bounds that it proves.
 
-    The number of columns grows. Fewer columns make the value of the game smaller, so the optimum
-    over some columns is a lower bound.
+    Columns are added during the search. With fewer columns the value of the game is smaller or
+    equal, so the optimum over some columns is a lower bound.
     """
 
     def __init__(self, program: ExactProgram, limits: PivotLimits) -> None:
@@ -205,7 +209,7 @@ class _Search:
         self._dual: Multipliers
 
     def run(self) -> None:
-        """Find the optimum, or raise `Exhausted` at a limit."""
+        """Find the optimum. Raise `Exhausted` if a limit is reached."""
         program = self.program
         # Half of the time is kept for exact arithmetic, without which nothing is proved.
         self._start = start = first_basis(program, 0.5 * self.limits.seconds)
@@ -232,7 +236,7 @@ class _Search:
         self.value = self.lower = self.upper = self._cost(point)
 
     def _report(self, point: BasicPoint, feasible: bool, optimal: bool) -> None:
-        """Keep the bounds that a basis proves."""
+        """Store the bounds that a basis proves."""
         # Dual feasible multipliers prove a lower bound even if the point is infeasible.
         if optimal:
             cost = self._cost(point)
@@ -242,14 +246,18 @@ class _Search:
             self._feasible = point
 
     def _cost(self, point: BasicPoint) -> Fraction:
-        """Return the objective at the point, which is also the objective of its multipliers."""
+        """Return the objective at the point of a basis. The multipliers have the same objective."""
         program = self.program
         total = sum((c * x for c, x in zip(program.cost, point.values, strict=False) if c), 0)
         below = point.q * program.cost_unit * program.unit
         return Fraction(int(total), int(below)) + program.form.constant
 
     def _beyond(self, point: BasicPoint) -> list[tuple[Integer, int, int]]:
-        """Return (excess · 2^1100, column, sign) for each edge that is above v."""
+        """Return (excess · 2^1100, column, sign) for each edge that exceeds v.
+
+        The excess is multiplied by 2^1100, so that it is an integer and can be compared between
+        columns.
+        """
         program = self.program
         v = point.values[program.v]
         d = list(map(int, point.values[: program.m]))
@@ -268,7 +276,7 @@ class _Search:
         return found
 
     def bracket(self) -> None:
-        """Set the best bounds proved so far."""
+        """Set `lower` and `upper` to the best bounds that have been proved so far."""
         game = self.program.game
         start = self._start
         # Without any result of HiGHS, the center of the simplex gives a bracket.
@@ -292,7 +300,7 @@ class _Search:
             self.upper = min(self.upper, cost)
 
     def optimum(self) -> ExactOptimum:
-        """Return the value and the pair, in the units of the game."""
+        """Return the value and the pair (d, w) in the units of the game."""
         assert self.value is not None
         program = self.program
         point = self._point

@@ -1,4 +1,4 @@
-"""The game as a linear program in integers, over the columns that were added so far."""
+"""The game as a linear program in integers, over the columns that have been added so far."""
 
 from __future__ import annotations
 
@@ -17,30 +17,33 @@ from relaxboost.relaxations.linear import Bound, ExactForm
 
 
 class ExactProgram:
-    """The integer program min f(d) + r v over the simplex with ± <a_j, d> <= v for added columns.
+    """A linear program in integers: min f(d) + r v over the simplex.
 
-    The variables are (d, z, v) times `unit`, the common denominator of all bounds, and every row is
-    multiplied by a factor that makes it integral. The rows are the row of the simplex, the rows of
-    f, and from `fixed` on one row for each signed column.
+    For each column a_j that was added, ± <a_j, d> <= v. The radius of the domain is r.
+
+    The variables are (d, z, v) times `unit`, the common denominator of all bounds. Every row is
+    multiplied by a factor that makes its coefficients integers. The rows are the row of the
+    simplex, the rows of f, and, starting at row `fixed`, one row for each signed column.
 
     Parameters
     ----------
     game : Game
-        A game with a polyhedral f, over an l1 ball or a simplex, with its columns enumerated.
+        A game with a polyhedral f, over an l1 ball or a simplex, that enumerates its columns.
     form : ExactForm, optional
-        A form that replaces the exact form of f.
+        A linear program that replaces the exact form of f.
 
     Raises
     ------
     InputError
-        For any other game.
+        If the game has no exact linear program.
     """
 
     def __init__(self, game: Game, form: ExactForm | None = None) -> None:
         over = _checked_domain(game)
         self.game = game
         self.form = _with_value(_form(game) if form is None else form, game.m, over)
-        """The program without columns, in fractions; its last variable is v."""
+        """The linear program in fractions, without the rows of columns of A. Its last variable is
+        v."""
         self.cost_unit = lcm(*(c.denominator for c in self.form.cost))
         self.cost = [int(c * self.cost_unit) for c in self.form.cost]
         # Costs, rows and bounds are scaled to integers once, because arithmetic with fractions
@@ -54,12 +57,13 @@ class ExactProgram:
         high = self.form.upper + _scaled(self.form.row_upper, self.factors)
         self.unit = lcm(*(b.denominator for b in low + high if b is not None))
         self.bounds = list(zip(_whole(low, self.unit), _whole(high, self.unit), strict=True))
-        """The lower and the upper bound of every variable, and then of every row, or None."""
+        """The pair (lower bound, upper bound) of every variable and then of every row. A missing
+        bound is None."""
         self.columns = Columns([], [])
         self.ids: list[int] = []
         """The index in A of each column in `columns`."""
         self.edges: list[tuple[int, int]] = []
-        """(place in `columns`, sign) of each row from `fixed` on."""
+        """The pair (position in `columns`, sign) of each row, starting at row `fixed`."""
         self._matrix: Any = None
 
     @property
@@ -69,7 +73,7 @@ class ExactProgram:
 
     @property
     def two_sided(self) -> bool:
-        """Whether weights may be negative, so that each column has two rows."""
+        """Whether weights may be negative. Then a column can have two rows, one for each sign."""
         return _checked_domain(self.game).two_sided
 
     @property
@@ -79,12 +83,12 @@ class ExactProgram:
 
     @property
     def v(self) -> int:
-        """The index of the variable v, the last one."""
+        """The index of the variable v, which is the last variable."""
         return len(self.cost) - 1
 
     @property
     def fixed(self) -> int:
-        """The number of rows that do not belong to columns of A."""
+        """The number of rows other than the rows of columns of A."""
         return len(self.rows)
 
     @property
@@ -93,7 +97,7 @@ class ExactProgram:
         return self.fixed + len(self.edges)
 
     def add(self, signed: Iterable[tuple[int, int]]) -> None:
-        """Add a row for each (column, sign) that has none yet."""
+        """Add a row for each (column, sign) that does not have a row yet."""
         signed = list(signed)
         new = sorted({j for j, _ in signed}.difference(self.ids))
         if new:
@@ -114,7 +118,10 @@ class ExactProgram:
                 known.add(row)
 
     def bits(self, k: int) -> int:
-        """Return about log2 of the factor of row k − size; 0 for a variable k < size."""
+        """Return about log2 of the factor by which row k − size is multiplied.
+
+        For a variable, that is, for k < size, return 0.
+        """
         if k < self.size:
             return 0
         row = k - self.size
@@ -123,7 +130,7 @@ class ExactProgram:
         return self.columns.shifts[self.edges[row - self.fixed][0]]
 
     def coefficients(self, row: int, variables: Sequence[int]) -> list[int]:
-        """Return the coefficients of some variables in a row."""
+        """Return the coefficients of the given variables in a row."""
         if row < self.fixed:
             sparse = self.rows[row]
             return [sparse.get(j, 0) for j in variables]
@@ -144,7 +151,10 @@ class ExactProgram:
         return out + [sign * edges[place] - (v << shifts[place]) for place, sign in self.edges]
 
     def transposed(self, y: Sequence[Integer]) -> list[Integer]:
-        """Return the combination of the rows with multipliers `y`, one number for each variable."""
+        """Return the sum of the rows times the multipliers `y`.
+
+        It has a number for each variable.
+        """
         out: list[Integer] = [0] * self.size
         if self.edges:
             total: list[Integer] = [0] * len(self.ids)
@@ -162,26 +172,29 @@ class ExactProgram:
 
 
 def _checked_domain(game: Game) -> AtomicSet:
-    """Return the domain, or raise an InputError unless the game has an exact linear program."""
+    """Return the domain of a game. Raise an InputError if the game has no exact linear program."""
     if not isinstance(game, Game):
-        raise InputError(f"exact optima need a Game, got {type(game).__name__}; write Game(A, f)")
+        raise InputError(f"exact optima need a Game, got {type(game).__name__}. Write Game(A, f)")
     if not isinstance(game.over, AtomicSet):
         raise InputError(
-            f"the optimum over {game.over!r} need not be a fraction; play over L1Ball(radius), "
-            "Simplex(radius) or FullSimplex(radius), or bracket it with reference(game) or "
-            "solve(game)"
+            f"the optimum over {game.over!r} need not be a fraction. Use over=L1Ball(radius), "
+            "Simplex(radius) or FullSimplex(radius), or bracket the optimum with "
+            "reference(game) or solve(game)"
         )
     # A weak learner with slack may miss the largest edge, so it proves no upper bound.
     if game.n is None or game.matrix.slack > 0.0:
         raise InputError(
-            f"exact optima need every column, and {game.matrix!r} does not enumerate them; "
-            "bracket the optimum with solve(game)"
+            f"exact optima need every column, but {game.matrix!r} does not enumerate its columns. "
+            "Bracket the optimum with solve(game)"
         )
     return game.over
 
 
 def on_simplex(form: ExactForm, m: int) -> ExactForm:
-    """Return the program with d >= 0, and with the row sum(d) = 1 before its rows."""
+    """Return the program with the constraints d >= 0 and sum(d) = 1.
+
+    The latter is its first row.
+    """
     zero = Fraction(0)
     one = Fraction(1)
     # The program of f holds for d >= 0 only, and it need not contain this constraint.
@@ -195,7 +208,7 @@ def on_simplex(form: ExactForm, m: int) -> ExactForm:
 
 
 def _with_value(form: ExactForm, m: int, over: AtomicSet) -> ExactForm:
-    """Return the program on the simplex with the variable v, which is at least every edge."""
+    """Return the program on the simplex with the variable v, an upper bound on all edges."""
     form = on_simplex(form, m)
     # The largest absolute edge is never negative. The largest edge may be, unless w = 0 is allowed.
     least: Bound = Fraction(0) if over.holds_zero else None
@@ -205,7 +218,10 @@ def _with_value(form: ExactForm, m: int, over: AtomicSet) -> ExactForm:
 
 
 def _form(game: Game) -> ExactForm:
-    """Return the linear program of f, or raise an InputError with the reason why it has none."""
+    """Return the exact linear program of f.
+
+    If there is none, raise an InputError with the reason.
+    """
     f = game.relaxation
     form = description_of(f).exact_form(game.m)
     if form is not None:
@@ -213,18 +229,18 @@ def _form(game: Game) -> ExactForm:
     # f is polyhedral, but its data are known as doubles only.
     if game.linear_form is not None:
         raise InputError(
-            f"{f!r} gives its linear program in doubles only; give it a method exact_form(m) that "
+            f"{f!r} has a linear program only in floats. Define a method exact_form(m) that "
             "returns a relaxboost.relaxations.ExactForm"
         )
     # Each operand is polyhedral, so the transformation of one of them is the reason.
     if operands_of(f) and all(part.traits.polyhedral for part in operands_of(f)):
         raise InputError(
-            f"{f!r} leaves d >= 0, where the linear program of f holds; use f.shifted(d0) with "
-            "d0 >= 0 and f.scaled(c) with c > 0, or bracket the optimum with reference(game) or "
-            "solve(game)"
+            f"{f!r} evaluates f outside of d >= 0, where its linear program is not valid. Use "
+            "f.shifted(d0) with d0 >= 0 and f.scaled(c) with c > 0, or bracket the optimum with "
+            "reference(game) or solve(game)"
         )
     raise InputError(
-        f"{f!r} is not polyhedral, so its optimum need not be a fraction; bracket it with "
+        f"{f!r} is not polyhedral, so the optimum need not be a fraction. Bracket it with "
         "reference(game) or solve(game)"
     )
 

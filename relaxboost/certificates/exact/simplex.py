@@ -1,8 +1,8 @@
-"""The simplex method in integers, from any basis. Its pivots correct a basis found in doubles.
+"""A simplex method in integers that starts from any basis and corrects a basis found in floats.
 
-A basis is a status for every variable and every row of an `ExactProgram`. Its point and its
-multipliers solve one square system each, exactly. Therefore every sign that decides a pivot is
-correct.
+A basis is a status for every variable and every row of an `ExactProgram`. The point and the
+multipliers of the basis are exact solutions of one square linear system each. So every sign that
+decides about a pivot is correct.
 """
 
 from __future__ import annotations
@@ -23,25 +23,31 @@ BASIC, LOWER, UPPER, FREE = range(4)
 
 
 class Exhausted(Exception):
-    """The limit of pivots or of time was reached."""
+    """Raised if the limit of pivots or the time limit has been reached."""
 
 
 class BasicPoint(NamedTuple):
-    """The values of the variables and of the rows at a basis, integers over a denominator q > 0."""
+    """The values of the variables and of the rows at a basis.
+
+    They are integers, divided by q > 0.
+    """
 
     values: list[Integer]
     q: Integer
 
 
 class Multipliers(NamedTuple):
-    """Reduced costs of the variables and multipliers of the rows, over a denominator q > 0."""
+    """The reduced costs of the variables and the multipliers of the rows.
+
+    They are integers, divided by q > 0.
+    """
 
     prices: list[Integer]
     q: Integer
 
 
 class PivotLimits:
-    """The number of pivots so far, and the limits of pivots and of seconds."""
+    """A counter of pivots, with a limit on the number of pivots and a time limit."""
 
     def __init__(self, pivots: int, seconds: float) -> None:
         self.pivots = 0
@@ -50,34 +56,36 @@ class PivotLimits:
 
     @property
     def seconds(self) -> float:
-        """The seconds left."""
+        """The number of seconds that are left."""
         return self._end - time.perf_counter()
 
     def check(self) -> None:
-        """Raise `Exhausted` if a limit is reached."""
+        """Raise `Exhausted` if a limit has been reached."""
         if self.pivots >= self._most or self.seconds <= 0.0:
             raise Exhausted
 
     def pivot(self) -> None:
-        """Count one pivot."""
+        """Count one pivot. Raise `Exhausted` if a limit has been reached before."""
         self.check()
         self.pivots += 1
 
 
 class ExactSimplex:
-    """A basis of a program that grows, and the pivots that make it optimal.
+    """A basis of a program to which rows are added, and the pivots that make the basis optimal.
 
-    Dual pivots make the basis feasible first. If it is not dual feasible either, the costs are
-    shifted until it is feasible. Then primal pivots with the true costs make it optimal.
+    First, dual pivots make the basis feasible. If the basis is not dual feasible either, the costs
+    are shifted until it is feasible. Then primal pivots with the true costs make it optimal.
 
     Parameters
     ----------
     program : ExactProgram
+        The linear program.
     status : list of int
-        A status for each variable and then for each row. A status that is no basis is repaired.
+        The status of each variable and then of each row. A status that is not a basis is repaired.
     limits : PivotLimits
+        The limits of pivots and of time.
     report : callable
-        It is called with (point, feasible, dual feasible) at every basis.
+        A function that is called with (point, feasible, dual feasible) at every basis.
     """
 
     def __init__(
@@ -96,7 +104,7 @@ class ExactSimplex:
         self._settle()
 
     def _settle(self) -> None:
-        """Give every variable a status that its bounds allow, and make the basis square."""
+        """Give every nonbasic variable a status that its bounds allow. Make the basis square."""
         for k, status in enumerate(self.status):
             if status != BASIC:
                 self.status[k] = self._nearest(k, status)
@@ -112,7 +120,7 @@ class ExactSimplex:
         return FREE if high is None else UPPER
 
     def _thin(self, tight: list[int], basic: list[int]) -> None:
-        """Keep independent rows and variables, and take the others out of the basis."""
+        """Keep only independent rows and variables in the basis."""
         rows, variables = independent(self.program, tight, basic)
         for j in basic:
             if j not in variables:
@@ -122,7 +130,7 @@ class ExactSimplex:
                 self.status[self.program.size + t] = BASIC
 
     def grow(self) -> None:
-        """Make the rows that were added to the program basic."""
+        """Make the rows that have been added to the program basic."""
         self.status += [BASIC] * (self.program.size + self.program.height - len(self.status))
 
     def _lists(self) -> tuple[list[int], list[int]]:
@@ -132,7 +140,10 @@ class ExactSimplex:
         return basic, tight
 
     def _kernel(self) -> Kernel:
-        """Return the system of the basis, or raise `Exhausted` if there is no time to solve it."""
+        """Return the linear system of the basis.
+
+        Raise `Exhausted` if solving it would take too long.
+        """
         basic, tight = self._lists()
         kernel = Kernel(self.program, tight, basic)
         # The estimate was measured on matrices of doubles. A solve cannot be interrupted.
@@ -174,7 +185,7 @@ class ExactSimplex:
         return Multipliers([c * q - a for c, a in zip(self._cost, used, strict=True)] + y, q)
 
     def _excess(self, point: BasicPoint) -> list[tuple[Integer, int, int]]:
-        """Return (amount, k, side) for each basic variable or row that violates a bound."""
+        """Return (violation, index, side) for each basic variable or row that violates a bound."""
         out = []
         for k, a in enumerate(point.values):
             if self.status[k] == BASIC:
@@ -186,7 +197,10 @@ class ExactSimplex:
         return out
 
     def _gain(self, k: int, price: Integer) -> int:
-        """Return the direction, ±1, in which moving the non-basic `k` lowers the cost, or 0."""
+        """Return the direction, 1 or −1, in which a move of the nonbasic `k` lowers the cost.
+
+        Return 0 if no move lowers the cost.
+        """
         status = self.status[k]
         if status == BASIC or price == 0:
             return 0
@@ -203,9 +217,9 @@ class ExactSimplex:
         Raises
         ------
         Exhausted
-            If a limit is reached first.
+            If a limit is reached before the optimum.
         InputError
-            If no point is feasible.
+            If the program has no feasible point.
         """
         # Bland's rule is slow, and it is needed only if the method may cycle.
         patience = 30  # pivots without progress after which Bland's rule chooses
@@ -251,16 +265,16 @@ class ExactSimplex:
                 self._primal_pivot(kernel, point, gains, stalled > patience)
 
     def _gains(self, dual: Multipliers) -> list[tuple[Integer, int, int]]:
-        """Return (|price|, k, direction) for each nonbasic k whose move lowers the cost."""
+        """Return (|reduced cost|, index, direction) for each nonbasic move that lowers the cost."""
         steps = [(abs(a), k, self._gain(k, a)) for k, a in enumerate(dual.prices)]
         return [found for found in steps if found[2]]
 
     def _shift(self, dual: Multipliers) -> None:
-        """Change the costs so that the basis is dual feasible, until it is feasible too.
+        """Change the costs so that the basis is dual feasible. They stay until it is feasible too.
 
-        Prices of the wrong sign and zero prices become small ones of the right sign. They are all
-        different, so that few dual pivots are degenerate. The costs are multiplied by dual.q, which
-        changes no optimum.
+        Reduced costs of the wrong sign, and zero reduced costs, become small ones of the right
+        sign. They are all different, so that few dual pivots are degenerate. The costs are
+        multiplied by dual.q, which changes no optimum.
         """
         program = self.program
         # The shift is small compared with the largest price, so that few pivots with the true costs
@@ -281,9 +295,10 @@ class ExactSimplex:
     def _dual_pivot(
         self, kernel: Kernel, excess: list[tuple[Integer, int, int]], dual: Multipliers, bland: bool
     ) -> None:
-        """Move the largest violation of a bound to this bound, at the least cost.
+        """Make a dual pivot: the variable or row with the largest violation moves to its bound.
 
-        Bland's rule ignores the costs until the point is feasible. It always terminates.
+        The entering variable has the least ratio of reduced cost and effect. If `bland` is true,
+        Bland's rule ignores the costs until the point is feasible. Bland's rule always terminates.
         """
         # Rows are scaled by different factors. Without these factors the violations are comparable.
         worst = max(excess, key=lambda e: _log2(e[0]) - self.program.bits(e[1]))
@@ -303,7 +318,11 @@ class ExactSimplex:
         self.status[best[2]] = BASIC
 
     def _effects(self, kernel: Kernel, leave: int) -> list[Integer]:
-        """Return the effect that a move of each nonbasic variable or row has on a basic one."""
+        """Return the effect of each nonbasic variable or row on the leaving one.
+
+        The effect is the change of the leaving variable or row for a unit move, up to a common
+        factor.
+        """
         program = self.program
         size = program.size
         basic, tight = self._lists()
@@ -320,7 +339,10 @@ class ExactSimplex:
         return [a * q - b for a, b in zip(own, program.transposed(y), strict=True)] + y
 
     def _can_move(self, k: int, effect: Integer) -> bool:
-        """Return whether the nonbasic `k` can move so that a variable with this effect grows."""
+        """Return whether the nonbasic `k` can move so that the leaving variable increases.
+
+        `effect` is the increase of the leaving variable for a unit increase of `k`.
+        """
         low, high = self.program.bounds[k]
         if low is not None and low == high:
             return False
@@ -330,7 +352,11 @@ class ExactSimplex:
     def _primal_pivot(
         self, kernel: Kernel, point: BasicPoint, gains: list[tuple[Integer, int, int]], bland: bool
     ) -> None:
-        """Move the variable or row with the largest gain, as far as the bounds allow."""
+        """Make a primal pivot.
+
+        The nonbasic variable or row with the largest gain moves as far as the bounds allow. If
+        `bland` is true, the first one with a gain moves.
+        """
         # The largest gain in comparable units is Dantzig's rule.
         best_gain = max(gains, key=lambda g: _log2(g[0]) + self.program.bits(g[1]))
         _, enter, step = gains[0] if bland else best_gain
@@ -342,7 +368,7 @@ class ExactSimplex:
     def _blocking(
         self, point: BasicPoint, enter: int, moves: list[Integer], q: Integer
     ) -> tuple[int, int]:
-        """Return the variable or row that arrives at a bound first, and the side of this bound."""
+        """Return the variable or row that reaches a bound first, and the side of this bound."""
         low, high = self.program.bounds[enter]
         best: tuple[Integer, Integer, int] | None = None
         side = LOWER
@@ -361,13 +387,16 @@ class ExactSimplex:
         if best is None:
             # The edges and the simplex are bounded, so only auxiliaries of f can be at fault.
             raise InputError(
-                "the linear program of the relaxation has no finite minimum on the simplex; "
-                "bound its auxiliaries z, or their costs, in exact_form"
+                "the linear program of the relaxation has no finite minimum on the simplex. "
+                "Bound its auxiliary variables z, or their costs, in exact_form"
             )
         return best[2], side
 
     def _moves(self, kernel: Kernel, enter: int, step: int) -> tuple[list[Integer], Integer]:
-        """Return the moves of all variables and rows if `enter` moves by q · step, and return q."""
+        """Return how far all variables and rows move if the entering one moves by q · step.
+
+        Return q too. The moves are integers.
+        """
         program = self.program
         size = program.size
         basic, tight = self._lists()
@@ -389,9 +418,10 @@ def _is_smaller(
     other: tuple[Integer, Integer, int],
     is_tie_broken: bool = False,
 ) -> bool:
-    """Return whether the ratio of the first two numbers of `one` is smaller than that of `other`.
+    """Return whether the ratio one[0] / one[1] is smaller than other[0] / other[1].
 
-    If ties are broken, the larger denominator counts as smaller: such pivots are more stable.
+    If `is_tie_broken` is true and the ratios are equal, the one with the larger denominator counts
+    as smaller, because its pivot is more stable.
     """
     left = one[0] * other[1]
     right = other[0] * one[1]
@@ -399,7 +429,10 @@ def _is_smaller(
 
 
 def _log2(a: Integer) -> float:
-    """Return log2 of a positive integer of any size, to a few digits: for choices, not proofs."""
+    """Return log2 of a positive integer of any size, accurate to a few digits.
+
+    The result is used for choices, and not in proofs.
+    """
     whole = int(a)
     # The integer may be beyond the range of doubles, so only its leading 50 bits are converted.
     width = whole.bit_length()

@@ -1,4 +1,4 @@
-"""A first basis from HiGHS, by column generation in floating point. No part of it is trusted."""
+"""A first basis from HiGHS, found by column generation in floats. No proof depends on it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from relaxboost.matrices.bulk import varied
 
 
 class Start(NamedTuple):
-    """A basis of a program, and the pair of points in doubles that belongs to it."""
+    """A basis of a program, with the pair (d, w) in floats that belongs to it."""
 
     signed: list[tuple[int, int]]
-    """The (column, sign) of each tight row."""
+    """The pair (column, sign) of each tight row."""
     status: list[int]
-    """The status of the variables, then of the rows of f, then of the rows `signed`."""
+    """The status of the variables, then of the rows of f, and then of the rows in `signed`."""
     d: Vector | None
     support: NDArray[np.int64]
     coefficients: Vector
@@ -32,11 +32,11 @@ class Start(NamedTuple):
 def first_basis(
     program: ExactProgram, seconds: float, *, most_entries: int = 600_000, batch: int = 100
 ) -> Start:
-    """Return the optimal basis that HiGHS finds within `seconds`, or the trivial basis.
+    """Return the basis that HiGHS finds within `seconds`, or the trivial basis.
 
-    The program has no columns yet. HiGHS gets all columns at once if A has at most `most_entries`
-    entries. Otherwise it starts with a batch of columns, and each round adds another batch of those
-    whose edges are above v. The basis that is returned has the tight columns only.
+    The program has no columns yet. If A has at most `most_entries` entries, HiGHS gets all columns
+    at once. Otherwise it starts with a batch of columns, and each round adds another batch of
+    columns whose edges exceed v. The result contains only the tight columns.
     """
     game = program.game
     n = game.n
@@ -67,13 +67,13 @@ def first_basis(
 
 
 class _Master:
-    """The program in doubles, kept warm in HiGHS."""
+    """The linear program in floats. HiGHS starts from its last basis when rows are added."""
 
     def __init__(self, program: ExactProgram, seconds: float) -> None:
         self._program = program
         self._clock = Clock(max(seconds, 0.1))
         self.signed: dict[tuple[int, int], None] = {}
-        """The signed columns in the order of their rows."""
+        """The signed columns (column, sign), in the order of their rows."""
         self._is_solved = False
         # A constant changes no basis, and HiGHS has no place for it here.
         form = program.form._replace(constant=Fraction(0)).doubles()
@@ -87,11 +87,11 @@ class _Master:
         self._highs = self._doubled.highs
 
     def sign(self, edge: float) -> int:
-        """Return the sign of the row that bounds this edge."""
+        """Return the sign of the row that bounds an edge with this value."""
         return -1 if edge < 0.0 and self._program.two_sided else 1
 
     def add(self, signed: Iterable[tuple[int, int]]) -> None:
-        """Add the rows of signed columns."""
+        """Add a row for each signed column."""
         for j, sign in signed:
             column = self._program.game.matrix.column(j)
             # The row says sign · a_j·d − v <= 0.
@@ -99,18 +99,18 @@ class _Master:
             self.signed[j, sign] = None
 
     def run(self) -> bool:
-        """Solve the program, and return whether HiGHS reports an optimal solution."""
+        """Solve the program. Return whether HiGHS reports an optimal solution."""
         self._is_solved = self._doubled.run(self._clock.left) == "Optimal"
         return self._is_solved
 
     def point(self) -> tuple[Vector, float]:
-        """Return the point (d, v) of the last solution."""
+        """Return the distribution d and the bound v on its edges from the last solution."""
         values = np.array(self._highs.getSolution().col_value)
         # HiGHS may return entries slightly below 0.
         return np.maximum(values[: self._program.m], 0.0), float(values[self._program.v])
 
     def basis(self) -> Start:
-        """Return the basis, without the rows of columns that are not tight in it."""
+        """Return the basis of HiGHS, without the rows of columns that are not tight."""
         import highspy
 
         program = self._program

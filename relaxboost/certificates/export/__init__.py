@@ -1,4 +1,4 @@
-"""Certificates in the formats of other people's checkers and solvers, and of papers."""
+"""Certificates in the formats of other checkers and solvers, and in LaTeX for papers."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ FORMS = ("vipr", "lean", "latex", "certo", "mps")
 
 
 def exported(document: dict[str, Any], form: str, path: str | None = None) -> dict[str, str]:
-    """Return the texts of an export by the suffix of their files.
+    """Return the files of an export as a mapping from the suffix of a file to its text.
 
-    The document is that of a certificate that was accepted, and `path` is the file of the matrix
-    if the document has only its digest.
+    `document` is the document of a certificate that was accepted. If it contains only the digest of
+    the matrix, `path` is the file of the matrix.
     """
     if not (is_given(form, str) and form in FORMS):
         raise InputError(f"unknown form {form!r}{known_names(form, FORMS)}")

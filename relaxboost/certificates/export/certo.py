@@ -1,9 +1,10 @@
 """A certificate for certo-math, a verifier of linear bounds that is written in Python.
 
 The statement is the range of one variable, `value`, over all points of a system of inequalities.
-The system is the program of d, its dual program, and cost·(d, z) <= value <= dual objective. The
-optimum of the game is such a value, because an optimal pair satisfies both programs. Each end of
-the range is a combination of the inequalities with multipliers >= 0, which `certo verify` adds up.
+The system consists of the program of d, its dual program, and the inequalities cost·(d, z) <= value
+<= dual objective. The optimum of the game is such a value, because an optimal pair satisfies both
+programs. Each end of the range is a combination of the inequalities with multipliers >= 0, which
+`certo verify` adds up.
 """
 
 from __future__ import annotations
@@ -21,17 +22,19 @@ from relaxboost.certificates.export.program import (
 from relaxboost.certificates.export.relaxation import Sparse
 
 Inequality = dict[str, Any]
-"""An inequality coeffs·x + const <= 0, with coefficients by the name of the variable."""
+"""An inequality coeffs·x + const <= 0. The coefficients are stored by the names of the
+variables."""
 
 
 def certo(program: LinearProgram, digest: str) -> str:
-    """Return the certificate, of the kind `variable_range` of certo-math 0.37.
+    """Return the text of a certificate of the kind `variable_range` for certo-math 0.37.
 
     Parameters
     ----------
     program : LinearProgram
+        The game as a linear program, with its two points.
     digest : str
-        The digest of the certificate of relaxboost, for the record of where the file comes from.
+        The digest of the certificate of relaxboost. The file records it as its origin.
     """
     lower = lower_proof(program)
     upper = upper_proof(program)
@@ -60,7 +63,7 @@ def certo(program: LinearProgram, digest: str) -> str:
 
 
 def _end(rows: dict[str, Inequality], proof: BoundProof, bound: Fraction, sign: int) -> Any:
-    """Return one end of the range, and add the inequalities of its proof to `rows`."""
+    """Return one end of the range. Add the inequalities of its proof to `rows`."""
     used: dict[str, Fraction] = {}
 
     def add(name: str, row: Sparse, const: Fraction, multiplier: Fraction) -> None:

@@ -1,4 +1,7 @@
-"""A certificate as half a page of LaTeX in fractions. A reader can check each line."""
+"""A certificate as half a page of LaTeX in fractions.
+
+A reader can check each line by calculation.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from relaxboost.certificates.export.program import LinearProgram, Row
 from relaxboost.certificates.export.relaxation import Sparse
 
 _Rule = tuple[Sparse, Fraction | None, Fraction | None]
-"""A condition low <= row·(d, z) <= high."""
+"""A condition low <= row·(d, z) <= high of the linear program of f."""
 
 _PAGE = r"""% relaxboost certificate {digest}
 \paragraph{{Game.}} Let $\Delta$ be the set of distributions $d$ on {m} examples, and
@@ -34,7 +37,9 @@ f(d)+g(A^\top d)&\ge\langle Aw,d\rangle{cost}\\
 
 
 def latex(document: dict[str, Any], program: LinearProgram) -> str:
-    """Return LaTeX text (for amsmath) of the game, its two points and the bounds that they prove.
+    """Return LaTeX text of the game, its two points, and the bounds that they prove.
+
+    The text needs the package amsmath.
 
     Raises
     ------
@@ -84,20 +89,20 @@ def _names(letter: str, count: int) -> list[str]:
 
 
 def _where(rules: Sequence[str], has_z: bool) -> str:
-    """Return the conditions on d under which the second paragraph holds."""
+    """Return the conditions on d under which the paragraph about the lower bound holds."""
     finite = " with $f(d)<\\infty$" if rules else ""
     return finite + (" and a $z$ that attains $f(d)$" if has_z else "")
 
 
 def _check_size(m: int, n: int, program: LinearProgram) -> None:
-    """Raise an InputError unless the game and its fractions fit half a page."""
+    """Raise an InputError if the game or its fractions do not fit half a page."""
     most = 10  # rows and columns
     most_digits = 12  # in a denominator
     most_terms = 40  # in the rows of f
     digits = _digits([x for row in program.all_rows() for x in (row.multiplier, *_data(row))])
     digits = max(digits, _digits(x.value for x in program.variables))
     terms = sum(len(row.coefficients) for row in program.rows if row.name.startswith("f"))
-    remedy = "use vipr"
+    remedy = "Use vipr"
     if max(m, n) > most:
         excess = f"a matrix of {m} x {n}"
     elif terms > most_terms:
@@ -105,17 +110,17 @@ def _check_size(m: int, n: int, program: LinearProgram) -> None:
     elif digits > most_digits:
         excess = f"denominators of {digits} digits"
         # With at most three digits in A, the fractions of an optimum are mostly short enough.
-        remedy = "certify exact_optimum(game), or solve to a smaller tol"
+        remedy = "Certify exact_optimum(game), or solve to a smaller tol"
         if _digits(x for row in program.rows for x in _data(row)) > 3:
             remedy = (
-                "A or f has such numbers itself, as most floats are; certify exact_optimum of the "
+                "A or f itself has such numbers, as most floats do. Certify exact_optimum of the "
                 "game with numpy.round(16 * A) / 16, or use vipr"
             )
     else:
         return
     raise InputError(
         f"half a page has room for a matrix of {most} x {most} in fractions of {most_digits} "
-        f"digits and {most_terms} terms in the rows of f, and this game has {excess}; {remedy}"
+        f"digits and for {most_terms} terms in the rows of f, but this game has {excess}. {remedy}"
     )
 
 
@@ -124,12 +129,15 @@ def _data(row: Row) -> Iterable[Fraction]:
 
 
 def _digits(numbers: Iterable[Fraction]) -> int:
-    """Return the number of digits of the longest denominator."""
+    """Return the number of digits of the longest denominator of some fractions."""
     return max(len(str(x.denominator)) for x in numbers)
 
 
 def _rules(program: LinearProgram, m: int, names: Sequence[str]) -> list[str]:
-    """Return the conditions of f. Consecutive variables with the same bounds share a condition."""
+    """Return the conditions of f in LaTeX.
+
+    Consecutive variables with equal bounds share a condition.
+    """
     rules: list[_Rule] = [
         (row.coefficients, row.low, row.high) for row in program.rows if row.name.startswith("f")
     ]
@@ -160,7 +168,7 @@ def _rule(alike: Sequence[_Rule], names: Sequence[str]) -> str:
 
 
 def _relaxation(cost: str, rules: Sequence[str], z: Sequence[str]) -> str:
-    """Return f as a formula, or as the least cost under conditions."""
+    """Return f in LaTeX, as a formula or as the least cost under conditions."""
     if not rules:
         return f"where $f(d)={cost}$."
     lines = [r",\quad ".join(group) for group in _fours(rules)]
@@ -194,19 +202,19 @@ def _derivation(program: LinearProgram, names: Sequence[str]) -> tuple[str, str]
 
 
 def _broken(terms: Sequence[str]) -> str:
-    """Return signed terms as a sum over several lines, and 0 if there are no terms."""
+    """Return the sum of signed terms over several lines. Without terms, return 0."""
     lines = ["".join(group) for group in _fours(terms or ["0"])]
     lines[0] = lines[0].removeprefix("+")
     return "\\\\\n&\\quad{}".join(lines)
 
 
 def _fours(items: Sequence[str]) -> list[Sequence[str]]:
-    """Return the items in groups of four, which fit one line of a page."""
+    """Return the items in groups of four, so that each group fits one line of a page."""
     return [items[at : at + 4] for at in range(0, len(items), 4)]
 
 
 def _support(over: dict[str, str]) -> str:
-    """Return g(v), the largest ⟨w, v⟩ over the domain."""
+    """Return the LaTeX of g(v), the largest ⟨w, v⟩ over the domain."""
     r = "" if _radius(over) == 1 else number(_radius(over)) + r"\,"
     if over["kind"] == "l1":
         return rf"{r}\max_j|v_j|"
@@ -214,7 +222,7 @@ def _support(over: dict[str, str]) -> str:
 
 
 def _inside(over: dict[str, str]) -> str:
-    """Return the condition for w to be in the domain."""
+    """Return the LaTeX of the condition that w is in the domain."""
     r = number(_radius(over))
     if over["kind"] == "l1":
         return rf"$\sum_j|w_j|\le {r}$"
@@ -227,13 +235,16 @@ def _radius(over: dict[str, str]) -> Fraction:
 
 
 def _linear(row: Sparse, names: Sequence[str], constant: Fraction = ZERO) -> str:
-    """Return the LaTeX of Σ coefficient · name + constant."""
+    """Return the LaTeX of the linear expression Σ coefficient · name + constant."""
     terms = [_term(constant, ""), *(_term(v, names[j]) for j, v in row.items())]
     return "".join(terms).removeprefix("+") or "0"
 
 
 def _term(c: Fraction, name: str) -> str:
-    """Return the LaTeX of c · name with its sign, or of c alone without a name; "" for c = 0."""
+    """Return the LaTeX of c · name with its sign. If the name is "", return that of c alone.
+
+    For c = 0, return "".
+    """
     if not c:
         return ""
     size = "" if name and abs(c) == 1 else number(abs(c)) + (r"\," if name else "")
@@ -247,7 +258,7 @@ def matrix(rows: Iterable[Iterable[Fraction]]) -> str:
 
 
 def vector(values: Iterable[Fraction]) -> str:
-    """Return the LaTeX of a vector, over its common denominator if that is at most 10 000."""
+    """Return the LaTeX of a vector. A common denominator of at most 10 000 is factored out."""
     given = list(values)
     below = math.lcm(*(x.denominator for x in given))
     if below == 1 or len(given) == 1 or below > 10_000:

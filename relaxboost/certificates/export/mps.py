@@ -1,4 +1,4 @@
-"""The linear program of a game in free MPS, with its two points in a file of fractions."""
+"""The linear program of a game in free MPS format, and a file with its two points."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _COMMENT = """* A weak-learning game of a relaxboost certificate as a linear pro
 
 
 def mps(program: LinearProgram) -> dict[str, str]:
-    """Return the program and the file of its points, by suffix.
+    """Return the text of the program and the text of its points, by the suffix of the file.
 
-    Numbers are exact decimals. A row with a number that is no finite decimal is multiplied by the
-    odd part of the common denominator, over a power of two. Only rows can be multiplied. Therefore
-    the objective is a variable `value` with a row of its own, and a bound of a variable that is no
-    finite decimal is written as a row.
+    All numbers are exact decimals. If a row has a number without a finite decimal expansion, the
+    row is multiplied by the odd part of the common denominator, divided by a power of two. Only
+    rows can be multiplied. So the objective is a variable `value` with its own row, and a bound of
+    a variable without a finite decimal expansion is written as a row.
     """
     rows = [_with_decimals(row) for row in _all_rows(program)]
     names = [*(x.name for x in program.variables), "value"]
@@ -45,7 +45,7 @@ def mps(program: LinearProgram) -> dict[str, str]:
 
 
 def _all_rows(program: LinearProgram) -> Iterator[Row]:
-    """Yield the row of the objective, the rows, and the bounds that are written as rows."""
+    """Yield the row of the objective, the other rows, and the bounds that are written as rows."""
     costs = {j: -x.cost for j, x in enumerate(program.variables) if x.cost}
     entries = {len(program.variables): ONE, **costs}
     yield Row("value", entries, program.constant, program.constant, ONE)
@@ -56,12 +56,12 @@ def _all_rows(program: LinearProgram) -> Iterator[Row]:
 
 
 def _has_decimals(x: Variable) -> bool:
-    """Return whether both bounds of a variable have finitely many decimals."""
+    """Return whether both bounds of a variable have finite decimal expansions."""
     return _is_decimal(x.low) and _is_decimal(x.high)
 
 
 def _points(program: LinearProgram, rows: list[Row]) -> str:
-    """Return the point that proves the upper bound and the multipliers of the lower bound."""
+    """Return the point of the upper bound and the multipliers of the lower bound as JSON."""
     objective = program.constant + sum((x.cost * x.value for x in program.variables), ZERO)
     primal = {x.name: str(x.value) for x in program.variables} | {"value": str(objective)}
     dual = {row.name: str(row.multiplier) for row in rows if row.multiplier}
@@ -79,7 +79,10 @@ def _points(program: LinearProgram, rows: list[Row]) -> str:
 
 
 def _odd_part(denominator: int) -> int:
-    """Divide a denominator by its factors 2 and 5: the result is 1 for a finite decimal."""
+    """Divide a denominator by all its factors 2 and 5.
+
+    The result is 1 if and only if the decimal expansion is finite.
+    """
     for prime in (2, 5):
         while denominator % prime == 0:
             denominator //= prime
@@ -87,12 +90,12 @@ def _odd_part(denominator: int) -> int:
 
 
 def _is_decimal(x: Fraction | None) -> bool:
-    """Return whether a number has finitely many decimals."""
+    """Return whether a number has a finite decimal expansion."""
     return x is None or _odd_part(x.denominator) == 1
 
 
 def _decimal(x: Fraction) -> str:
-    """Return a number as a decimal without rounding."""
+    """Return a number as a decimal, without rounding."""
     places = 0
     while (x * 10**places).denominator != 1:
         places += 1
@@ -102,7 +105,7 @@ def _decimal(x: Fraction) -> str:
 
 
 def _with_decimals(row: Row) -> Row:
-    """Return the row, multiplied by a factor that makes all its numbers finite decimals."""
+    """Multiply a row by a factor that gives all its numbers finite decimal expansions."""
     numbers = [*row.coefficients.values(), *(x for x in (row.low, row.high) if x is not None)]
     k = math.lcm(*(_odd_part(x.denominator) for x in numbers))
     # The power of two keeps the factor between 1 and 2: solvers reject very large entries.
@@ -115,7 +118,10 @@ def _with_decimals(row: Row) -> Row:
 
 
 def _side(row: Row) -> Fraction:
-    """Return the right side of a row for the section RHS; a range extends it downwards."""
+    """Return the right side of a row for the section RHS.
+
+    In the section RANGES, the range of a row extends downwards from this side.
+    """
     side = row.low if row.high is None else row.high
     assert side is not None
     return side

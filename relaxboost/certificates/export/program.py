@@ -1,4 +1,4 @@
-"""A polyhedral game as one linear program with its two points, which every export writes."""
+"""A polyhedral game as one linear program with two points, from which all exports are written."""
 
 from __future__ import annotations
 
@@ -12,18 +12,22 @@ from relaxboost.certificates.export.relaxation import Bound, Sparse, relaxation_
 
 
 class Row(NamedTuple):
-    """A row of a linear program, low <= coefficients·x <= high, with its multiplier."""
+    """A row low <= coefficients·x <= high of a linear program, with its multiplier."""
 
     name: str
     coefficients: Sparse
     low: Bound
     high: Bound
     multiplier: Fraction
-    """A positive multiplier belongs to the low side, and a negative one to the high side."""
+    """The multiplier of the row. If it is positive, it belongs to the side `low`, and if it is
+    negative, to the side `high`."""
 
 
 class Variable(NamedTuple):
-    """A variable with its value at the point. Its price is its cost minus Σ multiplier·row."""
+    """A variable of a linear program, with its value at the point.
+
+    Its price is its reduced cost: its cost minus Σ multiplier·row.
+    """
 
     name: str
     value: Fraction
@@ -35,9 +39,10 @@ class Variable(NamedTuple):
 
 @dataclass
 class LinearProgram:
-    """The least cost·x + constant over rows and bounds, with a point and multipliers.
+    """A linear program: the least cost·x + constant over rows and bounds.
 
-    The point is feasible and costs at most `upper`. The multipliers prove the bound `lower`.
+    It has a point and multipliers. The point is feasible and costs at most `upper`. The multipliers
+    prove the lower bound `lower`.
     """
 
     rows: list[Row]
@@ -47,16 +52,16 @@ class LinearProgram:
     upper: Fraction
 
     def bound_row(self, j: int) -> Row:
-        """Return the bounds of a variable as a row, whose multiplier is the price."""
+        """Return the bounds of a variable as a row. The multiplier of this row is the price."""
         x = self.variables[j]
         return Row(x.name, {j: check.ONE}, x.low, x.high, x.price)
 
     def all_rows(self) -> list[Row]:
-        """Return the rows, and the bounds of all variables as rows."""
+        """Return the rows of the program, followed by the bounds of all variables as rows."""
         return [*self.rows, *(self.bound_row(j) for j in range(len(self.variables)))]
 
     def at_point(self, row: Row) -> Fraction:
-        """Return the product of a row with the point."""
+        """Return the value of a row at the point."""
         values = (v * self.variables[j].value for j, v in row.coefficients.items())
         return sum(values, check.ZERO)
 
@@ -64,24 +69,24 @@ class LinearProgram:
 def game_program(document: dict[str, Any], path: str | None = None) -> LinearProgram:
     """Return the game of an exact certificate as a linear program.
 
-    Its variables are d, the auxiliaries z of f, the edges e = Aᵀd, and t >= g(e). The objective is
-    t + cost·(d, z). The weights w, γ and the witness of f are the multipliers.
+    The variables are d, the auxiliary variables z of f, the edges e = Aᵀd, and t >= g(e). The
+    objective is t + cost·(d, z). The multipliers are the weights w, γ and the witness of f.
 
     Parameters
     ----------
     document : dict
         The document of a certificate that was accepted.
     path : path, optional
-        The file of the matrix, if the certificate has only its digest.
+        The file of the matrix, if the certificate contains only its digest.
 
     Raises
     ------
     InputError
-        If the level is not exact, or the relaxation or the domain has no linear description.
+        If the level is not exact, or if the relaxation or the domain has no linear description.
     """
     if document["level"] != "exact":
         raise InputError(
-            f"exports need a certificate of the level exact, and this one is {document['level']}"
+            f"exports need a certificate of the level exact, but this one is {document['level']}"
         )
     doc = check.Fields(document, "the document")
     game = doc.take("game", dict)
@@ -135,7 +140,7 @@ def _names(letter: str, count: int) -> list[str]:
 
 
 def _prices(costs: Sparse, rows: list[Row], size: int) -> list[Fraction]:
-    """Return the reduced cost of each variable, c − Aᵀy for costs c and row multipliers y."""
+    """Return the reduced costs c − Aᵀy of the variables, for costs c and row multipliers y."""
     prices = [costs.get(j, check.ZERO) for j in range(size)]
     for row in rows:
         if row.multiplier:
@@ -147,10 +152,13 @@ def _prices(costs: Sparse, rows: list[Row], size: int) -> list[Fraction]:
 def _size_rows(
     over: Any, w: dict[int, Fraction], edges: list[Fraction], first_edge: int
 ) -> tuple[Fraction, list[Row]]:
-    """Return g(Aᵀd), and the rows of t >= g(e), whose multipliers are the weights w."""
+    """Return g(Aᵀd), and the rows of the constraint t >= g(e) for the edges e = Aᵀd.
+
+    The multipliers of the rows are the weights w.
+    """
     kind = over.take("kind")
     if kind not in ("l1", "simplex", "full-simplex"):
-        raise InputError(f"the domain {kind!r} has no linear description, and exports need one")
+        raise InputError(f"exports need a linear domain, but the domain is {kind!r}")
     is_ball = kind == "l1"
     r = over.number("size", 0) if "size" in over.left else check.ONE
     spare = check.ONE - sum(map(abs, w.values()), check.ZERO) / r
@@ -172,7 +180,11 @@ def _size_rows(
 
 
 class Constraint(NamedTuple):
-    """A constraint coefficients·x >= (sense G), = (E) or <= (L) side, with its multiplier."""
+    """A constraint of a linear program, with its multiplier.
+
+    The constraint is coefficients·x >= side if the sense is "G", = side if it is "E", and <= side
+    if it is "L".
+    """
 
     name: str
     sense: str
@@ -183,9 +195,10 @@ class Constraint(NamedTuple):
 
 @dataclass
 class BoundProof:
-    """A program with multipliers: the weighted sum of its constraints bounds its optimum.
+    """A linear program with multipliers that prove a bound on its optimum.
 
-    The point is feasible, and its objective is the other bound.
+    The bound is the sum of the sides of the constraints times the multipliers. The point is
+    feasible, and its objective is the bound on the other side.
     """
 
     names: list[str]
@@ -194,7 +207,7 @@ class BoundProof:
     constraints: list[Constraint]
 
     def add_variable(self, name: str, value: Fraction, cost: Fraction) -> int:
-        """Add a variable with its value at the point, and return its index."""
+        """Add a variable with its value at the point. Return the index of the variable."""
         j = len(self.names)
         self.names.append(name)
         self.objective[j] = cost
@@ -202,7 +215,7 @@ class BoundProof:
         return j
 
     def add(self, name: str, sense: str, side: Fraction, row: Sparse, y: Fraction) -> None:
-        """Add a constraint with the multiplier y."""
+        """Add a constraint with its multiplier y."""
         self.constraints.append(Constraint(name, sense, side, row, y))
 
     def add_constant(self, constant: Fraction) -> None:
@@ -212,7 +225,7 @@ class BoundProof:
             self.add("constant", "E", check.ONE, {one: check.ONE}, constant)
 
     def proved(self) -> Fraction:
-        """Return the bound, which is the sum of the sides times their multipliers."""
+        """Return the proved bound, which is the sum of the sides times their multipliers."""
         return sum((c.multiplier * c.side for c in self.constraints), check.ZERO)
 
 

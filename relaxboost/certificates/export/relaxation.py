@@ -1,4 +1,7 @@
-"""A polyhedral relaxation f as a linear program, read from a certificate with its proof."""
+"""A polyhedral relaxation f as a linear program.
+
+It is read from a certificate, with its witness.
+"""
 
 from __future__ import annotations
 
@@ -12,30 +15,31 @@ from relaxboost._core.errors import InputError
 from relaxboost.certificates import check
 
 Sparse = dict[int, Fraction]
-"""The coefficients of a row, by the index of the variable."""
+"""The coefficients of a row, by the indices of the variables."""
 Bound = Fraction | None
-"""A bound, or None if there is no bound."""
+"""A bound of a row or of a variable, or None if there is no bound."""
 
 
 @dataclass
 class RelaxationProgram:
-    """f as a linear program in (d, z), with the witness from the certificate.
+    """A relaxation f as a linear program in (d, z), with the witness from the certificate.
 
-    f(d) is the constant plus the least cost·(d, z) over all z within the bounds and the rows. The
-    threshold γ and the multipliers prove the lower bound on the relaxed margin.
+    f(d) is the constant plus the least cost·(d, z) over all z that satisfy the bounds and the rows.
+    The threshold γ and the multipliers prove the lower bound on the relaxed margin.
     """
 
     m: int
     cost: Sparse = field(default_factory=dict)
     constant: Fraction = check.ZERO
     bounds: dict[int, tuple[Bound, Bound]] = field(default_factory=dict)
-    """The bounds of variables. In addition d >= 0; a variable z without an entry is free."""
+    """The bounds of the variables by index. In addition d >= 0, and a variable z without an entry
+    is free."""
     rows: list[tuple[Sparse, Bound, Bound]] = field(default_factory=list)
     gamma: Fraction = check.ZERO
     multipliers: list[Fraction] = field(default_factory=list)
     """The multiplier of each row."""
     z: list[Fraction] = field(default_factory=list)
-    """The auxiliaries at which f(d) is evaluated."""
+    """The values of the auxiliary variables at which f(d) is evaluated."""
 
     def add_row(self, row: Sparse, low: Bound, high: Bound, multiplier: Fraction) -> None:
         """Add the row low <= row·(d, z) <= high with its multiplier."""
@@ -56,7 +60,10 @@ class RelaxationProgram:
         )
 
     def plus(self, other: RelaxationProgram) -> RelaxationProgram:
-        """Return the program of the sum. The auxiliaries of `other` follow those of this f."""
+        """Return the program of the sum of two relaxations.
+
+        The auxiliary variables of `other` follow those of this program.
+        """
 
         def moved(j: int) -> int:
             return j if j < self.m else j + len(self.z)
@@ -84,7 +91,7 @@ class RelaxationProgram:
 
 
 def _tighter(choose: Callable[..., Fraction], one: Bound, other: Bound) -> Bound:
-    """Return the tighter one of two bounds, either of which may be missing."""
+    """Return the tighter of two bounds. Each of them may be missing."""
     known = [bound for bound in (one, other) if bound is not None]
     return choose(known) if known else None
 
@@ -92,19 +99,19 @@ def _tighter(choose: Callable[..., Fraction], one: Bound, other: Bound) -> Bound
 def relaxation_program(
     spec: Any, witness: Any, given: Any, d: list[Fraction], u: list[Fraction]
 ) -> RelaxationProgram:
-    """Return the linear program of f for the relaxation that a certificate describes.
+    """Return the linear program of the relaxation f that a certificate describes.
 
     Parameters
     ----------
     spec, witness, given : check.Fields
-        The relaxation, the witness, and the auxiliaries or None.
+        The description of the relaxation, the witness, and the auxiliary variables or None.
     d, u : list of Fraction
-        The distribution, and the margins at which the witness holds.
+        The distribution, and the margins at which the witness is valid.
 
     Raises
     ------
     InputError
-        If f has no linear description.
+        If f has no linear program.
     """
     kind = spec.take("kind")
     if kind == "scaled":
@@ -123,14 +130,17 @@ def relaxation_program(
         return first.plus(second)
     if kind not in _KINDS:
         raise InputError(
-            f"the relaxation {kind!r} has no linear program, and exports need one; export the "
+            f"exports need a linear program, but the relaxation {kind!r} has none. Export the "
             "certificate of a polyhedral relaxation, whose level is exact"
         )
     return _KINDS[kind](spec, witness, given, d, u)
 
 
 def _threshold_and_sizes(witness: Any, u: list[Fraction]) -> tuple[Fraction, list[Fraction]]:
-    """Return γ, and |x| for the x of the witness, which satisfies x >= γ − u."""
+    """Return the threshold γ of a witness, and the absolute values of its vector x.
+
+    The vector satisfies x >= γ − u at the margins u.
+    """
     gamma = witness.number("gamma")
     x = [gamma - v for v in u]
     if "x" in witness.left:
@@ -156,7 +166,7 @@ def _caps(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> RelaxationProg
 
 
 def _norm(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> RelaxationProgram:
-    """Return the program of a weighted l1 or l-inf norm, as a penalty or as a bound."""
+    """Return the program of a weighted l1 or l-inf norm that is a penalty or bounds a ball."""
     m = len(d)
     gamma, x = _threshold_and_sizes(witness, u)
     found = RelaxationProgram(m, gamma=gamma)
@@ -205,7 +215,7 @@ def _polyhedral(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> Relaxati
 
 
 def _bounds(spec: Any, names: tuple[str, str], length: int) -> list[tuple[Bound, Bound]]:
-    """Return pairs of a lower and an upper bound, which the checker reads as ±inf if missing."""
+    """Return pairs (lower bound, upper bound), in which infinite bounds become None."""
     lower = spec.vector(names[0], length, gap=-math.inf)
     upper = spec.vector(names[1], length, gap=math.inf)
     ends = [[b if math.isfinite(b) else None for b in side] for side in (lower, upper)]

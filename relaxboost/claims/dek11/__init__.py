@@ -1,4 +1,4 @@
-"""Dekel's lecture on online to batch conversion: every statement, in the order of the text."""
+"""Every statement of Dekel's lecture on online-to-batch conversion, in the order of the text."""
 
 from relaxboost.claims.registry import gather
 

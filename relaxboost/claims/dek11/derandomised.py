@@ -1,4 +1,7 @@
-"""DEK11, Sec. 2.3: the mean and the majority vote, which replace a random hypothesis."""
+"""DEK11, Sec. 2.3: two deterministic predictors that replace a randomly chosen hypothesis.
+
+They are the mean of the hypotheses and their majority vote.
+"""
 
 import numpy as np
 
@@ -51,15 +54,16 @@ def cost(margins: Array, at_zero: float) -> Array:
 
 
 def errors(law: Samples, w: Array, at_zero: float) -> Array:
-    """Return the mean 0-1 risk over w of shape (S, m, n).
+    """Return the mean 0-1 risk of the hypotheses with weights w, shape (S, m, n).
 
-    A prediction of 0 has the loss `at_zero`.
+    The mean is over the m hypotheses of each of the S runs. A prediction of 0 has the loss
+    `at_zero`.
     """
     return np.asarray((cost((w @ law.A.T) * law.y, at_zero) @ law.p).mean(axis=1))
 
 
 def vote_errors(law: Samples, w: Array, at_zero: float) -> Array:
-    """Return the 0-1 risk of the majority vote of w, shape (S, m, n).
+    """Return the 0-1 risk of the majority vote of the hypotheses with weights w, shape (S, m, n).
 
     A tie has the loss `at_zero`.
     """

@@ -27,9 +27,9 @@ from relaxboost.online import GradientDescent, Horizon
 
 
 def deviations(law: Samples, run: Passed) -> Array:
-    """Return l(Q; D) − (1/m) Σ l(w_{i−1}; z_i) of each sample.
+    """Return l(Q; D) − (1/m) Σ l(w_{i−1}; z_i) for each sample z_1, ..., z_m of the law D.
 
-    Q is the uniform distribution on w_0, ..., w_{m−1}.
+    Q is the uniform distribution on the weights w_0, ..., w_{m−1}.
     """
     return np.asarray(law.risk(run.before).mean(axis=1) - run.losses.mean(axis=1))
 
@@ -64,14 +64,14 @@ POINTS = Space(
 
 
 def learned(x: Instance) -> Passed:
-    """Return the run of the package's gradient descent on the stream of an instance."""
+    """Run the gradient descent of `relaxboost.online` on the stream of an instance."""
     options = {"bound": longest(x.A) * (1.0 + 1e-12), "targets": 1.0}
     schedule = Horizon(len(x.A))
     return online(x, GradientDescent(x.loss, over=L2Ball(x.B), schedule=schedule, **options))
 
 
 def step(x: Instance) -> tuple[float, float]:
-    """Return λX and the step η = B/(λX√m) of Theorem 1."""
+    """Return λX and the step size η = B/(λX√m) of Theorem 1."""
     X = longest(x.A)
     steep = lipschitz(x.loss, x.B * X)[0] * X
     return steep, x.B / (steep * math.sqrt(len(x.A)))

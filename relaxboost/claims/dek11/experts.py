@@ -1,4 +1,4 @@
-"""DEK11, Sec. 3 and Theorem 3: the exponentiated gradient and its regret."""
+"""DEK11, Sec. 3 and Theorem 3: the exponentiated gradient algorithm and its regret."""
 
 import math
 
@@ -17,18 +17,19 @@ STREAMS = Space(
     w=Distribution("n"),
     loss=Choice(*LOSSES),
 )
-"""A stream, with the rows of A and the labels sign(y), and a comparator w in the simplex."""
+"""The space of streams. The examples are the rows of A, the labels are sign(y), and the comparator
+w is in the simplex."""
 
 
 def step(x: Instance) -> tuple[float, float]:
-    """Return λX, where X is the largest |entry| of A, and the step η = √(2 log(n)/m)/(λX)."""
+    """Return λX and the step size η = √(2 log(n)/m)/(λX), where X is the largest |entry| of A."""
     X, (m, n) = longest(x.A, math.inf), x.A.shape
     steep = lipschitz(x.loss, X)[0] * X
     return steep, math.sqrt(2.0 * math.log(n) / m) / steep
 
 
 def learned(x: Instance) -> Passed:
-    """Return the run of the package's exponentiated gradient on the stream of an instance."""
+    """Run the exponentiated gradient of `relaxboost.online` on the stream of an instance."""
     schedule, bound = Horizon(len(x.A)), longest(x.A, math.inf)
     return online(x, ExponentiatedGradient(x.loss, schedule=schedule, bound=bound, targets=1.0))
 
@@ -46,9 +47,9 @@ def algorithm(x: Instance) -> Slacks:
 def turned() -> tuple[float, float]:
     """Return the regret on a stream of alternating costs, and the bound √(2m log 2).
 
-    There are two experts with costs ±1. The costs change sign in each round, except in the last
-    240 rounds, in which they stay the same. If S is the sum of the costs of the first expert,
-    w_1 − w_2 = tanh(−ηS), so its absolute value alternates between 0 and tanh η.
+    There are two experts with costs ±1. The costs change sign in each round, except in the last 240
+    rounds, in which they stay the same. If S is the sum of the costs of the first expert, then w_1
+    − w_2 = tanh(−ηS). So |w_1 − w_2| alternates between 0 and tanh η while the costs alternate.
     """
     m, last = 10_000, 240
     eta = math.sqrt(2.0 * math.log(2.0) / m)
@@ -83,9 +84,10 @@ def theorem_3_corrected(x: Instance) -> Slacks:
 
 
 def one_round(x: Instance) -> tuple[Array, Array, Array, Array]:
-    """Return arrays of all rounds: α_i, η<∇l_i, w_{i−1} − w*>, Z, and w_{i−1}.
+    """Return α_i, η<∇l_i, w_{i−1} − w*>, Z and w_{i−1} for each round i.
 
-    The weights w_{i−1} are the probabilities of the random variable Z.
+    α_i is the decrease of the relative entropy to w*. Z = −η∇l_i is a random variable, whose
+    probabilities are the weights w_{i−1}.
     """
     eta = step(x)[1]
     run = one(x).exponentiated(eta)

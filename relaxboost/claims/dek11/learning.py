@@ -18,7 +18,7 @@ def excess(law: Samples, samples: Array | None = None) -> Array:
 
 
 def rarely(law: Samples, off: Array, chances: Array) -> Slack:
-    """Return the slack of P(excess ≥ ε) ≤ δ, where ε = 2c √(log(2/δ)/(2m)), at the worst δ."""
+    """Return the slack of P(excess risk ≥ ε) ≤ δ, where ε = 2c √(log(2/δ)/(2m)), at the worst δ."""
     allowed = azuma(2.0 * law.c, law.m)
     return never_more(off, chances, lambda e: 2.0 * allowed(e), "P(excess ≥ ε), δ")
 
@@ -39,11 +39,12 @@ def _(x: Instance) -> Slack:
 
 
 COINS = Space(p=Real(0.5, 0.95), a=Real(0.1, 1.0), m=Whole(1, 500))
-"""A law of two examples: (1, +1) with probability p, and (a, −1) with probability 1 − p."""
+"""The space of laws of two examples: (1, +1) with probability p, and (a, −1) with probability 1 −
+p."""
 
 
 def tossed_coins(x: Instance, most: int = 500) -> Samples:
-    """Return the law of an instance of `COINS`."""
+    """Return the law that the fields of an instance of `COINS` describe."""
     A, y, p = np.array([[1.0], [x.a]]), np.array([1.0, -1.0]), np.array([x.p, 1.0 - x.p])
     return Samples(SimpleNamespace(A=A, y=y, p=p, m=min(x.m, most), B=1.0, loss="hinge"))
 

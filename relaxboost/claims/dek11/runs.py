@@ -1,4 +1,4 @@
-"""Runs of the two algorithms of the lecture, on many streams at once or on all samples of a law."""
+"""Runs of the two algorithms of the lecture, on many streams or on all samples of a law."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOSSES: dict[str, Any] = {
     "logistic": Logistic(),
     "exponential": Exponential(),
 }
-"""Convex losses φ(<w, x>, y) of predictions. They are Lipschitz and bounded if |<w, x>| is
+"""The convex losses φ(<w, x>, y). They are Lipschitz continuous and bounded if |<w, x>| is
 bounded."""
 
 STREAMS = Space(
@@ -31,8 +31,8 @@ STREAMS = Space(
     B=Real(0.25, 4.0, log=True),
     loss=Choice(*LOSSES),
 )
-"""A stream, with the rows of A and the labels sign(y), and a comparator, projected onto the
-class."""
+"""The space of streams. The examples are the rows of A, the labels are sign(y), and the comparator
+is w after its projection onto the class."""
 
 LAWS = Space(
     sizes={"k": (1, 3), "n": (1, 2)},
@@ -43,58 +43,71 @@ LAWS = Space(
     B=Real(0.25, 2.0, log=True),
     loss=Choice(*LOSSES),
 )
-"""A law with k atoms, and the number m of drawn examples."""
+"""The space of laws with k atoms (examples), and the number m of examples that are drawn."""
 
 LINES = LAWS.but(sizes={"k": (1, 3), "n": (1, 1)})
-"""One-dimensional laws, for which the minimiser of the risk has a closed form."""
+"""The space of one-dimensional laws, for which `Samples.best` computes the minimiser of the
+risk."""
 
 
 def signs(y: Array) -> Array:
-    """Return the labels: −1 if y < 0, and else +1."""
+    """Return the label −1 for each y < 0, and +1 for each other y."""
     return np.where(y < 0.0, -1.0, 1.0)
 
 
 def longest(A: Array, norm: float = 2) -> float:
-    """Return X, the largest norm of a row of A. Skip the instance if X is below 1e-6."""
+    """Return X, the largest norm of a row of A.
+
+    Instances with X below 1e-6 are skipped.
+    """
     size = float(np.linalg.norm(A, norm, axis=1).max())
     assume(size > 1e-6)
     return size
 
 
 def project(v: Array, B: float) -> Array:
-    """Return the projections v/max(1, ‖v‖/B) onto the ball of radius B."""
+    """Project vectors onto the ball of radius B: return v/max(1, ‖v‖/B)."""
     size = np.linalg.norm(v, axis=-1, keepdims=True)
     return v / np.maximum(1.0, size / B)
 
 
 def rescale(v: Array, B: float) -> Array:
-    """Return B v/‖v‖, the projection as printed in the lecture, and 0 for v = 0."""
+    """Return B v/‖v‖, which the lecture prints as the projection. For v = 0, return 0."""
     size = np.linalg.norm(v, axis=-1, keepdims=True)
     return B * v / np.where(size > 0.0, size, 1.0)
 
 
 def lipschitz(loss: str, reach: float) -> tuple[float, float]:
-    """Return λ and c: φ is λ-Lipschitz with values in [0, c] for predictions up to `reach`."""
+    """Return the Lipschitz constant λ and the maximum c of a loss.
+
+    Both refer to predictions in [−reach, reach]. The losses are non-negative there.
+    """
     values, slopes = LOSSES[loss].pointwise(np.array([-reach, reach]), np.ones(2))
     return float(np.abs(slopes).max()), float(values[0])
 
 
 @dataclass(frozen=True)
 class Sequences:
-    """A batch of S streams of m examples each: x of shape (S, m, n), y of shape (S, m)."""
+    """A batch of S streams of m examples each. x has shape (S, m, n), and y has shape (S, m)."""
 
     x: Array
     y: Array
     loss: str
 
     def of(self, w: Array) -> tuple[Array, Array]:
-        """Return losses l_i (S, m) and gradients ∇l_i (S, m, n) at weights (n,) or (S, m, n)."""
+        """Return the losses l_i, shape (S, m), and the gradients ∇l_i, shape (S, m, n).
+
+        The weights w have the shape (n,) or (S, m, n).
+        """
         u = (self.x * w).sum(axis=-1)
         value, slope = LOSSES[self.loss].pointwise(u.ravel(), self.y.ravel())
         return value.reshape(u.shape), slope.reshape(u.shape)[..., None] * self.x
 
     def run(self, start: Array, step: Callable[[Array, Array], Array]) -> Passed:
-        """Return w_0, ..., w_m, where `step` computes w_i from w_{i−1} and ∇l_i(w_{i−1})."""
+        """Return the run with the weights w_0, ..., w_m.
+
+        w_0 is `start`, and `step` computes w_i from w_{i−1} and ∇l_i(w_{i−1}).
+        """
         S, m, n = self.x.shape
         w = np.empty((S, m + 1, n))
         w[:, 0] = start
@@ -119,7 +132,11 @@ class Sequences:
 
 @dataclass(frozen=True)
 class Passed:
-    """The weights w_0, ..., w_m of S streams, shape (S, m + 1, n), with l_i and ∇l_i at w_{i−1}."""
+    """A run of an algorithm on S streams of m examples.
+
+    `w` holds the weights w_0, ..., w_m and has shape (S, m + 1, n). `losses` and `slopes` are the
+    losses l_i and the gradients ∇l_i at w_{i−1}.
+    """
 
     w: Array
     losses: Array
@@ -136,12 +153,12 @@ class Passed:
 
 
 def one(x: Instance) -> Sequences:
-    """Return the stream of an instance as a batch of one stream."""
+    """Return the stream of an instance as a batch that has only this stream."""
     return Sequences(x.A[None], signs(x.y)[None], x.loss)
 
 
 def online(x: Instance, method: Any) -> Passed:
-    """Return the run of a method of the package on the stream of an instance."""
+    """Run a method of `relaxboost.online` on the stream of an instance."""
     learner = method.start(x.A.shape[1])
     weights = [learner.w]
     for h, target in zip(x.A, signs(x.y), strict=True):
@@ -152,7 +169,10 @@ def online(x: Instance, method: Any) -> Passed:
 
 
 class Samples:
-    """A law with finitely many atoms, and all its samples of m examples. "EG" means Algorithm 2."""
+    """A law with finitely many atoms, and all its samples of m examples.
+
+    The algorithm is Algorithm 2 of the lecture if `learner` is "EG", and Algorithm 1 otherwise.
+    """
 
     def __init__(self, x: Any) -> None:
         self.A, self.y, self.p, self.loss = x.A, signs(x.y), x.p, x.loss
@@ -166,7 +186,10 @@ class Samples:
 
     @cached_property
     def samples(self) -> Array:
-        """The numbers of the atoms of each sample, in order of arrival, shape (k^m, m)."""
+        """All possible samples of m examples, shape (k^m, m).
+
+        Each row has the indices of the k atoms in the order in which the examples arrive.
+        """
         k = len(self.p)
         assume(k**self.m <= 5000)  # more are not enumerated
         return np.indices((k,) * self.m).reshape(self.m, -1).T
@@ -177,12 +200,12 @@ class Samples:
         return np.asarray(self.p[self.samples].prod(axis=1))
 
     def drawn(self, samples: Array | None = None) -> Sequences:
-        """Return the given samples, by default all samples in order, as streams."""
+        """Return samples as streams of examples. By default they are all samples, in order."""
         at = self.samples if samples is None else samples
         return Sequences(self.A[at], self.y[at], self.loss)
 
     def run(self, samples: Array | None = None) -> Passed:
-        """Return the run of the algorithm on the given samples, by default all samples in order."""
+        """Run the algorithm on samples. By default they are all samples, in order."""
         of = self.drawn(samples)
         return of.exponentiated(self.eta) if self.experts else of.descended(self.B, self.eta)
 
@@ -193,14 +216,13 @@ class Samples:
         return np.asarray(LOSSES[self.loss].pointwise(u.ravel(), y.ravel())[0].reshape(u.shape))
 
     def risk(self, w: Array) -> Array:
-        """Return the risk l(w; D)."""
+        """Return the risk l(w; D), which is the expected loss of w under the law D."""
         return np.asarray(self.atoms(w) @ self.p)
 
     def best(self) -> Array:
-        """Return the minimiser of the risk of a one-dimensional law.
+        """Return the minimiser of the risk in [−B, B] if the weights are one-dimensional.
 
-        The minimiser is an end of [−B, B], a kink of the risk, or a point at which the
-        slope is 0.
+        The minimiser is an end of [−B, B], a kink of the risk, or a point at which the slope is 0.
         """
         assume(self.A.shape[1] == 1)
         points = self.A[:, 0]
@@ -217,7 +239,7 @@ class Samples:
 def never_more(
     deviation: Array, chances: Array, allowed: Callable[[Array], Array], where: str
 ) -> Slack:
-    """Return the slack of P(deviation >= ε) <= allowed(ε) = δ at the worst ε > 0."""
+    """Return the least slack of P(deviation >= ε) <= allowed(ε) over all ε > 0."""
     order = np.argsort(-deviation, kind="stable")
     order = order[deviation[order] > 1e-9]
     if not order.size:
@@ -229,14 +251,14 @@ def never_more(
 
 
 def azuma(c: float, m: float) -> Callable[[Array], Array]:
-    """Return the function ε -> δ that solves ε = c √(log(1/δ)/(2m)) for δ."""
+    """Return the function that maps ε to the δ with ε = c √(log(1/δ)/(2m))."""
     return lambda epsilon: np.exp(-2.0 * m * (epsilon / c) ** 2)
 
 
 def tossed(m: int) -> Slack:
-    """Return the slack of the bound `azuma` for 200 m fair coins and ε = c/5, in logarithms.
+    """Return the slack of the bound of `azuma` for 200 m tosses of a fair coin and ε = c/5.
 
-    The bound is nearly tight for these coins.
+    Both sides are logarithms of probabilities. The bound is nearly tight for fair coins.
     """
     N = 200 * m
     left = math.log(float(bdtrc(N * 7 // 10 - 1, N, 0.5)))

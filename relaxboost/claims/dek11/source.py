@@ -1,4 +1,4 @@
-"""The `Source` object that contains the claims of this folder."""
+"""The `Source` object to which the claims of this folder belong."""
 
 from pathlib import Path
 

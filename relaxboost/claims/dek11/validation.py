@@ -1,4 +1,4 @@
-"""DEK11, Secs. 2.3 and 3: dynamic validation, which selects an iterate by later examples."""
+"""DEK11, Secs. 2.3 and 3: dynamic validation, which selects an iterate by its later losses."""
 
 import math
 
@@ -10,13 +10,16 @@ from relaxboost.claims.dek11.source import SOURCE
 from relaxboost.claims.language import *
 
 RUNS = LAWS.but(learner=Choice("GD", "EG"))
-"""The data of a law and the name of the learning algorithm."""
+"""The space of laws, together with the name of the learning algorithm."""
 
 LATER = RUNS.but(delta=Real(0.01, 0.99))
 
 
 def later(law: Samples) -> tuple[Array, Array, Array]:
-    """Return l(w_{i−1}; z_i, ..., z_m) and l(w_{i−1}; D), of shape (S, m), and m − i + 1."""
+    """Return the empirical loss on later examples, the risk, and the number of later examples.
+
+    They are l(w_{i−1}; z_i, ..., z_m) and l(w_{i−1}; D), of shape (S, m), and m − i + 1.
+    """
     before = law.run().before
     streams = law.drawn()
     u = np.einsum("sin,skn->sik", before, streams.x)
@@ -83,9 +86,9 @@ COINS = Space(
     over=Real(1.0001, 1.3),
     delta=Real(0.01, 0.99),
 )
-"""Families of m = 2h fixed hypotheses with independent errors. One hypothesis of the first half
-errs with probability q. The others err more often, by `over` times the amount that the statement
-allows."""
+"""The space of families of m = 2h fixed hypotheses with independent errors. One hypothesis of the
+first half errs with probability q. The other hypotheses err more often. Their additional error
+probability is `over` times the amount that the statement allows."""
 
 
 @SOURCE.claim("chosen", space=COINS).checked(trials=40)
@@ -138,8 +141,8 @@ def _(x: Instance) -> Slacks:
 
 
 HALVES = Space(h=Whole(2, 500), bits=Whole(0, 27), q=Real(0.01, 0.5), delta=Real(0.01, 0.99))
-"""Samples of m = 2h examples. Each is one of N = 2^bits atoms of equal weight, and its label is −1
-with probability q."""
+"""The space of samples of m = 2h examples. Each example is one of N = 2^bits equally likely atoms,
+and its label is −1 with probability q."""
 
 
 def within(successes: int, trials: int, p: float) -> float:
@@ -148,16 +151,21 @@ def within(successes: int, trials: int, p: float) -> float:
 
 
 def half_radius(x: Instance) -> float:
-    """Return √(log(m/δ)/m). Skip the instance unless there are more than h atoms."""
+    """Return the radius √(log(m/δ)/m) of half of the sample.
+
+    Instances with at most h atoms are skipped.
+    """
     assume(x.h < 2**x.bits)
     return math.sqrt(math.log(2 * x.h / x.delta) / (2 * x.h))
 
 
 def memory(bits: int, m: int, seen: int, minus: int) -> tuple[float, float]:
-    """Return g and t. The experts predict g on new atoms, and g + (1 − g)ty on the `seen` atoms.
+    """Return g and t, which determine the predictions of the weighted experts.
 
-    The seen atoms are distinct, and `minus` of them had the label y = −1. The weight of the
-    experts that always predict 1 is 2^N exp(η Σ y), and the weight of all other experts is 2^N
+    The prediction is g on new atoms, and g + (1 − g)ty on the `seen` atoms with label y.
+
+    The seen atoms are distinct, and `minus` of them had the label y = −1. The weight of the experts
+    that always predict 1 is 2^N exp(η Σ y), and the weight of all other experts is 2^N
     cosh(η)^seen.
     """
     eta = math.sqrt(2.0 * (2.0**bits + 1.0) * math.log(2.0) / m)
@@ -168,11 +176,10 @@ def memory(bits: int, m: int, seen: int, minus: int) -> tuple[float, float]:
 def over(x: Instance, rise: float, best: bool) -> float:
     """Return a lower bound on P(l(h̃̃; D) > l(h̃̃; S') + rise).
 
-    With `best`, the risk l(h_0; D) replaces l(h̃̃; S').
+    If `best` is true, the risk l(h_0; D) replaces l(h̃̃; S').
 
-    The bound counts only samples whose atoms in S' are distinct and whose labels contain a −1.
-    In these samples h̃̃ is the last hypothesis. All other hypotheses have seen less of S',
-    because of the first or the second type of experts.
+    The bound counts only samples whose atoms in S' are distinct and whose labels contain a −1. In
+    these samples h̃̃ is the last hypothesis, because all other hypotheses have seen less of S'.
     """
     N, last, total = 2.0**x.bits, x.h - 1, 0.0
     for k in range(1, last + 1):

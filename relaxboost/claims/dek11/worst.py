@@ -1,9 +1,9 @@
 """DEK11, Theorem 1: the worst case of constrained gradient descent over all streams.
 
-Without loss of generality B = λX = 1. H may be any closed convex set that contains 0 and is
+Without loss of generality, B = λX = 1. H may be any closed convex set that contains 0 and is
 contained in the unit ball. The projection Π[v] is the point with <v − Π[v], z − Π[v]> ≤ 0 for all z
-in H. The regret is at most the linearised regret, and linear losses attain it. So the gradients
-∇l_i are arbitrary vectors of length at most 1.
+in H. The regret is at most the linearised regret, and linear losses attain it. So it suffices to
+take arbitrary vectors of length at most 1 as the gradients ∇l_i.
 """
 
 import math
@@ -36,7 +36,7 @@ class AnyStream:
 
 @cache
 def _regret(m: int, eta: Fraction | None = None) -> WorstCase:
-    """Return the largest possible regret for a step η, by default η = B/(λX√m)."""
+    """Return the largest possible regret for a step size η. By default η = B/(λX√m)."""
     stream = AnyStream(m, root(Fraction(1, m)) if eta is None else eta)
     return worst_case(stream.regret, stream.requirements)
 

@@ -1,4 +1,4 @@
-"""Freund & Schapire (1999), Adaptive Game Playing Using Multiplicative Weights."""
+"""Claims of Freund & Schapire (1999), Adaptive Game Playing Using Multiplicative Weights."""
 
 from relaxboost.claims.registry import gather
 

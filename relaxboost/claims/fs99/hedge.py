@@ -1,4 +1,4 @@
-"""Hedge in a game: its regret, and the number of rounds until a given gap."""
+"""FS99: the regret of Hedge in a game, and the number of rounds until the gap is small."""
 
 import math
 

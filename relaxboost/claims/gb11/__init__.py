@@ -1,4 +1,4 @@
-"""Grubb & Bagnell (2011), boosting any convex loss: the statements, in the order of the text."""
+"""Every statement of Grubb & Bagnell (2011) on boosting, in the order of the text."""
 
 from relaxboost.claims.registry import gather
 

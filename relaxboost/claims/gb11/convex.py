@@ -1,4 +1,4 @@
-"""GB11, Theorem 5: Algorithm 2 without strong convexity."""
+"""GB11, Theorem 5: the rate of Algorithm 2 on functionals that are not strongly convex."""
 
 import math
 

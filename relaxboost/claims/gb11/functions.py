@@ -9,12 +9,12 @@ from relaxboost.claims.language import *
 
 
 def loss(name: str, f: Array, y: Array) -> Array:
-    """Return the loss l(f, y) of each entry."""
+    """Return the square loss or the absolute loss l(f, y) of each entry of f and y."""
     return (f - y) ** 2 / 2.0 if name == "square" else np.abs(f - y)
 
 
 def slopes(name: str, f: Array, y: Array) -> tuple[Array, Array]:
-    """Return the smallest and the largest subgradient of l(f, y) in f, for each entry."""
+    """Return the smallest and the largest subgradient in f of the loss l(f, y), for each entry."""
     if name == "square":
         return f - y, f - y
     kink = np.where(f == y, 1.0, 0.0)
@@ -67,14 +67,18 @@ def _(x: Instance) -> Slacks:
 
 
 def _points(x: Instance) -> Any:
-    """Return the index of the point x_n of each example: one point for all, or one for each."""
+    """Return the index of the point x_n of each example.
+
+    If `x.at` is "apart", each example has its own point. Otherwise all examples share one point.
+    """
     return np.arange(x.y.size) * (x.at == "apart")
 
 
 def _at_points(x: Instance) -> Array:
-    """Return g(x_n) for each example, the mean of the subgradients of l over the examples at x_n.
+    """Return the subgradient g(x_n) of the risk at the point of each example.
 
-    Each subgradient is the smallest one plus `share` times the difference to the largest one.
+    It is the mean of the subgradients of the loss l over the examples at x_n. Each of these
+    subgradients lies between the smallest one (`share` = 0) and the largest one (`share` = 1).
     """
     points = _points(x)
     low, high = slopes(x.loss, x.f[points], x.y)
@@ -83,9 +87,9 @@ def _at_points(x: Instance) -> Array:
 
 
 def _reach(name: str, f: float, y: float, sign: float) -> float:
-    """Return the length of the segment from f, in a direction, on which |f − y| is linear.
+    """Return how far |f − y| is linear when f increases (`sign` = 1) or decreases (`sign` = −1).
 
-    The result is at most 1, and it is 1 for the square loss.
+    The result is at most 1. For the square loss it is always 1.
     """
     ahead = sign * (y - f)
     return min(1.0, ahead) if name == "absolute" and ahead > 0.0 else 1.0

@@ -1,4 +1,7 @@
-"""A comparison of leaves refitted to the loss (Friedman 2001) with the projections of GB11."""
+"""A comparison of two updates of regression trees.
+
+The leaves are refitted to the loss (Friedman 2001), or the gradient is projected as in GB11.
+"""
 
 from typing import Any
 
@@ -22,14 +25,20 @@ EXAMPLES = Space(
 
 
 def bound(x: Instance) -> Any:
-    """Return the risk of an instance. For a loss of two classes, the labels are the signs of y."""
+    """Return the risk of an instance, which is the weighted mean of a loss over the examples.
+
+    For the loss of a classifier, the labels are the signs of y.
+    """
     loss = getattr(fn, x.loss)()
     y = x.y if loss.task == "regression" else np.where(x.y < 0.0, -1.0, 1.0)
     return fn.losses.PointwiseRisk(loss, y, fn.Empirical(y.size, x.p), None)
 
 
 def means(p: Array, values: Array, leaf: Any) -> Array:
-    """Return the projection onto functions that are constant on leaves: the mean of each leaf."""
+    """Project values onto the functions that are constant on each leaf.
+
+    The projection has the weighted mean of the values in each leaf.
+    """
     leaves = int(leaf.max()) + 1
     weight = sums(leaf, p, leaves)
     return np.divide(sums(leaf, p * values, leaves), weight, out=np.zeros(leaves), where=weight > 0)

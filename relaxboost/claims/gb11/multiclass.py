@@ -14,17 +14,17 @@ from relaxboost.game.domains import Simplex
 from relaxboost.game.game import Game
 
 K = 3
-"""The number of classes."""
+"""The number K of classes."""
 
 
 class Classes(Matrix):
-    """A matrix whose columns are classifiers with outputs 1, 2, 3."""
+    """A field for a matrix whose columns are classifiers with the outputs 1, 2 and 3."""
 
     def _clipped(self, value: Array) -> Array:
         return np.clip(np.round(value), 1.0, float(K)) + 0.0
 
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return the first n of all classifiers on m examples."""
+        """Return the first n of the K^m classifiers on m examples."""
         m, n = self._shape(sizes)
         every = np.array(list(product(range(K), repeat=m)), dtype=np.float64).T + 1.0
         return every[:, np.arange(n) % every.shape[1]]
@@ -34,17 +34,20 @@ SETS = Space(sizes={"m": (1, 2), "n": (1, 9)}, C=Classes(1, K))
 ROWS = Space(sizes={"k": (K, K)}, w=Vector("k", -3, 3))
 
 _BASIS = np.array([[1.0, -1.0, 0.0], [1.0, 1.0, -2.0]]) / np.sqrt([[2.0], [6.0]])
-"""An orthonormal basis of the vectors in R^3 with sum 0."""
+"""An orthonormal basis of the vectors in R³ whose entries have the sum 0."""
 
 
 def outputs(C: Array) -> Array:
-    """Return h'(x_n)_k, shape (N, K, n): 1 if h(x_n) is class k, and −1/(K−1) otherwise."""
+    """Return the vectors h'(x_n) that encode the predicted classes, shape (N, K, n).
+
+    The entry k of h'(x_n) is 1 if the classifier h predicts class k, and −1/(K−1) otherwise.
+    """
     hit = C[:, None, :] == np.arange(1.0, K + 1.0)[None, :, None]
     return np.where(hit, 1.0, -1.0 / (K - 1.0))
 
 
 def centred_edge(C: Array) -> float:
-    """Return the edge of H' at gradients with Σ_k ∇(x_n)_k = 0 for every n."""
+    """Return the edge of the class H' at gradients with Σ_k ∇(x_n)_k = 0 for every n."""
     H = np.einsum("jk,nkh->njh", _BASIS, outputs(C))
     return edge(H.reshape(-1, C.shape[1]), False)
 
@@ -52,10 +55,10 @@ def centred_edge(C: Array) -> float:
 def advantage(x: Instance) -> Number:
     """Return the largest δ with Σ w_{n,h(n)} >= (1/K − δ/K) Σ w + δ Σ w_{n,y_n} for every w, y.
 
-    A constant may be added to each row of w. So the condition w_{n,y} >= w_{nk} becomes w_{n,y}
-    = Σ u_k/K and w_{nk} = w_{n,y} − u_k with u >= 0. With the normalisation Σ w_{n,y_n} = 1 and
-    d = u/K this is a game. The adversary chooses an example and a class k ≠ y. The payoff of h
-    is 1 − K if h predicts k, and else 1.
+    A constant may be added to each row of w. So the condition w_{n,y} >= w_{nk} becomes w_{n,y} = Σ
+    u_k/K and w_{nk} = w_{n,y} − u_k with u >= 0. With the normalisation Σ w_{n,y_n} = 1 and d =
+    u/K, the largest δ is the value of a game. The adversary chooses an example and a class k ≠ y.
+    The payoff of h is 1 − K if h predicts k, and otherwise 1.
     """
     size, least = len(x.C), []
     for y in product(range(K), repeat=size):

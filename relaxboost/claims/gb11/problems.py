@@ -1,4 +1,4 @@
-"""Small problems with a known minimiser, for which the bounds can be checked in every round."""
+"""Small problems with a known minimiser, on which the bounds are checked in every round."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ from relaxboost.functional.rounds import BoostState, rounds
 
 
 class Hypotheses(Matrix):
-    """A finite class of hypotheses. Each column has the outputs of a hypothesis."""
+    """A field for a finite class of hypotheses. Each column has the outputs of one hypothesis."""
 
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
         """Return the class of unit vectors, a regular polygon in the plane, or a sign matrix."""
@@ -34,7 +34,7 @@ class Kinks:
     """The functional R[f] = Σ_k |<a_k, f − y>| + (λ/2)‖f − y‖², with the minimum R[y] = 0.
 
     The a_k are the rows of A, and λ >= 0 is `convexity`. The number `at_zero` in [−1, 1] is the
-    subgradient of |·| that is used at 0.
+    subgradient of the absolute value that is used at 0.
     """
 
     def __init__(self, A: Array, y: Array, convexity: float = 0.0, at_zero: float = 0.0) -> None:
@@ -42,21 +42,21 @@ class Kinks:
         self.measure = Empirical(y.size)
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return R[f] and a subgradient of R at f, as an element of L²(P̂)."""
+        """Return R[f] and a subgradient of R at f. The subgradient is an element of L²(P̂)."""
         z = F - self.y
         values, slopes = self._pieces(self.A @ z / z.size)
         value = float(values.sum()) + self.convexity * self.measure.inner(z, z) / 2.0
         return value, slopes @ self.A + self.convexity * z
 
     def _pieces(self, along: Array) -> tuple[Array, Array]:
-        """Return the summands for given values <a_k, f − y>, and their derivatives."""
+        """Return the summands of R for the given values of <a_k, f − y>, and their derivatives."""
         return np.abs(along), np.where(along == 0.0, self.at_zero, np.sign(along))
 
 
 class Bowl(Kinks):
     """The functional R[f] = Σ_k log cosh <a_k, f − y> + (λ/2)‖f − y‖², minimal at f* = y.
 
-    It is λ-strongly convex. It is Λ-smooth for Λ = λ + ‖Σ_k a_k ⊗ a_k‖, because the second
+    It is λ-strongly convex. It is also Λ-smooth for Λ = λ + ‖Σ_k a_k ⊗ a_k‖, because the second
     derivative of log cosh is in [0, 1].
     """
 
@@ -69,11 +69,11 @@ class Bowl(Kinks):
 
 
 Step: TypeAlias = Callable[..., float]
-"""A function of t, f_{t−1} and h_t that returns the step η_t."""
+"""A function of t, f_{t−1} and h_t that returns the step size η_t."""
 
 
 class Descent:
-    """A run of an algorithm, with its `states` f_0, f_1, ... and its `gaps` R[f_t] − R[f*]."""
+    """A run of an algorithm. `states` are f_0, f_1, ..., and `gaps` are R[f_t] − R[f*]."""
 
     def __init__(
         self, risk: Kinks, H: Array, start: Array, algorithm: Algorithm, step: Step, last: int
@@ -85,14 +85,17 @@ class Descent:
         self.gaps = np.array([state.value for state in self.states])
 
     def moves(self) -> Iterator[tuple[BoostState, BoostState, Direction]]:
-        """Yield for each round the state before it, the state after it, and the direction."""
+        """Yield the state before each round, the state after it, and the direction of the round."""
         for before, after in pairwise(self.states):
             assert after.direction is not None
             yield before, after, after.direction
 
     @property
     def last(self) -> int:
-        """The number of rounds. It is smaller than requested if a gradient is 0."""
+        """The number of rounds of the run.
+
+        It is smaller than requested if the run has reached a gradient of 0.
+        """
         return len(self.states) - 1
 
     def norm(self, f: Array) -> float:
@@ -106,8 +109,8 @@ class Descent:
     def gamma(self, upto: int) -> float:
         """Return the smallest edge over all vectors that were projected in rounds 1, ..., upto.
 
-        This includes vectors that consist of rounding errors. Their edges are at least the
-        edge of H.
+        Vectors that consist of rounding errors are included. Their edges are also at least the edge
+        of H.
         """
         made = [direction.edges for _, _, direction in islice(self.moves(), upto)]
         return min([1.0, *(abs(e) for edges in made for e in edges)])
@@ -118,12 +121,18 @@ class Descent:
         return max(self.norm(f) for f in [*points, self.risk.y])
 
     def mean(self, upto: int, proof: bool) -> float:
-        """Return the mean gap of f_0, ..., f_{upto−1} (`proof`) or of f_1, ..., f_upto."""
+        """Return the mean gap of f_1, ..., f_upto.
+
+        If `proof` is true, return the mean gap of f_0, ..., f_{upto−1} instead.
+        """
         return float(self.gaps[:upto].mean() if proof else self.gaps[1 : upto + 1].mean())
 
 
 def spans(x: Instance) -> float:
-    """Return the edge of x.H with all multiples. Skip the instance unless it is above 0.05."""
+    """Return the edge of x.H and the multiples of its columns.
+
+    Instances with an edge of at most 0.05 are skipped.
+    """
     gamma = edge(x.H)
     assume(gamma > 0.05)
     return gamma
@@ -137,7 +146,7 @@ RUNS = Space(
     f0=Vector("m", -2.0, 2.0),
     T=Whole(1, 25),
 )
-"""The data of a run: the class H, the rows A, the minimiser y, the start f_0, and T rounds."""
+"""The space of runs: the class H, the rows of A, the minimiser y, the start f_0, and T rounds."""
 STRONG = RUNS.but(lam=Real(0.05, 4.0, log=True))
 
 
@@ -145,13 +154,15 @@ _SMALL = 1e-9
 
 
 def edge(H: Array, scaled: bool = True) -> float:
-    """Return the largest γ with max_h <v, h> >= γ‖v‖‖h‖ for every v, or 0 if no γ > 0 exists.
+    """Return the edge of a class: the largest γ with max_h <v, h> >= γ‖v‖‖h‖ for every v.
 
-    The h are the columns of H. With `scaled`, multiples of h count as well, in particular −h.
-    For functions, the inner product must be a multiple of the Euclidean one. The polar set {v:
-    <v, h> <= ‖h‖ for every h} attains its largest norm at a vertex, at which d independent
-    constraints are tight, and γ is the inverse of this norm. The polar set is unbounded if some
-    v ≠ 0 has <v, h> <= 0 for every h. A linear program searches for such a v.
+    The edge is 0 if no γ > 0 satisfies the inequality. The h are the columns of H. If `scaled` is
+    true, their multiples count as well, in particular −h. For functions, the inner product must be
+    a multiple of the Euclidean one.
+
+    The polar set {v: <v, h> <= ‖h‖ for every h} attains its largest norm at a vertex, at which d
+    independent constraints are tight, and γ is the inverse of this norm. The polar set is unbounded
+    if some v ≠ 0 has <v, h> <= 0 for every h. A linear program searches for such a v.
     """
     from scipy.optimize import linprog
 

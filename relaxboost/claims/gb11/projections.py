@@ -1,4 +1,4 @@
-"""GB11, Sec. 3: the two projections, Definition 1, and their meaning for classifiers."""
+"""GB11, Sec. 3: Definition 1, and two projections of a gradient, also for classifiers."""
 
 import math
 from fractions import Fraction
@@ -21,12 +21,12 @@ def mean(f: Array, g: Array) -> Fraction:
 
 
 def left_over(v: Array, h: Array) -> Fraction:
-    """Return min over α of ‖v − αh‖² = ‖v‖² − <v, h>²/‖h‖² as a fraction."""
+    """Return the minimum of ‖v − αh‖² over α, which is ‖v‖² − <v, h>²/‖h‖², as a fraction."""
     return mean(v, v) - mean(v, h) ** 2 / mean(h, h)
 
 
 def at_best(x: Instance) -> Slacks:
-    """Check the theorem of Pythagoras for the best multiple of h."""
+    """Check the theorem of Pythagoras for v and its projection, the best multiple of h."""
     assume(bool(x.h.any()))
     best = mean(x.v, x.h) / mean(x.h, x.h)
     taken = best**2 * mean(x.h, x.h)
@@ -36,7 +36,7 @@ def at_best(x: Instance) -> Slacks:
 
 
 def _chosen(H: Array, v: Array, projection: str) -> Array:
-    """Return the hypothesis h that the weak learner of the package selects."""
+    """Return the hypothesis h that the weak learner `FiniteSet` of relaxboost selects for v."""
     pool = FiniteSet().prepare(H, Empirical(v.size), None, projection, np.random.default_rng(0))
     return pool.nearest(v)[1]
 

@@ -14,14 +14,14 @@ from relaxboost.functional.algorithms import Algorithm, Direction, Repeated
 
 
 def strongly(x: Instance, algorithm: Algorithm | None = None, factor: float = 2.0) -> Descent:
-    """Run `algorithm` with the steps η_t = factor/(λt). By default it is Algorithm 2."""
+    """Run an algorithm with the step sizes η_t = factor/(λt). By default it is Algorithm 2."""
     return _run(x, x.lam, algorithm, lambda t, *_: factor / (x.lam * t))
 
 
 def weakly(
     x: Instance, algorithm: Algorithm | None = None, first: float = 1.0, power: float = 0.5
 ) -> Descent:
-    """Run `algorithm` with the steps η_t = first/t^power, for λ = 0.
+    """Run an algorithm with the step sizes η_t = first/t^power, for λ = 0.
 
     By default it is Algorithm 2.
     """
@@ -36,15 +36,15 @@ def _run(x: Instance, lam: float, algorithm: Algorithm | None, step: Step) -> De
 
 
 def wasted(gamma: float) -> float:
-    """Return q = sqrt(1 − γ²), a bound on the relative norm of the residual of a projection."""
+    """Return q = sqrt(1 − γ²), an upper bound on ‖residual‖/‖gradient‖ after one projection."""
     return math.sqrt(max(0.0, 1.0 - gamma * gamma))
 
 
 def means(run: Descent, bound: Callable[[int, float, float], float]) -> Slacks:
-    """Yield slacks of an upper bound, a function of t, γ and G, on both mean gaps in every round t.
+    """Yield the slacks of an upper bound on both mean gaps in every round.
 
-    G is the largest gradient norm over f_0, ..., f_t. For the mean gap of f_0, ..., f_{t−1} it
-    is the largest one over these points.
+    The bound is a function of t, γ and G. The two means are over f_0, ..., f_{t−1} and over f_1,
+    ..., f_t. For each mean, G is the largest gradient norm up to its last point.
     """
     for t in range(1, run.last + 1):
         for proof, points in ((True, "f_0..f_{T−1}"), (False, "f_1..f_T")):
@@ -53,7 +53,7 @@ def means(run: Descent, bound: Callable[[int, float, float], float]) -> Slacks:
 
 
 class _Printed(Algorithm):
-    """Algorithm 2 as printed: h_k is subtracted from the residual, without its coefficient."""
+    """Algorithm 2 as printed, which subtracts h_k from the residual without its coefficient."""
 
     def __init__(self, H: Array) -> None:
         self.H = H

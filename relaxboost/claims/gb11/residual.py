@@ -11,7 +11,11 @@ from relaxboost.functional.algorithms import Residual
 
 
 def residuals(run: Descent) -> list[tuple[int, Array, Array, Array]]:
-    """Return t, Δ_t + ∇_t, h_t and Δ_{t+1} for every round, recomputed from the states."""
+    """Return t, Δ_t + ∇_t, h_t and Δ_{t+1} for each round t of a run.
+
+    ∇_t is the gradient, h_t is the direction of the step, and Δ_t is the residual before round t.
+    The residuals are recomputed from the states.
+    """
     found, left = [], 0.0 * run.risk.y
     for before, after, direction in run.moves():
         total = left + before.gradient
@@ -37,7 +41,8 @@ def _(x: Instance) -> Slack:
 
 
 _ONE = {"H": [[1]], "A": [[0]], "y": [0], "f0": [1], "lam": 1, "T": 1}
-"""The functional f²/2 with the start f_0 = 1, for which the sharp bound is an equality."""
+"""An instance for which the sharp bound is an equality: the functional f²/2 with the start f_0 =
+1."""
 
 
 @SOURCE.claim("T6-sharp", space=STRONG.including(_ONE))

@@ -1,4 +1,4 @@
-"""GB11, Sec. 4.1 and Appendix B: Algorithm 1 on smooth functionals and on a non-smooth one."""
+"""GB11, Sec. 4.1 and Appendix B: Algorithm 1 on smooth and non-smooth functionals."""
 
 import math
 
@@ -10,7 +10,8 @@ from relaxboost.claims.language import *
 from relaxboost.functional.algorithms import Algorithm, Naive
 
 _CROSS = {"H": [[1, 0], [0, 1]], "A": [[0, 0]], "y": [0, 0], "f0": [1, 1], "lam": 1, "T": 1}
-"""The functional ‖f‖²/2 in the plane, with steps along the axes: γ = 1/sqrt(2) and λ = Λ = 1."""
+"""An instance with the functional ‖f‖²/2 in the plane and directions along the axes, so that γ =
+1/sqrt(2) and λ = Λ = 1."""
 BOWLS = STRONG.including(_CROSS)
 
 
@@ -63,17 +64,17 @@ def smooth(x: Instance) -> Slacks:
 
 
 _A = np.array([[4.0, 0.0], [0.0, 2.0]])
-"""The rows of R[f] = |<a_1, f>| + |<a_2, f>|. The inner product is a mean, so that gradients in
-L²(P̂) are (±4, ±2)."""
+"""The rows a_1 and a_2 of the functional R[f] = |<a_1, f>| + |<a_2, f>|. Since the inner product is
+a mean, the gradients in L²(P̂) are (±4, ±2)."""
 H = np.array([[1.0, -1.0, 0.0, 0.0], [0.0, 0.0, 1.0, -1.0]])
 
 STARTS = Space(a=Real(-3, 3), b=Real(-6, 6), T=Whole(1, 60))
 
 
 def example(a: float, b: float, algorithm: Algorithm, last: int, at_zero: float) -> Descent:
-    """Return the run of an algorithm with the steps η_t = 1/(2 sqrt(t)).
+    """Run an algorithm on the example of the paper with the step sizes η_t = 1/(2 sqrt(t)).
 
-    For the inner product Σ f(x_n) g(x_n) of the paper these are the steps 1/sqrt(t).
+    The paper uses the inner product Σ f(x_n) g(x_n). For it, these are the step sizes 1/sqrt(t).
     """
     risk = Kinks(_A, np.zeros(2), at_zero=at_zero)
     return Descent(risk, H, np.array([a, b]), algorithm, lambda t, *_: 0.5 / math.sqrt(t), last)

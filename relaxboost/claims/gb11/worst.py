@@ -1,11 +1,12 @@
 """GB11: the worst case of the algorithms over all functionals, spaces and weak learners.
 
 The projection p of g onto the nearest direction satisfies two conditions: p is orthogonal to g − p,
-and ‖p‖² ≥ γ²‖g‖², because the edge is at least γ. Every run of an algorithm satisfies them. They
-also allow directions that are not the nearest ones, and weak learners that change between rounds,
-which is more general than the statements. A convex functional is minimal at f* if and only if 0 is
-a subgradient there. By scaling R and all lengths, two constants become 1 without loss of
-generality: λ and G, or Λ and the first gap. If the steps do not depend on R, only G becomes 1.
+and ‖p‖² ≥ γ²‖g‖², because the edge is at least γ. Every run of an algorithm satisfies these
+conditions. The conditions also allow directions that are not the nearest ones, and weak learners
+that change between rounds. So the worst cases are more general than the statements. A convex
+functional is minimal at f* if and only if 0 is a subgradient there. R and all lengths can be
+scaled. So two constants are 1 without loss of generality: either λ and G, or Λ and the first gap.
+If the step sizes do not depend on R, only G is 1.
 """
 
 import itertools
@@ -30,11 +31,12 @@ from relaxboost.claims.worst_case import (
 )
 
 GRID = Space(T=Whole(1, 6), gamma=Real(0.1, 1), lam=Real(0, 0.9), F=Real(0.5, 8))
-"""The parameters of the worst cases. With γ = 1 the weak learner returns the gradient."""
+"""The space of parameters of the worst cases. If γ = 1, the weak learner returns the gradient
+itself."""
 
 
 def over(words: str, **values: Iterable[Any]) -> WorstCases:
-    """Return all combinations of parameters. By default F = 1, γ = 1/2 and λ = 0."""
+    """Return a grid of parameters. By default T = 1, F = 1, γ = 1/2 and λ = 0."""
     usual = {name: (x,) for name, x in _USUAL.items() if name not in values}
     return WorstCases.grid(words, **usual, **values)
 
@@ -44,12 +46,12 @@ EDGES = ("1/2", "9/10")
 
 
 def fraction(x: float) -> Fraction:
-    """Return the short fraction for a number of an instance, which is stored as a float."""
+    """Return the short fraction that equals a parameter, which an instance stores as a float."""
     return Fraction(x).limit_denominator(1000)
 
 
 def projection(g: Element, gamma: Fraction) -> tuple[Element, list[Requirement]]:
-    """Return a projection of g with an edge of at least γ, and the requirements that define it."""
+    """Return a projection of g and the requirements that define it, with an edge of at least γ."""
     if gamma == 1:
         return g, []
     p = Element()
@@ -57,11 +59,11 @@ def projection(g: Element, gamma: Fraction) -> tuple[Element, list[Requirement]]
 
 
 class Run:
-    """A run of Algorithm 1, 2 or 3 with given steps η_t from an arbitrary f_0.
+    """A run of Algorithm 1, 2 or 3 from an arbitrary start f_0 with given step sizes η_t.
 
-    `points`, `values` and `gradients` are f_0, f_1, ..., with R and ∇R at these points. The
-    values at f_T are included only if `end`. `parts` are the projections of each round, `moves`
-    their sums h_t, and `rests` the residuals.
+    `points` are f_0, f_1, ..., and `values` and `gradients` are R and ∇R at these points. The value
+    and the gradient at f_T are included only if `end` is true. `parts` are the projections of each
+    round, `moves` are their sums h_t, and `rests` are the residuals.
     """
 
     def __init__(
@@ -103,11 +105,11 @@ class Run:
         self.gradients.append(gradient)
 
     def bounded(self) -> list[Requirement]:
-        """Return the requirements of the run, with ‖∇R‖ <= 1 at all visited points."""
+        """Return the requirements of the run, including ‖∇R‖ <= 1 at all visited points."""
         return [*self.requirements, *(g @ g <= 1 for g in self.gradients)]
 
     def mean(self, least: Expression, proof: bool) -> Expression:
-        """Return the mean gap of f_0, ..., f_{T−1} (`proof`) or of f_1, ..., f_T."""
+        """Return the mean gap of f_0, ..., f_{T−1} if `proof` is true, or else of f_1, ..., f_T."""
         T = len(self.moves)
         return total(self.values[:T] if proof else self.values[1:]) / T - least
 
@@ -158,10 +160,9 @@ SMALL = over("t ≤ 6, γ = 1/2 and 9/10", gamma=EDGES, T=range(1, 7))
 
 @cache
 def _longest(t: int, gamma: Fraction, algorithm: int) -> WorstCase:
-    """Return the largest possible ‖h‖² in round t over all gradients.
+    """Return the largest possible ‖h‖² of the direction h in round t over all gradients.
 
-    Algorithm 2 makes t projections of one gradient. Algorithm 3 has a new gradient in each
-    round.
+    Algorithm 2 makes t projections of one gradient. Algorithm 3 has a new gradient in each round.
     """
     rest, parts, requirements = Element({}), [], []
     for number in range(t):
@@ -214,7 +215,7 @@ def _strong_mean(algorithm: int, T: int, gamma: Fraction, proof: bool) -> WorstC
 
 
 def strong_means(x: Instance, algorithm: int, bound: float) -> Slacks:
-    """Yield the slacks of a bound on the worst mean gaps, for both ways to take the mean."""
+    """Yield the slacks of a bound on the two worst mean gaps, of f_0..f_{T−1} and of f_1..f_T."""
     for proof, points in AVERAGES.items():
         worst = _strong_mean(algorithm, x.T, fraction(x.gamma), proof)
         yield at_most(worst.bracket, bound, f"mean gap of {points}", x.T)
@@ -270,7 +271,7 @@ CONVEX = over(
 
 @cache
 def _weak_mean(algorithm: int, T: int, gamma: Fraction, F: Fraction, proof: bool) -> WorstCase:
-    """Return the worst mean gap if all norms are at most F."""
+    """Return the worst mean gap if the norms of all iterates and of f* are at most F."""
     R, best = ConvexFunctional(), Element()
     least, _ = R.at(best, Element({}))
     steps = [root(Fraction(1, t)) for t in range(1, T + 1)]
@@ -280,7 +281,7 @@ def _weak_mean(algorithm: int, T: int, gamma: Fraction, F: Fraction, proof: bool
 
 
 def weak_means(x: Instance, algorithm: int) -> Slacks:
-    """Yield the slacks of the bounds of Theorems 5 and 7 on the worst mean gaps, for both means."""
+    """Yield the slacks of the bounds of Theorems 5 and 7 on the two worst mean gaps."""
     gamma, q, D = fraction(x.gamma), repeated.wasted(x.gamma), 2.0 * x.F
     if algorithm == 2:
         right = (D**2 / 2.0 + 1.0) / math.sqrt(x.T) + D * q / ((1.0 - q) * x.T)

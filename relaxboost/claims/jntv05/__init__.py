@@ -1,4 +1,4 @@
-"""Juditsky, Nazin, Tsybakov & Vayatis (2005), mirror descent with averaging: every statement."""
+"""Every statement of Juditsky, Nazin, Tsybakov & Vayatis (2005) on mirror descent."""
 
 from relaxboost.claims.registry import gather
 

@@ -1,4 +1,4 @@
-"""The formulas of the paper on the λ-simplex, and laws for which all samples are enumerated."""
+"""JNTV05: formulas on the simplex with sum λ, and laws with finitely many examples."""
 
 import math
 from collections.abc import Callable
@@ -13,17 +13,17 @@ from relaxboost.game.domains import Simplex
 from relaxboost.online import hindsight
 
 Mirror = Callable[[Array, float], Array]
-"""A function of the rows z and of β that returns the rows −∇W_β(z)."""
+"""A function of the rows z and of β that returns −∇W_β(z) for each row."""
 
 
 def entropy(theta: Array, radius: float) -> float:
-    """Return the entropy V(θ) of Eq. 8."""
+    """Return the entropy V(θ) of Eq. 8 on the simplex with sum `radius`."""
     theta = np.maximum(theta, 0.0)
     return radius * math.log(theta.size / radius) + float(xlogy(theta, theta).sum())
 
 
 def gibbs(Z: Array, beta: float, radius: float) -> Array:
-    """Return −∇W_β for the entropy (Eq. 10), one row for each row of Z."""
+    """Return −∇W_β(z) for the entropy (Eq. 10), for each row z of Z."""
     heights: Array = np.exp((Z.min(axis=-1, keepdims=True) - Z) / beta)
     result: Array = radius * heights / heights.sum(axis=-1, keepdims=True)
     return result
@@ -36,12 +36,15 @@ def free_energy(z: Array, beta: float, radius: float) -> float:
 
 
 def half_square(theta: Array, radius: float) -> float:
-    """Return ‖θ‖_2²/2 minus its minimum on the simplex."""
+    """Return the proxy function ‖θ‖_2²/2 minus its minimum on the simplex."""
     return float(theta @ theta) / 2.0 - radius**2 / (2.0 * theta.size)
 
 
 def nearest(Z: Array, beta: float, radius: float) -> Array:
-    """Return the point of the simplex nearest to −z/β for each row z, which is −∇W_β for ‖θ‖²/2."""
+    """Return −∇W_β(z) for the proxy function ‖θ‖²/2, for each row z of Z.
+
+    It is the point of the simplex that is nearest to −z/β.
+    """
     X = np.atleast_2d(-Z / beta)
     steps = np.arange(1, X.shape[1] + 1)
     falling = -np.sort(-X, axis=1)
@@ -52,13 +55,13 @@ def nearest(Z: Array, beta: float, radius: float) -> Array:
 
 
 def p_norm(theta: Array, radius: float) -> float:
-    """Return the proxy function of Eq. 35 at θ, which has M >= 2 entries."""
+    """Return the proxy function of Eq. 35 at a point θ with at least two entries."""
     p = 1.0 + 1.0 / math.log(theta.size)
     return float((np.abs(theta) ** p).sum()) ** (2.0 / p) / 2.0
 
 
 def powers(theta: Array, radius: float) -> float:
-    """Return the proxy function of Eq. 36 at θ, with s = 1/ln M."""
+    """Return the proxy function of Eq. 36 at θ, with s = 1/ln M for M entries."""
     s = 1.0 / math.log(theta.size)
     below = -(radius**2) / (math.e * s * (s + 1.0))
     total = float((np.maximum(theta, 0.0) ** (s + 1.0)).sum())
@@ -68,7 +71,7 @@ def powers(theta: Array, radius: float) -> float:
 def tilted(theta: Array, radius: float) -> float:
     """Return λ²(1 − c)⁻² KL(g ‖ u) with g = (1 − c)θ/λ + cu and c = 1/(M − 1).
 
-    For M = 2 it is ‖θ‖² − λ²/2.
+    Here u is the uniform distribution on M entries. For M = 2 the function is ‖θ‖² − λ²/2.
     """
     size = theta.size
     if size == 2:
@@ -79,7 +82,7 @@ def tilted(theta: Array, radius: float) -> float:
 
 
 def modulus(proxy: str, size: int, radius: float) -> float:
-    """Return a modulus of strong convexity in ℓ1 on the simplex, from the claims of Sec. 6.1."""
+    """Return a modulus of strong convexity of a proxy function in the ℓ1 norm, from Sec. 6.1."""
     if proxy == "entropy":
         return 1.0 / radius
     if proxy == "squared":
@@ -99,17 +102,20 @@ VALUES: dict[str, Callable[[Array, float], float]] = {
     "power": powers,
     "tilted": tilted,
 }
-"""The values V(θ) of each proxy function, at a point θ of the simplex with sum λ."""
+"""The values V(θ) of each proxy function, for a point θ of the simplex with sum λ."""
 MIRRORS = {"entropy": gibbs, "squared": nearest}
 
 
 def mirror_of(proxy: str, radius: float) -> Mirror:
-    """Return the function −∇W_β of the proxy function "entropy" or "squared"."""
+    """Return the function −∇W_β of the proxy function with the name "entropy" or "squared"."""
     return lambda Z, beta: MIRRORS[proxy](Z, beta, radius)
 
 
 def iterates(U: Array, gamma: Array, beta: Array, mirror: Mirror) -> Array:
-    """Return θ_0, ..., θ_t of Eq. 11. The gradients are the rows of U and do not depend on θ."""
+    """Return the iterates θ_0, ..., θ_t of Eq. 11 for the gradients in the rows of U.
+
+    The gradients do not depend on θ.
+    """
     Z = np.vstack([np.zeros(U.shape[1]), np.cumsum(gamma[:, None] * U, axis=0)])
     return np.array([mirror(z, b) for z, b in zip(Z, beta, strict=True)])
 
@@ -123,15 +129,15 @@ LOSSES: dict[str, tuple[Callable[[Array], Any], Callable[[Array], Any]]] = {
     ),
     "squared": (np.square, lambda v: 2.0 * v),
 }
-"""The losses φ, each with its right derivative."""
+"""The losses φ. Each is a pair of the loss and its right derivative."""
 
 
 @dataclass(frozen=True)
 class FiniteLaw:
-    """A law with few atoms of probabilities `p`, with the loss φ(θᵀS − y) on the λ-simplex.
+    """A law of few atoms with probabilities `p`, and the loss φ(θᵀS − y) on the simplex with sum λ.
 
-    In classification the rows of `S` are the vectors Y H, and y = 0. The squared loss uses H
-    and Y.
+    In classification, the rows of `S` are the vectors Y H(X), and y = 0. With the squared loss,
+    they are the vectors H(X), and y has the values of Y.
     """
 
     p: Array
@@ -141,7 +147,7 @@ class FiniteLaw:
     y: Array | float = 0.0
 
     def risk(self, theta: Array) -> Array:
-        """Return the risk A(θ) for each row θ."""
+        """Return the risk A(θ) for each row θ of the argument."""
         risks: Array = LOSSES[self.loss][0](theta @ self.S.T - self.y) @ self.p
         return risks
 
@@ -152,7 +158,10 @@ class FiniteLaw:
 
     @property
     def lipschitz(self) -> float:
-        """The constant L = K sup |φ'| over [−Kλ, Kλ]; for the squared loss it is that of Eq. 32."""
+        """The Lipschitz constant L = K sup |φ'| over [−Kλ, Kλ].
+
+        For the squared loss it is the constant of Eq. 32.
+        """
         if self.loss == "squared":  # a sum of convex functions of θ is largest at a vertex
             sizes = np.abs(self.slopes(self.radius * np.eye(self.S.shape[1]))).max(axis=2)
             return math.sqrt(float((sizes**2 @ self.p).max()))
@@ -170,10 +179,9 @@ class FiniteLaw:
     def samples(
         self, gamma: Array, beta: Array, mirror: Mirror, start: Array | None = None
     ) -> tuple[Array, Array]:
-        """Return the probabilities of all samples of t − 1 examples, and θ̂_t of Eq. 12 for each.
+        """Return the probability of each sample of t − 1 examples, and its estimate θ̂_t of Eq. 12.
 
-        Samples are in lexicographic order of their atoms. t is the number of entries of
-        gamma.
+        Samples are in lexicographic order of their atoms. The number t is the length of `gamma`.
         """
         Z, P = np.zeros((1, self.S.shape[1])), np.ones(1)
         W = mirror(Z, beta[0]) if start is None else start[None, :]
@@ -194,7 +202,7 @@ LAWS = Space(
     radius=Real(0.25, 2.0),
     loss=Choice("hinge", "exponential", "logit"),
 )
-"""The data of a law: H(X) at the atoms, y with the labels as its signs, p, λ and φ."""
+"""The space of laws: H(X) at the atoms, y, whose signs are the labels, p, λ and φ."""
 RUNS = LAWS.but(t=Whole(1, 5))
 
 
@@ -205,15 +213,15 @@ STREAMS = Space(
     radius=Real(0.25, 2),
     beta=Real(0.1, 3),
 )
-"""The data of a stream: gradients of linear losses, steps γ_i, λ and β_0."""
+"""The space of streams: the gradients of linear losses, the step sizes γ_i, λ and β_0."""
 
 
 def law(x: Instance) -> FiniteLaw:
-    """Return the law of an instance of `LAWS`."""
+    """Return the law that the fields of an instance of `LAWS` describe."""
     S = np.where(x.y >= 0.0, 1.0, -1.0)[:, None] * x.H
     return FiniteLaw(x.p, x.radius, S, x.loss)
 
 
 def growing(first: float, t: int) -> Array:
-    """Return β_0, ..., β_t as in Eq. 17."""
+    """Return the increasing sequence β_0, ..., β_t of Eq. 17."""
     return first * np.sqrt(np.arange(1.0, t + 2.0))

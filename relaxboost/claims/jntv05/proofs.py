@@ -28,8 +28,8 @@ TRACES = STREAMS.but(
     proxy=Choice("entropy", "squared"),
     shift=Real(-1, 1),
 )
-"""The data of a stream. `growth` has the differences β_i − β_{i−1}. `shift` is added to V, so it is
-min V."""
+"""The space of streams. The differences β_i − β_{i−1} are `growth`. The constant `shift` is added
+to the proxy function V, whose minimum then is `shift`."""
 
 
 def temperatures(x: Instance) -> Array:
@@ -40,9 +40,10 @@ def temperatures(x: Instance) -> Array:
 def _regret(
     x: Instance, shift: float, least: float, first: Array | None = None, last: bool = False
 ) -> Slack:
-    """Return the slack of Proposition 2 for V + `shift`, at the point θ, or at θ_t with `last`.
+    """Return the slack of Proposition 2 for the proxy function V + `shift`.
 
-    The value V(θ_*) is `least`, and θ_0 is `first`, by default θ_*.
+    The comparator is the point θ of the instance, or θ_t if `last` is true. `least` is used as the
+    value of V(θ_*). `first` replaces θ_0, which is θ_* by default.
     """
     beta = temperatures(x)
     found = iterates(x.U, x.gamma, beta, mirror_of(x.proxy, x.radius))
@@ -111,11 +112,15 @@ EXPECTED = LAWS.but(
     theta=Distribution("n"),
     sizes={"k": (1, 3), "n": (2, 4), "t": (1, 5)},
 )
-"""The data of a law, γ_i and β_i, and a constant `shift` that is added to V."""
+"""The space of laws, with γ_i, β_i, and a constant `shift` that is added to the proxy function
+V."""
 
 
 def _excess(x: Instance, shift: float) -> Slacks:
-    """Yield the slacks of (25) at a point θ and of (26) at the minimiser, for V + `shift`."""
+    """Yield the slacks of the bounds (25) and (26) for the proxy function V + `shift`.
+
+    The bound (25) is measured at a point θ, and (26) at the minimiser of the risk.
+    """
     found, beta = law(x), temperatures(x)
     P, means = found.samples(x.gamma, beta, mirror_of(x.proxy, x.radius))
     risk = float(P @ found.risk(means))
@@ -176,7 +181,10 @@ def _(x: Instance) -> Slacks:
 
 
 def _changes(x: Instance) -> Array:
-    """Return the largest change of an entry of each estimate."""
+    """Return how much each estimate changes if γ_i and β_i are multiplied by `factor`.
+
+    The change of an estimate is the largest change of an entry.
+    """
     beta = growing(x.beta, len(x.U))
     found = []
     for c in (1.0, x.factor):

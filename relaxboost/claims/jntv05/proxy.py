@@ -36,14 +36,14 @@ PAIRS = Space(
     radius=Real(0.25, 3, log=True),
 )
 JUMPS = Space(a=Real(0, 1), d=Real(-3, 3), beta=Real(0.25, 3), jump=Real(0, 2))
-"""The function V(a, 1 − a) = a², increased by a jump at a = 0. It is convex on the simplex of M =
-2, with α = 1/2."""
+"""The space of functions V(a, 1 − a) = a² that are increased by `jump` at a = 0. Each is strongly
+convex on the simplex of M = 2 entries, with α = 1/2."""
 
 
 def _dual(d: Fraction, beta: Fraction) -> Fraction:
-    """Return W_β(z) + z_2 for d = z_2 − z_1, the supremum of da − βa² over [0, 1].
+    """Return W_β(z) + z_2, which is the supremum of da − βa² over a in [0, 1].
 
-    If the supremum is at a = 0, it is a limit.
+    Here d = z_2 − z_1. If the supremum is at a = 0, it is a limit, because V has a jump there.
     """
     a = min(max(d / (2 * beta), Fraction(0)), Fraction(1))
     return d * a - beta * a * a
@@ -182,7 +182,7 @@ STEPS = Space(
 
 
 def _objective(x: Instance, theta: Array) -> tuple[float, float]:
-    """Return the objective of (24) at θ, and zᵀθ + V(θ) for the z of (22)."""
+    """Return the objective of (24) at θ, and zᵀθ + V(θ) for the vector z of (22)."""
     before, slope = _slope(x)
     value = VALUES[x.proxy](theta, 1.0)
     rise = value - VALUES[x.proxy](before, 1.0) - float(slope @ (theta - before))
@@ -190,7 +190,7 @@ def _objective(x: Instance, theta: Array) -> tuple[float, float]:
 
 
 def _slope(x: Instance) -> tuple[Array, Array]:
-    """Return an interior point θ_{i−1}, and the gradient ∇V there up to a constant."""
+    """Return a point θ_{i−1} inside the simplex, and the gradient ∇V there up to a constant."""
     before = 0.9 * x.before + 0.1 / x.before.size
     return before, np.log(before) if x.proxy == "entropy" else before
 

@@ -1,4 +1,4 @@
-"""JNTV05, Secs. 6.1 and 6.2, and Remark 1: other proxies and sets, ratios, the conjecture."""
+"""JNTV05, Secs. 6.1 and 6.2, and Remark 1: other proxy functions and their ratios."""
 
 import math
 from fractions import Fraction
@@ -19,7 +19,7 @@ ANYWHERE = Space(sizes={"n": (2, 6)}, x=Vector("n", -2, 2), y=Vector("n", -2, 2)
 
 
 def _bend(x: Instance, proxy: str, radius: float = 1.0) -> Slack:
-    """Return the slack of (7) at λx and λy, with the constant α of a proxy function."""
+    """Return the slack of (7), the strong convexity of a proxy function, at λx and λy."""
     a, b = radius * x.x, radius * x.y
     value, alpha = VALUES[proxy], modulus(proxy, x.x.size, radius)
     less = x.s * (1.0 - x.s) / 2.0 * alpha * float(np.abs(a - b).sum()) ** 2
@@ -67,7 +67,10 @@ def _(x: Instance) -> Slacks:
 
 
 def _ratio(proxy: str, size: int, radius: float = 1.0) -> float:
-    """Return the ratio (max V − min V)/α on the simplex of M = `size`."""
+    """Return the ratio (max V − min V)/α of a proxy function V.
+
+    The maximum and the minimum are over the simplex with M = `size` entries.
+    """
     ends = (np.eye(size)[0], np.full(size, 1.0 / size))
     most, least = (VALUES[proxy](radius * w, radius) for w in ends)
     return (most - least) / modulus(proxy, size, radius)

@@ -1,4 +1,4 @@
-"""JNTV05, Theorems 1 and 2, the remarks on them, and the sequences of Sec. 6.3."""
+"""JNTV05, Theorems 1 and 2, the remarks on them, and the sequences γ_i and β_i of Sec. 6.3."""
 
 import math
 from fractions import Fraction
@@ -27,14 +27,17 @@ def _risk(x: Instance, found: FiniteLaw, beta: Array, start: Array | None = None
 
 
 def _bounded(x: Instance) -> tuple[FiniteLaw, float, float, float]:
-    """Return the law, L, ln M and a certified lower bound of min A. Skip laws with L near 0."""
+    """Return the law, L, ln M and a certified lower bound of min A.
+
+    Instances with L near 0 are skipped.
+    """
     found = law(x)
     assume(found.lipschitz > 1e-6)
     return found, found.lipschitz, math.log(found.S.shape[1]), found.least()[1]
 
 
 def _theorem_1(x: Instance, start: Array | None = None) -> Slack:
-    """Return the slack of (5) for a run that starts at θ_0."""
+    """Return the slack of the bound (5) of Theorem 1 for a run that starts at θ_0."""
     found, L, log, best = _bounded(x)
     excess = _risk(x, found, growing(L / math.sqrt(log), x.t), start) - best
     bound = 2.0 * x.radius * L * math.sqrt(log * (x.t + 1)) / x.t
@@ -53,7 +56,7 @@ RATES = Space(
     scale=Real(0.2, 5, log=True),
     t=Whole(1, 60),
 )
-"""The constants α, V*, L, the ratio of β_0 to its best value, and t."""
+"""The space of the constants α, V*, L, t, and the ratio of β_0 to its best value."""
 
 
 @theorem_1.step(space=RATES)
@@ -146,12 +149,15 @@ GENERAL = Space(
     roof=Real(0.001, 2, log=True),
     t=Whole(1, 4),
 )
-"""The data of regression with squared loss: a factor `scale` of β_0, a constant `shift` added to V,
-and a lower bound `roof` of V̄."""
+"""The space of regression problems with squared loss. β_0 is its best value times `scale`, the
+constant `shift` is added to V, and V̄ is at least `roof`."""
 
 
 def _minimiser(x: Instance) -> tuple[FiniteLaw, Array, bool]:
-    """Return the law, the best θ among the vertices and the centre, and whether θ minimises A."""
+    """Return the law, a point θ, and whether θ minimises the risk A.
+
+    The point has the least risk among the vertices and the centre of the simplex.
+    """
     found, size = FiniteLaw(x.p, x.radius, x.H, "squared", x.y), x.H.shape[1]
     points = x.radius * np.vstack([np.full(size, 1.0 / size), np.eye(size)])
     theta = points[int(np.argmin(found.risk(points)))]
@@ -161,13 +167,13 @@ def _minimiser(x: Instance) -> tuple[FiniteLaw, Array, bool]:
 
 
 def _above(x: Instance, found: FiniteLaw, theta: Array, first: float) -> float:
-    """Return E A(θ̂_t) − A(θ) if β_0 is `first`."""
+    """Return the excess risk E A(θ̂_t) − A(θ) of a run with β_0 = `first`."""
     P, means = found.samples(np.ones(x.t), growing(first, x.t), mirror_of(x.proxy, x.radius))
     return float(P @ found.risk(means) - found.risk(theta))
 
 
 def _below_roof(x: Instance, found: FiniteLaw, theta: Array, shift: float) -> Slack:
-    """Return the slack of (34) for V + `shift` and a bound V̄ ≥ V(θ*)."""
+    """Return the slack of (34) for the proxy function V + `shift` and a bound V̄ ≥ V(θ*)."""
     alpha, L = modulus(x.proxy, theta.size, x.radius), found.lipschitz
     roof = max(x.roof, VALUES[x.proxy](theta, x.radius) + shift)
     bound = 2.0 * L * math.sqrt(roof / alpha) * math.sqrt(x.t + 1) / x.t
@@ -197,7 +203,8 @@ theorem_2_corrected.step(space=RATES)(rate.stated.check)
 
 
 CHAIN = Space(steep=Real(0.25, 4), flat=Real(0.25, 4), scale=Real(0.2, 5, log=True))
-"""The data of the chain: two slopes R of Q(θ, Z) = R[±(θ_1 − 1/2)]_+, and β_0, for M = 2, λ = 1."""
+"""The space of Markov chains with M = 2 and λ = 1. The loss is Q(θ, Z) = R[±(θ_1 − 1/2)]_+ with one
+of two slopes R, and β_0 is `scale`."""
 
 
 @SOURCE.claim("R5", space=CHAIN)
@@ -213,12 +220,12 @@ def second_moment(x: Instance) -> Slack:
 
 
 def _chain(x: Instance) -> tuple[Fraction, Fraction]:
-    """Return E ‖u_2(θ_1)‖² and L², after asserting the conditions of the remark.
+    """Return E ‖u_2(θ_1)‖² and L², after asserting the conditions of Remark 5.
 
-    For each sign, Z is steep with probability p and flat with probability q, where p + q = 1/2.
-    If Z_1 has the sign +, then θ_1 < 1/2, where losses of the sign − have the slope −R. Then
-    Z_2 is steep with the sign − with probability 2p, and otherwise flat with the sign +. The
-    case of Z_1 with the sign − is symmetric.
+    For each sign, Z is steep with probability p and flat with probability q, where p + q = 1/2. If
+    Z_1 has the sign +, then θ_1 < 1/2, where losses of the sign − have the slope −R. Then Z_2 is
+    steep with the sign − with probability 2p, and otherwise flat with the sign +. The case of Z_1
+    with the sign − is symmetric.
     """
     steep, flat = Fraction(x.steep), Fraction(x.flat)
     p, q = flat / (steep + flat) / 2, steep / (steep + flat) / 2
@@ -237,7 +244,7 @@ def second_moment_corrected(x: Instance) -> Slacks:
 
 
 def _after_two(x: Instance) -> float:
-    """Return E A(θ̂_3) − min A for the Markov chain."""
+    """Return the excess risk E A(θ̂_3) − min A for the Markov chain of Remark 5."""
     p, q = x.flat / (x.steep + x.flat) / 2.0, x.steep / (x.steep + x.flat) / 2.0
     beta, total = growing(x.scale, 3), 0.0
     for share, first in ((p, x.steep), (q, x.flat)):  # of sign +; sign − is its mirror image

@@ -3,8 +3,8 @@
 V is any function that is strongly convex in ‖·‖_2 on a closed convex set Θ of a Hilbert space, and
 +∞ outside of Θ. The norm ‖u‖_2 replaces ‖u‖_∞. For V = ‖θ‖_2²/2 on a subset of R^M, where α = 1/M,
 the result implies the statements in ‖·‖_1, because ‖u‖_2² ≤ M‖u‖_∞². It implies nothing for the
-entropy. The point θ_i of (11) is the one at which −ζ_i/β_i is a subgradient of V. Without loss of
-generality α = 1, because V can be divided by α and all β_i multiplied by α.
+entropy. The vector −ζ_i/β_i is a subgradient of V at the point θ_i of (11). Without loss of
+generality α = 1, because V can be divided by α if all β_i are multiplied by α.
 """
 
 import math
@@ -32,7 +32,7 @@ class AnyGradients:
     """
 
     def __init__(self, inverses: list[Fraction | Bracket]) -> None:
-        """Create the stream for the given list of 1/β_0, ..., 1/β_{t−1}."""
+        """Create the stream of gradients for a list of 1/β_0, ..., 1/β_{t−1}."""
         self.V, self.u = ConvexFunctional(strong=1), [Element() for _ in inverses]
         first, self.least = self.V.minimum()
         self.points, past = [first], Element({})
@@ -74,7 +74,7 @@ def _(x: Instance) -> Slack:
     resolution=1e-5,
 )
 def _(x: Instance) -> Slack:
-    """Take β_i = β_0 √(i + 1) and L = V* = 1."""
+    """Check the case β_i = β_0 √(i + 1) with L = V* = 1."""
     stream = AnyGradients([root(Fraction(1, i)) / Fraction(x.beta) for i in range(1, x.t + 1)])
     requirements = [*(u @ u <= 1 for u in stream.u), stream.rise <= 1]
     worst = worst_case(stream.regret, requirements, [stream.V])
@@ -89,9 +89,11 @@ def _(x: Instance) -> Slack:
     resolution=1e-5,
 )
 def _(x: Instance) -> Slack:
-    """Take z̃ = 0 and −∇W(z̃) = 0: <z̃, θ> may be added to V, and the space may be translated.
+    """Check the case z̃ = 0 and −∇W(z̃) = 0 with β = 1 and ‖z‖ = 1.
 
-    β = 1, as V may be multiplied by it, and ‖z‖ = 1, as all is quadratic in a scale.
+    There is no loss of generality. The term <z̃, θ> may be added to V, and the space may be
+    translated. V may be multiplied by β, and both sides are quadratic in a common scale of all
+    vectors.
     """
     V, z, after = ConvexFunctional(strong=1), Element(), Element()
     V.minimum()

@@ -1,4 +1,4 @@
-"""Mitsuboshi, Hatano & Takimoto (2022), Boosting as Frank-Wolfe."""
+"""Claims of Mitsuboshi, Hatano & Takimoto (2022), Boosting as Frank-Wolfe."""
 
 from relaxboost.claims.registry import gather
 

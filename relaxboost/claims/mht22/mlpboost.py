@@ -1,4 +1,4 @@
-"""MLPBoost: its number of rounds, and the progress of a round."""
+"""MHT22: the number of rounds of MLPBoost, and the progress of each round."""
 
 import math
 from itertools import islice

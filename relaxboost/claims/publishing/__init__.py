@@ -1,1 +1,1 @@
-"""Publication of claims: HTML reports, pages of the documentation, LaTeX and pictures."""
+"""The publication of claims: HTML reports, pages of the documentation, LaTeX and pictures."""

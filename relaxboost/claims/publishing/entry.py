@@ -1,4 +1,7 @@
-"""The parts of the text about a claim, in order. Pages print them in Markdown, reports in HTML."""
+"""The text about a claim, as a sequence of parts.
+
+Pages print the parts in Markdown, and reports print them in HTML.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,15 @@ from relaxboost.claims.record import AMBIGUOUS, ILLEGIBLE, MISPRINT, Statement, 
 from relaxboost.claims.verdict import Evidence
 
 _RELATIONS = "=≤≥<>≪∈"
-"""A printed text that contains one of these characters contains a formula."""
+"""Relation signs. A printed text that contains one of these characters contains a formula."""
 
 
 @dataclass(frozen=True)
 class EntryPart:
-    """A part of the text: a paragraph, a quotation, data of an instance, or a step of a proof."""
+    """A part of the text about a claim.
+
+    It is a paragraph, a quotation, the data of an instance, or a step of a proof.
+    """
 
     kind: str
     """The type of the part: "text", "printed", "data" or "step"."""
@@ -33,20 +39,21 @@ def verdict(claim: Claim) -> str:
 
 
 def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
-    """Yield the parts of a claim after its words: place, counterexamples, corrections, proofs.
+    """Yield the text about a claim that follows its statement, part by part.
 
     Parameters
     ----------
     claim : Claim
     brief : bool
-        Whether the page also has a table of errata. Then misprints are not quoted again, and for a
-        refuted formula the printed text is quoted instead of the checked formula. The printed
-        text of claims that hold is left out, and so are all counterexamples except the first.
+        Whether to leave out all that is not needed on a page with a table of errata. Then the text
+        does not quote misprints again. For a refuted formula it quotes the printed text instead of
+        the checked formula. It leaves out the printed text of claims that hold, and all
+        counterexamples except the first.
 
     Raises
     ------
     InputError
-        If `brief`, and no recorded counterexample refutes a claim that is recorded as refuted.
+        If `brief` is true, and none of the recorded counterexamples of a claim refutes the claim.
     """
     refuted, misprint = bool(claim.counterexamples), claim.status == MISPRINT
     quoted = brief and refuted and any(c in claim.printed for c in _RELATIONS)
@@ -71,7 +78,7 @@ def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
 
 
 def refutations(claim: Claim, statement: Statement) -> Iterator[Evidence]:
-    """Yield the evidence of each recorded counterexample that refutes a statement."""
+    """Yield the evidence of each recorded counterexample of the claim that refutes a statement."""
     for written in claim.counterexamples:
         evidence = claim.examine(statement, claim.space.from_json(written), "on record")
         if evidence is not None and evidence.outcome == REFUTED:
@@ -82,7 +89,7 @@ def refutation(claim: Claim) -> Evidence:
     """Return the evidence of the first recorded counterexample that refutes the claim."""
     for evidence in refutations(claim, claim.stated):
         return evidence
-    raise InputError(f"counterexample 1 of {claim.id} does not refute it")
+    raise InputError(f"no recorded counterexample of {claim.id} refutes it")
 
 
 def said(statement: Statement) -> str:

@@ -1,4 +1,7 @@
-"""Claims in LaTeX for a paper: statement, counterexample and both sides; and tables of errata."""
+"""Claims and tables of errata in LaTeX for a paper.
+
+The text of a claim has its statement and, if it is refuted, a counterexample with both sides.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,8 @@ from relaxboost.claims.record import Statement
 from relaxboost.claims.source import Source
 
 _SHORT = 1000
-"""The largest denominator of a value that is printed as a fraction. The fraction must equal the
-value exactly."""
+"""The largest denominator of a fraction in the text. A value is printed as a fraction only if it
+equals the fraction exactly."""
 
 _GREEK = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "ζ": "zeta",
@@ -59,7 +62,7 @@ def in_a_paper(claim: Claim) -> str:
     Raises
     ------
     InputError
-        If the claim has a counterexample that does not refute it.
+        If the claim has recorded counterexamples, and none of them refutes it.
     """
     lines = [
         f"% relaxboost claims check {claim.id}",
@@ -86,7 +89,7 @@ def _refutation(claim: Claim) -> list[str]:
 
 
 def errata(source: Source) -> str:
-    """Return the misprints of a source as a LaTeX table, which needs the package booktabs."""
+    """Return the misprints of a source as a LaTeX table. The table needs the package booktabs."""
     rows = []
     for one in source.misprints:
         cells = one.place, one.printed, one.read
@@ -109,7 +112,7 @@ def _statement(statement: Statement) -> list[str]:
 
 
 def _sides(slack: Slack) -> str:
-    """Return a sentence with the values of both sides, which violate the statement."""
+    """Return a sentence with the values of the two sides of a violated statement."""
     where = f" ({as_latex(slack.where)})" if slack.where else ""
     at = f" in round {slack.round}" if slack.round else ""
     which = "one side is" if slack.equality else "the side that should be at most the other is"
@@ -118,7 +121,7 @@ def _sides(slack: Slack) -> str:
 
 
 def _value(x: float, other: float | None = None) -> str:
-    """Return a number in LaTeX, with enough digits to distinguish it from the number `other`."""
+    """Return a number in LaTeX, with enough digits to distinguish it from another number."""
     if x in (float("inf"), float("-inf")):
         return r"\infty" if x > 0 else r"-\infty"
     short = Fraction(x).limit_denominator(_SHORT)
@@ -132,7 +135,10 @@ def _value(x: float, other: float | None = None) -> str:
 
 
 def _name(name: str) -> str:
-    """Return the name of a field of an instance in LaTeX, e.g. as a Greek letter."""
+    """Return the name of a field of an instance in LaTeX.
+
+    Names of Greek letters become the letters.
+    """
     letters = {latex: latex for latex in _GREEK.values()}
     letters |= {"epsilon": "varepsilon", "phi": "varphi", "lam": "lambda", "Lam": "Lambda"}
     stem, digits = re.fullmatch(r"(.*?)(\d*)", name).groups()  # type: ignore[union-attr]
@@ -157,7 +163,10 @@ def _set(value: Any) -> str:
 
 
 def _fraction(value: Any) -> Fraction | None:
-    """Return the exact value of an integer or of a fraction as text, or None for other values."""
+    """Return the exact value of an integer or of a fraction as text.
+
+    Return None for other values.
+    """
     if isinstance(value, int):
         return Fraction(value)
     if isinstance(value, str) and re.fullmatch(r"-?\d+(/\d+)?", value):
@@ -166,15 +175,15 @@ def _fraction(value: Any) -> Fraction | None:
 
 
 def as_latex(text: str, formula: bool = False) -> str:
-    """Return a text, whose formulas are in plain characters, in LaTeX.
+    """Convert a text whose formulas are in Unicode characters to LaTeX.
 
-    Single letters are set in mathematics. Outside of formulas, this excludes letters that are
-    words, such as “a”.
+    Single letters are set in mathematics. If the text is not a formula, letters that are also
+    words, such as “a”, are not.
 
     Raises
     ------
     InputError
-        If a character is not in the table of characters.
+        If this module has no LaTeX for a character.
     """
     parts, at = [], 0
     for script in _SCRIPT.finditer(text):
@@ -187,14 +196,14 @@ def as_latex(text: str, formula: bool = False) -> str:
 
 
 def _math(text: str) -> str:
-    """Return the LaTeX of a subscript or an exponent in mathematics mode."""
+    """Convert a subscript or an exponent to LaTeX for mathematics mode."""
     parts = re.split(r"_(\w)", text.replace(" in ", "∈"))  # a subscript of it is one letter
     spelled = [_characters(part).replace("$", " ").replace(", ", r",\,") for part in parts]
     return "".join(f"_{{{part}}}" if k % 2 else part for k, part in enumerate(spelled))
 
 
 def _lettered(text: str, formula: bool) -> str:
-    """Return the LaTeX of a text, with its variables in mathematics mode."""
+    """Convert a text without subscripts to LaTeX, with its variables in mathematics mode."""
     parts, at = [], 0
     for found in (_VARIABLE if formula else _LETTER).finditer(text):
         parts += [_characters(text[at : found.start()]), f"${found[0]}$"]
@@ -219,5 +228,7 @@ def _character(c: str) -> str:
     if c in _SYMBOLS or c in _ACCENTED:
         return f"${_SYMBOLS.get(c) or _ACCENTED[c]}$"
     if not c.isascii():
-        raise InputError(f"no LaTeX for {c!r}; add it to claims/publishing/latex.py")
+        raise InputError(
+            f"the character {c!r} has no LaTeX. Add it to relaxboost/claims/publishing/latex.py"
+        )
     return c

@@ -39,14 +39,14 @@ from relaxboost.claims.registry import sources
 from relaxboost.claims.source import Source
 
 FOLDER, FINDINGS = "claims", "findings.md"
-"""The folder of the generated pages, and the page with updated numbers, within the
+"""The folder of the generated pages, and the page of findings, both in the folder of the
 documentation."""
 
 _NUMBERS = "<!-- numbers -->\n", "<!-- end -->"
 """The two lines that enclose the numbers on the page of findings."""
 
 OWN = "not in the paper"
-"""The entry `page` of claims that this package adds to a paper."""
+"""The value of `Claim.page` for claims that this package adds to a paper."""
 
 _HEAD = """\
 # Claims
@@ -89,7 +89,10 @@ your own.
 
 
 def index(all_sources: Sequence[Source]) -> str:
-    """Return the overview page: a table of statements by status, and the meaning of a verdict."""
+    """Return the overview page of all sources.
+
+    It has a table that counts the statements by status, and explains the meaning of a verdict.
+    """
     claims = [claim for source in all_sources for claim in source.claims.values()]
     unchecked = [one for source in all_sources for one in source.not_checked]
     heads = ("source", *STATUSES, UNDECIDABLE)
@@ -110,7 +113,10 @@ def index(all_sources: Sequence[Source]) -> str:
 
 
 def _evidence(claims: Sequence[Claim]) -> str:
-    """Return how many verdicts rest on what; corrections count as verdicts of their own."""
+    """Return a paragraph that counts the verdicts by their type of evidence.
+
+    The corrections of a claim have verdicts of their own, which are counted too.
+    """
     statements = [statement for claim in claims for statement in claim.statements]
     kinds = [claim.evidence(one) for claim in claims for one in claim.statements]
     steps = sum(isinstance(step.every, WorstCases) for one in statements for step in one.steps)
@@ -127,7 +133,7 @@ def _evidence(claims: Sequence[Claim]) -> str:
 
 
 def numbers(all_sources: Sequence[Source]) -> str:
-    """Return a paragraph with the numbers of statements by status, for the page of findings."""
+    """Return a paragraph that counts the statements by status, for the page of findings."""
     claims = [c for source in all_sources for c in source.claims.values() if c.page != OWN]
     holds, false, misprint, ambiguous, open_, left = counts(
         claims, [one for source in all_sources for one in source.not_checked]
@@ -151,10 +157,13 @@ def numbers(all_sources: Sequence[Source]) -> str:
 
 
 def renewed(text: str, all_sources: Sequence[Source]) -> str:
-    """Return the text of the page of findings, with updated numbers."""
+    """Return the text of the page of findings after its numbers have been updated."""
     start, end = _NUMBERS
     if text.count(start) != 1 or text.count(end) != 1:
-        raise InputError(f"the page of findings needs the lines {start.strip()} and {end.strip()}")
+        raise InputError(
+            f"the page of findings must have one line {start.strip()} and one line {end.strip()}, "
+            "which enclose the numbers"
+        )
     head, _, rest = text.partition(start)
     _, _, tail = rest.partition(end)
     wrapped = textwrap.fill(numbers(all_sources), 120, break_on_hyphens=False)
@@ -162,7 +171,7 @@ def renewed(text: str, all_sources: Sequence[Source]) -> str:
 
 
 def built(pictures: bool = True) -> dict[str, bytes]:
-    """Return the contents of all generated pages and pictures, by their paths."""
+    """Return the contents of all generated pages and pictures as a mapping from paths to bytes."""
     found = {"index.md": index(sources())}
     for source in sources():
         found |= pages(source)
@@ -176,7 +185,7 @@ def built(pictures: bool = True) -> dict[str, bytes]:
 
 
 def main() -> None:
-    """Update the numbers on the page of findings in the given folder."""
+    """Update the numbers on the page of findings in the folder that the command line names."""
     if len(sys.argv) < 2 or not Path(sys.argv[1]).is_dir():
         sys.exit("usage: python -m relaxboost.claims.publishing.ledger FOLDER, e.g. docs")
     findings = Path(sys.argv[1]) / FINDINGS

@@ -1,4 +1,7 @@
-"""The pages of a source: first its results and errata, then each claim with its proof."""
+"""The pages of the documentation about a source.
+
+The first page has the results and the errata. The second page has each claim with its proof.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,14 @@ from relaxboost.claims.registry import sources
 from relaxboost.claims.source import DISPLAYS, Source
 
 PICTURES = "images/claims"
-"""The folder of the pictures, relative to the documentation. Pages are in another subfolder."""
+"""The folder of the pictures, relative to the folder of the documentation. The pages are in another
+folder, so their links start with "../"."""
 
 STATUSES = (HOLDS, FALSE, MISPRINT, AMBIGUOUS, OPEN)
-"""The recorded statuses, in the order of the columns of tables."""
+"""The recorded statuses, in the order of the columns of the tables."""
 
 UNDECIDABLE = "not decidable here"
-"""What is said of statements that no computation settles."""
+"""The status that pages print for statements that no computation can decide."""
 
 _OTHERS = {
     FALSE: "Other statements that are false as stated (in proofs, remarks and formulas)",
@@ -30,7 +34,7 @@ _OTHERS = {
     OPEN: "Open statements",
     UNDECIDABLE: "Not decidable here",
 }
-"""What begins the lists of statements that are not among the results."""
+"""The introductions of the lists of statements that are not results, by status."""
 
 CLAIMS_ON_ONE_PAGE = 10
 """A source with at most this many claims has no second page."""
@@ -38,11 +42,12 @@ CLAIMS_ON_ONE_PAGE = 10
 _HEAD = "[What the verdicts mean, and how to repeat a check](index.md).\n"
 
 _NAME = re.compile(r"(`+)(.+?)\1|(?<![\w/-])[A-Z][\w.]*(?:-\w[\w.]*)*(?:-\w+|\d\w*|\w)(?![\w-])")
-"""What may be the name of a claim in a note: code, or a word with a capital."""
+"""A pattern for text that may be the name of a claim: code, or a word that starts with a
+capital."""
 
 
 def file_of(source: Source) -> str:
-    """Return the file name of the page of a source."""
+    """Return the file name of the first page of a source."""
     return f"{source.key.lower()}.md"
 
 
@@ -69,7 +74,7 @@ def anchor(id: str) -> str:
 
 
 def counts(claims: Iterable[Claim], unchecked: Sequence[Unchecked]) -> list[int]:
-    """Return the number of claims of each status, and the number of undecidable statements."""
+    """Return the number of claims of each status, and then the number of undecidable statements."""
     statuses = [claim.status for claim in claims]
     return [*map(statuses.count, STATUSES), len(unchecked)]
 
@@ -88,7 +93,7 @@ def pages(source: Source) -> dict[str, str]:
 
 
 def _front(source: Source) -> Iterator[str]:
-    """Yield the lines of the first page: results, errata and a note on ids that were renamed."""
+    """Yield the lines of the first page: the results, the errata, and a note about renamed ids."""
     claims = [*source.claims.values()]
     found = zip(counts(claims, source.not_checked), (*STATUSES, UNDECIDABLE), strict=True)
     total = ", ".join(f"{status} ({number})" for number, status in found if number)
@@ -118,13 +123,16 @@ def _front(source: Source) -> Iterator[str]:
 
 
 def _others(source: Source, words: str, ids: Sequence[str]) -> Iterator[str]:
-    """Yield the line that lists statements which are not among the results."""
+    """Yield the line that lists the statements of one status that are not results."""
     if ids:
         yield from (f"{words}: {', '.join(_link(source, id) for id in ids)}.", "")
 
 
 def _details(source: Source) -> Iterator[str]:
-    """Yield the lines of the second page: each result with its parts, and the table of lines."""
+    """Yield the lines of the second page.
+
+    They are the notation, each result with its parts, other statements, and the table of lines.
+    """
     proved: dict[str, str] = {}
     if source.notation:
         yield from ("## Notation", "")
@@ -151,7 +159,10 @@ def _details(source: Source) -> Iterator[str]:
 
 
 def _row(claim: Claim) -> str:
-    """Return the table row of a claim. It includes the correction, unless the errata contain it."""
+    """Return the table row of a claim.
+
+    The row includes the first correction, unless the table of errata contains it.
+    """
     text = as_markdown(f"{claim.location}: {claim.stated.words}", cell=True)
     if claim.corrections and claim.status != MISPRINT:
         title = "Another reading" if claim.status == AMBIGUOUS else "True instead"
@@ -161,7 +172,10 @@ def _row(claim: Claim) -> str:
 
 
 def _errata(source: Source) -> Iterator[str]:
-    """Yield a list item for each misprint. A table of four columns would not fit on a phone."""
+    """Yield a list item for each misprint.
+
+    A table with four columns would be too wide for a phone.
+    """
     for one in source.misprints:
         printed, read, harm = map(as_markdown, (one.printed, one.read, one.harm))
         read, harm = _linked(source, read), _linked(source, harm)
@@ -171,7 +185,10 @@ def _errata(source: Source) -> Iterator[str]:
 
 
 def _lines(source: Source) -> Iterator[str]:
-    """Yield the places that have claims, and then the places without a claim, with reasons."""
+    """Yield the lines of the source with their claims, and then the lines without a claim.
+
+    A line without a claim is followed by the reason.
+    """
     claims: dict[str, dict[str, None]] = {}
     reasons: dict[str, dict[str, None]] = {}
     for line in source.lines:
@@ -185,7 +202,7 @@ def _lines(source: Source) -> Iterator[str]:
 
 
 def _grouped(found: dict[str, dict[str, None]], separator: str) -> Iterator[str]:
-    """Yield one line for each group of places that have the same text."""
+    """Yield one line for all places that share the same text."""
     groups: dict[str, list[str]] = {}
     for place, texts in found.items():
         groups.setdefault(separator.join(texts), []).append(place)
@@ -194,7 +211,7 @@ def _grouped(found: dict[str, dict[str, None]], separator: str) -> Iterator[str]
 
 
 def _link(source: Source, id: str, text: str = "") -> str:
-    """Return a link to a claim or to the errata, or the text alone if there is neither.
+    """Return a link to a claim or to the errata, or the text alone if the id is unknown.
 
     A link to the errata names the place of the misprint if a text is given.
     """
@@ -208,12 +225,15 @@ def _link(source: Source, id: str, text: str = "") -> str:
 
 
 def _linked(source: Source, markdown: str, here: str = "") -> str:
-    """Return a text in which the names of claims are links, but for that of the claim `here`."""
+    """Return a text in which the names of claims are links, except the name of the claim `here`."""
     return _NAME.sub(partial(_as_link, source, here), markdown)
 
 
 def _as_link(source: Source, here: str, found: re.Match[str]) -> str:
-    """Return the link for a match of `_NAME`, or the match where it names no claim."""
+    """Return the link for a match of `_NAME`, the pattern of names of claims.
+
+    If the match names no claim, return the matched text.
+    """
     name = found[2] or found[0]
     key = name.partition("-")[0]
     full = next((one for one in (source, *sources()) if "-" in name and one.key == key), None)
@@ -228,7 +248,7 @@ def _as_link(source: Source, here: str, found: re.Match[str]) -> str:
 
 
 def _folded(source: Source, name: str, proved: dict[str, str]) -> Iterator[str]:
-    """Yield each part of a result as a line that can be expanded."""
+    """Yield the lines for the parts of a result. A reader can expand each part."""
     for claim in source.claims.values():
         if claim.part_of == name:
             summary = f"<b>{claim.id}</b> {verdict(claim)}. {as_html(claim.stated.words)}"
@@ -238,10 +258,10 @@ def _folded(source: Source, name: str, proved: dict[str, str]) -> Iterator[str]:
 
 
 def _markdown(claim: Claim, proved: dict[str, str]) -> Iterator[str]:
-    """Yield the lines in Markdown that follow the words of a claim.
+    """Yield the lines in Markdown that follow the statement of a claim.
 
     `proved` maps the text of each step that is already on the page to the id of the claim whose
-    proof contains it.
+    proof contains it. A repeated step is replaced by a reference to this claim.
     """
     step = 0
     for part in parts(claim, brief=True):

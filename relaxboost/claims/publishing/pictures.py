@@ -1,5 +1,7 @@
-"""Pictures of verdicts: the two sides, the slacks, and the instance. They need the extra
-`plots`."""
+"""Pictures of verdicts, which show both sides, the slacks and the instance.
+
+They need matplotlib, which the extra `plots` installs.
+"""
 
 from __future__ import annotations
 
@@ -19,26 +21,27 @@ from relaxboost.claims.record import AMBIGUOUS
 from relaxboost.claims.verdict import ClaimVerdict, Evidence, StatementVerdict
 
 LEFT, RIGHT = "#1b4f8a", "#f5b265"
-"""The colours of the left and the right side, dark and light, so that they differ in grey
-prints."""
+"""The colours of the left side and the right side. One is dark and one is light, so that they also
+differ in grey prints."""
 HELD, OPEN, WRONG, MENDED = "#a8cbe8", "0.6", "#a50f15", "black"
-"""The colours of instances on which a statement holds, is undecided or is refuted, and the colour
-of the outline of instances of a correction."""
+"""The colours of instances on which a statement holds, is undecided or is refuted. The last colour
+is the outline of the histogram of a correction."""
 
 _BARS = 6
-"""The largest number of inequalities that a picture shows. It shows those of least slack."""
+"""The largest number of inequalities that a picture shows. If there are more, it shows those with
+the least slack."""
 CHARACTERS_OF_TITLE = 130
 _NOISE = 1e-9
-"""Relative slacks below this count as zero."""
+"""Relative slacks whose absolute values are at most this number are drawn as zero."""
 
 
 def picture(claim: Claim, verdict: ClaimVerdict, title: str | None = None) -> Any:
     """Return a matplotlib figure of the result of a check or an attack of a claim.
 
-    The figure has three panels: the two sides of the decisive instance, by round if there are
-    rounds; the relative slack of every instance; and the data of the decisive instance. The
-    decisive instance is the counterexample if there is one, and else the instance of least
-    slack.
+    The figure has three panels. The first panel shows the two sides on the decisive instance, by
+    round if the claim is about rounds. The second panel shows the relative slack of every instance.
+    The third panel shows the data of the decisive instance. The decisive instance is the
+    counterexample if there is one, and otherwise the instance with the least slack.
 
     Parameters
     ----------
@@ -46,7 +49,7 @@ def picture(claim: Claim, verdict: ClaimVerdict, title: str | None = None) -> An
     verdict : ClaimVerdict
         A verdict on this claim.
     title : str, optional
-        By default the id and the words of the claim.
+        The title of the figure. By default it is the id and the words of the claim.
 
     Raises
     ------
@@ -54,10 +57,12 @@ def picture(claim: Claim, verdict: ClaimVerdict, title: str | None = None) -> An
         If the verdict is on another claim, or if no instance satisfies the hypotheses.
     """
     if verdict.id != claim.id:
-        raise InputError(f"a verdict on {verdict.id} is no verdict on {claim.id}")
+        raise InputError(f"the verdict must be about {claim.id}, but it is about {verdict.id}")
     evidence = verdict.decisive
     if evidence is None:
-        raise InputError(f"no instance met the hypotheses of {claim.id}; there is nothing to draw")
+        raise InputError(
+            f"a picture of {claim.id} needs an instance, but no instance met the hypotheses"
+        )
     check_drawing()
     from matplotlib.figure import Figure
 
@@ -75,7 +80,7 @@ def picture(claim: Claim, verdict: ClaimVerdict, title: str | None = None) -> An
 
 
 def sides(evidence: Evidence) -> Any:
-    """Return a matplotlib figure of the two sides on one instance, without the data."""
+    """Return a matplotlib figure of the two sides on one instance. It does not show the data."""
     check_drawing()
     from matplotlib.figure import Figure
 
@@ -85,9 +90,9 @@ def sides(evidence: Evidence) -> Any:
 
 
 def svg(figure: Any, salt: str) -> bytes:
-    """Return a matplotlib figure as SVG. Its texts stay texts, and its bytes are reproducible.
+    """Return a matplotlib figure as the bytes of an SVG file, which are reproducible.
 
-    `salt` is the seed of the names of elements within the SVG file.
+    The texts of the figure stay texts. `salt` is the seed of the names of elements within the file.
     """
     import matplotlib
 
@@ -100,7 +105,11 @@ def svg(figure: Any, salt: str) -> bytes:
 
 
 def draw_sides(axes: Any, evidence: Evidence) -> None:
-    """Draw the left and right sides of the inequalities of an instance, by round if possible."""
+    """Draw the left and right sides of the inequalities of an instance.
+
+    The sides are drawn as functions of the round if the slacks belong to several rounds. Otherwise
+    they are drawn as bars.
+    """
     finite = [s for s in evidence.slacks if math.isfinite(s.left) and math.isfinite(s.right)]
     trace = [s for s in finite if s.round is not None and s.where == evidence.slack.where]
     if len({s.round for s in trace}) > 1:
@@ -140,7 +149,7 @@ def _draw_trace(axes: Any, trace: list[Slack], evidence: Evidence) -> None:
 
 
 def _draw_bars(axes: Any, slacks: list[Slack]) -> None:
-    """Draw a pair of bars with their values for each of a few inequalities, from top to bottom."""
+    """Draw two bars with their values for each inequality, from top to bottom."""
     # The size of a pair is the larger absolute value of its sides, or 1 if both are 0 or infinite.
     finite = ([abs(v) for v in (s.left, s.right) if math.isfinite(v)] for s in slacks)
     sizes = [max(found, default=1.0) or 1.0 for found in finite]
@@ -193,7 +202,7 @@ def _draw_bars(axes: Any, slacks: list[Slack]) -> None:
 
 
 def draw_slacks(axes: Any, verdict: ClaimVerdict) -> None:
-    """Draw a histogram of the relative slacks of all instances, stated and corrected."""
+    """Draw a histogram of the relative slacks of the claim as stated and of its corrections."""
     part = verdict.stated
     slacks = _least(part)
     mended = np.concatenate([np.zeros(0), *map(_least, verdict.corrections)])
@@ -233,12 +242,15 @@ def draw_slacks(axes: Any, verdict: ClaimVerdict) -> None:
 
 
 def _least(part: StatementVerdict) -> Any:
-    """Return the relative slack of each instance, or 0 if both sides are equal up to rounding."""
+    """Return the relative slack of each instance.
+
+    It is 0 if both sides are equal up to rounding.
+    """
     return np.where(np.array(part.outcomes) == TIGHT, 0.0, part.slacks)
 
 
 def _edges(drawn: Any) -> Any:
-    """Return equally wide bins of a histogram, with 0 as one of their edges."""
+    """Return the edges of equally wide bins of a histogram. Zero is one of the edges."""
     low, high = min(0.0, float(drawn.min())), max(0.0, float(drawn.max()))
     width = (high - low) / 24
     first, last = math.floor(low / width + 1e-6), math.ceil(high / width - 1e-6)
@@ -246,7 +258,7 @@ def _edges(drawn: Any) -> Any:
 
 
 def _write_instance(axes: Any, evidence: Evidence) -> None:
-    """Write the data of an instance in a font size that fits into the panel."""
+    """Write the data of an instance into a panel, in a font size at which they fit."""
     found = "counterexample" if evidence.outcome == REFUTED else "instance of least slack"
     axes.set_title(found, fontsize="medium", loc="left")
     axes.axis("off")
@@ -269,7 +281,7 @@ def _relation(slack: Slack) -> str:
 
 
 def _left_side(slacks: list[Slack]) -> str:
-    """Return the legend of the left side. It ends with ≤ or = if all relations are the same."""
+    """Return the legend of the left side. It ends with ≤ or = if all slacks share this relation."""
     relations = {_relation(slack) for slack in slacks}
     return f"left side {relations.pop()}" if len(relations) == 1 else "left side"
 

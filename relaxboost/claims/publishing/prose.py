@@ -1,4 +1,4 @@
-"""The conversion of statements, notes and instances to Markdown, HTML and columns of text."""
+"""The conversion of statements, notes and instances to Markdown, HTML and plain text."""
 
 from __future__ import annotations
 
@@ -13,22 +13,25 @@ from relaxboost.claims.measure import Slack
 _MARKED = re.compile(
     r"``(.+?)``|`([^`]+)`|(?<![\w*])\*(?=\w)([^*]+?)(?<=\w)\*(?![\w*(])", re.DOTALL
 )
-"""Code and emphasis in a text. A star within a formula such as f*(u) matches neither."""
+"""A pattern for code and emphasis in a text. The star in a formula such as f*(u) does not match."""
 _SPECIAL = re.compile(r"[\\*`]|(?<!\w)_|_(?!\w)|(?<=\])[(\[]")
-"""Characters that have a meaning in Markdown. The underscore in x_t and lone parentheses do not
-match."""
+"""A pattern for characters that have a meaning in Markdown. The underscore in x_t and a parenthesis
+that does not follow a bracket do not match."""
 _WORD = re.compile(r"(?:a )?[^\W\d_]{2,}(?![\w(])")
-"""A first word that may be capitalised. Symbols such as ρ_k, f(x) or max_γ do not match."""
+"""A pattern for a first word that may be capitalised. Symbols such as ρ_k, f(x) or max_γ do not
+match."""
 _INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
-"""Control characters and others that a page must not contain."""
+"""A pattern for characters that HTML and XML do not allow, such as control characters."""
 _WIDE, _HIGH = 14, 14
-"""The largest number of columns and rows of a matrix that is printed in full."""
+"""The largest number of columns and the largest number of rows of a matrix that is printed in
+full."""
 _NOISE = 1e-12
-"""Numbers below this size are rounding errors, which differ by machine. They are printed as 0."""
+"""Numbers below this size are rounding errors, which differ from machine to machine. They are
+printed as 0."""
 
 
 def pieces(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the parts of a text as pairs of a type, "text", "code" or "emphasis", and a text."""
+    """Yield the parts of a text as pairs (type, text). The type is "text", "code" or "emphasis"."""
     at = 0
     for found in _MARKED.finditer(text):
         if found.start() > at:
@@ -57,7 +60,7 @@ def escaped(text: Any) -> str:
 
 
 def as_html(text: str) -> str:
-    """Return a text in HTML, with its code and emphasis as elements."""
+    """Convert a text to HTML. Code and emphasis become elements."""
     tags = {"code": "code", "emphasis": "em"}
     return "".join(
         f"<{tags[kind]}>{escaped(part)}</{tags[kind]}>" if kind in tags else escaped(part)
@@ -66,7 +69,10 @@ def as_html(text: str) -> str:
 
 
 def as_markdown(text: str, cell: bool = False) -> str:
-    """Return a text in Markdown, on one line. With `cell`, it is escaped for a cell of a table."""
+    """Convert a text to Markdown on one line.
+
+    If `cell` is true, the result is escaped for a cell of a table.
+    """
     parts = []
     for kind, part in pieces(" ".join(text.split())):
         if kind == "text":
@@ -78,7 +84,10 @@ def as_markdown(text: str, cell: bool = False) -> str:
 
 
 def formula(text: str) -> str:
-    """Return a formula as code in Markdown, with more backticks than any run in the formula."""
+    """Return a formula as code in Markdown.
+
+    The code has more backticks around it than any run of backticks in the formula.
+    """
     fence = "`" * (1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
     pad = " " if "`" in text else ""
     return f"{fence}{pad}{text}{pad}{fence}"
@@ -90,13 +99,16 @@ def code(text: str) -> str:
 
 
 def measured(slack: Slack) -> str:
-    """Return a slack in one line. Sides below 1e-12 are rounding errors and are printed as 0."""
+    """Return a slack as one line of text.
+
+    Sides below 1e-12 are rounding errors, and are printed as 0.
+    """
     clean = [0.0 if abs(value) < _NOISE else value for value in (slack.left, slack.right)]
     return str(replace(slack, left=clean[0], right=clean[1]))
 
 
 def columns(instance: Mapping[str, Any]) -> str:
-    """Return an instance as text: matrices with one row per line, followed by the numbers."""
+    """Return an instance as text. The rows of matrices come first, and the numbers follow."""
     lines: list[str] = []
     scalars = []
     for name, value in instance.items():
@@ -113,7 +125,7 @@ def rows_of(value: Any) -> Any:
 
 
 def entry(value: Any) -> str:
-    """Return an entry of an instance as text. Floats are rounded to six digits."""
+    """Return an entry of an instance as text. Floats are rounded to six significant digits."""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

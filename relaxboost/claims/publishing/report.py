@@ -1,4 +1,4 @@
-"""Reports of verdicts on one HTML page that needs no other files, scripts or network."""
+"""HTML reports of verdicts. A report is one file, and needs no other files, scripts or network."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def write_report(
     claims : mapping from id to Claim, or iterable of Claim, optional
         The claims of the verdicts. By default these are the built-in claims.
     not_checked : iterable of Unchecked
-        Statements without a check, which the end of the page lists with the reasons.
+        Statements without a check. The report lists them at its end, with the reasons.
 
     Raises
     ------
@@ -76,14 +76,14 @@ def write_report(
     for verdict in verdicts:
         if verdict.id not in known:
             raise InputError(
-                f"a verdict on {verdict.id} needs this claim; pass it as one of `claims`"
+                f"`claims` must contain {verdict.id}, because there is a verdict on this claim"
             )
         pairs.append((known[verdict.id], verdict))
     write_atomically(target, page(pairs, list(not_checked)).encode())
 
 
 def page(pairs: list[tuple[Claim, ClaimVerdict]], not_checked: list[Unchecked]) -> str:
-    """Return the page of claims with their verdicts. It is well-formed as HTML and as XML."""
+    """Return the HTML page of claims with their verdicts. The page is also well-formed XML."""
     body = [_head([verdict for _, verdict in pairs]), _summary(pairs)]
     body += [_section(claim, verdict) for claim, verdict in pairs]
     if not_checked:
@@ -98,7 +98,7 @@ def _chip(status: str) -> str:
 
 
 def _table(heads: tuple[str, ...], rows: Iterable[Iterable[str]]) -> str:
-    """Return a table, whose cells are HTML, that can be scrolled if it is too wide."""
+    """Return a table in HTML that can be scrolled if it is too wide. The cells are HTML too."""
     lines = ["".join(f"<th>{head}</th>" for head in heads)]
     lines += ["".join(f"<td>{cell}</td>" for cell in row) for row in rows]
     text = "\n".join(f"<tr>{line}</tr>" for line in lines)
@@ -106,7 +106,10 @@ def _table(heads: tuple[str, ...], rows: Iterable[Iterable[str]]) -> str:
 
 
 def _head(verdicts: list[ClaimVerdict]) -> str:
-    """Return the number of verdicts of each status, and the versions and seeds that repeat them."""
+    """Return the introduction of a report in HTML.
+
+    It counts the verdicts by status, and states the versions and the seeds that reproduce them.
+    """
     statuses = sorted({v.status for v in verdicts})
     counts = ", ".join(f"{s}: {sum(v.status == s for v in verdicts)}" for s in statuses)
     lists = {
@@ -167,7 +170,7 @@ def _entry(claim: Claim) -> Iterator[str]:
 
 
 def _outcome(title: str, part: StatementVerdict) -> str:
-    """Return the HTML of the verdict on a statement, with its decisive instances."""
+    """Return the HTML of the verdict on one statement, with its decisive instances."""
     counts = ", ".join(f"{number} {outcome}" for outcome, number in sorted(part.counts.items()))
     line = f" on {number_of(part.tried, 'instance')} ({counts or 'none'}), "
     line += f"{part.optima} {optima_of(part.optima)}"
@@ -181,7 +184,7 @@ def _outcome(title: str, part: StatementVerdict) -> str:
 
 
 def _evidence(title: str, evidence: Evidence) -> str:
-    """Return the data of an instance and its certified optima, as HTML that can be expanded."""
+    """Return the HTML of an instance and its certified optima, which a reader can expand."""
     sides = f"<code>{escaped(measured(evidence.slack))}</code>, {escaped(evidence.origin)}"
     rows = [(one.digest, *_ends(one), escaped(one.file)) for one in evidence.optima]
     table = _table(("game, SHA-256", "at least", "at most", "certificate"), rows) * bool(rows)
@@ -190,7 +193,10 @@ def _evidence(title: str, evidence: Evidence) -> str:
 
 
 def _ends(bound: Bound) -> tuple[str, str]:
-    """Return both ends of a bound as text. Long fractions become decimals that enclose them."""
+    """Return the two ends of a bound as text.
+
+    Long fractions become decimals that enclose the fractions.
+    """
     if max(len(bound.lower), len(bound.upper)) <= 24:
         return bound.lower, bound.upper
     return show_bracket(float_down(Fraction(bound.lower)), float_up(Fraction(bound.upper)))

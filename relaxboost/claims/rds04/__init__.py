@@ -1,4 +1,4 @@
-"""Rudin, Daubechies & Schapire (2004), The Dynamics of AdaBoost."""
+"""Claims of Rudin, Daubechies & Schapire (2004), The Dynamics of AdaBoost."""
 
 from relaxboost.claims.registry import gather
 

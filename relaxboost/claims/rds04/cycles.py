@@ -30,12 +30,12 @@ def _signs(rows: str) -> list[list[int]]:
 
 
 EIGHT = _signs("-++++--+ -++--+++ +-+++-++ +-++-+++ +-+-+++- ++-++++- ++-+++-+ ++++--+-")
-"""The example of the paper. AdaBoost cycles and its margin converges to 1/3, but the largest margin
-is 3/8."""
+"""The example of the paper. AdaBoost cycles, and its margin converges to 1/3, although the largest
+margin is 3/8."""
 SEVEN = _signs("-++++-- +--+-+- +-+++++ -+-++-+ +++---+ -++--++ ++-++++")
-"""A smaller example that an attack found. The distribution d recurs after 58 rounds, and the margin
-converges to 0.2341, but the largest margin is 1/4. Ties occur only in rounds 1 and 9; the first
-column is taken."""
+"""A smaller example, which a search for counterexamples found. The distribution d recurs after 58
+rounds. The margin converges to 0.2341, although the largest margin is 1/4. In rounds 1 and 9 there
+are ties, in which the first column is taken."""
 
 SIGNS = Space(sizes={"m": (4, 10), "n": (3, 8)}, A=Separable())
 EDGES = Space(gamma=Real(-0.999, 0.999))
@@ -88,14 +88,17 @@ def _margin(A: Array, w: Array) -> Bracket:
 
 
 def _near(value: float) -> Bracket:
-    """Return an interval around a number computed from a cycle, whose d is known to 10⁻⁹."""
+    """Return an interval around a number that was computed from a cycle.
+
+    The width of the interval allows for the accuracy 1e-9 of the distributions of a cycle.
+    """
     return Bracket(value - 1e-7, value + 1e-7)
 
 
 def _cycle(x: Instance) -> Cycle:
-    """Return the cycle of AdaBoost started from equal weights.
+    """Return the cycle of AdaBoost that starts from equal weights.
 
-    Skip the instance if there is none.
+    If AdaBoost does not cycle, the instance is skipped.
     """
     found = cycle(x.A, np.full(len(x.A), 1.0 / len(x.A)))
     if found is None:
@@ -129,7 +132,7 @@ def non_optimal(x: Instance) -> Slacks:
 
 
 def upsilon(r: float) -> float:
-    """Return −log(1 − r²)/log((1 + r)/(1 − r)), or its limit 0 or 1 at the ends."""
+    """Return Υ(r) = −log(1 − r²)/log((1 + r)/(1 − r)), or its limits 0 at r = 0 and 1 at r = 1."""
     if not 0.0 < r < 1.0:
         return min(max(r, 0.0), 1.0)
     return -math.log1p(-r * r) / (2.0 * math.atanh(r))

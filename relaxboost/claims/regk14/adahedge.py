@@ -1,4 +1,4 @@
-"""AdaHedge, and `HedgedDescent`, which combines runs of gradient descent by its weights."""
+"""REGK14: AdaHedge, and `HedgedDescent`, which combines runs of gradient descent."""
 
 import math
 from collections.abc import Iterator
@@ -16,13 +16,17 @@ from relaxboost.online.kernels import shares
 from relaxboost.online.kernels.shares import AVERAGED, CONSTANT, FADING
 
 TURNS = 1000
-"""The number of alternating rounds of `turned`. With more rounds, the regret is nearer to its
-bound."""
+"""The number of alternating rounds in the costs of `turned`. With more rounds, the regret is nearer
+to its bound."""
 
 
 @dataclass
 class Shares:
-    """The state of AdaHedge: its loss, the losses of the K experts, its gap Δ, and V and S."""
+    """The state of AdaHedge.
+
+    It consists of the loss of AdaHedge, the losses of the K experts, the mixability gap Δ, the
+    variance V, and the range S of the costs.
+    """
 
     loss: float
     losses: Array
@@ -41,7 +45,7 @@ class Shares:
         return self.loss - float(self.losses.min())
 
     def learn(self, cost: Array) -> Array:
-        """Update the state by the costs of a round, and return the weights p before the update."""
+        """Update the state by the costs of a round. Return the weights p before the update."""
         best = self.losses - self.losses.min()
         after = best + cost
         mixed = float(after.min())
@@ -62,13 +66,13 @@ class Shares:
 
 
 def bound(now: Shares) -> float:
-    """Return the bound 2√(V log K) + S (4/3 log K + 2) on the regret."""
+    """Return the bound 2√(V log K) + S (4/3 log K + 2) on the regret of AdaHedge."""
     leading = 2.0 * math.sqrt(now.variance * now.logarithm)
     return leading + now.size * (4.0 / 3.0 * now.logarithm + 2.0)
 
 
 def adahedge(costs: Array) -> Shares:
-    """Return the state of AdaHedge after all rows of costs, by the formulas of the paper."""
+    """Run AdaHedge on all rows of costs by the formulas of the paper. Return its final state."""
     now = Shares(0.0, np.zeros(costs.shape[1]))
     for cost in costs:
         now.learn(cost)
@@ -76,7 +80,7 @@ def adahedge(costs: Array) -> Shares:
 
 
 def packaged(costs: Array) -> tuple[float, float]:
-    """Return the loss and the gap of the implementation of AdaHedge in `HedgedDescent`."""
+    """Run the AdaHedge of `HedgedDescent` on all rows of costs. Return its loss and its gap Δ."""
     K, loss = costs.shape[1], 0.0
     p, sums = np.empty(K), np.zeros(shares.MIXABILITY + 1 + 2 * K)
     state, steps = (np.zeros(1), np.zeros((1, K)), np.zeros(1), sums), (np.ones(K), np.zeros(K))
@@ -90,8 +94,8 @@ def packaged(costs: Array) -> tuple[float, float]:
 def turned(K: int) -> Array:
     """Return a matrix of costs 0 and 1 on which AdaHedge has nearly the largest regret.
 
-    First, the two halves of the experts have the cost 1 alternately, which makes Δ nearly √(V
-    log K). Then all experts except one have the cost 1, which makes the regret nearly 2Δ.
+    First, the two halves of the experts have the cost 1 alternately, which makes Δ nearly √(V log
+    K). Then all experts except one have the cost 1, which makes the regret nearly 2Δ.
     """
     half = np.arange(K) < K // 2
     costs = np.where(np.arange(TURNS)[:, None] % 2 == 0, half, ~half)
@@ -100,15 +104,15 @@ def turned(K: int) -> Array:
 
 @cache
 def by_turns(K: int) -> Shares:
-    """Return the state of AdaHedge after the costs of `turned`."""
+    """Return the state of AdaHedge after the costs of `turned` for K experts."""
     return adahedge(turned(K))
 
 
 def runs(x: Instance) -> Iterator[Shares]:
     """Yield the final states of AdaHedge on three matrices of costs.
 
-    They are the costs of the instance, the costs of `turned`, and one round in which one expert
-    has no cost.
+    They are the costs of the instance, the costs of `turned`, and a single round in which only one
+    expert has the cost 0.
     """
     K = x.A.shape[1]
     yield from (adahedge(x.A), by_turns(K), adahedge(1.0 - np.eye(1, K)))
@@ -148,15 +152,15 @@ STREAMS = Space(
     loss=Choice(*LOSSES),
     labels=Choice("given", "against"),
 )
-"""A stream and a comparator w. The features are the rows of A divided by √n. The targets are y,
-their signs, or the labels opposite to the prediction."""
+"""The space of streams with a comparator w. The features are the rows of A divided by √n. The
+targets are y, their signs, or the labels opposite to the prediction."""
 
 
 class Descents:
-    """The 16 learners on a stream by the formulas of the paper, and the learner of the package.
+    """The 16 learners of `HedgedDescent` on a stream, computed by the formulas of the paper.
 
-    Each of the 16 learners has its own weights. `excess` is the loss ε of a correct prediction
-    of R.
+    Each learner has its own weights. The class also runs `HedgedDescent` itself for comparison.
+    `excess` is the loss ε of a correct prediction with the largest absolute value R.
     """
 
     def __init__(self, x: Instance) -> None:
@@ -199,9 +203,10 @@ class Descents:
         self.steps = self.eta / np.where(KINDS == AVERAGED, math.sqrt(len(x.A)), 1.0)
 
     def of(self, w: Array) -> tuple[float, Array]:
-        """Return the loss of w, and the bounds ‖w‖²/(2η_k) + Σ η_ki ‖u_ki‖²/2 + tε of all learners.
+        """Return the loss of w, and a bound on the regret of each learner against w.
 
-        The bound of a learner with decreasing steps is inf.
+        The bound is ‖w‖²/(2η_k) + Σ η_ki ‖u_ki‖²/2 + tε. It is inf for a learner with decreasing
+        steps.
         """
         loss = self.method.loss.loss
         paid = float(loss.pointwise(self.H @ w, self.targets)[0].sum())

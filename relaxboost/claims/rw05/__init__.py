@@ -1,4 +1,4 @@
-"""Rätsch & Warmuth (2005), Efficient Margin Maximizing with Boosting."""
+"""Claims of Rätsch & Warmuth (2005), Efficient Margin Maximizing with Boosting."""
 
 from relaxboost.claims.registry import gather
 

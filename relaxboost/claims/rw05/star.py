@@ -1,4 +1,4 @@
-"""Rätsch & Warmuth (2005): AdaBoost*, which reaches the maximum margin."""
+"""Rätsch & Warmuth (2005): AdaBoost*, which attains the maximum margin."""
 
 import math
 

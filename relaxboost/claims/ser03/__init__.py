@@ -1,4 +1,4 @@
-"""Servedio (2003), Smooth Boosting and Learning with Malicious Noise."""
+"""Claims of Servedio (2003), Smooth Boosting and Learning with Malicious Noise."""
 
 from relaxboost.claims.registry import gather
 

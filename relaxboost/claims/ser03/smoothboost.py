@@ -1,4 +1,4 @@
-"""SmoothBoost: its number of rounds, the margins at its end, and the smoothness of its weights."""
+"""SER03: the rounds and the final margins of SmoothBoost, and the smoothness of its weights."""
 
 import math
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ GAMES = Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), k=Whole(1, "m"))
 
 
 def run(x: Instance) -> tuple[float, Iterator[RoundState]]:
-    """Return γ, half the value of the game, and all rounds of the package's SmoothBoost."""
+    """Return γ, which is half the value of the game, and the rounds of `SmoothBoostRun`."""
     game = Game(x.A, Capped(x.k))
     rho = float(x.optimum(game).lower)
     assume(rho > 0.1)

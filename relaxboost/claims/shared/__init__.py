@@ -1,1 +1,1 @@
-"""The mathematics that several sources share. The engine that checks claims does not use it."""
+"""Mathematics that several sources share. The modules that check claims do not use this folder."""

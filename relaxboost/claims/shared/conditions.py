@@ -1,6 +1,6 @@
 """A check of the three conditions of SS09 Thm 7, and the hinge form that depends on them.
 
-For a closed convex f the theorem asks for
+For a closed convex f the theorem requires
 
 (i)   min f = 0, which is f*(0) = 0 with the minimum attained;
 (ii)  0 in the core of dom f;
@@ -41,19 +41,20 @@ from relaxboost.relaxations.own import resolved
 Verdict = Literal["holds", "declared", "fails", "undecided"]
 
 _TOLERANCE = 1e-6
-"""A computed minimum below this distance from zero counts as zero. Solvers run with 1e-10."""
+"""The tolerance for zero: a computed minimum within this distance from zero counts as zero. Solvers
+run with the tolerance 1e-10."""
 
 
 class Condition(NamedTuple):
-    """The verdict on one of the three conditions, with the reason."""
+    """The verdict on one of the three conditions of SS09 Thm 7, with the reason."""
 
     name: str
     verdict: Verdict
     reason: str
     witness: Any = None
-    """The witness of a condition that fails. For (i) it is the minimum, or a d with f(d) < 0. For
-    (ii) it is a direction v with f(τv) = inf for small τ > 0, or the zero vector if f(0) = inf. For
-    (iii) it is a `Violation`."""
+    """The witness of a failure, if the condition fails. For (i) it is the minimum, or a d with f(d)
+    < 0. For (ii) it is a direction v with f(τv) = inf for small τ > 0, or the zero vector if f(0) =
+    inf. For (iii) it is a `Violation`."""
 
 
 class Conditions(NamedTuple):
@@ -65,7 +66,7 @@ class Conditions(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether every condition holds or is declared to hold. If so, Thm 7 and Lemma 8 apply."""
+        """Whether every condition holds or is declared to hold, so that Thm 7 and Lemma 8 apply."""
         return all(c.verdict in ("holds", "declared") for c in self)
 
     def __str__(self) -> str:
@@ -79,31 +80,31 @@ def check_conditions(relaxation: Relaxation, m: int, rng: Rng = 0) -> Conditions
 
     Each verdict is one of
 
-    * ``holds``: the condition is a theorem about a family of this package (by its `Traits`, also
-      for multiples, sums, shifts and dilations), or it follows from convexity and a few
-      evaluations of f, which the reason describes;
-    * ``fails``: there is a witness. For (iii) it violates the condition on f and on f* by far more
-      than the accuracy of the solvers;
-    * ``declared``: the user has declared the trait, and the search found no violation;
+    * ``holds``: the condition is a theorem about a family of this package, which its `Traits`
+      record (also for multiples, sums, shifts and dilations). Or the condition follows from
+      convexity and a few evaluations of f, which the reason describes.
+    * ``fails``: a witness violates the condition. For (iii), the witness violates it on f and on
+      f*, by far more than the accuracy of the solvers.
+    * ``declared``: the user has declared the trait, and the search found no violation.
     * ``undecided``: the search found no violation, and there is no proof.
 
     Parameters
     ----------
     relaxation : Relaxation
     m : int
-        The number of examples, >= 1.
+        The number of examples, at least 1.
     rng : int, numpy.random.Generator or None
-        The seed >= 0 of the search for violations, a generator, or None for a new seed.
+        The seed (>= 0) or the generator of the search for violations. None takes a new seed.
 
     Returns
     -------
     Conditions
-        Three `Condition(name, verdict, reason, witness)`; print it for a table.
+        Three tuples `Condition(name, verdict, reason, witness)`. When printed, they form a table.
 
     Raises
     ------
     InputError
-        If `relaxation` is not a Relaxation or does not fit m.
+        If `relaxation` is not a Relaxation, or is not defined for m examples.
 
     References
     ----------
@@ -117,7 +118,7 @@ def check_conditions(relaxation: Relaxation, m: int, rng: Rng = 0) -> Conditions
     ['holds', 'holds', 'holds']
     """
     if not isinstance(relaxation, Relaxation):
-        raise InputError(f"check_conditions needs a Relaxation, got {relaxation!r}")
+        raise InputError(f"`relaxation` must be a Relaxation, got {relaxation!r}")
     m = count("m", m)
     f = resolved(relaxation, m)
     proved = _is_ours(f)
@@ -126,7 +127,10 @@ def check_conditions(relaxation: Relaxation, m: int, rng: Rng = 0) -> Conditions
 
 
 def _is_ours(f: Relaxation) -> bool:
-    """Return whether the traits of `f` are theorems of the package, not declarations of a user."""
+    """Return whether the package proves the traits of `f`.
+
+    Users declare the traits of other relaxations.
+    """
     ours = type(f).__module__.split(".")[0] == "relaxboost" and not isinstance(f, Custom)
     return ours and all(_is_ours(part) for part in operands_of(f))
 
@@ -160,16 +164,16 @@ def _minimum(f: Relaxation, m: int, proved: bool) -> Condition:
 
 
 def _scale(f: Relaxation, m: int) -> float:
-    """Return the magnitude of f on the simplex, at least 1.
+    """Return the largest |f| at a few points of the simplex, or 1 if it is less than 1.
 
-    Errors of solvers are relative to it.
+    The errors of solvers are relative to this magnitude.
     """
     values = [abs(f.penalty(d)) for d in (f.center(m), np.eye(m)[0], np.eye(m)[-1])]
     return max(1.0, *(v for v in values if math.isfinite(v)), 1.0)
 
 
 def _signed(f: Relaxation, m: int) -> bool:
-    """Return whether cvxpy's sign rules prove f >= 0, and f(0) = 0 exactly. Then min f = 0."""
+    """Return whether cvxpy's sign rules prove f >= 0, and f(0) is exactly 0. If so, min f = 0."""
     value, _ = f.cvxpy_penalty(cp.Variable(m))
     nonnegative = value.is_nonneg() if hasattr(value, "is_nonneg") else value >= 0
     return bool(nonnegative) and f.penalty(np.zeros(m)) == 0.0
@@ -179,10 +183,10 @@ def _core(f: Relaxation, m: int, proved: bool) -> Condition:
     """Return the verdict on condition (ii), that 0 is in the core of dom f.
 
     The point 0 is inside the simplex with the corners τ e_i and −τ 1. If f is finite at all
-    corners, it is finite around 0, because dom f is convex. For each corner the search finds
-    the largest τ at which f is finite, down to 1e-300, or down to 3e-9 if cvxpy evaluates the
-    constraints. A violation of less than 1e-9 of such a constraint is not noticed, so only τ >=
-    1e-3 counts as proof.
+    corners, it is finite around 0, because dom f is convex. For each corner the search tries
+    decreasing τ and takes the first one at which f is finite. The smallest τ is 1e-300, or 3e-9 if
+    cvxpy evaluates the constraints. Since cvxpy does not notice a violation of less than 1e-9, only
+    τ >= 1e-3 counts as a proof.
     """
     name = "(ii)  0 in core(dom f)"
     if proved and f.traits.zero_in_core:
@@ -221,18 +225,18 @@ def _monotone(f: Relaxation, m: int, proved: bool, rng: np.random.Generator) -> 
 
 
 def hinge_form(relaxation: Relaxation, u: Vector) -> float:
-    """Return the margin side of SS09 Thm 7 at given margins, max over γ of γ − f*([γ − u]_+).
+    """Return max over γ of γ − f*([γ − u]_+), the margin side of SS09 Thm 7.
 
-    By Lemma 8 this is F(u) under conditions (i)–(iii). It never exceeds F(u), but it may be
-    less if (iii) fails. In that case F(u) is the supremum of γ − f*(x) over all x >= γ − u.
-    Between two neighbouring margins [γ − u]_+ is affine in γ, so that each piece is a concave
-    program. All these programs are solved with cvxpy.
+    By Lemma 8, the margin side equals the relaxed margin F(u) under conditions (i)–(iii). It never
+    exceeds F(u), but it may be less if (iii) fails. In that case F(u) is the supremum of γ − f*(x)
+    over all x >= γ − u. Between two neighbouring margins, [γ − u]_+ is affine in γ. So each piece
+    is a concave program, which cvxpy solves.
 
     Parameters
     ----------
     relaxation : Relaxation
     u : array of shape (m,)
-        Margins.
+        The margins of the examples.
 
     References
     ----------

@@ -1,7 +1,8 @@
 """Laws of examples with finitely many values, for which expectations are sums.
 
-All samples of t examples are enumerated as a tree, level by level. A common beginning of several
-samples is learned once. Longer samples are drawn at random, and have confidence bands.
+All samples of t examples are enumerated as a tree, level by level. A learner learns a common
+beginning of several samples only once. If there are too many samples, random samples are drawn, and
+the results have confidence bands.
 """
 
 from __future__ import annotations
@@ -30,26 +31,26 @@ from relaxboost.online.losses import OnlineLoss, losses_of
 from relaxboost.online.risks import promised
 
 MAX_DOUBLES = 60_000_000
-"""The largest number of doubles in the states of all learners, which is half a gigabyte."""
+"""The largest number of floats in the states of all learners. They take half a gigabyte."""
 
 
 class Law:
     """The law of an example (h, y) with finitely many values, called atoms.
 
-    Examples are independent, or a stationary Markov chain.
+    The examples are independent, or they form a stationary Markov chain.
 
     Parameters
     ----------
     H : array of shape (atoms, M)
         The values of the base functions.
     y : array of shape (atoms,), optional
-        The targets. The loss "inner" has none.
+        The targets. The loss "inner" needs no targets.
     p : sequence of int, float or Fraction, optional
-        The probabilities, by default all equal. Their exact values must add up to 1 within 1e-9,
-        and are divided by their sum.
+        The probabilities of the atoms. By default they are equal. Their exact values must add up to
+        1 within 1e-9, and are divided by their sum.
     transitions : sequence of sequences of int, float or Fraction, optional
-        For dependent examples: row k is the law of the example after atom k. Then p must be
-        stationary.
+        The transition probabilities of the Markov chain. Row k is the law of the example after atom
+        k, and p must be stationary. By default the examples are independent.
 
     Raises
     ------
@@ -70,11 +71,17 @@ class Law:
             raise InputError(f"H must have shape (atoms, M), got {self.H.shape}")
         if not np.isfinite(self.H).all():
             row, j = np.argwhere(~np.isfinite(self.H))[0]
-            raise InputError(f"atom {row} has {self.H[row, j]} for base function {j}; drop it")
+            raise InputError(
+                f"all entries of H must be finite, but atom {row} has {self.H[row, j]} for base "
+                f"function {j}"
+            )
         atoms = len(self.H)
         self.y: Vector = np.zeros(atoms) if y is None else doubles("y", y)
         if self.y.shape != (atoms,):
-            raise InputError(f"there are {atoms} atoms and targets of shape {self.y.shape}")
+            raise InputError(
+                f"y must have one target for each of the {atoms} atoms, got the shape "
+                f"{self.y.shape}"
+            )
         self.p = _probabilities("p", [Fraction(1, atoms)] * atoms if p is None else p, atoms)
         self.transitions: tuple[tuple[Fraction, ...], ...] | None = None
         if transitions is not None:
@@ -91,13 +98,16 @@ class Law:
         return f"Law({self.H.tolist()}, y={self.y.tolist()}, p=[{p}]{chain})"
 
     def risk(self, loss: OnlineLoss, w: Any) -> Any:
-        """Return the risk A(w) = Σ p_k Q(w, z_k) for w of shape (M,) or (N, M)."""
+        """Return the risk A(w) = Σ p_k Q(w, z_k) of weights w of shape (M,) or (N, M)."""
         W = doubles("w", w)
         found = losses_of(loss, np.atleast_2d(W), self.H, self.y) @ self._weights
         return float(found[0]) if W.ndim == 1 else found
 
     def least(self, method: OnlineMethod) -> Comparator:
-        """Return the w of least risk in the domain of the method, and an interval for its risk."""
+        """Return the weights of least risk in the domain of a method.
+
+        An interval contains the least risk.
+        """
         for loss, over, best in self._found:
             if loss == method.loss and over == method.over:
                 return best
@@ -106,11 +116,12 @@ class Law:
         return best
 
     def regrets(self, outcomes: Outcomes) -> tuple[Vector, Vector]:
-        """Return an interval for the regret of each sample against the best w in hindsight.
+        """Return an interval for the regret of each sample against the best weights in hindsight.
 
         Returns
         -------
         lower, upper : arrays of shape (N,)
+            The ends of the intervals.
         """
         method, t = outcomes.method, outcomes.samples.shape[1]
         bags, place = np.unique(np.sort(outcomes.samples), axis=0, return_inverse=True)
@@ -124,7 +135,7 @@ class Law:
         return hindsight(method.loss, method.over, (self.H, self.y, weight), tol=1e-9)
 
     def _sizes(self, method: OnlineMethod) -> tuple[float, float]:
-        """Return bounds over the domain on |Q|, and on the slopes of Q times ‖w‖_1."""
+        """Return upper bounds on |Q| and on ‖w‖_1 |Q'| for the loss Q over the domain."""
         loss, reach = method.loss, method.over.reach(self.H.shape[1])
         size = float(np.abs(self.H).max())
         steep = reach * loss.lipschitz(reach * size, size, float(np.abs(self.y).max()))
@@ -135,7 +146,7 @@ class Law:
     def expected_excess(
         self, method: OnlineMethod, t: int, output: Output = "average", order: Any = None
     ) -> Excess:
-        """Return the expected excess risk after t examples, summed over all samples.
+        """Return the expected excess risk after t examples, averaged over all samples.
 
         The parameters are those of `outcomes`.
         """
@@ -144,7 +155,7 @@ class Law:
     def outcomes(
         self, method: OnlineMethod, t: int, output: Output = "average", order: Any = None
     ) -> Outcomes:
-        """Return the results of the method for all samples of t examples.
+        """Return the results of a method on all samples of t examples.
 
         Parameters
         ----------
@@ -153,18 +164,19 @@ class Law:
         t : int
             The number of examples.
         output : str
-            "average" of w_0, ..., w_{t−1}; "last", which is w_t; "uniform", a random iterate, whose
-            risk is the mean risk of w_0, ..., w_{t−1}; or "majority", the vote of these iterates,
-            whose risk is the probability of an error.
+            The output of the learner. "average" is the average of w_0, ..., w_{t−1}. "last" is w_t.
+            "uniform" is a random one of w_0, ..., w_{t−1}, so its risk is their mean risk.
+            "majority" is the majority vote of w_0, ..., w_{t−1}, and its risk is the probability of
+            an error.
         order : callable or sequence of numbers, optional
-            A function that permutes a sample, a tuple of atoms, before the learner sees it. Or a
-            number for each atom, by which samples are sorted. Then only the multisets of t atoms
-            are enumerated.
+            Either a function that permutes a sample, which is a tuple of atoms, before the learner
+            sees it. Or a number for each atom. Then the samples are sorted by these numbers, and
+            only the multisets of t atoms are enumerated.
 
         Raises
         ------
         InputError
-            If there are too many samples. Then use `drawn`.
+            If there are too many samples to enumerate. Then use `drawn`.
         """
         samples, probability = self._samples(count("t", t), order)
         return self._outcomes(method, samples, probability, output, drawn=False)
@@ -173,9 +185,9 @@ class Law:
     def drawn(
         self, method: OnlineMethod, t: int, runs: int, output: Output = "average", rng: Rng = 0
     ) -> Outcomes:
-        """Return the results of the method for `runs` independent samples of t examples.
+        """Return the results of a method on `runs` independent random samples of t examples.
 
-        `rng` is the seed >= 0 of the samples, a generator, or None for a new seed. The other
+        `rng` is the seed (>= 0) of the samples, a generator, or None for a new seed. The other
         parameters are those of `outcomes`.
         """
         rng = generator(rng)
@@ -191,7 +203,7 @@ class Law:
         return self._outcomes(method, samples, probability, output, drawn=True)
 
     def _width(self, method: OnlineMethod, lower: float, steep: float) -> float:
-        """Return a bound on the largest risk over the domain minus the least risk."""
+        """Return an upper bound on the largest risk over the domain minus the least risk."""
         over = method.over
         M = self.H.shape[1]
         if not isinstance(over, AtomicSet):
@@ -219,12 +231,12 @@ class Law:
             gap = sum(q * move for q, move in zip(self.p, column, strict=True)) - self.p[k]
             if abs(gap) > Fraction(1, 10**9):
                 raise InputError(
-                    f"p must be stationary under the transitions; atom {k} has probability "
-                    f"{float(self.p[k]):g} and one step later {float(self.p[k] + gap):g}"
+                    f"p must be stationary under the transitions, but atom {k} has the probability "
+                    f"{float(self.p[k]):g}, and one step later {float(self.p[k] + gap):g}"
                 )
 
     def _samples(self, t: int, order: Any) -> tuple[NDArray[np.integer[Any]], Vector]:
-        """Return all samples in lexicographic order with their probabilities."""
+        """Return all samples in lexicographic order, and their probabilities."""
         if order is not None and not callable(order):
             return self._sorted_samples(t, order)
         moves = self._moves
@@ -246,22 +258,23 @@ class Law:
         if any(
             sorted(new) != sorted(old) for new, old in zip(arranged, samples.tolist(), strict=True)
         ):
-            raise InputError("order must return the atoms of its argument, in another order")
+            raise InputError("order must return a permutation of the atoms of its argument")
         samples, place = np.unique(np.array(arranged, dtype=np.int32), axis=0, return_inverse=True)
         return samples, doubles("p", np.bincount(place.ravel(), probability))
 
     def _check_size(self, samples: float, t: int) -> None:
         if samples * (2 * self.H.shape[1] + t) > MAX_DOUBLES:
             raise InputError(
-                f"there are {samples:.3g} samples of {t} examples, too many to enumerate; use "
-                "Law.drawn, which draws random samples"
+                f"there are {samples:.3g} samples of {t} examples, which are too many to "
+                "enumerate. Use Law.drawn, which draws random samples"
             )
 
     def _sorted_samples(self, t: int, keys: Any) -> tuple[NDArray[np.integer[Any]], Vector]:
         """Return the samples sorted by the keys of their atoms, with multinomial probabilities."""
         if self.transitions is not None or np.shape(keys) != (len(self.p),):
             raise InputError(
-                f"order must be a callable or, for i.i.d. examples, {len(self.p)} numbers"
+                f"order must be a callable. For independent examples it may also be {len(self.p)} "
+                "numbers, one for each atom"
             )
         ranks = np.argsort(np.asarray(keys), kind="stable").tolist()
         self._check_size(float(math.comb(t + len(ranks) - 1, t)), t)
@@ -283,9 +296,11 @@ class Law:
         self, method: OnlineMethod, samples: Any, probability: Vector, output: Output, drawn: bool
     ) -> Outcomes:
         if output not in get_args(Output):
-            raise InputError(f"output must be {', '.join(get_args(Output))}, got {output!r}")
+            raise InputError(f"output must be one of {', '.join(get_args(Output))}, got {output!r}")
         if output == "majority" and not np.isin(self.y, (-1.0, 1.0)).all():
-            raise InputError("a majority votes on labels -1 and +1, but this law has other targets")
+            raise InputError(
+                "output 'majority' needs the targets -1 and +1, but this law has other targets"
+            )
         (atoms, M), t = self.H.shape, samples.shape[1]
         learner = method.start(M)
         # This raises an error if the method does not accept an atom.
@@ -323,10 +338,10 @@ class Law:
 def _walk(
     law: Law, method: OnlineMethod, samples: Any, output: Output, drawn: bool
 ) -> tuple[tuple[Array, ...], Matrix]:
-    """Return the arrays of the learners after each sample, and the sums for the output.
+    """Run the learners on all samples. Return their final arrays, and sums that the output needs.
 
     Samples come in lexicographic order. All samples with the same beginning are one node of the
-    tree, and the learner of a node learns once. Random samples are not searched for common
+    tree, and only one learner learns this beginning. Random samples are not searched for common
     beginnings.
     """
     learner = method.start(law.H.shape[1])
@@ -352,7 +367,10 @@ def _walk(
 def _branched(
     learner: Learner, law: Law, states: tuple[Array, ...], tree: tuple[Any, Any]
 ) -> tuple[Array, ...]:
-    """Return the arrays of new learners. Each is a copy of its parent and then learns an atom."""
+    """Return the arrays of new learners.
+
+    Each is a copy of its parent that has learned one more atom.
+    """
     new = tuple(np.ascontiguousarray(array[tree[0]]) for array in states)
     codes = learner.compiled()
     if codes is not None:
@@ -376,7 +394,10 @@ def _branches(
     atoms: Vector,
     codes: Codes,
 ) -> None:
-    """Let learner i learn from row atoms[i] of H. Its state is row i of each array of `states`."""
+    """Let each learner i learn from the row atoms[i] of H.
+
+    The state of learner i is row i of each array of `states`.
+    """
     w, z, mean, sums = states
     sizes, y, weight = rows
     # Slices are views, so each learner changes its row of the arrays.
@@ -388,7 +409,7 @@ def _branches(
 
 
 def _probabilities(name: str, given: Any, atoms: int) -> tuple[Fraction, ...]:
-    """Return the probabilities as fractions that add up to 1."""
+    """Return probabilities as fractions with the sum 1."""
     shares = [exact("Law", name, value) for value in given]
     total = sum(shares, Fraction(0))
     if len(shares) != atoms or min(shares) < 0 or abs(total - 1) > Fraction(1, 10**9):

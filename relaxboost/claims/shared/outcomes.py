@@ -1,4 +1,4 @@
-"""The excess risk of an online method over samples: mean, probabilities and quantiles."""
+"""The excess risk of an online method over samples: its mean, probabilities and quantiles."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ Output = Literal["average", "last", "uniform", "majority"]
 
 @dataclass(frozen=True)
 class Excess:
-    """An interval that contains an expected excess risk, and the theorem's bound on this risk."""
+    """An interval that contains an expected excess risk. It also stores the bound of a theorem."""
 
     lower: float
     upper: float
     bound: float
-    """The theorem's bound for independent examples, or inf if no theorem applies."""
+    """The bound of the theorem for independent examples. It is inf if no theorem applies."""
     how: str
-    """How the interval was computed, and its confidence."""
+    """A text about how the interval was computed, with its confidence for random samples."""
 
     @property
     def ratio(self) -> float:
-        """The upper end of the interval divided by the bound of the theorem."""
+        """The ratio of the upper end of the interval to the bound of the theorem."""
         return self.upper / self.bound
 
     def __str__(self) -> str:
@@ -44,43 +44,45 @@ class Excess:
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """The results of a method for samples of t examples, either all samples or random samples.
+    """The results of a method on samples of t examples, which are all samples or random samples.
 
-    `Law.outcomes` and `Law.drawn` return them.
+    `Law.outcomes` returns the results for all samples, and `Law.drawn` for random samples.
     """
 
     method: OnlineMethod
     samples: NDArray[np.integer[Any]]
-    """The numbers of the atoms in the order of arrival, shape (N, t)."""
+    """The samples, shape (N, t). Each row has the indices of the atoms in the order of arrival."""
     probability: Vector
     """The probability of each sample, or 1/N for random samples."""
     risk: Vector
     """The expected risk of the output after each sample. For "majority" it is the probability of an
     error."""
     loss: Vector
-    """The loss Σ l_i(w_{i−1}) of the learner for each sample."""
+    """The cumulative loss Σ l_i(w_{i−1}) of the learner on each sample."""
     promise: Vector
-    """The bound `Learner.regret_bound` after each sample."""
+    """The value of `Learner.regret_bound` after each sample."""
     least: tuple[float, float]
-    """An interval that contains the minimum of the risk over the domain, or 0 for "majority"."""
+    """An interval that contains the minimum of the risk over the domain. It is (0, 0) for
+    "majority"."""
     bound: float
-    """The bound that the function `promised` returns."""
+    """The bound on the expected excess risk that the function `promised` returns."""
     rounding: float
-    """A bound on the rounding error of a risk, which also holds for means of risks."""
+    """An upper bound on the rounding error of a risk. It also holds for means of risks."""
     width: float
-    """A bound on the difference of two risks over the domain."""
+    """An upper bound on the difference between two risks over the domain."""
     drawn: bool
-    """Whether the samples are random."""
+    """Whether the samples are random samples and not all samples."""
 
     def chance(self, event: Any) -> float:
-        """Return the probability of an event, given as a boolean array of shape (N,)."""
+        """Return the probability of an event, which is a boolean array of shape (N,)."""
         return math.fsum(self.probability[np.asarray(event, dtype=bool)])
 
     def exceeds(self, b: float) -> tuple[float, float]:
         """Return an interval that contains the probability of an excess risk above b.
 
-        The width of the interval is the probability of the samples whose excess risk is so near to
-        b that the comparison is undecided, because of rounding or of the interval of `least`.
+        For some samples, the excess risk is so near to b that the comparison is undecided, because
+        of rounding or of the interval `least`. The width of the interval is the probability of
+        these samples.
         """
         self._enumerated()
         size = 1.0 + roundoff(2 * self.samples.shape[1] + 2)
@@ -89,7 +91,7 @@ class Outcomes:
         return sure / size, min(1.0, maybe * size)
 
     def quantile(self, delta: float) -> float:
-        """Return a bound b, rounded up, with P(excess risk > b) ≤ δ."""
+        """Return a number b, rounded up, with P(excess risk > b) ≤ delta."""
         self._enumerated()
         order = np.argsort(-self.risk, kind="stable")
         above = np.cumsum(self.probability[order]) * (1.0 + roundoff(sum(self.samples.shape) + 2))
@@ -98,12 +100,15 @@ class Outcomes:
         return float(self.risk[worst]) - self.least[0] + self.rounding
 
     def excess(self, confidence: float = 0.99) -> Excess:
-        """Return an interval for the expected excess risk, or a confidence band for random samples.
+        """Return an interval for the expected excess risk.
+
+        For random samples, the interval is a confidence band.
 
         Parameters
         ----------
         confidence : float
-            The confidence of the band. It holds for any number of samples, not only in the limit.
+            The confidence of the band. The band is valid for any number of samples, not only in the
+            limit.
 
         References
         ----------
@@ -121,10 +126,13 @@ class Outcomes:
         return Excess(lower, high - self.least[0] + radius, self.bound, how)
 
     def _band(self, delta: float) -> float:
-        """Return the half-width of a confidence band for the expected risk, at confidence 1 − δ."""
+        """Return the half-width of the confidence band of the expected risk.
+
+        Its confidence is 1 − delta.
+        """
         runs = len(self.risk)
         if runs < 2:
-            raise InputError("a confidence band needs at least two samples")
+            raise InputError("a confidence band needs at least two samples. Increase `runs`")
         # Each of the two sides has half of δ.
         log = math.log(4.0 / delta)
         spread = math.sqrt(2.0 * float(self.risk.var(ddof=1)) * log / runs)
@@ -132,4 +140,7 @@ class Outcomes:
 
     def _enumerated(self) -> None:
         if self.drawn:
-            raise InputError("probabilities need all samples; use Law.outcomes, not Law.drawn")
+            raise InputError(
+                "probabilities and quantiles need all samples. Use Law.outcomes instead of "
+                "Law.drawn"
+            )

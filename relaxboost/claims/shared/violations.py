@@ -1,8 +1,8 @@
 """The search for violations of condition (iii) of SS09 Thm 7, on f and on f*.
 
 Each violation found on one side is converted to a witness on the other side and evaluated there
-again. So neither an inaccurate solver nor a tolerance can produce a false counterexample. Write d'
-for d with d_i set to 0, and θ' for θ with θ_i set to 0. If f(d') > f(d), a subgradient θ of f at d'
+again. So neither an inaccurate solver nor a tolerance can produce a false counterexample. Let d' be
+d with d_i set to 0, and let θ' be θ with θ_i set to 0. If f(d') > f(d), a subgradient θ of f at d'
 violates (iii): f*(θ') >= <d, θ'> − f(d) = <d', θ> − f(d) > <d', θ> − f(d') = f*(θ). If f*(θ') >
 f*(θ), the same argument with the roles of f and f* exchanged shows f(d') > f(d) for the d that
 attains f*(θ').
@@ -24,7 +24,8 @@ from relaxboost.relaxations.base import Relaxation
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 
 _CLEARLY = 1e-6
-"""The least relative violation that counts, four orders of magnitude above solver accuracy."""
+"""The least relative violation that counts. It is four orders of magnitude larger than the solver
+tolerance."""
 
 
 class Violation(NamedTuple):
@@ -38,7 +39,7 @@ class Violation(NamedTuple):
     at_shrunk: float
     """The value f*(θ − α θ_i e_i)."""
     d: Vector
-    """A point with f(d − d_i e_i) > f(d)."""
+    """The point d with f(d − d_i e_i) > f(d)."""
 
     def __str__(self) -> str:
         return (
@@ -48,11 +49,13 @@ class Violation(NamedTuple):
 
 
 def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation | None, int]:
-    """Return a violation that both sides confirm, or None, and the number of points tried.
+    """Search for a violation on f and on f*. Return it, and the number of points tried.
 
-    At each point, one coordinate after the other is set to zero. Condition (iii) says that zero
-    is the best value of a coordinate. The search compares it with the original value and with
-    two small values.
+    The violation is None if the search finds no violation that both functions confirm.
+
+    At each point, the search sets one coordinate after the other to zero. Condition (iii) says that
+    zero is the best value of a coordinate. So the search compares zero with the original value and
+    with two small values.
     """
     tried = 0
     for function, confirm, size, coordinates in (
@@ -89,15 +92,15 @@ def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation |
 
 
 def _clear(high: float, low: float) -> bool:
-    """Return whether `high` exceeds the finite value `low` by more than numerical errors."""
+    """Return whether `high` exceeds `low` by more than numerical errors, and `low` is finite."""
     return math.isfinite(low) and high - low > _CLEARLY * (1.0 + abs(low))
 
 
 def _directions(f: Relaxation, m: int, size: int, rng: np.random.Generator) -> Iterator[Vector]:
-    """Yield starting points for the search.
+    """Yield the directions of the points at which the search looks for a violation.
 
-    The first is the center. The others are random: vectors with two nonzero entries, sparse
-    vectors, vectors of signs, and Gaussian vectors.
+    The first direction is the center. The others are random: vectors with two nonzero entries,
+    sparse vectors, vectors of signs, and Gaussian vectors.
     """
     yield f.center(m)
     for n in range(size):
@@ -115,7 +118,10 @@ def _directions(f: Relaxation, m: int, size: int, rng: np.random.Generator) -> I
 
 
 def _scales(function: Callable[[Vector], float], v: Vector) -> list[Vector]:
-    """Return multiples of `v` at which the function is finite: near the boundary, and smaller."""
+    """Return multiples of `v` at which the function is finite.
+
+    If the domain is bounded along `v`, one multiple is near its boundary.
+    """
     if not math.isfinite(function(np.zeros(v.size))):
         return [v] if math.isfinite(function(v)) else []
     inside, outside = 0.0, 0.0
@@ -140,9 +146,9 @@ def _scales(function: Callable[[Vector], float], v: Vector) -> list[Vector]:
 
 
 def _known(conjugate: Callable[[Vector], float]) -> Callable[[Vector], float]:
-    """Return the function f*, with the value nan if the solver fails.
+    """Return a function that computes f*, and returns nan if the solver fails.
 
-    No comparison with nan is true.
+    All comparisons with nan are false, so such points never count as violations.
     """
 
     def value(theta: Vector) -> float:
@@ -163,7 +169,10 @@ def _with(x: Vector, i: int, entry: float) -> Vector:
 def _climb(
     function: Callable[[Vector], float], best: tuple[float, Vector, int], rng: np.random.Generator
 ) -> tuple[tuple[Vector, int] | None, int]:
-    """Perturb the point nearest to a violation. Return the first violation, and the steps taken."""
+    """Perturb the point that is nearest to a violation of condition (iii).
+
+    Return the first violation, or None, and the number of steps.
+    """
     slope, point, i = best
     radius = 0.5 * float(np.abs(point).max())
     steps = 60
@@ -184,7 +193,7 @@ def _climb(
 
 
 def _from_point(f: Relaxation, d: Vector, i: int) -> Violation | None:
-    """Return the violation at a subgradient of f at d', if f(d') > f(d), or None."""
+    """If f(d') > f(d), return the violation at a subgradient of f at d'. Otherwise return None."""
     if not _clear(f.penalty(_with(d, i, 0.0)), f.penalty(d)):
         return None
     for bound in (10.0, 1e3):
@@ -201,7 +210,10 @@ def _from_point(f: Relaxation, d: Vector, i: int) -> Violation | None:
 
 
 def _from_theta(f: Relaxation, theta: Vector, i: int) -> Violation | None:
-    """Return the violation at `theta` if the point d that attains f*(θ') confirms it, or None."""
+    """Return the violation at `theta`.
+
+    Return None if the point d that attains f*(θ') does not confirm it.
+    """
     for bound in (10.0, 1e3):
         d = maximiser(f, _with(theta, i, 0.0), bound)
         if d is not None and _clear(f.penalty(_with(d, i, 0.0)), f.penalty(d)):
@@ -223,7 +235,7 @@ def maximiser(f: Relaxation, theta: Vector, bound: float) -> Vector | None:
     """Return a d with |d_i| <= bound that maximises <d, θ> − f(d), or None if cvxpy fails.
 
     If f is infinite at the solution of cvxpy, the solution is multiplied by 1 − 1e-6. Then f is
-    finite at it if f(0) is finite.
+    finite there if f(0) is finite.
     """
     d = cp.Variable(theta.size)
     value, constraints = f.cvxpy_penalty(d)

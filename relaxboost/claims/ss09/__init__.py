@@ -1,4 +1,4 @@
-"""Shalev-Shwartz & Singer (2009): every numbered statement, in the order of the text."""
+"""Every numbered statement of Shalev-Shwartz & Singer (2009), in the order of the text."""
 
 from relaxboost.claims.registry import gather
 

@@ -1,4 +1,4 @@
-"""SS09, Sec. 5: the result of the algorithm of Fig. 1 and its number of rounds."""
+"""SS09, Sec. 5: the accuracy of the algorithm of Fig. 1, and its number of rounds."""
 
 import math
 
@@ -33,12 +33,15 @@ _ERROR = "ρ − margin of w_t"
 
 
 def _bound(x: Instance) -> float:
-    """Return the bound 32 log(m)/ε² on the number of rounds."""
+    """Return 32 log(m)/ε², the bound of the paper on the number of rounds."""
     return 32.0 * math.log(len(x.A)) / x.epsilon**2
 
 
 def smoothing_costs(x: Instance) -> Slack:
-    """Compare the mean margin under the distribution that is the best response to w with F(Aw)."""
+    """Compare the mean margin <d, Aw> with F(Aw), the relaxed margin.
+
+    The distribution d is the smoothed best response to w.
+    """
     u, smoothing = x.A @ x.w, beta(len(x.A), x.epsilon)
     mean = float(distribution(u, x.k, smoothing)[0] @ u)
     most = smoothing * math.log(len(u) / x.k)
@@ -83,7 +86,7 @@ def accuracy_half_gap(x: Instance) -> Slacks:
 
 
 def error(x: Instance, u: Array) -> float:
-    """Return the error ρ − F(u) at the margins u = Aw."""
+    """Return the error ρ − F(u), the value of the game minus the relaxed margin at u = Aw."""
     return float(x.optimum(game(x)).middle - margin(u, x.k, f_of(x)))
 
 
@@ -127,7 +130,7 @@ def _(x: Instance) -> Slacks:
 
 
 def lambert(y: float) -> float:
-    """Return Lambert's W(y), the solution W of W e^W = y, for y ≥ 0."""
+    """Return Lambert's W(y) for y ≥ 0, the solution W of W e^W = y."""
     return float(lambertw(y).real)
 
 
@@ -215,7 +218,10 @@ def rounds_worst(x: Instance) -> Slacks:
 
 
 def slowest(m: int, epsilon: float) -> int:
-    """Return the number of rounds of Fig. 1 on A = 2I − 1. All columns enter with the sign −1."""
+    """Return the number of rounds of Fig. 1 on the matrix A = 2I − 1.
+
+    All columns enter with the sign −1.
+    """
     smoothing, t = beta(m, epsilon), 0
     w = np.zeros(m)  # of −A, which is 1 − 2I
     while True:

@@ -1,4 +1,7 @@
-"""SS09, App. A, Lemmas 17 to 20, and App. B, two conjugates. Lemmas 15 and 16: `projection`."""
+"""SS09, App. A, Lemmas 17 to 20, and App. B, two conjugates.
+
+Lemmas 15 and 16 are in the module `projection`.
+"""
 
 import math
 from collections.abc import Callable, Iterator
@@ -23,14 +26,14 @@ class Strong:
     sigma: float
     p: float
     point: Callable[[Array], Array]
-    """A function that maps a vector of numbers in [−1, 1] to a point of S."""
+    """A function that maps a vector with entries in [−1, 1] to a point of S."""
     value: Callable[[Array], float]
     conjugate: Callable[[Array], float]
     argmax: Callable[[Array], Array]
 
 
 def dual(p: float) -> float:
-    """Return the dual exponent q with 1/p + 1/q = 1."""
+    """Return the exponent q of the dual norm, with 1/p + 1/q = 1."""
     return math.inf if p == 1 else 1.0 if p == math.inf else p / (p - 1.0)
 
 
@@ -63,7 +66,7 @@ KINDS: dict[str, Strong] = {
         lambda t: dual_vector(t, _P) * norm(t, dual(_P)),
     ),
 }
-"""The strongly convex functions, by the names that instances use."""
+"""The strongly convex functions by their names in instances."""
 
 
 STRONG = Space(
@@ -121,7 +124,7 @@ def sandwiched(x: Instance) -> Slacks:
 
 
 def _between(x: Instance) -> tuple[Exact, Exact, Fraction]:
-    """Return the lists of <w, θ> − g(w) and <w, θ> − f(w) over the points w, and the constant c."""
+    """Return the values <w, θ> − g(w) and <w, θ> − f(w) at all points w, and the constant c."""
     c, short = Fraction(x.c), exactly(x.D) @ exactly(x.theta) - exactly(x.g)
     return short, short + c * exactly(x.share), c
 
@@ -145,9 +148,9 @@ _UNIT = 2**60
 def sequence(x: Instance, rounds: int = 60) -> Iterator[Fraction]:
     """Yield a sequence ε_1, ε_2, ... that satisfies the hypothesis of Lemma 20.
 
-    Each term is the largest one allowed. The first few terms are reduced further by a factor.
-    All terms are rounded down to multiples of 2^−60, which the hypothesis allows, to keep the
-    fractions short.
+    Each term is the largest term that the hypothesis allows. The first few terms are then reduced
+    by a factor. All terms are rounded down to multiples of 2^−60, so that the fractions stay short.
+    The hypothesis allows both reductions.
     """
     epsilon, r = Fraction(x.first), Fraction(x.r)
     less = exactly(x.less)

@@ -1,4 +1,7 @@
-"""Vectors of fractions, and the entropic projection of SS09 Eq. 14 without the use of Fig. 2."""
+"""Vectors of fractions, and the entropic projection of SS09 Eq.
+
+14 by another method than Fig. 2.
+"""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -12,27 +15,27 @@ from relaxboost.claims.sides import on_simplex
 
 
 def distribution(values: Any) -> list[Fraction]:
-    """Return a vector of non-negative doubles as fractions, scaled so that their sum is 1."""
+    """Convert non-negative floats to fractions, and divide them by their sum."""
     return list(on_simplex(exactly(values)))
 
 
 def softmax(theta: Array) -> Array:
-    """Return the softmax of θ, the distribution proportional to e^θ."""
+    """Return the softmax of θ, which is the distribution proportional to e^θ."""
     weights = np.exp(theta - np.max(theta))
     return weights / weights.sum()
 
 
 def log_mean_exp(theta: Array) -> float:
-    """Return log((1/m) Σ e^{θ_i})."""
+    """Return log((1/m) Σ e^{θ_i}), the logarithm of the mean of e^θ."""
     return float(np.logaddexp.reduce(theta)) - math.log(len(theta))
 
 
 def projected(d0: Sequence[Fraction], nu: Fraction) -> list[Fraction] | None:
-    """Return the solution of Eq. 14 as fractions, or None if no solution has a finite divergence.
+    """Return the solution of Eq. 14 as fractions, or None if all divergences are infinite.
 
-    The solution is d = min(ν, ξ d0). All numbers of capped entries are tried, until the
-    optimality conditions of Eq. 14 hold: the sum is 1, ξ d0 ≥ ν for the capped entries, and ξ
-    d0 ≤ ν for the others.
+    The solution is d = min(ν, ξ d0). The function tries each number of capped entries, until the
+    optimality conditions of Eq. 14 hold. These are: the sum is 1, ξ d0 ≥ ν for the capped entries,
+    and ξ d0 ≤ ν for the others.
     """
     order = sorted((r for r in range(len(d0)) if d0[r] > 0), key=lambda r: -d0[r])
     for capped in range(len(order)):
@@ -46,10 +49,10 @@ def projected(d0: Sequence[Fraction], nu: Fraction) -> list[Fraction] | None:
 
 
 def projected_softmax(theta: Array, nu: float) -> Array:
-    """Return the solution of Eq. 14 as doubles, for d0 proportional to e^θ with any range of θ.
+    """Return the solution of Eq. 14 as floats, for d0 proportional to e^θ.
 
-    The solution is min(ν, e^{θ_i + s}), where bisection finds the s for which its sum is 1.
-    This requires ν ≥ 1/m.
+    The range of θ may be large. The solution is min(ν, e^{θ_i + s}), where bisection finds the s
+    for which its sum is 1. This requires ν ≥ 1/m.
     """
     low, high = math.log(nu) - np.max(theta) - 50.0, math.log(nu) - np.min(theta)
     for _ in range(200):

@@ -1,8 +1,8 @@
-"""SS09, Sec. 4.2: Examples 1 and 2, for norms ‖Qd‖_p with or without orthant-monotonicity.
+"""SS09, Sec. 4.2, Examples 1 and 2, for norms ‖Qd‖_p that are orthant-monotonic or not.
 
-For an arbitrary norm, the margin side is not concave: the dual norm can decrease if an entry of
-[γ − Aw]_+ increases. It is concave if the set of examples with a positive loss is fixed. All such
-sets are tried, each with a convex program, and the best solution is the global maximum.
+For an arbitrary norm, the margin side is not concave, because the dual norm can decrease if an
+entry of [γ − Aw]_+ increases. It is concave if the set of examples with a positive loss is fixed.
+So the check solves a convex program for each such set. The best solution is the global maximum.
 """
 
 import itertools
@@ -17,11 +17,12 @@ from relaxboost.claims.sides import avg_min, optimal_value
 from relaxboost.claims.ss09.source import SOURCE
 
 MONOTONE = ("max", "sum", "Euclidean")
-"""The norms that are orthant-monotonic: ‖d‖ never increases if an entry is set to zero."""
+"""The names of the orthant-monotonic norms. Such a norm never increases if an entry is set to
+zero."""
 NORMS = (*MONOTONE, "paired", "ellipsoid")
-"""The names of all norms. "paired" is the maximum of 2|d_1 − d_2| and |d_1 + d_2|/2, and so on for
-each pair of entries; the last entry of an odd number counts as |d_m|. "ellipsoid" is √(d·Md) with M
-= [[1, c], [c, 1]] for each pair."""
+"""The names of all norms. Both new norms couple pairs of entries, such as d_1 and d_2. "paired" is
+the largest of 2|d_1 − d_2|, |d_1 + d_2|/2, and so on. If the number of entries is odd, it includes
+|d_m|. "ellipsoid" is √(d·Md), where M has the block [[1, c], [c, 1]] for each pair."""
 
 _ORDER = {"max": math.inf, "sum": 1.0, "Euclidean": 2.0, "paired": math.inf, "ellipsoid": 2.0}
 
@@ -29,7 +30,7 @@ _ORDER = {"max": math.inf, "sum": 1.0, "Euclidean": 2.0, "paired": math.inf, "el
 class Norm:
     """The norm ‖Qd‖_p and its dual norm ‖Q^{−T}θ‖_q with 1/p + 1/q = 1, for m examples.
 
-    The name is one of `NORMS`, and c in (−1, 1) is the coupling of "ellipsoid".
+    The name is one of `NORMS`. The number c in (−1, 1) is the coupling of "ellipsoid".
     """
 
     def __init__(self, name: str, m: int, c: float = 0.0) -> None:
@@ -45,23 +46,24 @@ class Norm:
         self.dual_Q = np.linalg.inv(self.Q).T
 
     def size(self, d: Array) -> float:
-        """Return the norm ‖d‖."""
+        """Return the norm ‖d‖ of a vector d."""
         return float(np.linalg.norm(self.Q @ d, self.order))
 
     def dual(self, theta: Array) -> float:
-        """Return the dual norm ‖θ‖_*."""
+        """Return the dual norm ‖θ‖_* of a vector θ."""
         return float(np.linalg.norm(self.dual_Q @ theta, self.dual_order))
 
 
 def norm(x: Instance) -> Norm:
-    """Return the norm that an instance names."""
+    """Return the norm that the fields of an instance define."""
     return Norm(x.norm, len(x.A), x.c)
 
 
 def hinge_side(x: Instance, penalty: bool) -> float:
-    """Return the margin side of the paper, for the ball of a norm or for a norm as a penalty.
+    """Return the margin side of the paper.
 
-    It is the maximum over all sets of examples with a positive loss.
+    The norm is a penalty if `penalty` is true, and otherwise it defines the ball of the
+    distributions. The margin side is the maximum over all sets of examples with a positive loss.
     """
     if penalty and x.nu < 0.0:
         return -math.inf  # no vector has a negative norm
@@ -70,7 +72,7 @@ def hinge_side(x: Instance, penalty: bool) -> float:
 
 
 def _margin_side(x: Instance, penalty: bool, losing: Array) -> float:
-    """Return the margin side if exactly the examples in `losing` have a positive loss."""
+    """Return the margin side if exactly the examples with `losing` = 1 have a positive loss."""
     w, gamma = cp.Variable(x.A.shape[1]), cp.Variable()
     short = gamma - x.A @ w
     loss = cp.norm(norm(x).dual_Q @ cp.multiply(losing, short), norm(x).dual_order)
@@ -81,7 +83,11 @@ def _margin_side(x: Instance, penalty: bool, losing: Array) -> float:
 
 
 def edge_side(x: Instance, penalty: bool) -> float:
-    """Return the edge side: min of ‖dᵀA‖_∞ + ν‖d‖ over the simplex, or subject to ‖d‖ ≤ ν."""
+    """Return the edge side, the minimum over the simplex.
+
+    If `penalty` is true, the objective is ‖dᵀA‖_∞ + ν‖d‖. Otherwise it is ‖dᵀA‖_∞ with the
+    constraint ‖d‖ ≤ ν.
+    """
     if penalty and x.nu < 0.0:  # f is concave: an upper bound, the least value at a vertex
         vertices = np.eye(len(x.A))
         return min(float(np.abs(x.A.T @ d).max()) + x.nu * norm(x).size(d) for d in vertices)
@@ -161,7 +167,7 @@ def soft_margin(x: Instance) -> Slacks:
 
 
 def _soft(u: Exact, k: int, gamma: Fraction) -> Fraction:
-    """Return γ − (1/k) Σ_i [γ − u_i]_+, the objective of the soft margin."""
+    """Return γ − (1/k) Σ_i [γ − u_i]_+, the soft margin objective."""
     return gamma - sum((max(gamma - v, Fraction(0)) for v in u), Fraction(0)) / k
 
 

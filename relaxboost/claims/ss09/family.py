@@ -1,7 +1,8 @@
-"""Functions f of SS09's Theorem 7 for Sec. 5.1, with closed forms of d_t and −f̃*(−u).
+"""Functions f of SS09's Theorem 7, with closed forms of d_t and of the margin side −f̃*(−u).
 
-This module does not use the projections of the package. The margins u = Aw are along the last axis,
-with one row for each round. The number k in [m] sets the strength s = 3k/(10m) of f.
+The checks of Sec. 5.1 use them. This module does not use the projections of the package. The
+margins u = Aw are along the last axis, with one row for each round. The number k in [m] sets the
+strength s = 3k/(10m) of f.
 """
 
 import math
@@ -17,13 +18,14 @@ from relaxboost.relaxations import Capped, Custom, KLPenalty, NormPenalty, Relax
 
 @dataclass(frozen=True)
 class ClosedForms:
-    """The closed forms of f, of argmin <u, d> + f(d) + βh(d), and of the margin side.
+    """The closed forms of a function f, of the distribution d_t, and of the margin side.
 
-    The margin side is the minimum of <u, d> + f(d), without βh.
+    The distribution minimises <u, d> + f(d) + βh(d). The margin side is the minimum of <u, d> +
+    f(d).
     """
 
     relaxation: Callable[[int, int], Relaxation]
-    """A function of m and k that returns the relaxation, for the certified optima."""
+    """A function of m and k that returns f as a relaxation, for the certified optima."""
     f: Callable[[Array, int], Array]
     distribution: Callable[[Array, int, float], Array]
     margin: Callable[[Array, int], Array]
@@ -55,9 +57,9 @@ def _soft_min(u: Array, beta: float) -> Array:
 
 
 def _level(u: Array, total: Array | float) -> Array:
-    """Return the q with Σ [q − u_i]_+ = total.
+    """Return the solution q of the equation Σ [q − u_i]_+ = total.
 
-    It is the minimum of (total + Σ_{i ≤ c} u_(i))/c over c.
+    It is the minimum over c of (total + the sum of the c smallest u_i)/c.
     """
     ranked = np.cumsum(np.sort(u, axis=-1), axis=-1) + total
     found: Array = np.min(ranked / np.arange(1, u.shape[-1] + 1), axis=-1, keepdims=True)
@@ -65,10 +67,10 @@ def _level(u: Array, total: Array | float) -> Array:
 
 
 def _max_norm(u: Array, k: int, beta: float) -> Array:
-    """Return the distribution for the penalty s‖d‖_∞.
+    """Return the distribution d_t for the penalty s‖d‖_∞.
 
-    By Lagrange multipliers, d_i = min(t, ξ e^{−u_i/β}), where t and ξ are such that Σ d_i = 1 and
-    Σ β [log(ξ e^{−u_i/β}/t)]_+ = s.
+    By Lagrange multipliers, d_i = min(t, ξ e^{−u_i/β}), where t and ξ are such that Σ d_i = 1 and Σ
+    β [log(ξ e^{−u_i/β}/t)]_+ = s.
     """
     q = _level(u / beta, _strength(u.shape[-1], k) / beta)
     return _softmax(np.maximum(u, beta * q), beta)
@@ -82,11 +84,10 @@ def _priced(u: Array, k: int) -> Array:
 
 
 def _capped(u: Array, k: int, beta: float) -> Array:
-    """Return the distribution for the caps d_i <= 1/k.
+    """Return the distribution d_t for the caps d_i <= 1/k.
 
-    By Lagrange multipliers, d_i = min(1/k, ξ e^{−u_i/β}).
-
-    The capped entries are those of least margin. All numbers of capped entries are tried.
+    By Lagrange multipliers, d_i = min(1/k, ξ e^{−u_i/β}). So the capped entries are those with the
+    least margins. The function tries each number of capped entries.
     """
     order = np.argsort(u, axis=-1, kind="stable")
     logs = -(np.take_along_axis(u, order, -1) - np.min(u, axis=-1, keepdims=True)) / beta
@@ -127,5 +128,5 @@ FORMS: dict[str, ClosedForms] = {
         lambda u, k: np.min(_priced(u, k), axis=-1),
     ),
 }
-"""The functions f by name: the indicator of ‖d‖_∞ ≤ 1/k, s h, s‖d‖_∞, and s|d_1| as a user-defined
-f."""
+"""The functions f by name. They are the indicator of ‖d‖_∞ ≤ 1/k, s h, s‖d‖_∞, and s|d_1|. The last
+one is given to the package as a user-defined function."""

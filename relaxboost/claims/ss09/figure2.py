@@ -1,4 +1,4 @@
-"""SS09, Fig. 2: the printed procedure, in fractions and in doubles."""
+"""SS09, Fig. 2: the printed procedure, run in fractions and in floats."""
 
 import math
 from fractions import Fraction
@@ -13,10 +13,10 @@ from relaxboost.relaxations._projections import by_sorting
 
 
 def fig2(d0: Any, nu: Any) -> list[Any]:
-    """Return the d_t of the pseudo-code of Fig. 2, in the arithmetic of its arguments.
+    """Run the pseudo-code of Fig. 2, and return d_t.
 
-    The first ENDFOR of the pseudo-code is read as an ENDIF, which is missing. Division by zero
-    raises ZeroDivisionError.
+    The arithmetic is that of the arguments, which are fractions or floats. The pseudo-code lacks an
+    ENDIF, so its first ENDFOR is read as ENDIF. Division by zero raises ZeroDivisionError.
     """
     u = sorted(d0, reverse=True)
     z, xi = sum(u), None

@@ -1,5 +1,7 @@
-"""SS09, Sec. 2 to 4.1: Theorem 3, and the equality of margins and edges, also for the soft
-margin."""
+"""SS09, Sec. 2 to 4.1: Theorem 3, and the equality of margins and edges.
+
+The equality is checked for the hard margin and for the soft margin.
+"""
 
 import itertools
 import math
@@ -70,9 +72,9 @@ def minkowski(x: Instance) -> Slack:
 
 
 def _touching(s: float, r: float) -> tuple[float, float]:
-    """Return both sides of duality: max over w of −f*(−w) − g*(w), and inf f + g.
+    """Return max over w of −f*(−w) − g*(w) and inf f + g, the two sides of duality.
 
-    The maximum is over w with w_2 = 0 ≤ w_1.
+    The maximum is over all w with w_2 = 0 ≤ w_1.
     """
     if s > r:  # w_1 (s − r) has no bound, and no d_1 lies in [s, r]
         return math.inf, math.inf
@@ -138,14 +140,17 @@ NOISE = Space(
 
 
 def _noisy(x: Instance) -> Exact:
-    """Return A after its first column is raised to at least γ, except on the first ν examples."""
+    """Return A with the entries of its first column raised to at least γ.
+
+    The entries of the first ν examples are not raised.
+    """
     A = exactly(x.A)
     A[x.nu :, 0] = [max(a, Fraction(x.gamma)) for a in A[x.nu :, 0]]
     return A
 
 
 def _worst(x: Instance, k: int) -> Fraction:
-    """Return the bound (−ν + (k − ν)γ)/k on the mean margin."""
+    """Return (−ν + (k − ν)γ)/k, the lower bound on the mean of the k smallest margins."""
     return (-x.nu + (k - x.nu) * Fraction(x.gamma)) / Fraction(k)
 
 

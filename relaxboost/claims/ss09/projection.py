@@ -1,4 +1,4 @@
-"""SS09, Sec. 5.1 and 5.3: the relative entropy, Lemmas 13, 15 and 16, and Eq. 14."""
+"""SS09, Secs. 5.1 and 5.3: the relative entropy, Lemmas 13, 15 and 16, and Eq. 14."""
 
 import math
 from fractions import Fraction
@@ -22,7 +22,7 @@ from relaxboost.relaxations._projections import capped_distribution
 
 
 def _clipped(values: Exact) -> Exact:
-    """Return the projection onto [0, 1]^m, which maximises <d, θ> − ‖d‖²/2 there."""
+    """Return the projection of θ onto [0, 1]^m. It maximises <d, θ> − ‖d‖²/2 over d in [0, 1]^m."""
     return np.minimum(np.maximum(values, 0), 1)
 
 
@@ -108,7 +108,10 @@ def projection(x: Instance) -> Slacks:
 
 
 def conjugate_of_entropy(x: Instance) -> Slack:
-    """Compare <d, θ> − h(d) with log-mean-exp(θ) minus the divergence of d from the softmax."""
+    """Check that <d, θ> − h(d) is log-mean-exp(θ) minus a divergence.
+
+    The divergence is that of d from the softmax of θ, and h is the relative entropy.
+    """
     short = divergence(x.d, softmax(x.theta))
     return equal(near(float(x.d @ x.theta) - entropy(x.d)), near(log_mean_exp(x.theta) - short))
 

@@ -12,7 +12,10 @@ from relaxboost.game.game import Game
 
 
 def _eight(entry: int | str) -> dict[str, object]:
-    """Return a game of two columns of edge 1/2. The second has it for the weights after round 1."""
+    """Return an instance with 8 examples on which the first two columns have the edge 1/2.
+
+    The edge of the second column refers to the weights after round 1.
+    """
     rows = [[1, 1, "49/100"]] * 3 + [[entry, -1, "49/100"]] * 3 + [[-1, 1, "49/100"]] * 2
     return {"A": rows, "rounds": 2}
 
@@ -34,7 +37,7 @@ def adaboost_error(x: Instance, rate: float = 1.0) -> Slacks:
 
 
 def error(A: Array, w: Array) -> float:
-    """Return the fraction of examples with a margin of at most 0."""
+    """Return the training error of w: the fraction of examples with a margin of at most 0."""
     return float(np.mean(A @ w <= 1e-12))
 
 
@@ -71,7 +74,10 @@ def sharp_error(x: Instance) -> Slacks:
 
 
 def _tail(t: int, q: float) -> float:
-    """Return the probability that at least half of t signs are −1, each with probability q."""
+    """Return the probability that at least half of t signs are −1.
+
+    Each sign is −1 with probability q, independently of the others.
+    """
     wrong = range((t + 1) // 2, t + 1)
     return math.fsum(math.comb(t, h) * q**h * (1.0 - q) ** (t - h) for h in wrong)
 

@@ -16,7 +16,10 @@ from relaxboost.relaxations.bounds import bounds_of
 
 @dataclass(frozen=True)
 class Penalty:
-    """A function f on R^m, its conjugate, and a relaxation equal to f − constant on the simplex."""
+    """A function f on R^m, its conjugate, and a relaxation.
+
+    On the simplex, f is the relaxation plus a constant.
+    """
 
     f: Callable[[Array, float], float]
     f_star: Callable[[Array, float], float]
@@ -56,8 +59,8 @@ PENALTIES: dict[str, Penalty] = {
         constant=lambda m, s: 1.0,
     ),
 }
-"""The penalties by name, with the strength s in [0, 1]. The "open cube" is 0 if ‖d‖_∞ < 1/m and 1
-if ‖d‖_∞ = 1/m. It is convex, but its level sets are not closed."""
+"""The penalties by name. Their strength s is in [0, 1]. The penalty "open cube" is 0 if ‖d‖_∞ < 1/m
+and 1 if ‖d‖_∞ = 1/m. It is convex, but its level sets are not closed."""
 
 
 CLOSED = tuple(name for name in PENALTIES if name != "open cube")
@@ -70,10 +73,10 @@ def _cube(d: Array) -> float:
 
 
 def hinge_side(u: Array, f: Penalty, s: float) -> float:
-    """Return max over γ of γ − f*([γ − u]_+), by ternary search.
+    """Return max over γ of γ − f*([γ − u]_+), the margin side, by ternary search.
 
-    The objective is concave in γ and increases up to min u. If it is −∞ anywhere, it is so for
-    large γ.
+    The objective is concave in γ, and it increases for γ up to min u. It can be −∞ only for large
+    γ.
     """
 
     def value(gamma: float) -> float:

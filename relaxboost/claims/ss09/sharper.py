@@ -9,7 +9,7 @@ from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Fig1Run, beta, distributi
 from relaxboost.claims.ss09.source import SOURCE
 
 SPREAD = 0.964
-"""An upper bound on the standard deviation of log d, in units of log m."""
+"""An upper bound on the standard deviation of log d under d, in units of log m."""
 
 
 @SOURCE.claim("L12-sharper", space=CAPPED_RUNS.but(epsilon=Real(0.1, 0.4, log=True))).checked(

@@ -1,8 +1,8 @@
 """The quantities D, P and d_t of SS09, Sec. 5.1, computed from their definitions.
 
-This module covers caps and the other f of `family`. It does not use the projections of the package.
-The margins u = Aw are along the last axis, with one row for each round. The f "caps" is the
-indicator of ‖d‖_∞ ≤ 1/k.
+This module covers all functions f of the module `family`. The f "caps" is the indicator of ‖d‖_∞ ≤
+1/k. The module does not use the projections of the package. The margins u = Aw are along the last
+axis, with one row for each round.
 """
 
 import itertools
@@ -24,42 +24,48 @@ from relaxboost.solvers.rounds import Rounds
 CAPPED_RUNS = Space(
     sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), k=Whole(1, "m"), epsilon=Real(0.1, 1.0, log=True)
 )
-"""The data of runs of Fig. 1. k = 1 is the hard margin, and k > 1 is the soft margin of Eq. 6 with
-ν = 1/k."""
+"""The space of runs of Fig. 1 with caps. If k = 1, the run has the hard margin. If k > 1, it has
+the soft margin of Eq. 6 with ν = 1/k."""
 
 F = Choice(*FORMS)
 FAMILY_RUNS = CAPPED_RUNS.but(f=F)
-"""The data of runs of Fig. 1, for all functions f."""
+"""The space of runs of Fig. 1 with any f of the module `family`."""
 
 F_GIVEN = "f the indicator of ‖d‖_∞ ≤ 1/k, s‖d‖_∞, sh or s|d_1|, s = 3k/(10m)"
 
 
 def f_of(x: Instance) -> str:
-    """Return the name of the f of an instance, which is "caps" if its space has no field f."""
+    """Return the name of the function f of an instance.
+
+    It is "caps" if the space has no field f.
+    """
     return str(getattr(x, "f", "caps"))
 
 
 def game(x: Instance) -> Game:
-    """Return the game of an instance with A and k, and with f if the instance has one."""
+    """Return the game with the matrix A and the function f of an instance."""
     return Game(x.A, FORMS[f_of(x)].relaxation(len(x.A), x.k))
 
 
 def smoothed_game(x: Instance) -> Game:
-    """Return the game of an instance with f + βh instead of f. The value of this game is max D."""
+    """Return the game of an instance with f + βh instead of f. Its value is max D."""
     return smoothed(game(x), x.epsilon)
 
 
 @dataclass(frozen=True)
 class Round:
-    """Round t of SS09 Fig. 1: w_t and d_t, and the answer of the weak learner."""
+    """Round t of SS09 Fig.
+
+    1: the weights w_t, the distribution d_t, and the column that was chosen.
+    """
 
     number: int
     w: Array
     d: Array
     gap: float
-    """The gap <d_t, A(e_j − w_t)>, which the stopping test of Fig. 1 uses."""
+    """The gap <d_t, A(e_j − w_t)>, on which the stopping test of Fig. 1 is based."""
     column: int
-    """The column j_t that the weak learner chose."""
+    """The index j of the column that the weak learner has chosen."""
     sign: int
     """The sign of the edge of the column. Fig. 1 assumes that it is 1."""
 
@@ -72,11 +78,12 @@ def fig1(
     to_gap: float | None = None,
     smoothing: float | None = None,
 ) -> list[Round]:
-    """Return the rounds of SS09 Fig. 1, until its stopping test succeeds or after `max_rounds`.
+    """Run SS09 Fig. 1 and return its rounds.
 
-    The game has weights in the unit ℓ1 ball and entries in [−1, 1]. The smoothing β is
-    `smoothing`, by default ε/(2 log m). The stopping test compares the gap with `to_gap`, by
-    default ε.
+    The run ends when the stopping test succeeds, or after `max_rounds` rounds.
+
+    The game has weights in the unit ℓ1 ball and entries in [−1, 1]. The smoothing β is `smoothing`,
+    by default ε/(2 log m). The stopping test compares the gap with `to_gap`, by default ε.
     """
     threshold = epsilon if to_gap is None else to_gap
     trace: list[Round] = []
@@ -93,20 +100,23 @@ def fig1(
 
 
 def beta(m: int, epsilon: float) -> float:
-    """Return β = ε/(2 log m), or 1 if m = 1, where β has no effect."""
+    """Return β = ε/(2 log m), or 1 if m = 1, since β then has no effect."""
     return epsilon / (2.0 * math.log(m)) if m > 1 else 1.0
 
 
 def smoothed(game: Game, epsilon: float) -> Game:
-    """Return the game that Fig. 1 solves, with f + βh instead of f, where h = Σ d log(m d)."""
+    """Return the smoothed game that Fig. 1 solves.
+
+    It has f + βh instead of f, where h is the relative entropy Σ d log(m d).
+    """
     return Game(game.matrix, game.relaxation + KLPenalty(beta(game.m, epsilon)))
 
 
 class Fig1Run:
     """A run of the algorithm of Fig. 1 on an instance (A, k, ε), with the quantities of the proof.
 
-    The options are those of `fig1`, which runs the code of the package for caps. For another f,
-    or if the weak learner is only within `delta` of the best edge, `fig1_by_hand` is used.
+    The options are those of `fig1`. If f is "caps", `fig1` runs the code of the package. For any
+    other f, or if the weak learner is only within `delta` of the best edge, `fig1_by_hand` is used.
     """
 
     def __init__(self, x: Instance, **options: Any) -> None:
@@ -125,20 +135,20 @@ class Fig1Run:
         for row, now in zip(e, self.rounds, strict=True):
             row[now.column] = now.sign
         self.v: Array = (e - w) @ self.A.T
-        """The vectors A(e^{j_t} − w_t), one row for each round."""
+        """The vectors A(e^{j_t} − w_t), with one row for each round."""
         self.slope: Array = np.sum(self.d * self.v, axis=-1)
-        """The gaps <d_t, A(e^{j_t} − w_t)>."""
+        """The gaps <d_t, A(e^{j_t} − w_t)>, with one entry for each round."""
         self.D: Array = smooth(self.u, self.k, self.beta, self.f)
-        """The values D(w_t)."""
+        """The values D(w_t), with one entry for each round."""
 
 
 def fig1_by_hand(
     x: Instance, *, max_rounds: int | None = None, to_gap: float | None = None, delta: float = 0.0
 ) -> Iterator[Round]:
-    """Yield the rounds of Fig. 1, computed in NumPy. The options are those of `fig1`.
+    """Yield the rounds of Fig. 1, computed in NumPy without the solvers of the package.
 
-    In each round the weak learner returns the worst column whose edge is within `delta` of the
-    best edge.
+    The options are those of `fig1`. In each round, the weak learner returns the worst column whose
+    edge is within `delta` of the best edge.
     """
     A, smoothing, w = x.A, beta(len(x.A), x.epsilon), np.zeros(x.A.shape[1])
     threshold = x.epsilon if to_gap is None else to_gap
@@ -160,28 +170,31 @@ def fig1_by_hand(
 
 
 def distribution(u: Array, k: int, beta: float, f: str = "caps") -> Array:
-    """Return argmin over d in the simplex of <u, d> + f(d) + βh(d), for each row of u."""
+    """Return argmin of <u, d> + f(d) + βh(d) over d in the simplex, for each row of u."""
     return FORMS[f].distribution(np.atleast_2d(u), k, beta)
 
 
 def smooth(u: Array, k: int, beta: float, f: str = "caps") -> Array:
-    """Return D(w) = −f̂*(−u) = min over d of <u, d> + f(d) + βh(d), where u = Aw."""
+    """Return D(w) = −f̂*(−u), the minimum of <u, d> + f(d) + βh(d) over d, where u = Aw."""
     d = distribution(u, k, beta, f).reshape(np.shape(u))
     found: Array = np.sum(u * d, axis=-1) + hat(d, k, beta, f)
     return found
 
 
 def margin(u: Array, k: int, f: str = "caps") -> Array:
-    """Return the relaxed margin −f̃*(−u), for caps the mean of the k smallest margins."""
+    """Return the relaxed margin −f̃*(−u). For caps it is the mean of the k smallest margins."""
     return FORMS[f].margin(u, k)
 
 
 def hat(d: Array, k: int, beta: float, f: str = "caps") -> Array:
-    """Return f̂(d) = f(d) + βh(d) for a distribution d that satisfies the cap."""
+    """Return f̂(d) = f(d) + βh(d). For "caps", the distribution d must satisfy the cap."""
     return beta * entropy(d) + FORMS[f].f(d, k)
 
 
 def least_gain(suboptimality: Bracket, beta: float) -> Bracket:
-    """Return the gain βε_t²/8 of Lemma 12, for an ε_t >= 0 that is known to lie in an interval."""
+    """Return an interval for the gain βε_t²/8 of Lemma 12.
+
+    `suboptimality` is an interval that contains ε_t >= 0.
+    """
     low, high = max(0.0, float(suboptimality.lower)), float(suboptimality.upper)
     return Bracket(low * low, high * high) * (beta / 8.0)

@@ -1,4 +1,4 @@
-"""SS09, Sec. 5.2: the totally corrective update."""
+"""SS09, Sec. 5.2: the totally corrective update, which optimises all weights in each round."""
 
 import math
 from typing import NamedTuple
@@ -25,9 +25,11 @@ from relaxboost.game.game import Game
 
 
 class _Round(NamedTuple):
-    """A round of the run: w_t, D(w_t), the gap, D after a step of Fig. 1, and the columns so far.
+    """A round of the totally corrective run.
 
-    `best` is the maximum of D over the weights on these columns, which is D after the update.
+    `w` is w_t, `value` is D(w_t), `slope` is the gap, and `corrective` is D after a step of Fig. 1.
+    `seen` are the columns that were chosen so far. `best` is the maximum of D over the weights on
+    these columns, which is D after the totally corrective update.
     """
 
     w: Array
@@ -41,10 +43,10 @@ class _Round(NamedTuple):
 def totally_corrective_run(
     x: Instance, to_gap: float | None = None
 ) -> tuple[list[_Round], Array, float]:
-    """Return the run of Eq. 13 until the gap of Fig. 1 is at most ε, or at most `to_gap`.
+    """Run the totally corrective update of Eq. 13 until the gap of Fig. 1 is small.
 
-    The result has the rounds that made an update, which are all except the last one, and then
-    the final w and its gap.
+    The run ends when the gap is at most `to_gap`, by default ε. The result has the rounds that made
+    an update, the final w, and its gap. The last round makes no update.
     """
     (m, n), f = x.A.shape, f_of(x)
     smoothing, enough = beta(m, x.epsilon), x.epsilon if to_gap is None else to_gap

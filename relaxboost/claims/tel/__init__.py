@@ -1,4 +1,4 @@
-"""Telgarsky's lecture on AdaBoost: every statement, in the order of the text."""
+"""Every statement of Telgarsky's lecture on AdaBoost, in the order of the text."""
 
 from relaxboost.claims.registry import gather
 

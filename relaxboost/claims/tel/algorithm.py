@@ -1,4 +1,4 @@
-"""TEL, the algorithm and the remarks on it: the gradient, the direction and the curvature."""
+"""TEL: the algorithm, and the remarks on its gradient, its direction and the curvature."""
 
 import math
 from itertools import product
@@ -79,7 +79,10 @@ def _(x: Instance) -> Slacks:
 
 
 def _contradicted(x: Instance) -> float:
-    """Return μ = min over ‖v‖_1 = 1 of max −(Av)_i. Skip the instance unless it exceeds 0.01."""
+    """Return μ, the minimum over ‖v‖_1 = 1 of max −(Av)_i.
+
+    Instances with μ of at most 0.01 are skipped.
+    """
     signs = product((1.0, -1.0), repeat=x.A.shape[1])  # a game over the simplex in each orthant
     games = (Game(x.A * np.array(each), over=Simplex()) for each in signs)
     mu = -max(float(x.optimum(game).lower) for game in games)
@@ -88,7 +91,7 @@ def _contradicted(x: Instance) -> float:
 
 
 def _within(A: Array, w: Array) -> Array:
-    """Return w, halved until the risk is at most 1, which is the risk at 0."""
+    """Halve w until its risk is at most 1, which is the risk at w = 0."""
     while risk(A, w) > 1.0:
         w = w / 2.0 if float(np.abs(w).sum()) > 1e-9 else 0.0 * w
     return w

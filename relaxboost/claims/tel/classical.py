@@ -1,4 +1,4 @@
-"""TEL, line 18: a comparison of the rate, the steps and the iterates with classical AdaBoost."""
+"""TEL, line 18: a comparison with classical AdaBoost of the rate, the steps and the iterates."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""TEL, the two facts at the end of the lecture: convex risks and classification error."""
+"""TEL, the two facts at the end of the lecture about convex risks and classification error."""
 
 import math
 from collections.abc import Callable
@@ -18,8 +18,8 @@ LOSSES: dict[str, tuple[Callable[[float], float], float]] = {
     "skew": (lambda z: abs(1.0 + z) + 2.0 * max(0.0, z), 2.0),
     "linear": (lambda z: z, 1.0),
 }
-"""Convex losses of −y f(x) with a positive subgradient at zero. All except the last are bounded
-below."""
+"""Convex losses ℓ of −y f(x), each with a positive subgradient at zero. All losses except "linear"
+are bounded below."""
 
 AT_A_POINT = Space(
     epsilon=Real(0.02, 2.0, log=True), loss=Choice(*LOSSES), w=Real(1e-3, 10, log=True)
@@ -80,7 +80,10 @@ def _products(epsilon: float) -> Array:
 
 
 def _minimiser(risk: Callable[[float], float]) -> float:
-    """Return a minimiser on [−50, 50] by ternary search, or exactly 0 if 0 has no larger risk."""
+    """Return a minimiser of a risk on [−50, 50], found by ternary search.
+
+    If the risk at 0 is not larger, return exactly 0.
+    """
     low, high = -50.0, 50.0
     for _ in range(200):
         left, right = low + (high - low) / 3.0, high - (high - low) / 3.0

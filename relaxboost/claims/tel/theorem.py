@@ -1,4 +1,4 @@
-"""TEL, the theorem, the lemma on smoothness, and the step of plain steepest descent."""
+"""TEL: the theorem, the lemma on smoothness, and the step of plain steepest descent."""
 
 import math
 
@@ -10,15 +10,15 @@ from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import RUNS, adaboost, gradient, reweighting, risk, weak_learnability
 
 TURNING = RUNS.but(k=Whole(1, 6), w=Vector("n", -2, 2))
-"""The data of games and starting points w, with the parameter k of the cyclic game `turning`."""
+"""The space of games, starting points w, and the parameter k of the cyclic game `turning`."""
 
 
 def turning(k: int) -> Array:
     """Return a cyclic matrix of 2k + 1 columns. Each has k + 1 entries 1 and k entries −1.
 
-    Each column is the previous one, shifted by one row. For uniform weights all edges are γ =
-    1/(2k + 1). The run is nearly as slow as the theorem allows: the first round has the factor
-    1 − γ²/2 − γ⁴/8, compared with exp(−γ²/2) = 1 − γ²/2 + γ⁴/8 − ....
+    Each column is the previous column shifted by one row. For uniform weights, all edges are γ =
+    1/(2k + 1). AdaBoost is nearly as slow on this game as the theorem allows. In the first round,
+    the risk has the factor 1 − γ²/2 − γ⁴/8, compared with exp(−γ²/2) = 1 − γ²/2 + γ⁴/8 − ....
     """
     m = 2 * k + 1
     at = np.arange(m)

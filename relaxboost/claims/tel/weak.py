@@ -1,4 +1,4 @@
-"""TEL, the weak learning assumption (WLA): equivalent conditions and consequences."""
+"""TEL: the weak learning assumption (WLA), with equivalent conditions and consequences."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""SoftBoost: its number of rounds, inexact projections, and a game on which LPBoost is slow."""
+"""WGR07: the rounds of SoftBoost, inexact projections, and a game on which LPBoost is slow."""
 
 import math
 
@@ -18,9 +18,9 @@ from relaxboost.solvers.solve import solve
 def slow_for_lpboost(m: int, eps: float | None = None) -> Array:
     """Return margins of shape (m, m/2 + 1) on which LPBoost needs more than m/2 rounds.
 
-    For each d that the linear program of LPBoost returns, all weight is on one example, the
-    next example of the second half. The column that is right on this example is wrong on the
-    following example, and nearly wrong on all others. The first and the last column, with
+    Each distribution d that LPBoost's linear program returns has all its weight on one example.
+    This is the next example of the second half. The column that is right on this example is wrong
+    on the following example, and nearly wrong on all others. The first and the last column, with
     weight 1/2 each, have a positive margin, but LPBoost adds the last column last.
 
     m must be even and at least 4. The distance eps between entries must be in (0, 1/(m + 1)).

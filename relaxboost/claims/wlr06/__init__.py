@@ -1,4 +1,4 @@
-"""Warmuth, Liao & Rätsch (2006), Totally Corrective Boosting Algorithms."""
+"""Claims of Warmuth, Liao & Rätsch (2006), Totally Corrective Boosting Algorithms."""
 
 from relaxboost.claims.registry import gather
 

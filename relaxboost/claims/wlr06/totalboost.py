@@ -1,4 +1,4 @@
-"""TotalBoost: its number of rounds, and the progress of a round."""
+"""WLR06: the number of rounds of TotalBoost, and the progress of each round."""
 
 import math
 from itertools import islice
