@@ -1,7 +1,7 @@
 """A relaxation of your own, from an idea to a picture.
 
 The idea. `Capped(k)` forbids a distribution to give an example more than 1/k. Let it be allowed
-instead, at a price: f(d) = price/2 · Σ [|d_i| − 1/k]_+², a soft cap. Nothing in relaxboost knows
+instead, at a price: f(d) = price/2 · Σ [d_i − 1/k]_+², a soft cap. Nothing in relaxboost knows
 this f. Its definition below is all that is written for it; the conjugate, the conditions of the
 theory, the bracketed optimum, a booster and the picture follow from the package's defaults.
 
@@ -28,14 +28,14 @@ from relaxboost.views import plots
 # --8<-- [start:definition]
 @dataclass(frozen=True)
 class SoftCap(rb.Relaxation):
-    """f(d) = price/2 · Σ [|d_i| − 1/k]_+²: a weight above 1/k costs, but is not forbidden."""
+    """f(d) = price/2 · Σ [d_i − 1/k]_+²: a weight above 1/k costs, but is not forbidden."""
 
     k: float
     price: float
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         """Return f(d), and the constraints it needs: none."""
-        return self.price / 2 * cp.sum_squares(cp.pos(cp.abs(d) - 1 / self.k)), []
+        return self.price / 2 * cp.sum_squares(cp.pos(d - 1 / self.k)), []
 
 
 # --8<-- [end:definition]
@@ -120,7 +120,7 @@ def draw(errors: dict[str, list[float]], margins: dict[str, Any], train: int) ->
     plots.draw_penalty(*small, m=20, axes=one)
     plots.draw_conjugate(*small, m=20, axes=two)
     u = np.sort(np.random.default_rng(1).normal(0.2, 0.25, 20))
-    plots.draw_distribution(*small, margins=u, axes=three)
+    plots.draw_distribution(*small, margins=u, beta=0.001, axes=three)
     label = {name: f"{name}\nmean held-out error {np.mean(e):.1%}" for name, e in errors.items()}
     plots.draw_margins({label[name]: values for name, values in margins.items()}, axes=four)
     title = f"margins it buys: {train} examples, {NOISE:.0%} of the labels flipped"

@@ -1,6 +1,6 @@
 """A relaxation with closed forms and proved bounds: the soft cap, in full.
 
-`prototype_a_relaxation.py` defines f(d) = price/2 · Σ [|d_i| − 1/k]_+² in one method, and a cone
+`prototype_a_relaxation.py` defines f(d) = price/2 · Σ [d_i − 1/k]_+² in one method, and a cone
 solver does the rest. Here formulas replace the solver, and the bounds are rounded outwards, so that
 brackets are proved instead of numerical.
 
@@ -35,7 +35,7 @@ class FastSoftCap(rb.Relaxation):
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         """Return f(d), and the constraints it needs: none."""
-        return self.price / 2 * cp.sum_squares(cp.pos(cp.abs(d) - 1 / self.k)), []
+        return self.price / 2 * cp.sum_squares(cp.pos(d - 1 / self.k)), []
 
     @property
     def traits(self) -> Any:
@@ -46,13 +46,14 @@ class FastSoftCap(rb.Relaxation):
 
     def penalty(self, d: Vector) -> float:
         """Return f(d)."""
-        above = np.maximum(np.abs(d) - 1 / self.k, 0.0)
+        above = np.maximum(d - 1 / self.k, 0.0)
         return self.price / 2 * float(above @ above)
 
     def conjugate(self, theta: Vector) -> float:
-        """Return f*(θ) = Σ |θ_i|/k + θ_i²/(2 price)."""
-        size = np.abs(theta)
-        return float(np.sum(size / self.k + size**2 / (2 * self.price)))
+        """Return f*(θ) = Σ θ_i/k + θ_i²/(2 price), or inf if an entry of θ is negative."""
+        if np.min(theta) < 0.0:
+            return math.inf
+        return float(np.sum(theta / self.k + theta**2 / (2 * self.price)))
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the d in the simplex that minimises <d, u> + f(d) + β Σ d_i log d_i.
