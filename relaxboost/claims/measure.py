@@ -228,7 +228,10 @@ def at_most(left: Quantity, right: Quantity, where: str = "", round: int | None 
 
 
 def at_least(left: Quantity, right: Quantity, where: str = "", round: int | None = None) -> Slack:
-    """Return the slack of the inequality left >= right."""
+    """Return the slack of the inequality left >= right, which is printed as right <= left.
+
+    If `where` names both sides, it names the right side first: "δ/√N, γ" for γ >= δ/√N.
+    """
     return at_most(right, left, where, round)
 
 

@@ -94,7 +94,7 @@ def test_show(call, toys):
         "fails at:    A = [[1/10, 9/10], [-3/5, 0]], k = 1, epsilon = 3/10\n"
         "    sides:     0.3375 <= 0.3, ratio 1.1250 (ρ − margin of w_t, round 2)\n",
         "  step 1:    The smoothed margin exceeds the relaxed margin by",
-        "corrected:   The error is at most gap + β log(m/k), where gap is the gap that Fig. 1 tests",
+        "corrected:   The error is at most gap + β log(m/k), where gap is the gap that",
         "note:      The test bounds the gap of the *smoothed* problem",
         "check:       relaxboost claims check SS09-T9\n",
         "attack:      relaxboost claims attack SS09-T9\n",

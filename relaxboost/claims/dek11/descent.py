@@ -133,7 +133,7 @@ def nearer(x: Instance) -> Slack:
     distance = ((run.w[0] - w) ** 2).sum(axis=1) / 2.0
     gain = run.losses[0] - one(x).of(w)[0][0]
     least = (distance[:-1] - distance[1:] - eta * gain) / (eta * steep) ** 2
-    return at_least(float(least.min()), -0.5, "(α_i − η gain)/(ηλX)², −1/2")
+    return at_least(float(least.min()), -0.5, "−1/2, (α_i − η gain)/(ηλX)²")
 
 
 @SOURCE.claim("T1-regret", space=STREAMS)

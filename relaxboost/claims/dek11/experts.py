@@ -109,4 +109,4 @@ def _(x: Instance) -> Slack:
 def _(x: Instance) -> Slack:
     alpha, gain, _, _ = one_round(x)
     size = math.sqrt(2.0 * math.log(x.A.shape[1]) / len(x.A))  # ηλX
-    return at_least(float((alpha - gain).min()) / size**2, -0.5, "(α_i − η gain)/(ηλX)², −1/2")
+    return at_least(float((alpha - gain).min()) / size**2, -0.5, "−1/2, (α_i − η gain)/(ηλX)²")

@@ -129,7 +129,7 @@ def _(x: Instance) -> Slacks:
     n, y = np.arange(1.0, x.m + 1.0), (math.sqrt(L) - math.sqrt(a)) / math.sqrt(x.m)
     total = float(np.exp(a - 2.0 * n * (np.sqrt(a / (2.0 * n)) + y) ** 2).sum())
     yield at_most(total / x.m, 0.6, "Σ exp(...)/δ, 3/5")
-    yield at_least(y * math.sqrt(8.0 * x.m * a), 0.81, "y√(8ma), .81")
+    yield at_least(y * math.sqrt(8.0 * x.m * a), 0.81, ".81, y√(8ma)")
 
 
 @chosen_is_good.step(space=TAILS)

@@ -25,7 +25,7 @@ def theorem(x: Instance) -> Slacks:
     if found.status == "interrupted":
         raise KeyboardInterrupt
     yield at_most(found.gap, x.eps, "gap, ε")
-    yield at_least(found.lower, rho - x.eps, "lower, ρ − ε")
+    yield at_least(found.lower, rho - x.eps, "ρ − ε, lower")
     answers = 2.0 * math.log(len(x.A) / x.k) / (x.eps * (1.0 - 1e-9)) ** 2
     looks = max(0.0, math.log(max(answers, 1.0)) / math.log(1.1))
     yield at_most(found.rounds, answers + looks + 3.0, "rounds, 2 log(m/k)/ε² and looks")
@@ -56,7 +56,7 @@ def one_round(x: Instance) -> Slack:
     before, d = least(x.z)
     after, _ = least(x.z + x.A[:, 0])
     right = before + float(d @ x.A[:, 0]) - 1.0 / (2.0 * x.beta)
-    return at_least(after, right, "next minimum, this one + ⟨d*, a⟩ − 1/(2β)")
+    return at_least(after, right, "this one + ⟨d*, a⟩ − 1/(2β), next minimum")
 
 
 theorem.step(space=ROUNDS)(one_round.stated.check)

@@ -46,7 +46,7 @@ def empirical_means(x: Instance) -> Slack:
     f, g = x.f[_points(x)], x.g[_points(x)]
     at, there = loss(x.loss, f, x.y).mean(), loss(x.loss, g, x.y).mean()
     tangent = at + (g - f) @ _at_points(x) / x.y.size
-    return at_least(there, tangent, "R[g], R[f] + <g − f, ∇R[f]>")
+    return at_least(there, tangent, "R[f] + <g − f, ∇R[f]>, R[g]")
 
 
 @empirical_means.step()

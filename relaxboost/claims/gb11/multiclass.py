@@ -84,14 +84,14 @@ def centred_gradients(x: Instance) -> Slack:
     delta = advantage(x)
     assume(delta > 0)
     right = float(delta) / ((K - 1.0) * math.sqrt(len(x.C)))
-    return at_least(centred_edge(x.C), right, "γ, δ/((K−1) sqrt(N))")
+    return at_least(centred_edge(x.C), right, "δ/((K−1) sqrt(N)), γ")
 
 
 @SOURCE.claim("T2-converse", space=SETS).checked(trials=40)
 def multiclass_converse(x: Instance) -> Slack:
     gamma = centred_edge(x.C)
     assume(gamma > 0.0)
-    return at_least(advantage(x), gamma, "δ, γ")
+    return at_least(advantage(x), gamma, "γ, δ")
 
 
 @centred_gradients.step(space=ROWS)
@@ -108,4 +108,4 @@ def _(x: Instance) -> Slacks:
     w = exactly(x.w) - sum(exactly(x.w)) / K
     square = sum(one**2 for one in w)
     for one in w:
-        yield at_least(square - one**2, one**2 / (K - 1), "Σ_{j≠k} w_j², w_k²/(K−1)")
+        yield at_least(square - one**2, one**2 / (K - 1), "w_k²/(K−1), Σ_{j≠k} w_j²")

@@ -56,7 +56,7 @@ def _length(v: Array, h: Array) -> float:
 def inner(x: Instance) -> Slacks:
     columns, h = _columns(x), _chosen(x.H, x.v, "least-squares")
     for other in columns:
-        yield at_least(_length(x.v, h) + 1e-9, _length(x.v, other), "<∇, h*>/‖h*‖, <∇, h>/‖h‖")
+        yield at_least(_length(x.v, h) + 1e-9, _length(x.v, other), "<∇, h>/‖h‖, <∇, h*>/‖h*‖")
 
 
 @inner.corrected()

@@ -33,13 +33,13 @@ def advantage(x: Instance, y: Array | None = None) -> Number:
 def weak_learning(x: Instance) -> Slack:
     delta = advantage(x, np.where(x.y >= 0.0, 1.0, -1.0))
     assume(delta > 0)
-    return at_least(edge(x.H, False), float(delta) / math.sqrt(len(x.H)), "γ, δ/sqrt(N)")
+    return at_least(edge(x.H, False), float(delta) / math.sqrt(len(x.H)), "δ/sqrt(N), γ")
 
 
 @weak_learning.corrected()
 def weak_learning_corrected(x: Instance) -> Slack:
     delta = max(advantage(x), 0)
-    return at_least(edge(x.H, False), float(delta) / math.sqrt(len(x.H)), "γ, δ/sqrt(N)")
+    return at_least(edge(x.H, False), float(delta) / math.sqrt(len(x.H)), "δ/sqrt(N), γ")
 
 
 WEIGHED = Space(sizes={"m": (1, 6), "n": (1, 1)}, H=SignMatrix(), v=Vector("m", -3, 3))
@@ -50,17 +50,17 @@ def _(x: Instance) -> Slacks:
     v, w, h = exactly(x.v), abs(exactly(x.v)), exactly(x.H[:, 0])
     right = sum(w[v * h > 0], Fraction(0))
     yield equal(2 * right - sum(w), sum(v * h), "right − wrong, N<∇, h>")
-    yield at_least(sum(w) ** 2, sum(w**2), "‖w‖_1², ‖w‖_2²")
+    yield at_least(sum(w) ** 2, sum(w**2), "‖w‖_2², ‖w‖_1²")
 
 
 @SOURCE.claim("T1-converse", space=SETS)
 def converse(x: Instance) -> Slack:
     gamma = edge(x.H, False)
     assume(gamma > 0.0)
-    return at_least(advantage(x), gamma, "δ, γ")
+    return at_least(advantage(x), gamma, "γ, δ")
 
 
 @converse.step(space=WEIGHED)
 def _(x: Instance) -> Slack:
     w = abs(exactly(x.v))
-    return at_least(len(w) * sum(w**2), sum(w) ** 2, "N‖w‖_2², ‖w‖_1²")
+    return at_least(len(w) * sum(w**2), sum(w) ** 2, "‖w‖_1², N‖w‖_2²")

@@ -135,7 +135,7 @@ def _(x: Instance) -> Slacks:
     inner = 0.9 * x.theta + 0.1 / x.theta.size
     for theta in (inner, np.maximum(np.abs(x.z), 1e-300) / max(size, 1e-300)):
         form = float((x.z**2 / (x.radius * theta)).sum())
-        yield at_least(form, size**2 / x.radius, "Σ h_j²/θ_j, ‖h‖_1²/λ")
+        yield at_least(form, size**2 / x.radius, "‖h‖_1²/λ, Σ h_j²/θ_j")
 
 
 @SOURCE.claim("Eq10", space=DUALS)
@@ -144,7 +144,7 @@ def eq10(x: Instance) -> Slacks:
     h = 1e-3 * x.v
     rise = free_energy(x.z + h, x.beta, x.radius) - free_energy(x.z, x.beta, x.radius)
     bend = x.radius / (2.0 * x.beta) * float(np.abs(h).max()) ** 2
-    yield at_least(rise, -float(theta @ h), "W_β(z + h) − W_β(z), <∇W_β(z), h>")
+    yield at_least(rise, -float(theta @ h), "<∇W_β(z), h>, W_β(z + h) − W_β(z)")
     yield at_most(rise, bend - float(theta @ h), "the same, with (λ/2β)‖h‖_∞² more")
 
 

@@ -53,7 +53,7 @@ def _(x: Instance) -> Slack:
 @SOURCE.claim("Eq36-strong", space=PAIRS.but(sizes={"n": (2, 8)}))
 def eq36_strong(x: Instance) -> Slacks:
     yield equal(powers(np.full(x.x.size, x.radius / x.x.size), x.radius), 0, "V at the centre, 0")
-    yield at_least(powers(x.radius * x.x, x.radius), 0, "V(θ), 0")
+    yield at_least(powers(x.radius * x.x, x.radius), 0, "0, V(θ)")
     yield _bend(x, "power", x.radius)
 
 
@@ -63,7 +63,7 @@ def _(x: Instance) -> Slacks:
     even = np.where(np.arange(size) % 2 == 0, 1.0, -1.0)
     for theta, h in ((0.9 * x.x + 0.1 / size, x.y - x.x), (np.full(size, 1.0 / size), even)):
         least = modulus("power", size, 1.0) * float(np.abs(h).sum()) ** 2
-        yield at_least(float((h * h * theta ** (s - 1.0)).sum()), least, "hᵀ∇²V h, α‖h‖_1²")
+        yield at_least(float((h * h * theta ** (s - 1.0)).sum()), least, "α‖h‖_1², hᵀ∇²V h")
 
 
 def _ratio(proxy: str, size: int, radius: float = 1.0) -> float:
@@ -94,14 +94,14 @@ def others(x: Instance) -> Slack:
 def others_corrected(x: Instance) -> Slacks:
     assume(x.proxy != "squared")
     found, log = _ratio(x.proxy, x.M, x.radius), x.radius**2 * math.log(x.M)
-    yield at_least(found, log / 2.0, "(1/α) max V, λ² ln M/2")
+    yield at_least(found, log / 2.0, "λ² ln M/2, (1/α) max V")
     yield at_most(found, 4.0 * log, "(1/α) max V, 4λ² ln M")
 
 
 @others_corrected.step(space=Space(M=Whole(3, 10**4)))
 def _(x: Instance) -> Slacks:
     s = math.log(x.M) / (1.0 + math.log(x.M))
-    yield at_least(s, 0.5, "s, 1/2")
+    yield at_least(s, 0.5, "1/2, s")
     for proxy, factor in (
         ("p-norm", (math.exp(2.0 * s) - 1.0) / 2.0),
         ("power", (math.e - 1.0) * s),
@@ -124,8 +124,8 @@ def conjecture(x: Instance) -> Slack:
 def conjecture_corrected(x: Instance) -> Slacks:
     size, square = x.x.size, x.radius**2
     ratio = _ratio(x.proxy, size, x.radius)
-    yield at_least(ratio, 2.0 * square * (1.0 - 1.0 / size) ** 2, "ratio, 2λ²(1 − 1/M)²")
-    yield at_least(ratio, square * _largest_normal(size) ** 2 / 2.0, "ratio, λ²g_M²/2")
+    yield at_least(ratio, 2.0 * square * (1.0 - 1.0 / size) ** 2, "2λ²(1 − 1/M)², ratio")
+    yield at_least(ratio, square * _largest_normal(size) ** 2 / 2.0, "λ²g_M²/2, ratio")
     yield _bend(x, x.proxy, x.radius)
     if x.proxy == "tilted" and size > 2:
         exact = square * (size - 1) ** 2 * math.log(size - 1) / (size * (size - 2))
@@ -136,7 +136,7 @@ def conjecture_corrected(x: Instance) -> Slacks:
 def _(x: Instance) -> Slack:
     theta, vertex = on_simplex(exactly(x.x)), np.eye(x.x.size)[int(np.argmin(x.x))]
     far = sum(abs(e) for e in exactly(vertex) - theta)
-    return at_least(far, 2 - Fraction(2, x.x.size), "‖λe_j − θ_*‖_1, 2λ(1 − 1/M)")
+    return at_least(far, 2 - Fraction(2, x.x.size), "2λ(1 − 1/M), ‖λe_j − θ_*‖_1")
 
 
 def _largest_normal(count: int) -> float:
@@ -156,7 +156,7 @@ def remark_1(x: Instance) -> Slack:
 @remark_1.step()
 def _(x: Instance) -> Slack:
     size = 2 * x.half + 2
-    return at_least((size - 1) / 2.0, math.log(size), "(M − 1)/2, ln M")
+    return at_least((size - 1) / 2.0, math.log(size), "ln M, (M − 1)/2")
 
 
 @SOURCE.claim(

@@ -99,7 +99,7 @@ def bayes(experts: float, t: int, shift: float) -> float:
     "R2", space=Space(t=Whole(1, 60), experts=Real(0.7, 500, log=True), c=Real(0.01, 1, log=True))
 )
 def lower_bound(x: Instance) -> Slack:
-    return at_least(2.0, x.c * math.sqrt(x.experts / x.t), "the largest excess risk, c √(ln M/t)")
+    return at_least(2.0, x.c * math.sqrt(x.experts / x.t), "c √(ln M/t), the largest excess risk")
 
 
 @lower_bound.corrected()
@@ -107,7 +107,7 @@ def lower_bound_corrected(x: Instance) -> Slack:
     assume(x.experts <= 12.0)
     rate = min(1.0, math.sqrt(x.experts / x.t))
     excess = bayes(x.experts, x.t, min(0.4, rate / 2.0) / 2.0)
-    return at_least(excess, rate / 6.0, "Bayes excess risk, min {1, √(ln M/t)}/6")
+    return at_least(excess, rate / 6.0, "min {1, √(ln M/t)}/6, Bayes excess risk")
 
 
 @SOURCE.claim("Eq38", space=RUNS)

@@ -26,7 +26,7 @@ def theorem(x: Instance) -> Slacks:
     if found.status == "interrupted":
         raise KeyboardInterrupt
     yield at_most(found.gap, x.eps, "gap, ε")
-    yield at_least(found.lower, rho - x.eps, "lower, ρ − ε")
+    yield at_least(found.lower, rho - x.eps, "ρ − ε, lower")
     most = max(2.0, 64.0 * math.log(len(x.A) / x.k) / x.eps**2)
     yield at_most(found.rounds, most, "rounds, 64 log(m/k)/ε²")
 
@@ -40,5 +40,5 @@ def _(x: Instance) -> Slacks:
     for state in islice(Rounds(game, run), 30):
         value, beta = run.value, run.objective.beta
         if least > -math.inf:
-            yield at_least(value, least, "D(w_{t+1}), D(w_t) + gain", state.round)
+            yield at_least(value, least, "D(w_t) + gain, D(w_{t+1})", state.round)
         least = value + min(state.smoothed_gap / 2.0, beta * state.smoothed_gap**2 / 8.0)

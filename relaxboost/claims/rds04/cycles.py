@@ -128,7 +128,7 @@ def non_optimal(x: Instance) -> Slacks:
     assert best is not None and some is not None  # noqa: PT018
     yield equal(_margin(A, best.w), rho, "margin of the best columns, ρ")
     yield equal(_margin(A[:, :3], some.w), 1.0 / 3.0, "margin of the first three, 1/3")
-    yield at_least(float(some.edges.min()), 1.0 / 3.0, "edges of the first three, 1/3")
+    yield at_least(float(some.edges.min()), 1.0 / 3.0, "1/3, edges of the first three")
 
 
 def upsilon(r: float) -> float:
@@ -148,9 +148,9 @@ def cycle_margin(x: Instance) -> Slacks:
         if least[i] > 1e-2:
             yield equal(_near(margin), mean, f"example {i + 1} with d > 0: margin, mean of Υ")
         else:
-            yield at_least(_near(margin), mean, f"example {i + 1}: margin, mean of Υ")
-    yield at_least(_near(mean), upsilon(rho), "mean of Υ(γ_t), Υ(ρ)")
-    yield at_least(upsilon(rho), rho / 2.0, "Υ(ρ), ρ/2")
+            yield at_least(_near(margin), mean, f"example {i + 1}: mean of Υ, margin")
+    yield at_least(_near(mean), upsilon(rho), "Υ(ρ), mean of Υ(γ_t)")
+    yield at_least(upsilon(rho), rho / 2.0, "ρ/2, Υ(ρ)")
 
 
 cycle_margin.step(space=EDGES)(factor.stated.check)
@@ -165,11 +165,11 @@ def margin_bound(x: Instance) -> Slacks:
         spent += math.atanh(vote.edge)
         gained -= math.log1p(-(vote.edge**2)) / 2.0
         bound, least = gained - math.log(len(x.A)), float((x.A @ vote.w).min())
-        yield at_least(least, bound, "min (A w_t)_i, −½ Σ log(1 − γ²) − log m", vote.number)
+        yield at_least(least, bound, "−½ Σ log(1 − γ²) − log m, min (A w_t)_i", vote.number)
         if bound > 0.0:
             norm = float(np.abs(vote.w).sum())
             yield at_least(least / norm, bound / spent, "margin", vote.number)
-        yield at_least(gained, upsilon(rho) * spent, "−½ Σ log(1 − γ²), Υ(ρ) Σ η_s", vote.number)
+        yield at_least(gained, upsilon(rho) * spent, "Υ(ρ) Σ η_s, −½ Σ log(1 − γ²)", vote.number)
 
 
 @margin_bound.step(space=LOSSES)
@@ -202,7 +202,7 @@ def half(x: Instance) -> Slacks:
             spent += math.atanh(vote.edge)
             if spent >= enough:
                 found = float((A @ vote.w).min() / np.abs(vote.w).sum())
-                yield at_least(found, value / 2.0, "margin, ρ/2", vote.number)
+                yield at_least(found, value / 2.0, "ρ/2, margin", vote.number)
                 break
 
 

@@ -21,13 +21,13 @@ def theorem(x: Instance) -> Slacks:
     if votes:
         margin = float((x.A @ votes[-1].w).min() / max(np.abs(votes[-1].w).sum(), 1e-300))
         reached = max(margin, 0.0) if float(rho.upper) < x.nu else margin
-        yield at_least(reached, rho - x.nu, "margin, ρ − ν", votes[-1].number)
+        yield at_least(reached, rho - x.nu, "ρ − ν, margin", votes[-1].number)
     found = solve(Game(x.A), method="adaboost-star", tol=x.nu)
     if found.status == "interrupted":
         raise KeyboardInterrupt
     w = np.zeros(x.A.shape[1])
     w[found.support] = found.coefficients
-    yield at_least(float((x.A @ w).min()), rho - x.nu, "margin of `solve`, ρ − ν")
+    yield at_least(float((x.A @ w).min()), rho - x.nu, "ρ − ν, margin of `solve`")
     yield at_most(found.rounds, steps + 2, "rounds of `solve`, T + 2")
 
 
@@ -37,7 +37,7 @@ def adaptive(x: Instance) -> Slacks:
     found = solve(Game(x.A), method=AdaBoostStar(nu="adaptive"), tol=x.nu)
     if found.status == "interrupted":
         raise KeyboardInterrupt
-    yield at_least(found.lower, rho - x.nu, "lower of `solve`, ρ − ν")
+    yield at_least(found.lower, rho - x.nu, "ρ − ν, lower of `solve`")
     nu, steps, stages = x.nu * (1.0 - 1e-9), 0.0, 0
     while nu <= 0.999:
         steps, stages, nu = steps + math.ceil(2.0 * math.log(m) / nu**2), stages + 1, 2.0 * nu
@@ -60,14 +60,14 @@ def invariant(x: Instance) -> Slacks:
         level, after = lowest - x.nu, x.A @ vote.w
         eta = math.atanh(edge) - math.atanh(level)
         yield equal(vote.step, eta, "η_t, artanh γ_t − artanh ρ_t", vote.number)
-        yield at_least(vote.step, x.nu, "η_t, ν", vote.number)
+        yield at_least(vote.step, x.nu, "ν, η_t", vote.number)
         ratio = float(np.exp(u.min() - after).sum() / d.sum()) * math.exp(level * vote.step)
         bound = math.exp(-divergence(level, edge))
         yield at_most(ratio, bound, "L_t/L_{t−1} e^{ρη}, e^−KL", vote.number)
         spent += vote.step
         bound = level * spent + vote.number * x.nu**2 / 2.0 - math.log(m)
         yield at_least(float(after.min()), bound, "least (A w_t)_i", vote.number)
-        yield at_least(level, rho - x.nu, "ρ_t, ρ − ν", vote.number)
+        yield at_least(level, rho - x.nu, "ρ − ν, ρ_t", vote.number)
 
 
 def divergence(rho: float, gamma: float) -> float:
@@ -91,7 +91,7 @@ def one_round(x: Instance) -> Slacks:
     yield at_most(left, math.exp(-kl), "Z e^(ρη), e^−KL")
     if all_signs(x.a):
         yield equal(left, math.exp(-kl), "the same, entries ±1")
-    yield at_least(kl, (gamma - rho) ** 2 / 2.0, "KL, (γ − ρ)²/2")
+    yield at_least(kl, (gamma - rho) ** 2 / 2.0, "(γ − ρ)²/2, KL")
 
 
 theorem.step(space=PAIRS)(one_round.stated.check)

@@ -51,7 +51,7 @@ def fall(x: Instance) -> Slack:
     c, theta = -0.5 * math.log1p(-x.gamma), x.gamma / (2.0 + x.gamma)
     y = c * (1.0 + theta)
     left = c * (2.0 * x.gamma - theta) - (math.expm1(y) - y)
-    return at_least(left, x.gamma**2 * math.sqrt(1.0 - x.gamma) / 2.0, "left, γ²√(1 − γ)/2")
+    return at_least(left, x.gamma**2 * math.sqrt(1.0 - x.gamma) / 2.0, "γ²√(1 − γ)/2, left")
 
 
 @SOURCE.claim("soft", space=GAMES).checked(trials=40)
@@ -61,7 +61,7 @@ def soft(x: Instance) -> Slacks:
     for state in rounds:
         if T := state.round - 1:
             least = float(np.sort(state.active.u)[: x.k].mean())
-            yield at_least(least, theta - len(x.A) / (x.k * T * c), "AvgMin_k, θ − m/(kTc)", T)
+            yield at_least(least, theta - len(x.A) / (x.k * T * c), "θ − m/(kTc), AvgMin_k", T)
 
 
 for _step in (change, fall):

@@ -35,7 +35,7 @@ def _(x: Instance) -> Slacks:
     gamma, size = max(x.gamma, 1e-3), max(x.gamma, 1e-3) ** 2
     bound = -math.expm1(-size / 2.0) / size
     drop = gamma * math.sinh(gamma) - 2.0 * math.sinh(gamma / 2.0) ** 2
-    yield at_least(drop / size, 0.5, "(1 − cosh γ + γ sinh γ)/γ², 1/2")
+    yield at_least(drop / size, 0.5, "1/2, (1 − cosh γ + γ sinh γ)/γ²")
     yield at_most(drop / size, 0.5 + size / 6.0, "(1 − cosh γ + γ sinh γ)/γ², 1/2 + γ²/6")
     yield at_least(1.0 / (1.0 + math.sqrt(1.0 - size)), bound, "1 − exp, 1 − sqrt(1 − γ²)")
 

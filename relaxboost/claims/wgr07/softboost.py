@@ -45,10 +45,10 @@ def linear(x: Instance) -> Slacks:
     fast = solve(game, method="softboost", tol=0.1)
     if "interrupted" in (slow.status, fast.status):
         raise KeyboardInterrupt
-    yield at_least(slow.rounds, x.half + 1, "rounds of LPBoost, m/2 + 1")
+    yield at_least(slow.rounds, x.half + 1, "m/2 + 1, rounds of LPBoost")
     most = 2.0 * math.log(m) / (0.1 * (1.0 - 1e-9)) ** 2 + 2.0
     yield at_most(fast.rounds, most, "rounds of SoftBoost, 2 log(m)/ν² + 2")
-    yield at_least(fast.lower, slow.upper - 0.1, "lower of SoftBoost, ρ − ν")
+    yield at_least(fast.lower, slow.upper - 0.1, "ρ − ν, lower of SoftBoost")
 
 
 GAMES = Space(
@@ -64,7 +64,7 @@ def theorem(x: Instance) -> Slacks:
     if found.status == "interrupted":
         raise KeyboardInterrupt
     soft = float(np.sort(found.margins)[: x.k].mean())
-    yield at_least(soft, rho - x.nu, "soft margin of `solve`, ρ − ν")
+    yield at_least(soft, rho - x.nu, "ρ − ν, soft margin of `solve`")
     most = 2.0 * math.log(len(x.A) / x.k) / (x.nu * (1.0 - 1e-9)) ** 2
     yield at_most(found.rounds, most + 2.0, "rounds of `solve`, 2 log(m/k)/ν² + 2")
 
@@ -81,7 +81,7 @@ def _(x: Instance) -> Slacks:
     step = np.zeros(x.w.size)
     step[j] = x.nu
     after, _ = one.evaluate(x.w + step)
-    yield at_least(after, before + x.nu**2 / 2.0, "D(w + ν e_j), D(w) + ν²/2")
+    yield at_least(after, before + x.nu**2 / 2.0, "D(w) + ν²/2, D(w + ν e_j)")
     # At this level, d(w) itself satisfies the edge constraints. So D is at most Δ(d(w), u).
     feasible = ProjectionDual(x.A, float(edges[j]), project)
     value, _ = feasible.evaluate(x.w)

@@ -24,7 +24,7 @@ def theorem(x: Instance) -> Slacks:
     found = solve(Game(x.A), method="totalboost", tol=x.nu)
     if found.status == "interrupted":
         raise KeyboardInterrupt
-    yield at_least(float(found.margins.min()), rho - x.nu, "margin of `solve`, ρ − ν")
+    yield at_least(float(found.margins.min()), rho - x.nu, "ρ − ν, margin of `solve`")
     most = 2.0 * math.log(len(x.A)) / (x.nu * (1.0 - 1e-9)) ** 2
     yield at_most(found.rounds, most + 2.0, "rounds of `solve`, 2 log(m)/ν² + 2")
 
@@ -43,7 +43,7 @@ def _(x: Instance) -> Slacks:
         dual = ProjectionDual(columns, run.least - x.nu, projector(game.relaxation, 1.0))
         value, _ = dual.evaluate(dual.maximise(run.multipliers, 1e-9))
         right = before + x.nu**2 / 2.0
-        yield at_least(value, right, "Δ(d_{t+1}, u), Δ(d_t, u) + ν²/2", state.round)
+        yield at_least(value, right, "Δ(d_t, u) + ν²/2, Δ(d_{t+1}, u)", state.round)
         before = value
 
 
@@ -56,5 +56,5 @@ def _(x: Instance) -> Slacks:
     seen = x.d > 0.0
     kl = float(np.sum(x.d[seen] * np.log(x.d[seen] / x.e[seen])))
     apart = float(np.abs(x.d - x.e).sum())
-    yield at_least(kl, apart**2 / 2.0, "Δ(d, e), ‖d − e‖_1²/2")
-    yield at_least(apart, abs(float((x.d - x.e) @ x.a)), "‖d − e‖_1, |⟨d − e, a⟩|")
+    yield at_least(kl, apart**2 / 2.0, "‖d − e‖_1²/2, Δ(d, e)")
+    yield at_least(apart, abs(float((x.d - x.e) @ x.a)), "|⟨d − e, a⟩|, ‖d − e‖_1")

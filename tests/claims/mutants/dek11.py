@@ -27,7 +27,7 @@ MUTANTS = (
     Mutant(
         "DEK11-T1", "constant", "right = steep", "right = 0.9 * steep", at="stated", correction=1
     ),
-    Mutant("DEK11-T1", "constant", '-0.5, "(α', '-0.47, "(α', correction=1, step=1),
+    Mutant("DEK11-T1", "constant", '-0.5, "−1/2', '-0.47, "−1/2', correction=1, step=1),
     Mutant(
         "DEK11-T2",
         "constant",
@@ -103,7 +103,7 @@ MUTANTS = (
     Mutant(
         "DEK11-half", "constant", "x.h * math.exp(-2.0", "x.h * math.exp(-1.2", correction=1, step=1
     ),
-    Mutant("DEK11-T1-regret", "constant", '-0.5, "(α', '-0.47, "(α', correction=1, step=1),
+    Mutant("DEK11-T1-regret", "constant", '-0.5, "−1/2', '-0.47, "−1/2', correction=1, step=1),
     Mutant("DEK11-T2-order", "index", "[:, ::-1]", "[:, 1:]", correction=1, step=1),
     Mutant("DEK11-T3", "direction", "gain + logs", "gain - logs", correction=1, step=1),
     Mutant(

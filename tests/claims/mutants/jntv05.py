@@ -51,7 +51,7 @@ OF_STEPS = (
     Mutant("JNTV05-Eq35", "constant", "x.s) / math", "x.s) * 1.5 / math", correction=1, step=1),
     Mutant("JNTV05-Eq36-strong", "constant", "least = mod", "least = 1.1 * mod", step=1),
     Mutant("JNTV05-Eq36-strong", "index", "size, 1.0)", "size - 1, 1.0)", step=1),
-    Mutant("JNTV05-ratio-others", "constant", '0.5, "s', '0.6, "s', correction=1, step=1),
+    Mutant("JNTV05-ratio-others", "constant", '0.5, "1/2', '0.6, "1/2', correction=1, step=1),
     Mutant(
         "JNTV05-ratio-others",
         "constant",
