@@ -147,7 +147,7 @@ def networks(folder: object) -> Iterator[tuple[str, pl.Graph, np.ndarray]]:
     """Yield networks with costs, those of files where there is a folder."""
     if folder is not None:
         graph = readers.link_graph(readers.read_routes(folder / "borlange"))
-        yield "Börlange", graph, graph.arc_features @ [1.0, 0.1, 0.5, 0.01]
+        yield "Borlänge", graph, graph.arc_features @ [1.0, 0.1, 0.5, 0.01]
         place = folder / "transportnets" / "ChicagoSketch"
         graph = readers.road_graph(
             readers.read_network(f"{place}_net.tntp", None, f"{place}_node.tntp")

@@ -28,15 +28,17 @@ HOW = """
   Times are CPU seconds.
 * If no general solver reaches the gap, the limit of {limit} seconds counts as its time. A ratio
   above {largest:g} counts as {largest:g}.
-* The table shows the seconds until both bounds prove a gap of {tol}. A word says why a run ended
-  without this proof: `limit` (of seconds), `memory`, `ended` (the solver returned with a wider gap)
-  or `stopped` (it was so far behind another general solver that it was not continued).
+* The table shows the seconds until both bounds prove a gap of {tol}. `limit` means that `auto` did
+  not prove the gap within {limit} seconds, and "none" that no general solver proved it.
 * In the profile, a solver that was not run on a game, or was stopped early, counts as one that does
   not solve it. The curves of single general solvers are therefore lower bounds. The curve of the
   fastest general solver is not.
 
 All results are in [suite.csv](suite.csv): CPU seconds, wall clock, peak memory and the gap of every
-run. [How it is measured](benchmarks.md#the-suite) has the command.
+run. Its column `outcome` says how a run ended: `solved`, `limit` (of seconds), `memory`, `ended`
+(the solver returned with a wider gap), `stopped` (another general solver was much faster) or
+`unfit` (the solver cannot solve such games). [The benchmarks](benchmarks.md#the-suite) say how the
+times were measured.
 """
 
 
@@ -146,8 +148,8 @@ def _comparison(rows: list[Row], compared: dict[str, float]) -> list[str]:
         f"**`auto` is {mean} times as fast as the fastest general solver**, in geometric mean of "
         f"{len(compared)} games. On the {sum(game in best for game in compared)} games that a "
         f"general solver solves within the limits, the mean is {solved}. "
-        f"`auto` is slower than the fastest general solver on {_listed(slower)}. "
-        f"It does not reach the gap on {_listed(failed)}.",
+        f"`auto` is slower than the fastest general solver on {_listed(slower) or 'no game'}."
+        + (f" It does not reach the gap on {_listed(failed)}." if failed else ""),
         "",
         "![Share of the games that each solver proves within a multiple of the fastest time: the "
         "curve of auto is above all others](images/suite-profile.png)",
@@ -194,9 +196,7 @@ def _solvers(rows: list[Row]) -> list[str]:
 
 
 def _listed(names: list[str]) -> str:
-    if not names:
-        return "none"
-    return f"{len(names)} ({', '.join(names)})" if len(names) > 1 else names[0]
+    return f"{len(names)} ({', '.join(names)})" if len(names) > 1 else "".join(names)
 
 
 def draw(rows: list[Row], save: Callable[[Any, str], None]) -> None:
