@@ -1,4 +1,4 @@
-"""Relaxations with a changed argument: d -> f(d + d0) and d -> f(c d) for a relaxation f."""
+"""Relaxations with a transformed argument: d -> f(d + d0) and d -> f(c d) for a relaxation f."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class Shifted(_Changed):
         d0 = np.broadcast_to(self.d0, (m,)) if isinstance(self.d0, float) else np.array(self.d0)
         if d0.size != m:
             raise InputError(
-                f"f.shifted(d0) needs a d0 with one entry for each example, and d0 has {d0.size} "
+                f"f.shifted(d0) needs one entry in d0 for each example, but d0 has {d0.size} "
                 f"entries for m = {m} examples"
             )
         return Shifted(self.f._bind(m), d0)

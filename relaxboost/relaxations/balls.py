@@ -48,7 +48,7 @@ class Ball(Relaxation, Bounds):
         return 0.0 if self.size(d) <= bound + 1e-12 * max(bound, 1e-3) else math.inf
 
     def repair(self, d: Vector) -> Vector:
-        """Return the point `d`, clipped, normalised and moved towards the center into the ball."""
+        """Return `d`, clipped, normalised, and moved towards the center until it is in the ball."""
         return self.draw_in(onto_simplex(d, repr(self)))
 
     def draw_in(self, d: Vector, inside: Vector | None = None) -> Vector:
@@ -91,11 +91,11 @@ class Ball(Relaxation, Bounds):
 
 
 def fit(owner: Ball, radius: Fraction, least: float, name: str = "radius") -> Fraction:
-    """Return the radius of a ball, after it was enlarged if it is too small by a rounding error.
+    """Return the radius of a ball, enlarged if it is too small because of a rounding error.
 
     A user who writes 1 / sqrt(m) means the smallest ball that meets the simplex, even if the
-    quotient is rounded downwards. The radius of this ball is then set to `least` times 1 + 1e-12.
-    If the ball does not meet the simplex, the function raises InputError.
+    quotient is rounded downwards. In this case the radius is set to `least` times 1 + 1e-12. If the
+    ball does not meet the simplex, the function raises InputError.
     """
     floor = Fraction(least)
     if radius >= floor * (1 - SLACK):

@@ -1,4 +1,4 @@
-"""Calls of Clarabel through cvxpy with tight tolerances."""
+"""Calls to Clarabel through cvxpy with tight tolerances."""
 
 from __future__ import annotations
 

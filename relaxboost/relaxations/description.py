@@ -25,7 +25,7 @@ class Description:
 
     @property
     def is_exact(self) -> bool:
-        """Whether certificates of f use rational arithmetic, by default if f is polyhedral."""
+        """Whether certificates use rational arithmetic. By default they do if f is polyhedral."""
         assert isinstance(self, Relaxation)
         return self.traits.polyhedral
 
@@ -91,7 +91,7 @@ class Description:
         return []
 
     def exact_point(self, d: Sequence[float]) -> list[Fraction]:
-        """Return a point of the simplex in fractions near `d` that satisfies `exact_caps`.
+        """Return a point of the simplex near `d`, in fractions, that satisfies `exact_caps`.
 
         By default the point is d / Σd up to rounding errors. If f is infinite at this point, the
         certificate moves the point towards `center(m)`.

@@ -1,4 +1,4 @@
-"""Relaxations by the χ² and Hellinger divergences, and by power divergences of any order."""
+"""Relaxations from the χ² and Hellinger divergences and from power divergences of any order."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from relaxboost._core.errors import InputError
 Bound = Fraction | None
 """A bound on a variable or a row, or None if there is no bound."""
 Row = dict[int, Fraction]
-"""The non-zero coefficients of a row of a linear program, by index into the variables (d, z)."""
+"""The nonzero coefficients of a row of a linear program, by index into the variables (d, z)."""
 
 ZERO = Fraction(0)
 
@@ -68,9 +68,9 @@ class LinearForm:
 class ExactForm(NamedTuple):
     """A polyhedral relaxation f on d >= 0 as a linear program in fractions.
 
-    f(d) is `constant` plus the minimum of cost·(d, z) over z, subject to
-    ``lower <= (d, z) <= upper`` and ``row_lower <= rows @ (d, z) <= row_upper``. A missing bound is
-    None. The numbers are the parameters of the user, without rounding.
+    f(d) is `constant` plus the minimum of cost·(d, z) over z, subject to ``lower <= (d,
+    z) <= upper`` and ``row_lower <= rows @ (d, z) <= row_upper``. A missing bound is None. The
+    numbers are the user's parameters, without rounding.
     """
 
     cost: list[Fraction]
@@ -78,7 +78,7 @@ class ExactForm(NamedTuple):
     lower: list[Bound]
     upper: list[Bound]
     rows: list[Row]
-    """The non-zero coefficients of each row, by index into the variables (d, z).
+    """The nonzero coefficients of each row, by index into the variables (d, z).
 
     For m = 3 examples the row d_0 − z_0 is ``{0: Fraction(1), 3: Fraction(-1)}``.
     """
@@ -125,7 +125,7 @@ class ExactForm(NamedTuple):
             )
         if not all(isinstance(row, dict) for row in self.rows):
             raise InputError(
-                "each row of an ExactForm must be a dict from the index of a variable to its "
+                "each row of an ExactForm must be a dict that maps the index of a variable to its "
                 "coefficient, such as {0: Fraction(1), 2: Fraction(-1)}"
             )
         bounds = chain(self.lower, self.upper, self.row_lower, self.row_upper)
@@ -190,7 +190,7 @@ def _near(numbers: Sequence[Bound], none: float) -> Vector:
 def _double(x: Bound, none: float, largest: float = 1e300) -> float:
     """Return the nearest double of x, or `none` if x is None.
 
-    The result is cut to ±`largest`, so that sums of results do not overflow.
+    The result is clipped to ±`largest`, so that sums of results do not overflow.
     """
     if x is None:
         return none

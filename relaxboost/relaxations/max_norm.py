@@ -55,7 +55,7 @@ class _OfMaxNorm(OfNorm):
 
 
 class CappedBall(Capped, _OfMaxNorm, NormBall):  # type: ignore[misc]
-    """The ball that ``NormBall(inf, radius)`` makes. It is equal to ``Capped(1/radius)``."""
+    """The ball that ``NormBall(inf, radius)`` returns. It is equal to ``Capped(1/radius)``."""
 
     family = Capped.family
 
@@ -141,7 +141,7 @@ class MaxPenalty(_OfMaxNorm, NormPenalty):
         return {"gamma": number(self._level(u)), "floor": "0"}
 
     def _level(self, u: Sequence[Fraction]) -> Fraction:
-        """Return the relaxed margin F(u) as a fraction, the γ with Σ [γ − u_i]_+ / a_i = c."""
+        """Return F(u) as a fraction. It is the γ with Σ [γ − u_i]_+ / a_i = c."""
         slope = ZERO
         weighted = ZERO
         level = ZERO

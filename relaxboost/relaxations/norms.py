@@ -49,7 +49,7 @@ def hinge(gamma: float, u: Vector) -> Interval:
 
 
 def show_norm(kind: str, p: Any, size: Fraction, weights: Weights) -> str:
-    """Return the source text of the call that makes a norm ball or norm penalty, for its repr."""
+    """Return the source text of the call that creates a norm ball or norm penalty, for its repr."""
     exponent = "math.inf" if p == math.inf else spell(p)
     tail = "" if weights is None else f", weights={spell_vector(weights)}"
     return f"{kind}({exponent}, {spell(size)}{tail})"
@@ -374,5 +374,7 @@ def _exponent(owner: str, p: Any) -> Fraction | float:
         raise InputError(f"{owner} needs p to be a number, or math.inf, got {p!r}")
     exponent = exact(owner, "p", p)
     if exponent < 1:
-        raise InputError(f"{owner} needs 1 <= p <= inf, got p = {p!r}, which gives no norm")
+        raise InputError(
+            f"{owner} needs 1 <= p <= inf, got p = {p!r}, which does not define a norm"
+        )
     return exponent

@@ -51,7 +51,7 @@ def check_prior(owner: str, prior: Any) -> tuple[Any, ...] | None:
     total = math.fsum(map(float, kept))
     if not abs(total - 1.0) <= 1e-9:
         raise InputError(
-            f"{owner}: priors must sum to one within 1e-09, and these sum to {total:.12g}; "
+            f"{owner}: priors must sum to one within 1e-09, but these sum to {total:.12g}; "
             "divide the prior by its sum"
         )
     return kept

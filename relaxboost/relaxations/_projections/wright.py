@@ -87,7 +87,7 @@ def sweep(
     Return the sums Σt, Σa, Σaω, Σaω² and Σtω with a = t / (1 + ω) = β dt/dg. The number ω_i solves
     ω_i + log ω_i = X_i with X_i = q (g − u_i)/β + log K_i and log K_i = log κ_i + shift, and
     t_i = (ω_i/K_i)^{1/q}, as in `power`. `logk` is log κ, of shape (m,), or (1,) if all entries are
-    equal. `change` is the change of all X_i since the previous call, which set `y`.
+    equal. `y` was set by the previous call, and `change` is the change of all X_i since then.
     """
     sums = np.zeros(5)
     z = np.empty(CHUNK)
