@@ -61,7 +61,7 @@ class _Changed(EvaluatedBounds, Description):
         return None if form is None else self._changed(form, m)
 
     def linear_form(self, m: int) -> LinearForm | None:
-        """Return the linear program of the shifted or dilated f, with coefficients in doubles."""
+        """Return the linear program of the shifted or dilated f in double precision."""
         form = description_of(self.f).linear_form(m) if self.traits.polyhedral else None
         return None if form is None else self._changed(form.exactly(), m).doubles()
 

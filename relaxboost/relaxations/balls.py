@@ -38,7 +38,7 @@ class Ball(Relaxation, Bounds):
         return Fraction(self.radius)
 
     def size(self, d: Vector) -> float:
-        """Return the gauge G(d) in doubles."""
+        """Return the gauge G(d) as a double."""
         return float(self.gauge(Interval(np.asarray(d, dtype=np.float64))).middle)
 
     def penalty(self, d: Vector) -> float:
@@ -70,7 +70,7 @@ class Ball(Relaxation, Bounds):
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         """Return the value f(d') = 0 at a point d' of the ball near d / Σd.
 
-        Return also an upper bound on the distance ‖d' − d / Σd‖_1.
+        Also return an upper bound on the distance ‖d' − d / Σd‖_1.
         """
         point = Interval(d) / Interval(*total)
         excess = (self.gauge(point) - Interval(self.bound)).up

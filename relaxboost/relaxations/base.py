@@ -151,7 +151,7 @@ class Relaxation(ABC):
     the simplex, so f must not contain this constraint.
 
     A subclass defines `cvxpy_penalty`. By default the other methods solve problems with this
-    expression through cvxpy, which is slow and has the accuracy of a solver. A subclass overrides
+    expression through cvxpy, which is slow and only as accurate as the solver. A subclass overrides
     these methods if it has closed forms. A subclass should be immutable and comparable, as a frozen
     dataclass is. A subclass that also derives from `Bounds` proves its bounds by closed forms. A
     subclass that also derives from `Description` can be written into exact certificates.

@@ -33,7 +33,7 @@ class Doubles(NamedTuple):
     """The caps c_i of all examples as doubles."""
 
     near: Vector
-    """The caps rounded to nearest."""
+    """The caps, each rounded to the nearest double."""
     enclosure: Interval
     single: bool
     """Whether the caps sum to exactly one, so that only one distribution satisfies them."""
@@ -313,7 +313,7 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
 
 
 def negentropy_range(caps: Vector, center: Vector) -> float:
-    """Return the range max h − min h of h(d) = Σ d log d over the distributions d <= caps.
+    """Return the range max h − min h of h(d) = Σ d log d over the distributions d with d <= caps.
 
     `center` is the distribution at which the negative entropy h is smallest.
     """

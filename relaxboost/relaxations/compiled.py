@@ -1,6 +1,6 @@
 """The cvxpy problems of a relaxation, compiled once for each number of examples m.
 
-A compiled problem is then solved for many margins.
+Each compiled problem is then solved for many vectors of margins.
 """
 
 from __future__ import annotations

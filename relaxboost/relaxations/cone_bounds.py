@@ -7,9 +7,9 @@ in the dual cones and any point p, let q = cost + (u, 0) + P p + rowsᵀ y. Then
     F(u) >= min over i <= m of q_i − <right, y> − p·P p/2 + <q_z, z> + constant,
 
 since x·P x/2 >= p·P x − p·P p/2. Since z has no bounds, the part q_z of q must be exactly zero, but
-in doubles it is zero only up to rounding. `ConeBounds` therefore proves that the dual cones contain
-multipliers near y with q_z = 0, and subtracts the largest amount by which the bound can change
-between y and these multipliers. If no such multipliers are found, the bound is −inf.
+in double precision it is zero only up to rounding. `ConeBounds` therefore proves that the dual
+cones contain multipliers near y with q_z = 0, and subtracts the largest amount by which the bound
+can change between y and these multipliers. If no such multipliers are found, the bound is −inf.
 """
 
 from __future__ import annotations

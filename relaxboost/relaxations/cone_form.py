@@ -1,4 +1,4 @@
-"""The cone program into which cvxpy compiles a relaxation f, with coefficients in doubles."""
+"""The cone program, in double precision, into which cvxpy compiles a relaxation f."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ class Custom(EvaluatedBounds, Description):
         return self._forms[m]
 
     def exact_form(self, m: int) -> ExactForm | None:
-        """Return cvxpy's linear program of f in exact fractions, which are equal to its doubles."""
+        """Return cvxpy's linear program of f with its doubles converted to exact fractions."""
         form = self.linear_form(m)
         return None if form is None else form.exactly()
 

@@ -1,4 +1,4 @@
-"""Checks that a user's function is convex by cvxpy's rules, and conversion to cone programs."""
+"""Checks of whether functions are convex by cvxpy's rules, and conversion to cone programs."""
 
 from __future__ import annotations
 

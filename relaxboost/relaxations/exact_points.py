@@ -1,4 +1,4 @@
-"""Conversion of distributions in doubles to fractions that satisfy caps exactly."""
+"""Conversion of distributions from doubles to fractions that satisfy caps exactly."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ Groups = tuple[list[list[int]], list[Fraction]]
 """The groups of examples, and the caps on the total weights of the groups."""
 
 _Limit = tuple[list[int], int]
-"""A group of examples, and the cap on its total weight, multiplied by the common denominator."""
+"""A group of examples, and the cap on its total weight times the common denominator of all caps."""
 
 
 def within_caps(d: Sequence[float], groups: Sequence[Groups]) -> list[Fraction]:
-    """Return a point of the simplex near `d` / Σd, in fractions, that satisfies the caps exactly.
+    """Return a point of the simplex near `d` / Σd that satisfies the caps exactly, as fractions.
 
     If d / Σd exceeds the caps only by rounding errors, the point differs from d / Σd only by
     rounding errors. If groups overlap and their caps conflict, the point may exceed a cap.

@@ -113,7 +113,7 @@ class _Divergence:
     prior: tuple[Any, ...] | None
 
     def pi(self, m: int) -> Vector:
-        """Return the prior distribution π of m examples in doubles."""
+        """Return the prior distribution π of m examples as doubles."""
         pi = np.full(m, 1.0 / m) if self.prior is None else np.array([float(p) for p in self.prior])
         return np.asarray(pi / pi.sum())
 

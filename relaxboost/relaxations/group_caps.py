@@ -212,7 +212,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return units.caps.conjugate(np.asarray(largest))
 
     def _least(self, u: Vector) -> tuple[_Units, Vector, Index]:
-        """Return the units, the smallest margin in each unit, and the example with this margin."""
+        """Return the units, the smallest margin in each unit, and the index of its example."""
         units = self._for(u.size)
         best = _smallest(u, units.of, units.first)
         return units, u[best], best

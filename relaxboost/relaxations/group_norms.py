@@ -124,7 +124,7 @@ class GroupNorm(WithNorm):
 
     @cached_property
     def _a(self) -> Vector:
-        """The factors a_g of the groups in doubles."""
+        """The factors a_g of the groups as doubles."""
         return np.asarray(self.enclosed.middle)
 
     def gauge(self, d: Interval) -> Interval:

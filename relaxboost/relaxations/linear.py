@@ -1,4 +1,4 @@
-"""A polyhedral relaxation f as a linear program: in doubles for solvers, in fractions for proofs.
+"""A polyhedral f as a linear program: in double precision for solvers, in fractions for proofs.
 
 The vector d contains the weights of the m examples, z contains the auxiliary variables of the
 program, and (d, z) is the vector of all variables.
@@ -30,7 +30,7 @@ ZERO = Fraction(0)
 
 @dataclass(frozen=True)
 class LinearForm:
-    """A polyhedral relaxation f as a linear program in doubles.
+    """A polyhedral relaxation f as a linear program in double precision.
 
     f(d) is the minimum of cost·(d, z) over z, subject to ``lower <= (d, z) <= upper`` and
     ``row_lower <= rows @ (d, z) <= row_upper``. `rows` is a matrix, or None if there are no rows.
@@ -44,7 +44,7 @@ class LinearForm:
     row_upper: Vector = field(default_factory=lambda: np.empty(0))
 
     def exactly(self) -> ExactForm:
-        """Return this linear program in exact fractions, which are equal to its doubles."""
+        """Return this linear program with its doubles converted to exact fractions."""
         rows: list[Row] = []
         if self.rows is not None:
             from scipy import sparse
@@ -66,11 +66,11 @@ class LinearForm:
 
 
 class ExactForm(NamedTuple):
-    """A polyhedral relaxation f on d >= 0 as a linear program in fractions.
+    """A polyhedral relaxation f on d >= 0 as a linear program with exact fractions.
 
-    f(d) is `constant` plus the minimum of cost·(d, z) over z, subject to ``lower <= (d,
-    z) <= upper`` and ``row_lower <= rows @ (d, z) <= row_upper``. A missing bound is None. The
-    numbers are the user's parameters, without rounding.
+    f(d) is `constant` plus the minimum of cost·(d, z) over z, subject to
+    ``lower <= (d, z) <= upper`` and ``row_lower <= rows @ (d, z) <= row_upper``. A missing bound is
+    None. The numbers are the user's parameters, without rounding.
     """
 
     cost: list[Fraction]
@@ -93,7 +93,10 @@ class ExactForm(NamedTuple):
         return cls([ZERO] * size, [ZERO] * size, [None] * size, [], [], [])
 
     def doubles(self) -> LinearForm:
-        """Return this linear program in doubles. Raise InputError if an entry is not a fraction."""
+        """Return this linear program in double precision.
+
+        Raise InputError if an entry is not a fraction.
+        """
         self._check()
         cost = self.cost
         lower = self.lower

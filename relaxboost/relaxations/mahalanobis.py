@@ -253,7 +253,7 @@ class Mahalanobis(WithNorm):
         return d if sharp is None else self.repair(sharp)
 
     def witness(self, u: Vector) -> EllipsoidWitness:
-        """Return the vector v that proves F(u).
+        """Return a vector v for which the lower bound on F(u) is tight.
 
         If Q d is not 0 at the minimiser d, v is a multiple of Q d.
         """

@@ -81,11 +81,11 @@ class WithNorm(Relaxation, Bounds, Description):
         raise NotImplementedError("dual_of")
 
     def size(self, d: Vector) -> float:
-        """Return the norm ‖d‖ in doubles."""
+        """Return the norm ‖d‖ as a double."""
         return float(self.gauge(Interval(np.asarray(d, dtype=np.float64))).middle)
 
     def dual_size(self, theta: Vector) -> float:
-        """Return the dual norm ‖θ‖_* in doubles."""
+        """Return the dual norm ‖θ‖_* as a double."""
         return float(self.dual_of(Interval(np.asarray(theta, dtype=np.float64))).middle)
 
     def cvxpy_norm(self, d: Any) -> Any:
@@ -226,7 +226,7 @@ class OfNorm(WithNorm):
 
     @cached_property
     def factors(self) -> Vector:
-        """The weights a of the norm in doubles, in a vector of length m or 1."""
+        """The weights a of the norm as doubles, in a vector of length m or 1."""
         return np.asarray(self.enclosed.middle)
 
     def exact_weights(self, m: int) -> list[Fraction]:
@@ -299,7 +299,7 @@ class NormBall(OfNorm, BallOfNorm):
         return NumericalBounds(self).witness(u)
 
     def __new__(cls, p: Any = 2, radius: Any = 1, weights: Any = None) -> Any:
-        """Return an object of the class for `p`, before its fields are set."""
+        """Return a new object of the class for the exponent `p`, whose fields are not set yet."""
         return object.__new__(_kind(NormBall, p, weights) if cls is NormBall else cls)
 
     def resolve(self, m: int) -> NormBall:
@@ -353,7 +353,7 @@ class NormPenalty(OfNorm, PenaltyOfNorm):
     weights: Any = None
 
     def __new__(cls, p: Any = 2, weight: Any = 1, weights: Any = None) -> Any:
-        """Return an object of the class for `p`, before its fields are set."""
+        """Return a new object of the class for the exponent `p`, whose fields are not set yet."""
         return object.__new__(_kind(NormPenalty, p, weights) if cls is NormPenalty else cls)
 
 

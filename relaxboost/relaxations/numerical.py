@@ -37,12 +37,12 @@ UNMET = (
 )
 """The message for an upper bound at a point that may violate constraints of f by 1e-9."""
 DEPENDENT = "some equations of this f follow from others up to rounding; remove them"
-"""The reason for a missing proof if equations of f are dependent in doubles, but not exactly."""
+"""The reason for a missing proof if equations of f are dependent only up to rounding."""
 ROUNDED = (
     "the upper bound is valid only if a violation of equations by 1e-13 does not matter: "
     f"{DEPENDENT}"
 )
-"""The message for an upper bound if equations of f are dependent in doubles, but not exactly."""
+"""The message for an upper bound if equations of f are dependent only up to rounding."""
 
 
 class DualWitness(NamedTuple):
@@ -275,8 +275,8 @@ class Programs(CompiledProblems):
     def inside(self) -> list[Vector]:
         """Return points of the simplex inside the domain of f, up to rounding.
 
-        The first point is the mean of the other points. Each of the other points minimises <d,
-        u> + f(d) + Σ d log d for a random u.
+        The first point is the mean of the other points. Each of the other points minimises
+        <d, u> + f(d) + Σ d log d for a random u.
         """
         return self._inside
 

@@ -102,7 +102,7 @@ class PowerDivergence(OverPrior):
         return powers
 
     def divergence(self, d: Vector) -> float:
-        """Return the divergence D(d) in doubles, or inf if d is outside the domain of D."""
+        """Return the divergence D(d) as a double, or inf if d is outside the domain of D."""
         d = np.asarray(d, dtype=np.float64)
         pi = self.center(d.size)
         if self.alpha == 2:

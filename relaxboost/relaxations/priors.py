@@ -95,7 +95,7 @@ class OverPrior(Relaxation, Bounds, Description):
 
     @cached_property
     def _prior(self) -> Vector:
-        """The prior distribution π in doubles, with a relative error of a few rounding errors."""
+        """The prior distribution π as doubles, with a relative error of a few rounding errors."""
         prior = np.array([float(p) for p in self.prior])
         return prior / math.fsum(prior.tolist())
 

@@ -86,12 +86,12 @@ class Spectrum:
 
     @cached_property
     def near(self) -> Vector:
-        """The weights of the spectrum in doubles."""
+        """The weights of the spectrum as doubles."""
         return np.repeat([top / self.below for top in self.tops], self.counts)
 
     @cached_property
     def sums(self) -> Vector:
-        """The partial sums φ(j) = s_1 + ... + s_j of the weights in doubles."""
+        """The partial sums φ(j) = s_1 + ... + s_j of the weights as doubles."""
         return np.cumsum(self.near)
 
     @cached_property

@@ -193,7 +193,7 @@ class _DescriptionOfRisk(OfSpectrum, Description):
         return [x for part in parts for x in part]
 
     def exact_point(self, d: Sequence[float]) -> list[Fraction]:
-        """Return a feasible point near `d` in fractions.
+        """Return a feasible point near `d`, as fractions.
 
         For each j, the sum of the j largest entries is reduced to at most s_1 + ... + s_j.
         """
@@ -443,10 +443,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         return math.fsum((d * u).tolist()), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + f(d) + β Σ d log d.
-
-        The method sorts u, and then makes one pass over it.
-        """
+        """Return the minimiser of <d, u> + f(d) + β Σ d log d, computed by sorting u."""
         order = np.argsort(u, kind="stable")
         d = np.empty(u.size)
         d[order] = _pooled(u[order], self._spectrum(u.size).near, beta)

@@ -170,7 +170,8 @@ class _BoundsOfSum(Relaxation, Bounds):
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         """Return upper bounds on f1(d') + f2(d') and on ‖d' − d / Σd‖_1.
 
-        The point d' of the simplex is near d / Σd if possible, or between d and `center`.
+        If possible, the point d' of the simplex is near d / Σd. Otherwise d' is between d and
+        `center`.
         """
         value, distance = self._common(d, total)
         if math.isfinite(value):
@@ -204,7 +205,7 @@ class _DescriptionOfSum(Description):
         return None if first is None or second is None else first.plus(second, m)
 
     def linear_form(self, m: int) -> LinearForm | None:
-        """Return a single linear program for the sum of both terms, in doubles."""
+        """Return a single linear program in double precision for the sum of both terms."""
         first, second = (of.linear_form(m) for of in self._descriptions)
         if first is None or second is None:
             return None

@@ -136,7 +136,7 @@ def by_sorting(u: Vector, beta: float, k: float) -> Vector:
 def _ordered_part(u: Vector, beta: float, k: float) -> tuple[Vector, int]:
     """Return the sorted margins near the index at which the procedure of Fig. 2 stops.
 
-    Return also the number of margins that are smaller than these. The index is estimated from a
+    Also return the number of margins that are smaller than these. The index is estimated from a
     sample.
     """
     if k == 1.0:

@@ -76,7 +76,7 @@ def kl_ball_distribution(
 ) -> tuple[Vector, float]:
     """Return the minimiser d of <d, u> + β Σ d_i log d_i subject to KL(d‖π) <= r.
 
-    Return also the multiplier λ >= 0 of the constraint, which is 0 if the constraint is slack. The
+    Also return the multiplier λ >= 0 of the constraint, which is 0 if the constraint is slack. The
     radius r is positive, and β may be 0. If β is 0 and the constraint is slack, d is the prior
     distribution π restricted to the examples of smallest margin. For `log_prior`, see `tilt`.
     """

@@ -128,10 +128,10 @@ def weigh(
 ) -> Vector:
     """Compute the weights x, and the logits if a < 1, at γ = `delta`, and return seven sums.
 
-    The first two sums are Σ x over x <= 1/2 and Σ (1 − x) over x > 1/2. The next two sums are Σ T
-    dx/dγ over the same two sets, and the two after them are Σ T² d²x/dγ² over these sets. The last
-    sum is the number of x > 1/2. `logits` was set by the previous call, and `change` is the change
-    of w since then.
+    The first two sums are Σ x over x <= 1/2 and Σ (1 − x) over x > 1/2. The next two sums are T
+    Σ dx/dγ over the same two sets, and the next two are T² Σ d²x/dγ² over these sets. The last sum
+    is the number of x > 1/2. `logits` was set by the previous call, and `change` is the change of w
+    since then.
     """
     sums = np.zeros(7)
     n = min(CHUNK, v.shape[0])

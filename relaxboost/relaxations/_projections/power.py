@@ -175,7 +175,7 @@ class _Equations:
 
     @property
     def excess(self) -> float:
-        """The error |Σt − 1| of the entries t of the last pass."""
+        """The error |Σt − 1| of the entries t after the last pass."""
         return abs(self.entries.sums[0] - 1.0)
 
     def normalise(self, log_mu: float, tolerance: float = SUM_TOLERANCE) -> None:

@@ -115,8 +115,8 @@ class _Level:
     def put_on_least(self) -> None:
         """Put all the weight on the examples of smallest margin.
 
-        For q > 0, t is then the distribution of smallest energy among these distributions. For
-        q < 0 it is the distribution of largest energy.
+        Among the distributions on these examples, t is the one of smallest energy for q > 0, and
+        the one of largest energy for q < 0.
         """
         least = self.v == 0.0
         logs = (-np.log(self.kappa) / self.q * np.ones(self.v.size))[least]

@@ -96,7 +96,7 @@ def sorted_near(x: Vector, sample: Vector, place: float, spread: float) -> tuple
     """Return the entries of x near a position in the sorted sample.
 
     The returned entries lie between the sample's entries at the positions `place` − `spread` and
-    `place` + `spread`, in increasing order. Return also the number of entries of x below them.
+    `place` + `spread`, in increasing order. Also return the number of entries of x below them.
     """
     first = math.floor(place - spread)
     last = math.ceil(place + spread)
