@@ -62,7 +62,7 @@ class Traits(NamedTuple):
     """Properties of a relaxation f on R^m. False means "not claimed", not "refuted"."""
 
     polyhedral: bool = False
-    """Whether f is the value of a linear program, which `linear_form` returns."""
+    """Whether f is the value of the linear program that `linear_form` returns."""
     smooth: bool = False
     """Whether f is strongly convex on the simplex in the l1 norm, with modulus `curvature(m)` > 0.
 

@@ -91,7 +91,7 @@ class BinaryEntropy(WithK):
 
     @property
     def traits(self) -> Traits:
-        """The properties of f. It is not monotone, and 0 is not in the core of its domain."""
+        """The properties of f. f is not monotone, and 0 is not in the core of its domain."""
         return Traits(smooth=True, symmetric=True, zero_minimum=True)
 
     @property

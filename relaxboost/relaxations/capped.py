@@ -146,12 +146,12 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
 
     @cached_property
     def cap(self) -> float:
-        """The cap ν = 1/k, rounded to nearest."""
+        """The cap ν = 1/k, rounded to the nearest double."""
         return float(1 / self.exact_k)
 
     @cached_property
     def _rank(self) -> int:
-        """The index in the sorted margins of the last margin that AvgMin_k includes."""
+        """The index, in the sorted margins, of the last margin that AvgMin_k includes."""
         return math.ceil(self.exact_k) - 1
 
     def penalty(self, d: Vector) -> float:

@@ -60,7 +60,7 @@ class CompiledProblems:
         self._last: dict[str, tuple[Vector, Any]] = {}
 
     def known(self, kind: str, at: Vector) -> Any:
-        """Return the cached result of `kind` if its argument was `at` up to rounding.
+        """Return the cached result of `kind` if it was computed for `at`, up to rounding.
 
         Otherwise return None. Certificates recompute the margins of a solution, and the last bits
         can then differ.

@@ -17,7 +17,7 @@ from relaxboost.relaxations.cone_form import ConeForm, square_map
 _TINY = 1e-290
 """In an exponential cone, numbers below this are treated as zero: their quotients overflow."""
 _LONG = 20.0
-"""If the columns of a sparse S have more nonzeros than this on average, S Sᵀ is stored densely."""
+"""If columns of a sparse S have more nonzeros than this on average, S Sᵀ is treated as dense."""
 _DENSE = 1000
 """The maximum order of a matrix that this module stores as a dense array."""
 

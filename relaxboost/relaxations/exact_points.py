@@ -92,7 +92,7 @@ def _cut_to_caps(shares: list[int], limits: Sequence[_Limit]) -> int:
 
 
 def _rooms(shares: list[int], limits: Sequence[_Limit]) -> tuple[list[int], list[list[int]]]:
-    """Return each group's cap minus its sum, and the indices of the groups with each share."""
+    """Return each group's cap minus its sum, and, for each share, the indices of its groups."""
     room: list[int] = []
     groups_of: list[list[int]] = [[] for _ in shares]
     for group, cap in limits:

@@ -59,8 +59,8 @@ def f_divergence(
     weight, radius : int, float or Fraction > 0
         The weight c of the penalty, or the radius r of the ball. Pass exactly one of the two.
     prior : vector of m numbers > 0, optional
-        The prior π, which is divided by its sum. The numbers sum to one within 1e-9. By default π
-        is uniform.
+        The prior π, which is divided by its sum. The entries must sum to one within 1e-9. By
+        default π is uniform.
     name : str, optional
         The name of the relaxation in messages and reports.
 

@@ -19,7 +19,7 @@ from relaxboost.relaxations.exact_points import Groups
 class WithK(Relaxation, Bounds, Description):
     """The base class of relaxations with a parameter k, or with a parameter `fraction` = k/m.
 
-    If `fraction` is given, k is known only when a game sets the number of examples m.
+    If `fraction` is given, k is known only after a game has set the number of examples m.
     """
 
     k: Any

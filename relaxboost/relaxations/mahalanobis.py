@@ -201,7 +201,7 @@ class Mahalanobis(WithNorm):
 
     @cached_property
     def _unit(self) -> tuple[Mahalanobis, float]:
-        """The relaxation, divided by a factor that scales it for a cone solver, and this factor."""
+        """The relaxation, scaled for a cone solver, and the factor by which it was divided."""
         scale = self.limit * self._largest
         if isinstance(self, Ball) or scale < MAX_SCALE:
             return self, 1.0

@@ -1,7 +1,7 @@
 """The default methods of `Relaxation`, which use a cone solver.
 
 They compute the relaxed margin F, distributions, the conjugate f* and bounds. These methods are
-slow, and their results have the accuracy of Clarabel. cvxpy compiles f into a cone program. The
+slow, and their results are only as accurate as Clarabel. cvxpy compiles f into a cone program. The
 multipliers of this program prove lower bounds on F(u), and its feasible points prove upper bounds.
 """
 

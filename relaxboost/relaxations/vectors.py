@@ -20,7 +20,10 @@ MAX_SHOWN = 8
 
 
 def exact_vector(owner: str, name: str, values: Any) -> tuple[Fraction, ...]:
-    """Return `values` as a tuple of exact numbers. Raise InputError if this fails."""
+    """Return `values` as a tuple of exact numbers.
+
+    The function raises InputError unless `values` is a non-empty vector of finite numbers.
+    """
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise InputError(f"{owner} needs {name} to be a vector, got shape {values.shape}")
     if not isinstance(values, Iterable) or isinstance(values, str):

@@ -45,7 +45,7 @@ Such small numbers are inaccurate, because `logits` clips the logits at ±650.
 def logistic_distribution(
     u: Vector, temperature: float, k: float = 1.0, share: float = 1.0
 ) -> tuple[Vector, float]:
-    """Return the distribution d = x/k and γ with log x − a log(1 − x) = (γ − u)/T and Σx = k.
+    """Return d = x/k and the γ for which log x − a log(1 − x) = (γ − u)/T and Σx = k.
 
     u contains the m margins, T > 0 is the temperature, and `share` is the number a in (0, 1]. k
     must be in [1, m]. For k = m the distribution is uniform, and any large γ is valid.

@@ -119,7 +119,7 @@ def _cut(
 
 
 def by_sorting(u: Vector, beta: float, k: float) -> Vector:
-    """Return the same d as `capped_distribution`, but sort all margins, in O(m log m).
+    """Return the same d as `capped_distribution`, computed by sorting all margins in O(m log m).
 
     This is the procedure of Fig. 2 as printed, but in the log domain.
     """

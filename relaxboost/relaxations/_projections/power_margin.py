@@ -21,7 +21,7 @@ from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations._projections.power import log_energy
 
 MIN_DISTANCE = 1e-140
-"""The smallest distance s of the multiplier g from the smallest margin.
+"""The minimum distance s between the multiplier g and the smallest margin.
 
 Margins that differ by less are treated as equal, because the squares of their differences
 underflow.
