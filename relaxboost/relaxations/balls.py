@@ -100,4 +100,6 @@ def fit(owner: Ball, radius: Fraction, least: float, name: str = "radius") -> Fr
     floor = Fraction(least)
     if radius >= floor * (1 - SLACK):
         return max(radius, floor * (1 + SLACK))
-    raise InputError(f"{owner!r} misses the simplex: the {name} must be at least {least:.12g}")
+    raise InputError(
+        f"{owner!r} does not meet the simplex: the {name} must be at least {least:.12g}"
+    )

@@ -88,9 +88,9 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
     is ν = 1/k. `Capped(1)` is the hard margin, and `Capped(m)` allows only the uniform
     distribution.
 
-    If several examples tie for the last of the k places, the minimiser gives each of them in turn
-    as much of the remaining weight as the cap allows. `CVaR` is the same family with a level as its
-    parameter.
+    If several examples tie for the last of the k places, the minimiser gives each of them, in order
+    of index, as much of the remaining weight as the cap allows. `CVaR` is the same family with a
+    level as its parameter.
 
     Parameters
     ----------

@@ -87,8 +87,8 @@ class CapsBall(Caps, _OfMaxNorm, NormBall):  # type: ignore[misc]
         # A float that is meant to be the least radius may be rounded down.
         if r < least * (1 - SLACK):
             raise InputError(
-                f"{show_norm('NormBall', math.inf, r, a)} misses the simplex: the radius "
-                f"must be at least {float(least):.12g}"
+                f"{show_norm('NormBall', math.inf, r, a)} does not meet the simplex: the "
+                f"radius must be at least {float(least):.12g}"
             )
         super().__init__([max(r, least) / each for each in a])
         _remember(self, max(r, least), a)

@@ -166,7 +166,7 @@ class PenaltyOfNorm(WithNorm):
         return (Interval(witness.gamma) + worth).down
 
     def describe_witness(self, found: Any, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return the entry for the witness in a certificate, the largest γ with ‖[γ − u]₊‖_* <= c.
+        """Return the certificate's entry for the witness: the largest γ with ‖[γ − u]₊‖_* <= c.
 
         The inequality is proved for this γ, which is between the lower bound that `found` proves
         and the γ of `found`.
@@ -230,7 +230,7 @@ class OfNorm(WithNorm):
         return np.asarray(self.enclosed.middle)
 
     def exact_weights(self, m: int) -> list[Fraction]:
-        """Return the weights of the m examples in the norm as fractions."""
+        """Return the weights a of the norm for m examples, as fractions."""
         return [Fraction(1)] * m if self.weights is None else list(self.weights)
 
     @property

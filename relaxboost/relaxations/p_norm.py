@@ -59,7 +59,7 @@ def check_range(kind: str, exponent: Fraction | float, weights: Weights, ends: b
     if max(p * abs(logs[0]), p * abs(logs[1]), p / (p - 1.0) * (logs[1] - logs[0])) > 600.0:
         raise InputError(
             f"{kind} with weights from {spell(low)} to {spell(high)} has powers of order "
-            f"p = {p:g} that overflow or underflow; use p = {end}, or weights nearer to 1"
+            f"p = {p:g} that overflow or underflow; use p = {end}, or weights closer to 1"
         )
 
 

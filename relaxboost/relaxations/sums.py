@@ -87,7 +87,7 @@ class _BoundsOfSum(Relaxation, Bounds):
         return bounds_of(self.first), bounds_of(self.second)
 
     def witness(self, u: Vector) -> SumWitness:
-        """Return the best split of the margins u, and the witness of each term at its part of u."""
+        """Return the best split of the margins u, and each term's witness at its part of u."""
         u = as_margins(u, self)
         found = self._softened(u)
         try:

@@ -26,7 +26,7 @@ from relaxboost.relaxations.priors import OverPrior, check_prior
 class TotalVariationBall(Ball, OverPrior):
     """The indicator of ½ ‖d − π‖_1 <= r on R^m for a radius r and a prior distribution π.
 
-    Compared with π, a distribution d of the ball moves a total weight of at most r between
+    A distribution d in the ball is obtained from π by moving a total weight of at most r between
     examples. The worst distribution moves the weight r from the largest margins to the smallest
     margin (Jiang & Guan 2018). So the relaxed margin is F(u) = r min u + (1 − r) M, where M is the
     mean under π of the smallest margins whose examples have the share 1 − r of π. An example with

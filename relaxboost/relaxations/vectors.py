@@ -61,7 +61,7 @@ def spell_vector(values: tuple[Fraction, ...]) -> str:
 
 
 def spell_parameter(value: object, owner: object) -> str:
-    """Return a string that determines the value of a parameter, for the keys of relaxations.
+    """Return a string that represents the value of a parameter in the keys of relaxations.
 
     Arrays are represented by a digest.
     """

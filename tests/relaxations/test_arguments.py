@@ -65,7 +65,7 @@ def test_sizes_are_positive_numbers(name):
 
 
 SMALLEST = {
-    "NormBall(2)": (rb.NormBall(2, 0.4), r"NormBall\(2, 0.4\) misses .* at least 0\.5$"),
+    "NormBall(2)": (rb.NormBall(2, 0.4), r"NormBall\(2, 0.4\) does not meet .* at least 0\.5$"),
     "NormBall(1.5)": (rb.NormBall(1.5, 0.5), "at least 0.62996052"),
     "NormBall(8)": (rb.NormBall(8, 0.2), "at least 0.29730177"),
     "NormBall(1)": (rb.NormBall(1, 0.9), "at least 1$"),
@@ -77,7 +77,7 @@ SMALLEST = {
         rb.relaxations.GroupNormBall([0, 0, 1, 1], 0.5, p=3),
         "at least 0.62996052",
     ),
-    "MahalanobisBall": (rb.relaxations.MahalanobisBall(SKEW, 0.4), r"misses .* at least 1$"),
+    "MahalanobisBall": (rb.relaxations.MahalanobisBall(SKEW, 0.4), r"does not meet .* at least 1$"),
     "f.shifted": (rb.NormBall(2, 1).shifted(1), r"\+inf on the whole simplex"),
     "f.scaled": (rb.NormBall(2, 0.5).scaled(3), r"\+inf on the whole simplex"),
     "Caps": (rb.Caps(0.2), r"on a game with m = 4 .* sum to 0\.8: raise some"),
@@ -205,7 +205,7 @@ def test_orders_of_norms(name, p, message):
 @pytest.mark.parametrize("name", NORMS)
 def test_weights_whose_powers_no_double_holds(name):
     for p, end in ((1.001, "1"), (700, "math.inf")):
-        message = f"weights from 0.5 to 3 has powers of order .* use p = {end}, or weights nearer"
+        message = f"weights from 0.5 to 3 has powers of order .* use p = {end}, or weights closer"
         with pytest.raises(rb.InputError, match=message):
             NORMS[name](p, 1, [0.5, 1, 3])
 

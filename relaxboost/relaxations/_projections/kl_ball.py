@@ -24,9 +24,9 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.roots import decreasing_root
 
 MAX_INVERSE_TEMPERATURE = 1e300
-"""The maximum quotient of the spread of the margins and the temperature T.
+"""The maximum ratio of the spread of the margins to the temperature T.
 
-A larger quotient gives the same tilt in double precision.
+A larger ratio gives the same tilt in double precision.
 """
 
 MIN_TEMPERATURE = math.ulp(0.0)

@@ -17,7 +17,7 @@ from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp, 
 def omegas(z: Vector, k: Vector, q: float, cold: bool, steps: int, y: Vector, w: Vector) -> None:
     """Solve e^y + y = q z + k for each entry of y, and set w = e^y.
 
-    If `cold` is True, the iteration starts from a rough logarithm, and otherwise from the given y.
+    If `cold` is True, the iteration starts from a rough logarithm, and otherwise from `y`.
     """
     # w is the Wright function of q z + k. The method is Halley's.
     # The error of this y is below 0.7, and a step leaves at most a twelfth of its cube.
