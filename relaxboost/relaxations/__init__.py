@@ -1,7 +1,8 @@
-"""Relaxations f of the weak-learning game, one file for each family.
+"""Relaxations f of the weak-learning game, one file per family.
 
-A name is imported when it is first used. The list of names, `__init__.pyi`, is the registry of
-families: tests compare expressions, the conformance suite and the documentation with this list.
+A name is imported only when it is first used. The stub file `__init__.pyi` lists the names and is
+the registry of families: tests compare expressions, the conformance suite and the documentation
+with this list.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""Relaxations with a changed argument: d -> f(d + d0) and d -> f(c d) for a relaxation f."""
+"""Relaxations with a transformed argument: d -> f(d + d0) and d -> f(c d) for a relaxation f."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class _Changed(EvaluatedBounds, Description):
         return None if form is None else self._changed(form, m)
 
     def linear_form(self, m: int) -> LinearForm | None:
-        """Return the linear program of the shifted or dilated f, with coefficients in doubles."""
+        """Return the linear program of the shifted or dilated f in double precision."""
         form = description_of(self.f).linear_form(m) if self.traits.polyhedral else None
         return None if form is None else self._changed(form.exactly(), m).doubles()
 
@@ -141,7 +141,7 @@ class Shifted(_Changed):
         d0 = np.broadcast_to(self.d0, (m,)) if isinstance(self.d0, float) else np.array(self.d0)
         if d0.size != m:
             raise InputError(
-                f"f.shifted(d0) needs a d0 with one entry for each example, and d0 has {d0.size} "
+                f"f.shifted(d0) needs one entry in d0 for each example, but d0 has {d0.size} "
                 f"entries for m = {m} examples"
             )
         return Shifted(self.f._bind(m), d0)

@@ -38,7 +38,7 @@ class Ball(Relaxation, Bounds):
         return Fraction(self.radius)
 
     def size(self, d: Vector) -> float:
-        """Return the gauge G(d) in doubles."""
+        """Return the gauge G(d) as a double."""
         return float(self.gauge(Interval(np.asarray(d, dtype=np.float64))).middle)
 
     def penalty(self, d: Vector) -> float:
@@ -48,7 +48,7 @@ class Ball(Relaxation, Bounds):
         return 0.0 if self.size(d) <= bound + 1e-12 * max(bound, 1e-3) else math.inf
 
     def repair(self, d: Vector) -> Vector:
-        """Return the point `d`, clipped, normalised and moved towards the center into the ball."""
+        """Return `d`, clipped, normalised, and moved towards the center until it is in the ball."""
         return self.draw_in(onto_simplex(d, repr(self)))
 
     def draw_in(self, d: Vector, inside: Vector | None = None) -> Vector:
@@ -70,7 +70,7 @@ class Ball(Relaxation, Bounds):
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         """Return the value f(d') = 0 at a point d' of the ball near d / Σd.
 
-        Return also an upper bound on the distance ‖d' − d / Σd‖_1.
+        Also return an upper bound on the distance ‖d' − d / Σd‖_1.
         """
         point = Interval(d) / Interval(*total)
         excess = (self.gauge(point) - Interval(self.bound)).up
@@ -91,13 +91,15 @@ class Ball(Relaxation, Bounds):
 
 
 def fit(owner: Ball, radius: Fraction, least: float, name: str = "radius") -> Fraction:
-    """Return the radius of a ball, after it was enlarged if it is too small by a rounding error.
+    """Return the radius of a ball, enlarged if it is too small because of a rounding error.
 
     A user who writes 1 / sqrt(m) means the smallest ball that meets the simplex, even if the
-    quotient is rounded downwards. The radius of this ball is then set to `least` times 1 + 1e-12.
-    If the ball does not meet the simplex, the function raises InputError.
+    quotient is rounded downwards. In this case the radius is set to `least` times 1 + 1e-12. If the
+    ball does not meet the simplex, the function raises InputError.
     """
     floor = Fraction(least)
     if radius >= floor * (1 - SLACK):
         return max(radius, floor * (1 + SLACK))
-    raise InputError(f"{owner!r} misses the simplex: the {name} must be at least {least:.12g}")
+    raise InputError(
+        f"{owner!r} does not meet the simplex: the {name} must be at least {least:.12g}"
+    )

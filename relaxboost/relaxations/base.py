@@ -38,7 +38,7 @@ _INTERFACES = {
 }  # fmt: skip
 """The names of the methods of the other two interfaces of a relaxation.
 
-A class that defines such a method must derive from the interface that has this method.
+A class that defines one of these methods must derive from the interface that contains it.
 """
 
 _MAKERS: dict[str, Callable[[Any, Any], Relaxation]] = {}
@@ -62,7 +62,7 @@ class Traits(NamedTuple):
     """Properties of a relaxation f on R^m. False means "not claimed", not "refuted"."""
 
     polyhedral: bool = False
-    """Whether f is the value of a linear program, which `linear_form` returns."""
+    """Whether f is the value of the linear program that `linear_form` returns."""
     smooth: bool = False
     """Whether f is strongly convex on the simplex in the l1 norm, with modulus `curvature(m)` > 0.
 
@@ -106,7 +106,7 @@ def as_margins(u: Any, owner: Relaxation) -> Vector:
     fixed = fixed_m(owner)
     if fixed not in (None, u.size):
         raise InputError(
-            f"{owner!r} has parameters for m = {fixed} examples, and u has {u.size} entries; give "
+            f"{owner!r} has parameters for m = {fixed} examples, but u has {u.size} entries; pass "
             "one margin for each example"
         )
     return u
@@ -151,7 +151,7 @@ class Relaxation(ABC):
     the simplex, so f must not contain this constraint.
 
     A subclass defines `cvxpy_penalty`. By default the other methods solve problems with this
-    expression through cvxpy, which is slow and has the accuracy of a solver. A subclass overrides
+    expression through cvxpy, which is slow and only as accurate as the solver. A subclass overrides
     these methods if it has closed forms. A subclass should be immutable and comparable, as a frozen
     dataclass is. A subclass that also derives from `Bounds` proves its bounds by closed forms. A
     subclass that also derives from `Description` can be written into exact certificates.
@@ -173,11 +173,11 @@ class Relaxation(ABC):
     """The name of the class in keys and digests.
 
     By default this is the module and the name of the class. A class that defines `family` can be
-    renamed without a change of its digests.
+    renamed without changing its digests.
     """
 
     per_example: ClassVar[str] = ""
-    """The name of the parameter with an entry for each example, or "" if there is none."""
+    """The name of the parameter that has one entry for each example, or "" if there is none."""
 
     # With None, NumPy leaves the product of a NumPy number and f to `__rmul__`.
     __array_ufunc__ = None
@@ -226,13 +226,14 @@ class Relaxation(ABC):
         return own == (Relaxation.distribution, Relaxation._distribution)
 
     def _plus(self, other: Relaxation) -> Relaxation | None:
-        """Return the sum of this relaxation and `other` if a family represents it, or else None."""
+        """Return this relaxation plus `other`, or None if no family represents the sum."""
         return None
 
     def penalty(self, d: Vector) -> float:
         """Return f(d) for any d in R^m, or inf if d is outside the domain of f.
 
-        A point that is outside the domain only by rounding errors counts as a point of the domain.
+        A point that is outside the domain only by rounding errors is treated as a point of the
+        domain.
         """
         return numerical.programs(self, len(d)).penalty(np.asarray(d, dtype=np.float64))
 
@@ -254,7 +255,7 @@ class Relaxation(ABC):
         return self._distribution(np.ascontiguousarray(as_margins(u, self)), positive("beta", beta))
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the result of `distribution`, for margins u and a β that were already checked.
+        """Return the result of `distribution` for margins u and a β that have been checked.
 
         Families with a closed form override this method.
         """
@@ -274,11 +275,11 @@ class Relaxation(ABC):
         return gamma - value, [x >= gamma - u, *constraints]
 
     def key(self) -> str:
-        """Return a string with the family of f and its exact parameters.
+        """Return a string that contains the family of f and its exact parameters.
 
-        The digest of a game contains this string. The parameters are the fields that a dataclass
-        compares, or the attributes of f if its class is not a dataclass. Override this method if
-        parameters are not numbers, strings or arrays.
+        The digest of a game contains this string. If the class of f is a dataclass, its parameters
+        are the fields that comparisons use. Otherwise they are the attributes of f. Override this
+        method if a parameter is not a number, a string or an array.
         """
         itself: Any = self  # this class is no dataclass, but most subclasses are
         own = [f.name for f in fields(itself) if f.compare] if is_dataclass(itself) else None
@@ -296,20 +297,20 @@ class Relaxation(ABC):
         Raises
         ------
         InputError
-            If f has parameters for another number of examples, or if a method that a user wrote
-            returns something of a wrong type or shape.
+            If f has parameters for another number of examples, or if a user-defined method returns
+            a value of the wrong type or shape.
         """
         if self._fixed_m not in (None, m):
             name = repr(self).partition("(")[0]
             raise InputError(
                 f"{name} has {self._fixed_m} entries in {self.per_example}, "
-                f"and this game has m = {m} examples; give one entry for each example"
+                f"but this game has m = {m} examples; pass one entry for each example"
             )
         numerical.check(self, m)
         return self
 
     def _bind(self, m: int) -> Relaxation:
-        """Return the result of `resolve`, but do not check that f is finite on the simplex."""
+        """Return the result of `resolve` without checking that f is finite on the simplex."""
         # The operand f of `f.shifted(d0)` only has to be finite on the shifted simplex.
         return resolved(self, m)
 
@@ -390,7 +391,7 @@ class BinaryDistribution(ABC):
 
     @abstractmethod
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the result of `binary_distribution`, for u and β that were already checked."""
+        """Return the result of `binary_distribution` for u and β that have been checked."""
 
 
 def projector(f: Relaxation, beta: float) -> Callable[[Vector], Vector]:
@@ -412,7 +413,7 @@ def needs_solver(f: Relaxation) -> bool:
 
 
 def operands_of(f: Relaxation) -> tuple[Relaxation, ...]:
-    """Return the relaxations from which f is computed, such as (g,) for f = c * g."""
+    """Return the relaxations from which f is computed, for example (g,) for f = c * g."""
     return f._operands
 
 

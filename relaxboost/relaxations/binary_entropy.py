@@ -1,4 +1,4 @@
-"""The penalty by binary entropies of the weights, whose conjugate is a log-loss."""
+"""The binary-entropy penalty on the weights, whose conjugate is a log-loss."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class BinaryEntropy(WithK):
     Raises
     ------
     InputError
-        If not exactly one of k and fraction is given, or if a parameter is out of its range. The
+        Unless exactly one of k and fraction is given, or if a parameter is out of its range. The
         bound k <= m is checked when the game is declared.
 
     References
@@ -91,7 +91,7 @@ class BinaryEntropy(WithK):
 
     @property
     def traits(self) -> Traits:
-        """The properties of f. It is not monotone, and 0 is not in the core of its domain."""
+        """The properties of f. f is not monotone, and 0 is not in the core of its domain."""
         return Traits(smooth=True, symmetric=True, zero_minimum=True)
 
     @property
@@ -105,7 +105,7 @@ class BinaryEntropy(WithK):
     def penalty(self, d: Vector) -> float:
         """Return f(d), or inf if some x = k d_i is outside [0, 1].
 
-        Rounding errors above 1 are tolerated.
+        An x that exceeds 1 only by rounding errors is treated as 1.
         """
         x = self.double_k * np.asarray(d, dtype=np.float64)
         if not (x >= 0.0).all() or x.max(initial=0.0) > 1.0 + 8.0 * UNIT:
@@ -133,7 +133,7 @@ class BinaryEntropy(WithK):
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the distribution d = x/k with (c + β) log x − c log(1 − x) = γ − u.
 
-        The number γ is such that Σx = k.
+        The number γ is chosen so that Σx = k.
         """
         temperature = self._c + beta
         k = self.double_k
@@ -175,7 +175,7 @@ class BinaryEntropy(WithK):
         return self._c / self.double_k * (losses - x.shape[0] * math.log(2.0)), []
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        """Return γ − f*(γ − u) as a cvxpy expression, whose maximum over γ is F(u)."""
+        """Return the cvxpy expression γ − f*(γ − u), whose maximum over γ is F(u)."""
         # f* is non-decreasing, so x = γ − u is the best x >= γ − u.
         value, constraints = self.cvxpy_conjugate(gamma - u)
         return gamma - value, constraints
@@ -193,7 +193,7 @@ class BinaryEntropy(WithK):
     def curvature(self, m: int) -> float:
         """Return the weight c, which is the modulus of strong convexity of f in the l1 norm.
 
-        The reason is that the diagonal entries of the Hessian are c / (d_i (1 − k d_i)) >= c / d_i.
+        This holds because the diagonal entries of the Hessian are c / (d_i (1 − k d_i)) >= c / d_i.
         """
         return self._c
 

@@ -27,8 +27,7 @@ LEVELS: tuple[Level, ...] = ("numerical", "enclosed", "exact")
 class Witness(NamedTuple):
     """The threshold γ of SS09 Thm 7, which proves a lower bound on the relaxed margin F(u).
 
-    A family whose bound needs more numbers than γ has its own named tuple, whose first field is
-    `gamma`.
+    A family whose bound needs more than γ has its own named tuple, whose first field is `gamma`.
     """
 
     gamma: float
@@ -104,7 +103,7 @@ class Bounds(ABC):
 class NumericalBounds(Bounds):
     """The bounds of a relaxation f that has no closed forms, computed from its cone program.
 
-    These bounds depend on rounding errors of cvxpy in f, so they do not count as proved.
+    These bounds depend on rounding errors of cvxpy in f, so they are not treated as proved.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The cap 1/k on every weight, whose relaxed margin is the soft margin AvgMin_k, and CVaR."""
+"""A cap of 1/k on every weight, whose relaxed margin is the soft margin AvgMin_k, and CVaR."""
 
 from __future__ import annotations
 
@@ -84,17 +84,18 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
         F(u) = AvgMin_k(u) = max over γ of γ − (1/k) Σ [γ − u_i]_+,
 
     which is the mean of the k smallest margins. If k is not an integer, the ceil(k)-th smallest
-    margin counts with the fraction k − floor(k). The conjugate is f*(θ) = ‖θ‖_1 / k, and the cap is
-    ν = 1/k. `Capped(1)` is the hard margin, and `Capped(m)` allows only the uniform distribution.
+    margin is counted with the weight k − floor(k). The conjugate is f*(θ) = ‖θ‖_1 / k, and the cap
+    is ν = 1/k. `Capped(1)` is the hard margin, and `Capped(m)` allows only the uniform
+    distribution.
 
-    If several margins are equal to the last margin that counts, the minimiser distributes the rest
-    of the weight to these examples in their order, up to the cap. `CVaR` is the same family, with a
+    If several examples tie for the last of the k places, the minimiser gives each of them, in order
+    of index, as much of the remaining weight as the cap allows. `CVaR` is the same family with a
     level as its parameter.
 
     Parameters
     ----------
     k : int, float or Fraction, optional
-        The number of smallest margins that count, 1 <= k <= m, kept exactly.
+        How many of the smallest margins are averaged, 1 <= k <= m. The number is kept exactly.
     fraction : int, float or Fraction, optional
         An alternative to k: a game with m examples sets k = fraction · m. A float means the
         decimal number that Python prints: 0.1 is one tenth, and m = 569 gives 56.9 exactly. A k
@@ -145,12 +146,12 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
 
     @cached_property
     def cap(self) -> float:
-        """The cap ν = 1/k, rounded to nearest."""
+        """The cap ν = 1/k, rounded to the nearest double."""
         return float(1 / self.exact_k)
 
     @cached_property
     def _rank(self) -> int:
-        """The index of the last margin that counts in AvgMin_k, in the sorted margins."""
+        """The index, in the sorted margins, of the last margin that AvgMin_k includes."""
         return math.ceil(self.exact_k) - 1
 
     def penalty(self, d: Vector) -> float:
@@ -168,7 +169,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return AvgMin_k(u) and its minimiser d.
 
-        Examples with equal margins get weight in their order.
+        Among examples with equal margins, the first examples get weight first.
         """
         gamma = self.witness(u).gamma
         return _worst_tail(np.asarray(u, dtype=np.float64), self.double_k, gamma)

@@ -1,4 +1,4 @@
-"""Caps on the weights of the examples, for which the relaxed margin is a weighted soft margin."""
+"""Caps on the weights of the examples, whose relaxed margin is a weighted soft margin."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Doubles(NamedTuple):
     """The caps c_i of all examples as doubles."""
 
     near: Vector
-    """The caps rounded to nearest."""
+    """The caps, each rounded to the nearest double."""
     enclosure: Interval
     single: bool
     """Whether the caps sum to exactly one, so that only one distribution satisfies them."""
@@ -64,7 +64,7 @@ def _surely_above_one(below: Vector) -> bool:
 def check_room(owner: str, caps: Sequence[Fraction], free: int = 0) -> None:
     """Raise InputError if no distribution satisfies the caps.
 
-    `free` is the number of further examples, which have no cap.
+    `free` is the number of other examples, which have no cap.
     """
     if free or any(q >= 1 for q in caps):
         return
@@ -75,8 +75,8 @@ def check_room(owner: str, caps: Sequence[Fraction], free: int = 0) -> None:
     if total < 1:
         short = f"{float(total):g}" if 1 - total > 1e-6 else f"1 - {float(1 - total):.3g}"
         raise InputError(
-            f"{owner} needs caps that sum to at least 1, since the weights sum to 1; these "
-            f"{len(caps)} caps sum to {short}: raise some caps, or give a Fraction, such as "
+            f"{owner} needs caps that sum to at least 1, because the weights sum to 1, but these "
+            f"{len(caps)} caps sum to {short}: raise some caps, or pass a Fraction, such as "
             "Fraction(1, 3), if a float was rounded down"
         )
 
@@ -85,7 +85,7 @@ def cap(owner: str, name: str, value: object) -> Fraction:
     """Return the exact value of a cap, or raise InputError unless it is finite and >= 0."""
     q = exact(owner, f"{name} (1 or more is no cap)", value)
     if q < 0:
-        raise InputError(f"{owner} needs {name} to be >= 0, got {spell(q)}; 0 forces a weight to 0")
+        raise InputError(f"{owner} needs {name} to be >= 0, got {spell(q)}; 0 sets a weight to 0")
     return q
 
 
@@ -172,7 +172,7 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
             object.__setattr__(self, "caps", cap("Caps", "caps", given))
             return
         if not given:
-            raise InputError("Caps needs one cap for each example, and got none")
+            raise InputError("Caps needs one cap for each example, but got none")
         caps = tuple(cap("Caps", f"caps[{i}]", value) for i, value in enumerate(given))
         check_room("Caps", caps)
         object.__setattr__(self, "caps", caps)
@@ -198,8 +198,9 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
             return Caps((self.caps,) * m)
         if len(self.caps) != m:
             raise InputError(
-                f"{self!r} has {len(self.caps)} caps, and this game has m = "
-                f"{number_of(m, 'example')}; give one cap for each, or one number for all"
+                f"{self!r} has {len(self.caps)} caps, but this game has m = "
+                f"{number_of(m, 'example')}; pass one cap for each example, or one "
+                "number for all"
             )
         return self
 
@@ -227,7 +228,7 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return the relaxed margin F(u) and its minimiser d.
 
-        Examples with equal margins get weight in their order.
+        Among examples with equal margins, the first examples get weight first.
         """
         u = as_margins(u, self)
         value, d = _fill(u, self._of(u.size).near, self.witness(u).gamma)
@@ -312,7 +313,7 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
 
 
 def negentropy_range(caps: Vector, center: Vector) -> float:
-    """Return the range max h − min h of h(d) = Σ d log d over the distributions d <= caps.
+    """Return the range max h − min h of h(d) = Σ d log d over the distributions d with d <= caps.
 
     `center` is the distribution at which the negative entropy h is smallest.
     """

@@ -1,6 +1,6 @@
 """The cvxpy problems of a relaxation, compiled once for each number of examples m.
 
-A compiled problem is then solved for many margins.
+Each compiled problem is then solved for many vectors of margins.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from relaxboost.relaxations.pointwise import Pointwise
 class InCvxpy(Protocol):
     """The methods of a relaxation f that this module calls.
 
-    This protocol stands for `Relaxation`, which this module cannot import because `base` imports
+    This protocol stands in for `Relaxation`, which this module cannot import because `base` imports
     this module.
     """
 
@@ -60,10 +60,10 @@ class CompiledProblems:
         self._last: dict[str, tuple[Vector, Any]] = {}
 
     def known(self, kind: str, at: Vector) -> Any:
-        """Return the cached result of `kind` if its argument was `at` up to rounding.
+        """Return the cached result of `kind` if it was computed for `at`, up to rounding.
 
-        Otherwise return None. Certificates recompute the margins of a solution, which can change
-        their last bits.
+        Otherwise return None. Certificates recompute the margins of a solution, and the last bits
+        can then differ.
         """
         before, result = self._last.get(kind, (None, None))
         if before is None or before.shape != at.shape:
@@ -116,7 +116,7 @@ class CompiledProblems:
             return self.keep(kind, theta, value)
         if "unbounded" in status:
             return math.inf
-        raise InputError(f"cvxpy ended with status {status} on the conjugate of {self._name()}")
+        raise InputError(f"cvxpy ended with status {status} for the conjugate of {self._name()}")
 
     def _name(self) -> str:
         return repr(self._relaxation)
@@ -124,7 +124,7 @@ class CompiledProblems:
     def _parts(self) -> tuple[Any, Any, list[Any]]:
         """Return a new cvxpy variable d, the expression f(d), and the constraints of f.
 
-        The expression and the constraints are rewritten such that cvxpy can compile them.
+        The expression and the constraints are rewritten so that cvxpy can compile them.
         """
         d = cp.Variable(self._m, name="d")
         value, constraints = self._relaxation.cvxpy_penalty(d)
@@ -165,7 +165,7 @@ class CompiledProblems:
     def _solve(self, program: _Problem, what: str) -> float:
         """Solve the problem and return its optimal value.
 
-        If Clarabel finds no optimum, the method raises an error with the reason.
+        If Clarabel finds no optimum, the method raises an error that states the reason.
         """
         status, value = solve_problem(program.problem)
         if status in SOLVED and program.d.value is not None:
@@ -186,4 +186,4 @@ class CompiledProblems:
             raise InputError(
                 f"{name} is not bounded below on the simplex for m = {self._m}; add a lower bound"
             )
-        raise SolverError(f"cvxpy ended with status {status} on {what} of {name}")
+        raise SolverError(f"cvxpy ended with status {status} for {what} of {name}")

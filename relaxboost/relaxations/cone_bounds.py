@@ -1,4 +1,4 @@
-"""Lower bounds on the relaxed margin by the dual of the cone program of f.
+"""Lower bounds on the relaxed margin from the dual of the cone program of f.
 
 F(u) is the minimum over distributions d and auxiliary variables z of <u, d> + cost·x + x·P x/2 +
 constant with x = (d, z), subject to rows @ x + s = right with slacks s in cones. For multipliers y
@@ -6,10 +6,10 @@ in the dual cones and any point p, let q = cost + (u, 0) + P p + rowsᵀ y. Then
 
     F(u) >= min over i <= m of q_i − <right, y> − p·P p/2 + <q_z, z> + constant,
 
-since x·P x/2 >= p·P x − p·P p/2. Since z has no bounds, the part q_z of q must be exactly zero,
-but in doubles it is zero only up to rounding. `ConeBounds` therefore proves that the dual cones
-contain multipliers near y with q_z = 0, and subtracts the largest change of the bound from y to
-these multipliers. If no such multipliers are found, the bound is −inf.
+since x·P x/2 >= p·P x − p·P p/2. Since z has no bounds, the part q_z of q must be exactly zero, but
+in double precision it is zero only up to rounding. `ConeBounds` therefore proves that the dual
+cones contain multipliers near y with q_z = 0, and subtracts the largest amount by which the bound
+can change between y and these multipliers. If no such multipliers are found, the bound is −inf.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _TIGHT = {
 }  # fmt: skip
 _USABLE = ("Solved", "AlmostSolved", "InsufficientProgress", "MaxIterations", "NumericalError")
 _LOOSE = 1e-7
-"""The largest relative gap between a lower bound and the solver's optimum that is not loose."""
+"""A lower bound is loose if its relative gap to the solver's optimum is larger than this."""
 _ROOMS = (1e-15, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 """The distances by which `ConeBounds.feasible` tries to move multipliers into the dual cones.
 
@@ -66,10 +66,10 @@ class ConeAnswer(NamedTuple):
     gamma: float
     """The threshold γ, which is the minimum over i of u_i + slope_i."""
     slope: Vector
-    """The subgradient of f that follows from the multipliers."""
+    """The subgradient of f that is computed from the multipliers."""
     proof: ConeProof
     loose: bool
-    """Whether the lower bound is below the optimum of the solver by more than a relative 1e-7."""
+    """Whether the relative gap from the solver's optimum down to the lower bound exceeds 1e-7."""
 
 
 class _Found(NamedTuple):
@@ -144,8 +144,8 @@ class ConeBounds:
     ----------
     form : ConeForm
     m : int
-        The first m variables of the cone program are the entries of d. If m is 0, no variable has
-        bounds other than the rows.
+        The first m variables of the cone program are the entries of d. If m is 0, only the rows
+        constrain the variables.
     """
 
     def __init__(self, form: ConeForm, m: int) -> None:
@@ -197,7 +197,10 @@ class ConeBounds:
         return math.fsum([first, form.constant, *terms.tolist()]) - off
 
     def _reduced(self, u: Vector, y: Vector, point: Vector) -> tuple[Vector, Vector]:
-        """Return the reduced costs q, and the sum of the absolute terms of each entry of q."""
+        """Return the reduced costs q, and the size of the terms of each entry of q.
+
+        The size is the sum of the absolute values of the terms.
+        """
         form = self._form
         by_row, square = self._sizes
         q = form.cost + form.quadratic @ point + self._up @ y
@@ -227,9 +230,9 @@ class ConeBounds:
         return best
 
     def _answer(self, u: Vector, found: _Found, box: bool) -> ConeAnswer:
-        """Return the result for the solution `found`, after its multipliers were repaired.
+        """Repair the multipliers of the solution `found`, and return the result.
 
-        The result contains the lower bound that these multipliers prove.
+        The result contains the lower bound that the repaired multipliers prove.
         """
         proof = self.feasible(u, ConeProof(found.y, found.x), box=box)
         gamma, slope = self.tangent(u, proof)
@@ -239,10 +242,10 @@ class ConeBounds:
         return ConeAnswer(below, d, gamma, slope, proof, not is_near)
 
     def _ask(self, u: Vector, sides: _Sides, size: float) -> _Found | None:
-        """Return Clarabel's solution for d within the constraints `sides`.
+        """Return Clarabel's solution, in which d satisfies the constraints `sides`.
 
-        Return None if the solution is not usable. The problem is scaled such that its numbers are
-        about one: d has the unit `size`, and huge costs have a larger unit.
+        Return None if the solution is not usable. The problem is scaled so that its numbers are
+        about one: d is measured in units of `size`, and huge costs in a larger unit.
         """
         import clarabel
         from scipy import sparse
@@ -326,16 +329,16 @@ class ConeBounds:
         ]
 
     def tangent(self, u: Vector, proof: ConeProof) -> tuple[float, Vector]:
-        """Return the threshold γ and the subgradient of f that the multipliers in `proof` give."""
+        """Return the threshold γ and the subgradient of f that `proof` determines."""
         slope = self._reduced(np.zeros(self._m), proof.y, proof.point)[0][: self._m]
         return float((u + slope).min(initial=math.inf)), slope
 
     def feasible(self, u: Vector, proof: ConeProof, *, box: bool = False) -> ConeProof:
         """Return multipliers near those of `proof`, with the best lower bound on F(u) found.
 
-        Each trial moves the multipliers into the interior of the dual cones, further than the trial
-        before, and then takes Newton steps towards q_z = 0. A long move weakens the bound. After a
-        short move, the Newton steps can leave the cones.
+        Each trial moves the multipliers into the interior of the dual cones, further than the
+        previous trial, and then takes Newton steps towards q_z = 0. A long move weakens the bound.
+        After a short move, the Newton steps can leave the cones.
         """
         if self._merge is not None:
             # Multipliers of equations that are dependent up to rounding only may be near no others
@@ -398,10 +401,10 @@ class ConeBounds:
         """Return a ball that provably contains multipliers with q_z = 0 exactly.
 
         Return None if no such ball is found. Let D be a diagonal scaling of the multipliers, and
-        let T be the rows of (rowsᵀ D, P) for z.
-        The multipliers y + D x with the point p + e have q_z = 0 if T (x, e) = −q_z. If the least
-        singular value σ of T is positive, some (x, e) of length at most |q_z| / σ solves these
-        equations. For each x of this length, y + D x must be in the dual cones.
+        let T be the rows of (rowsᵀ D, P) for z. The multipliers y + D x with the point p + e have
+        q_z = 0 if T (x, e) = −q_z. If the smallest singular value σ of T is positive, some (x, e)
+        of length at most |q_z| / σ solves these equations. For each x of this length, y + D x must
+        be in the dual cones.
         """
         y = self._cones.raised(proof.y, np.zeros(proof.y.size))
         left = self._left(y, proof.point)

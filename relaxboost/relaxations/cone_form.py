@@ -1,4 +1,4 @@
-"""The cone program into which cvxpy compiles a relaxation f, with coefficients in doubles."""
+"""The cone program, in double precision, into which cvxpy compiles a relaxation f."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class ConeForm:
 
     The minimum is over z, subject to rows @ x + s = right. The slacks s are zero in the first
     `zero` rows and >= 0 in the next `half` rows. The next rows form second-order cones, whose sizes
-    are `second`. Then follow cones of positive semidefinite matrices, whose orders are `matrix`.
-    Such a matrix is stored as its upper triangle by columns, with entries off the diagonal
-    multiplied by √2. The last rows form `exponential` exponential cones of three rows each.
+    are `second`. Then come cones of positive semidefinite matrices, whose orders are `matrix`. Each
+    matrix is stored as its upper triangle, column by column, with off-diagonal entries multiplied
+    by √2. The last rows form `exponential` exponential cones of three rows each.
     """
 
     cost: Vector
@@ -42,7 +42,7 @@ class ConeForm:
 
     @property
     def multiplications(self) -> int:
-        """The number of multiplications for RᵀR or R Rᵀ, whichever is cheaper, with R = `rows`."""
+        """The number of multiplications in the cheaper of RᵀR and R Rᵀ, where R = `rows`."""
         counts = np.diff(self.rows.indptr).astype(np.int64), np.bincount(self.rows.indices)
         return min(int(count @ count) for count in counts)
 
@@ -68,7 +68,7 @@ class ConeForm:
         return slice(self.right.size - 3 * self.exponential, self.right.size)
 
     def linear(self, m: int) -> LinearForm | None:
-        """Return this program without its constant as a linear program.
+        """Return this program as a linear program, without its constant.
 
         Return None if the program is not linear. Both programs have the same rows, and so the same
         multipliers.
@@ -89,7 +89,7 @@ class ConeForm:
 
 
 class NoConeForm(InputError):
-    """The error for a relaxation f whose cone program cannot prove bounds, with the reason."""
+    """The cone program of a relaxation cannot prove bounds. The message states the reason."""
 
 
 def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeForm:
@@ -98,7 +98,7 @@ def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeFo
     Raises
     ------
     NoConeForm
-        If the program has power cones, or if cvxpy rounds an exponent, because this changes f.
+        If the program has power cones, or if cvxpy rounds an exponent and so changes f.
     """
     from scipy import sparse
 
@@ -149,13 +149,13 @@ def _refuse_powers(problem: Any, has_power_cones: bool) -> None:
         if used is not None and float(used) != float(atom.p.value):
             raise NoConeForm(
                 f"cvxpy rounds the exponent {float(atom.p.value):.10g} of {type(atom).__name__} to "
-                f"{used}, which changes f; give the fraction {used} as the exponent{remedy}"
+                f"{used}, which changes f; pass the fraction {used} as the exponent{remedy}"
             )
     if has_power_cones:
         raise NoConeForm(
-            "f needs power cones, as cp.power(..., approx=False) and cp.PowCone3D do, and no lower "
-            "bound is proved in these; give a fraction as the exponent with approx=True, which "
-            f"makes second-order cones{remedy}"
+            "f needs power cones, for example for cp.power(..., approx=False) or cp.PowCone3D, but "
+            "no lower bound can be proved with power cones; pass a fraction as the exponent with "
+            f"approx=True, so that cvxpy uses second-order cones{remedy}"
         )
 
 

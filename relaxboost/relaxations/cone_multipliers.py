@@ -1,4 +1,4 @@
-"""Moves of multipliers into the dual cones of a cone program, and solutions of their equations."""
+"""Methods that move multipliers into dual cones, and that solve equations for multipliers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations.cone_form import ConeForm, square_map
 
 _TINY = 1e-290
-"""Numbers below this count as zero in an exponential cone, because their quotients overflow."""
+"""In an exponential cone, numbers below this are treated as zero: their quotients overflow."""
 _LONG = 20.0
-"""The average number of entries in a column of a sparse matrix S beyond which S Sᵀ is dense."""
+"""If columns of a sparse S have more nonzeros than this on average, S Sᵀ is treated as dense."""
 _DENSE = 1000
-"""The largest order of a matrix that this module stores as a dense array."""
+"""The maximum order of a matrix that this module stores as a dense array."""
 
 
 class DualCones:
@@ -50,8 +50,8 @@ class DualCones:
     def room(self, point: Vector) -> Vector:
         """Return the distance by which each multiplier can move into the dual cones.
 
-        Each distance is such that the move lowers the lower bound by about 1: a raised multiplier
-        lowers the bound by its move times the slack of its row at `point`. In a cone of several
+        Raising a multiplier by t reduces the lower bound by t times the slack of its row at
+        `point`. Each distance is chosen so that this reduction is about 1. In a cone of several
         rows, only the multiplier that can always be raised has a distance above 0.
         """
         form = self._form
@@ -67,7 +67,7 @@ class DualCones:
         return room
 
     def raised(self, y: Vector, room: Vector) -> Vector:
-        """Return multipliers y, raised such that a neighbourhood of y is in the dual cones.
+        """Return the multipliers y, raised so that a neighbourhood of y is in the dual cones.
 
         The neighbourhood contains all y' with |y' − y| <= room, entry by entry.
         """
@@ -120,14 +120,15 @@ class DualCones:
 
     @property
     def moves(self) -> Vector:
-        """The move of each multiplier that changes the reduced costs q by about 1."""
+        """For each multiplier, the size of a move that changes the reduced costs q by about 1."""
         return 1.0 / self._unit
 
     def metric(self, y: Vector, wanted: float = 0.0) -> Any:
         """Return a matrix R such that y + R x stays (almost) in the dual cones for short x.
 
         The product R Rᵀ is about the inverse Hessian of the barrier of the cones. Multipliers of
-        equations are free. R scales them by the largest multiplier, or by `wanted` if it is larger.
+        equations are free. R scales them by the largest multiplier, or by `wanted` if `wanted` is
+        larger.
         """
         from scipy import sparse
 
@@ -233,7 +234,7 @@ def least_singular_value(spread: Any) -> float:
 
 
 def implied_rows(spread: Any, terms: Any, unit: Vector) -> NDArray[np.int64]:
-    """Return the indices of the rows of `terms` that are exact combinations of other rows.
+    """Return the indices of the rows of `terms` that are exact linear combinations of other rows.
 
     `spread` is `terms` with scaled columns, and with rows divided by `unit`. The left null space of
     `spread` suggests combinations with simple fractions as coefficients, such as the sum of all
@@ -290,7 +291,7 @@ def merged_equations(rows: Any) -> NDArray[np.float64] | None:
 
 
 def _positive(triangle: Vector, side: int, room: float) -> Vector:
-    """Return the triangle of a matrix near the given matrix with no eigenvalue below `room`."""
+    """Return the triangle of a nearby matrix that has no eigenvalue below `room`."""
     of = square_map(side)
     values = np.linalg.eigvalsh((of @ triangle).reshape(side, side))
     least = 16.0 * side * UNIT * np.abs(values).max(initial=0.0) + room

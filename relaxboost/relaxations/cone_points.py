@@ -28,9 +28,9 @@ _ROUNDINGS = 8.0 * UNIT
 _EQUAL = 1e-13
 """The allowed violation of an equation, relative to one plus the size of its terms."""
 _NO_ROOM = 1e-7
-"""The smallest distance from the boundary of the cones that counts as an interior point.
+"""A point closer than this to the boundary of the cones is not treated as an interior point.
 
-Solvers are not accurate enough for smaller distances.
+Solvers are not accurate enough to find such points.
 """
 
 
@@ -104,7 +104,7 @@ class ConePoints:
     def _towards(self, x: Vector, inside: Vector) -> Vector:
         """Return the point x, moved towards `inside` until it is feasible.
 
-        The share of the distance is about the smallest share that is enough.
+        The point moves by about the smallest share of the distance that makes it feasible.
         """
         if self._holds(x):
             return x
@@ -124,7 +124,7 @@ class ConePoints:
         return self._onto(x + share * (inside - x))
 
     def _onto(self, x: Vector) -> Vector:
-        """Return the point x, after d was moved into the simplex and x onto the equations."""
+        """Move d into the simplex and then x onto the equations, and return x."""
         d = x[: self._m]
         if self._simplex:
             d = np.where(self._is_free, np.maximum(d, 0.0), 0.0)
@@ -241,9 +241,9 @@ class ConePoints:
         return inside, False
 
     def _limits(self, x: Any, room: Any) -> list[Any]:
-        """Return cvxpy constraints for a feasible x at the distance `room` inside each cone.
+        """Return cvxpy constraints that put a feasible x at the distance `room` inside each cone.
 
-        The distance is in units of the rows.
+        The distance is measured in the units of the rows.
         """
         form = self._form
         unit = np.maximum(abs(form.rows).max(axis=1).toarray().ravel(), np.abs(form.right))
@@ -267,7 +267,7 @@ class ConePoints:
         return limits
 
     def _tight(self) -> tuple[Any, Any] | None:
-        """Return the arguments of `_tie` that treat inequalities without interior as equations.
+        """Return the arguments with which `_tie` treats inequalities without interior as equations.
 
         Return None if no such inequalities exist, or if the solver fails.
         """

@@ -1,4 +1,4 @@
-"""Calls of Clarabel through cvxpy with tight tolerances."""
+"""Calls to Clarabel through cvxpy with tight tolerances."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SOLVED = ("optimal", "optimal_inaccurate")
 
 
 def solve_problem(problem: Any) -> tuple[str, float]:
-    """Solve `problem` with Clarabel, and return the status of cvxpy and the optimal value.
+    """Solve `problem` with Clarabel, and return cvxpy's status and the optimal value.
 
     If Clarabel fails with tight tolerances, the default tolerances are tried, and then tight
     tolerances without equilibration and with shorter steps. If all attempts fail, the result is

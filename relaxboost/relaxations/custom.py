@@ -28,10 +28,10 @@ class Custom(EvaluatedBounds, Description):
         rb.Custom(f=lambda d: (0.0, [cp.norm2(d) <= 0.3]))
         rb.Custom(conjugate=lambda theta: 0.3 * cp.norm2(theta))
 
-    cvxpy computes everything else: the relaxed margin, witnesses, distributions, and f* from f or
-    f from f*. Each distribution requires the solution of a cone program, which takes some
+    cvxpy computes everything else: the relaxed margin, witnesses, distributions, and f* from f or f
+    from f*. Each distribution requires the solution of a cone program, which takes a few
     milliseconds for m = 200 examples. Brackets are *numerical*: they depend on rounding errors of
-    cvxpy and do not count as certified. The lower bound is proved by multipliers of cvxpy's cone
+    cvxpy and are not treated as certified. The lower bound is proved by multipliers of cvxpy's cone
     program of f. If the multipliers prove no bound, the lower bound is −inf, and the message of the
     solution gives the reason. The upper bound is the value at a point that satisfies the
     constraints of f up to 1e-13. If no such point is found, the point violates the constraints by
@@ -57,7 +57,7 @@ class Custom(EvaluatedBounds, Description):
         The properties of f that you know. Only `check_conditions` tests these properties. cvxpy
         determines whether f is polyhedral.
     name : str, optional
-        The name in messages and reports.
+        The name of f in messages and reports.
 
     Raises
     ------
@@ -92,7 +92,7 @@ class Custom(EvaluatedBounds, Description):
         name: str | None = None,
     ) -> None:
         if (f is None) == (conjugate is None):
-            raise InputError("Custom needs either f or conjugate, and not both")
+            raise InputError("Custom needs either f or conjugate, but not both")
         if not callable(f if conjugate is None else conjugate):
             raise InputError(
                 "Custom needs a function of a cvxpy variable, such as lambda d: cp.norm2(d), "
@@ -138,7 +138,7 @@ class Custom(EvaluatedBounds, Description):
         return self._traits._replace(polyhedral=self.linear_form(self._m) is not None)
 
     def linear_form(self, m: int) -> LinearForm | None:
-        """Return cvxpy's linear program of f, or None if f is not polyhedral for cvxpy."""
+        """Return cvxpy's linear program of f, or None if cvxpy cannot tell that f is polyhedral."""
         if m not in self._forms:
             if self._mirror is None:
                 self._forms[m] = dcp.linear_form(self._checked(m))
@@ -147,7 +147,7 @@ class Custom(EvaluatedBounds, Description):
         return self._forms[m]
 
     def exact_form(self, m: int) -> ExactForm | None:
-        """Return cvxpy's linear program of f in exact fractions, which are equal to its doubles."""
+        """Return cvxpy's linear program of f with its doubles converted to exact fractions."""
         form = self.linear_form(m)
         return None if form is None else form.exactly()
 
@@ -209,7 +209,7 @@ class Custom(EvaluatedBounds, Description):
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return the conjugate f* as a cvxpy expression of `x`, and a list of its constraints.
 
-        If the user gave f, the result is the support function of the epigraph of f.
+        If the user passed f, the result is the support function of the epigraph of f.
         """
         if self._mirror is not None:
             return self._mirror.cvxpy_penalty(x)

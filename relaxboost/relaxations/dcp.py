@@ -1,4 +1,4 @@
-"""Checks that a user's function is convex by cvxpy's rules, and conversion to cone programs."""
+"""Checks of whether functions are convex by cvxpy's rules, and conversion to cone programs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _CURVATURES = {"CONVEX": "convex", "CONCAVE": "concave", "AFFINE": "affine", "CO
 _SHAPED = ("symmetric", "PSD", "NSD", "diag", "sparsity")
 """The attributes of a cvxpy variable that make its entries depend on each other."""
 _OPPOSITE = {"convex": "concave", "concave": "convex", "affine": "affine"}
-"""The curvature that cvxpy requires of an argument in which a function is decreasing.
+"""A map from the required curvature of a function to that of an argument of the function.
 
-The keys are the required curvatures of the function.
+cvxpy's rules require this curvature of an argument if the function is decreasing in it.
 """
 
 
@@ -49,8 +49,9 @@ def parts(function: Any, m: int, owner: str) -> Parts:
     ------
     InputError
         If the call fails, or if the result is neither a scalar expression nor a pair of such an
-        expression and a list of constraints. Also if cvxpy's rules do not show that the result is
-        convex, or if it contains integer variables, complex variables or parameters.
+        expression and a list of constraints. The error is also raised if cvxpy's rules do not show
+        that the result is convex, or if the result contains integer variables, complex variables or
+        parameters.
     """
     variable = cp.Variable(m, name="d")
     try:
@@ -62,7 +63,7 @@ def parts(function: Any, m: int, owner: str) -> Parts:
         why = " ".join(str(error).split()).rstrip(".")
         raise InputError(
             f"{owner} failed on a cvxpy variable of shape ({m},): {type(error).__name__}: {why}; "
-            f"write it with cvxpy's functions, for a d with m = {m} entries"
+            f"use cvxpy's functions, and accept a d with m = {m} entries"
         ) from error
     value, constraints = result if isinstance(result, tuple) and len(result) == 2 else (result, [])
     if not isinstance(value, bool) and isinstance(value, Real):
@@ -70,11 +71,11 @@ def parts(function: Any, m: int, owner: str) -> Parts:
     if not isinstance(value, cp.Expression):
         raise InputError(
             f"{owner} must return a cvxpy expression, or a pair (expression, constraints), "
-            f"and returned {_kind(result)}"
+            f"but returned {_kind(result)}"
         )
     if not isinstance(constraints, list | tuple):
         raise InputError(
-            f"{owner} returned {_kind(constraints)} for its constraints; put the constraints in a "
+            f"{owner} returned {_kind(constraints)} as its constraints; put the constraints in a "
             "list"
         )
     value = _checked_value(value, owner)
@@ -101,7 +102,7 @@ def _checked_value(value: Any, owner: str) -> Any:
         raise InputError(f"{owner} returned a complex expression, but f(d) must be a real number")
     if not value.is_convex():
         # The relaxed margin F is concave, and users may write it where f belongs.
-        hint = "; if this is F(u), give conjugate=lambda t: -F(-t)" if value.is_concave() else ""
+        hint = "; if this is F(u), pass conjugate=lambda t: -F(-t)" if value.is_concave() else ""
         raise InputError(
             f"{owner} is not convex by cvxpy's rules: {complaint(value, 'convex')}{hint}"
         )
@@ -131,7 +132,7 @@ def _check(constraint: Any, owner: str) -> None:
     if not isinstance(constraint, cp.Constraint):
         raise InputError(
             f"{owner} has {constraint!r} of type {type(constraint).__name__} among its "
-            "constraints, and each must be a cvxpy constraint"
+            "constraints, but only cvxpy constraints are allowed"
         )
     if not constraint.is_dcp():
         need = "affine" if isinstance(constraint, cp.Zero | cp.constraints.Equality) else "convex"
@@ -154,17 +155,17 @@ def _check_leaves(value: Any, constraints: Any, owner: str) -> None:
         )
     if any(v.is_complex() for v in problem.variables()):
         raise InputError(
-            f"{owner} has complex variables; write real and imaginary parts as variables"
+            f"{owner} has complex variables; use separate variables for real and imaginary parts"
         )
     if problem.parameters():
         raise InputError(
             f"{owner} contains the cvxpy parameter {problem.parameters()[0]}, whose value could "
-            "change after the game is declared; write its value in its place"
+            "change after the game is declared; replace the parameter by its value"
         )
 
 
 def complaint(expression: Any, need: str) -> str:
-    """Return a clause about the smallest term of `expression` that violates cvxpy's rules.
+    """Return the part of a message that names the smallest term violating cvxpy's rules.
 
     Return "" if no term violates the rules.
     """

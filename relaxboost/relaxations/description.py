@@ -25,12 +25,12 @@ class Description:
 
     @property
     def is_exact(self) -> bool:
-        """Whether certificates of f use rational arithmetic, by default if f is polyhedral."""
+        """Whether certificates use rational arithmetic. By default they do if f is polyhedral."""
         assert isinstance(self, Relaxation)
         return self.traits.polyhedral
 
     def exact_form(self, m: int) -> ExactForm | None:
-        """Return f as a linear program in fractions, or None if f is not polyhedral.
+        """Return f as a linear program with exact fractions, or None if f is not polyhedral.
 
         The program must give f(d) for every d >= 0, not only on the simplex. Exact certificates and
         exact optima rely on the program.
@@ -38,16 +38,17 @@ class Description:
         return None
 
     def linear_form(self, m: int) -> LinearForm | None:
-        """Return f as a linear program in doubles, or None if f is not polyhedral.
+        """Return f as a linear program in double precision, or None if f is not polyhedral.
 
-        By default this is `exact_form` in doubles. A family whose data are known only in doubles
-        overrides this method and not `exact_form`. Solvers then use the program, but proofs do not.
+        By default this is `exact_form` in double precision. A family whose data are known only in
+        double precision overrides this method and not `exact_form`. Solvers then use the program,
+        but proofs do not.
         """
         form = self.exact_form(m)
         return None if form is None else form.doubles()
 
     def cone_form(self, m: int) -> ConeForm | None:
-        """Return f as a cone program in doubles, or None if solvers should not use this program."""
+        """Return f as a cone program in double precision, or None if solvers should not use it."""
         # Solvers are slow or inaccurate on semidefinite cones and power cones.
         assert isinstance(self, Relaxation)
         return numerical.solver_form(self, m)
@@ -91,7 +92,7 @@ class Description:
         return []
 
     def exact_point(self, d: Sequence[float]) -> list[Fraction]:
-        """Return a point of the simplex in fractions near `d` that satisfies `exact_caps`.
+        """Return a point of the simplex near `d` that satisfies `exact_caps`, as fractions.
 
         By default the point is d / Σd up to rounding errors. If f is infinite at this point, the
         certificate moves the point towards `center(m)`.

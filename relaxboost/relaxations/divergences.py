@@ -1,4 +1,4 @@
-"""Relaxations by the χ² and Hellinger divergences, and by power divergences of any order."""
+"""Relaxations from the χ² and Hellinger divergences and from power divergences of any order."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ChiSquarePenalty(_ChiSquare, DivergencePenalty):
     weight : int, float or Fraction
         The weight c in [1e-100, 1e100].
     prior : vector of m numbers > 0, optional
-        The prior π. The numbers sum to one within 1e-9. By default π is uniform.
+        The prior π. The entries must sum to one within 1e-9. By default π is uniform.
 
     References
     ----------
@@ -67,7 +67,7 @@ class ChiSquareBall(_ChiSquare, DivergenceBall):
     radius : int, float or Fraction
         The radius r in [1e-9, 1e100].
     prior : vector of m numbers > 0, optional
-        The prior π. The numbers sum to one within 1e-9. By default π is uniform.
+        The prior π. The entries must sum to one within 1e-9. By default π is uniform.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Conversion of distributions in doubles to fractions that satisfy caps exactly."""
+"""Conversion of distributions from doubles to fractions that satisfy caps exactly."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ Groups = tuple[list[list[int]], list[Fraction]]
 """The groups of examples, and the caps on the total weights of the groups."""
 
 _Limit = tuple[list[int], int]
-"""A group of examples, and the cap on its total weight, multiplied by the common denominator."""
+"""A group of examples, and the cap on its total weight times the common denominator of all caps."""
 
 
 def within_caps(d: Sequence[float], groups: Sequence[Groups]) -> list[Fraction]:
-    """Return a point of the simplex in fractions near `d` / Σd that satisfies the caps exactly.
+    """Return a point of the simplex near `d` / Σd that satisfies the caps exactly, as fractions.
 
     If d / Σd exceeds the caps only by rounding errors, the point differs from d / Σd only by
     rounding errors. If groups overlap and their caps conflict, the point may exceed a cap.
@@ -51,9 +51,9 @@ def within_caps(d: Sequence[float], groups: Sequence[Groups]) -> list[Fraction]:
 
 
 def _snap_to_caps(shares: list[int], limits: Sequence[_Limit]) -> set[int]:
-    """Set each share that is within a few rounding errors of its own cap to this cap.
+    """Replace each share that is within a few rounding errors of its cap by the cap.
 
-    Return the indices of these shares.
+    Return the indices of the shares that were replaced.
     """
     found = set()
     for group, cap in limits:
@@ -92,7 +92,7 @@ def _cut_to_caps(shares: list[int], limits: Sequence[_Limit]) -> int:
 
 
 def _rooms(shares: list[int], limits: Sequence[_Limit]) -> tuple[list[int], list[list[int]]]:
-    """Return the cap minus the sum of each group, and the indices of the groups of each share."""
+    """Return each group's cap minus its sum, and, for each share, the indices of its groups."""
     room: list[int] = []
     groups_of: list[list[int]] = [[] for _ in shares]
     for group, cap in limits:
@@ -103,7 +103,7 @@ def _rooms(shares: list[int], limits: Sequence[_Limit]) -> tuple[list[int], list
 
 
 def _fill(shares: list[int], limits: Sequence[_Limit], unit: int, missing: int) -> int:
-    """Distribute the amount `missing` to the shares that are furthest below their caps.
+    """Distribute the amount `missing` among the shares that are furthest below their caps.
 
     Return the part of the amount that does not fit below the caps.
     """

@@ -1,4 +1,4 @@
-"""Divergences from a prior distribution π, defined by a generator φ that a user writes.
+"""Divergences from a prior distribution π, defined by a user's generator φ.
 
 At margins u, the minimiser of <d, u> + c Σ π φ(d/π) over the simplex is d = π t(γ − u). Here t(x)
 solves c φ'(t) = x, and γ is the threshold at which Σd = 1. A table of φ is used to compute t(x) for
@@ -28,7 +28,7 @@ from relaxboost.relaxations.priors import check_prior
 _LEAST = 1e-12
 """The smallest argument t in the table of a generator φ(t)."""
 _ROUNDED = 2.0**-50
-"""The largest rounding error of a value φ(t) of a generator, relative to 1 + t + |φ(t)|."""
+"""The maximum rounding error of a value φ(t) of a generator, relative to 1 + t + |φ(t)|."""
 
 
 def f_divergence(
@@ -47,7 +47,7 @@ def f_divergence(
         rb.f_divergence(js, weight=0.1)
 
     The relaxation is a `Custom` with numerical brackets. If a weight is given and φ is smooth, the
-    computation of a distribution takes some milliseconds. Otherwise a distribution requires the
+    computation of a distribution takes a few milliseconds. Otherwise a distribution requires the
     solution of a cone program. `KLPenalty`, `ChiSquarePenalty`, `HellingerPenalty`, `PowerPenalty`
     and their balls have closed forms.
 
@@ -57,18 +57,18 @@ def f_divergence(
         A function that takes a cvxpy expression t of shape (m,) and returns φ of each entry as a
         convex expression of this shape. The value φ(1) must be 0.
     weight, radius : int, float or Fraction > 0
-        The weight c of the penalty, or the radius r of the ball. Give exactly one of the two.
+        The weight c of the penalty, or the radius r of the ball. Pass exactly one of the two.
     prior : vector of m numbers > 0, optional
-        The prior π, which is divided by its sum. The numbers sum to one within 1e-9. By default π
-        is uniform.
+        The prior π, which is divided by its sum. The entries must sum to one within 1e-9. By
+        default π is uniform.
     name : str, optional
-        The name in messages and reports.
+        The name of the relaxation in messages and reports.
 
     Raises
     ------
     InputError
         If a parameter is out of its range. The declaration of a game raises InputError if φ(1) is
-        not 0, or if the generator returns another shape or an expression that is not convex by
+        not 0, or if the generator returns an expression that has another shape or is not convex by
         cvxpy's rules.
 
     References
@@ -89,7 +89,7 @@ def f_divergence(
             f"cp.square, got {generator!r}"
         )
     if (weight is None) == (radius is None):
-        raise InputError("f_divergence needs either weight or radius, and not both")
+        raise InputError("f_divergence needs either weight or radius, but not both")
     given, kind = (radius, "radius") if weight is None else (weight, "weight")
     size = exact("f_divergence", kind, given)
     if size <= 0:
@@ -113,7 +113,7 @@ class _Divergence:
     prior: tuple[Any, ...] | None
 
     def pi(self, m: int) -> Vector:
-        """Return the prior distribution π of m examples in doubles."""
+        """Return the prior distribution π of m examples as doubles."""
         pi = np.full(m, 1.0 / m) if self.prior is None else np.array([float(p) for p in self.prior])
         return np.asarray(pi / pi.sum())
 
@@ -130,8 +130,8 @@ class _Divergence:
         m = d.shape[0]
         if self.prior is not None and len(self.prior) != m:
             raise InputError(
-                f"`prior` has {len(self.prior)} entries, and the game has m = {m} examples; "
-                "give one entry for each example"
+                f"`prior` has {len(self.prior)} entries, but the game has m = {m} examples; "
+                "pass one entry for each example"
             )
         pi = self.pi(m)
         value = self.generator(cp.Constant(np.ones(m)))
@@ -139,12 +139,12 @@ class _Divergence:
             returned = getattr(value, "shape", repr(value))
             raise InputError(
                 f"the generator must return a cvxpy expression of shape ({m},), one number for "
-                f"each entry of t, and returned {returned}"
+                f"each entry of t, but returned {returned}"
             )
         at_one = np.asarray(value.value)
         if not abs(at_one).max() <= 1e-9:
             raise InputError(
-                f"the generator must be 0 at t = 1, and it is {at_one[np.argmax(abs(at_one))]:g};"
+                f"the generator must be 0 at t = 1, but it is {at_one[np.argmax(abs(at_one))]:g};"
                 " subtract this number from the generator"
             )
         divergence = pi @ self.generator(cp.multiply(1.0 / pi, d))

@@ -75,7 +75,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
 
         F(u) = max over γ of γ − Σ_g c_g [γ − min_{i in g} u_i]_+
 
-    where an example in no group (a free example) counts as a group with cap 1. This cap has no
+    where an example in no group (a free example) is treated as a group with cap 1. This cap has no
     effect, because no weight exceeds 1. The conjugate is f*(θ) = Σ_g c_g max_{i in g} |θ_i|. It is
     infinite if θ is not zero on the free examples. By the chain rule of the entropy, the weights of
     `distribution(u, beta)` within a group are proportional to exp(−u_i/β). The total weights of the
@@ -120,8 +120,8 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         missing = next((label for label in used if label not in given), None)
         if missing is not None:
             raise InputError(
-                f"GroupCaps has no cap for group {missing}; give caps for the groups "
-                f"{few(used, 5)}, one number for all, or label the examples -1 to leave them free"
+                f"GroupCaps has no cap for group {missing}; pass caps for the groups "
+                f"{few(used, 5)}, or one number for all, or label its examples -1 to free them"
             )
         caps = tuple((g, cap("GroupCaps", f"the cap of group {g}", given[g])) for g in used)
         check_room("GroupCaps without a free example", [q for _, q in caps], labels.count(-1))
@@ -212,7 +212,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return units.caps.conjugate(np.asarray(largest))
 
     def _least(self, u: Vector) -> tuple[_Units, Vector, Index]:
-        """Return the units, the smallest margin in each unit, and the example with this margin."""
+        """Return the units, the smallest margin in each unit, and the index of its example."""
         units = self._for(u.size)
         best = _smallest(u, units.of, units.first)
         return units, u[best], best
@@ -220,7 +220,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return the relaxed margin F(u) and its minimiser d.
 
-        Examples with equal margins get weight in their order.
+        Among examples with equal margins, the first examples get weight first.
         """
         units, least, best = self._least(as_margins(u, self))
         value, weights = units.caps.relaxed_margin(least)
@@ -231,7 +231,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return softmax weights within each group, scaled to the total weights of the groups.
 
-        The total weights are the entropic projection of the softmax sums by `Caps`.
+        `Caps` computes the total weights, which are the entropic projection of the softmax sums.
         """
         units, least, _ = self._least(u)
         with np.errstate(over="ignore", under="ignore"):
@@ -246,9 +246,9 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return np.minimum(d * (between / sums)[units.of], 1.0)
 
     def witness(self, u: Vector) -> Witness:
-        """Return the smallest γ such that the caps of some units sum to at least 1.
+        """Return the smallest γ such that the caps of the units below γ sum to at least 1.
 
-        These units are the units whose smallest margin is at most γ.
+        A unit is below γ if its smallest margin is at most γ.
         """
         units, least, _ = self._least(as_margins(u, self))
         return units.caps.witness(least)
@@ -356,7 +356,7 @@ def _sums(unit: Index, x: Vector) -> Vector:
 def _caps_by_label(caps: Any, used: Sequence[int]) -> Mapping[Any, Any]:
     """Return the caps as a mapping from labels to caps.
 
-    If the user gave one number, it is the cap for all labels in `used`.
+    If the user passed one number, it is the cap for all labels in `used`.
     """
     given = caps.tolist() if hasattr(caps, "tolist") else caps
     if isinstance(given, Mapping):

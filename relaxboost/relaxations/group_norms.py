@@ -7,8 +7,8 @@ over the groups and p_g a distribution within the group g,
                                            + β Σ s_g log s_g.
 
 So p_g is the minimiser for a norm penalty on the group g alone. If V_g is the minimum of the
-bracket over p_g, s is the softmax of −V/β. For the penalty, λ is the weight c of the penalty. For
-the ball, λ is the multiplier at which Σ a_g ‖d_g‖ equals the radius r.
+bracket over p_g, then s is the softmax of −V/β. For the penalty, λ is the weight c of the penalty.
+For the ball, λ is the multiplier at which Σ a_g ‖d_g‖ equals the radius r.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class GroupNorm(WithNorm):
         # Labels without gaps are the rows of the factors.
         if any(g.denominator != 1 or g < 0 for g in labels) or len(set(labels)) != count:
             raise InputError(
-                f"{kind} needs groups to be one integer for each example, and each of 0, 1, ..., "
-                "max(groups) must be the group of at least one example"
+                f"{kind} needs groups to contain one integer for each example, and each of the "
+                "labels 0, 1, ..., max(groups) must occur at least once"
             )
         object.__setattr__(self, "groups", tuple(int(g) for g in labels))
         object.__setattr__(self, name, positive_size(kind, name, self.bound))
@@ -124,7 +124,7 @@ class GroupNorm(WithNorm):
 
     @cached_property
     def _a(self) -> Vector:
-        """The factors a_g of the groups in doubles."""
+        """The factors a_g of the groups as doubles."""
         return np.asarray(self.enclosed.middle)
 
     def gauge(self, d: Interval) -> Interval:
@@ -158,9 +158,9 @@ class GroupNorm(WithNorm):
 
     @staticmethod
     def usable(u: Vector, beta: float) -> float:
-        """Return the weight β of the entropy, or the smallest β for which the kernel converges.
+        """Return the weight β of the entropy, raised if needed so that the kernel converges.
 
-        The smallest β is proportional to the spread of the margins u.
+        The minimum weight is proportional to the spread of the margins u.
         """
         return max(beta, LEAST_BETA * float(np.ptp(u)))
 
@@ -207,7 +207,7 @@ class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
     factors: Any = None
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return the relaxed margin F(u) and a minimiser d, whose weight is all in one group."""
+        """Return the relaxed margin F(u) and a minimiser d with all its weight on one group."""
         levels = Levels(as_margins(u, self), self._norm, float(self.weight))
 
         # At the threshold γ the largest dual norm of [γ − u]_+ over a_g is c.
@@ -221,7 +221,7 @@ class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + f(d) + β Σ d log d.
 
-        Two equations for each group are solved.
+        The method solves two equations for each group.
         """
         spreading = Spreading(u, self.usable(u, beta), self._norm)
         spreading.move(math.log(float(self.weight)))
@@ -295,7 +295,7 @@ class GroupNormBall(GroupNorm, BallOfNorm):
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return the relaxed margin F(u) and its minimiser.
 
-        A scalar equation for the threshold γ is solved.
+        The method solves a scalar equation for the threshold γ.
         """
         u = as_margins(u, self)
         _, d = self._minimise(u)

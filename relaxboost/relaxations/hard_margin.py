@@ -29,8 +29,8 @@ class HardMargin(Relaxation, Bounds, Description, BinaryDistribution):
     """The hard margin F(u) = min_i u_i, for which f = 0 on all of R^m.
 
     The value of the game is the largest l1 margin. By SS09 Thm 4 the value is also the largest γ
-    such that for every distribution some hypothesis has an edge of at least γ. The conjugate f* is
-    0 at the origin and infinite elsewhere.
+    such that, for every distribution, some hypothesis has an edge of at least γ. The conjugate f*
+    is 0 at the origin and infinite elsewhere.
 
     References
     ----------
@@ -103,5 +103,5 @@ class HardMargin(Relaxation, Bounds, Description, BinaryDistribution):
         return 0.0
 
     def _plus(self, other: Relaxation) -> Relaxation | None:
-        """Return `other` as the sum of the two relaxations, since the hard margin is f = 0."""
+        """Return `other`, which equals the sum because the hard margin is f = 0."""
         return None if has_own_class(self) else other

@@ -19,7 +19,7 @@ from relaxboost.relaxations.exact_points import Groups
 class WithK(Relaxation, Bounds, Description):
     """The base class of relaxations with a parameter k, or with a parameter `fraction` = k/m.
 
-    If `fraction` is given, k is known when a game sets the number of examples m.
+    If `fraction` is given, k is known only after a game has set the number of examples m.
     """
 
     k: Any
@@ -63,7 +63,7 @@ def check_k(owner: str, k: Any, fraction: Any) -> tuple[Fraction | None, Any]:
     given parameter is out of range.
     """
     if (k is None) == (fraction is None):
-        raise InputError(f"{owner} needs either k or fraction, and not both")
+        raise InputError(f"{owner} needs either k or fraction, but not both")
     if k is not None:
         k = exact(owner, "k", k)
         if k < 1:
@@ -92,7 +92,7 @@ def exact_share(fraction: Any) -> Fraction:
 
 
 def near_integer(k: Fraction) -> Fraction:
-    """Return the integer nearest to k > 0 if it is within a relative 1e-12 of k, or else k."""
+    """Return the integer nearest to k > 0 if its relative distance is at most 1e-12, or else k."""
     return Fraction(round(k)) if abs(k - round(k)) <= Fraction(1, 10**12) * k else k
 
 
@@ -106,12 +106,12 @@ def resolve_k(shown: str, k: Fraction | None, fraction: Any, m: int) -> Fraction
         k = near_integer(exact_share(fraction) * m)
         if k < 1:
             raise InputError(
-                f"{shown} gives k = {float(k):g} on this game with m = {m} examples, and k must "
+                f"{shown} gives k = {float(k):g} on this game with m = {m} examples, but k must "
                 f"be at least 1; use a fraction of at least 1/m = {1 / m:.6g}"
             )
     if k > m:
         raise InputError(
-            f"{shown} needs 1 <= k <= m, and this game has m = {number_of(m, 'example')}: "
+            f"{shown} needs 1 <= k <= m, but this game has m = {number_of(m, 'example')}: "
             f"weights of at most 1/k sum to 1 only if 1/k is at least 1/m = {1 / m:.6g}"
         )
     return k

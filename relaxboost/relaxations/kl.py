@@ -195,7 +195,7 @@ class KLPenalty(_Entropic, DivergencePenalty, BinaryDistribution):
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
         """Return the distribution d with (c + β) log d − β log(1 − d) = γ − u + c log π.
 
-        The number γ is such that Σd = 1.
+        The number γ is chosen so that Σd = 1.
         """
         g = self._inside(u)
         temperature = self._strength + beta
@@ -302,7 +302,7 @@ class KLBall(_Entropic, DivergenceBall):
     def conjugate(self, theta: Vector) -> float:
         """Return the conjugate f*(θ) = min over λ of λ r + λ Σ π (exp(θ/λ) − 1).
 
-        The minimum is found by bisection in log 1/λ.
+        The minimum is found by bisection on log 1/λ.
         """
         theta = np.asarray(theta, dtype=np.float64)
         pi = self._inside(self.center(theta.size))
@@ -389,7 +389,7 @@ class KLBall(_Entropic, DivergenceBall):
     def entropy_range(self, m: int) -> float:
         """Return the upper bound log m' + min{0, r + log max π} on the range of Σ d log d.
 
-        The number m' is the number of positive π_i.
+        Here m' is the number of positive π_i.
         """
         # Σ d log d = KL(d‖π) + Σ d log π <= r + log max π, and it is never below −log m'.
         inside = self._positive(m)

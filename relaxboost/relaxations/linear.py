@@ -1,4 +1,4 @@
-"""A polyhedral relaxation f as a linear program: in doubles for solvers, in fractions for proofs.
+"""A polyhedral f as a linear program: in double precision for solvers, in fractions for proofs.
 
 The vector d contains the weights of the m examples, z contains the auxiliary variables of the
 program, and (d, z) is the vector of all variables.
@@ -23,14 +23,14 @@ from relaxboost._core.errors import InputError
 Bound = Fraction | None
 """A bound on a variable or a row, or None if there is no bound."""
 Row = dict[int, Fraction]
-"""The non-zero coefficients of a row of a linear program, by index into the variables (d, z)."""
+"""The nonzero coefficients of a row of a linear program, by index into the variables (d, z)."""
 
 ZERO = Fraction(0)
 
 
 @dataclass(frozen=True)
 class LinearForm:
-    """A polyhedral relaxation f as a linear program in doubles.
+    """A polyhedral relaxation f as a linear program in double precision.
 
     f(d) is the minimum of cost·(d, z) over z, subject to ``lower <= (d, z) <= upper`` and
     ``row_lower <= rows @ (d, z) <= row_upper``. `rows` is a matrix, or None if there are no rows.
@@ -44,7 +44,7 @@ class LinearForm:
     row_upper: Vector = field(default_factory=lambda: np.empty(0))
 
     def exactly(self) -> ExactForm:
-        """Return this linear program in exact fractions, which are equal to its doubles."""
+        """Return this linear program with its doubles converted to exact fractions."""
         rows: list[Row] = []
         if self.rows is not None:
             from scipy import sparse
@@ -66,11 +66,11 @@ class LinearForm:
 
 
 class ExactForm(NamedTuple):
-    """A polyhedral relaxation f on d >= 0 as a linear program in fractions.
+    """A polyhedral relaxation f on d >= 0 as a linear program with exact fractions.
 
     f(d) is `constant` plus the minimum of cost·(d, z) over z, subject to
     ``lower <= (d, z) <= upper`` and ``row_lower <= rows @ (d, z) <= row_upper``. A missing bound is
-    None. The numbers are the parameters of the user, without rounding.
+    None. The numbers are the user's parameters, without rounding.
     """
 
     cost: list[Fraction]
@@ -78,7 +78,7 @@ class ExactForm(NamedTuple):
     lower: list[Bound]
     upper: list[Bound]
     rows: list[Row]
-    """The non-zero coefficients of each row, by index into the variables (d, z).
+    """The nonzero coefficients of each row, by index into the variables (d, z).
 
     For m = 3 examples the row d_0 − z_0 is ``{0: Fraction(1), 3: Fraction(-1)}``.
     """
@@ -93,7 +93,10 @@ class ExactForm(NamedTuple):
         return cls([ZERO] * size, [ZERO] * size, [None] * size, [], [], [])
 
     def doubles(self) -> LinearForm:
-        """Return this linear program in doubles. Raise InputError if an entry is not a fraction."""
+        """Return this linear program in double precision.
+
+        Raise InputError if an entry is not a fraction.
+        """
         self._check()
         cost = self.cost
         lower = self.lower
@@ -125,7 +128,7 @@ class ExactForm(NamedTuple):
             )
         if not all(isinstance(row, dict) for row in self.rows):
             raise InputError(
-                "each row of an ExactForm must be a dict from the index of a variable to its "
+                "each row of an ExactForm must be a dict that maps the index of a variable to its "
                 "coefficient, such as {0: Fraction(1), 2: Fraction(-1)}"
             )
         bounds = chain(self.lower, self.upper, self.row_lower, self.row_upper)
@@ -190,7 +193,7 @@ def _near(numbers: Sequence[Bound], none: float) -> Vector:
 def _double(x: Bound, none: float, largest: float = 1e300) -> float:
     """Return the nearest double of x, or `none` if x is None.
 
-    The result is cut to ±`largest`, so that sums of results do not overflow.
+    The result is clipped to ±`largest`, so that sums of results do not overflow.
     """
     if x is None:
         return none

@@ -41,9 +41,9 @@ from relaxboost.relaxations.cone_solver import solve_problem
 from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
 
 MAX_SCALE = 1e4
-"""The largest size of f or Q that a cone solver gets without rescaling.
+"""If the size of f or Q exceeds this, f or Q is rescaled for the cone solver.
 
-The smallest such size is the inverse of this number.
+Q is also rescaled if its size is less than the inverse of this number.
 """
 
 
@@ -73,7 +73,7 @@ class Mahalanobis(WithNorm):
         # The comparison is false for nan. Squares of larger entries could overflow.
         if not np.abs(given).max() <= 1e100:
             raise InputError(
-                f"{kind} needs finite entries of Q in [-1e100, 1e100]; scale Q and the {name}"
+                f"{kind} needs finite entries of Q in [-1e100, 1e100]; rescale Q and the {name}"
             )
         rows = tuple(tuple(row) for row in given.astype(np.float64).tolist())
         object.__setattr__(self, "Q", rows)
@@ -180,7 +180,7 @@ class Mahalanobis(WithNorm):
         return onto_simplex(d, type(self).__name__), gamma * scale, x * scale
 
     def _is_inside(self, d: Vector) -> bool:
-        """Return whether d is in the interior of the ball, which means a slack constraint."""
+        """Return whether d is in the interior of the ball, so that the constraint is slack."""
         return self.size(d) < self.limit * (1.0 - 1e-7)
 
     def _separate_ties(
@@ -201,7 +201,7 @@ class Mahalanobis(WithNorm):
 
     @cached_property
     def _unit(self) -> tuple[Mahalanobis, float]:
-        """The relaxation, divided by a scale factor that suits a cone solver, and this factor."""
+        """The relaxation, scaled for a cone solver, and the factor by which it was divided."""
         scale = self.limit * self._largest
         if isinstance(self, Ball) or scale < MAX_SCALE:
             return self, 1.0
@@ -253,7 +253,7 @@ class Mahalanobis(WithNorm):
         return d if sharp is None else self.repair(sharp)
 
     def witness(self, u: Vector) -> EllipsoidWitness:
-        """Return the vector v that proves F(u).
+        """Return a vector v for which the lower bound on F(u) is tight.
 
         If Q d is not 0 at the minimiser d, v is a multiple of Q d.
         """
@@ -307,7 +307,7 @@ class Mahalanobis(WithNorm):
 
     @cached_property
     def _scaled(self) -> tuple[Matrix, float]:
-        """The pair (Q / s, s) for a scale s, which is 1 if the size of Q suits a solver.
+        """The pair (Q / s, s) for a scale s, which is 1 if the size of Q is suitable for a solver.
 
         Otherwise s is the size of Q.
         """
@@ -343,7 +343,7 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
     """The penalty f(d) = weight · ‖Q d‖_2.
 
     The conjugate f* is the indicator of {Qᵀ v: ‖v‖ <= weight}. A cone solver computes
-    distributions, which takes milliseconds for m = 200. The bounds are rigorous.
+    distributions, which takes a few milliseconds for m = 200. The bounds are rigorous.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ class _OfMaxNorm(OfNorm):
 
 
 class CappedBall(Capped, _OfMaxNorm, NormBall):  # type: ignore[misc]
-    """The ball that ``NormBall(inf, radius)`` makes. It is equal to ``Capped(1/radius)``."""
+    """The ball that ``NormBall(inf, radius)`` returns. It is equal to ``Capped(1/radius)``."""
 
     family = Capped.family
 
@@ -87,8 +87,8 @@ class CapsBall(Caps, _OfMaxNorm, NormBall):  # type: ignore[misc]
         # A float that is meant to be the least radius may be rounded down.
         if r < least * (1 - SLACK):
             raise InputError(
-                f"{show_norm('NormBall', math.inf, r, a)} misses the simplex: the radius "
-                f"must be at least {float(least):.12g}"
+                f"{show_norm('NormBall', math.inf, r, a)} does not meet the simplex: the "
+                f"radius must be at least {float(least):.12g}"
             )
         super().__init__([max(r, least) / each for each in a])
         _remember(self, max(r, least), a)
@@ -141,7 +141,7 @@ class MaxPenalty(_OfMaxNorm, NormPenalty):
         return {"gamma": number(self._level(u)), "floor": "0"}
 
     def _level(self, u: Sequence[Fraction]) -> Fraction:
-        """Return the relaxed margin F(u) as a fraction, the γ with Σ [γ − u_i]_+ / a_i = c."""
+        """Return F(u) as a fraction. It is the γ with Σ [γ − u_i]_+ / a_i = c."""
         slope = ZERO
         weighted = ZERO
         level = ZERO

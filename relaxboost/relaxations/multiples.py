@@ -116,7 +116,7 @@ class _DescriptionOfMultiple(Description):
         return form._replace(cost=[c * x for x in form.cost], constant=c * form.constant)
 
     def linear_form(self, m: int) -> LinearForm | None:
-        """Return the linear program of f in doubles, with the costs multiplied by c."""
+        """Return the linear program of f in double precision, with the costs multiplied by c."""
         form = description_of(self.f).linear_form(m)
         return None if form is None else replace(form, cost=float(self.c) * form.cost)
 

@@ -49,7 +49,7 @@ def hinge(gamma: float, u: Vector) -> Interval:
 
 
 def show_norm(kind: str, p: Any, size: Fraction, weights: Weights) -> str:
-    """Return the source text of the call that makes a norm ball or norm penalty, for its repr."""
+    """Return the source text of the call that creates a norm ball or norm penalty, for its repr."""
     exponent = "math.inf" if p == math.inf else spell(p)
     tail = "" if weights is None else f", weights={spell_vector(weights)}"
     return f"{kind}({exponent}, {spell(size)}{tail})"
@@ -81,11 +81,11 @@ class WithNorm(Relaxation, Bounds, Description):
         raise NotImplementedError("dual_of")
 
     def size(self, d: Vector) -> float:
-        """Return the norm ‖d‖ in doubles."""
+        """Return the norm ‖d‖ as a double."""
         return float(self.gauge(Interval(np.asarray(d, dtype=np.float64))).middle)
 
     def dual_size(self, theta: Vector) -> float:
-        """Return the dual norm ‖θ‖_* in doubles."""
+        """Return the dual norm ‖θ‖_* as a double."""
         return float(self.dual_of(Interval(np.asarray(theta, dtype=np.float64))).middle)
 
     def cvxpy_norm(self, d: Any) -> Any:
@@ -166,7 +166,7 @@ class PenaltyOfNorm(WithNorm):
         return (Interval(witness.gamma) + worth).down
 
     def describe_witness(self, found: Any, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return the entry for the witness in a certificate, the largest γ with ‖[γ − u]₊‖_* <= c.
+        """Return the certificate's entry for the witness: the largest γ with ‖[γ − u]₊‖_* <= c.
 
         The inequality is proved for this γ, which is between the lower bound that `found` proves
         and the γ of `found`.
@@ -226,11 +226,11 @@ class OfNorm(WithNorm):
 
     @cached_property
     def factors(self) -> Vector:
-        """The weights a of the norm in doubles, in a vector of length m or 1."""
+        """The weights a of the norm as doubles, in a vector of length m or 1."""
         return np.asarray(self.enclosed.middle)
 
     def exact_weights(self, m: int) -> list[Fraction]:
-        """Return the weights of the m examples in the norm as fractions."""
+        """Return the weights a of the norm for m examples, as fractions."""
         return [Fraction(1)] * m if self.weights is None else list(self.weights)
 
     @property
@@ -299,7 +299,7 @@ class NormBall(OfNorm, BallOfNorm):
         return NumericalBounds(self).witness(u)
 
     def __new__(cls, p: Any = 2, radius: Any = 1, weights: Any = None) -> Any:
-        """Return an object of the class for `p`, before its fields are set."""
+        """Return a new object of the class for the exponent `p`, whose fields are not set yet."""
         return object.__new__(_kind(NormBall, p, weights) if cls is NormBall else cls)
 
     def resolve(self, m: int) -> NormBall:
@@ -353,7 +353,7 @@ class NormPenalty(OfNorm, PenaltyOfNorm):
     weights: Any = None
 
     def __new__(cls, p: Any = 2, weight: Any = 1, weights: Any = None) -> Any:
-        """Return an object of the class for `p`, before its fields are set."""
+        """Return a new object of the class for the exponent `p`, whose fields are not set yet."""
         return object.__new__(_kind(NormPenalty, p, weights) if cls is NormPenalty else cls)
 
 
@@ -374,5 +374,7 @@ def _exponent(owner: str, p: Any) -> Fraction | float:
         raise InputError(f"{owner} needs p to be a number, or math.inf, got {p!r}")
     exponent = exact(owner, "p", p)
     if exponent < 1:
-        raise InputError(f"{owner} needs 1 <= p <= inf, got p = {p!r}, which gives no norm")
+        raise InputError(
+            f"{owner} needs 1 <= p <= inf, got p = {p!r}, which does not define a norm"
+        )
     return exponent

@@ -1,7 +1,7 @@
 """The default methods of `Relaxation`, which use a cone solver.
 
 They compute the relaxed margin F, distributions, the conjugate f* and bounds. These methods are
-slow, and their results have the accuracy of Clarabel. cvxpy compiles f into a cone program. The
+slow, and their results are only as accurate as Clarabel. cvxpy compiles f into a cone program. The
 multipliers of this program prove lower bounds on F(u), and its feasible points prove upper bounds.
 """
 
@@ -37,18 +37,18 @@ UNMET = (
 )
 """The message for an upper bound at a point that may violate constraints of f by 1e-9."""
 DEPENDENT = "some equations of this f follow from others up to rounding; remove them"
-"""The reason for a missing proof if equations of f are dependent in doubles, but not exactly."""
+"""The reason for a missing proof if equations of f are dependent only up to rounding."""
 ROUNDED = (
     "the upper bound is valid only if a violation of equations by 1e-13 does not matter: "
     f"{DEPENDENT}"
 )
-"""The message for an upper bound if equations of f are dependent in doubles, but not exactly."""
+"""The message for an upper bound if equations of f are dependent only up to rounding."""
 
 
 class DualWitness(NamedTuple):
     """A threshold γ and a vector x, which prove F(u) >= γ − f*(x) if x >= γ − u.
 
-    The multipliers `proof` of the cone program prove a bound on F(u) without evaluation of f*.
+    The multipliers `proof` of the cone program prove a bound on F(u) without evaluating f*.
     """
 
     gamma: float
@@ -134,7 +134,7 @@ class Programs(CompiledProblems):
         return ConePoints(self.form, self._m, simplex=False)
 
     def near_witness(self, u: Vector, given: ConeProof) -> DualWitness | None:
-        """Return the witness that the multipliers `given` prove, after they were repaired.
+        """Repair the multipliers `given`, and return the witness that they prove.
 
         The repair moves the multipliers into the dual cones. Return None if f has no cone program.
         """
@@ -178,7 +178,7 @@ class Programs(CompiledProblems):
         """Return an upper bound on f(d') at a point d' of the simplex, and the distance ‖d' − d‖_1.
 
         The auxiliary variables of f are set to feasible values. If no feasible values are found,
-        the bound has only the accuracy of the solver, and `unmet` returns this reservation.
+        the bound has only the accuracy of the solver, and `unmet` returns a message about this.
         """
         settled = self.known("point", d)
         solved = self.known("penalty", d)
@@ -275,8 +275,8 @@ class Programs(CompiledProblems):
     def inside(self) -> list[Vector]:
         """Return points of the simplex inside the domain of f, up to rounding.
 
-        The first point is the mean of the other points. These minimise <d, u> + f(d) + Σ d log d
-        for random u.
+        The first point is the mean of the other points. Each of the other points minimises
+        <d, u> + f(d) + Σ d log d for a random u.
         """
         return self._inside
 
@@ -288,7 +288,7 @@ class Programs(CompiledProblems):
         return [point / point.sum() for point in (np.mean(found, axis=0), *found)]
 
     def interior(self) -> Vector:
-        """Return the uniform distribution, or a point of `inside` if f is infinite there."""
+        """Return the uniform distribution if f is finite there, or else a point of `inside`."""
         return self._interior.copy()
 
     @cached_property
@@ -352,7 +352,7 @@ def check(relaxation: Any, m: int) -> None:
             return returned
         raise InputError(
             "the method must return a pair (expression, list of constraints), such as "
-            f"(cp.norm2(d), []), and it returned a {type(returned).__name__}"
+            f"(cp.norm2(d), []), but it returned a {type(returned).__name__}"
         )
 
     if not getattr(relaxation, "is_proved", False):

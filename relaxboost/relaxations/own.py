@@ -1,4 +1,4 @@
-"""Checks of relaxations of user-defined classes, which the declaration of a game runs."""
+"""Checks on relaxations of user-defined classes, run when a game is declared."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def has_own_class(f: Any) -> bool:
 
 
 def resolved(f: Any, m: int) -> Any:
-    """Return the result of ``f.resolve(m)`` for m examples, after checks.
+    """Check the result of ``f.resolve(m)`` for m examples, and return it.
 
     Raises
     ------
     InputError
-        If f does not fit m, if a class of the user inherits a `resolve` that returns a relaxation
+        If f does not fit m, if a user-defined class inherits a `resolve` that returns a relaxation
         of another class, or if `check_returns` finds an error.
     """
     found = f.resolve(m)
@@ -39,8 +39,8 @@ def resolved(f: Any, m: int) -> Any:
     if inherits and type(found) is not type(f):
         raise InputError(
             f"{type(f).__name__}: for m = {m} examples the inherited `resolve` returns a "
-            f"{type(found).__name__}, which would replace f in the game; give "
-            f"{type(f).__name__} a `resolve(m)` that returns a {type(f).__name__}"
+            f"{type(found).__name__}, which would replace f in the game; define a "
+            f"`resolve(m)` in {type(f).__name__} that returns a {type(f).__name__}"
         )
     check_returns(found, m)
     return found
@@ -61,8 +61,8 @@ def check_returns(f: Any, m: int) -> None:
     is_scalar = isinstance(returned, np.ndarray) and returned.ndim == 0
     if not (is_scalar or isinstance(returned, Real)):
         raise InputError(
-            f"{type(f).__name__}.penalty: for m = {m} examples it must return a number, f(d), and "
-            f"returned a {type(returned).__name__}"
+            f"{type(f).__name__}.penalty: for m = {m} examples it must return a number, f(d), but "
+            f"it returned a {type(returned).__name__}"
         )
     value = float(returned)
     if not hasattr(f, "penalty_bound"):
@@ -72,8 +72,9 @@ def check_returns(f: Any, m: int) -> None:
     is_comparable = math.isfinite(value) and math.isfinite(bound) and distance == 0.0
     if is_comparable and abs(value - bound) > 1e-6 * (1.0 + abs(value)):
         raise InputError(
-            f"{type(f).__name__}.penalty: for m = {m} examples it is {value:.6g} near the center, "
-            f"but the inherited `penalty_bound` is {bound:.6g}, so that brackets would be wrong; "
+            f"{type(f).__name__}.penalty: for m = {m} examples f(d) is {value:.6g} near the "
+            f"center, but the inherited `penalty_bound` returns {bound:.6g}, so brackets would be "
+            "wrong; "
             "define `penalty_bound` and `lower_bound` in the class, or derive it from Relaxation"
         )
 
@@ -81,6 +82,6 @@ def check_returns(f: Any, m: int) -> None:
 def _is_foreign(module: Any) -> bool:
     """Return whether the module of a class is outside relaxboost.
 
-    The module may be None for a class that was made at run time.
+    The module may be None for a class that was created at run time.
     """
     return str(module).partition(".")[0] != "relaxboost"

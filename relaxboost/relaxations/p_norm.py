@@ -40,8 +40,8 @@ def power_norm(size: Interval, p: Fraction) -> Interval:
 def check_range(kind: str, exponent: Fraction | float, weights: Weights, ends: bool = True) -> None:
     """Raise InputError if powers of order p or p' of the weights overflow or underflow.
 
-    The exponent p' belongs to the dual norm. `ends` is True if `kind` also has the cases p = 1 and
-    p = inf, which the message then suggests.
+    The exponent p' belongs to the dual norm. `ends` is True if `kind` also accepts p = 1 and
+    p = inf. The message then suggests these values.
     """
     if exponent == 1 or exponent == math.inf:
         return
@@ -59,7 +59,7 @@ def check_range(kind: str, exponent: Fraction | float, weights: Weights, ends: b
     if max(p * abs(logs[0]), p * abs(logs[1]), p / (p - 1.0) * (logs[1] - logs[0])) > 600.0:
         raise InputError(
             f"{kind} with weights from {spell(low)} to {spell(high)} has powers of order "
-            f"p = {p:g} that overflow or underflow; use p = {end}, or weights nearer to 1"
+            f"p = {p:g} that overflow or underflow; use p = {end}, or weights closer to 1"
         )
 
 
@@ -118,7 +118,7 @@ class _OfPNorm(OfNorm):
 
 @dataclass(frozen=True, repr=False)
 class PNormBall(_OfPNorm, NormBall):
-    """The ball that ``NormBall(p, radius, weights)`` makes for 1 < p < inf."""
+    """The ball that ``NormBall(p, radius, weights)`` returns for 1 < p < inf."""
 
     family = NormBall.family
 
@@ -164,7 +164,7 @@ class PNormBall(_OfPNorm, NormBall):
 
 @dataclass(frozen=True, repr=False)
 class PNormPenalty(_OfPNorm, NormPenalty):
-    """The penalty that ``NormPenalty(p, weight, weights)`` makes for 1 < p < inf."""
+    """The penalty that ``NormPenalty(p, weight, weights)`` returns for 1 < p < inf."""
 
     family = NormPenalty.family
 

@@ -73,11 +73,11 @@ class PowerDivergence(OverPrior):
         return Fraction(1)
 
     def resolve(self, m: int) -> Any:
-        """Return this relaxation for m examples, after checks of its prior."""
+        """Check the prior of this relaxation, and return the relaxation for m examples."""
         if self.alpha != 1 and self.prior is not None and min(self.prior) == 0:
             i = self.prior.index(0)
             raise InputError(
-                f"{type(self).__name__} needs prior > 0, and prior[{i}] is 0; "
+                f"{type(self).__name__} needs prior > 0, but prior[{i}] is 0; "
                 "leave that example out, or use KLPenalty or KLBall"
             )
         return super().resolve(m)
@@ -102,7 +102,7 @@ class PowerDivergence(OverPrior):
         return powers
 
     def divergence(self, d: Vector) -> float:
-        """Return the divergence D(d) in doubles, or inf if d is outside the domain of D."""
+        """Return the divergence D(d) as a double, or inf if d is outside the domain of D."""
         d = np.asarray(d, dtype=np.float64)
         pi = self.center(d.size)
         if self.alpha == 2:

@@ -51,7 +51,7 @@ def check_prior(owner: str, prior: Any) -> tuple[Any, ...] | None:
     total = math.fsum(map(float, kept))
     if not abs(total - 1.0) <= 1e-9:
         raise InputError(
-            f"{owner}: priors must sum to one within 1e-09, and these sum to {total:.12g}; "
+            f"{owner}: priors must sum to one within 1e-09, but these sum to {total:.12g}; "
             "divide the prior by its sum"
         )
     return kept
@@ -95,7 +95,7 @@ class OverPrior(Relaxation, Bounds, Description):
 
     @cached_property
     def _prior(self) -> Vector:
-        """The prior distribution π in doubles, with a relative error of a few rounding errors."""
+        """The prior distribution π as doubles, with a relative error of a few rounding errors."""
         prior = np.array([float(p) for p in self.prior])
         return prior / math.fsum(prior.tolist())
 

@@ -40,7 +40,7 @@ class Spectrum:
     tops : iterable of int
         The non-increasing integers to which the weights are proportional.
     counts : iterable of int, optional
-        The number of times that each integer occurs, by default once.
+        How many times each integer occurs, by default once.
     """
 
     tops: tuple[int, ...]
@@ -86,12 +86,12 @@ class Spectrum:
 
     @cached_property
     def near(self) -> Vector:
-        """The weights of the spectrum in doubles."""
+        """The weights of the spectrum as doubles."""
         return np.repeat([top / self.below for top in self.tops], self.counts)
 
     @cached_property
     def sums(self) -> Vector:
-        """The partial sums φ(j) = s_1 + ... + s_j of the weights in doubles."""
+        """The partial sums φ(j) = s_1 + ... + s_j of the weights as doubles."""
         return np.cumsum(self.near)
 
     @cached_property
@@ -133,7 +133,7 @@ def check_sum(owner: str, weights: Sequence[Fraction]) -> None:
     total = sum(weights, ZERO)
     if abs(total - 1) > Fraction(1, 10**9):
         raise InputError(
-            f"{owner} needs weights that sum to one, and these sum to {float(total):.12g}; divide "
+            f"{owner} needs weights that sum to one, but these sum to {float(total):.12g}; divide "
             "them by their sum"
         )
 
@@ -147,13 +147,13 @@ def of_weights(values: Sequence[Fraction]) -> Spectrum:
     for j, (here, after) in enumerate(pairwise(tops)):
         if after > here:
             raise InputError(
-                f"{_OWNER} needs weights that do not increase, and sigma[{j + 1}] = "
+                f"{_OWNER} needs weights that do not increase, but sigma[{j + 1}] = "
                 f"{float(values[j + 1]):g} exceeds sigma[{j}] = {float(values[j]):g}; the first "
-                "weight is for the worst example: give sorted(sigma, reverse=True)"
+                "weight is for the worst example, so pass sorted(sigma, reverse=True)"
             )
     if tops[-1] < 0:
         raise InputError(
-            f"{_OWNER} needs weights >= 0, and the last is {float(values[-1]):g}; negative weights "
+            f"{_OWNER} needs weights >= 0, but the last is {float(values[-1]):g}; negative weights "
             "would reward losses"
         )
     check_sum(_OWNER, values)
@@ -169,9 +169,9 @@ def of_function(m: int, phi: Callable[[Fraction], Any]) -> Spectrum:
     values = [exact(_OWNER, f"phi({j}/{m})", value) for j, value in enumerate(given)]
     if max(abs(values[0]), abs(values[-1] - 1)) > Fraction(1, 10**9):
         raise InputError(
-            f"{_OWNER} needs a function phi with phi(0) = 0 and phi(1) = 1, and these are "
+            f"{_OWNER} needs a function phi with phi(0) = 0 and phi(1) = 1, but these are "
             f"{float(values[0]):g} and {float(values[-1]):g}; phi(t) is the weight of the worst "
-            "share t of the examples, so a density has to be integrated"
+            "share t of the examples, so pass the integral of a density"
         )
     # The difference of two floats of a concave function may increase by four roundings.
     noise = ZERO if all(isinstance(x, int | Fraction) for x in given) else Fraction(1, 2**50)
@@ -180,9 +180,9 @@ def of_function(m: int, phi: Callable[[Fraction], Any]) -> Spectrum:
     for j, (step, low) in enumerate(zip(steps, lowest, strict=True)):
         if step > low + noise or step < -noise:
             raise InputError(
-                f"{_OWNER} needs a function phi that is concave and does not decrease, and for m = "
+                f"{_OWNER} needs a function phi that is concave and does not decrease, but for m = "
                 f"{m} examples weight {j} is {float(step):g} after {float(lowest[max(0, j - 1)]):g}"
-                "; give the integral of a spectrum that is non-negative and does not increase"
+                "; pass the integral of a spectrum that is non-negative and does not increase"
             )
     return Spectrum(integers([max(low, ZERO) for low in lowest]))
 
@@ -248,7 +248,7 @@ def _powers(m: int, r: Fraction) -> list[decimal.Decimal]:
 
 
 def _rounded(weights: list[decimal.Decimal]) -> Spectrum:
-    """Return the spectrum of the given weights, after they were rounded down.
+    """Round the given weights down, and return their spectrum.
 
     The rounded weights are multiples of 2^-80 of the first weight.
     """
@@ -275,7 +275,7 @@ class Rule:
     name: str
     parameters: tuple[Any, ...]
     shown: str = field(compare=False)
-    """The source text of the call that made the rule, such as ``gini()``."""
+    """The source text of the call that created the rule, such as ``gini()``."""
 
     @classmethod
     def named(cls, name: str, *parameters: Any) -> Rule:
@@ -302,14 +302,14 @@ class Rule:
             return _RULES[self.name](m, *self.parameters)
         if self.m != m:
             raise InputError(
-                f"SpectralRisk.{self.shown} has {self.m} weights, and this game has m = {m} "
-                "examples; give one weight for each example, or a rule such as SpectralRisk.gini()"
+                f"SpectralRisk.{self.shown} has {self.m} weights, but this game has m = {m} "
+                "examples; pass one weight for each example, or a rule such as SpectralRisk.gini()"
             )
         found: Spectrum = self.parameters[0]
         return found
 
     def key(self) -> str:
-        """Return a string that determines the rule, which is part of the key of the relaxation."""
+        """Return a string that identifies the rule in the key of the relaxation."""
         return self.parameters[0].key() if not self.name else self.shown
 
 
@@ -322,12 +322,12 @@ class OfSpectrum(Relaxation):
 
     @property
     def _fixed_m(self) -> int | None:
-        """The number of weights if the user gave a list of weights, or else None."""
+        """The number of weights if the user passed a list of weights, or else None."""
         return None if self._rule is None else self._rule.m
 
     @cached_property
     def _spectra(self) -> dict[int, Spectrum]:
-        """The cache of the computed spectra, by the number m of examples."""
+        """The computed spectra, cached by the number m of examples."""
         return {}
 
     def _spectrum(self, m: int) -> Spectrum:
@@ -341,7 +341,7 @@ class OfSpectrum(Relaxation):
                 known[m] = self._rule.at(m)
             elif max(self.ks) > m:
                 raise InputError(
-                    f"{self!r} needs 1 <= k <= m for every k, and this game has m = {m} examples"
+                    f"{self!r} needs 1 <= k <= m for every k, but this game has m = {m} examples"
                 )
             else:
                 known[m] = of_mixture(m, zip(self.ks, self.weights, strict=True))

@@ -193,9 +193,9 @@ class _DescriptionOfRisk(OfSpectrum, Description):
         return [x for part in parts for x in part]
 
     def exact_point(self, d: Sequence[float]) -> list[Fraction]:
-        """Return a feasible point near `d` in fractions.
+        """Return a feasible point near `d`, as fractions.
 
-        For each j, the sum of the j largest entries is cut to at most s_1 + ... + s_j.
+        For each j, the sum of the j largest entries is reduced to at most s_1 + ... + s_j.
         """
         # The sums of the j largest entries of d and of s are concave in j, and so is their minimum.
         # So the entries keep their order.
@@ -435,7 +435,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return the relaxed margin F(u) and its minimiser d.
 
-        Examples with equal margins get weights in their order.
+        Among examples with equal margins, the first examples get the largest weights.
         """
         u = as_margins(u, self)
         d = np.empty(u.size)
@@ -443,7 +443,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         return math.fsum((d * u).tolist()), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + f(d) + β Σ d log d, by a sort and a pass over u."""
+        """Return the minimiser of <d, u> + f(d) + β Σ d log d, computed by sorting u."""
         order = np.argsort(u, kind="stable")
         d = np.empty(u.size)
         d[order] = _pooled(u[order], self._spectrum(u.size).near, beta)

@@ -1,4 +1,4 @@
-"""The best splitting of margins between the two terms of a sum of relaxations, by cvxpy."""
+"""The best split of margins between the two terms of a sum of relaxations, found with cvxpy."""
 
 from __future__ import annotations
 

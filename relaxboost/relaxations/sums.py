@@ -33,11 +33,11 @@ from relaxboost.relaxations.own import check_returns, has_own_class
 from relaxboost.relaxations.splitting import split
 
 _ROOM = 1e-6
-"""The l1 radius of the neighbourhood of a center that should be in the domain of a sum."""
+"""The domain of a sum should contain the points within this l1 distance of the center."""
 
 
 class SumWitness(NamedTuple):
-    """A splitting u = v + (u − v) of margins, and the witnesses of f1 at v and of f2 at u − v."""
+    """A split of margins, u = v + (u − v), and the witnesses of f1 at v and of f2 at u − v."""
 
     gamma: float
     v: Vector
@@ -49,7 +49,7 @@ class SumWitness(NamedTuple):
 def add(first: Relaxation, second: Relaxation) -> Relaxation:
     """Return the sum of two relaxations.
 
-    If a term has a rule for this sum, the result is a family with closed forms.
+    If a term has a rule for this sum, the result belongs to a family with closed forms.
     """
     folded = first._plus(second)
     if folded is None:
@@ -87,7 +87,7 @@ class _BoundsOfSum(Relaxation, Bounds):
         return bounds_of(self.first), bounds_of(self.second)
 
     def witness(self, u: Vector) -> SumWitness:
-        """Return the best splitting of the margins u, and the witness of each term at its share."""
+        """Return the best split of the margins u, and each term's witness at its part of u."""
         u = as_margins(u, self)
         found = self._softened(u)
         try:
@@ -100,7 +100,7 @@ class _BoundsOfSum(Relaxation, Bounds):
         return SumWitness(first.gamma + second.gamma, v, first, second)
 
     def _softened(self, u: Vector) -> tuple[Vector, Vector] | None:
-        """Return the minimiser d for F(u) and the best splitting v without a solver.
+        """Return the minimiser d for F(u) and the best split v, computed without a solver.
 
         This is possible if a term is c times the relative entropy to the uniform prior. Return None
         if no term is of this kind, or if the other term needs a solver for its distributions.
@@ -170,7 +170,8 @@ class _BoundsOfSum(Relaxation, Bounds):
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         """Return upper bounds on f1(d') + f2(d') and on ‖d' − d / Σd‖_1.
 
-        The point d' of the simplex is near d / Σd if possible, or between d and `center`.
+        If possible, the point d' of the simplex is near d / Σd. Otherwise d' is between d and
+        `center`.
         """
         value, distance = self._common(d, total)
         if math.isfinite(value):
@@ -204,7 +205,7 @@ class _DescriptionOfSum(Description):
         return None if first is None or second is None else first.plus(second, m)
 
     def linear_form(self, m: int) -> LinearForm | None:
-        """Return a single linear program for the sum of both terms, in doubles."""
+        """Return a single linear program in double precision for the sum of both terms."""
         first, second = (of.linear_form(m) for of in self._descriptions)
         if first is None or second is None:
             return None
@@ -231,9 +232,9 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
     """The sum of two relaxations, written ``f1 + f2``.
 
     The relaxed margin satisfies F(u) >= F1(v) + F2(u − v) for every v, with equality for the best
-    v. This splitting of the margins u is the witness. The level of proof is the weaker level of
-    the two terms. cvxpy computes distributions, and also F if no term is a relative entropy to the
-    uniform prior. The conjugate is the infimal convolution of f1* and f2*.
+    v. This split of the margins u is the witness. The level of proof is the weaker level of the two
+    terms. cvxpy computes distributions, and also F if no term is a relative entropy to the uniform
+    prior. The conjugate is the infimal convolution of f1* and f2*.
 
     An upper bound requires a point at which *both* terms have proved bounds. The point is near d,
     or between d and `center(m)`. If no such point exists, the level is numerical.
@@ -370,7 +371,8 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
     def _bounded(self, points: list[Vector], within: float) -> list[Vector]:
         """Return the `points` near which both terms have bounds.
 
-        The l1 distance from the point to a point with bounds on both terms is at most `within`.
+        Both terms must have bounds at a point whose l1 distance from the returned point is at most
+        `within`.
         """
         found = []
         for d in points:

@@ -1,4 +1,4 @@
-"""Checks, exact values, keys and short texts of parameters that are vectors of numbers."""
+"""Checks, exact values, keys and short strings for parameters that are vectors of numbers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ from relaxboost._core.parameters import exact, positive_size, spell
 from relaxboost._core.rounding import float_down, float_up
 
 MAX_SHOWN = 8
-"""The largest number of entries of a vector that a repr shows."""
+"""The maximum number of vector entries that a repr shows."""
 
 
 def exact_vector(owner: str, name: str, values: Any) -> tuple[Fraction, ...]:
-    """Return `values` as a tuple of exact numbers. Raise InputError if this fails."""
+    """Return `values` as a tuple of exact numbers.
+
+    The function raises InputError unless `values` is a non-empty vector of finite numbers.
+    """
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise InputError(f"{owner} needs {name} to be a vector, got shape {values.shape}")
     if not isinstance(values, Iterable) or isinstance(values, str):
@@ -38,7 +41,7 @@ def positive_vector(owner: str, name: str, values: Any) -> tuple[Fraction, ...] 
     numbers = exact_vector(owner, name, values)
     if min(numbers) <= 0:
         i = next(i for i, number in enumerate(numbers) if number <= 0)
-        raise InputError(f"{owner} needs {name} > 0, and entry {i} is {spell(numbers[i])}")
+        raise InputError(f"{owner} needs {name} > 0, but entry {i} is {spell(numbers[i])}")
     for number in numbers:
         positive_size(owner, f"every entry of {name}", number)
     return numbers
@@ -51,14 +54,14 @@ def enclose_vector(values: tuple[Fraction, ...]) -> Interval:
 
 
 def spell_vector(values: tuple[Fraction, ...]) -> str:
-    """Return an exact text for at most eight values, and the number of values for more."""
+    """Return a string with the exact values if there are at most eight, or else their number."""
     if len(values) <= MAX_SHOWN:
         return f"[{', '.join(spell(value) for value in values)}]"
     return f"<{len(values)} numbers>"
 
 
 def spell_parameter(value: object, owner: object) -> str:
-    """Return a string that determines the value of a parameter, for the keys of relaxations.
+    """Return a string that represents the value of a parameter in the keys of relaxations.
 
     Arrays are represented by a digest.
     """
@@ -72,6 +75,6 @@ def spell_parameter(value: object, owner: object) -> str:
         content = np.ascontiguousarray(value, dtype="<f8").tobytes()
         return f"array {value.shape} {hashlib.sha256(content).hexdigest()}"
     raise InputError(
-        f"{type(owner).__name__} has a parameter of type {type(value).__name__}, and key() has no "
-        "exact text for this type; override key()"
+        f"{type(owner).__name__} has a parameter of type {type(value).__name__}, and key() cannot "
+        "convert this type to an exact string; override key()"
     )

@@ -19,7 +19,7 @@ ONLINE = "online run d.csv --label y"
 FIT = "plan fit --edges e.csv --trips t.csv"
 OPTIONS = [
     (f"{SOLVE} --k 0", "--k 0 needs k >= 1"),
-    (f"{SOLVE} --k 9", "--k 9 needs 1 <= k <= m, and this game has m = 4"),
+    (f"{SOLVE} --k 9", "--k 9 needs 1 <= k <= m, but this game has m = 4"),
     (f"{SOLVE} --k 2 --k 2", "--k is given twice; give this option once"),
     (f"{ONLINE} --radius 1 --radius=2", "--radius is given twice; give this option once"),
     (f"{SOLVE} --k nan", "--k must be a finite real number, got nan"),

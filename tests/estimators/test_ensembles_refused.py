@@ -133,7 +133,7 @@ def test_labels_and_examples_that_are_refused():
     )
     missing[7, 2] = np.inf
     refused("not finite at row 7, column 2", forest, missing, y)
-    refused("needs 1 <= k <= m, and this game has m = 60", ada, X, y, rb.Capped(80))
+    refused("needs 1 <= k <= m, but this game has m = 60", ada, X, y, rb.Capped(80))
     refused("relaxation must be one of relaxboost's", ada, X, y, "hard")
     refused("tol must be a positive number", ada, X, y, tol=0)
     # One class of the two is enough: margins are there.

@@ -108,7 +108,7 @@ def test_numbers_of_any_kind_are_points():
 @pytest.mark.parametrize(
     ("relaxation", "message"),
     [
-        (rb.Capped(3), r"Capped\(k=3\) needs 1 <= k <= m, and this game has m = 2 examples"),
+        (rb.Capped(3), r"Capped\(k=3\) needs 1 <= k <= m, but this game has m = 2 examples"),
         (rb.Capped, r"write Capped\(...\)"),
         (
             "capped",
@@ -189,7 +189,7 @@ def test_keys_of_own_relaxations_tell_them_apart():
     assert Own(Fraction(1, 3)).key() == Own(Fraction(1, 3)).key()
     assert Own(2).key() == Own(2.0).key()
     assert rb.Game(A, Own()).digest != rb.Game(A).digest
-    with pytest.raises(rb.InputError, match="no exact text for this type; override key"):
+    with pytest.raises(rb.InputError, match="to an exact string; override key"):
         Own(object()).key()
 
 

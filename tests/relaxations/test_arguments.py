@@ -65,7 +65,7 @@ def test_sizes_are_positive_numbers(name):
 
 
 SMALLEST = {
-    "NormBall(2)": (rb.NormBall(2, 0.4), r"NormBall\(2, 0.4\) misses .* at least 0\.5$"),
+    "NormBall(2)": (rb.NormBall(2, 0.4), r"NormBall\(2, 0.4\) does not meet .* at least 0\.5$"),
     "NormBall(1.5)": (rb.NormBall(1.5, 0.5), "at least 0.62996052"),
     "NormBall(8)": (rb.NormBall(8, 0.2), "at least 0.29730177"),
     "NormBall(1)": (rb.NormBall(1, 0.9), "at least 1$"),
@@ -77,12 +77,12 @@ SMALLEST = {
         rb.relaxations.GroupNormBall([0, 0, 1, 1], 0.5, p=3),
         "at least 0.62996052",
     ),
-    "MahalanobisBall": (rb.relaxations.MahalanobisBall(SKEW, 0.4), r"misses .* at least 1$"),
+    "MahalanobisBall": (rb.relaxations.MahalanobisBall(SKEW, 0.4), r"does not meet .* at least 1$"),
     "f.shifted": (rb.NormBall(2, 1).shifted(1), r"\+inf on the whole simplex"),
     "f.scaled": (rb.NormBall(2, 0.5).scaled(3), r"\+inf on the whole simplex"),
     "Caps": (rb.Caps(0.2), r"on a game with m = 4 .* sum to 0\.8: raise some"),
-    "Capped": (rb.Capped(5), "needs 1 <= k <= m, and this game has m = 4 examples"),
-    "BinaryEntropy": (rb.BinaryEntropy(5), "needs 1 <= k <= m, and this game has m = 4 examples"),
+    "Capped": (rb.Capped(5), "needs 1 <= k <= m, but this game has m = 4 examples"),
+    "BinaryEntropy": (rb.BinaryEntropy(5), "needs 1 <= k <= m, but this game has m = 4 examples"),
 }
 """Relaxations that leave nothing of the simplex of four examples, and what is said of them."""
 
@@ -125,8 +125,8 @@ WEIGHTED = {
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([1, 0, 1, 1], "weights > 0, and entry 1 is 0"),
-        ([1, 1, -2, 1], "weights > 0, and entry 2 is -2"),
+        ([1, 0, 1, 1], "weights > 0, but entry 1 is 0"),
+        ([1, 1, -2, 1], "weights > 0, but entry 2 is -2"),
         ([1, math.nan, 1, 1], "every entry of weights to be a finite real number, got nan"),
         ([1, math.inf, 1, 1], "every entry of weights to be a finite real number, got inf"),
         ([1, Fraction(1, HUGE), 1, 1], "every entry of weights <= 1e100, got about 1e-400"),
@@ -134,7 +134,7 @@ WEIGHTED = {
         (3, "weights to be a vector of numbers, got 3"),
         ("ab", "weights to be a vector of numbers, got 'ab'"),
         (np.ones((2, 2)), r"weights to be a vector, got shape \(2, 2\)"),
-        ([1, 1], "has 2 (entries in weights|caps), and this game has m = 4 examples; give one"),
+        ([1, 1], "has 2 (entries in weights|caps), but this game has m = 4 examples; pass one"),
     ],
 )
 def test_weights_of_norms(name, weights, message):
@@ -157,11 +157,11 @@ PRIORS = {
 @pytest.mark.parametrize(
     ("prior", "message"),
     [
-        ([0.5, 0.25, 0.125, 0.12], r"priors must sum to one within 1e-09, and these sum to 0\.995"),
+        ([0.5, 0.25, 0.125, 0.12], r"priors must sum to one within 1e-09, but these sum to 0\.995"),
         ([0.5, 0.5, 0.5, -0.5], r"needs prior\[3\] >= 0, got -0\.5"),
-        ([0.5, 0.5, 0, 0], r"prior > 0, and prior\[2\] is 0; leave that example out, or use KL"),
+        ([0.5, 0.5, 0, 0], r"prior > 0, but prior\[2\] is 0; leave that example out, or use KL"),
         ([0.5, 0.5, math.nan, 0], "every entry of prior to be a finite real number, got nan"),
-        ([0.5, 0.5], "2 entries in prior, and this game has m = 4 examples; give one"),
+        ([0.5, 0.5], "2 entries in prior, but this game has m = 4 examples; pass one"),
         ([], "priors must sum to one"),
         (1, "prior to be a vector of numbers, got 1"),
     ],
@@ -186,7 +186,7 @@ QUADRATIC = {
 @pytest.mark.parametrize(
     ("p", "message"),
     [
-        (0.5, "needs 1 <= p <= inf, got p = 0.5, which gives no norm"),
+        (0.5, "needs 1 <= p <= inf, got p = 0.5, which does not define a norm"),
         (-1, "needs 1 <= p <= inf, got p = -1"),
         (math.nan, "p to be a finite real number, got nan"),
         (-math.inf, "p to be a finite real number, got -inf"),
@@ -205,7 +205,7 @@ def test_orders_of_norms(name, p, message):
 @pytest.mark.parametrize("name", NORMS)
 def test_weights_whose_powers_no_double_holds(name):
     for p, end in ((1.001, "1"), (700, "math.inf")):
-        message = f"weights from 0.5 to 3 has powers of order .* use p = {end}, or weights nearer"
+        message = f"weights from 0.5 to 3 has powers of order .* use p = {end}, or weights closer"
         with pytest.raises(rb.InputError, match=message):
             NORMS[name](p, 1, [0.5, 1, 3])
 
@@ -214,7 +214,7 @@ def test_weights_whose_powers_no_double_holds(name):
 @pytest.mark.parametrize(
     ("groups", "options", "message"),
     [
-        ([0, 2, 0, 2], {}, "and each of 0, 1, ..., max"),
+        ([0, 2, 0, 2], {}, "each of the labels 0, 1, ..., max"),
         ([0, -1, 0, 0], {}, "one integer for each example"),
         ([0.5, 1, 0, 0], {}, "one integer for each example"),
         ([0, math.nan, 0, 0], {}, "every entry of groups to be a finite real number"),
@@ -224,7 +224,7 @@ def test_weights_whose_powers_no_double_holds(name):
         (
             [0, 1],
             {},
-            "has 2 entries in groups, and this game has m = 4 examples; give one",
+            "has 2 entries in groups, but this game has m = 4 examples; pass one",
         ),
         ([0, 0, 1, 1], {"p": 1}, "needs 1 < p < inf for the groups, got p = 1"),
         ([0, 0, 1, 1], {"p": math.inf}, "p to be a finite real number, got inf"),
@@ -243,14 +243,14 @@ def test_groups(name, groups, options, message):
 @pytest.mark.parametrize(
     ("Q", "message"),
     [
-        (np.eye(3), "has 3 entries in a row of Q, and this game has m = 4 examples; give one"),
+        (np.eye(3), "has 3 entries in a row of Q, but this game has m = 4 examples; pass one"),
         (np.ones(4), "Q to be a matrix of numbers with m columns"),
         (np.zeros((0, 4)), "Q to be a matrix of numbers with m columns"),
         (np.eye(4) * 1j, "Q to be a matrix of numbers with m columns"),
         (None, "Q to be a matrix of numbers with m columns"),
         ([[1, 2], [3]], "Q to be a matrix of numbers: "),
         (np.full((4, 4), math.nan), "finite entries of Q"),
-        (np.eye(4) * 1e200, "entries of Q in .-1e100, 1e100.; scale Q and the (weight|radius)"),
+        (np.eye(4) * 1e200, "entries of Q in .-1e100, 1e100.; rescale Q and the (weight|radius)"),
     ],
 )
 def test_matrices_of_norms(name, Q, message):
@@ -279,7 +279,7 @@ WRONG = [
     (lambda: rb.KLBall(1, 0.5), "vector of numbers"),
     (lambda: rb.Game(np.eye(3), rb.KLBall(1, (0.5, 0.5))), "2 entries in prior, .* m = 3"),
     (lambda: rb.Caps([0.3, 0.3, 0.3]), r"these 3 caps sum to 0\.9: raise some"),
-    (lambda: rb.Caps([1 / 3] * 3), r"sum to 1 - 5\.55e-17: .* or give a Fraction"),
+    (lambda: rb.Caps([1 / 3] * 3), r"sum to 1 - 5\.55e-17: .* or pass a Fraction"),
     (lambda: rb.Caps(0.1).resolve(9), r"on a game with m = 9 .* these 9 caps sum to 0\.9"),
     (lambda: rb.Caps([1, -0.5]), r"caps\[1\] to be >= 0, got -0\.5"),
     (lambda: rb.Caps([1, math.nan]), r"caps\[1\] \(1 or more is no cap\) to be a finite"),
@@ -287,15 +287,15 @@ WRONG = [
     (lambda: rb.Caps("abc"), "finite real number, got 'abc'"),
     (lambda: rb.Caps([[1, 2]]), "finite real number"),
     (lambda: rb.Caps([True, 1]), "finite real number"),
-    (lambda: rb.Caps([]), "one cap for each example, and got none"),
-    (lambda: rb.Caps([1, 1]).resolve(3), r"has 2 caps, and this game has m = 3 examples; give"),
+    (lambda: rb.Caps([]), "one cap for each example, but got none"),
+    (lambda: rb.Caps([1, 1]).resolve(3), r"has 2 caps, but this game has m = 3 examples; pass"),
     (
         lambda: GroupCaps([0, 1], 0.25),
         "without a free example needs caps .* sum to 0.5",
     ),
     (
         lambda: GroupCaps([0, 1], [1]),
-        "no cap for group 1; give caps for the groups 0, 1",
+        "no cap for group 1; pass caps for the groups 0, 1",
     ),
     (lambda: GroupCaps([0, 1], {0: 1}), "no cap for group 1"),
     (lambda: GroupCaps([0, -1], {0: 1, -1: 0.5}), "no cap for -1, the label"),
@@ -308,7 +308,7 @@ WRONG = [
     (lambda: GroupCaps([0, 1], [1, math.nan]), "the cap of group 1 .* finite"),
     (
         lambda: GroupCaps([0, 1], 1).resolve(3),
-        "2 entries in groups, and this game has m = 3",
+        "2 entries in groups, but this game has m = 3",
     ),
     (rb.Capped, "needs either k or fraction"),
     (lambda: rb.Capped(k=2, fraction=0.5), "needs either k or fraction"),
@@ -323,7 +323,7 @@ WRONG = [
     (lambda: rb.Capped(fraction=1.5), "0 < fraction <= 1"),
     (
         lambda: rb.Capped(80).resolve(50),
-        r"Capped\(k=80\) needs 1 <= k <= m, and this game has m = 50",
+        r"Capped\(k=80\) needs 1 <= k <= m, but this game has m = 50",
     ),
     (lambda: rb.Capped(2).resolve(1), "has m = 1 example: weights of at most 1/k sum to 1"),
     (
@@ -410,7 +410,7 @@ def test_margins_are_a_vector_of_finite_numbers(make):
         f.repair(np.full(6, math.nan))
     if fixed_m(f) is not None:
         with pytest.raises(
-            rb.InputError, match="has parameters for m = 6 examples, and u has 3 entries"
+            rb.InputError, match="has parameters for m = 6 examples, but u has 3 entries"
         ):
             f.relaxed_margin(np.zeros(3))
 

@@ -207,15 +207,15 @@ WRONG = {
     "two numbers": (lambda d: d[:2], r"shape \(2,\)"),
     "three things": (lambda d: (1, 2, 3), "returned a tuple"),
     "no list": (lambda d: (cp.norm(d), d <= 1), "put the constraints in a list"),
-    "no constraint": (lambda d: (cp.norm(d), [True]), "each must be a cvxpy constraint"),
-    "wrong length": (lambda d: np.ones(7) @ d, r"failed on .* \(5,\).*; write .* m = 5 entries"),
+    "no constraint": (lambda d: (cp.norm(d), [True]), "only cvxpy constraints are allowed"),
+    "wrong length": (lambda d: np.ones(7) @ d, r"failed on .* \(5,\).*; use .* m = 5 entries"),
     "NumPy function": (np.exp, "NumPy function on a CVXPY expression"),
     "outside of a ball": (lambda d: (0, [cp.norm(d) >= 1]), "which is not convex.* be concave"),
     "sphere": (lambda d: (0, [cp.norm(d) == 1]), "which is not convex.* must be affine"),
     "no simplex": (lambda d: (0.0, [cp.sum(d) <= 0.5]), r"\+inf on the whole simplex"),
     "unbounded": (lambda d: cp.Variable(), "not bounded below on the simplex"),
     "integer": (lambda d: cp.norm(d - cp.Variable(integer=True)), "integer variables"),
-    "complex": (lambda d: cp.norm(d - cp.Variable(complex=True)), "complex variables; write"),
+    "complex": (lambda d: cp.norm(d - cp.Variable(complex=True)), "complex variables; use"),
     "parameter": (lambda d: cp.Parameter(nonneg=True) * cp.norm(d), "contains the cvxpy parameter"),
 }
 

@@ -155,8 +155,8 @@ def test_equal_divergences_are_equal():
     ("arguments", "reason"),
     [
         ({"generator": 3, "weight": 1}, "function of a cvxpy expression"),
-        ({}, "either weight or radius, and not both"),
-        ({"weight": 1, "radius": 1}, "either weight or radius, and not both"),
+        ({}, "either weight or radius, but not both"),
+        ({"weight": 1, "radius": 1}, "either weight or radius, but not both"),
         ({"weight": 0}, "weight > 0, got 0"),
         ({"radius": -1}, "radius > 0, got -1"),
         ({"weight": 1, "prior": [0.5, 0.6]}, "sum to one"),
@@ -171,7 +171,7 @@ def test_wrong_arguments(arguments, reason):
 @pytest.mark.parametrize(
     ("generator", "reason"),
     [
-        (cp.square, "be 0 at t = 1, and it is 1; subtract this number"),
+        (cp.square, "be 0 at t = 1, but it is 1; subtract this number"),
         (cp.sum_squares, r"expression of shape \(4,\)"),
         (lambda t: 2.0, r"expression of shape \(4,\).*returned 2.0"),
         (lambda t: 1 - cp.square(t), "not convex"),

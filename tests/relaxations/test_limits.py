@@ -375,7 +375,7 @@ def test_a_solver_that_cannot_scale_margins_says_nothing_of_f():
     u = 1e60 * np.random.default_rng(0).normal(size=20)
     assert u.min() * (1.0 + 1e-12) <= f.lower_bound(u, f.witness(u)) <= u.min() * (1.0 - 1e-12)
     with pytest.raises(
-        rb.InputError, match=r"status \w+ \(f or margins are too large to scale\) on F\(u\)"
+        rb.InputError, match=r"status \w+ \(f or margins are too large to scale\) for F\(u\)"
     ):
         f.witness(1e140 * u)
 
@@ -431,7 +431,7 @@ def test_a_method_that_no_solver_lets_begin_leaves_a_bracket(stopping):
     found = rb.solve(game, 1e-6, rb.solvers.Corrective(stopping=stopping))
     truth = rb.solve(near, rtol=1e-6)
     assert (found.status, found.history[-1].inner) == ("failed", "lost")
-    assert "on the distribution" in found.message
+    assert "for the distribution" in found.message
     assert found.lower <= truth.upper
     assert truth.lower <= found.upper <= 1e9
 
@@ -447,7 +447,7 @@ def test_a_start_that_no_solver_goes_on_from_leaves_its_bracket():
         assert rb.solve(game, 1e-6, method, max_rounds=1).status == "max_rounds"
         found = rb.solve(game, 1e-6, method, start=(near.d, [0.0, 1e9, 0.0, 0.0]))
         assert found.status == "failed"
-        assert "on the distribution" in found.message
+        assert "for the distribution" in found.message
         assert found.lower <= near.upper
         assert near.lower <= found.upper <= near.upper * (1.0 + 1e-6)
 

@@ -123,7 +123,7 @@ def test_a_class_that_resolves_to_its_family_says_so():
         def resolve(self, m):
             return super().resolve(m)
 
-    with pytest.raises(rb.InputError, match=r"give Part a `resolve\(m\)`"):
+    with pytest.raises(rb.InputError, match=r"define a `resolve\(m\)` in Part"):
         rb.Game(np.eye(6), Part(0.5))
     for whole in (Family(0.5), 2 * Family(0.5), rb.KLPenalty(0.1) + Family(0.5)):
         assert rb.Game(np.eye(6), whole).m == 6

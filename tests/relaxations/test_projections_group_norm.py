@@ -101,7 +101,7 @@ def test_a_ball_at_any_smoothing_is_met_exactly(rng):
 def test_a_ball_that_misses_the_simplex_is_refused(rng):
     f, u = GroupNormBall(np.arange(100) % 10, 0.3), rng.normal(size=100)
     for call in (lambda: f.distribution(u, 0.1), lambda: f.relaxed_margin(u)):
-        with pytest.raises(InputError, match="misses the simplex"):
+        with pytest.raises(InputError, match="does not meet the simplex"):
             call()
 
 

@@ -113,7 +113,7 @@ def test_a_certificate_is_accepted_and_a_mutated_one_is_refused(rng):
         (0.5, [0.5, 0.25], "priors must sum to one"),
         (0.5, [1.5, -0.5], r"prior\[1\] >= 0"),
         (0.5, 1, "prior to be a vector"),
-        (0.5, [0.5, 0.5], "2 entries in prior, and this game has m = 4 examples; give one"),
+        (0.5, [0.5, 0.5], "2 entries in prior, but this game has m = 4 examples; pass one"),
     ],
 )
 def test_wrong_parameters(radius, prior, message):

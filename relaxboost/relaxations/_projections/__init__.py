@@ -1,4 +1,4 @@
-"""Minimisers of the sum of margins, a relaxation and an entropy, in the log domain.
+"""Kernels that minimise the mean margin plus a relaxation plus an entropy, in the log domain.
 
 Each kernel returns the weights d in the simplex that minimise <d, u> + f(d) + β Σ d_i log d_i, for
 relaxations f of one family. The margins u have shape (m,) and are finite unless a docstring says

@@ -1,4 +1,4 @@
-"""Distributions with logistic weights, the minimisers under a penalty by binary entropies.
+"""Distributions with logistic weights, which minimise a binary-entropy penalty.
 
 Let u be the margins, x = k d, and σ the logistic function. The function
 
@@ -11,8 +11,8 @@ has its minimum over the simplex at the x with Σx = k and
 For a = 1 this is x_i = σ((γ − u_i)/T). In terms of the logit ℓ of x, the left side is
 ℓ − (1 − a) log(1 + e^ℓ), which is increasing and concave with a slope between a and 1.
 
-If margins are far apart on the scale of T, then all x are nearly 0 or 1, and the difference Σx − k
-loses its digits by cancellation. Let n be the number of x_i > 1/2. The equation Σx = k for γ is
+If the margins are far apart relative to T, then all x are nearly 0 or 1, and the difference Σx − k
+loses its digits to cancellation. Let n be the number of x_i > 1/2. The equation Σx = k for γ is
 therefore written
 
     Σ over x <= 1/2 of x + [n − k]_+  =  Σ over x > 1/2 of (1 − x) + [k − n]_+.
@@ -34,21 +34,21 @@ from relaxboost.relaxations._projections.logits import nudge, weigh
 from relaxboost.relaxations._projections.selection import count_between, pair_of_rank, take_between
 
 _SAMPLE = 40_000
-"""The largest number of margins in the sample from which the first guess of γ is computed."""
+"""The maximum size of the sample of margins from which the initial guess of γ is computed."""
 _NOTHING = 1e-270
 """Weights and sums below this number are treated as zero.
 
-Such small numbers are inaccurate, because `logits` cuts the logits at ±650.
+Such small numbers are inaccurate, because `logits` clips the logits at ±650.
 """
 
 
 def logistic_distribution(
     u: Vector, temperature: float, k: float = 1.0, share: float = 1.0
 ) -> tuple[Vector, float]:
-    """Return (d, γ) for d = x/k with log x − a log(1 − x) = (γ − u)/T and Σx = k.
+    """Return d = x/k and the γ for which log x − a log(1 − x) = (γ − u)/T and Σx = k.
 
-    u are the margins, T > 0 is the temperature, 1 <= k <= m, and the share a is in (0, 1]. For
-    k = m the distribution is uniform, and any large γ is valid.
+    u contains the m margins, T > 0 is the temperature, and `share` is the number a in (0, 1]. k
+    must be in [1, m]. For k = m the distribution is uniform, and any large γ is valid.
     """
     if k == u.size:
         return np.full(u.size, 1.0 / u.size), float(u.max()) + 40.0 * temperature
@@ -75,9 +75,9 @@ def _locate(u: Vector, temperature: float, k: float, share: float) -> tuple[floa
 
 
 def _guess(u: Vector, temperature: float, k: float, share: float) -> tuple[float, float]:
-    """Return a reference number near γ, and a first guess of the difference between γ and it.
+    """Return a reference value near γ, and an initial guess of γ minus this value.
 
-    The caller subtracts the reference from all margins and then searches for the difference.
+    The caller subtracts the reference value from all margins and then searches for the difference.
     """
     j = math.ceil(k) - 1
     reference, following = pair_of_rank(u, j)
@@ -114,7 +114,7 @@ class _Equation:
         self._logits = np.empty(v.size if share < 1.0 else 0)
         self._last = math.inf
         self.last_step = 0.0
-        """The change of γ in the last update of x by a Taylor expansion, or 0 without an update."""
+        """The change of γ in the last Taylor update of x, or 0 if there was no update."""
 
     def miss(self, delta: float) -> tuple[float, float]:
         """Set γ to the argument `delta`, and compute the logistic weights x for this γ.
@@ -156,8 +156,8 @@ class _Equation:
 def binary_capped_distribution(u: Vector, beta: float, k: float = 1.0) -> Vector:
     """Return the d that minimises <d, u> + β Σ (d log d + (1 − d) log(1 − d)) subject to d <= 1/k.
 
-    u are the margins, and d is in the simplex. The minimiser is d_i = min{1/k, σ((γ − u_i)/β)}
-    with the logistic function σ.
+    u contains the margins, and d ranges over the simplex. The minimiser is d_i = min{1/k,
+    σ((γ − u_i)/β)} with the logistic function σ.
 
     References
     ----------

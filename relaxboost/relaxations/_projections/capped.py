@@ -119,7 +119,7 @@ def _cut(
 
 
 def by_sorting(u: Vector, beta: float, k: float) -> Vector:
-    """Return the same d as `capped_distribution`, by a full sort of the margins in O(m log m).
+    """Return the same d as `capped_distribution`, computed by sorting all margins in O(m log m).
 
     This is the procedure of Fig. 2 as printed, but in the log domain.
     """
@@ -136,7 +136,8 @@ def by_sorting(u: Vector, beta: float, k: float) -> Vector:
 def _ordered_part(u: Vector, beta: float, k: float) -> tuple[Vector, int]:
     """Return the sorted margins near the index at which the procedure of Fig. 2 stops.
 
-    Return also the number of margins below these. The index is estimated from a sample.
+    Also return the number of margins that are smaller than these. The index is estimated from a
+    sample.
     """
     if k == 1.0:
         return np.array([u.min()]), 0
@@ -154,13 +155,13 @@ def capped_distribution(u: Vector, beta: float, k: float = 1.0) -> Vector:
     """Return the d in the simplex with d_i <= 1/k that minimises <d, u> + β Σ d_i log d_i.
 
     This is the distribution d_t of SS09 Fig. 1 for the capped simplex: the entropic projection
-    (Fig. 2) of the d_0 proportional to exp(−u/β). It takes O(m) for any k.
+    (Fig. 2) of the d_0 proportional to exp(−u/β). The time is O(m) for any k.
 
     Parameters
     ----------
     u : array of shape (m,)
-        The margins. A margin of ``+inf`` stands for a zero of d_0 and gets weight 0; at least k
-        margins are finite. Equal margins get equal weights.
+        The margins. An example with the margin ``+inf`` gets weight 0. At least k margins must be
+        finite. Equal margins get equal weights.
     beta : float
         The weight β > 0 of the entropy, of any size relative to the margins.
     k : float

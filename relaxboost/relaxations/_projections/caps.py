@@ -9,8 +9,8 @@ the entries by b_i = c_i / e_i in increasing order, and let r be the smallest nu
 Then the first r entries are at their caps, and x = R_r / Σ_{i > r} e_i. This is Fig. 2 of
 Shalev-Shwartz & Singer (2009) with the cap ν replaced by c_i.
 
-The reference γ is the margin up to which the caps of the smallest margins are filled for β = 0:
-Σ_{u_i < γ} c_i < 1 <= Σ_{u_i <= γ} c_i. For a = 1, this γ implies x <= 1 and
+The reference γ is the margin at which the caps, summed in increasing order of the margins, first
+reach one: Σ_{u_i < γ} c_i < 1 <= Σ_{u_i <= γ} c_i. For a = 1, this γ implies x <= 1 and
 x >= R / Σ_{u_i >= γ} e_i, where R is one minus the sum of the caps of the margins below γ. So an
 entry whose e_i overflows is at its cap, and an entry whose e_i underflows has weight 0.
 """
@@ -38,8 +38,8 @@ from relaxboost.relaxations._projections.vectorised import REORDER
 def caps_threshold(u: Vector, caps: Vector) -> float:
     """Return the smallest margin γ with Σ_{u_i <= γ} c_i >= 1 for caps c >= 0 of shape (m,).
 
-    This γ maximises γ − Σ c_i [γ − u_i]_+. If rounding keeps the sum of all caps below one, the
-    result is the largest margin with a cap above zero.
+    This γ maximises γ − Σ c_i [γ − u_i]_+. If all caps sum to less than one because of rounding,
+    the result is the largest margin with a cap above zero.
     """
     gamma = reaching(STEPS, u, caps, 1.0)
     if gamma == math.inf:
@@ -73,8 +73,8 @@ def _block_sums(e: Vector, c: Vector, best: float) -> tuple[float, float]:
 def _cut(e: Vector, c: Vector, best: float) -> None:
     """Replace e by min{c, x e}, where the factor x makes the sum equal to one.
 
-    `best` is a factor with these properties: the entries that reach their cap c before `best` are
-    at their caps, and the other entries are x e.
+    `best` separates the entries: those that reach their cap c at a factor below `best` become c,
+    and the others become x e.
     """
     blocks = e.shape[0] // BLOCK + 1
     capped = np.empty(blocks)
@@ -103,8 +103,8 @@ def caps_distribution(u: Vector, beta: float, c: Vector, prior: Vector | None = 
         The caps c_i >= 0, with a sum of at least one up to rounding. A cap of 1 or more has no
         effect.
     prior : array of shape (m,), optional
-        The prior weights a_i > 0, between about 1e-50 and 1e50. The default is 1. An integer a_i
-        has the effect of a_i examples with the same margin and a common cap.
+        The prior weights a_i > 0, between about 1e-50 and 1e50. The default is 1. If a_i is an
+        integer, the entry acts like a_i examples with the same margin that share one cap.
 
     References
     ----------

@@ -22,10 +22,10 @@ from relaxboost.relaxations._projections.capped import capped_distribution
 from relaxboost.relaxations._projections.wright import add, entries, omegas
 
 LEAST_BETA = 2.0**-40
-"""The smallest weight β of the entropy, relative to the spread of the margins.
+"""The minimum weight β of the entropy, as a multiple of the spread of the margins.
 
-The error of log p is the rounding error of the margins divided by β. For this β the error is at
-most 2^-12. For β = 2^-46 Newton's method fails for norms with a high exponent.
+The error of log p is the rounding error of the margins divided by β. With this minimum the error is
+at most 2^-12. With 2^-46, Newton's method fails for norms with a high exponent.
 """
 
 
@@ -253,7 +253,7 @@ def group_norms(d: Vector, order: NDArray[np.int64], starts: NDArray[np.int64], 
 
 
 class Spreading:
-    """The minimiser d of <d, u> + λ Σ a_g ‖d_g‖ + β Σ d log d for varying λ."""
+    """The minimiser d of <d, u> + λ Σ a_g ‖d_g‖ + β Σ d log d, as a function of λ."""
 
     def __init__(self, u: Vector, beta: float, norm: Grouping) -> None:
         self._norm = norm
@@ -282,7 +282,7 @@ class Spreading:
         return self._share(0.0)
 
     def settle(self, log_size: float) -> None:
-        """Adjust the total weights of the groups such that the norm Σ a_g ‖d_g‖ is e^log_size."""
+        """Adjust the total weights of the groups so that the norm Σ a_g ‖d_g‖ is e^log_size."""
 
         # If groups tie on the scale of β, the solution log λ may lie between two doubles. The small
         # change of log λ is a double of its own.
@@ -293,9 +293,10 @@ class Spreading:
         decreasing_root(miss, 0.0, 1e-17, 1e-14)
 
     def _share(self, onwards: float) -> tuple[float, float]:
-        """Set the total weights of the groups for the penalty weight λ e^onwards.
+        """Set the total weights of the groups for the penalty weight λ · e^`onwards`.
 
-        The weight λ is that of the last call of `move`. Return the same two numbers as `move`.
+        λ is the penalty weight in the last call of `move`. The method returns the same two numbers
+        as `move`.
         """
         states = self._states
         g = int(np.argmin(states[:, 0]))
@@ -310,7 +311,7 @@ class Spreading:
         return math.log(size), float(parts @ slopes) / size
 
     def distribution(self) -> Vector:
-        """Return the minimiser d for the penalty weight λ of the last call of `move`."""
+        """Return the minimiser d for the penalty weight λ in the last call of `move`."""
         d = np.empty(self._u.size)
         d[self._norm.order] = np.repeat(self._shares, np.diff(self._norm.starts)) * self._p
         return d / d.sum()

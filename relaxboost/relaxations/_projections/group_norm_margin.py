@@ -1,10 +1,11 @@
 """The relaxed margins of the norm Σ_g a_g ‖d_g‖ over groups of examples, without entropy.
 
 Let h_g be the dual norm of [γ − u]_+ in the group g at a threshold γ. Only the group with the
-largest h_g / a_g has weight. Its weights d_i are proportional to [γ − u_i]_+^{1/q}, where q is the
-exponent of the norm minus one. For a penalty of weight c, the best γ is the threshold at which the
-largest h_g / a_g equals c. For a ball, the best γ is the threshold at which a_g ‖d_g‖ falls below
-the radius. As γ grows, a_g ‖d_g‖ decreases, and it jumps when another group gets the weight.
+largest h_g / a_g has positive weight. Its weights d_i are proportional to [γ − u_i]_+^{1/q}, where
+q is the exponent of the norm minus one. For a penalty of weight c, the best γ is the threshold at
+which the largest h_g / a_g equals c. For a ball, the best γ is the threshold at which a_g ‖d_g‖
+falls below the radius. As γ grows, a_g ‖d_g‖ decreases, and it jumps when the weight moves to
+another group.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ class Levels:
         return self._inside(g, hinges, 1.0 / self._norm.q)
 
     def face(self, radius: float) -> Vector | None:
-        """Return a distribution with weight only on the examples of smallest margin, in the ball.
+        """Return a distribution in the ball that is zero except on the examples of smallest margin.
 
         Return None if every such distribution d has a norm Σ a_g ‖d_g‖ above the radius.
         """

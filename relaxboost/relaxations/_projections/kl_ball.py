@@ -1,8 +1,7 @@
 """The tilt of a prior distribution π by margins, and the minimiser in a ball of relative entropy.
 
 The tilt of π by g at the temperature T is the distribution d proportional to π exp(−g/T). With
-KL(d‖π) = Σ d_i log(d_i/π_i) and margins u, the relaxations by relative entropy (SS09, Sec. 6)
-minimise
+KL(d‖π) = Σ d_i log(d_i/π_i) and margins u, the relative-entropy relaxations (SS09, Sec. 6) minimise
 
     <d, u> + λ KL(d‖π) + β Σ d_i log d_i
 
@@ -25,13 +24,13 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.roots import decreasing_root
 
 MAX_INVERSE_TEMPERATURE = 1e300
-"""The largest product of the inverse temperature 1/T and the spread of the margins.
+"""The maximum ratio of the spread of the margins to the temperature T.
 
-A larger product gives the same tilt in doubles.
+A larger ratio gives the same tilt in double precision.
 """
 
 MIN_TEMPERATURE = math.ulp(0.0)
-"""The smallest temperature T of a tilt. It replaces temperatures that would underflow to 0."""
+"""The minimum temperature T of a tilt. It replaces temperatures that would underflow to 0."""
 
 SMALL_EXPONENT = 1e-3
 """If all exponents g/T of a tilt are below this number, expm1 and log1p replace exp and log.
@@ -40,14 +39,14 @@ The vector g contains the margins minus the smallest margin, and T is the temper
 """
 
 SMALL_RADIUS = 1e-2
-"""The radius of a ball below which the relative entropy is computed without cancellation.
+"""If the radius is smaller than this, the relative entropy is computed without cancellation.
 
-For smaller radii, cancellation in the definition would lose more than half of the digits.
+For such radii, cancellation in the definition would lose more than half of the digits.
 """
 
 
 def tilt(g: Vector, temperature: float, log_prior: Vector | None = None) -> tuple[Vector, float]:
-    """Return the tilt d of a prior distribution π, and the number −T log Σ π exp(−g/T).
+    """Return the tilt d of a prior distribution π, and the value −T log Σ π exp(−g/T).
 
     The tilt d is the distribution proportional to π exp(−g/T) for margins g and the temperature
     T > 0. `log_prior` is log π with finite entries, or None if π is uniform.
@@ -77,7 +76,7 @@ def kl_ball_distribution(
 ) -> tuple[Vector, float]:
     """Return the minimiser d of <d, u> + β Σ d_i log d_i subject to KL(d‖π) <= r.
 
-    Return also the multiplier λ >= 0 of the constraint, which is 0 if the constraint is slack. The
+    Also return the multiplier λ >= 0 of the constraint, which is 0 if the constraint is slack. The
     radius r is positive, and β may be 0. If β is 0 and the constraint is slack, d is the prior
     distribution π restricted to the examples of smallest margin. For `log_prior`, see `tilt`.
     """
@@ -128,7 +127,7 @@ class _Divergence:
         return self._near(eta) if eta <= self._largest_near else self._far(eta)
 
     def _near(self, eta: float) -> tuple[float, float]:
-        """Return KL(d‖π) and its derivative in log η by formulas without cancellation."""
+        """Return KL(d‖π) and its derivative in log η, computed without cancellation."""
         # The terms x e^x − (e^x − 1) are about x²/2, and never negative.
         x = -eta * self._centred
         grown = np.expm1(x)
@@ -141,7 +140,7 @@ class _Divergence:
         return kl, float(p @ (x - mean) ** 2) / total
 
     def _far(self, eta: float) -> tuple[float, float]:
-        """Return KL(d‖π) and its derivative in log η by their definitions."""
+        """Return KL(d‖π) and its derivative in log η, computed from their definitions."""
         e = np.multiply(self._s, -eta, out=self._buffer)
         top = -math.log(e.size)
         with np.errstate(under="ignore"):

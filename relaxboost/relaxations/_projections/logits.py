@@ -19,12 +19,15 @@ from relaxboost._core.compiled import njit
 from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp, log1p, rough_log
 
 MAX_LOGIT = 650.0
-"""The largest absolute value of a logit. Larger logits are cut, so no exponential underflows."""
+"""The largest absolute value of a logit.
+
+Larger logits are clipped, so that no exponential underflows.
+"""
 
 
 @njit(error_model="numpy", fastmath={"contract"})
 def _first(w: Vector, share: float, logits: Vector) -> None:
-    """Set `logits` to a first guess, from which three steps of Halley's method are enough."""
+    """Set `logits` to an initial guess from which three steps of Halley's method are enough."""
     # This guess is exact in the limits of large and small w.
     if share > 0.5:
         for i in range(w.shape[0]):
@@ -123,12 +126,12 @@ def weigh(
     logits: Vector,
     x: Vector,
 ) -> Vector:
-    """Set the weights x, and the logits if a < 1, at γ = `delta`. Return seven sums.
+    """Compute the weights x, and the logits if a < 1, at γ = `delta`, and return seven sums.
 
-    The first two sums are Σ x over x <= 1/2 and Σ (1 − x) over x > 1/2. The next two sums are
-    Σ T dx/dγ over the same two sets, and the two after them are Σ T² d²x/dγ² over these sets. The
-    last sum is the number of x > 1/2. `change` is the change of w since the previous call, which
-    set `logits`.
+    The first two sums are Σ x over x <= 1/2 and Σ (1 − x) over x > 1/2. The next two sums are T
+    Σ dx/dγ over the same two sets, and the next two are T² Σ d²x/dγ² over these sets. The last sum
+    is the number of x > 1/2. `logits` was set by the previous call, and `change` is the change of w
+    since then.
     """
     sums = np.zeros(7)
     n = min(CHUNK, v.shape[0])
@@ -158,7 +161,7 @@ def weigh(
 
 @njit(error_model="numpy", fastmath={"contract"})
 def nudge(x: Vector, step: float, share: float) -> None:
-    """Update the weights x at γ to γ + T `step` by a Taylor expansion of order two."""
+    """Update the weights x from γ to γ + T · `step` by a second-order Taylor expansion."""
     bend = 1.0 - share
     for i in range(x.shape[0]):
         rest = 1.0 - x[i]

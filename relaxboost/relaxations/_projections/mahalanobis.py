@@ -1,6 +1,7 @@
-"""Newton's method for a distribution d under ‖Qd‖_2, started from the result of a cone solver.
+"""Newton's method for the minimiser d under a ball or penalty of the norm ‖Qd‖_2.
 
-A cone solver returns a d with six to eight correct digits. The optimality conditions of
+Newton's method starts from the result of a cone solver, a d with six to eight correct digits. The
+optimality conditions of
 
     min <d, u> + β Σ d log d  over the simplex, with ‖Qd‖ <= r (a ball) or c ‖Qd‖ added (a penalty),
 
@@ -26,9 +27,9 @@ class _State(NamedTuple):
     """The errors of the optimality conditions at one point (d, γ, λ), and their derivatives."""
 
     residual: Vector
-    """The errors of the m conditions of stationarity, of Σd = 1 and of the condition on ‖Qd‖."""
+    """The errors of the m stationarity conditions, of Σd = 1, and of the condition on ‖Qd‖."""
     force: Vector
-    """The vector QᵀQd, the derivative of the stationarity conditions in the multiplier λ."""
+    """The vector QᵀQd, which is the derivative of the stationarity conditions in λ."""
     gradient: Vector
     """The derivative of the condition on ‖Qd‖ with respect to d."""
     rate: float
@@ -90,7 +91,7 @@ def sharpen(
 ) -> tuple[Vector, float, float] | None:
     """Return the solution (d, γ, λ) of the optimality conditions up to rounding for β = 0.
 
-    Return None if the given d has positive weights on other examples than the solution.
+    Return None if the given d and the solution are not positive on the same examples.
     """
     # A cone solver returns small positive weights for entries of the minimiser that are 0.
     support = np.flatnonzero(d > 1e-6 * d.max())

@@ -25,7 +25,7 @@ from relaxboost.relaxations._projections.targets import HINGES, reaching
 from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp
 
 MOST_UNITS = 1e300
-"""An upper bound on the margins and on c in the unit that the computation uses."""
+"""The unit of the computation is chosen so that the margins and c are at most this number."""
 
 
 @njit(error_model="numpy", fastmath=REORDER)
@@ -69,7 +69,7 @@ def _level_below(v: Vector, inverse: Vector, bound: float, c: float) -> float:
 def _level(v: Vector, inverse: Vector, c: float) -> tuple[float, float]:
     """Return the threshold y with Σ [y − v_i]_+ / a_i = c > 0 for margins v.
 
-    Return also the smallest margin v_i >= y, or inf if all margins are below y.
+    Also return the smallest margin v_i >= y, or inf if all margins are below y.
     """
     bound = float(reaching(HINGES, v, inverse, c))
     return _level_below(v, inverse, bound, c), bound

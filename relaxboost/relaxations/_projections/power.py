@@ -1,4 +1,4 @@
-"""Distributions under penalties by powers of the weights: p-norms, χ² and power divergences.
+"""Distributions under penalties on powers of the weights: p-norms, χ² and power divergences.
 
 All kernels minimise over the simplex
 
@@ -10,10 +10,11 @@ The entries t of d solve
 
     sign(q) μ κ_i t^q + β log t = g − u_i,
 
-where g + β is the multiplier of Σ d = 1. Let K_i = μ κ_i |q| / β, and let ω be the Wright
-function (Corless & Jeffrey 2002), which solves ω + log ω = X, at X_i = q (g − u_i)/β + log K_i.
-Then t = (ω/K_i)^{1/q} = exp((g − u_i)/β − ω/q), and dt/dg = t / (β (1 + ω)). So one pass over the
-entries computes all sums for a step of Newton's method for (g, μ). For β = 0 see `power_margin`.
+where g + β is the multiplier of Σ d = 1. Let K_i = μ κ_i |q| / β and X_i = q (g − u_i)/β + log K_i.
+Let ω_i be the value at X_i of the Wright function (Corless & Jeffrey 2002), which solves
+ω + log ω = X. Then t = (ω/K_i)^{1/q} = exp((g − u_i)/β − ω/q), and dt/dg = t / (β (1 + ω)). So one
+pass over the entries computes all sums for a step of Newton's method for (g, μ). For β = 0 see
+`power_margin`.
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ from relaxboost.relaxations._projections.capped import capped_distribution
 from relaxboost.relaxations._projections.wright import sweep
 
 SAMPLE_SIZE = 1024
-"""The number of examples in a sample, whose multipliers are the start of Newton's method.
+"""The number of examples in a sample. Newton's method starts from the sample's multipliers.
 
 A sample is used if there are at least four times as many examples.
 """
 
 SUM_TOLERANCE = 1e-9
-"""The tolerance for Σt = 1. One more step of second order leaves only rounding errors."""
+"""The tolerance for Σt = 1. After that, one second-order step leaves only rounding errors."""
 
 MAX_EXPONENT = 600.0
-"""The largest exponent of e. A product of e^600, a margin and m does not overflow."""
+"""The largest x for which e^x is computed. The product of e^600, a margin and m is finite."""
 
 
 def log_sum_exp(x: Vector) -> float:
@@ -102,7 +103,7 @@ class _Entries:
             self.sums = [x + weight * y for x, y in zip(self.sums, found, strict=True)]
 
     def log_sum_exp(self, x: Vector) -> float:
-        """Return log Σ exp(x_i) over all entries, each multiplied by its count.
+        """Return log Σ n_i exp(x_i), where n_i is how many times the entry i is counted.
 
         `x` has shape (m,), or shape (1,) if all entries have the same x_i.
         """
@@ -174,11 +175,11 @@ class _Equations:
 
     @property
     def excess(self) -> float:
-        """The error |Σt − 1| of the entries t of the last pass."""
+        """The error |Σt − 1| of the entries t after the last pass."""
         return abs(self.entries.sums[0] - 1.0)
 
     def normalise(self, log_mu: float, tolerance: float = SUM_TOLERANCE) -> None:
-        """Set the multiplier g such that the entries t of d sum to one, up to the tolerance."""
+        """Set the multiplier g so that the entries t of d sum to one, up to the tolerance."""
         # NumPy's scalars would warn where Python's overflow to infinity.
         log_mu = float(log_mu)
         shift = log_mu + math.log(abs(self.q)) - math.log(self.beta)
@@ -213,7 +214,7 @@ class _Equations:
         self.g = decreasing_root(log_total, float(self.g), reach, tolerance, lower, upper)
 
     def _bounds(self, log_mu: float, power: float, error: float) -> tuple[float, float]:
-        """Return a lower and an upper bound on the multiplier g of normalised t.
+        """Return a lower and an upper bound on the g for which t is normalised.
 
         `error` is the relative error of `power`.
         """
@@ -241,9 +242,9 @@ class _Equations:
         lower: float = -math.inf,
         upper: float = math.inf,
     ) -> float:
-        """Return the log μ at which the function `miss` is zero for the normalised t.
+        """Return the log μ at which the value of `miss` is zero, where t is normalised.
 
-        `miss` returns a decreasing function of log μ and its derivative.
+        `miss` returns the value of a decreasing function of log μ, and its derivative.
         """
         size = 10.0 * (1.0 + abs(self.q)) ** 2
         # Far from the root, Σt need not be exactly one, because `log_energy` corrects for it to
@@ -279,7 +280,7 @@ class _Equations:
     def log_energy(self, log_mu: float) -> tuple[float, float]:
         """Return the logarithm of the energy Σ κ t^{q+1} and its derivative in log μ.
 
-        The derivative is taken for normalised t: as μ changes, g changes such that Σt = 1.
+        The vector t stays normalised: as μ changes, g changes so that Σt = 1.
         """
         # κ t^q = (β / (|q| μ)) ω, and the derivative of Σ κ φ(t) in μ is
         # (Σ κt^q a)² / (β Σa) − Σ (κt^q)² a / β.
@@ -313,9 +314,9 @@ class _Equations:
 def _solve(
     u: Vector, beta: float, kappa: Vector, q: float, solve: Callable[[_Equations, float], float]
 ) -> Vector:
-    """Return the minimiser d whose multipliers the function `solve` computes.
+    """Return the minimiser d, with the multiplier μ that the function `solve` computes.
 
-    `solve` gets the equations and a start for log μ, and returns log μ.
+    `solve` takes the equations and an initial value of log μ, and returns the solution log μ.
     """
     # The difference g − min u may be less than a rounding of min u, but not of 0.
     u = u - u.min()
@@ -362,7 +363,7 @@ def power_penalty(u: Vector, beta: float, kappa: Vector, q: float, mu: float) ->
 
 
 def power_ball(u: Vector, beta: float, kappa: Vector, q: float, log_bound: float) -> Vector:
-    """Return the d in the simplex of bounded energy that minimises <d, u> + β Σ d_i log d_i.
+    """Return the d of bounded energy in the simplex that minimises <d, u> + β Σ d_i log d_i.
 
     The energy Σ κ_i d_i^{q+1} is at most e^log_bound for q > 0, and at least e^log_bound for q < 0.
     Some d in the simplex must satisfy this inequality strictly. See `power_penalty` for the other

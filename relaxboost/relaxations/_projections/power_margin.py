@@ -1,4 +1,4 @@
-"""The relaxed margin under penalties by powers of the weights d: the problems of `power` for β = 0.
+"""The relaxed margin under penalties on powers of the weights d, as in `power` but with β = 0.
 
 The margins are u, the weights of the entries are κ > 0, the exponent is q > −1, and g is the
 multiplier of Σd = 1. For q > 0 the vector t has the entries t_i = ([g − u_i]_+ / κ_i)^{1/q}, and
@@ -21,9 +21,10 @@ from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations._projections.power import log_energy
 
 MIN_DISTANCE = 1e-140
-"""The smallest distance s of the multiplier g from the smallest margin.
+"""The minimum distance s between the multiplier g and the smallest margin.
 
-Margins that differ by less count as equal, because the squares of their differences underflow.
+Margins that differ by less are treated as equal, because the squares of their differences
+underflow.
 """
 
 
@@ -31,10 +32,10 @@ Margins that differ by less count as equal, because the squares of their differe
 def _sums(
     v: Vector, kappa: Vector, s: float, q: float, t: Vector
 ) -> tuple[float, float, float, float]:
-    """Set t at the distance s, divided by a factor e^top. Return top and three sums.
+    """Compute t at the distance s, divided by a factor e^top, and return top and three sums.
 
-    The sums are Σt, its derivative dΣt/ds, and Σ κ t^{q+1}, for the t that was divided by e^top.
-    The vector v contains the margins minus their minimum.
+    The sums are Σt, its derivative dΣt/ds, and Σ κ t^{q+1}, each computed from t / e^top. The
+    vector v contains the margins minus their minimum.
     """
     # For q != 1 the factor makes the largest t equal to 1, because t may overflow for a small q.
     # In terms of h = |g − u|, the sums are Σ t / (q h) for the derivative and Σ t h for the energy.
@@ -86,14 +87,14 @@ class _Level:
         self._start = math.log(spread) if spread > 0.0 else 0.0
 
     def solve(self, miss: Callable[[float], tuple[float, float]]) -> float:
-        """Return the x = log s at which the decreasing function `miss` is zero, and set t at x."""
+        """Find the root x = log s of the decreasing function `miss`, set t at x, and return x."""
         x = decreasing_root(miss, self._start, 2.0, 1e-15)
         if x != self._last:
             self.evaluate(x)
         return x
 
     def evaluate(self, x: float) -> tuple[float, float, float, float]:
-        """Set t at x = log s. Return log Σt, log Σ κ t^{q+1} and their derivatives in x."""
+        """Compute t at x = log s. Return log Σt, log Σ κ t^{q+1} and their derivatives in x."""
         self._last = x
         s = self._distance(x)
         self._top, total, slope, energy = _sums(self.v, self.kappa, s, self.q, self.t)
@@ -104,7 +105,7 @@ class _Level:
 
     @staticmethod
     def _distance(x: float) -> float:
-        """Return the distance s = e^x, cut such that s and s² neither overflow nor underflow."""
+        """Return the distance s = e^x, clipped so that s and s² neither overflow nor underflow."""
         return math.exp(min(max(x, math.log(MIN_DISTANCE)), 700.0))
 
     def log_energy(self) -> float:
@@ -114,8 +115,8 @@ class _Level:
     def put_on_least(self) -> None:
         """Put all the weight on the examples of smallest margin.
 
-        For q > 0, t is then the distribution of smallest energy among these distributions. For
-        q < 0 it is the distribution of largest energy.
+        Among the distributions on these examples, t is the one of smallest energy for q > 0, and
+        the one of largest energy for q < 0.
         """
         least = self.v == 0.0
         logs = (-np.log(self.kappa) / self.q * np.ones(self.v.size))[least]
@@ -123,7 +124,7 @@ class _Level:
         self.t[least] = np.exp(logs - logs.max())
 
     def refine(self, x: float, miss: Callable[[], float]) -> None:
-        """Interpolate t between two doubles g, below and above the root, to make `miss` zero.
+        """Interpolate t between the doubles g on both sides of the root, so that `miss` is zero.
 
         The interpolation is needed for q > 1, because t then changes a lot between adjacent
         doubles g.

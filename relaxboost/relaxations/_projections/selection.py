@@ -17,9 +17,9 @@ from relaxboost._core.compiled import njit
 from relaxboost.relaxations._projections.vectorised import REORDER
 
 MAX_SAMPLE = 4096
-"""The largest number of entries of a sample. Ranks estimated from it have errors of about 1 %."""
+"""The maximum number of entries in a sample. The error of ranks estimated from it is about 1 %."""
 BLOCK = 64
-"""The number of entries in a block, which is summed at once or skipped at once."""
+"""The number of entries in a block. A block is either summed or skipped as a whole."""
 
 
 @njit(error_model="numpy", fastmath=REORDER)
@@ -87,7 +87,7 @@ def take_between(x: Vector, low: float, high: float, inside: int) -> Vector:
 
 
 def sorted_sample(x: Vector) -> Vector:
-    """Return a sample of x in increasing order, which has at most 1/16 of all entries."""
+    """Return a sorted sample of x that contains at most 1/16 of the entries."""
     size = min(MAX_SAMPLE, x.size // 16)
     return np.sort(x[:: x.size // size][:size])
 
@@ -96,7 +96,7 @@ def sorted_near(x: Vector, sample: Vector, place: float, spread: float) -> tuple
     """Return the entries of x near a position in the sorted sample.
 
     The returned entries lie between the sample's entries at the positions `place` − `spread` and
-    `place` + `spread`, in increasing order. Return also the number of entries of x below them.
+    `place` + `spread`, in increasing order. Also return the number of entries of x below them.
     """
     first = math.floor(place - spread)
     last = math.ceil(place + spread)
@@ -107,9 +107,9 @@ def sorted_near(x: Vector, sample: Vector, place: float, spread: float) -> tuple
 
 
 def pair_of_rank(x: Vector, j: int) -> tuple[float, float]:
-    """Return the entries j and j + 1 of sorted x, where the smallest entry is entry 0.
+    """Return the entries of x with the ranks j and j + 1, where the smallest entry has rank 0.
 
-    If j is the last index, the function returns the largest entry twice.
+    If j is the last rank, the function returns the largest entry twice.
     """
     following = min(j + 1, x.size - 1)
     if x.size > MAX_SAMPLE:
@@ -137,9 +137,9 @@ def _median_of_three(key: Vector, n: int, state: int) -> float:
 def _sums_at(
     key: Vector, const: Vector, slope: Vector, n: int, p: float, rising: bool
 ) -> tuple[float, float, float]:
-    """Return Σ const over keys <= p, Σ slope over the keys that count, and Σ slope over keys >= p.
+    """Return Σ const over keys <= p, Σ slope over the active keys, and Σ slope over keys >= p.
 
-    The keys that count are the keys <= p if `rising`, and the keys > p if not.
+    The active keys are the keys <= p if `rising` is True, and the keys > p otherwise.
     """
     # Conditional additions of 0 avoid branches that the CPU could not predict.
     const_upto = 0.0
@@ -168,11 +168,11 @@ def first_reaching(
 ) -> float:
     """Return the smallest key p with S(p) >= target, or ``inf`` if there is none.
 
-    The sum is S(p) = Σ_{key <= p} const + p Σ slope, which is non-decreasing in p. If `rising`, the
-    second sum is over key <= p: the entries are hinges that start at their key, and
-    const = −key·slope. If not, the second sum is over key > p: the entries are ramps that end at
-    their key, and key·slope <= const. The keys must be finite, and the vectors are overwritten.
-    The time is linear on average, and the result is deterministic.
+    The sum is S(p) = Σ_{key <= p} const + p Σ slope, which is non-decreasing in p. If `rising` is
+    True, the second sum is over key <= p: the entries are hinges that start at their key, and
+    const = −key·slope. Otherwise the second sum is over key > p: the entries are ramps that end at
+    their key, and key·slope <= const. The keys must be finite, and the vectors are overwritten. The
+    time is linear on average, and the result is deterministic.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def first_reaching(
         A key at which S reaches the target. The vectors contain no larger keys.
     left, ramp : float
         The sums over the keys that the vectors do not contain. `left` is Σ const over smaller keys.
-        `ramp` is Σ slope over smaller keys if `rising`, and over keys >= `best` if not.
+        `ramp` is Σ slope over smaller keys if `rising` is True, and over keys >= `best` otherwise.
     """
     n = key.shape[0]
     state = 12345

@@ -3,11 +3,11 @@
 The search uses a sample and two passes over all entries.
 
 The sum is S(p) = Σ const + p Σ slope over the entries with key <= p, as in
-`selection.first_reaching`. The key, const and slope of each entry are computed from its numbers a
-and b by one of three formulas. These numbers are never stored for all entries, because writing a
-million numbers takes longer than computing them. A sample shows between which keys S most likely
-reaches the target. Exact sums at these keys verify this. Then only the entries between the keys are
-stored and searched.
+`selection.first_reaching`. Each entry has a key, a const and a slope, which are computed from its
+numbers a and b by one of three formulas. The keys, consts and slopes are never stored for all
+entries, because writing a million numbers takes longer than computing them. From a sample, the
+search chooses two keys between which S most likely reaches the target. Exact sums at the two keys
+verify this choice. Then only the entries between the keys are stored and searched.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ RAMPS = 2
 """The kind of entries with S(p) = Σ min(b_i, p a_i). The key is b_i/a_i, or 0 if this is tiny."""
 
 SHORTEST_RAMP = 1e-100
-"""Ramps whose key is below this number count as constants, because their slopes are so large."""
+"""A ramp whose key is below this number is treated as a constant, because it is so steep."""
 
 
 @njit(inline="always", error_model="numpy")
@@ -54,8 +54,8 @@ def _entry(kind: int, a: float, b: float) -> tuple[float, float, float]:
 def _sums_at(kind: int, a: Vector, b: Vector, p: float, q: float) -> tuple[float, ...]:
     """Return three sums for the point p, and the same three sums for the point q.
 
-    The sums are Σ const over key <= p, Σ slope over the entries whose slope counts in S(p), and
-    Σ slope over key >= p.
+    The sums are Σ const over key <= p, Σ slope over the entries whose slope contributes to S(p),
+    and Σ slope over key >= p.
     """
     const_p = 0.0
     const_q = 0.0
@@ -100,7 +100,7 @@ def _entries_between(
 
 @njit(error_model="numpy")
 def _likely_bounds(kind: int, a: Vector, b: Vector, target: float) -> tuple[float, float]:
-    """Return two keys of a sample between which S most likely reaches the target."""
+    """Return two keys, taken from a sample, between which S most likely reaches the target."""
     stride = a.shape[0] // MAX_SAMPLE
     sample = a[::stride].copy(), b[::stride].copy()
     key, const, slope = _entries_between(kind, *sample, -math.inf, math.inf)
@@ -139,7 +139,7 @@ def reaching(kind: int, a: Vector, b: Vector, target: float) -> float:
         The two numbers of each entry, with b >= 0, and with a >= 0 for RAMPS. Entries with an
         infinite key are ignored.
     target : float
-        The value > 0 that the sum S must reach.
+        The positive value that the sum S must reach.
     """
     best = math.inf
     left = 0.0

@@ -2,9 +2,8 @@
 
 A compiler turns loops over these functions into vector instructions. NumPy's functions are as fast,
 but each operation needs its own pass over memory. A loop should process `CHUNK` entries at a time,
-because a chunk stays in the cache. A function that computes sums is compiled with `REORDER` and
-computes nothing else. With this option the compiler would also reorder formulas whose order
-prevents cancellation.
+because a chunk stays in the cache. A function compiled with `REORDER` should only compute sums,
+because the compiler would also reorder formulas whose order prevents cancellation.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp, 
 def omegas(z: Vector, k: Vector, q: float, cold: bool, steps: int, y: Vector, w: Vector) -> None:
     """Solve e^y + y = q z + k for each entry of y, and set w = e^y.
 
-    If `cold` is True, the iteration starts from a rough logarithm, and otherwise from the given y.
+    If `cold` is True, the iteration starts from a rough logarithm, and otherwise from `y`.
     """
     # w is the Wright function of q z + k. The method is Halley's.
     # The error of this y is below 0.7, and a step leaves at most a twelfth of its cube.
@@ -87,7 +87,7 @@ def sweep(
     Return the sums Σt, Σa, Σaω, Σaω² and Σtω with a = t / (1 + ω) = β dt/dg. The number ω_i solves
     ω_i + log ω_i = X_i with X_i = q (g − u_i)/β + log K_i and log K_i = log κ_i + shift, and
     t_i = (ω_i/K_i)^{1/q}, as in `power`. `logk` is log κ, of shape (m,), or (1,) if all entries are
-    equal. `change` is the change of all X_i since the previous call, which set `y`.
+    equal. `y` was set by the previous call, and `change` is the change of all X_i since then.
     """
     sums = np.zeros(5)
     z = np.empty(CHUNK)
