@@ -14,17 +14,17 @@ from relaxboost.planning.losses import Missed, PathLoss
 
 
 class Task:
-    """A source and a target on a graph, with one or several demonstrated paths.
+    """A source and a target in a graph, with one or more demonstrated paths.
 
     Parameters
     ----------
     graph : Graph
         The graph of the paths. Many tasks may share a graph.
     source, target : labels of nodes
-        The labels of the two ends, which must be different nodes.
+        The labels of the source and the target, which must be different nodes.
     demonstration : Path, sequence of node labels, or list of these
-        The demonstrated path. A list whose elements are paths, lists or arrays has several
-        demonstrations, and the loss of the task is the mean of their losses.
+        The demonstrated path. A list of paths, lists or arrays is read as several demonstrations,
+        and the loss of the task is the mean of their losses.
     loss : PathLoss
         The loss of paths that differ from the demonstration. The default is `Missed()`.
     weight : float
@@ -73,7 +73,9 @@ class Task:
 
     @classmethod
     def along(cls, path: Path, loss: PathLoss | None = None, **options: Any) -> Task:
-        """Return the task whose demonstration is a given path, from its first to its last node."""
+        """Return the task whose demonstration is the given path, from its first to its last
+        node.
+        """
         graph = path.graph
         return cls(graph, graph.label(path.source), graph.label(path.target), path, loss, **options)
 
@@ -111,7 +113,7 @@ class Task:
 
 
 def _several(given: Any) -> list[Any]:
-    """Return the demonstrations of a task as a list, even if the user gave a single
+    """Return the demonstrations of a task as a list, even if the caller passed a single
     demonstration.
     """
     if isinstance(given, Path):
@@ -129,8 +131,7 @@ def _several(given: Any) -> list[Any]:
 
 
 def checked_tasks(tasks: Any) -> tuple[Task, ...]:
-    """Return tasks as a tuple, or raise an InputError if there are no tasks or some are not
-    tasks.
+    """Return the tasks as a tuple, or raise an InputError if there are none or not all are tasks.
     """
     # A single task is the likeliest mistake.
     if isinstance(tasks, Task) or not np.iterable(tasks):
