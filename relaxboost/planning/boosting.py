@@ -333,7 +333,7 @@ def _stopping(
             )
         if warm_start is not None:
             raise InputError(
-                f'validation="{FOLDS}" cannot be combined with warm_start; give the number of '
+                f'validation="{FOLDS}" cannot be combined with warm_start; pass the number of '
                 "rounds instead"
             )
         if stop.patience is not None:
@@ -361,7 +361,7 @@ def _with_choice(boosted: Boosted, choice: ChosenRounds) -> Boosted:
     if choice.rounds == 0 and not choice.ended:
         warnings.warn(
             f"held-out trips do not show that boosting helps: the mean F1 of plans is "
-            f"{choice.scores[0]:.3f} without it, and at most {max(choice.scores):.3f} after up to "
+            f"{choice.scores[0]:.3f} without it, and at most {max(choice.scores):.3f} with up to "
             f"{number_of(tried, 'round')}. The result has the costs before the first round, which "
             "are linear unless base= says otherwise; give more trips, other features or another "
             f"learner, or stopping={tried} to make all rounds",
@@ -376,14 +376,15 @@ def _check_options(loss: Any, algorithm: Algorithm, warm_start: Any) -> None:
         raise InputError(f"loss must be a PlanningLoss, such as PlanningLoss(), got {loss!r}")
     if loss.link == "exponential" and algorithm.step == "line-search":
         raise InputError(
-            'step="line-search" needs the derivative of the loss in F, but the exponential link '
-            'computes the gradient in the costs; use step="1/sqrt(t)" or a number'
+            'step="line-search" needs the derivative of the loss with respect to F, but the '
+            "exponential link computes the gradient with respect to the costs; use "
+            'step="1/sqrt(t)" or a number'
         )
     if warm_start is not None and not isinstance(warm_start, BoostedCosts):
         raise InputError(f"warm_start must be the result of planning.boost, got {warm_start!r:.60}")
     if warm_start is not None and warm_start.boosted.state is None:
         raise InputError(
-            "warm_start has no state to continue from, because files hold costs only; give the "
+            "warm_start has no state to continue from, because files contain only costs; pass the "
             "object that planning.boost returned, or a pickle of it"
         )
 

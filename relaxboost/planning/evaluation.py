@@ -156,7 +156,7 @@ class Evaluation:
             If the list of evaluations is empty.
         """
         if not reports:
-            raise InputError("the list of evaluations is empty; give at least one evaluation")
+            raise InputError("the list of evaluations is empty; pass at least one evaluation")
         columns = zip(*(report.each for report in reports), strict=True)
         return cls(
             tuple(task for report in reports for task in report.tasks),
@@ -233,9 +233,9 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
     # Costs of 0 make all paths shortest, and a perfect optimal_match would mislead.
     if len(made) > 1 and report.each.optimal.all() and not report.each.exact.any():
         warnings.warn(
-            "every demonstration ties with its plan and none is the plan: these costs do not "
-            f"distinguish paths, and optimal_match says nothing. {report.ties[0]}. Look for costs "
-            "that are 0, and learn with less strength or more features",
+            "every demonstration costs as much as its plan, but none is the plan: these costs do "
+            f"not distinguish paths, and optimal_match says nothing. {report.ties[0]}. Look for "
+            "costs that are 0, and learn with less strength or more features",
             UserWarning,
             stacklevel=2,
         )
@@ -307,7 +307,9 @@ def compare(
             )
     _check_same(first, second)
     if count("draws", draws) < 100:
-        raise InputError(f"draws must be at least 100 for percentiles, got {draws}")
+        raise InputError(
+            f"draws must be at least 100, because percentiles are computed, got {draws}"
+        )
     # Metrics are ratios of sums, so that sums over groups suffice for all draws.
     group = np.unique(np.array(group_numbers(first.tasks, by)), return_inverse=True)[1]
     sums = np.zeros((int(group.max()) + 1, 4 * len(metrics)))
@@ -327,7 +329,7 @@ def compare(
 def ratio_parts(name: str, each: PerTask) -> tuple[Array, Array]:
     """Return the numerator and the denominator of a metric for each task."""
     if name not in _RATIOS:
-        raise InputError(f"{name!r} is no metric; the metrics are {', '.join(_RATIOS)}")
+        raise InputError(f"{name!r} is not a metric; the metrics are {', '.join(_RATIOS)}")
     return _RATIOS[name](each)
 
 
@@ -357,8 +359,8 @@ def _costs_by_graph(graphs: Sequence[Graph], costs: Any) -> dict[Graph, Array]:
         return {graph: arc_costs(graph, make(graph)) for graph in graphs}
     if len(graphs) > 1:
         raise InputError(
-            f"one array of costs cannot serve the {len(graphs)} graphs of the tasks; give learned "
-            "costs, or a function that returns the costs of a graph"
+            f"a single array of costs cannot be used for the {len(graphs)} graphs of the tasks; "
+            "pass learned costs, or a function that returns the costs of a graph"
         )
     return {graphs[0]: arc_costs(graphs[0], costs)}
 
@@ -430,8 +432,8 @@ def _check_same(first: Evaluation, second: Evaluation) -> None:
     """Raise an InputError unless two evaluations are on the same tasks in the same order."""
     if len(first.tasks) != len(second.tasks):
         raise InputError(
-            f"the two evaluations have {len(first.tasks)} and {len(second.tasks)} tasks; compare "
-            "needs the same tasks in the same order"
+            f"the two evaluations have {len(first.tasks)} and {len(second.tasks)} tasks; both must "
+            "have the same tasks in the same order"
         )
     for place, both in enumerate(zip(first.tasks, second.tasks, strict=True)):
         # Graphs may differ in their features, so that paths are compared by their numbers.
@@ -439,6 +441,6 @@ def _check_same(first: Evaluation, second: Evaluation) -> None:
         if both[0] is not both[1] and ways[0] != ways[1]:
             raise InputError(
                 f"task {place} is {both[0].name} in the first evaluation and {both[1].name} in "
-                "the second, or the demonstrations differ; compare needs the same tasks in the "
-                "same order"
+                "the second, or the demonstrations differ; both evaluations must have the same "
+                "tasks in the same order"
             )

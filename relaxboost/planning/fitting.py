@@ -201,8 +201,8 @@ def as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None)
         return Problem(tasks, regulariser)
     if regulariser is not None:
         raise InputError(
-            "regulariser cannot be given with a Problem, which has its own; give the regulariser "
-            "to Problem, or give a list of tasks"
+            "regulariser cannot be combined with a Problem, which has its own; pass the "
+            "regulariser to Problem, or pass a list of tasks"
         )
     return tasks
 
@@ -252,7 +252,7 @@ def bracketed(
     if lower > upper:
         raise ArithmeticError(
             f"the lower bound {lower!r} is above the upper bound {upper!r}: either a loss changes "
-            "from call to call, or relaxboost has a bug, which we ask you to report"
+            "from call to call, or this is a bug in relaxboost, which we ask you to report"
         )
     return Fit(
         w=proved.w,

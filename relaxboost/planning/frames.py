@@ -119,12 +119,12 @@ def _check_ends(edges: Any, ends: list[list[Any]]) -> None:
         except TypeError:
             raise InputError(
                 f"{at('edges', edges, row)}: {u!r} -> {v!r} has a label that cannot be hashed; "
-                "label nodes with numbers, text or tuples instead of lists"
+                "label the nodes with numbers, strings or tuples instead of lists"
             ) from None
         if u == v:
             raise InputError(
                 f"{at('edges', edges, row)}: {u!r} -> {v!r} is a self-loop, which no shortest "
-                "path takes; leave out such rows"
+                "path takes; leave such rows out"
             )
 
 
@@ -136,7 +136,7 @@ def _check_rows(nodes: Any, edges: str, labels: list[Hashable]) -> None:
         same = same_label(missing[0], known).replace("the graph", "that table")
         raise InputError(
             f"{called('nodes', nodes)} has no row for the node {missing[0]!r} of {edges} "
-            f"({len(missing)} in all){same or '; add such rows, or leave the edges out'}"
+            f"({len(missing)} in all){same or '; add such rows, or leave these edges out'}"
         )
 
 
@@ -153,7 +153,7 @@ def _warn_of_names(edges: str, column: Any) -> None:
     if is_id or (len(column) >= MANY and column.is_unique and close):
         warnings.warn(
             f"{edges}: the whole numbers of column {column.name!r} look like names of edges, and "
-            "are used as a feature; say which columns are features, with features=[...]",
+            "are used as a feature; select the columns that are features, with features=[...]",
             stacklevel=3,
         )
 
@@ -174,7 +174,7 @@ def _terms(features: Wanted) -> list[str]:
     made = [features] if isinstance(features, str) or not np.iterable(features) else list(features)
     if not all(isinstance(name, str) for name in made):
         raise InputError(
-            f"features must be names of columns, a graph or learned costs, got {features!r}"
+            f"features must be column names, a graph or learned costs, got {features!r}"
         )
     return made
 
@@ -209,8 +209,8 @@ def _encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str
         columns.check_known(names)
     if not names:
         raise InputError(
-            f"{called('edges', table)} has no features; add columns for features to those of the "
-            "nodes"
+            f"{called('edges', table)} has only columns for the nodes and no features; add columns "
+            "for features"
         )
     return np.stack([columns.feature(name) for name in names], axis=1), names
 
@@ -230,7 +230,7 @@ class _Columns:
             if value not in known:
                 raise InputError(
                     f"the feature {term!r} does not exist, because no row of edges has the value "
-                    f"{value!r} in the column {parts[-1]!r}; the values are "
+                    f"{value!r} in the column {parts[-1]!r}; the existing values are "
                     f"{few(known, MANY)}"
                 )
             return [term]
@@ -243,10 +243,10 @@ class _Columns:
         values = list(self._text(texts[0]).categories)
         if len(texts) > 1 or len(values) > CLASSES:
             raise InputError(
-                f"the feature {term!r} may use one column of text, with at most {CLASSES} values, "
-                f"but the column {texts[0]!r} has {len(values)} values, such as {values[0]!r}; "
-                "leave the column out, or group its values into classes. If the column names the "
-                f"edges, give edge={texts[0]!r}"
+                f"the feature {term!r} uses the text column {texts[0]!r}, which has {len(values)} "
+                f"distinct values, such as {values[0]!r}; a feature may use one text column, with "
+                f"at most {CLASSES} distinct values. Leave the column out, or group its values "
+                f"into classes. If the column names the edges, give edge={texts[0]!r}"
             )
         # The column of text comes last, where `_parts` looks for its value.
         others = [part for part in parts if part not in texts]
@@ -298,8 +298,8 @@ def _positions(nodes: Any) -> Array:
         return xy
     if not (np.abs(xy[:, 1]) <= 90.0).all():
         raise InputError(
-            "nodes: column lat must be from -90 to 90 degrees; check whether lon and lat are "
-            "swapped"
+            "nodes: values in the column lat must be from -90 to 90 degrees; check whether lon "
+            "and lat are swapped"
         )
     # Differences are taken modulo 360, so that a map may cross the date line.
     off = xy - xy[0]

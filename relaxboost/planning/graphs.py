@@ -197,7 +197,7 @@ class Graph:
         self.notes: tuple[str, ...] = ()
         self.keys = None if keys is None else tuple(keys)
         if self.keys is not None and len(self.keys) != self.arcs:
-            raise InputError(f"keys need one entry per arc, {self.arcs}, got {len(self.keys)}")
+            raise InputError(f"keys need {self.arcs} entries, one per arc, got {len(self.keys)}")
         # These arrays are read-only, because cached adjacencies and costs depend on them.
         for array in (self.tail, self.head, self.features):
             array.flags.writeable = False
@@ -334,7 +334,7 @@ class Graph:
             If no arc, or more than one arc, leads from a node to the next.
         """
         if (nodes is None) == (arcs is None):
-            raise InputError("a path needs either nodes or arcs; give exactly one of them")
+            raise InputError("a path needs either nodes or arcs; pass exactly one of them")
         if arcs is not None:
             if isinstance(arcs, list | tuple) and any(isinstance(arc, tuple) for arc in arcs):
                 raise InputError(

@@ -117,12 +117,11 @@ def _checked(layers: ArrayLike, passable: ArrayLike | None) -> tuple[Array, Flag
         given = np.asarray(passable)
         if given.shape != X.shape[1:]:
             raise InputError(
-                f"passable must have the shape {X.shape[1:]} of the layers, got {given.shape}"
+                f"passable must have the same shape as a layer, {X.shape[1:]}, got {given.shape}"
             )
         if given.dtype.kind not in "biuf" or not np.isin(given, (0, 1)).all():
             raise InputError(
-                "passable must be an array of booleans, which are True for cells that can be "
-                "entered"
+                "passable must be an array of booleans, with True for each cell that can be entered"
             )
         free = given.astype(bool)
     bad = np.argwhere(~np.isfinite(X) & free)

@@ -42,7 +42,7 @@ class Labels:
         except TypeError as error:
             raise InputError(f"labels of nodes must be hashable: {error}") from None
         if len(self._numbers) != len(self._labels):
-            raise InputError("labels of nodes must differ from each other; remove the duplicates")
+            raise InputError("labels of nodes must differ; remove the duplicates")
 
     def __len__(self) -> int:
         return len(self._labels)

@@ -34,12 +34,12 @@ from relaxboost.planning.tasks import Task, checked_tasks
 _FLAT = 1e-13
 """Eigenvalues of the Hessian below this multiple of its largest eigenvalue are treated as 0."""
 _UNFINISHED = {
-    "max_rounds": "the utilities are not the likeliest ones, and their errors mean little, because "
-    "the run ended after {} rounds; give a larger max_rounds",
-    "stalled": "the utilities may not be the likeliest ones, and their errors mean little: after "
-    "{} rounds no step gained more than rounding hides; give a larger tol, or, if the likeliest "
-    "costs are so low that walks in circles have no finite sum, add a feature above 0 on their "
-    "arcs",
+    "max_rounds": "the utilities do not maximise the likelihood, and their standard errors mean "
+    "little, because the run ended after {} rounds; pass a larger max_rounds",
+    "stalled": "the utilities may not maximise the likelihood, and their standard errors may mean "
+    "little: after {} rounds no step gained more than the rounding errors; pass a larger tol, or, "
+    "if the likelihood grows until the sums over walks in circles are infinite, add a feature "
+    "above 0 on the arcs of the circles",
 }
 
 
@@ -223,8 +223,9 @@ class RecursiveLogit:
             except EndlessWalks as error:
                 last = error
         raise InputError(
-            "no start was found: sums over walks are infinite for multiples of the utilities "
-            f"{at.tolist()} up to {factors[-1]:.0f}; {last}; or give RecursiveLogit(start=...)"
+            "no start was found: sums over walks are infinite for the utilities "
+            f"{at.tolist()} and their multiples up to {factors[-1]:.0f}; {last}; or pass "
+            "RecursiveLogit(start=...)"
         )
 
 
@@ -274,7 +275,9 @@ class Walks:
             node = graph.label(int(np.flatnonzero(~shrinks | ~np.isfinite(y))[0]))
             why = "go in circles at costs so low that their weights exp(-cost) have no finite sum"
             if np.isinf(y).any() and not (y < 0.0).any():
-                why = "are so many, at costs so low, that weights exp(-cost) add to above 1e308"
+                why = (
+                    "are so many, at costs so low, that their weights exp(-cost) sum to above 1e308"
+                )
             raise EndlessWalks(
                 f"walks from {node!r} {why}; raise the costs (utilities must sum to less than 0 "
                 "around every cycle), or add a feature that is above 0 on every arc"
@@ -431,8 +434,8 @@ def _units(groups: Sequence[_Group], names: Sequence[str]) -> Array:
         if size[odd[0]] == 0.0:
             raise InputError(f"{what} 0 on every arc and cannot distinguish walks; leave it out")
         raise InputError(
-            f"{what} {size[odd[0]]:.1e} in the mean over arcs, which is too large or too small "
-            f"for doubles; use a unit in which it is between {1.0 / largest:.0e} and "
+            f"{what} {size[odd[0]]:.1e} on average over the arcs, which is too large or too small "
+            f"for doubles; use a unit in which the average is between {1.0 / largest:.0e} and "
             f"{largest:.0e}"
         )
     mean = np.mean([group.X.mean(axis=0) for group in groups], axis=0)
@@ -488,7 +491,7 @@ def _inverse(hessian: Array, unit: Array, names: Sequence[str]) -> Array:
         raise InputError(
             f"the likelihood does not depend on a combination of {', '.join(alike)}: the "
             "demonstrations are almost certain, or these features have the same sum on all walks; "
-            "leave one out"
+            "leave one of them out"
         )
     made: Array = (vectors / values) @ vectors.T * np.outer(unit, unit)
     return made

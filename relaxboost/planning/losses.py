@@ -134,7 +134,7 @@ class CountedArcs(PathLoss):
             each = np.array(self.weight(graph), dtype=np.float64)
         if each.shape != (graph.arcs,) or not (each > 0.0).all() or not np.isfinite(each).all():
             raise InputError(
-                f"weight must return a finite number > 0 for each of {graph.arcs} arcs"
+                f"weight must return a finite number > 0 for each of the {graph.arcs} arcs"
             )
         each *= self.scale
         on = -each[arcs] if self.missed else np.zeros(arcs.size)
@@ -239,7 +239,7 @@ def checked(gains: Any, demonstration: Path, loss: PathLoss) -> Gains:
         # `Gains.at` finds arcs by bisection.
         order = np.argsort(arcs, kind="stable")
         if values.shape != arcs.shape or np.unique(arcs).size != arcs.size:
-            raise InputError(f"{loss!r}: gains must list each arc once, with one value per arc")
+            raise InputError(f"{loss!r}: gains must contain each arc once, with one value per arc")
         arcs = arcs[order]
         values = values[order]
     elif values.shape != (graph.arcs,):
@@ -254,7 +254,7 @@ def checked(gains: Any, demonstration: Path, loss: PathLoss) -> Gains:
     # The sum of a user-defined loss may have rounding errors.
     if abs(own) > 1e-9 * size:
         raise InputError(
-            f"{loss!r} gives the demonstration itself a loss of {own:g}; that loss must be 0, "
-            "because otherwise no costs have zero loss"
+            f"with {loss!r}, the demonstration itself has the loss {own:g}, but this loss must be "
+            "0, because otherwise no costs have zero loss"
         )
     return made

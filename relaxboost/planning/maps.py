@@ -88,7 +88,7 @@ def zoom(axes: Any, margin: float = 0.3) -> Any:
     drawn = [np.asarray(line.get_xydata()) for line in axes.get_lines()]
     if not drawn:
         raise InputError(
-            "zoom needs a picture with at least one path; call paths with a task or a plan"
+            "zoom needs a picture with at least one path; pass a task or a plan to paths"
         )
     xy = np.concatenate(drawn)
     middle, half = 0.5 * (xy.max(axis=0) + xy.min(axis=0)), 0.5 * np.ptp(xy, axis=0)
@@ -157,7 +157,7 @@ def _tasks(where: Any) -> Sequence[Task]:
         kind = type(where).__name__
         raise InputError(f"a picture needs a Task, a list of tasks or a Graph, got {kind}")
     if not tasks:
-        raise InputError("the list of tasks is empty; give a Graph to draw no paths")
+        raise InputError("the list of tasks is empty; pass a Graph to draw no paths")
     return tasks
 
 
@@ -195,7 +195,7 @@ class _Drawing:
                 )
             if path.graph is not self.graph:
                 raise InputError(
-                    f"{kind}: {path!r} is a path of another graph; give a path of the graph in "
+                    f"{kind}: {path!r} is a path of another graph; pass a path of the graph in "
                     "the picture"
                 )
             made.append(path)
@@ -212,7 +212,7 @@ class _Drawing:
         C = costs.site_costs(graph) if learned else np.asarray(costs, dtype=np.float64)
         if C.shape not in ((graph.size,), (graph.arcs,)):
             raise InputError(
-                f"costs need shape ({graph.size},), one per site, or ({graph.arcs},), one per arc; "
+                f"costs need shape ({graph.size},), one per site, or ({graph.arcs},), one per arc, "
                 f"got {C.shape}"
             )
         if self.grid is not None and C.size == graph.size == graph.nodes:  # sites are cells
@@ -361,8 +361,8 @@ def _layout(graph: Graph) -> Array:
 
     if graph.nodes > SMALL:
         raise InputError(
-            f"a picture of {graph.nodes} nodes needs the coordinates of the nodes: {PLACES}; "
-            f"coordinates are computed only for networks of up to {SMALL} nodes"
+            f"a picture of {graph.nodes} nodes needs their coordinates: {PLACES}; "
+            f"missing coordinates are computed only for networks of up to {SMALL} nodes"
         )
     plain = nx.Graph(zip(graph.tail.tolist(), graph.head.tolist(), strict=True))
     plain.add_nodes_from(range(graph.nodes))

@@ -129,8 +129,8 @@ def _model(file: Path, content: dict[str, Any]) -> LinearModel | BoostedCosts:
     # In Python True equals 1, but a version of true in a file is an error.
     if version != VERSION or isinstance(version, bool):
         raise InputError(
-            f"{file} has the format version {version!r}, but this relaxboost reads version "
-            f"{VERSION}"
+            f"{file} has the format version {version!r}, but this version of relaxboost reads "
+            f"only format version {VERSION}"
         )
     rules = _LINEAR if kind == FORMAT else _BOOSTED
     if kind == BOOSTED and content.get("power") == 1:  # files of earlier versions
@@ -190,7 +190,7 @@ def _boosted_content(costs: BoostedCosts) -> dict[str, Any]:
         base = {"weights": list(base.w), "names": list(base.names)} | floor
     elif callable(base):
         raise InputError(
-            "these costs cannot be saved, because their base is a function; boost from a number, "
+            "these costs cannot be saved, because their base is a function; boost from a number "
             "or from linear costs"
         )
     learner = boosted.learner
@@ -306,7 +306,7 @@ def _check_costs(file: Path, content: dict[str, Any], costs: BoostedCosts) -> No
 def _read(file: Path) -> dict[str, Any]:
     if not file.is_file():
         what = "is no file" if file.exists() else "does not exist"
-        raise InputError(f"{file} {what}; give a model that relaxboost plan fit --out wrote")
+        raise InputError(f"{file} {what}; pass a model written by relaxboost plan fit --out")
     try:
         with shallow():
             content = json.loads(file.read_text(encoding="utf-8"), parse_constant=_no_constant)

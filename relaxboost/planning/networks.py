@@ -111,7 +111,7 @@ def to_networkx(graph: Graph, costs: ArrayLike | LearnedCosts | None = None) -> 
     if taken:
         raise InputError(
             f"the name {taken.pop()!r} of a feature is also the name of another attribute of "
-            "edges; rename the feature"
+            "the edges; rename the feature"
         )
     data = dict(zip(graph.names, graph.arc_features.T.tolist(), strict=True))
     data["arc"] = list(range(graph.arcs))
@@ -189,7 +189,7 @@ def _columns(
         return np.empty((len(things), 0)), []
     attributes = [wanted] if isinstance(wanted, str) else list(wanted)
     if not attributes or not all(isinstance(name, str) for name in attributes):
-        raise InputError(f"the {kind} features must be names of attributes, got {wanted!r}")
+        raise InputError(f"the {kind} features must be attribute names, got {wanted!r}")
     names: list[str] = []
     columns = []
     known = {str(name): None for _, data in things for name in data}
@@ -219,7 +219,7 @@ def _product(
         if table.shape[1] > 1:
             raise InputError(
                 f"the feature {name!r} multiplies single numbers, but the attribute {factor!r} of "
-                f"{kind}s holds several numbers; compute the product as an attribute"
+                f"{kind}s contains several numbers; store the product as an attribute"
             )
         made = made * table.to_numpy(np.float64)
     return made
@@ -277,8 +277,8 @@ def _check_text(kind: str, name: str, thing: Hashable, value: Any) -> None:
         float(value)
     except ValueError:
         raise InputError(
-            f"{what}; give each class a number with a dict, {{{value!r}: 1, 'other': 0}}, or make "
-            "the graph from a table with from_pandas, which converts text"
+            f"{what}; map each class to a number with a dict, {{{value!r}: 1, 'other': 0}}, or "
+            "make the graph from a table with from_pandas, which converts text"
         ) from None
     raise InputError(f"{what}; convert the text to a number with float")
 
@@ -304,18 +304,18 @@ def _positions(G: Any, given: Any) -> Array:
         given = tuple(given)
         if not all(isinstance(name, str) for name in given):
             raise InputError(
-                'position must be a node attribute that holds (x, y), two attributes such as ("x", '
-                '"y"), or a dict of (x, y) by node, such as dict(zip(G.nodes, array)) for an array'
+                "position must be a node attribute that contains (x, y), two attributes such as "
+                '("x", "y"), or a dict from nodes to (x, y), such as dict(zip(G.nodes, array))'
             )
     made = []
     for node, data in G.nodes(data=True):
         place = _place(given, node, data)
         if np.shape(place) != (2,) or not all(map(_is_number, place)):
             have = few([str(name) for name in data], 8) or "no attributes"
-            hint = '; give position=("x", "y")' if {"x", "y"} <= set(data) else ""
+            hint = '; pass position=("x", "y")' if {"x", "y"} <= set(data) else ""
             raise InputError(
-                f"node {node!r} has no position (x, y), two finite numbers, under {given!r}; it "
-                f"has {have}{hint or '; fill it in'}"
+                f"node {node!r} has no position (x, y) of two finite numbers under {given!r}; it "
+                f"has {have}{hint or '; add the position'}"
             )
         made.append(place)
     return np.array(made, dtype=np.float64)

@@ -91,7 +91,7 @@ def from_osmnx(
     crs = G.graph.get("crs")
     if crs is None:
         raise InputError(
-            "the graph does not say which units its coordinates have; set "
+            "the graph does not specify the unit of its coordinates; set "
             'G.graph["crs"] = "epsg:4326" for degrees, or G.graph["crs"] = "metres"'
         )
     # A DiGraph has no keys, and gets the key 0.
@@ -150,7 +150,7 @@ class _Tags:
                     "add lengths with osmnx.distance.add_edge_lengths(G)"
                 )
         if all(missing):
-            raise InputError(f"no edge has the attribute {name!r}; leave it out of features")
+            raise InputError(f"no edge has the attribute {name!r}; remove it from features")
         numbers = np.array(list(map(_number, values)))
         if name in ("length", "travel_time"):
             self._check_sign(name, numbers)
@@ -168,8 +168,8 @@ class _Tags:
         if (numbers < 0.0).any():
             place = int(np.argmax(numbers < 0.0))
             raise InputError(
-                f"edge {self.edges[place][:3]!r} has the {name} {numbers[place]:g}, but costs of "
-                f"paths need numbers >= 0; correct the {name}"
+                f"edge {self.edges[place][:3]!r} has the {name} {numbers[place]:g}, which must be "
+                f">= 0; correct the {name}"
             )
 
     def _speed(self) -> Array:
@@ -199,8 +199,8 @@ class _Tags:
         }
         if not means:
             raise InputError(
-                'no edge has a speed; give speeds={"residential": 30, ...} in km/h, '
-                "or leave travel_time out of features"
+                'no edge has a speed; pass speeds={"residential": 30, ...} in km/h, '
+                "or remove travel_time from features"
             )
         # Classes without any number get the mean of the classes, as in OSMnx.
         other = float(np.mean(list(means.values())))

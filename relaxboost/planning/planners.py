@@ -295,7 +295,7 @@ def shortest_paths(
         with error_prefix(f"pairs[{place}]: "):
             asked.append(ends(graph, *pair))
     if not asked:
-        raise InputError("the list of pairs is empty; give at least one (source, target)")
+        raise InputError("the list of pairs is empty; pass at least one (source, target)")
     # Negative costs and user-defined planners are handled pair by pair.
     found = _sharing(graph, c, asked) if how is by_sign and c.min() >= 0.0 else {}
     for i, (s, t) in enumerate(asked):
@@ -343,8 +343,8 @@ def _around(graph: Graph, c: Array, via: Whole, node: int) -> InputError:
     if found.cost < 0.0:
         return found
     return InputError(
-        f"costs of sizes from {np.abs(c).min():g} to {np.abs(c).max():g} differ too widely for "
-        "doubles to show the sign of a cycle; round the small costs"
+        f"costs of sizes from {np.abs(c).min():g} to {np.abs(c).max():g} differ too much to "
+        "compute the sign of the cost of a cycle in doubles; round the small costs"
     )
 
 

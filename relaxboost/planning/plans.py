@@ -29,7 +29,7 @@ def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
     if c.shape != (graph.arcs,):
         raise InputError(
             f"costs need shape ({graph.arcs},), one cost per arc, got {c.shape}; graph.costs(C) "
-            "turns costs per site into costs per arc"
+            "converts costs per site to costs per arc"
         )
     if not (np.abs(c) <= _LARGEST).all():
         arc = int(np.argmin(np.abs(c) <= _LARGEST))

@@ -99,7 +99,7 @@ def reference(
         break
     if best is None:
         raise InputError(
-            f"{name} found no w without negative cycles ({status}), and perhaps there is none; use "
+            f"{name} found no w without negative cycles ({status}), and there may be none; use "
             'negative="relaxed", which has a finite loss for every w'
         )
     record = FitRecord(1, best.value, lower, best.value, clock.seconds)
@@ -131,12 +131,13 @@ def _check(problem: Problem) -> None:
     if size > LARGEST:
         raise InputError(
             f"{len(oracle.rows)} demonstrations have {size:,} arc inequalities, but reference "
-            f"takes at most {LARGEST:,}; use fit, which plans instead"
+            f"accepts at most {LARGEST:,}; use fit, which has no such limit"
         )
     if oracle.negative == "simple" and not problem.never_negative:
         raise InputError(
-            'reference cannot solve negative="simple" if costs may be negative, because paths that '
-            'visit no node twice are then no linear program; use negative="relaxed", or fit'
+            'reference cannot be used with negative="simple" if costs may be negative, because the '
+            "shortest path that visits no node twice is then not the solution of a linear program; "
+            'use negative="relaxed", or fit'
         )
 
 

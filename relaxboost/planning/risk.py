@@ -117,8 +117,8 @@ class PlanningLoss(Loss):
             return np.full(graph.size, float(made))
         if made.shape != (graph.size,) or not np.isfinite(made).all():
             raise InputError(
-                f"base must give {graph.size} finite costs for {graph}, one per site, got an array "
-                f"of shape {made.shape}"
+                f"base must return {graph.size} finite costs for {graph}, one per site, got an "
+                f"array of shape {made.shape}"
             )
         if self.link == "exponential" and not (made > 0.0).all():
             site = int(made.argmin())
@@ -151,8 +151,8 @@ class PlanningLoss(Loss):
         """
         if groups is not None:
             raise InputError(
-                "groups belong to ranking losses, and the targets of this loss are tasks; leave "
-                "groups out"
+                "groups are used only by ranking losses, but the targets of this loss are tasks; "
+                "leave groups out"
             )
         return PlanningRisk(self, y, weights)
 

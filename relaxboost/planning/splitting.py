@@ -66,7 +66,7 @@ def split(
             what = "clusters of tasks that overlap"
             other = ', or another by=, such as "pair"'
         raise InputError(
-            f"{folds} folds need at least as many {what}, but there are {sizes.size}; give fewer "
+            f"{folds} folds need at least as many {what}, but there are {sizes.size}; use fewer "
             f"folds{other}"
         )
     shuffled = generator(rng).permutation(sizes.size)
@@ -149,7 +149,7 @@ def group_numbers(tasks: Sequence[Task], by: Any) -> list[int]:
         keys = [by(task) for task in tasks] if callable(by) else list(by)
     if len(keys) != len(tasks):
         raise InputError(
-            f"by has {len(keys)} entries for {len(tasks)} tasks; give one entry per task"
+            f"by has {len(keys)} entries for {len(tasks)} tasks; pass one entry per task"
         )
     number: dict[Hashable, int] = {}
     return [number.setdefault(key, len(number)) for key in keys]

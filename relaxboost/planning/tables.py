@@ -63,7 +63,7 @@ def numbers(what: str, table: Any, name: str) -> Array:
         made: Array = table[name].to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"{called(what, table)}: column {name!r} must hold numbers ({error})"
+            f"{called(what, table)}: column {name!r} must contain numbers ({error})"
         ) from None
     # An infinite feature would make all costs infinite, or undefined.
     _check_whole(what, table, name, ~np.isfinite(made))

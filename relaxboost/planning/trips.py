@@ -165,7 +165,7 @@ def _ordered(trips: Any) -> Any:
     if twice.any():
         raise InputError(
             f"{at('trips', trips, rows[int(twice.argmax())])}: another row of the trip has the "
-            "same order; give each row of a trip a different order"
+            "same order; the rows of a trip must have different values of order"
         )
     return trips.sort_values("order", kind="stable")
 
@@ -235,8 +235,8 @@ class _Reader:
             named = [f"arc {a}" + ("" if keys is None else f" (key {keys[a]!r})") for a in arcs]
             raise InputError(
                 f"{self.graph.label(u)!r} -> {self.graph.label(v)!r} is ambiguous, because it may "
-                f"be {' or '.join(named)}; name edges in a column 'edge', or take the arc of least "
-                f"{first} with parallel={first!r}"
+                f"be {' or '.join(named)}; name the edges in a column 'edge', or choose the arc of "
+                f"least {first} with parallel={first!r}"
             )
         if arcs:
             return [min(arcs, key=self._lengths[self.parallel].item)] if self.parallel else arcs
@@ -260,16 +260,16 @@ class _Reader:
         names = self.graph.label(u), self.graph.label(v)
         first = self.graph.names[0]
         if u == v:
-            what = f"{names[0]!r} comes twice in a row; leave one out"
+            what = f"{names[0]!r} appears twice in a row; remove one of the rows"
         # Trips against a one-way street are frequent in recorded data.
         elif (v, u) in self._between and (u, v) not in self._between:
             back = self.graph.arc_name(self._between[v, u][0])
-            what = f"{names[0]!r} -> {names[1]!r} is the wrong way of {back}, which is one-way; "
-            what += "turn the trip, add the arc"
+            what = f"{names[0]!r} -> {names[1]!r} is the wrong way along {back}, which is one-way; "
+            what += "reverse the trip, add the arc"
         else:
             what = "a gap" if self.by_edge else "no arc leads"
-            what += f" from {names[0]!r} to {names[1]!r}; give what lies between"
-        return f"{what}, or join gaps by least {first} with gaps={first!r}"
+            what += f" from {names[0]!r} to {names[1]!r}; add the rows in between"
+        return f"{what}, or fill gaps with the path of least {first} by gaps={first!r}"
 
     def _number(self, name: Any) -> int:
         number = self._known.get(name, -1) if isinstance(name, Hashable) else -1

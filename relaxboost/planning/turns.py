@@ -50,7 +50,7 @@ class TurnGraph(Graph):
         """
         if path.graph is not self.original:
             raise InputError(
-                "lift takes a path of the original graph, from which the graph of turns was made"
+                "lift takes a path of the original graph, from which this graph of turns was made"
             )
         # A pair of arcs is a single number, which bisection finds.
         wanted = path.arcs[:-1] * self.original.arcs + path.arcs[1:]
@@ -208,8 +208,8 @@ def _kept(
         keep = np.asarray(allowed(before, after) if callable(allowed) else allowed)
         if keep.shape != before.shape or keep.dtype != bool:
             raise InputError(
-                f"allowed must have booleans of shape ({before.size},), one per turn in the order "
-                f"of turn_pairs, got {keep.dtype} {keep.shape}"
+                f"allowed must be an array of booleans of shape ({before.size},), one per turn in "
+                f"the order of turn_pairs, got {keep.dtype} {keep.shape}"
             )
     # A U-turn leads back to the node where the arc before it starts.
     return keep if u_turns else keep & (graph.head[after] != graph.tail[before])
