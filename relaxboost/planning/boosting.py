@@ -78,13 +78,13 @@ def boost(
         available for the exponential link.
     stopping : int or Stopping, optional
         The rule that ends the run. An int is the number of rounds. ``Stopping(validation=tasks)``
-        takes held-out tasks, on any graphs with the same features. The default is ``Stopping(100,
-        validation="folds")``: cross-validation on three folds of the tasks chooses the number of
-        rounds, at most 100. The score is the share of arcs that plans have in common with held-out
-        trips, and is recorded in `BoostedCosts.choice`. Trips that overlap are always in the same
-        fold. A final run on all tasks then makes the chosen number of rounds. If there are fewer
-        than six clusters of overlapping trips, no choice is made, and all rounds are run. The
-        callback is called in the final run only.
+        takes held-out tasks, on any graphs with the same features. The default is
+        ``Stopping(100, validation="folds")``: the number of rounds, at most 100, is chosen by
+        cross-validation on three folds of the tasks. The score is the share of arcs that plans have
+        in common with held-out trips, and is recorded in `BoostedCosts.choice`. Trips that overlap
+        are always in the same fold. A final run on all tasks then makes the chosen number of
+        rounds. If there are fewer than six clusters of overlapping trips, no choice is made, and
+        all rounds are run. The callback is called in the final run only.
     warm_start : BoostedCosts, optional
         The result of an earlier run with the same tasks and settings. This run continues it, and
         the limit on rounds includes the rounds of the earlier run. The default of `stopping` is
