@@ -1,4 +1,4 @@
-"""Comparison of brackets of the same game, to see whether all of them can be true."""
+"""Comparison of brackets of the same game, which shows whether all of them can be true."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from relaxboost._core.rounding import float_down, float_up, show_bracket
 
 
 class Bracketed:
-    """An object with a bracket lower <= ρ <= upper of one game: a solution or a certified game."""
+    """An object with a bracket lower <= ρ <= upper of a game, for example a solution or a certified
+    game.
+    """
 
     lower: Any
     upper: Any
@@ -24,11 +26,13 @@ class Bracketed:
     label: str
     """The name of the source of the bracket, such as the name of a method, for messages."""
     verb: ClassVar[str] = "proves"
-    """The verb between the source and its bounds in the message of `compare`."""
+    """The verb that links the source and its bounds in the message of `compare`."""
 
     @property
     def learner(self) -> object | None:
-        """The matrix of a weak learner whose columns are not part of the digest, or else None."""
+        """The matrix, if it is a weak learner whose columns are not part of the digest, and None
+        otherwise.
+        """
         return None
 
     @property
@@ -38,9 +42,9 @@ class Bracketed:
 
 
 class _Given(Bracketed):
-    """A number that is given as the value of a game.
+    """A number that is claimed to be the value of a game.
 
-    The bracket of a double contains all real numbers that round to this double.
+    If the number is a double, the bracket contains all real numbers that round to it.
     """
 
     game_digest = ""
@@ -61,7 +65,7 @@ class _Given(Bracketed):
 
 @dataclass(frozen=True)
 class Comparison:
-    """The result of `compare`, whose truth value is True if all brackets can be true together."""
+    """The result of `compare`. It is true as a condition if all brackets can be true together."""
 
     agree: bool
     lower: float
@@ -84,15 +88,15 @@ def compare(*brackets: Bracketed | float | Fraction) -> Comparison:
     ----------
     *brackets : Solution, CertifiedGame, int, float or Fraction
         Two or more brackets of games with the same digest. A number is a claim about the exact
-        optimum. A float claims only that the optimum rounds to this float.
+        optimum, except that a float only claims that the optimum rounds to it.
 
     Returns
     -------
     Comparison
         The largest lower bound, the smallest upper bound, and a sentence that names the methods.
-        The field `agree` is True if the lower bound does not exceed the upper bound. Certified
-        brackets must overlap exactly. If the level of a relaxation is numerical, a gap of 1e-7
-        between the brackets is tolerated.
+        The field `agree` is True if this lower bound does not exceed this upper bound. If the level
+        of proof of a relaxation is numerical, the lower bound may exceed the upper bound by up to
+        1e-7.
 
     Raises
     ------
@@ -113,12 +117,12 @@ def compare(*brackets: Bracketed | float | Fraction) -> Comparison:
     digests = {each.game_digest for each in given} - {""}
     if len(given) < 2 or not digests:
         raise InputError(
-            "compare needs at least two solutions, which solve and reference return, or a solution "
-            "and a certified game or a number"
+            "compare needs at least two brackets: solutions, as solve and reference return, "
+            "certified games or numbers. At least one bracket must not be a number"
         )
     if len(digests) > 1:
         raise InputError(
-            "compare needs solutions of the same game, and these games have different digests"
+            "compare needs solutions of the same game, but these games have different digests"
         )
     if len({id(each.learner) for each in given if each.game_digest}) > 1:
         raise InputError(
@@ -153,7 +157,7 @@ def _bracketed(given: Any) -> Bracketed:
             if math.isfinite(float(given)):
                 return _Given(given)
     raise InputError(
-        "compare needs solutions, which solve and reference return, certified games or finite "
+        "compare needs solutions, as solve and reference return, certified games or finite "
         f"numbers, got {given!r:.60}; use instances.assert_bracketed for certificates"
     )
 

@@ -76,16 +76,16 @@ class Game:
                 else "Capped(k=3), say"
             )
             raise InputError(
-                f"relaxation must be one of relaxboost's relaxations or a subclass of Relaxation, "
-                f"got {relaxation!r}; write {write}"
+                f"relaxation must be one of relaxboost's relaxations or an instance of a subclass "
+                f"of Relaxation, got {relaxation!r}; write {write}"
             )
         over = L1Ball() if over is None else over
         if not is_given(over, Domain):
             hint = f"; write {over.__name__}(...)" if isinstance(over, type) else ""
             raise InputError(
                 "over must be L1Ball(radius), Simplex(radius), FullSimplex(radius), "
-                "L2Ball(radius), SquaredNorm(weight) or another Domain, a compact set or a "
-                f"penalty that grows faster than the margins; got {over!r}{hint}"
+                "L2Ball(radius), SquaredNorm(weight) or another Domain (a compact set or a "
+                f"penalty that grows faster than the margins), got {over!r}{hint}"
             )
         self._matrix = as_matrix(A)
         self._relaxation = resolved(relaxation, self._matrix.m)
@@ -124,7 +124,7 @@ class Game:
 
     @cached_property
     def cone_form(self) -> ConeForm | None:
-        """The relaxation f as a cone program in doubles, or None if solvers cannot use it."""
+        """The relaxation f as a cone program in doubles, or None if no solver can use it."""
         f = self._relaxation
         if isinstance(f, Description):
             return f.cone_form(self.m)
@@ -134,14 +134,14 @@ class Game:
     def level(self) -> Level:
         """The level of proof of brackets of the game.
 
-        This is the weaker level of f and of the domain. If f is polyhedral, the level of a
+        This is the weaker of the levels of f and of the domain. If f is polyhedral, the level of a
         certificate may be stronger.
         """
         return min(level_of(self._relaxation), self._over.level, key=LEVELS.index)
 
     @property
     def entropy_range(self) -> float:
-        """An upper bound on the range of the negative entropy over the d at which f is finite."""
+        """An upper bound on the range of the negative entropy over all d at which f is finite."""
         return bounds_of(self._relaxation).entropy_range(self.m)
 
     @cached_property
@@ -163,17 +163,17 @@ class Game:
         """Return the unsolved cvxpy problem min f(d) + g(Aᵀd) over the simplex.
 
         For the unit l1 ball the problem is min f(d) + v subject to |Aᵀd| <= v. The variables are
-        named ``d`` and ``v``, and ``problem.var_dict`` contains them by name. The variable ``v`` is
-        the bound on the edges. For a Euclidean domain ``v`` is the vector of the edges.
+        named ``d`` and ``v``, and can be looked up in ``problem.var_dict``. The variable ``v`` is
+        the bound on the edges. For a Euclidean domain, ``v`` is the vector of the edges.
         """
         return programs.primal(self._matrix.tocvxpy(), self._relaxation, self._over).problem
 
     def dual(self) -> Any:
         """Return the unsolved cvxpy problem max γ − f*(x) − g*(w) subject to x >= γ − u, u <= A w.
 
-        The weights w are in the domain. The variables are named ``w``, ``u``, ``gamma``, and ``x``
-        if f needs this variable. The first constraint is ``u <= A @ w``. Its multipliers are the
-        distribution d of the primal.
+        The weights w are in the domain. The variables are named ``w``, ``u`` and ``gamma``, and
+        there is a variable ``x`` if f needs it. The first constraint is ``u <= A @ w``. Its
+        multipliers are the distribution d of the primal problem.
         """
         return programs.dual(self._matrix.tocvxpy(), self._relaxation, self._over).problem
 
@@ -182,15 +182,15 @@ class Game:
 
         Both points are repaired first: `d` is clipped and moved into the simplex and the domain of
         f, and `w` is scaled into its domain. The bounds are evaluated at the repaired points and
-        rounded outwards. The bounds are valid for every pair. If the pair is far from optimal, the
-        bracket is wide.
+        rounded outwards. They are valid for every pair, but the bracket is wide if the pair is far
+        from optimal.
 
         Parameters
         ----------
         d : array of shape (m,)
             The weights of the examples. They must be finite, and at least one must be positive.
         w : array of shape (n,), pair (support, coefficients), or dict {column: weight}
-            The weights of the hypotheses, which must be finite. A tuple of numbers is read as an
+            The weights of the hypotheses, which must be finite. A tuple of numbers is treated as an
             array.
 
         Raises
@@ -243,8 +243,8 @@ class Game:
         if wrong.size:
             first = wrong[0]
             raise InputError(
-                f"w has nan or infinite entries, first {coefficients[first]} of column "
-                f"{support[first]}; weights must be finite numbers"
+                f"w has entries that are nan or infinite, the first of them {coefficients[first]} "
+                f"for column {support[first]}; weights must be finite numbers"
             )
         return support, coefficients
 
@@ -274,13 +274,12 @@ class Game:
 
 
 def _numbers(name: str, given: Any) -> Vector:
-    """Return a copy of `given` as a float64 array.
-
-    The function raises InputError if `given` is not a vector of numbers.
+    """Return a copy of `given` as a float64 array, or raise InputError if it is not a vector of
+    numbers.
     """
     if given is None:
         raise InputError(
-            f"{name} is None; a cvxpy variable has a value only after its problem was solved"
+            f"{name} is None; a cvxpy variable has a value only after its problem has been solved"
         )
     try:
         array = np.asarray(given)

@@ -19,9 +19,9 @@ from relaxboost.relaxations.cone_form import ConeForm
 class Model:
     """The primal or dual problem of a game in cvxpy.
 
-    The variable is d for the primal and w for the dual. The other vector, w or d, is computed from
-    multipliers: it is the sum of sign times multiplier over the pairs (constraint, sign) in
-    `coupling`.
+    The variable is d in the primal and w in the dual. The other vector (w in the primal, d in the
+    dual) is computed from multipliers: it is the sum of sign times multiplier over the pairs
+    (constraint, sign) in `coupling`.
     """
 
     side: str
@@ -29,7 +29,8 @@ class Model:
     variable: Any
     coupling: tuple[tuple[Any, float], ...]
     price: float = 1.0
-    """The factor by which the value of the problem is multiplied to get the value of the game."""
+    """The factor by which the optimal value of the problem is multiplied to obtain the value of the
+    game."""
     rows: tuple[Any, ...] = ()
     """The constraints that represent the rows of the cone form of f, in the order of the rows."""
     point: Any = None
@@ -40,7 +41,7 @@ class Model:
     def proof(self) -> ConeProof | None:
         """Return the multipliers of the rows of the cone form of f, and the point (d, z).
 
-        Return None if the problem does not use the cone form, or if values are missing.
+        Return None if the problem does not use the cone form, or if the solver returned no values.
         """
         if self.point is None or self.point.value is None:
             return None
@@ -58,7 +59,9 @@ class Model:
         return ConeProof(self.price * y, np.asarray(self.point.value))
 
     def priced(self, size: float) -> Model:
-        """Return the problem, with a scaled-down objective if its value has a huge size `size`."""
+        """Return the problem. If the size `size` of its value is huge, the objective is scaled
+        down.
+        """
         by = price(size)
         if by == 1.0:
             return self
@@ -86,7 +89,7 @@ def primal_in_cones(A: Any, form: ConeForm, over: Domain) -> Model:
     """Return the primal problem with f in its cone form.
 
     The multipliers of the cone form prove a lower bound on the relaxed margin F. The matrix A
-    occurs once, in the equations e = Aᵀd. These have half as many entries as the inequalities
+    occurs only once, in the equations e = Aᵀd, which have half as many entries as the inequalities
     ±Aᵀd <= v.
     """
     from scipy import sparse

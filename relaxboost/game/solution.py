@@ -31,20 +31,19 @@ _ELSEWHERE = {
     ),
     "plot": "relaxboost.views.plots.overview(solution) draws it",
 }
-"""The names that other packages use for fields of a solution, with a hint for the error message."""
+"""The names of fields of solutions in other packages, each with a hint for the error message."""
 
 
 class Basis(NamedTuple):
-    """The basis of a restricted master program, for warm starts of programs of the same form."""
+    """The basis of a restricted master program, for warm starts of programs with the same form."""
 
     columns: tuple[tuple[int, int], ...]
-    """The pair (number, sign) of each column of the program, with zero or non-zero weight."""
+    """A pair (index, sign) for each column of the program, even if its weight is zero."""
     sides: str = ""
-    """The status of each variable, fixed row and column of a linear program, a letter each.
+    """The status of each variable, fixed row and column of a linear program, as one letter each.
 
     The letter is B for basic, L for at the lower bound, U for at the upper bound, and Z for free at
-    zero. The string is empty for a program without a basis.
-    """
+    zero. The string is empty for a program without a basis."""
 
 
 class RoundRecord(NamedTuple):
@@ -65,27 +64,24 @@ class RoundRecord(NamedTuple):
     """The gap g(Aᵀd_t) + g*(w_t) − <d_t, Aw_t>, which smoothing methods test.
 
     For the unit l1 ball this is the gap <d_t, A(e_j − w_t)> of SS09 Fig. 1. It is nan for methods
-    without smoothing.
-    """
+    without smoothing."""
     columns: int
-    """The number of columns with non-zero weight."""
+    """The number of columns with nonzero weight."""
     step: float
-    """The step size of the previous round, which is η for AdaBoost, or nan if all weights changed.
-    """
+    """The step size of the previous round (η for AdaBoost), or nan if all weights changed."""
     inner: str
     """The name of the method that computed the distribution d_t of the round.
 
-    The method "auto" has these names: "start" (the first round), "walk", "lost" (a walk that did
+    The names for the method "auto" are "start" (the first round), "walk", "lost" (a walk that did
     not end, or a failure of solvers at the start), "balance" (the test for a value of zero),
     "strings", "interior", "smoothed" (pairwise steps), "lp" or "conic" (column generation), "cuts"
     (cutting planes), "hull" (fully corrective steps) and "general". For AdaBoost the name is
     "exponential", for TotalBoost and SoftBoost "projection", for SmoothBoost "measure", and for
-    Hedge "hedge".
-    """
+    Hedge "hedge"."""
 
 
 OPTIMAL_GAP = 1e-6
-"""The largest gap for which messages call a solution optimal.
+"""The maximum gap of a solution that messages call optimal.
 
 Margins are in [−1, 1], so this is the relative accuracy at which general-purpose solvers report an
 optimum.
@@ -115,7 +111,7 @@ class Solution(Bracketed):
 
     game: Game
     support: NDArray[np.int64]
-    """The indices of the columns with non-zero weight, in increasing order."""
+    """The indices of the columns with nonzero weight, in increasing order."""
     coefficients: Vector
     """The signed weights of the columns in `support`, which are a point of the game's domain."""
     d: Vector
@@ -125,40 +121,42 @@ class Solution(Bracketed):
     lower: float
     upper: float
     status: str
-    """The reason for the end of the run: optimal, max_rounds, time_limit, callback, interrupted,
+    """The reason why the run ended: optimal, max_rounds, time_limit, callback, interrupted,
     stalled, inaccurate or failed."""
     tol: float
-    """The requested gap, upper − lower."""
+    """The requested gap: the run ends when upper − lower is at most this number."""
     method: str
-    """The name of the method. If the method has several kinds of rounds, their names follow. They
-    are the names in `RoundRecord.inner`, except that "smoothed" is replaced by the name of the
-    steps."""
+    """The name of the method. If the method has several kinds of rounds, it is followed by their
+    names. These are the names in `RoundRecord.inner`, except that "smoothed" is replaced by the
+    name of the steps."""
     rounds: int
     """The number of calls to the weak learner, including calls before a checkpoint. For a result of
-    `reference`, this is the number of times that a solver ran on the columns."""
+    `reference`, it is the number of times that a solver was run on the columns."""
     seconds: float
     """The duration of the run in seconds, including the time before a checkpoint."""
     bound: float = float("nan")
-    """An upper bound on the number of rounds from a theorem, or nan if no theorem applies.
+    """An upper bound on the number of rounds that a theorem guarantees, or nan if no theorem
+    applies.
 
     For the unit l1 ball SS09 Fig. 1 needs at most 64 log(m) / tol² rounds until the certified gap
     is `tol`, and half as many until its own test is met. For other domains see
     `Domain.rounds_bound`. This bound is proved for ERLPBoost and for the steps "fig1" and
-    "line-search" of Corrective. It is nan for other steps of Corrective, if the user set beta, or
-    if the weak learner has slack. For AdaBoost* the bound is 2 log(m) / tol², rounded upwards, plus
-    a first round. TotalBoost, SoftBoost, MLPBoost and Hedge have the bounds of their own theorems
-    (`Method.rounds_bound`). For all other methods, including "auto", it is nan.
-    """
+    "line-search" of Corrective. The bound is nan for other steps of Corrective, if the caller
+    passed beta, or if the weak learner has slack. For AdaBoost* the bound is 2 log(m) / tol²,
+    rounded upwards, plus 1 for the first round. TotalBoost, SoftBoost, MLPBoost and Hedge have the
+    bounds of their own theorems (`Method.rounds_bound`). For all other methods, including "auto",
+    the bound is nan."""
     message: str = ""
     """A sentence that explains the status."""
     history: tuple[RoundRecord, ...] = field(default=(), repr=False)
     rtol: float = 0.0
-    """The requested gap relative to |ρ|, an alternative to `tol`, or 0 if none was requested."""
+    """The requested gap relative to |ρ|, which is an alternative to `tol`, or 0 if none was
+    requested."""
     basis: Basis | None = field(default=None, repr=False)
-    """The basis of the last restricted master program, for the warm start of later runs. It is None
-    if no such program ran."""
+    """The basis of the last restricted master program, for the warm start of later runs, or None if
+    no such program was solved."""
     trace: tuple[str, ...] = field(default=(), repr=False)
-    """The decisions of the run and their reasons, in order, with a sentence for each decision."""
+    """The decisions of the run and their reasons, in order, one sentence for each decision."""
 
     def __post_init__(self) -> None:
         self._freeze()
@@ -168,7 +166,7 @@ class Solution(Bracketed):
         self._freeze()  # pickle does not keep this flag
 
     def _freeze(self) -> None:
-        """Make the arrays read-only, because the bracket is valid only for these points."""
+        """Make the arrays read-only, because the bracket is proved only by these points."""
         for array in (self.support, self.coefficients, self.d):
             array.flags.writeable = False
 
@@ -204,7 +202,7 @@ class Solution(Bracketed):
 
     @property
     def learner(self) -> object | None:
-        """The margin matrix if it does not enumerate its columns, or else None."""
+        """The margin matrix if it does not enumerate its columns, and None otherwise."""
         return self.game.matrix if self.game.n is None else None
 
     @property
@@ -241,8 +239,9 @@ class Solution(Bracketed):
     def hypotheses(self, most: int | None = None) -> list[tuple[float, str]]:
         """Return the pair (weight, name) of each hypothesis in use, by decreasing weight.
 
-        All weights are positive. The name of a hypothesis with a negative weight shows its
-        negation. If `most` is given, only the largest weights are returned.
+        All weights are positive. A hypothesis with a negative weight is returned as its negation,
+        with a name that shows this. If `most` is given, only the `most` largest weights are
+        returned.
         """
         order = np.lexsort((self.support, -np.abs(self.coefficients)))[:most]
         describe = self.game.matrix.describe

@@ -17,8 +17,8 @@ from relaxboost.planning.starting import ChosenRounds, LinearStart
 
 
 class FlooredCosts(UserWarning):
-    """The warning that negative costs of some sites of a graph were raised to a tiny positive
-    floor.
+    """The warning that some sites of a graph had negative costs, which were raised to a tiny
+    positive floor.
     """
 
 
@@ -31,7 +31,7 @@ class BoostedCosts(LearnedCosts):
     boosted : Boosted
         The function F: weak hypotheses with coefficients, and the state that a warm start needs.
     loss : PlanningLoss
-        The loss, which holds the link and the base.
+        The loss, including its link and its base.
     names : tuple of str
         The names of the features.
     status : str
@@ -41,18 +41,18 @@ class BoostedCosts(LearnedCosts):
         The factor by which every step was multiplied.
     inexact : int
         The number of demonstrations whose plans at these costs were relaxed. For these
-        demonstrations the history holds a convex upper bound of the loss.
+        demonstrations, the history contains a convex upper bound on the loss.
     negative, sites : int
-        The number of sites with a negative cost, and the number of all sites, in the training
-        graphs.
+        The number of sites in the training graphs that have a negative cost, and the total number
+        of sites.
     floor : float
-        `costs` raises lower costs of sites to this value before it computes arc costs.
+        The minimum cost of a site. `costs` raises lower site costs to this value before it computes
+        arc costs.
     choice : ChosenRounds, optional
-        The record of the cross-validation that chose the number of rounds. Files do not hold this
-        record.
+        The record of the cross-validation that chose the number of rounds. It is not saved to
+        files.
     begun : LinearStart, optional
-        The linear costs before the first round, if no base was given. Files do not hold this
-        record.
+        The linear costs before the first round, if no base was given. They are not saved to files.
     """
 
     boosted: Boosted = field(repr=False)
@@ -82,24 +82,24 @@ class BoostedCosts(LearnedCosts):
 
     @property
     def value(self) -> float:
-        """The training loss of these costs, or an upper bound of the loss if plans were relaxed."""
+        """The training loss of these costs, or an upper bound on it if plans were relaxed."""
         return self.boosted.value
 
     def site_costs(self, graph: Graph, upto: int | None = None) -> Array:
         """Return the cost of each site of a graph, shape (S,). Additive costs may be negative.
 
-        If `upto` is given, only the rounds from 1 to `upto` are used.
+        If `upto` is given, only the first `upto` rounds are used.
         """
         X = features_by_name(graph, self.names)
         start = self.loss.start(graph)
         return self.loss.linked(start, self.boosted.decision(X, upto))
 
     def costs(self, graph: Graph, *, upto: int | None = None) -> Array:
-        """Return the cost of each arc of a graph, shape (E,), as planners need them.
+        """Return the cost of each arc of a graph, shape (E,), ready for planning.
 
-        Negative costs of sites are raised to `floor`, a tiny positive cost. The reason is that in
-        training, too, relaxed plans take arcs of negative cost for free. A `FlooredCosts` warning
-        reports the number of these sites.
+        Negative site costs are raised to `floor`, a tiny positive cost, because relaxed plans take
+        arcs of negative cost for free during training as well. A `FlooredCosts` warning reports how
+        many sites are affected.
         """
         C = self.site_costs(graph, upto)
         below = int((C < 0.0).sum())

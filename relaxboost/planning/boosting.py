@@ -32,8 +32,8 @@ from relaxboost.planning.starting import (
 from relaxboost.planning.tasks import Task, checked_tasks
 
 FOLDS = "folds"
-"""The value of `Stopping.validation` that requests cross-validation. Folds of the tasks then
-choose the number of rounds."""
+"""The value of `Stopping.validation` that requests cross-validation. The number of rounds is then
+chosen on folds of the tasks."""
 
 
 @accepts_seed
@@ -66,46 +66,47 @@ def boost(
         `Networks(5)`.
     loss : PlanningLoss, optional
         The loss, which sets the link, the base and the treatment of negative costs. The default is
-        ``PlanningLoss()``. Without a base, the linear costs that `fit` learns from the tasks are
-        the base. The base is 1 if a feature is negative somewhere, or if all costs that `fit`
-        learns are 0.
+        ``PlanningLoss()``. If the loss has no base, the base is the linear costs that `fit` learns
+        from the tasks. If a feature is negative somewhere, or if all costs that `fit` learns are 0,
+        the base is 1 instead.
     algorithm : {"residual", "repeated", "naive"} or Algorithm
-        As in `functional.boost`, with two differences. If the number of rounds is chosen on folds,
-        the result is the mean of the iterates. Otherwise it is the iterate with the least loss on
-        the validation tasks, or on `tasks` without validation tasks. Steps proportional to 1/√t,
-        where t is the round, are scaled so that the first step changes costs by a quarter, or
-        linear costs by a twentieth. The exponential link has no ``step="line-search"``.
+        The algorithm, as in `functional.boost`, with two differences. First, if the number of
+        rounds is chosen on folds, the result is the mean of the iterates. Otherwise it is the
+        iterate with the least loss on the validation tasks or, if there are none, on `tasks`.
+        Second, steps proportional to 1/√t in round t are scaled so that the first step changes the
+        costs by a quarter, or by a twentieth if they are linear. ``step="line-search"`` is not
+        available for the exponential link.
     stopping : int or Stopping, optional
         The rule that ends the run. An int is the number of rounds. ``Stopping(validation=tasks)``
-        takes held-out tasks, on any graphs with the same features. By default,
-        ``Stopping(100, validation="folds")``, three folds of the tasks choose the number of
-        rounds, at most 100. The score is the share of arcs that plans have in common with held-out
-        trips. Trips that overlap are always in the same fold. `BoostedCosts.choice` has the
-        scores. A final run on all tasks makes the chosen number of rounds. With fewer than six
-        clusters of overlapping trips there is no choice, and all rounds are made. The callback is
-        called in the final run only.
+        takes held-out tasks, on any graphs with the same features. The default is
+        ``Stopping(100, validation="folds")``: the number of rounds, at most 100, is chosen by
+        cross-validation on three folds of the tasks. The score is the share of arcs that plans have
+        in common with held-out trips, and is recorded in `BoostedCosts.choice`. Trips that overlap
+        are always in the same fold. A final run on all tasks then makes the chosen number of
+        rounds. If there are fewer than six clusters of overlapping trips, no choice is made, and
+        all rounds are run. The callback is called in the final run only.
     warm_start : BoostedCosts, optional
         The result of an earlier run with the same tasks and settings. This run continues it, and
-        the rounds of the earlier run count. The default of `stopping` is then the number of rounds
-        that folds chose, or else 100. If the earlier run made no rounds, or if a time limit ended
-        the fit of its linear costs, the new run starts at round 0. The result is the same as that
-        of an uninterrupted run.
+        the limit on rounds includes the rounds of the earlier run. The default of `stopping` is
+        then the number of rounds that the earlier run chose on folds, or 100 if it chose none. If
+        the earlier run made no rounds, or if a time limit ended the fit of its linear costs, the
+        new run starts at round 0. The result is the same as that of an uninterrupted run.
     rng : int, numpy.random.Generator or None
-        The seed of learners that make random choices. It is an integer >= 0, a generator from
-        which a seed is drawn, or None for a new seed.
+        The seed for learners that make random choices: an integer >= 0, a generator from which a
+        seed is drawn, or None for a new seed.
 
     Returns
     -------
     BoostedCosts
         The learned costs. After Ctrl-C they have the status "interrupted" and are the best costs
-        found before Ctrl-C. If folds were still choosing the number of rounds, they are the costs
+        found so far. If the number of rounds was still being chosen on folds, they are the costs
         before the first round.
 
     Warns
     -----
     UserWarning
-        If a feature is 0 on every arc. Also if the costs before the first round plan held-out
-        trips best, so that the result has no rounds.
+        If a feature is 0 on every arc, or if the costs before the first round plan held-out trips
+        best, so that the result has no rounds.
 
     Raises
     ------
@@ -180,10 +181,7 @@ def _run(
     before: BoostedCosts | None,
     choice: ChosenRounds | Callable[[], ChosenRounds] | None,
 ) -> tuple[ChosenRounds | None, tuple[Boosted, PlanningRisk, float]]:
-    """Return two results: the choice of the number of rounds, and the run on all tasks.
-
-    If the user gave no number of rounds, cross-validation on folds of the tasks chooses it first.
-    """
+    """Return the choice of the number of rounds, and the result of the run on all tasks."""
     try:
         if callable(choice):
             choice = choice()
@@ -205,7 +203,7 @@ def _reported(
     choice: ChosenRounds | None,
     begun: LinearStart | None,
 ) -> BoostedCosts:
-    """Return the boosted costs with the fields that record how the costs were learned."""
+    """Return the boosted costs, including the fields that record how they were learned."""
     # The numbers are those of the iterate that predictions use, not of the last.
     F = boosted.decision(risk.features)
     usual = float(np.abs(risk.site_costs(risk.zero())).mean())
@@ -227,7 +225,9 @@ def _reported(
 
 @dataclass(frozen=True)
 class _Descent:
-    """The functional gradient descent of `boost` with one learner, for any tasks and any loss."""
+    """The functional gradient descent of `boost` with a fixed learner, applied to any tasks and
+    loss.
+    """
 
     learner: WeakLearner
     method: Algorithm
@@ -263,11 +263,7 @@ class _Descent:
 def _continued(
     loss: PlanningLoss | None, warm_start: BoostedCosts | None
 ) -> tuple[PlanningLoss, BoostedCosts | None]:
-    """Return the loss, and the earlier run to continue, or None if no run is continued.
-
-    The new run starts at round 0 if the earlier run has no rounds, or if its linear costs are
-    unfinished. The result is then the same as that of an uninterrupted run.
-    """
+    """Return the loss, and the earlier run to continue, or None to start at round 0."""
     if warm_start is None:
         return PlanningLoss() if loss is None else loss, None
     made = warm_start.loss if loss is None else loss
@@ -287,7 +283,9 @@ def _chosen(
     stop: Stopping,
     clock: Clock,
 ) -> ChosenRounds:
-    """Return the number of rounds that cross-validation on folds of the tasks chooses."""
+    """Choose the number of rounds by cross-validation on folds of the tasks, and return the
+    choice.
+    """
 
     # The training loss of the mean of the rounds is not computed, because the scores do not need it
     # and it costs a third of the time.
@@ -318,7 +316,9 @@ def _stopping(
     loss: PlanningLoss,
     warm_start: BoostedCosts | None,
 ) -> tuple[Stopping, bool]:
-    """Return the limits for `functional.boost`, and whether folds choose the number of rounds."""
+    """Return the limits for `functional.boost`, and whether the number of rounds is chosen on
+    folds.
+    """
     if given is None:
         # A warm start continues the rounds that were chosen before.
         given = Stopping(validation=FOLDS) if warm_start is None else Stopping()
@@ -333,7 +333,7 @@ def _stopping(
             )
         if warm_start is not None:
             raise InputError(
-                f'validation="{FOLDS}" cannot be combined with warm_start; give the number of '
+                f'validation="{FOLDS}" cannot be combined with warm_start; pass the number of '
                 "rounds instead"
             )
         if stop.patience is not None:
@@ -361,7 +361,7 @@ def _with_choice(boosted: Boosted, choice: ChosenRounds) -> Boosted:
     if choice.rounds == 0 and not choice.ended:
         warnings.warn(
             f"held-out trips do not show that boosting helps: the mean F1 of plans is "
-            f"{choice.scores[0]:.3f} without it, and at most {max(choice.scores):.3f} after up to "
+            f"{choice.scores[0]:.3f} without it, and at most {max(choice.scores):.3f} with up to "
             f"{number_of(tried, 'round')}. The result has the costs before the first round, which "
             "are linear unless base= says otherwise; give more trips, other features or another "
             f"learner, or stopping={tried} to make all rounds",
@@ -376,24 +376,25 @@ def _check_options(loss: Any, algorithm: Algorithm, warm_start: Any) -> None:
         raise InputError(f"loss must be a PlanningLoss, such as PlanningLoss(), got {loss!r}")
     if loss.link == "exponential" and algorithm.step == "line-search":
         raise InputError(
-            'step="line-search" needs the derivative of the loss in F, but the exponential link '
-            'computes the gradient in the costs; use step="1/sqrt(t)" or a number'
+            'step="line-search" needs the derivative of the loss with respect to F, but the '
+            "exponential link computes the gradient with respect to the costs; use "
+            'step="1/sqrt(t)" or a number'
         )
     if warm_start is not None and not isinstance(warm_start, BoostedCosts):
         raise InputError(f"warm_start must be the result of planning.boost, got {warm_start!r:.60}")
     if warm_start is not None and warm_start.boosted.state is None:
         raise InputError(
-            "warm_start has no state to continue from, because files hold costs only; give the "
+            "warm_start has no state to continue from, because files contain only costs; pass the "
             "object that planning.boost returned, or a pickle of it"
         )
 
 
 def first_step(risk: PlanningRisk) -> float:
-    """Return the size of the first step, which changes the costs by a quarter.
+    """Return the size of the first step, such that this step changes the costs by a quarter.
 
-    The step goes along the gradient at F = 0. From linear costs it changes the costs by a
-    twentieth only, because linear costs are good already. The change is measured in the L² norm of
-    `risk.measure`. For the exponential link the change of F is measured.
+    The step is in the direction of the gradient at F = 0. If it starts from linear costs, which are
+    already good, it changes them by only a twentieth. The change is measured in the L² norm of
+    `risk.measure`. For the exponential link, the change in F is measured instead.
     """
     F = risk.zero()
     # The gradient is 0 if all demonstrations are optimal by the margin at the start.

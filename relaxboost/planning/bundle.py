@@ -15,7 +15,7 @@ from relaxboost.planning.problem import Problem
 from relaxboost.solvers.bundle.method import BundleRound, CuttingPlanes
 
 FitState = BundleRound
-"""The argument of a callback of `fit`.
+"""The argument that is passed to a callback of `fit`.
 
 `point` is the `FitPoint` of the round, and `lower` is the best lower bound so far."""
 
@@ -24,21 +24,21 @@ FitState = BundleRound
 class Bundle:
     """Kelley's cutting-plane method, which `fit` uses.
 
-    The model of the loss is a sum of maxima of cutting planes, one maximum for each group of
-    demonstrations. The least value of the model is a lower bound of the objective, and the
-    minimiser of the model is the next query.
+    The model of the loss is a sum with one term for each group of demonstrations. Each term is the
+    maximum of the group's cutting planes. The minimum of the model plus the regulariser is a lower
+    bound on the least objective, and the minimiser is the next query.
 
     Parameters
     ----------
     start : LinearCosts or array of shape (d,), optional
-        The first query, such as an earlier `Fit`. It is projected to the domain of the
+        The first query, for example an earlier `Fit`. It is projected onto the domain of the
         regulariser. The default is w = 0.
     max_cuts : int
-        The largest number of cuts that the model keeps. Cuts that were inactive for the longest
-        time are dropped first.
+        The maximum number of cuts in the model. The cuts that have been inactive for longest are
+        dropped first.
     patience : int
-        The run ends with the status "stalled" if rounding errors keep both bounds unchanged for
-        this number of rounds.
+        The run ends with the status "stalled" if, because of rounding errors, both bounds stay
+        unchanged for this many rounds.
 
     References
     ----------
@@ -55,9 +55,7 @@ class Bundle:
         count("patience", self.patience)
 
     def first(self, problem: Problem) -> Array:
-        """Return the first query of the bundle method, a point of the problem's domain, shape
-        (d,).
-        """
+        """Return the first query of the method, a point in the problem's domain, shape (d,)."""
         if self.start is None:
             return np.zeros(problem.d)
         given = self.start

@@ -1,4 +1,4 @@
-"""The choice of the strength of the ridge by cross-validation, if the user gives no strength."""
+"""Cross-validation that chooses the strength of the ridge if the caller passes none."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class Chosen(NamedTuple):
     strength: float
     strengths: tuple[float, ...]
     """The strengths that were tried, from strong to weak. If there were too few trips for folds,
-    the tuple has `strength` only."""
+    the tuple contains only `strength`."""
     scores: tuple[float, ...]
-    """The score of each strength: the mean F1 over held-out trips, which measures how many arcs a
-    plan and its trip share. `strength` is the weakest strength whose score is at most 0.005 below
+    """The score of each strength: the mean F1 over the held-out trips, which measures how many arcs
+    a plan shares with the trip. `strength` is the weakest strength whose score is within 0.005 of
     the best score. The score is nan if there were too few trips for folds."""
     folds: int
     """The number of folds, or 0 if there were too few trips for folds."""
     ended: str
-    """The reason why weaker strengths were not tried: "time_limit" or "interrupted". The text is
+    """The reason why weaker strengths were not tried: "time_limit" or "interrupted". The string is
     empty if all strengths were tried."""
 
     def __repr__(self) -> str:
@@ -55,31 +55,30 @@ class StrengthSearch:
     ratios: tuple[float, ...] = (1e-2, 1e-4, 1e-6, 1e-8)
     """The strengths to try, from strong to weak, as multiples of `natural_strength`."""
     clusters: int = 6
-    """The least number of clusters of overlapping trips for which cross-validation is made."""
+    """The minimum number of clusters of overlapping trips that cross-validation needs."""
     untried: float = 1e-5
-    """The strength that is used if there are no folds, as a multiple of `natural_strength`."""
+    """The strength that is used without cross-validation, as a multiple of `natural_strength`."""
     folds: int = 3
     level: float = 0.005
-    """The tolerance of the choice: scores that are at most this much below the best score count as
-    equal to the best score."""
+    """The tolerance of the choice: a score that is below the best score by at most this amount is
+    treated as equal to it."""
     tol: float = 0.05
-    """The relative gap at which the fit of a fold ends."""
+    """The relative gap at which the fit on a fold ends."""
     rounds: int = 8
-    """The largest number of rounds of the fit of a fold."""
+    """The maximum number of rounds of the fit on a fold."""
     least: float = 2e-3
-    """The absolute gap at which the fit of a fold ends, as a multiple of the loss at w = 0. Such a
-    small gap changes few plans."""
+    """The absolute gap at which the fit on a fold ends, as a multiple of the loss at w = 0. Closing
+    so small a gap would change few plans."""
 
 
 def choose(
     problem: Problem, clock: Clock, search: StrengthSearch | None = None
 ) -> tuple[Chosen, Array]:
-    """Choose the strength of the ridge for a problem with w >= 0, and return weights to start
-    from.
+    """Choose the strength of the ridge for a problem with w >= 0, and return initial weights.
 
-    Trips that overlap are always in the same fold. A cut is a lower bound of the loss for every
-    strength, so that the fits for one strength reuse the cuts of the earlier strengths. After
-    Ctrl-C, or at the end of the clock's time, only the strengths that all folds have tried count.
+    Trips that overlap are always in the same fold. A cut is a lower bound on the loss for every
+    strength, so the fits for one strength reuse the cuts of the earlier strengths. After Ctrl-C, or
+    when the time is up, only the strengths that were tried on all folds are considered.
     """
     search = StrengthSearch() if search is None else search
     # Multiples of a natural strength make the choice independent of the units of features.
@@ -113,8 +112,8 @@ def choose(
 def natural_strength(problem: Problem) -> float:
     """Return the strength of the ridge that suits the units of the features.
 
-    At this strength the ridge of the natural cost equals half of the loss at w = 0. The natural
-    cost is the same for all arcs: the loss at w = 0, divided by the mean number of arcs of a trip.
+    The natural cost is the same for all arcs: the loss at w = 0, divided by the mean number of arcs
+    in a trip. At the returned strength, the ridge penalty of this cost is half the loss at w = 0.
     """
     loss = problem.at(np.zeros(problem.d)).plans.value
     arcs = np.array([len(row.path) for row in problem.oracle.rows])
@@ -129,9 +128,9 @@ def _trials(
     clock: Clock,
     search: StrengthSearch,
 ) -> Iterator[tuple[float, Array]]:
-    """Yield for each strength of the ridge its score, and the weights w averaged over the folds.
+    """For each strength of the ridge, yield its score and the weights w averaged over the folds.
 
-    The score is the mean F1 of all held-out trips.
+    The score is the mean F1 over all held-out trips.
     """
     tasks = problem.tasks
     folds = [
@@ -145,7 +144,7 @@ def _trials(
 
 
 class _Fold:
-    """The fits of linear costs to the training tasks of one fold, for successive strengths."""
+    """The linear costs fitted to the training tasks of one fold, for one strength after another."""
 
     def __init__(self, problem: Problem, held: Sequence[Task]) -> None:
         self.held = held
@@ -155,7 +154,7 @@ class _Fold:
         self.start_value = 0.0
 
     def fit(self, strength: float, clock: Clock, search: StrengthSearch) -> tuple[Array, Array]:
-        """Fit the training trips with a strength of the ridge.
+        """Fit linear costs to the training trips with the given strength of the ridge.
 
         Return the F1 scores of the held-out trips, and the weights w.
         """

@@ -35,7 +35,7 @@ class LearnedCosts(ABC):
 
     @abstractmethod
     def site_costs(self, graph: Graph) -> Array:
-        """Return the cost C of each site of a graph, shape (S,). `Graph` describes sites."""
+        """Return the cost C of each site of a graph, shape (S,). Sites are described in `Graph`."""
 
     @abstractmethod
     def costs(self, graph: Graph) -> Array:
@@ -44,7 +44,7 @@ class LearnedCosts(ABC):
     def log_likelihoods(self, tasks: Sequence[Task]) -> Array:
         """Return the log-likelihood log p of each task's demonstration, shape (T,).
 
-        Only the costs of a `LogitFit` define probabilities. The result is nan for other costs.
+        Only the costs of a `LogitFit` define probabilities. For other costs, the result is nan.
         """
         return np.full(len(tasks), np.nan)
 
@@ -60,7 +60,7 @@ class LinearCosts(LearnedCosts):
     names : tuple of str
         The names of the features.
     lower, upper : float
-        The lower and the upper bound of the least value of the objective.
+        A lower and an upper bound on the minimum of the objective.
     status, method : str
     rounds : int
     exact : bool
@@ -78,12 +78,12 @@ class LinearCosts(LearnedCosts):
 
     @property
     def gap(self) -> float:
-        """The width of the bracket of the least objective, upper − lower."""
+        """The width of the bracket of the minimum of the objective, upper − lower."""
         return self.upper - self.lower
 
     @property
     def weights(self) -> dict[str, float]:
-        """The weights w as a dictionary from the names of features to numbers."""
+        """The weights w as a dictionary from feature names to numbers."""
         # Plain floats make the dictionary readable and fit for JSON.
         return dict(zip(self.names, self.w.tolist(), strict=True))
 

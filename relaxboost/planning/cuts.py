@@ -1,4 +1,4 @@
-"""Cuts of the margin loss, made from plans, with bounds of their rounding errors."""
+"""Cuts of the margin loss, computed from plans, with bounds on their rounding errors."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from relaxboost.solvers.bundle.cuts import Cuts
 class PlanFunctions:
     """A collection of affine functions loss + <slope, w>, each from a demonstration and a plan.
 
-    The collection also holds the sums of the absolute values of the terms, because the bounds of
-    rounding errors are proportional to them.
+    For each function, the collection also stores the sums of the absolute values of its terms,
+    because the bounds on rounding errors are proportional to these sums.
     """
 
     def __init__(self, features: Sequence[Array]) -> None:
@@ -26,7 +26,8 @@ class PlanFunctions:
         self._signed = [bool((x < 0.0).any()) for x in features]
         self._found: list[tuple[float, Array, float, Array]] = []
         self._terms = 0
-        """The largest number of terms in a sum of any function of the collection."""
+        """The maximum number of terms in any sum from which a function of the collection was
+        computed."""
 
     def add(
         self, graph: int, gains: Gains, taken: Whole, times: Array | None, shown: Whole | None
@@ -34,10 +35,9 @@ class PlanFunctions:
         """Add the function constant + gains·plan + <f_shown − f_plan, w> to the collection.
 
         f_shown and f_plan are the sums of the features along the demonstration and along the plan.
-        If `shown` is None, only the terms of the plan are added.
-
-        `taken` are the arcs of the plan. `times` says how often the plan takes each of its arcs,
-        once by default. `shown` are the arcs of the demonstration.
+        `taken` contains the arcs of the plan, and `shown` the arcs of the demonstration. If `shown`
+        is None, the constant and f_shown are replaced by 0. `times` is the number of times that the
+        plan takes each of its arcs, by default once.
         """
         constant = gains.constant if shown is not None else 0.0
         won = gains.at(taken)
@@ -58,16 +58,14 @@ class PlanFunctions:
         self._terms = max(self._terms, taken.size)
 
     def add_constant(self, value: float) -> None:
-        """Add a constant function, such as the loss of a demonstration that serves as its own
-        plan.
-        """
+        """Add a constant function, for example the loss of a demonstration that is its own plan."""
         zero = np.zeros(self._features[0].shape[1])
         self._found.append((value, zero, abs(value), zero))
 
     def combined(self, rates: Array) -> Cuts:
         """Return a cut for each row of weights >= 0: the weighted sum of the functions.
 
-        The rounding errors of the sums are bounded and included.
+        Each cut includes a bound on the rounding errors of its sums.
         """
         loss, slope, loss_size, slope_size = map(np.array, zip(*self._found, strict=True))
         # A number of the result has at most this many roundings on the way of each term.

@@ -1,4 +1,4 @@
-"""The evaluation of learned costs: it measures how well shortest paths reproduce demonstrations."""
+"""The evaluation of learned costs: how well their shortest paths reproduce the demonstrations."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from relaxboost.planning.tasks import Task, checked_tasks
 class PerTask(NamedTuple):
     """The comparison of each task's plan with its demonstration, in arrays of shape (T,).
 
-    If a task has several demonstrations, `exact` and `optimal` say whether the plan matches any
-    demonstration, and the other numbers are means over the demonstrations.
+    If a task has several demonstrations, `exact` and `optimal` are 1 if the plan matches at least
+    one of them, and the other numbers are means over the demonstrations.
     """
 
     exact: Array
     """The entry is 1 if the plan of the task has the same arcs as a demonstration, and 0
     otherwise."""
     optimal: Array
-    """The entry is 1 if a demonstration costs no more than the plan, up to rounding, and 0
-    otherwise."""
+    """The entry is 1 if a demonstration of the task costs no more than the plan, up to rounding,
+    and 0 otherwise."""
     shared_arcs: Array
     """The number of arcs that the plan and the demonstration of the task share. An arc that both
-    paths repeat counts each time."""
+    paths repeat is counted each time."""
     shown_arcs: Array
     """The number of arcs of the task's demonstration."""
     planned_arcs: Array
@@ -50,15 +50,15 @@ class PerTask(NamedTuple):
     shown_nodes: Array
     """The number of nodes of the task's demonstration, without the target."""
     shown_cost: Array
-    """The cost of the demonstration of the task. If rounding makes this cost less than that of the
-    plan, the cost of the plan is used."""
+    """The cost of the task's demonstration. If this cost is below that of the plan because of
+    rounding, the cost of the plan is used."""
     planned_cost: Array
     """The cost of the task's plan."""
     margin: Array
     """The margin loss R_i >= 0 of the task at the given costs, with the `PathLoss` of the task."""
     log_likelihood: Array
-    """The log-likelihood log p of the demonstration. The entry is nan unless the costs come from a
-    recursive logit."""
+    """The log-likelihood log p of the task's demonstration. The entry is nan unless the costs come
+    from a recursive logit."""
 
 
 def _mean(numerator: Array, denominator: Array) -> tuple[Array, Array]:
@@ -80,8 +80,8 @@ _RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array]]] = {
     "margin_loss": lambda r: (r.margin, np.ones_like(r.exact)),
     "log_likelihood": lambda r: (r.log_likelihood, np.ones_like(r.exact)),
 }
-"""The metrics by name. Each entry returns two arrays with a number for each task. The metric is
-the sum of the first array divided by the sum of the second array."""
+"""The metrics by name. Each value is a function that returns two arrays with one number per task.
+The metric is the sum of the first array divided by the sum of the second array."""
 
 METRICS = tuple(_RATIOS)[:-1]
 """The names of the metrics that exist for all costs. Only a recursive logit has
@@ -90,7 +90,7 @@ METRICS = tuple(_RATIOS)[:-1]
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """The plans for some tasks at given costs, and their comparison with the demonstrations.
+    """The plans for tasks at given costs, and their comparison with the demonstrations.
 
     Attributes
     ----------
@@ -106,9 +106,9 @@ class Evaluation:
     each: PerTask = field(repr=False)
 
     def metric(self, name: str) -> float:
-        """Return the value of a metric, given its name in `METRICS`, or ``log_likelihood``.
+        """Return the value of a metric, given its name: one of `METRICS`, or ``log_likelihood``.
 
-        Weights of tasks are not used. The value is nan if the denominator of the metric is 0.
+        The weights of tasks are ignored. The value is nan if the denominator of the metric is 0.
 
         * ``exact_match`` is the fraction of tasks whose plan is a demonstration.
         * ``optimal_match`` is the fraction of tasks with a demonstration that is a shortest path.
@@ -132,14 +132,14 @@ class Evaluation:
     @property
     def ties(self) -> tuple[str, ...]:
         """Sentences about ties, one for each task whose plan costs as much as a demonstration but
-        has other arcs.
+        differs from it.
         """
         tied = np.flatnonzero((self.each.optimal == 1.0) & (self.each.exact == 0.0))
         return tuple(_tie(self.tasks[i], self.plans[i]) for i in tied)
 
     def at(self, places: Any) -> Evaluation:
-        """Return the evaluation restricted to some tasks, given by their indices or by a mask of
-        shape (T,).
+        """Return the evaluation restricted to the tasks that are selected by their indices or by a
+        mask of shape (T,).
         """
         kept = np.arange(len(self.tasks))[places]
         tasks, plans = (tuple(x[i] for i in kept) for x in (self.tasks, self.plans))
@@ -156,7 +156,7 @@ class Evaluation:
             If the list of evaluations is empty.
         """
         if not reports:
-            raise InputError("the list of evaluations is empty; give at least one evaluation")
+            raise InputError("the list of evaluations is empty; pass at least one evaluation")
         columns = zip(*(report.each for report in reports), strict=True)
         return cls(
             tuple(task for report in reports for task in report.tasks),
@@ -179,27 +179,29 @@ class Evaluation:
 def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> Evaluation:
     """Plan for tasks at given costs, and compare the plans with the demonstrations.
 
-    The plan of a task is a shortest path from its source to its target. Neither the demonstration
-    nor other tasks influence the plan. If several paths have the same cost, the plan is the path
-    that the search reaches first, in the order of the arcs. `exact_match` counts such a tie only
-    if the search chose the demonstration, and `optimal_match` always counts it. Constant costs
-    lead to many ties, and learned costs to few.
+    The plan of a task is a shortest path from its source to its target. It depends neither on the
+    demonstration nor on other tasks. If several paths have the least cost, the plan is the path
+    that the search reaches first, in the order of the arcs. If the demonstration is one of these
+    paths, `optimal_match` always counts the task as a match, but `exact_match` only if the search
+    happened to choose the demonstration. Such ties are common for constant costs and rare for
+    learned costs.
 
     Parameters
     ----------
     tasks : sequence of Task
     costs : LearnedCosts, callable or array
         The costs: a `Fit`, a model, boosted costs, or a function that returns the arc costs of a
-        graph, shape (E,). If all tasks are on the same graph, an array of arc costs is accepted
-        too.
+        graph, shape (E,). If all tasks are on the same graph, they may also be an array of arc
+        costs.
     negative : {"exact", "simple", "relaxed"}
-        The treatment of negative costs, as for `Oracle`. The plans themselves are never relaxed.
-        With ``"relaxed"`` the margin loss is only an upper bound.
+        The treatment of negative costs, as in `Oracle`. The plans themselves are never relaxed.
+        With ``"relaxed"``, only an upper bound on the margin loss is computed.
 
     Raises
     ------
     InputError
-        If the costs have another shape, or if a cost is not finite. The message names the arc.
+        If the costs have the wrong shape, or if a cost is not finite. In the second case the
+        message names the arc.
     NegativeCycle
         If the costs around a cycle sum to a negative number, unless negative="simple".
     """
@@ -231,9 +233,9 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
     # Costs of 0 make all paths shortest, and a perfect optimal_match would mislead.
     if len(made) > 1 and report.each.optimal.all() and not report.each.exact.any():
         warnings.warn(
-            "every demonstration ties with its plan and none is the plan: these costs do not "
-            f"distinguish paths, and optimal_match says nothing. {report.ties[0]}. Look for costs "
-            "that are 0, and learn with less strength or more features",
+            "every demonstration costs as much as its plan, but none is the plan: these costs do "
+            f"not distinguish paths, and optimal_match says nothing. {report.ties[0]}. Look for "
+            "costs that are 0, and learn with less strength or more features",
             UserWarning,
             stacklevel=2,
         )
@@ -241,7 +243,9 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
 
 
 class Difference(NamedTuple):
-    """The values of one metric in two evaluations, and a bootstrap interval of their difference."""
+    """The values of one metric in two evaluations, and a bootstrap interval for their
+    difference.
+    """
 
     first: float
     second: float
@@ -269,8 +273,8 @@ def compare(
 
     Each draw takes tasks with replacement, the same tasks for both evaluations, and recomputes
     every metric on them. The interval extends from the 2.5th to the 97.5th percentile of the
-    differences. It measures how much tasks vary. It does not measure how much another training set
-    would change the costs.
+    differences. It reflects the variation among these tasks. It does not reflect how much the costs
+    would change with another training set.
 
     Parameters
     ----------
@@ -284,13 +288,13 @@ def compare(
     metrics : sequence of str
         The metrics to compare: names from `METRICS`, or ``log_likelihood``.
     by
-        The groups of similar tasks that are drawn together, as for `split`. For recorded trips
+        The groups of similar tasks that are drawn together, as in `split`. For recorded trips,
         ``"overlap"`` is best. By default every task is drawn separately.
 
     Returns
     -------
     dict
-        A `Difference` for the name of each metric.
+        A dictionary from the name of each metric to its `Difference`.
 
     References
     ----------
@@ -303,7 +307,9 @@ def compare(
             )
     _check_same(first, second)
     if count("draws", draws) < 100:
-        raise InputError(f"draws must be at least 100 for percentiles, got {draws}")
+        raise InputError(
+            f"draws must be at least 100, because percentiles are computed, got {draws}"
+        )
     # Metrics are ratios of sums, so that sums over groups suffice for all draws.
     group = np.unique(np.array(group_numbers(first.tasks, by)), return_inverse=True)[1]
     sums = np.zeros((int(group.max()) + 1, 4 * len(metrics)))
@@ -323,12 +329,12 @@ def compare(
 def ratio_parts(name: str, each: PerTask) -> tuple[Array, Array]:
     """Return the numerator and the denominator of a metric for each task."""
     if name not in _RATIOS:
-        raise InputError(f"{name!r} is no metric; the metrics are {', '.join(_RATIOS)}")
+        raise InputError(f"{name!r} is not a metric; the metrics are {', '.join(_RATIOS)}")
     return _RATIOS[name](each)
 
 
 def _resampled(sums: Array, rng: np.random.Generator, draws: int) -> Array:
-    """Return sums of resampled rows, one sum for each bootstrap draw.
+    """Return the sum of the resampled rows for each bootstrap draw.
 
     Each draw takes n of the n rows, with replacement.
     """
@@ -353,8 +359,8 @@ def _costs_by_graph(graphs: Sequence[Graph], costs: Any) -> dict[Graph, Array]:
         return {graph: arc_costs(graph, make(graph)) for graph in graphs}
     if len(graphs) > 1:
         raise InputError(
-            f"one array of costs cannot serve the {len(graphs)} graphs of the tasks; give learned "
-            "costs, or a function that returns the costs of a graph"
+            f"a single array of costs cannot be used for the {len(graphs)} graphs of the tasks; "
+            "pass learned costs, or a function that returns the costs of a graph"
         )
     return {graphs[0]: arc_costs(graphs[0], costs)}
 
@@ -362,7 +368,7 @@ def _costs_by_graph(graphs: Sequence[Graph], costs: Any) -> dict[Graph, Array]:
 def plan_of(task: Task, costs: Array, ordered: Array, negative: str = "exact") -> Path:
     """Return the plan of a task, which is a shortest path from its source to its target.
 
-    `ordered` has the arc costs in the order of `Graph.forward`.
+    `ordered` contains the arc costs in the order of `Graph.forward`.
     """
     graph = task.graph
     # Dijkstra's search needs costs >= 0.
@@ -373,9 +379,8 @@ def plan_of(task: Task, costs: Array, ordered: Array, negative: str = "exact") -
 
 
 def compared_with_plan(task: Task, plan: Path, costs: Array) -> Array:
-    """Compare the plan of a task with its demonstrations, and return the entries of `PerTask`.
-
-    The margin loss and the log-likelihood are not among the entries.
+    """Compare the plan of a task with its demonstrations, and return the entries of `PerTask`,
+    except the margin loss and the log-likelihood.
     """
     cost = plan.cost(costs)
     size = float(np.abs(costs[plan.arcs]).sum())
@@ -397,7 +402,7 @@ def compared_with_plan(task: Task, plan: Path, costs: Array) -> Array:
 
 
 def arc_f1(task: Task, plan: Path) -> float:
-    """Return the F1 score of the arcs of a plan, which ``mean_arc_f1`` averages over tasks."""
+    """Return the F1 score of the arcs of a task's plan. The metric ``mean_arc_f1`` is its mean."""
     pairs = [(_shared(plan.arcs, shown.arcs), len(shown)) for shown in task.demonstrations]
     shared, length = np.mean(pairs, axis=0)
     return float(2.0 * shared / (length + len(plan)))
@@ -417,7 +422,7 @@ def _tie(task: Task, plan: Path) -> str:
 
 
 def _shared(first: Whole, second: Whole) -> float:
-    """Return the number of entries that two lists have in common. Repeated entries count each
+    """Return the number of entries that two lists have in common. Repeated entries are counted each
     time.
     """
     return float((Counter(first.tolist()) & Counter(second.tolist())).total())
@@ -427,8 +432,8 @@ def _check_same(first: Evaluation, second: Evaluation) -> None:
     """Raise an InputError unless two evaluations are on the same tasks in the same order."""
     if len(first.tasks) != len(second.tasks):
         raise InputError(
-            f"the two evaluations have {len(first.tasks)} and {len(second.tasks)} tasks; compare "
-            "needs the same tasks in the same order"
+            f"the two evaluations have {len(first.tasks)} and {len(second.tasks)} tasks; both must "
+            "have the same tasks in the same order"
         )
     for place, both in enumerate(zip(first.tasks, second.tasks, strict=True)):
         # Graphs may differ in their features, so that paths are compared by their numbers.
@@ -436,6 +441,6 @@ def _check_same(first: Evaluation, second: Evaluation) -> None:
         if both[0] is not both[1] and ways[0] != ways[1]:
             raise InputError(
                 f"task {place} is {both[0].name} in the first evaluation and {both[1].name} in "
-                "the second, or the demonstrations differ; compare needs the same tasks in the "
-                "same order"
+                "the second, or the demonstrations differ; both evaluations must have the same "
+                "tasks in the same order"
             )

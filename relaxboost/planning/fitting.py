@@ -1,4 +1,4 @@
-"""The function `fit`, which learns linear costs from demonstrations to within a certified gap."""
+"""The function `fit`, which learns linear costs from demonstrations with a certified gap."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class FitRecord(NamedTuple):
 
     round: int
     value: float
-    """The objective Ω(w) + R(w) at the weights w that were evaluated in this round."""
+    """The value of the objective Ω(w) + R(w) at the weights w of this round."""
     lower: float
-    """The best lower bound of the least objective so far."""
+    """The best lower bound on the minimum of the objective so far."""
     upper: float
     """The least objective value found so far."""
     seconds: float
@@ -46,31 +46,31 @@ class Ends(TypedDict, total=False):
 
 @dataclass(frozen=True, eq=False)
 class Fit(LinearCosts):
-    """Linear costs c = B X w, with a proved bracket of the least value of the objective.
+    """Linear costs c = B X w, with a proved bracket of the minimum of the objective.
 
     Attributes
     ----------
     w : array of shape (d,)
         The weights with the least objective value that `fit` found.
     lower, upper : float
-        The bracket: lower <= min Ω + R <= Ω(w) + R(w) <= upper. The lower bound comes from an
-        average of cuts, each of which is below R for every path. The upper bound comes from the
-        potentials of every plan. Both bounds account for rounding, but not for underflow, which
-        affects losses below 1e-300. The arc features B X are treated as exact numbers. Two things
-        are not proved. For ``negative="simple"`` the bounds of the integer program are trusted.
-        For ``"exact"`` the costs in doubles are trusted to show whether the exact costs at w are
-        negative around a cycle.
+        The bracket: lower <= min Ω + R <= Ω(w) + R(w) <= upper. The lower bound is computed from an
+        average of cuts. Each cut is a lower bound on R, whatever paths it was made from. The upper
+        bound is computed from the potentials of all plans. Both bounds account for rounding, but
+        not for underflow, which affects losses below 1e-300. The arc features B X are treated as
+        exact numbers. Two things are assumed without proof. For ``negative="simple"``, the bounds
+        of the integer program are assumed to be correct. For ``"exact"``, a cycle is assumed to
+        have a negative exact cost at w only if its cost in doubles is negative.
     status : str
         The reason why the run ended: "optimal", "max_rounds", "time_limit", "callback",
-        "interrupted", or "stalled" if rounding prevents further progress. For `reference` it is
-        the status of the solver.
+        "interrupted", or "stalled" if rounding prevents further progress. For a result of
+        `reference`, it is the status of the solver.
     exact : bool
-        Whether every plan at w is exact. With ``negative="relaxed"`` the bracket encloses the
-        convex upper bound of the loss that `Oracle` describes. If `exact` is true, `upper` is also
-        an upper bound of the exact objective at w. The least exact objective may still be below
-        `lower`, at weights for which some costs are negative.
+        Whether every plan at w is exact. With ``negative="relaxed"``, the loss in the objective is
+        the convex upper bound that `Oracle` describes, and the bracket refers to this objective. If
+        `exact` is true, `upper` is also an upper bound on the exact objective at w. Even then, the
+        exact objective may be below `lower` at weights for which some costs are negative.
     chosen : Chosen, optional
-        The record of the choice of the ridge's strength, if the user gave no strength.
+        The record of how the strength of the ridge was chosen, if the caller passed none.
     """
 
     seconds: float
@@ -88,43 +88,43 @@ def fit(
     verbose: int = 0,
     **limits: Unpack[Ends],
 ) -> Fit:
-    """Learn linear costs by maximum-margin planning, to a certified relative gap.
+    """Learn linear costs by maximum-margin planning, with a certified relative gap.
 
     Parameters
     ----------
     tasks : sequence of Task, or Problem
-        The tasks to learn from. Give a `Problem` to set also the signs of weights, the scales of
+        The tasks to learn from. Pass a `Problem` to also set the signs of weights, the scaling of
         features, or the treatment of negative costs.
     regulariser : Regulariser, optional
         The default is a `Ridge` whose strength is chosen by cross-validation on three folds. Trips
         that overlap are always in the same fold. The score is the share of arcs that plans have in
-        common with held-out trips. `Fit.chosen` has the scores. With fewer than six clusters of
-        overlapping trips the strength is a thousandth of the largest strength that is tried. A
-        `Problem` has its own regulariser. If the `Problem` was made without a regulariser and has
-        w >= 0, its strength is chosen too.
+        common with held-out trips. The scores are in `Fit.chosen`. If there are fewer than six
+        clusters of overlapping trips, the strength is a thousandth of the largest strength that
+        would be tried. A `Problem` already has a regulariser. If it was created without one and has
+        w >= 0, the strength is chosen in the same way.
     method : {"bundle"} or Bundle
         The method. A `Bundle` has options; for example, ``Bundle(start=fit)`` continues an earlier
         run.
     tol : float
         The relative tolerance, > 0. The run ends when upper − lower <= tol · upper, where upper is
-        the best value so far. A gap as small as the rounding errors of the losses,
-        `Problem.floor`, is tolerated too. The proof at the end may widen the bracket by a few
-        roundings. Both matter only for values close to 0.
+        the best value so far. The run also ends if the gap is within the rounding errors of the
+        losses, `Problem.floor`. The final proof may widen the bracket by a few rounding errors.
+        Both effects matter only for values close to 0.
     verbose : int
-        If it is above 0, the gap is shown on a terminal.
+        If it is above 0, a progress bar shows the gap on a terminal.
     **limits
-        ``max_rounds``, >= 1, by default 10,000. ``time_limit``, > 0, the seconds from the call,
-        which can end the run within a round. The first evaluation and the last, which proves the
-        upper bound, are always completed. The choice of a strength takes at most half of the time,
-        after one more evaluation. ``callback`` is called with the `FitState` of each round, and
-        the run ends if the callback returns a true value.
+        ``max_rounds``, >= 1, by default 10,000. ``time_limit``, > 0, is the number of seconds from
+        the call, which can end the run within a round. The first evaluation, and the last one,
+        which proves the upper bound, are always completed. The choice of the strength first makes
+        one more evaluation, and then takes at most half of the time. ``callback`` is called with
+        the `FitState` of each round, and the run ends if the callback returns a true value.
 
     Warns
     -----
     UserWarning
         If all learned costs are 0, if there is nothing to learn because the demonstrations are
         shortest paths by each of the features alone, or if a feature is 0 on every arc. The warning
-        names the remedy.
+        suggests what to change.
 
     Returns
     -------
@@ -201,8 +201,8 @@ def as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None)
         return Problem(tasks, regulariser)
     if regulariser is not None:
         raise InputError(
-            "regulariser cannot be given with a Problem, which has its own; give the regulariser "
-            "to Problem, or give a list of tasks"
+            "regulariser cannot be combined with a Problem, which has its own; pass the "
+            "regulariser to Problem, or pass a list of tasks"
         )
     return tasks
 
@@ -244,16 +244,15 @@ def bracketed(
     history: tuple[FitRecord, ...],
     clock: Clock,
 ) -> Fit:
-    """Return the `Fit` of a point with a proved upper bound.
+    """Return the `Fit` at a point whose upper bound is proved.
 
-    Raise an ArithmeticError if the lower bound is above the upper bound, which shows a programming
-    error.
+    Raise an ArithmeticError if the lower bound is above the upper bound, which indicates a bug.
     """
     upper = proved.bound
     if lower > upper:
         raise ArithmeticError(
             f"the lower bound {lower!r} is above the upper bound {upper!r}: either a loss changes "
-            "from call to call, or relaxboost has a bug, which we ask you to report"
+            "from call to call, or this is a bug in relaxboost, which we ask you to report"
         )
     return Fit(
         w=proved.w,
@@ -271,11 +270,8 @@ def bracketed(
 
 
 def _remedy(fit: LinearCosts, value: float, problem: Problem, clock: Clock) -> str:
-    """Return a warning with its remedy if the learned costs do not help, and otherwise an empty
-    text.
-
-    `value` is the least objective found. The demonstrations are not examined if the clock's time
-    is over.
+    """Return a warning that suggests what to change if the learned costs do not help, and otherwise
+    an empty string.
     """
     # Costs below this share of the loss are rounding errors of 0.
     at_zero = bool(np.abs(problem.scale * fit.w).max() <= 1e-9 * fit.upper)

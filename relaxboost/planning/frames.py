@@ -1,4 +1,4 @@
-"""Graphs from pandas: each row of a table is an arc of the graph."""
+"""Graphs from pandas tables, in which each row is an arc of the graph."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from relaxboost.planning.labels import Labels, same_label
 from relaxboost.planning.tables import at, called, check_table, numbers
 
 CLASSES = 100
-"""The largest number of different values that a column of text may have to become features."""
+"""The maximum number of different values in a text column that is converted to features."""
 MANY = 10
-"""The largest number of values that a message lists. Whole numbers that differ in every row are
-taken for names of edges only if there are at least this many rows."""
+"""The maximum number of values that a message lists. It is also the minimum number of rows for
+which a column of distinct whole numbers is taken for names of edges."""
 
 Wanted = str | Sequence[str] | Graph | LearnedCosts
-"""The type of the argument `features`: names of columns, or a graph or learned costs whose
+"""The type of the argument `features`: the names of columns, or a graph or learned costs whose
 features are used."""
 
 
@@ -40,10 +40,10 @@ def from_pandas(
     """Return the graph of a table that has a row for each arc.
 
     A column of numbers becomes a feature of the same name. A column of text or categories becomes
-    one feature for each of its values. The feature ``highway=primary``, for example, is 1 in the
-    rows with the value ``primary`` and 0 in all other rows. Columns joined by ``*`` are
-    multiplied: ``length*highway=primary`` is the length of primary roads. A column whose name
-    contains ``*`` or ``=`` is found by its whole name.
+    one feature for each of its values. For example, the feature ``highway=primary`` is 1 in the
+    rows with the value ``primary`` and 0 in all other rows. Columns joined by ``*`` are multiplied:
+    ``length*highway=primary`` is the length of primary roads. A column whose name itself contains
+    ``*`` or ``=`` can be given by its full name.
 
     Parameters
     ----------
@@ -52,20 +52,20 @@ def from_pandas(
     source, target : str
         The names of the columns with the labels of the nodes where an arc starts and ends.
     features : sequence of str, str, Graph or LearnedCosts, optional
-        Names of columns, or names of single features such as ``highway=primary``. A graph or
-        learned costs stand for their own features. By default all columns except those of nodes
-        and edge labels are features. A warning is given if a column of whole numbers looks like
-        names of edges, such as ``osmid``.
+        Names of columns, or names of single features such as ``highway=primary``. If a graph or
+        learned costs are passed, their features are used. By default all columns except those of
+        nodes and edge labels are used. In this case, a warning is given if a column of whole
+        numbers, such as ``osmid``, looks like names of edges.
     edge : str, optional
-        The column with the labels of edges, which become the `keys` of the graph.
+        The name of the column with the labels of edges, which become the `keys` of the graph.
     nodes : pandas.DataFrame, optional
         The coordinates of the nodes, with the labels of the nodes as index. Columns ``x`` and
         ``y`` are used unchanged. Columns ``lon`` and ``lat`` are degrees, and become metres from
         the middle of the map.
     unseen : {"refuse", "ignore"}
-        The treatment of a text value for which the graph or the costs given as `features` have no
-        feature. ``"refuse"`` raises an InputError. With ``"ignore"`` all features of the column
-        are 0 in that row.
+        The treatment of a text value for which the graph or the costs passed as `features` have no
+        feature. With ``"refuse"``, an InputError is raised. With ``"ignore"``, all features made
+        from the column are 0 in that row.
 
     Returns
     -------
@@ -75,10 +75,10 @@ def from_pandas(
     Raises
     ------
     InputError
-        If the table is empty or lacks a column, if a column of text has more than 100 values, or
-        if ``x`` and ``y`` are degrees and lengths are metres. Also for missing values, numbers
-        that are not finite, self-loops, nodes without coordinates and unknown text values; the
-        message then names the row.
+        If the table is empty or lacks a column, if a text column has more than 100 values, or if
+        ``x`` and ``y`` are in degrees but lengths in metres. The error is also raised for missing
+        values, numbers that are not finite, self-loops, nodes without coordinates and unknown text
+        values. In these cases the message names the row.
 
     Notes ----- Networks in the TNTP format can be read as such a table:
     ``pd.read_csv("net.tntp", sep="\\t", skiprows=8)``, with the columns ``init_node`` and
@@ -119,12 +119,12 @@ def _check_ends(edges: Any, ends: list[list[Any]]) -> None:
         except TypeError:
             raise InputError(
                 f"{at('edges', edges, row)}: {u!r} -> {v!r} has a label that cannot be hashed; "
-                "label nodes with numbers, text or tuples instead of lists"
+                "label the nodes with numbers, strings or tuples instead of lists"
             ) from None
         if u == v:
             raise InputError(
                 f"{at('edges', edges, row)}: {u!r} -> {v!r} is a self-loop, which no shortest "
-                "path takes; leave out such rows"
+                "path takes; leave such rows out"
             )
 
 
@@ -136,15 +136,14 @@ def _check_rows(nodes: Any, edges: str, labels: list[Hashable]) -> None:
         same = same_label(missing[0], known).replace("the graph", "that table")
         raise InputError(
             f"{called('nodes', nodes)} has no row for the node {missing[0]!r} of {edges} "
-            f"({len(missing)} in all){same or '; add such rows, or leave the edges out'}"
+            f"({len(missing)} in all){same or '; add such rows, or leave these edges out'}"
         )
 
 
 def _warn_of_names(edges: str, column: Any) -> None:
     """Warn if a column of whole numbers looks like names of edges.
 
-    The warning is given if the name of the column is that of an id, or if all its numbers are
-    different.
+    This is the case if the column has the name of an id, or if all its numbers are different.
     """
     if column.dtype.kind not in "iu":
         return
@@ -154,13 +153,15 @@ def _warn_of_names(edges: str, column: Any) -> None:
     if is_id or (len(column) >= MANY and column.is_unique and close):
         warnings.warn(
             f"{edges}: the whole numbers of column {column.name!r} look like names of edges, and "
-            "are used as a feature; say which columns are features, with features=[...]",
+            "are used as a feature; select the columns that are features, with features=[...]",
             stacklevel=3,
         )
 
 
 def columns_of(features: Wanted, known: Iterable[Hashable] = ()) -> list[str]:
-    """Return the names of the columns that the requested features need, without duplicates."""
+    """Return the names of the columns from which the requested features are made, without
+    duplicates.
+    """
     return list(dict.fromkeys(c for name in _terms(features) for c in _parts(name, known)[0]))
 
 
@@ -173,7 +174,7 @@ def _terms(features: Wanted) -> list[str]:
     made = [features] if isinstance(features, str) or not np.iterable(features) else list(features)
     if not all(isinstance(name, str) for name in made):
         raise InputError(
-            f"features must be names of columns, a graph or learned costs, got {features!r}"
+            f"features must be column names, a graph or learned costs, got {features!r}"
         )
     return made
 
@@ -181,7 +182,7 @@ def _terms(features: Wanted) -> list[str]:
 def _parts(name: str, known: Iterable[Hashable]) -> tuple[list[str], str | None]:
     """Split the name of a feature into its columns and the text value of the last column.
 
-    The text value is None if the last column holds numbers.
+    The text value is None if the last column contains numbers.
     """
     if name in known:
         return [name], None
@@ -208,28 +209,28 @@ def _encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str
         columns.check_known(names)
     if not names:
         raise InputError(
-            f"{called('edges', table)} has no features; add columns for features to those of the "
-            "nodes"
+            f"{called('edges', table)} has only columns for the nodes and no features; add columns "
+            "for features"
         )
     return np.stack([columns.feature(name) for name in names], axis=1), names
 
 
 class _Columns:
-    """The columns of a table, which are read as numbers or as categories of text when needed."""
+    """The columns of a table, which are converted to numbers or to text categories when needed."""
 
     def __init__(self, table: Any) -> None:
         self.table = table
         self._texts: dict[str, Any] = {}
 
     def names(self, term: str) -> list[str]:
-        """Return the names of the features that a column, or a product of columns, becomes."""
+        """Return the names of the features that are made from a column or a product of columns."""
         parts, value = _parts(term, self.table.columns)
         if value is not None:
             known = list(self._text(parts[-1]).categories)
             if value not in known:
                 raise InputError(
                     f"the feature {term!r} does not exist, because no row of edges has the value "
-                    f"{value!r} in the column {parts[-1]!r}; the values are "
+                    f"{value!r} in the column {parts[-1]!r}; the existing values are "
                     f"{few(known, MANY)}"
                 )
             return [term]
@@ -242,10 +243,10 @@ class _Columns:
         values = list(self._text(texts[0]).categories)
         if len(texts) > 1 or len(values) > CLASSES:
             raise InputError(
-                f"the feature {term!r} may use one column of text, with at most {CLASSES} values, "
-                f"but the column {texts[0]!r} has {len(values)} values, such as {values[0]!r}; "
-                "leave the column out, or group its values into classes. If the column names the "
-                f"edges, give edge={texts[0]!r}"
+                f"the feature {term!r} uses the text column {texts[0]!r}, which has {len(values)} "
+                f"distinct values, such as {values[0]!r}; a feature may use one text column, with "
+                f"at most {CLASSES} distinct values. Leave the column out, or group its values "
+                f"into classes. If the column names the edges, give edge={texts[0]!r}"
             )
         # The column of text comes last, where `_parts` looks for its value.
         others = [part for part in parts if part not in texts]
@@ -281,7 +282,7 @@ class _Columns:
                 )
 
     def _text(self, name: str) -> Any:
-        """Return a column of text as a pandas categorical."""
+        """Return a text column as a pandas categorical."""
         import pandas as pd
 
         if name not in self._texts:
@@ -297,8 +298,8 @@ def _positions(nodes: Any) -> Array:
         return xy
     if not (np.abs(xy[:, 1]) <= 90.0).all():
         raise InputError(
-            "nodes: column lat must be from -90 to 90 degrees; check whether lon and lat are "
-            "swapped"
+            "nodes: values in the column lat must be from -90 to 90 degrees; check whether lon "
+            "and lat are swapped"
         )
     # Differences are taken modulo 360, so that a map may cross the date line.
     off = xy - xy[0]
@@ -311,7 +312,7 @@ def _positions(nodes: Any) -> Array:
 
 
 def _check_units(graph: Graph, nodes: Any) -> None:
-    """Raise an InputError if coordinates are in degrees and lengths in metres, which do not fit."""
+    """Raise an InputError if coordinates seem to be in degrees although lengths are in metres."""
     at = graph.position
     if "lon" in nodes.columns or "length" not in graph.names or at is None:
         return

@@ -1,4 +1,4 @@
-"""Graphs as arrays with features that determine costs, and paths along the arcs of graphs."""
+"""Graphs, stored as arrays, with features that determine costs, and paths in these graphs."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from relaxboost._core.errors import InputError, few
 from relaxboost.planning.labels import Labels, Numbered
 
 PLACES = 'give the graph position=, from_networkx position=("x", "y"), or from_pandas nodes='
-"""The remedy that a message names if a graph has no coordinates but needs them."""
+"""The advice given in error messages if a graph has no coordinates but needs them."""
 
 
 class Adjacency(NamedTuple):
     """The arcs of a graph, sorted by their tail (forward adjacency) or by their head (backward)."""
 
     start: Whole
-    """The entries of node v in the adjacency have the indices from start[v] to start[v + 1] − 1."""
+    """The entries of the adjacency from start[v] to start[v + 1] − 1 belong to node v."""
     far: Whole
     """The node at the other end of the arc, for each entry of the adjacency."""
     arcs: Whole
@@ -44,7 +44,7 @@ class Path:
     Raises
     ------
     InputError
-        If an index is no arc, or if an arc does not start where the arc before it ends.
+        If an index is out of range, or if an arc does not start where the previous arc ends.
     """
 
     def __init__(self, graph: Graph, arcs: Whole) -> None:
@@ -95,7 +95,7 @@ class Path:
         return self.graph.arc_features[self.arcs].sum(axis=0)
 
     def cost(self, costs: Array) -> float:
-        """Return the cost of the path: the sum of the given arc costs, shape (E,), along it."""
+        """Return the sum of the costs of the path's arcs, given all arc costs, shape (E,)."""
         return float(costs[self.arcs].sum())
 
     def __len__(self) -> int:
@@ -118,21 +118,22 @@ class Path:
 
 
 class Graph:
-    """A directed graph whose arcs, or whose sites, have features.
+    """A directed graph with features of its arcs or, more generally, of its sites.
 
     Arc e leads from node ``tail[e]`` to node ``head[e]``; parallel arcs are allowed. Each *site*
     has features, a row of the matrix X. The sites are the arcs by default, the cells of a grid, or
-    the edges of an undirected graph. Costs C of the sites give the costs c = B C of the arcs, with
-    the non-negative matrix B = `sites` of shape (E, S). Linear costs have C = X w.
+    the edges of an undirected graph. From the costs C of the sites, the costs of the arcs are
+    computed as c = B C, where B = `sites` is a non-negative matrix of shape (E, S). Linear costs
+    are C = X w.
 
-    `from_pandas`, `from_osmnx`, `from_networkx`, `grid` and `turns` make graphs.
+    The functions `from_pandas`, `from_osmnx`, `from_networkx`, `grid` and `turns` create graphs.
 
     Parameters
     ----------
     tail, head : arrays of shape (E,)
-        Indices of nodes, 0 <= tail, head < nodes; E >= 1, without self-loops.
+        Indices of nodes, from 0 to nodes − 1. There must be at least one arc, and no self-loops.
     features : array of shape (S, d), optional
-        The features of the sites, which are finite. S = E unless `sites` is given.
+        The features of the sites, which must be finite. S = E unless `sites` is given.
     nodes : int, sequence of hashables, or Labels, optional
         The number of nodes, or their labels. By default the labels are 0, 1, ... up to the largest
         index in `tail` and `head`.
@@ -141,14 +142,14 @@ class Graph:
     sites : sparse matrix of shape (E, S), optional
         The matrix B, with entries >= 0. By default it is the identity.
     position : array of shape (nodes, 2), optional
-        The coordinates of the nodes, for pictures.
+        The coordinates of the nodes, for example for pictures.
     keys : sequence of E hashables, optional
-        Labels that distinguish parallel arcs, like the keys of a networkx multigraph; see `arc`.
+        Labels that distinguish parallel arcs, as the keys of a networkx multigraph do; see `arc`.
 
     Attributes
     ----------
     ignored : set of str
-        The names of the features for which an `ExtraFeatures` warning was given.
+        The names of the features for which an `ExtraFeatures` warning has been given.
     notes : tuple of str
         Sentences about the values that a function such as `from_osmnx` imputed or left out.
 
@@ -196,7 +197,7 @@ class Graph:
         self.notes: tuple[str, ...] = ()
         self.keys = None if keys is None else tuple(keys)
         if self.keys is not None and len(self.keys) != self.arcs:
-            raise InputError(f"keys need one entry per arc, {self.arcs}, got {len(self.keys)}")
+            raise InputError(f"keys need {self.arcs} entries, one per arc, got {len(self.keys)}")
         # These arrays are read-only, because cached adjacencies and costs depend on them.
         for array in (self.tail, self.head, self.features):
             array.flags.writeable = False
@@ -225,12 +226,12 @@ class Graph:
     # The product is cached, because every fit and every prediction needs it.
     @cached_property
     def arc_features(self) -> Array:
-        """The features B X of the arcs, shape (E, d). Linear costs of paths are sums of them."""
+        """The features B X of the arcs, shape (E, d). The linear costs of the arcs are B X w."""
         return self.features if self.sites is None else np.asarray(self.sites @ self.features)
 
     @cached_property
     def forward(self) -> Adjacency:
-        """The arcs grouped by their tail. The indices in each group ascend."""
+        """The arcs grouped by their tail, in ascending order within each group."""
         return _adjacency(self.tail, self.head, self.nodes)
 
     @cached_property
@@ -247,7 +248,7 @@ class Graph:
 
     @cached_property
     def backward(self) -> Adjacency:
-        """The arcs grouped by their head. The indices in each group ascend."""
+        """The arcs grouped by their head, in ascending order within each group."""
         return _adjacency(self.head, self.tail, self.nodes)
 
     @cached_property
@@ -272,7 +273,7 @@ class Graph:
         return self.labels.label(int(node))
 
     def arc_name(self, arc: int) -> str:
-        """Return a description of an arc for messages: its index and the labels of its ends."""
+        """Return a description of an arc for messages: its index and its nodes' labels."""
         return f"arc {arc} ({self.label(self.tail[arc])!r} -> {self.label(self.head[arc])!r})"
 
     def arc(self, tail: Hashable, head: Hashable, key: Hashable = None) -> int:
@@ -324,8 +325,8 @@ class Graph:
         nodes : sequence of labels
             The nodes of the path, at least two.
         arcs : array of int
-            Indices of arcs, each of which starts where the arc before it ends. They are needed if
-            parallel arcs make the path through nodes ambiguous; `arc` finds an index.
+            The indices of the arcs, each of which starts where the previous arc ends. Pass them if
+            parallel arcs make the path through the nodes ambiguous; `arc` returns an index.
 
         Raises
         ------
@@ -333,7 +334,7 @@ class Graph:
             If no arc, or more than one arc, leads from a node to the next.
         """
         if (nodes is None) == (arcs is None):
-            raise InputError("a path needs either nodes or arcs; give exactly one of them")
+            raise InputError("a path needs either nodes or arcs; pass exactly one of them")
         if arcs is not None:
             if isinstance(arcs, list | tuple) and any(isinstance(arc, tuple) for arc in arcs):
                 raise InputError(
@@ -420,14 +421,14 @@ class Graph:
 
 
 class ExtraFeatures(UserWarning):
-    """The warning that a graph has features which learned costs do not use."""
+    """The warning that a graph has features that the learned costs do not use."""
 
 
 def features_by_name(graph: Graph, names: tuple[str, ...], arcs: bool = False) -> Array:
     """Return X, shape (S, d), or B X, shape (E, d), with the features in the order of the names.
 
-    Other features of the graph are ignored, with one `ExtraFeatures` warning for each graph. An
-    InputError names the features that the graph lacks.
+    Other features of the graph are ignored, with one `ExtraFeatures` warning per graph. If the
+    graph lacks features, an InputError names them.
     """
     X = graph.arc_features if arcs else graph.features
     if graph.names == names:

@@ -1,4 +1,4 @@
-"""Graphs of grids, with features of cells, blocked cells, and steps to 4 or 8 neighbours."""
+"""Graphs of grids whose cells have features or are blocked, with steps to 4 or 8 neighbours."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from relaxboost.planning.graphs import Graph
 from relaxboost.planning.labels import Cells
 
 CORNERS = ("both", "one", "free")
-"""For each value of `corners`, how many of the two cells next to a diagonal step must be
-passable."""
+"""The number of cells next to a diagonal step that must be passable, for each value of `corners`.
+There are two such cells."""
 
 
 def grid(
@@ -28,15 +28,15 @@ def grid(
 ) -> Graph:
     """Return the graph of a grid whose cells have features.
 
-    The nodes are the cells, with the labels (row, column). The sites are also the cells, so that
-    learned costs form a map. The cost of a step is its length (1, or √2 along a diagonal) times
-    the mean cost of the two cells that it joins.
+    The nodes are the cells, with the labels (row, column). The sites are also the cells, so the
+    learned costs form a map. The cost of a step is its length (1, or √2 along a diagonal) times the
+    mean cost of the two cells that it joins.
 
     Parameters
     ----------
     layers : array of shape (L, H, W) or (H, W)
         The features of the cells. Features of passable cells must be finite, and features of
-        blocked cells are ignored. A layer of ones lets linear costs depend on the length of a
+        blocked cells are ignored. With a layer of ones, linear costs can depend on the length of a
         path.
     passable : array of bool, shape (H, W), optional
         Blocked cells have no arcs. By default all cells are passable.
@@ -45,19 +45,19 @@ def grid(
     neighbours : {8, 4}
     corners : {"both", "one", "free"}
         How many of the two cells next to a diagonal step must be passable. With ``"both"``, as in
-        the MovingAI benchmarks, no step cuts a corner. With ``"one"`` no step passes between two
-        blocked cells. ``"free"`` needs none of the cells.
+        the MovingAI benchmarks, no step cuts a corner. With ``"one"``, no step passes between two
+        blocked cells. With ``"free"``, both cells may be blocked.
 
     Returns
     -------
     Graph
-        The graph has H·W nodes and sites, which are the cells row by row. `labels.shape` is (H,
-        W), and `position` is (column, row). The features of blocked cells are 0.
+        The graph has H·W nodes and as many sites, which are the cells, row by row. `labels.shape`
+        is (H, W), and `position` is (column, row). The features of blocked cells are 0.
 
     Raises
     ------
     InputError
-        If a feature of a passable cell is not finite, if shapes do not fit, or if no two passable
+        If a feature of a passable cell is not finite, if shapes do not match, or if no two passable
         cells are neighbours.
 
     Examples
@@ -117,12 +117,11 @@ def _checked(layers: ArrayLike, passable: ArrayLike | None) -> tuple[Array, Flag
         given = np.asarray(passable)
         if given.shape != X.shape[1:]:
             raise InputError(
-                f"passable must have the shape {X.shape[1:]} of the layers, got {given.shape}"
+                f"passable must have the same shape as a layer, {X.shape[1:]}, got {given.shape}"
             )
         if given.dtype.kind not in "biuf" or not np.isin(given, (0, 1)).all():
             raise InputError(
-                "passable must be an array of booleans, which are True for cells that can be "
-                "entered"
+                "passable must be an array of booleans, with True for each cell that can be entered"
             )
         free = given.astype(bool)
     bad = np.argwhere(~np.isfinite(X) & free)

@@ -1,4 +1,4 @@
-"""Compiled shortest path searches over an `Adjacency`. Costs are in the order of its entries."""
+"""Compiled searches for shortest paths in an `Adjacency`. Costs are in the order of its entries."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from relaxboost._core.arrays import Array, Flags, Whole
 from relaxboost._core.compiled import njit
 
 NOTHING: Array = np.empty(0)
-"""The value of the argument `ahead` of `search` if there are no estimates of distances."""
+"""The value of the argument `ahead` of `search` when there are no distance estimates."""
 
 _ARITY = 4
-"""The number of children of a heap node in the search. A heap with four children causes fewer
-cache misses than one with two."""
+"""The number of children of each node of the heap in the search. Four children cause fewer cache
+misses than two."""
 
 
 @njit(nogil=True)
 def search(
     start: Whole, far: Whole, cost: Array, source: int, target: int, ahead: Array
 ) -> tuple[Array, Whole]:
-    """Return distances from `source`, and the adjacency entry by which each node was reached.
+    """Return the distances from `source`, and the adjacency entry by which each node was reached.
 
-    The search is Dijkstra's algorithm on an indexed heap. All costs must be >= 0. If `ahead` is
-    not empty, the search is A*, and `ahead` holds admissible estimates of the distance to the
-    target, which are inf for nodes without a path to the target. The search ends when the target
-    leaves the heap. If the target is −1, the search covers the whole graph.
+    The search is Dijkstra's algorithm on an indexed heap. All costs must be >= 0. If `ahead` is not
+    empty, the search is A*, and `ahead` holds admissible estimates of the distance to the target,
+    which are inf for nodes without a path to the target. The search ends when the target is removed
+    from the heap. If the target is −1, the search covers the whole graph.
     """
     nodes = start.size - 1
     # An empty array stands for no estimates, because compiled code needs a fixed type.
@@ -72,7 +72,7 @@ def search(
 
 @njit(nogil=True, inline="always")
 def _sink(heap: Whole, key: Array, place: Whole, node: int, value: float, size: int) -> None:
-    """Put a node at the top of the heap, and move it down until the heap is in order."""
+    """Put a node at the top of the heap, and move it down until the heap is ordered."""
     hole = 0
     while True:
         child = _ARITY * hole + 1
@@ -93,7 +93,7 @@ def _sink(heap: Whole, key: Array, place: Whole, node: int, value: float, size: 
 
 @njit(nogil=True, inline="always")
 def _swim(heap: Whole, key: Array, place: Whole, node: int, value: float, hole: int) -> None:
-    """Put a node at position `hole` of the heap, and move it up until the heap is in order."""
+    """Put a node at position `hole` of the heap, and move it up until the heap is ordered."""
     while hole > 0:
         parent = (hole - 1) // _ARITY
         if key[parent] <= value:
@@ -127,10 +127,11 @@ def trace(via: Whole, arcs: Whole, tail: Whole, source: int, target: int) -> Who
 def relax(
     start: Whole, far: Whole, near: Whole, cost: Array, source: int, inside: Flags
 ) -> tuple[Array, Whole, int]:
-    """Return distances from `source`, the last adjacency entry into each node, and a node or −1.
+    """Return the distances from `source`, the last adjacency entry into each node, and a node or
+    −1.
 
     The method is the Bellman–Ford algorithm with a queue, restricted to the nodes for which
-    `inside` is true. The last result is a node on a negative cycle, or −1 if no such cycle was
+    `inside` is true. The third result is a node on a negative cycle, or −1 if no such cycle was
     found. Distances are computed as pairs of doubles, because in plain doubles the distances on a
     cycle of cost 0 could decrease forever. An improvement counts only if it exceeds the rounding
     errors that can accumulate around a cycle.
@@ -175,7 +176,7 @@ def relax(
 
 @njit(nogil=True, inline="always")
 def _added(high: float, low: float, cost: float) -> tuple[float, float]:
-    """Return the sum of a distance and a cost as a pair of doubles, by the method TwoSum."""
+    """Return the sum of a distance and a cost as a pair of doubles, computed with TwoSum."""
     total = high + cost
     back = total - high
     rest = (high - (total - back)) + (cost - back) + low
@@ -200,15 +201,15 @@ def _cycle(via: Whole, near: Whole) -> int:
 
 @njit(nogil=True)
 def worst_slack(near: Whole, far: Whole, cost: Array, potential: Array) -> tuple[float, int, float]:
-    """Return the least slack c + π_near − π_far of all arcs, the arc that has it, and a bound.
+    """Return the least slack c + π_near − π_far of all arcs, an arc that attains it, and a bound.
 
     The slack shows whether the potentials π prove that a path is shortest. Potentials are +inf at
-    nodes that the source does not reach, and −inf at nodes that do not reach the target. An arc
-    that contradicts this rule has the slack −inf.
+    nodes that the source does not reach, and −inf at nodes that do not reach the target. If an arc
+    shows that an infinite potential is wrong, its slack is −inf.
 
-    The bound is the largest of the numbers |c|, |π_near| and |π_far| over some arcs: those whose
-    slack is at most a millionth of the largest of these three numbers. On all other arcs rounding
-    errors cannot hide a negative slack. A huge cost far from the path therefore does not widen the
+    Let the size of an arc be the largest of |c|, |π_near| and |π_far|. The bound is the largest
+    size of the arcs whose slack is at most a millionth of their size. On all other arcs, rounding
+    errors cannot hide a negative slack. Therefore a huge cost far from the path does not widen the
     bracket.
     """
     worst = np.inf

@@ -1,4 +1,4 @@
-"""The labels that users give to the nodes of graphs, and the indices of these nodes."""
+"""The labels of the nodes of graphs, and the indices of these nodes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from relaxboost._core.parameters import is_given
 
 
 def same_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
-    """Return a hint for a message: a label that differs from the unknown label in its type only."""
+    """Return a hint for a message: a label that differs from the unknown label only in its type."""
     # Files often turn numbers into text, text into numbers, and whole numbers into 1.0.
     text = re.sub(r"^(-?\d+)\.0*$", r"\1", str(label))
     for other in (text, int(text) if re.fullmatch(r"-?\d{1,18}", text) else text):
@@ -31,7 +31,9 @@ def near_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
 
 
 class Labels:
-    """The labels of the nodes of a graph, in the order of the nodes' indices. All labels differ."""
+    """The labels of the nodes of a graph, in the order of the nodes' indices, without
+    duplicates.
+    """
 
     def __init__(self, labels: Sequence[Hashable]) -> None:
         self._labels = list(labels)
@@ -40,7 +42,7 @@ class Labels:
         except TypeError as error:
             raise InputError(f"labels of nodes must be hashable: {error}") from None
         if len(self._numbers) != len(self._labels):
-            raise InputError("labels of nodes must differ from each other; remove the duplicates")
+            raise InputError("labels of nodes must differ; remove the duplicates")
 
     def __len__(self) -> int:
         return len(self._labels)

@@ -1,15 +1,15 @@
-"""The recursive logit: learned costs under which the demonstrations have the greatest likelihood.
+"""The recursive logit, which learns costs that maximise the likelihood of the demonstrations.
 
 The utility u of an arc is its cost with the opposite sign. Let z_i be the sum of exp(utility) over
 all walks from node i to the target t. A traveller at node i takes the arc a, which leads to node j,
 with probability exp(u_a) z_j / z_i. At t the walk ends with probability 1 / z_t. A walk from s to t
-therefore has probability exp(its utility) / z_s: the model is a logit over all walks.
+with utility v therefore has probability exp(v) / z_s. So the model is a logit over all walks.
 
-M_ij is the sum of exp(utility) over the arcs from i to j, and z is the column t of
-N = I + M + M² + ... = (I − M)^-1. The series has a finite sum if and only if the spectral radius of
-M is below 1. With u = X β the log-likelihood is a linear function of β minus log z_s, which is the
-logarithm of a sum of exponentials. It is concave on the convex set of β with finite sums, and
-Newton's method maximises it.
+M_ij is the sum of exp(utility) over the arcs from i to j. The vector z is column t of N = I + M +
+M² + ... = (I − M)^-1. The series converges if and only if the spectral radius of M is below 1. With
+u = X β, the log-likelihood is a linear function of β minus log z_s, and log z_s is the logarithm of
+a sum of exponentials. Therefore the log-likelihood is concave on the convex set of β for which the
+series converges. Newton's method maximises it.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ from relaxboost.planning.kernels import NOTHING, search
 from relaxboost.planning.tasks import Task, checked_tasks
 
 _FLAT = 1e-13
-"""Eigenvalues of the Hessian below this multiple of its largest eigenvalue count as 0."""
+"""Eigenvalues of the Hessian below this multiple of its largest eigenvalue are treated as 0."""
 _UNFINISHED = {
-    "max_rounds": "the utilities are not the likeliest ones, and their errors mean little, because "
-    "the run ended after {} rounds; give a larger max_rounds",
-    "stalled": "the utilities may not be the likeliest ones, and their errors mean little: after "
-    "{} rounds no step gained more than rounding hides; give a larger tol, or, if the likeliest "
-    "costs are so low that walks in circles have no finite sum, add a feature above 0 on their "
-    "arcs",
+    "max_rounds": "the utilities do not maximise the likelihood, and their standard errors mean "
+    "little, because the run ended after {} rounds; pass a larger max_rounds",
+    "stalled": "the utilities may not maximise the likelihood, and their standard errors may mean "
+    "little: after {} rounds no step gained more than the rounding errors; pass a larger tol, or, "
+    "if the likelihood grows until the sums over walks in circles are infinite, add a feature "
+    "above 0 on the arcs of the circles",
 }
 
 
 class EndlessWalks(InputError):
-    """The error for costs so low that the weights of walks have no finite sum below 1e308."""
+    """The error raised if the sum of the weights of walks is infinite or overflows."""
 
 
 @dataclass(frozen=True, eq=False)
 class LogitFit(LearnedCosts):
-    """Learned costs −X β of a recursive logit, with the utilities β of greatest likelihood.
+    """Learned costs −X β of a recursive logit, with the maximum-likelihood utilities β.
 
     Attributes
     ----------
@@ -58,18 +58,18 @@ class LogitFit(LearnedCosts):
     names : tuple of str
         The names of the features.
     log_likelihood : float
-        The sum of log p over the training tasks, weighted by their weights. The log-likelihood of
-        a task with several demonstrations is their mean.
+        The sum of log p over the training tasks, weighted by their weights. If a task has several
+        demonstrations, the mean of their log p is used.
     covariance : array of shape (d, d)
         The inverse of the negative Hessian of the log-likelihood, shape (d, d).
     robust : array of shape (d, d)
         The sandwich estimate of the covariance: `covariance`, times the sum of the outer products
-        of the scores (BHHH), times `covariance`. It holds for independent trips even if the model
-        is wrong.
+        of the scores (BHHH), times `covariance`. It is valid for independent trips even if the
+        model is wrong.
     status : str
         "optimal", "max_rounds", or "stalled" if no step gains more than the rounding errors. A run
-        stalls near the maximum, or if lower costs would give the sums over walks in circles no
-        finite value.
+        stalls near the maximum, or if the sums over walks in circles would be infinite for lower
+        costs.
     rounds : int
     """
 
@@ -93,8 +93,8 @@ class LogitFit(LearnedCosts):
     def costs(self, graph: Graph) -> Array:
         """Return the costs of a graph's arcs, shape (E,), for planners.
 
-        The shortest path is the path of greatest probability. Single costs may be negative, but
-        the costs around a cycle never sum to a negative number.
+        The shortest path is the most probable path. Individual costs may be negative, but no cycle
+        has a negative cost.
         """
         return -(features_by_name(graph, self.names, arcs=True) @ self.utilities)
 
@@ -112,9 +112,9 @@ class LogitFit(LearnedCosts):
     def probabilities(self, graph: Graph, target: Any) -> Array:
         """Return the probability that a traveller at an arc's tail takes the arc, shape (E,).
 
-        The probabilities of the arcs from a node that leads to the target sum to 1. At the target
-        their sum is smaller, because the walk may end there. All other arcs have probability 0.
-        `target` is the label of a node.
+        If the target can be reached from a node, the probabilities of the arcs from this node sum
+        to 1. At the target itself the sum is smaller, because the walk may end there. All other
+        arcs have probability 0. `target` is the label of a node.
         """
         place = np.array([graph.node(target)])
         # Reduced costs keep the sums from underflow at nodes far from the target.
@@ -127,7 +127,7 @@ class LogitFit(LearnedCosts):
 
 @dataclass(frozen=True)
 class RecursiveLogit:
-    """The recursive logit. Its method `fit` learns utilities by maximum likelihood.
+    """The recursive logit, whose method `fit` learns utilities by maximum likelihood.
 
     Parameters
     ----------
@@ -135,10 +135,10 @@ class RecursiveLogit:
         The initial utilities. They are multiplied by increasing factors until the sums over walks
         are finite. By default all features have the same cost per unit of their mean.
     tol : float
-        The tolerance, > 0. Newton's method ends when its quadratic model predicts a gain of less
-        than `tol` in the mean log-likelihood per task.
+        The tolerance, > 0. Newton's method ends when its quadratic model predicts that the mean
+        log-likelihood per task would increase by less than `tol`.
     max_rounds : int
-        The number of Newton steps, at least 1.
+        The maximum number of Newton steps, at least 1.
 
     References
     ----------
@@ -155,7 +155,7 @@ class RecursiveLogit:
         count("max_rounds", self.max_rounds)
 
     def fit(self, tasks: Sequence[Task]) -> LogitFit:
-        """Return the costs whose utilities give the demonstrations the greatest likelihood.
+        """Return the costs that maximise the likelihood of the demonstrations.
 
         Warns
         -----
@@ -165,8 +165,9 @@ class RecursiveLogit:
         Raises
         ------
         InputError
-            If graphs have different features, if no start is found, or if some features have the
-            same sum on all likely walks. The message names these features.
+            If graphs have different features, if no initial utilities are found, or if some
+            features have the same sum on all likely walks. In the last case the message names these
+            features.
         """
         tasks = checked_tasks(tasks)
         names = same_names([task.graph for task in tasks])
@@ -205,7 +206,7 @@ class RecursiveLogit:
         )
 
     def _first(self, groups: list[_Group], weight: Array, unit: Array) -> _Point:
-        """Return the initial point: the start times the least factor with finite sums."""
+        """Return the initial point: the start times the least factor for finite sums over walks."""
         at = -unit
         if self.start is not None:
             at = doubles("start", self.start)
@@ -222,17 +223,18 @@ class RecursiveLogit:
             except EndlessWalks as error:
                 last = error
         raise InputError(
-            "no start was found: sums over walks are infinite for multiples of the utilities "
-            f"{at.tolist()} up to {factors[-1]:.0f}; {last}; or give RecursiveLogit(start=...)"
+            "no start was found: sums over walks are infinite for the utilities "
+            f"{at.tolist()} and their multiples up to {factors[-1]:.0f}; {last}; or pass "
+            "RecursiveLogit(start=...)"
         )
 
 
 class Walks:
     """The sums of weights exp(−cost) over the walks of a graph.
 
-    I − M is eliminated without row exchanges, which adds only numbers of the same sign off the
-    diagonal. Entries of N far below 1 are therefore as accurate as large ones, until doubles
-    underflow.
+    The matrix I − M is factorised by elimination without row exchanges. Off the diagonal, this adds
+    only numbers of the same sign. Therefore entries of N far below 1 are as accurate as large ones,
+    unless they underflow.
 
     Parameters
     ----------
@@ -243,9 +245,10 @@ class Walks:
     Raises
     ------
     EndlessWalks
-        If the spectral radius of M is not provably below 1. For each y > 0 the radius is at most
+        If the spectral radius of M is not provably below 1. For each y > 0, the radius is at most
         the largest ratio (M y)_i / y_i (Collatz & Wielandt). For y = N (N 1) the ratio is 1 − 1/k,
-        where k is the mean number of nodes on walks from i, and the test needs k below 10^12.
+        where k is the mean number of nodes on walks from i. The radius counts as proved if every k
+        is below 10^12.
     """
 
     def __init__(self, graph: Graph, costs: Array) -> None:
@@ -272,7 +275,9 @@ class Walks:
             node = graph.label(int(np.flatnonzero(~shrinks | ~np.isfinite(y))[0]))
             why = "go in circles at costs so low that their weights exp(-cost) have no finite sum"
             if np.isinf(y).any() and not (y < 0.0).any():
-                why = "are so many, at costs so low, that weights exp(-cost) add to above 1e308"
+                why = (
+                    "are so many, at costs so low, that their weights exp(-cost) sum to above 1e308"
+                )
             raise EndlessWalks(
                 f"walks from {node!r} {why}; raise the costs (utilities must sum to less than 0 "
                 "around every cycle), or add a feature that is above 0 on every arc"
@@ -292,7 +297,7 @@ class Walks:
         return made
 
     def to(self, targets: Whole) -> Array:
-        """Return the sums z over walks from all nodes to targets, (nodes, len(targets))."""
+        """Return the sums z over walks from all nodes to targets, shape (nodes, targets)."""
         units = np.zeros((self.graph.nodes, len(targets)))
         units[targets, np.arange(len(targets))] = 1.0
         return self.solve(units)
@@ -300,9 +305,9 @@ class Walks:
     def towards(self, target: int) -> tuple[Walks, Array]:
         """Return walks at reduced costs c + δ_head − δ_tail >= 0, and distances δ to the target.
 
-        At these costs the sums to the target are at least 1, so that they cannot underflow however
-        far the target is. Dijkstra's search finds δ although costs may be negative: because of M
-        y < y the costs c + log y_tail − log y_head are positive.
+        At these costs, the sums over walks to the target are at least 1, so they cannot underflow
+        even if it is far away. Dijkstra's algorithm finds δ although costs may be negative: it uses
+        the costs c + log y_tail − log y_head, which are positive because M y < y.
         """
         graph = self.graph
         π = self.potential
@@ -317,7 +322,7 @@ class Walks:
 
 
 class _Block:
-    """The sums over walks from sources to targets of some trips, from one factorisation."""
+    """The sums over walks from the sources to the targets of trips, from a single factorisation."""
 
     def __init__(self, walks: Walks, places: Whole, source: Whole, target: Whole) -> None:
         self.walks = walks
@@ -332,7 +337,7 @@ class _Block:
 
 
 def _sums(walks: Walks, source: Whole, target: Whole) -> Iterator[_Block]:
-    """Yield blocks of sums over walks, for pairs of a source and a target that a path joins."""
+    """Yield blocks of sums over walks, for pairs of source and target that a path joins."""
     targets = np.unique(target)
     # The sums to 64 targets and their derivatives fit in a cache.
     for k in range(0, len(targets), 64):
@@ -351,7 +356,7 @@ def _sums(walks: Walks, source: Whole, target: Whole) -> Iterator[_Block]:
 
 
 class _Group:
-    """The trips on one graph, with the features of the graph's arcs."""
+    """The trips on a graph, with the features of the graph's arcs."""
 
     def __init__(self, graph: Graph, X: Array, tasks: Sequence[Task]) -> None:
         self.graph = graph
@@ -366,12 +371,12 @@ class _Group:
 
 
 class _Point(NamedTuple):
-    """The mean log-likelihood per task at given utilities β, with its derivatives."""
+    """The mean log-likelihood per task at given utilities β, and its derivatives."""
 
     beta: Array
     value: float
     scores: Array
-    """The gradient of the log-likelihood of each task, shape (T, d), without the task's weight."""
+    """The gradient of each task's log-likelihood, shape (T, d), not multiplied by its weight."""
     gradient: Array
     hessian: Array
 
@@ -386,8 +391,8 @@ def _point(groups: Sequence[_Group], weight: Array, beta: Array) -> _Point:
 
     The matrix M and the vector z are defined at the top of the module. With M_k = M ∘ X_k the
     derivatives of z are ∂_k z = N M_k z. The second derivatives at the sources are u'(M_kl z + M_k
-    ∂_l z + M_l ∂_k z) with u = Nᵀ(weights / z). They need only one more solve instead of d²
-    solves.
+    ∂_l z + M_l ∂_k z) with u = Nᵀ(weights / z). They require only one more linear solve instead of
+    d².
     """
     each = np.empty(weight.size)
     scores = np.empty((weight.size, beta.size))
@@ -420,7 +425,7 @@ def _point(groups: Sequence[_Group], weight: Array, beta: Array) -> _Point:
 
 
 def _units(groups: Sequence[_Group], names: Sequence[str]) -> Array:
-    """Return utilities that give each feature the mean cost 1 (−1 if its mean is below 0)."""
+    """Return utilities for which each feature has the mean cost 1, or −1 if its mean is below 0."""
     size = np.mean([np.abs(group.X).mean(axis=0) for group in groups], axis=0)
     largest = 1e100  # The Hessian contains squares of the features, which must be finite doubles.
     odd = np.flatnonzero((size < 1.0 / largest) | (size > largest))
@@ -429,8 +434,8 @@ def _units(groups: Sequence[_Group], names: Sequence[str]) -> Array:
         if size[odd[0]] == 0.0:
             raise InputError(f"{what} 0 on every arc and cannot distinguish walks; leave it out")
         raise InputError(
-            f"{what} {size[odd[0]]:.1e} in the mean over arcs, which is too large or too small "
-            f"for doubles; use a unit in which it is between {1.0 / largest:.0e} and "
+            f"{what} {size[odd[0]]:.1e} on average over the arcs, which is too large or too small "
+            f"for doubles; use a unit in which the average is between {1.0 / largest:.0e} and "
             f"{largest:.0e}"
         )
     mean = np.mean([group.X.mean(axis=0) for group in groups], axis=0)
@@ -439,14 +444,14 @@ def _units(groups: Sequence[_Group], names: Sequence[str]) -> Array:
 
 
 def _spectrum(hessian: Array, unit: Array) -> tuple[Array, Array]:
-    """Return eigenvalues and eigenvectors of the negative Hessian for rescaled features."""
+    """Return the eigenvalues and eigenvectors of the negative Hessian for rescaled features."""
     # The Hessian is symmetric, and negative semidefinite up to rounding.
     values, vectors = np.linalg.eigh(-hessian * np.outer(unit, unit))
     return values, vectors
 
 
 def _newton_step(at: _Point, unit: Array) -> tuple[Array, float]:
-    """Return Newton's step, shortened if necessary, and the gain that its model predicts."""
+    """Return the Newton step, shortened if necessary, and the gain that its model predicts."""
     values, vectors = _spectrum(at.hessian, unit)
     slope = vectors.T @ (at.gradient * unit)
     step = vectors @ (slope / np.maximum(values, max(_FLAT * values[-1], 1e-300)))
@@ -460,9 +465,9 @@ def _newton_step(at: _Point, unit: Array) -> tuple[Array, float]:
 def _line_search(
     groups: Sequence[_Group], weight: Array, at: _Point, step: Array, tol: float
 ) -> _Point | None:
-    """Halve the step until the log-likelihood gains enough, and return the new point.
+    """Halve the step until the log-likelihood increases enough, and return the new point.
 
-    Return None if no step gains enough.
+    Return None if no step increases it enough.
     """
     slope = float(at.gradient @ step)
     t = 1.0
@@ -486,7 +491,7 @@ def _inverse(hessian: Array, unit: Array, names: Sequence[str]) -> Array:
         raise InputError(
             f"the likelihood does not depend on a combination of {', '.join(alike)}: the "
             "demonstrations are almost certain, or these features have the same sum on all walks; "
-            "leave one out"
+            "leave one of them out"
         )
     made: Array = (vectors / values) @ vectors.T * np.outer(unit, unit)
     return made

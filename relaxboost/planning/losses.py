@@ -1,4 +1,4 @@
-"""Structured losses, which measure how much a path differs from a demonstrated path."""
+"""Structured losses, which measure how much a path differs from a demonstration."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from relaxboost.planning.graphs import PLACES, Graph, Path
 
 
 class Gains(NamedTuple):
-    """A loss in the form ℓ(path) = constant + the sum of the gains of the path's arcs.
+    """A loss of the form ℓ(path) = constant + the sum of the gains of the path's arcs.
 
-    A planner takes the loss into account by planning for the costs c − gain.
+    To take the loss into account, a planner uses the costs c − gain.
     """
 
     constant: float
     arcs: Whole | None
-    """The indices of the arcs whose gain is not 0, without duplicates. The value is None if
+    """The indices of the arcs with a nonzero gain, without duplicates. The value is None if
     `values` has an entry for every arc of the graph."""
     values: Array
     """The gain of each entry of `arcs` or, if `arcs` is None, of each arc of the graph."""
@@ -48,10 +48,10 @@ class Gains(NamedTuple):
         return self.constant + float(self.at(path).sum())
 
     def floor(self, path: Whole) -> float:
-        """Return a lower bound of min(0, ℓ) for a path, with ℓ computed in exact arithmetic.
+        """Return a lower bound on min(0, ℓ) for a path, where ℓ is the loss in exact arithmetic.
 
-        The loss ℓ of a demonstration should be 0. Its constant is a rounded sum, however, and may
-        not cancel the gains of its arcs exactly.
+        The loss of a demonstration should be 0. However, the constant is a rounded sum, which may
+        not cancel the gains of the arcs exactly.
         """
         # The result of fsum is the nearest double to the exact sum.
         exact = math.fsum([self.constant, *self.at(path).tolist()])
@@ -59,12 +59,12 @@ class Gains(NamedTuple):
 
 
 class PathLoss(ABC):
-    """A loss ℓ(path; demonstration), a sum over the arcs of the path that is 0 for the
-    demonstration.
+    """A loss ℓ(path; demonstration) that is a constant plus a sum over the arcs of the path. The
+    loss of the demonstration itself is 0.
 
-    A user-defined loss is a subclass that defines `gains`, and should be immutable. If no arc has
-    a gain above 0, costs >= 0 stay >= 0 when the loss is subtracted, and Dijkstra's algorithm is
-    exact. A subclass with a `name` is added to `LOSSES`, and the command line then accepts the
+    A user-defined loss is a subclass that defines `gains`, and should be immutable. If no arc has a
+    gain above 0, costs >= 0 remain >= 0 when the gains are subtracted, so Dijkstra's algorithm is
+    exact. A subclass with a `name` is added to `LOSSES`, and the command line then accepts this
     name.
 
     Examples
@@ -102,15 +102,16 @@ LOSSES: Registry[PathLoss] = Registry("path loss")
 
 @dataclass(frozen=True)
 class CountedArcs(PathLoss):
-    """The base class of losses that count arcs of two kinds: missed arcs and strayed arcs.
+    """The base class of losses that count arcs. An arc is missed if only the demonstration takes
+    it, and strayed if only the path takes it.
 
     Parameters
     ----------
     weight : callable, optional
-        A function that returns the weight > 0 of each arc of a graph, shape (E,), such as its
-        length. The default weight is 1.
+        A function that returns the weight > 0 of each arc of a graph, shape (E,), for example its
+        length. By default each weight is 1.
     scale : float
-        A factor of the loss, > 0.
+        The factor of the loss, > 0.
     """
 
     weight: Callable[[Graph], Array] | None = None
@@ -123,7 +124,9 @@ class CountedArcs(PathLoss):
         positive("scale", self.scale)
 
     def gains(self, demonstration: Path) -> Gains:
-        """Return the gain −weight for arcs of the demonstration, and weight for arcs off it."""
+        """Return the constant and the gains: −weight for arcs of the demonstration if missed arcs
+        count, and weight for all other arcs if strayed arcs count.
+        """
         graph = demonstration.graph
         arcs, times = np.unique(demonstration.arcs, return_counts=True)
         each = np.ones(graph.arcs)
@@ -131,7 +134,7 @@ class CountedArcs(PathLoss):
             each = np.array(self.weight(graph), dtype=np.float64)
         if each.shape != (graph.arcs,) or not (each > 0.0).all() or not np.isfinite(each).all():
             raise InputError(
-                f"weight must return a finite number > 0 for each of {graph.arcs} arcs"
+                f"weight must return a finite number > 0 for each of the {graph.arcs} arcs"
             )
         each *= self.scale
         on = -each[arcs] if self.missed else np.zeros(arcs.size)
@@ -147,8 +150,8 @@ class CountedArcs(PathLoss):
 class Missed(CountedArcs):
     """The number of arcs of the demonstration that the path misses.
 
-    The costs minus the loss are c + 1 on arcs of the demonstration, so that Dijkstra's algorithm
-    stays exact for costs >= 0. An arc that the demonstration takes twice counts twice. The
+    The costs minus the gains are c + 1 on arcs of the demonstration, so Dijkstra's algorithm
+    remains exact for costs >= 0. An arc that the demonstration takes twice is counted twice. The
     parameters `weight` and `scale` are those of `CountedArcs`.
     """
 
@@ -159,7 +162,8 @@ class Missed(CountedArcs):
 class Strayed(CountedArcs):
     """The number of arcs of the path that are not in the demonstration; see `CountedArcs`.
 
-    The costs minus the loss are c − 1 on arcs off the demonstration, which may be negative.
+    On arcs that are not in the demonstration, the costs minus the gains are c − 1, which may be
+    negative.
     """
 
     name = "strayed"
@@ -167,10 +171,10 @@ class Strayed(CountedArcs):
 
 
 class Hamming(CountedArcs):
-    """The Hamming distance of the path and the demonstration; see `CountedArcs`.
+    """The Hamming distance between the path and the demonstration; see `CountedArcs`.
 
     The distance is the number of missed arcs plus the number of strayed arcs. The costs minus the
-    loss may be negative.
+    gains may be negative.
     """
 
     name = "hamming"
@@ -185,10 +189,10 @@ class Distance(PathLoss):
     Parameters
     ----------
     reach : float
-        The distance at which an arc has the full loss 1. It is > 0, in the units of the graph's
+        The distance, > 0, at which an arc has the full loss 1. Its unit is that of the graph's
         `position` (cells for a grid).
     scale : float
-        A factor of the loss, > 0. Costs minus the loss may be negative.
+        The factor of the loss, > 0. The costs minus the gains may be negative.
     """
 
     reach: float
@@ -214,7 +218,7 @@ class Distance(PathLoss):
 
 @dataclass(frozen=True)
 class NoLoss(PathLoss):
-    """The loss ℓ = 0 of the structured perceptron, for which costs of 0 are optimal."""
+    """The loss ℓ = 0 of the structured perceptron. With this loss, costs of 0 are optimal."""
 
     name = "none"
 
@@ -223,7 +227,9 @@ class NoLoss(PathLoss):
 
 
 def checked(gains: Any, demonstration: Path, loss: PathLoss) -> Gains:
-    """Return gains with sorted arcs, or raise an InputError if a user-defined loss is invalid."""
+    """Return the gains with sorted arcs, or raise an InputError if a user-defined loss is
+    invalid.
+    """
     graph = demonstration.graph
     if not isinstance(gains, Gains):
         raise InputError(f"{loss!r}: the method gains must return Gains(constant, arcs, values)")
@@ -233,7 +239,7 @@ def checked(gains: Any, demonstration: Path, loss: PathLoss) -> Gains:
         # `Gains.at` finds arcs by bisection.
         order = np.argsort(arcs, kind="stable")
         if values.shape != arcs.shape or np.unique(arcs).size != arcs.size:
-            raise InputError(f"{loss!r}: gains must list each arc once, with one value per arc")
+            raise InputError(f"{loss!r}: gains must contain each arc once, with one value per arc")
         arcs = arcs[order]
         values = values[order]
     elif values.shape != (graph.arcs,):
@@ -248,7 +254,7 @@ def checked(gains: Any, demonstration: Path, loss: PathLoss) -> Gains:
     # The sum of a user-defined loss may have rounding errors.
     if abs(own) > 1e-9 * size:
         raise InputError(
-            f"{loss!r} gives the demonstration itself a loss of {own:g}; that loss must be 0, "
-            "because otherwise no costs have zero loss"
+            f"with {loss!r}, the demonstration itself has the loss {own:g}, but this loss must be "
+            "0, because otherwise no costs have zero loss"
         )
     return made

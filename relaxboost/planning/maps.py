@@ -33,34 +33,35 @@ def paths(
     Parameters
     ----------
     where : Task, sequence of Task, or Graph
-        The graph to draw. For tasks, which must all have the same graph, demonstrations and ends
-        are drawn too.
+        The graph to draw. If tasks are passed, which must all have the same graph, their
+        demonstrations, sources and targets are drawn too.
     planned, alternatives : Path, Plan, or sequence of these, optional
-        The paths to draw over the demonstrations. Demonstrations are thick and dark, plans dashed
-        orange, and alternatives dotted blue, so that all of them stay visible on common arcs.
+        The paths to draw over the demonstrations. Demonstrations are thick and dark, plans are
+        dashed orange, and alternatives are dotted blue, so that all of them are visible on shared
+        arcs.
     costs : array of shape (S,) or (E,), or a fit, optional
-        Costs per site or per arc. On a grid they colour the cells. If costs per arc are given for
-        a grid, the colour of a cell is the mean cost per unit of length of the arcs that enter the
-        cell. On a network the colour of a line is the mean cost of the arcs between its two nodes.
+        Costs per site or per arc, which are shown as colours. On a grid the cells are coloured. If
+        costs per arc are passed for a grid, the colour of a cell shows the mean cost per unit of
+        length of the arcs that enter it. On a network, the colour of a line shows the mean cost of
+        the arcs between its two nodes.
     label : str
         The label of the colour bar.
     scale : {"linear", "log"}
-        The scale of the colours. ``"log"`` suits positive costs of different sizes, such as boosted
-        costs.
+        The scale of the colours. ``"log"`` is suitable for positive costs of different orders of
+        magnitude, such as boosted costs.
     axes : Axes, optional
-        The axes to draw on. By default they are those of a new figure in the proportions of the
-        graph.
+        The axes to draw on. By default a new figure with the proportions of the graph is created.
 
     Raises
     ------
     InputError
-        If tasks, paths or costs belong to another graph, or if a network of more than 300 nodes
-        has no coordinates. For smaller networks networkx computes coordinates.
+        If tasks, paths or costs belong to another graph, or if a network of more than 300 nodes has
+        no coordinates. For smaller networks, coordinates are computed with networkx.
 
     Returns
     -------
     Axes
-        The axes with the picture, which `zoom` and `plots.save` take.
+        The axes with the picture. They can be passed to `zoom` and `plots.save`.
     """
     drawing = _Drawing(where, planned=planned, alternatives=alternatives)
     value = drawing.values(costs)
@@ -79,7 +80,7 @@ def paths(
 
 
 def zoom(axes: Any, margin: float = 0.3) -> Any:
-    """Crop a picture of `paths` to the paths plus a margin, and return the picture.
+    """Crop a picture made by `paths` to the drawn paths plus a margin, and return it.
 
     `margin` is a fraction of the extent of the paths. The cropped picture never shows more than
     the original.
@@ -87,7 +88,7 @@ def zoom(axes: Any, margin: float = 0.3) -> Any:
     drawn = [np.asarray(line.get_xydata()) for line in axes.get_lines()]
     if not drawn:
         raise InputError(
-            "zoom needs a picture with at least one path; call paths with a task or a plan"
+            "zoom needs a picture with at least one path; pass a task or a plan to paths"
         )
     xy = np.concatenate(drawn)
     middle, half = 0.5 * (xy.max(axis=0) + xy.min(axis=0)), 0.5 * np.ptp(xy, axis=0)
@@ -117,15 +118,18 @@ _BLOCKED = "#26282c"
 _FREE = "#f4f1ea"
 _ROAD = "#b9bec4"
 SMALL = 300
-"""The largest number of nodes of a network for which missing coordinates are computed."""
+"""The maximum number of nodes of a network for which missing coordinates are computed."""
 FEW = 40
-"""The largest number of nodes of a network whose labels are drawn."""
+"""The maximum number of nodes of a network for which labels are drawn."""
 MANY = 8
-"""The largest number of paths of one kind, such as plans, that are drawn with thick lines."""
+"""If there are more paths of one kind than this, for example plans, they are drawn with thin
+lines."""
 
 
 def _colour_norm(values: Array | None, scale: str) -> Any:
-    """Return the normalisation of costs to colours, or None if there are no costs."""
+    """Return the matplotlib normalisation that maps costs to colours, or None if there are no
+    costs.
+    """
     from matplotlib.colors import LogNorm, Normalize
 
     if scale not in ("linear", "log"):
@@ -153,7 +157,7 @@ def _tasks(where: Any) -> Sequence[Task]:
         kind = type(where).__name__
         raise InputError(f"a picture needs a Task, a list of tasks or a Graph, got {kind}")
     if not tasks:
-        raise InputError("the list of tasks is empty; give a Graph to draw no paths")
+        raise InputError("the list of tasks is empty; pass a Graph to draw no paths")
     return tasks
 
 
@@ -191,14 +195,16 @@ class _Drawing:
                 )
             if path.graph is not self.graph:
                 raise InputError(
-                    f"{kind}: {path!r} is a path of another graph; give a path of the graph in "
+                    f"{kind}: {path!r} is a path of another graph; pass a path of the graph in "
                     "the picture"
                 )
             made.append(path)
         return made
 
     def values(self, costs: Any) -> Array | None:
-        """Return the costs that determine the colours of the picture, or None without costs."""
+        """Return the costs that determine the colours of the picture, or None if there are no
+        costs.
+        """
         if costs is None:
             return None
         graph = self.graph
@@ -206,7 +212,7 @@ class _Drawing:
         C = costs.site_costs(graph) if learned else np.asarray(costs, dtype=np.float64)
         if C.shape not in ((graph.size,), (graph.arcs,)):
             raise InputError(
-                f"costs need shape ({graph.size},), one per site, or ({graph.arcs},), one per arc; "
+                f"costs need shape ({graph.size},), one per site, or ({graph.arcs},), one per arc, "
                 f"got {C.shape}"
             )
         if self.grid is not None and C.size == graph.size == graph.nodes:  # sites are cells
@@ -224,7 +230,7 @@ class _Drawing:
         return made
 
     def panel(self) -> Any:
-        """Return the axes of a new figure, whose proportions are those of the graph."""
+        """Return the axes of a new figure with the proportions of the graph."""
         check_drawing()
         from matplotlib.figure import Figure
 
@@ -233,7 +239,9 @@ class _Drawing:
         return Figure(figsize=(6.6, 5.6 * ratio + 0.9), layout="constrained").subplots()
 
     def cells(self, axes: Any, values: Array | None, norm: Any) -> Any:
-        """Draw the cells of a grid. Return the image for the colour bar, or None without costs."""
+        """Draw the cells of a grid, and return the image for the colour bar, or None if there are
+        no costs.
+        """
         from matplotlib.colors import ListedColormap
 
         free = self.used.reshape(self.grid)
@@ -245,8 +253,8 @@ class _Drawing:
         return axes.imshow(shown, cmap=_heat_colours(), norm=norm, zorder=2)
 
     def lines(self, axes: Any, values: Array | None, norm: Any) -> Any:
-        """Draw the edges of a network. Return the lines for the colour bar, or None without
-        costs.
+        """Draw the edges of a network, and return the lines for the colour bar, or None if there
+        are no costs.
         """
         from matplotlib.collections import LineCollection
 
@@ -274,7 +282,7 @@ class _Drawing:
         return None if values is None else lines
 
     def _names(self, axes: Any) -> None:
-        """Write the labels of the nodes into the picture of a small network."""
+        """Draw the labels of the nodes of a small network."""
         box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "0.6", "lw": 0.6}
         for node, place in enumerate(self.xy):
             name = str(self.graph.label(node))
@@ -301,7 +309,9 @@ class _Drawing:
                 axes.plot(*line, path_effects=halo, label=label, **style, **rounded)
 
     def marks(self, axes: Any) -> None:
-        """Mark the ends of tasks: around the node labels of small networks, else above the
+        """Mark the sources and targets of tasks.
+
+        The markers are drawn around the node labels if these are shown, and otherwise on top of the
         lines.
         """
         size = 85 if len(self.ends) <= MANY else 12
@@ -321,7 +331,9 @@ class _Drawing:
 
 
 def _heat_colours() -> Any:
-    """Return a light to medium colour map, on which dark lines with a white rim stay legible."""
+    """Return a colour map of light to medium colours, on which dark lines with a white rim stand
+    out.
+    """
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 
@@ -349,8 +361,8 @@ def _layout(graph: Graph) -> Array:
 
     if graph.nodes > SMALL:
         raise InputError(
-            f"a picture of {graph.nodes} nodes needs the coordinates of the nodes: {PLACES}; "
-            f"coordinates are computed only for networks of up to {SMALL} nodes"
+            f"a picture of {graph.nodes} nodes needs their coordinates: {PLACES}; "
+            f"missing coordinates are computed only for networks of up to {SMALL} nodes"
         )
     plain = nx.Graph(zip(graph.tail.tolist(), graph.head.tolist(), strict=True))
     plain.add_nodes_from(range(graph.nodes))

@@ -1,4 +1,4 @@
-"""Learned costs as JSON files, whose fields are checked when a file is read."""
+"""Saving learned costs to JSON files, and loading them with a check of all fields."""
 
 from __future__ import annotations
 
@@ -41,9 +41,10 @@ VERSION = 1
 
 @dataclass(frozen=True, eq=False)
 class LinearModel(LinearCosts):
-    """Linear costs c = B X w that were read from a file, without the tasks of a `Fit`.
+    """Linear costs c = B X w that were read from a file.
 
-    The file contains no proof of the bracket. It describes the problem and the losses in words.
+    Unlike a `Fit`, they have no tasks and no proof of the bracket. The regulariser and the losses
+    are described in words.
 
     Attributes
     ----------
@@ -55,7 +56,7 @@ class LinearModel(LinearCosts):
     negative : str
         The fields `nonnegative` and `negative` are those of `Problem`.
     power : int
-        The power of the losses: 1, or 2 in files of earlier versions, which squared losses.
+        The power of the losses: 1, or 2 in files of earlier versions, in which losses were squared.
     """
 
     regulariser: str
@@ -66,16 +67,16 @@ class LinearModel(LinearCosts):
 
 
 def save_model(costs: Fit | LinearModel | BoostedCosts, path: str | os.PathLike[str]) -> None:
-    """Write learned costs to a JSON file. An error leaves no partial file.
+    """Write learned costs to a JSON file. If an error occurs, no partial file is left behind.
 
-    Equal costs give files with the same bytes, and `load_model` restores every number exactly.
-    Boosted costs can be written if their weak hypotheses are stumps or trees.
+    Equal costs produce identical files, and `load_model` restores every number exactly. Boosted
+    costs can be written if their weak hypotheses are stumps or trees.
 
     Parameters
     ----------
     costs : Fit, LinearModel or BoostedCosts
     path : path
-        The path of the file, whose name ends in .json.
+        The path of the file, which must end in .json.
 
     Raises
     ------
@@ -101,15 +102,15 @@ def save_model(costs: Fit | LinearModel | BoostedCosts, path: str | os.PathLike[
 
 
 def load_model(path: str | os.PathLike[str]) -> LinearModel | BoostedCosts:
-    """Read the learned costs from a file that `save_model` wrote. No code in the file is run.
+    """Read learned costs from a file written by `save_model`. No code from the file is executed.
 
     Boosted costs lack only the state that a warm start needs.
 
     Raises
     ------
     InputError
-        If the file is missing, is not JSON, or has another format or version. Also if a field is
-        missing, unknown or out of range; the message then names the field.
+        If the file is missing, is not JSON, or has another format or version. The error is also
+        raised if a field is missing, unknown or out of range, and the message then names the field.
     """
     file = Path(path)
     return _model(file, _read(file))
@@ -128,8 +129,8 @@ def _model(file: Path, content: dict[str, Any]) -> LinearModel | BoostedCosts:
     # In Python True equals 1, but a version of true in a file is an error.
     if version != VERSION or isinstance(version, bool):
         raise InputError(
-            f"{file} has the format version {version!r}, but this relaxboost reads version "
-            f"{VERSION}"
+            f"{file} has the format version {version!r}, but this version of relaxboost reads "
+            f"only format version {VERSION}"
         )
     rules = _LINEAR if kind == FORMAT else _BOOSTED
     if kind == BOOSTED and content.get("power") == 1:  # files of earlier versions
@@ -189,7 +190,7 @@ def _boosted_content(costs: BoostedCosts) -> dict[str, Any]:
         base = {"weights": list(base.w), "names": list(base.names)} | floor
     elif callable(base):
         raise InputError(
-            "these costs cannot be saved, because their base is a function; boost from a number, "
+            "these costs cannot be saved, because their base is a function; boost from a number "
             "or from linear costs"
         )
     learner = boosted.learner
@@ -288,7 +289,7 @@ def _learner(given: Any, width: int) -> tuple[Any, Any]:
 
 
 def _check_costs(file: Path, content: dict[str, Any], costs: BoostedCosts) -> None:
-    """Raise an InputError if costs overflow, or if writing them again would give other values."""
+    """Raise an InputError if costs overflow, or if saving them again would change their values."""
     terms: Any = costs.boosted.terms
     sizes = [abs(t.coefficient) * float(abs(t.hypothesis.leaves).max()) for t in terms]
     # Sums and squares of 1e100 are doubles, and a round multiplies no cost by exp(600).
@@ -305,7 +306,7 @@ def _check_costs(file: Path, content: dict[str, Any], costs: BoostedCosts) -> No
 def _read(file: Path) -> dict[str, Any]:
     if not file.is_file():
         what = "is no file" if file.exists() else "does not exist"
-        raise InputError(f"{file} {what}; give a model that relaxboost plan fit --out wrote")
+        raise InputError(f"{file} {what}; pass a model written by relaxboost plan fit --out")
     try:
         with shallow():
             content = json.loads(file.read_text(encoding="utf-8"), parse_constant=_no_constant)
@@ -325,7 +326,7 @@ def _no_constant(text: str) -> None:
 def _check(
     file: Path, content: dict[str, Any], name: str, rule: str, holds: Callable[[Any], bool]
 ) -> None:
-    """Raise an InputError if the value of a field breaks the rule for the field."""
+    """Raise an InputError if the value of a field violates the rule for this field."""
     if not holds(content[name]):
         shown = json.dumps(content[name])
         # A message must not repeat a whole table of terms.

@@ -19,8 +19,7 @@ from relaxboost.planning.labels import Labels
 from relaxboost.planning.plans import arc_costs
 
 AT = ("entering", "leaving", "mean")
-"""The choices for the node features of an arc: those of its head, of its tail, or the mean of
-both."""
+"""The choices of node features for an arc: those of its head, those of its tail, or their mean."""
 
 
 def from_networkx(
@@ -36,8 +35,8 @@ def from_networkx(
 
     Nodes keep their names as labels. Arcs are in the order of ``G.edges``. An edge k of an
     undirected graph becomes the arcs 2k and, in the other direction, 2k + 1. Both arcs share a
-    site, so that their features and their learned costs are equal. ``graph.arc(u, v, key)`` finds
-    the index of an arc, for ``graph.path(arcs=...)`` in a multigraph.
+    site, so their features and their learned costs are equal. In a multigraph, ``graph.arc(u, v,
+    key)`` returns the index of an arc, which ``graph.path(arcs=...)`` accepts.
 
     Parameters
     ----------
@@ -46,27 +45,27 @@ def from_networkx(
     features : sequence of str, or str, optional
         Edge attributes, each a number, a dict of numbers (with the same keys on every edge) or an
         array of numbers (of the same length). Attributes joined by ``*`` are multiplied:
-        ``"slope*crossings"``. An attribute whose name contains ``*`` is found by its whole name.
-        If neither edge nor node features are given, every arc has the single feature 1.
+        ``"slope*crossings"``. An attribute whose name itself contains ``*`` can be given by its
+        full name. If neither edge nor node features are given, every arc has the single feature 1.
     node_features : sequence of str, or str, optional
-        Node attributes of the same kinds. The features of an arc are its edge features, followed
-        by node features.
+        Node attributes of the same kinds. The features of an arc are its edge features, followed by
+        its node features.
     names : sequence of str, optional
         The names of all features. By default they are the names of attributes and dict keys, and
         ``"x[0]"`` for the entries of an array.
     at : {"entering", "leaving", "mean"}
         An arc has the node features of its head (``"entering"``), of its tail (``"leaving"``), or
-        the mean of both. With node features of a head or a tail, the two arcs of an undirected
-        edge differ, and each arc is its own site.
+        the mean of both. If the node features are those of a head or a tail, the two arcs of an
+        undirected edge differ, and each arc is its own site.
     position : str, pair of str, or mapping, optional
-        A node attribute that holds (x, y), two attributes such as ``("x", "y")``, or a dict of
-        (x, y) by node.
+        A node attribute that contains (x, y), two attributes such as ``("x", "y")``, or a dict from
+        nodes to (x, y).
 
     Raises
     ------
     InputError
-        If the graph has no edges, if an edge is a self-loop, or if an attribute is missing or not
-        a finite number. The message then names the first such edge or node.
+        If the graph has no edges, if an edge is a self-loop, or if an attribute is missing or not a
+        finite number. The message names the first such edge or node.
     """
     edges = edges_of(G)
     if at not in AT:
@@ -96,7 +95,7 @@ def to_networkx(graph: Graph, costs: ArrayLike | LearnedCosts | None = None) -> 
     ----------
     graph : Graph
     costs : array of shape (E,), or learned costs, optional
-        The cost of each arc. For learned costs, their costs on this graph are used.
+        The cost of each arc. If learned costs are passed, they are evaluated on this graph.
 
     Returns
     -------
@@ -112,7 +111,7 @@ def to_networkx(graph: Graph, costs: ArrayLike | LearnedCosts | None = None) -> 
     if taken:
         raise InputError(
             f"the name {taken.pop()!r} of a feature is also the name of another attribute of "
-            "edges; rename the feature"
+            "the edges; rename the feature"
         )
     data = dict(zip(graph.names, graph.arc_features.T.tolist(), strict=True))
     data["arc"] = list(range(graph.arcs))
@@ -153,7 +152,7 @@ def _features(
     node_features: str | Sequence[str] | None,
     at: str,
 ) -> tuple[Array | None, list[str] | None, bool]:
-    """Return features of sites, their names, and whether the two arcs of an edge share a site.
+    """Return the features of sites, their names, and whether the two arcs of an edge share a site.
 
     The two arcs of an undirected edge share a site unless their features depend on the direction.
     """
@@ -183,12 +182,14 @@ def _columns(
     things: Sequence[tuple[Hashable, Mapping[str, Any]]],
     wanted: str | Sequence[str] | None,
 ) -> tuple[Array, list[str]]:
-    """Return the requested attributes as an array with a row per edge or node, and their names."""
+    """Return the requested attributes as an array with one row per edge or node, and their
+    names.
+    """
     if wanted is None:
         return np.empty((len(things), 0)), []
     attributes = [wanted] if isinstance(wanted, str) else list(wanted)
     if not attributes or not all(isinstance(name, str) for name in attributes):
-        raise InputError(f"the {kind} features must be names of attributes, got {wanted!r}")
+        raise InputError(f"the {kind} features must be attribute names, got {wanted!r}")
     names: list[str] = []
     columns = []
     known = {str(name): None for _, data in things for name in data}
@@ -210,7 +211,7 @@ def _product(
     things: Sequence[tuple[Hashable, Mapping[str, Any]]],
     known: Mapping[str, None],
 ) -> Array:
-    """Return the product of several attributes, whose names are joined by ``*``, as a column."""
+    """Return the product of several attributes as a column. Their names are joined by ``*``."""
     made = np.ones((len(things), 1))
     for factor in name.split("*"):
         _check_known(kind, factor, name, things, known)
@@ -218,7 +219,7 @@ def _product(
         if table.shape[1] > 1:
             raise InputError(
                 f"the feature {name!r} multiplies single numbers, but the attribute {factor!r} of "
-                f"{kind}s holds several numbers; compute the product as an attribute"
+                f"{kind}s contains several numbers; store the product as an attribute"
             )
         made = made * table.to_numpy(np.float64)
     return made
@@ -276,14 +277,14 @@ def _check_text(kind: str, name: str, thing: Hashable, value: Any) -> None:
         float(value)
     except ValueError:
         raise InputError(
-            f"{what}; give each class a number with a dict, {{{value!r}: 1, 'other': 0}}, or make "
-            "the graph from a table with from_pandas, which converts text"
+            f"{what}; map each class to a number with a dict, {{{value!r}: 1, 'other': 0}}, or "
+            "make the graph from a table with from_pandas, which converts text"
         ) from None
     raise InputError(f"{what}; convert the text to a number with float")
 
 
 def _parts(name: str, value: Any) -> dict[Hashable, Any]:
-    """Return the numbers in the value of an attribute, by the names of their columns."""
+    """Return the numbers in the value of an attribute, as a dictionary by column name."""
     if isinstance(value, Mapping):
         return dict(value)
     # Arrays and lists have no names for their entries.
@@ -303,18 +304,18 @@ def _positions(G: Any, given: Any) -> Array:
         given = tuple(given)
         if not all(isinstance(name, str) for name in given):
             raise InputError(
-                'position must be a node attribute that holds (x, y), two attributes such as ("x", '
-                '"y"), or a dict of (x, y) by node, such as dict(zip(G.nodes, array)) for an array'
+                "position must be a node attribute that contains (x, y), two attributes such as "
+                '("x", "y"), or a dict from nodes to (x, y), such as dict(zip(G.nodes, array))'
             )
     made = []
     for node, data in G.nodes(data=True):
         place = _place(given, node, data)
         if np.shape(place) != (2,) or not all(map(_is_number, place)):
             have = few([str(name) for name in data], 8) or "no attributes"
-            hint = '; give position=("x", "y")' if {"x", "y"} <= set(data) else ""
+            hint = '; pass position=("x", "y")' if {"x", "y"} <= set(data) else ""
             raise InputError(
-                f"node {node!r} has no position (x, y), two finite numbers, under {given!r}; it "
-                f"has {have}{hint or '; fill it in'}"
+                f"node {node!r} has no position (x, y) of two finite numbers under {given!r}; it "
+                f"has {have}{hint or '; add the position'}"
             )
         made.append(place)
     return np.array(made, dtype=np.float64)

@@ -1,8 +1,8 @@
-"""The margin losses of all demonstrations, computed by loss-augmented planning for many tasks.
+"""The margin losses of the demonstrations of many tasks, computed by loss-augmented planning.
 
-The vector m_i says how often demonstration i takes each arc. Its margin loss is R_i(c) = c·m_i −
-min over paths of (c·p − ℓ_i(p)). Because the demonstration is one of the paths, R_i is at least 0,
-up to the rounding of the constant in ℓ_i.
+The vector m_i contains the number of times that demonstration i takes each arc. Its margin loss is
+R_i(c) = c·m_i − min over paths p of (c·p − ℓ_i(p)). Because the demonstration is one of the paths,
+R_i is at least 0, up to the rounding of the constant in ℓ_i.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from relaxboost.planning.plans import Plan, arc_costs, check_plan
 from relaxboost.planning.tasks import Task, checked_tasks
 
 NEGATIVE = ("exact", "simple", "relaxed")
-"""The treatments of negative costs minus losses; see `Oracle`."""
+"""The treatments of costs that are negative after the loss is subtracted; see `Oracle`."""
 
 
 class Demonstration(NamedTuple):
@@ -45,27 +45,28 @@ class Demonstration(NamedTuple):
 
 
 class AugmentedPlan(NamedTuple):
-    """The loss-augmented plan: the path with the least cost minus loss, and its margin loss."""
+    """A loss-augmented plan: the path with the least cost minus loss, and the margin loss."""
 
     taken: Whole
-    """The arcs of the path. A relaxed plan also contains the arcs of negative cost off the path."""
+    """The arcs of the path. A relaxed plan also contains all arcs of negative cost that are not on
+    it."""
     value: float
     """The margin loss R_i of the demonstration."""
     exact: bool
-    """Whether the plan is exact. If the plan was relaxed, `value` is only an upper bound of R_i."""
+    """Whether the plan is exact. If the plan was relaxed, `value` is only an upper bound on R_i."""
     bound: float
-    """An upper bound of R_i over paths that visit no node twice, proved by potentials. The value
-    is nan unless a proof was requested."""
+    """An upper bound on R_i over paths that visit no node twice, proved by potentials. The value is
+    nan unless a proof was requested."""
 
 
 class AugmentedPlans(NamedTuple):
-    """The loss-augmented plans of all demonstrations at some costs, and their losses."""
+    """The loss-augmented plans of all demonstrations at given costs, and their losses."""
 
     value: float
     """The mean of the margin losses R_i, weighted by the weights of the demonstrations."""
     bound: float
-    """An upper bound of the exact mean of the margin losses, proved by potentials. The value is
-    nan unless a proof was requested."""
+    """An upper bound on the exact mean of the margin losses, proved by potentials. The value is nan
+    unless a proof was requested."""
     each: tuple[AugmentedPlan, ...]
     """The plan of each demonstration."""
 
@@ -76,18 +77,18 @@ class AugmentedPlans(NamedTuple):
 
 
 class Oracle:
-    """The planner for all demonstrations of some tasks, at costs minus their losses.
+    """The planner that minimises cost minus loss for all demonstrations of given tasks.
 
     Parameters
     ----------
     tasks : sequence of Task
     negative : {"exact", "simple", "relaxed"}
-        The treatment of negative costs minus losses. ``"exact"`` plans by the Bellman–Ford
-        algorithm, and raises a `NegativeCycle` if the costs around a cycle are negative. In this
-        case ``"simple"`` plans over paths that visit no node twice, by integer programming, which
-        is exact but slow. ``"relaxed"`` lets a plan also take arcs of negative cost that are off
-        its path. This treatment is fast. It yields a convex upper bound of the loss, which equals
-        the loss if no cost is negative.
+        The treatment of costs that are negative after the loss is subtracted. ``"exact"`` uses the
+        Bellman–Ford algorithm, and raises a `NegativeCycle` if a cycle has negative cost. If there
+        is such a cycle, ``"simple"`` plans over paths that visit no node twice, by integer
+        programming, which is exact but slow. With ``"relaxed"``, a plan also takes arcs of negative
+        cost that are not on its path. This treatment is fast, and yields a convex upper bound on
+        the loss, which equals the loss if no cost is negative.
     """
 
     def __init__(self, tasks: Sequence[Task], negative: str = "exact") -> None:
@@ -124,14 +125,14 @@ class Oracle:
         costs : sequence of arrays
             The arc costs, an array of finite numbers of shape (E,) for each of `graphs`.
         prove : bool
-            Whether to check the potentials of every plan, which gives `AugmentedPlans.bound`.
+            Whether to check the potentials of every plan, and to compute `AugmentedPlans.bound`.
         clock : Clock, optional
-            The time limit. No plan is started after the end of the clock's time.
+            The time limit. When the time is up, no further plan is started.
 
         Raises
         ------
         TimeUp
-            If the clock's time ends before all plans are made.
+            If the time is up before all plans are made.
         NegativeCycle
             If costs minus losses are negative around a cycle, with negative="exact".
         """
@@ -151,8 +152,8 @@ class Oracle:
         return AugmentedPlans(float(self.weights @ values), bound, each)
 
     def _chunks(self, threads: int) -> list[list[list[int]]]:
-        """Return groups of demonstrations with the same target, in one chunk for each thread
-        task.
+        """Return chunks of demonstrations, one for each thread task. Each chunk is a list of groups
+        of demonstrations with the same target.
         """
         # Demonstrations with the same target can share the estimates of A*.
         members: dict[tuple[int, int], list[int]] = defaultdict(list)
@@ -190,7 +191,9 @@ class Oracle:
     def _planned(
         self, priced: _Priced, row: Demonstration, ahead: Array, prove: bool
     ) -> AugmentedPlan:
-        """Return the loss-augmented plan of a demonstration, which minimises costs minus gains."""
+        """Return the loss-augmented plan of a demonstration, which minimises the costs minus
+        gains.
+        """
         graph = priced.graph
         ordered = priced.less(row.gains)
         low = np.minimum(ordered, 0.0) if ordered.min() < 0.0 else NOTHING
@@ -232,7 +235,9 @@ class Oracle:
 
 
 class _Priced:
-    """A graph with arc costs, from which costs minus losses are computed for each demonstration."""
+    """A graph with arc costs, from which the costs minus gains of each demonstration are
+    computed.
+    """
 
     def __init__(self, graph: Graph, costs: Array) -> None:
         self.graph = graph

@@ -1,4 +1,4 @@
-"""Graphs of streets from OSMnx. Missing tags are imputed, and `Graph.notes` reports them."""
+"""Graphs of streets from OSMnx. Missing tags are imputed, and this is recorded in `Graph.notes`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DEGREES = {"epsg:4326", "epsg:4269", "epsg:4258", "ogc:crs84", "crs84", "wgs84"
 
 
 class Imputed(UserWarning):
-    """The warning that some edges lacked a tag and that a value was imputed."""
+    """The warning that some edges lacked a tag, for which a value was imputed."""
 
 
 def from_osmnx(
@@ -34,43 +34,45 @@ def from_osmnx(
 ) -> Graph:
     """Return the graph of a street network from OSMnx, with features from its tags.
 
-    Features are attributes of edges, as in `from_pandas`. A number is a feature by its name, text
-    becomes features such as ``highway=primary``, and products are written ``length*highway``.
-    OSMnx makes lists of tags when it merges ways. A list of numbers is replaced by its mean, and a
-    list of texts by its first text in alphabetical order, because OSMnx's order changes from run
-    to run. Missing text becomes ``missing``. An attribute counts as numeric if most of its tags
-    are numbers. ``speed_kph`` is `maxspeed` in km/h, which is read from "50", "30 mph" or lists of
-    these. ``travel_time`` is the number of seconds at this speed. If edges have these two
+    Features are made from attributes of edges, as in `from_pandas`. A numeric attribute becomes a
+    feature of the same name, a text attribute becomes features such as ``highway=primary``, and
+    products are written ``length*highway``. When OSMnx merges ways, it collects their tags in
+    lists. A list of numbers is replaced by its mean. A list of strings is replaced by the first
+    string in alphabetical order, because OSMnx's order changes from run to run. Missing text
+    becomes ``missing``. An attribute is treated as numeric if most of its tags are numbers.
+    ``speed_kph`` is `maxspeed` in km/h, parsed from "50", "30 mph" or lists of these.
+    ``travel_time`` is the number of seconds at this speed. If edges already have these two
     attributes, they are used unchanged.
 
-    Tags of a numeric attribute that are missing, or are text such as "none" and "walk", are
-    imputed as in OSMnx. The imputed value is the mean over the edges of the same `highway`, or the
-    mean of these means if the class has no number. `Graph.notes` lists the values that were
-    imputed or left out, and an `Imputed` warning names the means.
+    If a tag of a numeric attribute is missing, or is text such as "none" or "walk", a value is
+    imputed as in OSMnx: the mean over the edges of the same `highway` class, or the mean of these
+    means if the class has no numbers. `Graph.notes` lists the values that were imputed or left out,
+    and an `Imputed` warning reports the means.
 
-    Coordinates in degrees become metres from the middle of the map, so that angles and pictures
-    are right. Features of turns can be made with `turns` and `turn_angles`. Self-loops are left
-    out, because no shortest path takes them. Parallel arcs stay, with OSMnx's keys.
+    Coordinates in degrees are converted to metres from the middle of the map, so that angles and
+    pictures are correct. Features of turns can be added with `turns` and `turn_angles`. Self-loops
+    are left out, because no shortest path takes them. Parallel arcs are kept, with OSMnx's keys.
 
     Parameters
     ----------
     G : networkx.MultiDiGraph
-        The street network, with ``crs``, with ``x`` and ``y`` of the nodes, and with ``length`` of
-        the edges in metres.
+        The street network, with a ``crs``, coordinates ``x`` and ``y`` of the nodes, and the
+        ``length`` of each edge in metres.
     features : sequence of str, str, Graph or LearnedCosts
-        The attributes of edges to use. A graph or learned costs stand for their own features.
+        The attributes of edges to use. If a graph or learned costs are passed, their features are
+        used.
     speeds : mapping, optional
-        Speeds in km/h for edges without a numeric speed, by `highway` or by a text of `maxspeed`
-        such as "DE:urban".
+        Speeds in km/h for edges without a numeric speed. The keys are values of `highway`, or
+        strings in `maxspeed` such as "DE:urban".
     unseen : {"refuse", "ignore"}
         The treatment of unknown text values, as in `from_pandas`.
 
     Raises
     ------
     InputError
-        If the graph is undirected or has no edges or no ``crs``. Also if a node lacks coordinates,
-        an edge lacks its length, no edge has an attribute, or no speed is known. The errors of
-        `from_pandas` are raised too.
+        If the graph is undirected, or has no edges or no ``crs``. The error is also raised if a
+        node lacks coordinates, if an edge lacks its length, if no edge has a requested attribute,
+        or if no speed is known, and in the cases listed in `from_pandas`.
 
     References
     ----------
@@ -89,7 +91,7 @@ def from_osmnx(
     crs = G.graph.get("crs")
     if crs is None:
         raise InputError(
-            "the graph does not say which units its coordinates have; set "
+            "the graph does not specify the unit of its coordinates; set "
             'G.graph["crs"] = "epsg:4326" for degrees, or G.graph["crs"] = "metres"'
         )
     # A DiGraph has no keys, and gets the key 0.
@@ -113,7 +115,7 @@ def from_osmnx(
 
 
 def _coordinates(G: Any, crs: Any) -> Any:
-    """Return the table of node coordinates that `from_pandas` takes as `nodes`."""
+    """Return the table of node coordinates that is passed to `from_pandas` as `nodes`."""
     import pandas as pd
 
     degrees = getattr(crs, "is_geographic", str(crs).lower() in _DEGREES)
@@ -123,7 +125,7 @@ def _coordinates(G: Any, crs: Any) -> Any:
 
 
 class _Tags:
-    """The columns of edge attributes, with a record of which values were imputed."""
+    """The columns of edge attributes, and a record of the values that were imputed."""
 
     def __init__(self, edges: list[tuple[Any, ...]], speeds: Mapping[str, float]) -> None:
         self.edges = edges
@@ -133,7 +135,7 @@ class _Tags:
         self.classes = np.array([_tag(edge[3].get("highway")) for edge in edges])
 
     def column(self, name: str) -> Any:
-        """Return an attribute for all edges, as an array of numbers or a list of texts."""
+        """Return an attribute of all edges, as an array of numbers or a list of strings."""
         values = [edge[3].get(name) for edge in self.edges]
         missing = list(map(_is_missing, values))
         if any(missing):
@@ -148,7 +150,7 @@ class _Tags:
                     "add lengths with osmnx.distance.add_edge_lengths(G)"
                 )
         if all(missing):
-            raise InputError(f"no edge has the attribute {name!r}; leave it out of features")
+            raise InputError(f"no edge has the attribute {name!r}; remove it from features")
         numbers = np.array(list(map(_number, values)))
         if name in ("length", "travel_time"):
             self._check_sign(name, numbers)
@@ -166,8 +168,8 @@ class _Tags:
         if (numbers < 0.0).any():
             place = int(np.argmax(numbers < 0.0))
             raise InputError(
-                f"edge {self.edges[place][:3]!r} has the {name} {numbers[place]:g}, but costs of "
-                f"paths need numbers >= 0; correct the {name}"
+                f"edge {self.edges[place][:3]!r} has the {name} {numbers[place]:g}, which must be "
+                f">= 0; correct the {name}"
             )
 
     def _speed(self) -> Array:
@@ -197,8 +199,8 @@ class _Tags:
         }
         if not means:
             raise InputError(
-                'no edge has a speed; give speeds={"residential": 30, ...} in km/h, '
-                "or leave travel_time out of features"
+                'no edge has a speed; pass speeds={"residential": 30, ...} in km/h, '
+                "or remove travel_time from features"
             )
         # Classes without any number get the mean of the classes, as in OSMnx.
         other = float(np.mean(list(means.values())))
@@ -215,7 +217,7 @@ class _Tags:
 
 
 def _list(value: Any) -> Any:
-    """Return the list that a text such as "['a', 'b']" describes, or the value unchanged."""
+    """Return the list that a string such as "['a', 'b']" describes, or the value unchanged."""
     # GraphML files hold lists as text.
     if isinstance(value, str) and value.startswith("["):
         try:
@@ -232,7 +234,9 @@ def _is_missing(value: Any) -> bool:
 
 
 def _tag(value: Any) -> str:
-    """Return the text of a tag, the alphabetically first of a list, or "missing" for no value."""
+    """Return a tag as a string: the alphabetically first string of a list, or "missing" for no
+    value.
+    """
     value = _list(value)
     if isinstance(value, list):
         # OSMnx makes lists of sets, in an order that changes from run to run.
@@ -241,7 +245,7 @@ def _tag(value: Any) -> str:
 
 
 def _number(value: Any) -> float:
-    """Return the number in a tag. For a list it is the mean, and for other text it is nan."""
+    """Return the number in a tag, the mean of a list of numbers, or nan for other text."""
     value = _list(value)
     try:
         return float(
@@ -252,7 +256,9 @@ def _number(value: Any) -> float:
 
 
 def _kph(value: Any) -> float:
-    """Return the speed in a `maxspeed` tag in km/h: the mean of several speeds, or nan."""
+    """Return the speed in a `maxspeed` tag in km/h, the mean of several speeds, or nan for no
+    speed.
+    """
     texts = re.findall(r"(\d+(?:[.,]\d+)?)\s*(mph|knots)?", str(value))
     found = [(float(number.replace(",", ".")), unit) for number, unit in texts]
     kph = {"mph": 1.609344, "knots": 1.852}

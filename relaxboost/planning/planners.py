@@ -1,4 +1,5 @@
-"""Planners, which return a shortest path and, except for `Simple`, potentials that prove it."""
+"""Planners, which return a shortest path and, except for `Simple`, potentials that prove that it is
+one."""
 
 from __future__ import annotations
 
@@ -36,9 +37,10 @@ def ends(graph: Graph, source: Hashable, target: Hashable) -> tuple[int, int]:
 def shortest_arcs(
     graph: Graph, ordered: Array, source: int, target: int, ahead: Array = NOTHING
 ) -> tuple[Whole, Array]:
-    """Return the arcs of a shortest path, and the distances that the search had found by then.
+    """Return the arcs of a shortest path, and the distances that the search found on the way.
 
-    The costs are >= 0, in the order of `graph.forward`. `ahead` holds the estimates of A*.
+    The costs are >= 0, in the order of `graph.forward`. `ahead` contains the distance estimates for
+    A*.
     """
     start, far, arcs = graph.forward
     distance, via = search(start, far, ordered, source, target, ahead)
@@ -49,7 +51,8 @@ def shortest_arcs(
 
 
 def between(graph: Graph, source: int, target: int) -> tuple[Flags, Flags]:
-    """Return masks of the nodes that the source reaches, and of those that reach the target.
+    """Return masks of the nodes that can be reached from the source, and of those from which the
+    target can be reached.
 
     Raise `NoPath` if no path leads from the source to the target.
     """
@@ -66,7 +69,7 @@ def _reached(along: Adjacency, root: int) -> Flags:
 
 
 def no_path(graph: Graph, source: int, target: int) -> NoPath:
-    """Return the error that says that no path leads to the target."""
+    """Return the `NoPath` error for a source and a target."""
     why = ""
     if not (graph.tail == source).any():
         why = "; no arc leaves the source"
@@ -76,17 +79,17 @@ def no_path(graph: Graph, source: int, target: int) -> NoPath:
 
 
 Planner = Callable[[Graph, Array, int, int], Plan]
-"""The type of a planner, a function of a graph, checked costs, and the indices of source and
-target."""
+"""The type of a planner: a function of a graph, checked costs, and the indices of the source and
+the target."""
 
 
 def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
     """Return a shortest path by Dijkstra's algorithm, or by Bellman–Ford if a cost is negative.
 
-    A negative cycle on a path from source to target raises a `NegativeCycle`. Other negative
-    cycles are ignored. A cycle is negative if the exact sum of its costs, as doubles, is negative.
-    A cycle may be overlooked if its cost is between 0 and −nodes² · 2⁻¹⁰¹ times the largest
-    distance on the cycle.
+    If there is a negative cycle on a path from source to target, a `NegativeCycle` is raised. Other
+    negative cycles are ignored. A cycle is negative if the exact sum of its costs, which are
+    doubles, is negative. Such a cycle may be overlooked if its cost is above −nodes² · 2⁻¹⁰¹ times
+    the largest distance on the cycle.
     """
     start, far, arcs = graph.forward
     if costs.min() >= 0.0:
@@ -126,20 +129,20 @@ def simple_if_needed(graph: Graph, costs: Array, source: int, target: int, negat
 class Simple:
     """A planner of paths that visit no node twice, for costs of any sign.
 
-    HiGHS solves an integer program. In it a unit flow passes each node at most once. Ranks of
-    nodes rise along the flow, so that the flow contains no separate cycle (Miller, Tucker &
-    Zemlin, 1960). The problem is NP-hard: if half of the costs are negative, a graph of 36 nodes
-    can take minutes.
+    HiGHS solves an integer program, in which a unit flow passes through each node at most once. The
+    ranks of the nodes increase along the flow, so that the flow contains no separate cycles
+    (Miller, Tucker & Zemlin, 1960). The problem is NP-hard: if half of the costs are negative, a
+    graph of 36 nodes can take minutes.
 
     The plans have no potentials. `Plan.claimed` is the solver's lower bound of the least cost,
-    lowered by 1e-10 of the largest cost. It is valid if the solver is accurate to this amount.
+    lowered by 1e-10 of the largest cost. It is valid if the solver's error is at most this amount.
 
     Parameters
     ----------
     time_limit : float, optional
-        The seconds for each pair of nodes, > 0. When the time is over, the best path so far is
-        returned with ``complete=False``. If the solver has found no path, it is a path with the
-        fewest arcs.
+        The time limit in seconds for each pair of nodes, > 0. When the time is up, the best path so
+        far is returned with ``complete=False``. If the solver has not found any path by then, a
+        path with the fewest arcs is returned.
     """
 
     time_limit: float | None = None
@@ -190,7 +193,9 @@ class Simple:
 def _solved(
     graph: Graph, kept: Whole, costs: Array, ends: tuple[int, int], seconds: float | None
 ) -> Any:
-    """Solve the integer program. The `x` of SciPy's result holds flows on arcs, then node ranks."""
+    """Solve the integer program. The `x` in SciPy's result contains the flows on arcs, then the
+    ranks of nodes.
+    """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import block_array, eye_array
 
@@ -232,7 +237,7 @@ def shortest_path(
     ----------
     graph : Graph
     costs : array of shape (E,)
-        A finite number for each arc; `graph.costs` converts costs per site to arc costs.
+        The cost of each arc, a finite number. `graph.costs` converts costs per site to arc costs.
     source, target : labels of nodes
         The labels of the two nodes, which must be different.
     planner : {"auto", "simple"} or callable
@@ -247,10 +252,9 @@ def shortest_path(
     NoPath
         If no path leads from the source to the target.
     NegativeCycle
-        If the costs around a cycle between source and target are negative. The error holds the
-        cycle.
+        If there is a negative cycle on a path from source to target. The error contains the cycle.
     InputError
-        If the costs do not fit the graph.
+        If the costs have the wrong shape, or if a cost is not finite.
     """
     how = _planner(planner)
     c = arc_costs(graph, costs)
@@ -265,10 +269,10 @@ def shortest_paths(
 ) -> list[Plan]:
     """Return a shortest path for each pair of nodes, in the order of the pairs.
 
-    For costs >= 0, pairs with the same source share one search of the whole graph. If there are
-    fewer targets than sources, pairs with the same target share a search instead. Searches run in
-    parallel threads, whose number does not change the plans. If several paths of a pair have the
-    same cost, the other pairs may influence which of these paths is returned.
+    If all costs are >= 0, pairs with the same source share one search of the whole graph. If there
+    are fewer targets than sources, pairs with the same target share a search instead. The searches
+    run in parallel threads, and the plans do not depend on the number of threads. If a pair has
+    several shortest paths, the path that is returned may depend on the other pairs.
 
     Parameters
     ----------
@@ -291,7 +295,7 @@ def shortest_paths(
         with error_prefix(f"pairs[{place}]: "):
             asked.append(ends(graph, *pair))
     if not asked:
-        raise InputError("the list of pairs is empty; give at least one (source, target)")
+        raise InputError("the list of pairs is empty; pass at least one (source, target)")
     # Negative costs and user-defined planners are handled pair by pair.
     found = _sharing(graph, c, asked) if how is by_sign and c.min() >= 0.0 else {}
     for i, (s, t) in enumerate(asked):
@@ -302,7 +306,7 @@ def shortest_paths(
 
 
 def _sharing(graph: Graph, costs: Array, pairs: list[tuple[int, int]]) -> dict[int, Plan]:
-    """Return the plans of the pairs by index. Pairs that no path joins are left out."""
+    """Return the plans of the pairs by index. Pairs that are not joined by a path are left out."""
     sources, targets = zip(*pairs, strict=True)
     backward = len(set(targets)) < len(set(sources))
     groups: dict[int, list[int]] = defaultdict(list)
@@ -339,8 +343,8 @@ def _around(graph: Graph, c: Array, via: Whole, node: int) -> InputError:
     if found.cost < 0.0:
         return found
     return InputError(
-        f"costs of sizes from {np.abs(c).min():g} to {np.abs(c).max():g} differ too widely for "
-        "doubles to show the sign of a cycle; round the small costs"
+        f"costs of sizes from {np.abs(c).min():g} to {np.abs(c).max():g} differ too much to "
+        "compute the sign of the cost of a cycle in doubles; round the small costs"
     )
 
 

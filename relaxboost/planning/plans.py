@@ -1,4 +1,4 @@
-"""Planned paths with potentials that prove them shortest, and the check of such a proof."""
+"""Planned paths with potentials that prove that they are shortest, and the check of this proof."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.kernels import worst_slack
 
 _LARGEST = 1e300
-"""The largest absolute value of a cost. Sums of such costs stay finite, because memory limits the
-number of terms."""
+"""The maximum absolute value of a cost. Sums of such costs remain finite, because the number of
+terms is limited by memory."""
 
 
 def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
@@ -29,7 +29,7 @@ def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
     if c.shape != (graph.arcs,):
         raise InputError(
             f"costs need shape ({graph.arcs},), one cost per arc, got {c.shape}; graph.costs(C) "
-            "turns costs per site into costs per arc"
+            "converts costs per site to costs per arc"
         )
     if not (np.abs(c) <= _LARGEST).all():
         arc = int(np.argmin(np.abs(c) <= _LARGEST))
@@ -41,11 +41,11 @@ def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
 
 
 class NoPath(InputError):
-    """The error that no path leads from the source to the target."""
+    """The error raised if no path leads from the source to the target."""
 
 
 class NegativeCycle(InputError):
-    """The error that a cycle has negative cost, so that no shortest walk exists.
+    """The error raised if a cycle has negative cost, so that no shortest walk exists.
 
     Attributes
     ----------
@@ -79,15 +79,16 @@ class Plan:
     costs : array of shape (E,)
         The costs for which the path was planned.
     potential : array of shape (nodes,)
-        The potentials π, with π_head <= π_tail + c on every arc. They prove that no path costs
-        less than π_target − π_source. The potential is +inf at nodes that the source does not
-        reach, and −inf at nodes that do not reach the target. A plan of ``"simple"`` has None.
+        The potentials π, which satisfy π_head <= π_tail + c on every arc. They prove that no path
+        costs less than π_target − π_source. The potential is +inf at nodes that cannot be reached
+        from the source, and −inf at nodes from which the target cannot be reached. It is None for
+        plans of ``"simple"``.
     planner : str
     claimed : float
-        For a plan without potentials, the solver's lower bound of the cost of a path that visits
-        no node twice. `check_plan` does not use this bound.
+        For a plan without potentials, the solver's lower bound on the cost of a path that visits no
+        node twice. `check_plan` does not use this bound.
     complete : bool
-        False if a time limit ended the planner, so that the path may not be the best one.
+        False if a time limit stopped the planner, so that the path may not be the best one.
     """
 
     path: Path
@@ -109,14 +110,14 @@ class Plan:
 
 
 class PlanCheck(NamedTuple):
-    """The result of checking a plan: bounds of the least cost that its path and potentials
+    """The result of checking a plan: the bounds on the least cost that its path and potentials
     prove.
     """
 
     ok: bool
     """Whether the bracket of the least cost is as narrow as rounding allows."""
     lower: float
-    """The proved lower and upper bounds of the least cost of a path from source to target that
+    """The proved lower and upper bounds on the least cost of a path from source to target that
     visits no node twice."""
     upper: float
     reason: str
@@ -124,18 +125,19 @@ class PlanCheck(NamedTuple):
 
 
 def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
-    """Check a plan: return the bracket of the least cost that its path and potentials prove.
+    """Check a plan, and return the bracket of the least cost that its path and potentials prove.
 
     The planner is not trusted. This function sums the costs of the path, and checks the inequality
-    of the potentials on each arc. If rounding violates an inequality by a small amount, a path may
-    gain this amount on each of its at most nodes − 1 arcs, and the lower bound is reduced
-    accordingly. A bound that was not reduced also holds for walks that visit nodes twice.
+    π_head <= π_tail + c on each arc. Because of rounding, the inequality may be violated by a small
+    amount on some arcs. The lower bound is then reduced by nodes − 1 times the largest such amount,
+    because a path has at most nodes − 1 arcs. If the bound is not reduced, it also holds for walks
+    that visit nodes twice.
 
     Parameters
     ----------
     plan : Plan
     costs : array of shape (E,), optional
-        The costs for which the plan is checked. The default is the costs of the plan.
+        The costs for which the plan is checked. By default they are the costs of the plan.
 
     Returns
     -------
@@ -178,10 +180,10 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
 
 
 def _below(difference: float, worst: float, size: float, nodes: int) -> float:
-    """Return a lower bound of the cost of every path with at most nodes − 1 arcs.
+    """Return a lower bound on the cost of every path with at most nodes − 1 arcs.
 
     `difference` is π_target − π_source, rounded once. `worst` and `size` come from `worst_slack`.
-    Each slack is wrong by at most three roundings of numbers up to 3 · size.
+    The error of each slack is at most that of three roundings of numbers up to 3 · size.
     """
     # A slack that is positive beyond rounding needs no allowance.
     each = min(worst, 0.0) - 8.0 * UNIT * size if worst < math.inf else 0.0

@@ -1,4 +1,4 @@
-"""The problem of learning linear costs, min over w of Ω(w) + R(w), with values, cuts and bounds."""
+"""The problem of learning linear costs, min over w of Ω(w) + R(w): its values, cuts and bounds."""
 
 from __future__ import annotations
 
@@ -24,22 +24,23 @@ from relaxboost.solvers.bundle.cuts import Cut, Cuts
 from relaxboost.solvers.bundle.master import Feasible
 
 GROUPS = 16
-"""The number of groups of demonstrations. Each group has its own cutting planes for its part of R.
-More groups make the model more accurate, but also make the programs of the bundle method larger."""
+"""The maximum number of groups of demonstrations. Each group has its own cutting planes for its
+part of R. More groups make the model more accurate, but also make the programs of the bundle method
+larger."""
 
 
 class FitPoint(NamedTuple):
-    """The objective Ω + R at some weights w."""
+    """The objective Ω + R at given weights w."""
 
     w: Array
     value: float
     """The value of the objective, Ω(w) + R(w)."""
     bound: float
-    """An upper bound of the exact value of the objective, proved by potentials. The value is nan
+    """An upper bound on the exact value of the objective, proved by potentials. The value is nan
     unless a proof was requested."""
     cuts: Cuts
-    """The cuts, one for each group of demonstrations. A cut is an affine function that is below
-    the group's part of R, and equal to it at w."""
+    """The cuts, one for each group of demonstrations. A cut is an affine function that is at most
+    the group's part of R everywhere, and equal to it at w."""
     plans: AugmentedPlans
     """The loss-augmented plan for each demonstration."""
 
@@ -47,26 +48,28 @@ class FitPoint(NamedTuple):
 class Problem:
     """The problem that `fit` solves: minimise Ω(s w) + Σ weight R_i(B X w) over the weights w.
 
-    w holds a weight for each of d features. R_i is the margin loss of demonstration i, and B X are
-    the features of the arcs. The product of the scale s and w is taken entry by entry.
+    The vector w contains a weight for each of d features. R_i is the margin loss of demonstration
+    i, and B X are the features of the arcs. The product s w with the scale s is taken entry by
+    entry.
 
     Parameters
     ----------
     tasks : sequence of Task
         The tasks to learn from. Their graphs have the same features.
     regulariser : Regulariser
-        The regulariser Ω. By default, if `nonnegative`, it is a `Ridge` whose strength `fit`
-        chooses, and otherwise `Ridge()`.
+        The regulariser Ω. By default it is a `Ridge` whose strength is chosen by `fit` if
+        `nonnegative` is true, and `Ridge()` otherwise.
     nonnegative : bool
-        Whether the weights are restricted to w >= 0. Features must then be >= 0 too, so that costs
-        are >= 0.
+        Whether the weights are restricted to w >= 0. The features must then be >= 0 as well, so
+        that costs are >= 0.
     negative : {"exact", "simple", "relaxed"}
-        The treatment of costs that are negative when the loss is subtracted; see `Oracle`.
+        The treatment of costs that are negative after the loss is subtracted; see `Oracle`.
     scale : {"rms", "none"}
-        With ``"rms"``, s_j is the root mean square of feature j over the arcs of all graphs, or 1
-        for a feature that is 0. The optimal costs then do not depend on the units of features.
-        Features are not centred, because paths have different numbers of arcs, and a constant on
-        every arc may change which path is shortest. With ``"none"``, s is 1.
+        The scaling s of the weights. With ``"rms"``, s_j is the root mean square of feature j over
+        the arcs of all graphs, or 1 if the feature is 0 everywhere. The optimal costs then do not
+        depend on the units of the features. The features are not centred: paths have different
+        numbers of arcs, so adding a constant to every arc may change which path is shortest. With
+        ``"none"``, every s_j is 1.
 
     Attributes
     ----------
@@ -75,14 +78,14 @@ class Problem:
     chooses : bool
         Whether `fit` chooses the strength of the regulariser.
     floors : array of shape (groups,)
-        A lower bound <= 0 of each group's part of R. The bound is 0 unless, because of rounding,
-        the loss of a demonstration itself is below 0.
+        A lower bound <= 0 on each group's part of R. The bound is 0 unless, because of rounding,
+        the loss of a demonstration itself is negative.
 
     Raises
     ------
     InputError
-        If the list of tasks is empty, if graphs have different features, or if a feature is below
-        0 with `nonnegative`. The message then names the arc.
+        If the list of tasks is empty, if graphs have different features, or if `nonnegative` is
+        true and a feature is negative. In the last case the message names the arc.
     """
 
     def __init__(
@@ -130,7 +133,7 @@ class Problem:
     def changed(
         self, tasks: Sequence[Task] | None = None, regulariser: Regulariser | None = None
     ) -> Problem:
-        """Return a copy with the same `scale`, but for other tasks or with another regulariser."""
+        """Return a copy with the same `scale`, but with other tasks or another regulariser."""
         made = copy(self)
         if regulariser is not None:
             made.regulariser = regulariser
@@ -157,7 +160,7 @@ class Problem:
 
     @property
     def floor(self) -> float:
-        """A lower bound <= 0 of the objective Ω + R: the sum of `floors`, rounded down."""
+        """A lower bound <= 0 on the objective Ω + R: the sum of `floors`, rounded down."""
         return float(self.floors.sum()) * (1.0 + 2.0 * roundoff(GROUPS + 8))
 
     @property
@@ -169,7 +172,7 @@ class Problem:
 
     @property
     def never_negative(self) -> bool:
-        """Whether costs minus the gains of the losses are >= 0 for every w of the domain."""
+        """Whether the costs minus the gains of the losses are >= 0 for every w in the domain."""
         return self.nonnegative and all((x.gains.values <= 0.0).all() for x in self.oracle.rows)
 
     def weights(self, w: ArrayLike) -> Array:
@@ -186,7 +189,8 @@ class Problem:
         return weights
 
     def project(self, w: Array) -> Array:
-        """Return the point of the domain that is nearest to w, measured by the distance of s w.
+        """Return the point v of the domain that is nearest to w, in the sense that ‖s v − s w‖₂ is
+        least.
 
         The weight of a feature that is 0 on every arc becomes 0.
         """
@@ -195,7 +199,7 @@ class Problem:
 
     @property
     def feasible(self) -> Feasible:
-        """The domain of w with the regulariser Ω, in the form that the bundle method needs."""
+        """The domain of w and the regulariser Ω, in the form that the bundle method needs."""
         return Feasible(self.scale, self.nonnegative, *self.regulariser.form)
 
     def penalty(self, w: Any) -> tuple[Any, list[Any]]:
@@ -232,16 +236,19 @@ class Problem:
         return FitPoint(weights, size + found.value, bound, self._cuts(found), found)
 
     def revalued(self, point: FitPoint) -> FitPoint:
-        """Return the point with its value for this problem's regulariser. The losses are reused."""
+        """Return the point with its value recomputed for this problem's regulariser. The losses are
+        reused.
+        """
         size = self.regulariser.value(self.scale * point.w)
         return point._replace(value=size + point.plans.value)
 
     def _cuts(self, found: AugmentedPlans) -> Cuts:
-        """Return the cut Σ weight · (ℓ_i + <f_shown − f_taken, w>) of each group of
+        """Return the cut Σ weight · (ℓ_i + <f_shown − f_taken, w>) for each group of
         demonstrations.
 
-        The vectors f are the sums of the features along the demonstration and along the plan. The
-        cut is a lower bound, because R_i >= ℓ_i + <f_shown − f_taken, w> for every path taken.
+        The vectors f_shown and f_taken are the sums of the features along the demonstration and
+        along the plan. The cut is a lower bound on the group's part of R, because R_i >= ℓ_i +
+        <f_shown − f_taken, w> for any path in place of the plan.
         """
         functions = PlanFunctions(self.arc_features)
         for row, answer, own in zip(self.oracle.rows, found.each, self.least, strict=True):
@@ -253,10 +260,10 @@ class Problem:
         return functions.combined(self.rates)
 
     def _above(self, found: AugmentedPlans, w: Array) -> float:
-        """Return an upper bound of R at exact costs, given plans for rounded costs.
+        """Return an upper bound on R at exact costs, given plans for rounded costs.
 
-        The bound adds the rounding errors of the arc costs of each demonstration and of an optimal
-        plan, which takes no arc twice.
+        The bound includes the rounding errors of the arc costs along each demonstration and along
+        an optimal plan, which takes no arc twice.
         """
         γ = 2.0 * roundoff(self.d + 2)
         wrong = [γ * (np.abs(x) @ np.abs(w)) for x in self.arc_features]
@@ -271,10 +278,11 @@ class Problem:
         return float(self.oracle.weights @ bounds) * (1.0 + 2.0 * roundoff(bounds.size + 6))
 
     def lower(self, cut: Cut) -> float:
-        """Return the lower bound a − Ω*(−G/s) of the least objective, for a cut a + <G, w>.
+        """Return the lower bound a − Ω*(−G/s) on the least objective, for a cut a + <G, w>.
 
-        If Ω* is infinite at this point, the cut is averaged with the constant lower bound of R
-        until Ω* is finite. The rounding errors of the cut and of this function are subtracted.
+        If Ω* is infinite at −G/s, the cut is first averaged with the constant lower bound on R,
+        with weights for which Ω* is finite. The rounding errors of the cut and of this function are
+        subtracted.
         """
         v = -cut.slope
         # The slope moves in the direction that lowers the bound.
@@ -293,7 +301,7 @@ class Problem:
 
 
 def zero_features(graphs: Sequence[Graph]) -> str:
-    """Return a sentence about the features that are 0 on every arc, or an empty text."""
+    """Return a sentence about the features that are 0 on every arc, or an empty string."""
     used = np.any([graph.features.any(axis=0) for graph in graphs], axis=0)
     names = [name for name, is_used in zip(graphs[0].names, used, strict=True) if not is_used]
     if not names:

@@ -1,4 +1,4 @@
-"""The learning problem as a single convex program for a general solver, with a bracket."""
+"""The learning problem as a single convex program, solved by a general solver, with a bracket."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from relaxboost.solvers.bundle.cuts import Cut
 from relaxboost.solvers.external import SOLVERS, check_solver
 
 LARGEST = 200_000
-"""The largest number of arc inequalities that `reference` accepts, summed over the
-demonstrations."""
+"""The maximum number of arc inequalities, summed over the demonstrations, that `reference`
+accepts."""
 
 
 def reference(
@@ -38,22 +38,23 @@ def reference(
     *,
     solver: str | None = None,
 ) -> Fit:
-    """Solve a small learning problem as a single convex program, and bracket its least value.
+    """Solve a small learning problem as a single convex program, and bracket its minimum.
 
-    A shortest path is a linear program. Its dual has node potentials π with π_head <= π_tail + c −
-    gain on each arc, which turns R_i <= ξ_i into linear inequalities. The upper bound is the
-    objective at the solver's w, evaluated by planning. The lower bound comes from the multipliers
-    of the arc inequalities. They form a flow for each demonstration, which is decomposed into
-    paths, and the paths define a cut. No other part of the solver's result is trusted.
+    Finding a shortest path is a linear program. The variables of its dual are node potentials π
+    with π_head <= π_tail + c − gain on each arc. By means of these potentials, R_i <= ξ_i is
+    expressed as linear inequalities. The upper bound is the objective at the solver's w, evaluated
+    by planning. The lower bound is computed from the multipliers of the arc inequalities. These
+    form a flow for each demonstration. The flow is decomposed into paths, and the paths define a
+    cut. Nothing else in the solver's result is used.
 
     Parameters
     ----------
     tasks, regulariser
-        See `fit`. The default regulariser is `Ridge()`. For ``negative="exact"`` the objective is
+        See `fit`. The default regulariser is `Ridge()`. For ``negative="exact"``, the objective is
         minimised over the convex set of all w without negative cycles, whereas `fit` raises
-        `NegativeCycle` if it evaluates a w with a negative cycle. For ``negative="relaxed"`` each
-        arc has one more variable: the gain of taking the arc for free. For ``negative="simple"``
-        there is no such program if a cost minus its gain can be negative.
+        `NegativeCycle` if it evaluates a w with a negative cycle. For ``negative="relaxed"``, each
+        arc has an additional variable: the gain from taking the arc for free. For
+        ``negative="simple"``, there is no such program if costs minus gains can be negative.
     solver : str, optional
         The name of a solver that cvxpy supports. The default is CLARABEL.
 
@@ -65,7 +66,7 @@ def reference(
     Raises
     ------
     InputError
-        If arcs times demonstrations are more than `LARGEST`, if costs may be negative for
+        If the number of arc inequalities exceeds `LARGEST`, if costs may be negative and
         negative="simple", or if the solver is not installed or finds no solution.
 
     References
@@ -98,7 +99,7 @@ def reference(
         break
     if best is None:
         raise InputError(
-            f"{name} found no w without negative cycles ({status}), and perhaps there is none; use "
+            f"{name} found no w without negative cycles ({status}), and there may be none; use "
             'negative="relaxed", which has a finite loss for every w'
         )
     record = FitRecord(1, best.value, lower, best.value, clock.seconds)
@@ -109,9 +110,9 @@ def program(problem: Problem) -> Any:
     """Return the convex program of a problem as an unsolved `cvxpy.Problem`.
 
     The variables of the program are ``w``, shape (d,), ``potentials``, and ``slack``, which is R_i
-    for each demonstration. For negative="relaxed" there is also ``free``, the gain of each arc
+    for each demonstration. For negative="relaxed", there is also ``free``, the gain from each arc
     that is taken for free. Each demonstration has potentials for the nodes on paths from source to
-    target. The potential of the source is 0 and is no variable.
+    target. The potential of the source is 0, and is not a variable.
 
     Raises
     ------
@@ -130,12 +131,13 @@ def _check(problem: Problem) -> None:
     if size > LARGEST:
         raise InputError(
             f"{len(oracle.rows)} demonstrations have {size:,} arc inequalities, but reference "
-            f"takes at most {LARGEST:,}; use fit, which plans instead"
+            f"accepts at most {LARGEST:,}; use fit, which has no such limit"
         )
     if oracle.negative == "simple" and not problem.never_negative:
         raise InputError(
-            'reference cannot solve negative="simple" if costs may be negative, because paths that '
-            'visit no node twice are then no linear program; use negative="relaxed", or fit'
+            'reference cannot be used with negative="simple" if costs may be negative, because the '
+            "shortest path that visits no node twice is then not the solution of a linear program; "
+            'use negative="relaxed", or fit'
         )
 
 
@@ -150,7 +152,9 @@ class _Part(NamedTuple):
 
 
 class _Program:
-    """The convex program of a problem, and the cut that follows from the solver's multipliers."""
+    """The convex program of a problem, and the cut that is computed from the solver's
+    multipliers.
+    """
 
     def __init__(self, problem: Problem, inside: float) -> None:
         self.problem = problem
@@ -181,14 +185,15 @@ class _Program:
         self.program = cp.Problem(cp.Minimize(penalty + p @ slack), rules)
 
     def cut(self, around: bool) -> Cut:
-        """Return the cut that follows from the multipliers of the arc inequalities.
+        """Return the cut that is computed from the multipliers of the arc inequalities.
 
-        The multipliers are a flow for each demonstration. If its amount is ρ <= weight, then ρ
-        R_i >= Σ θ (ℓ + <f_shown − f_path, w>), summed over the paths of the flow, with their
-        amounts θ and features f. If planning is exact, `around` adds the cycles of the flow,
-        because no cost around a cycle is negative where R is finite. Cycles help if they keep w in
-        its domain, and harm if they are rounding errors. If planning is relaxed, arcs that are
-        taken for free are added, each with the part of ρ that paths leave.
+        The multipliers are a flow for each demonstration. If the amount of the flow is ρ <= weight,
+        then ρ R_i >= Σ θ (ℓ + <f_shown − f_path, w>), summed over the paths of the flow, with
+        amounts θ and feature sums f_path. If planning is exact and `around` is true, the cycles of
+        the flow are added to the cut, because no cycle has negative cost if R is finite. Cycles
+        improve the bound if they keep w in its domain, and weaken it if they are only rounding
+        errors. If planning is relaxed, arcs that are taken for free are added, each with the part
+        of ρ that the paths do not use.
         """
         functions = PlanFunctions(self.problem.arc_features)
         rates = []
@@ -260,7 +265,7 @@ def _incidence(problem: Problem) -> tuple[Any, list[int], list[_Part]]:
 
 
 def _solve(program: _Program, name: str) -> str:
-    """Solve the convex program with the named solver, and return the solver's status."""
+    """Solve the convex program with the given solver, and return the solver's status."""
     with warnings.catch_warnings():
         # The warning "Solution may be inaccurate" says less than the bracket.
         warnings.simplefilter("ignore", UserWarning)
@@ -272,18 +277,18 @@ def _solve(program: _Program, name: str) -> str:
 
 
 Amounts = list[tuple[Whole, float]]
-"""The type of a list of paths or cycles. Each entry has the arcs, in order, and the amount of flow
-along these arcs."""
+"""The type of a list of paths or cycles. Each entry contains the arcs, in order, and the amount of
+flow along them."""
 
 
 def paths_and_cycles(
     graph: Graph, arcs: Whole, flow: Array, source: int, target: int
 ) -> tuple[Amounts, Amounts]:
-    """Decompose a flow into paths from source to target that visit no node twice, and cycles.
+    """Decompose a flow into cycles, and paths from source to target that visit no node twice.
 
     The amounts of the paths and cycles sum to at most the flow on every arc, up to rounding. The
-    flow may come from a solver and be only approximately balanced. Parts of the flow that end at
-    other nodes are dropped. `arcs` are the arcs that have a flow.
+    flow may be the result of a solver, and only approximately balanced. Parts of the flow that end
+    at nodes other than the target are dropped. `arcs` contains the arcs with a nonzero flow.
     """
     tail, head = graph.tail, graph.head
     left = np.zeros(graph.arcs)

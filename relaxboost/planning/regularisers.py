@@ -1,5 +1,5 @@
-"""Regularisers of linear costs: penalties of the weights w, or sets for w, with their
-conjugates.
+"""Regularisers of linear costs: penalties on the weights w, or sets to which w is restricted, with
+their conjugates.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from relaxboost._core.registry import Registry
 
 
 class Form(NamedTuple):
-    """The coefficients of a `Regulariser`, and the radius of its l1 ball. All of these are >= 0."""
+    """The coefficients of a `Regulariser`, and the radius of its l1 ball, all of them >= 0."""
 
     square: float = 0.0
     absolute: float = 0.0
@@ -26,16 +26,16 @@ class Form(NamedTuple):
 
 
 class Regulariser(ABC):
-    """A regulariser Ω(w) = (square/2)‖w‖₂² + absolute · ‖w‖₁, which is infinite for ‖w‖₁ > radius.
+    """A regulariser Ω(w) = (square/2)‖w‖₂² + absolute · ‖w‖₁, with Ω(w) = inf if ‖w‖₁ > radius.
 
-    The weights w may have any sign, or are restricted to w >= 0.
+    The weights w either have any sign or are restricted to w >= 0.
 
-    The conjugate Ω*(v) = sup over w of <v, w> − Ω(w) turns a cut a + <G, w> <= R(w) into the lower
-    bound a − Ω*(−G) of min Ω + R.
+    From a cut a + <G, w> <= R(w), the conjugate Ω*(v) = sup over w of <v, w> − Ω(w) yields the
+    lower bound a − Ω*(−G) on min Ω + R.
 
     A user-defined regulariser is a subclass that defines `form`. If it is a dataclass, its fields
     must be numbers > 0. A subclass with a `name` is added to `REGULARISERS`, and the command line
-    then accepts the name.
+    then accepts this name.
     """
 
     name: ClassVar[str] = ""
@@ -53,8 +53,8 @@ class Regulariser(ABC):
             positive(name, size)
 
     def value(self, w: Array) -> float:
-        """Return the value Ω(w), which is inf outside the ball. `project` returns points inside
-        it.
+        """Return the value Ω(w), which is inf outside the ball. Points returned by `project` are
+        inside.
         """
         square, absolute, radius = self.form
         if radius < math.inf and math.fsum(np.abs(w).tolist()) > radius:
@@ -66,8 +66,8 @@ class Regulariser(ABC):
         """Return the conjugate Ω*(v), which is inf outside the domain of Ω*.
 
         If Ω has a ball, Ω*(v) is the minimum over μ >= 0 of radius · μ + Ω₁*(v), where Ω₁ is Ω
-        without the ball and with the coefficient absolute + μ. Every μ, also a rounded one, gives
-        an upper bound of Ω*(v).
+        without the ball and with the coefficient absolute + μ. Every μ >= 0, even a rounded one,
+        gives an upper bound on Ω*(v).
         """
         square, absolute, radius = self.form
         over = np.maximum(_size(v, nonnegative) - absolute, 0.0)
@@ -98,7 +98,9 @@ class Regulariser(ABC):
         return size + absolute * cp.norm1(w), rules
 
     def project(self, w: Array, nonnegative: bool) -> Array:
-        """Return the projection of w to the domain: the nearest point, up to a few roundings."""
+        """Return the projection of w onto the domain: the nearest point, up to a few rounding
+        errors.
+        """
         w = np.maximum(w, 0.0) if nonnegative else w
         radius = self.form.radius
         size = np.abs(w)
@@ -174,7 +176,8 @@ class L1Radius(Regulariser):
 def _half_square(v: Array, times: float, over: float) -> float:
     """Return `times` · ‖v‖²/(2 · `over`), even if ‖v‖² overflows or underflows.
 
-    Powers of two are factored out first, because the result may be a double even if ‖v‖² is not.
+    Powers of two are factored out first, because the result may be in the range of doubles even if
+    ‖v‖² is not.
     """
     # After this scaling the largest square is between 1/4 and 1.
     exponent = math.frexp(float(np.abs(v).max()))[1]
@@ -188,10 +191,11 @@ def _size(v: Array, nonnegative: bool) -> Array:
 
 
 def _height(size: Array, radius: float) -> float:
-    """Return the largest size minus the threshold θ for which Σ (size − θ)₊ equals the radius.
+    """Return the largest of the sizes minus the threshold θ for which Σ (size − θ)₊ equals the
+    radius.
 
-    This is the step of a projection to the l1 ball. Only differences from the largest size are
-    computed, because the sizes may be far above the radius.
+    The threshold is that of the projection onto the l1 ball. Only differences from the largest size
+    are computed, because the sizes may be far above the radius.
     """
     less = np.sort(size.max() - size)
     kept = (radius + np.cumsum(less)) / np.arange(1, less.size + 1)

@@ -1,4 +1,4 @@
-"""The margin loss as a functional of the costs per site, for functional gradient boosting."""
+"""The margin loss as a function of the costs per site, for functional gradient boosting."""
 
 from __future__ import annotations
 
@@ -23,12 +23,14 @@ LINKS = ("additive", "exponential")
 
 @dataclass(frozen=True)
 class Linear:
-    """Linear costs X w without the tasks of their fit, which are the base of boosted costs."""
+    """Linear costs X w, stored without the tasks of their fit, for use as the base of boosted
+    costs.
+    """
 
     w: tuple[float, ...]
     names: tuple[str, ...]
     floor: float = 0.0
-    """The least cost. With the exponential link, lower costs are raised to this value."""
+    """The minimum cost. With the exponential link, lower costs are raised to this value."""
 
     def __call__(self, graph: Graph) -> Array:
         """Return the linear costs of a graph's sites, shape (S,)."""
@@ -40,28 +42,30 @@ class Linear:
 class PlanningLoss(Loss):
     """The maximum-margin planning loss of costs C per site, a `Loss` for `functional.boost`.
 
-    The loss is R[C] = Σ weight R_i(B C) + (strength/2)‖F‖², summed over the demonstrations i. B C
-    are the costs of the arcs, and F is the function that is boosted. The targets of boosting are
-    tasks. Sites with equal features share a row of `PlanningRisk.features` and an entry of F.
+    The loss is R[C] = Σ weight R_i(B C) + (strength/2)‖F‖², where the sum is over the
+    demonstrations i, B C are the costs of the arcs, and F is the boosted function. The targets of
+    boosting are tasks. Sites with equal features share a row of `PlanningRisk.features` and an
+    entry of F.
 
     Parameters
     ----------
     link : {"exponential", "additive"}
-        With ``"exponential"``, C = base · exp(F). Costs are positive, and the loss is not convex
-        in F. The weak learner fits the gradient of R in C, as in LEARCH. With ``"additive"``,
-        C = base + F. The loss is convex in F and the theorems of convergence hold, but costs may
-        be negative.
+        With ``"exponential"``, C = base · exp(F). Costs are positive, and the loss is not convex in
+        F. The weak learner fits the gradient of R with respect to C, as in LEARCH. With
+        ``"additive"``, C = base + F. The loss is convex in F and the convergence theorems hold, but
+        costs may be negative.
     base : float, linear costs or callable, optional
-        The costs per site at F = 0. They are finite, and > 0 for the exponential link. Linear
-        costs are a `Fit` or a `LinearModel`. A function returns the costs of a graph, shape (S,).
-        By default `planning.boost` uses the linear costs that `fit` learns from its tasks, and
-        `bind` uses 1.
+        The costs per site at F = 0. They must be finite, and > 0 for the exponential link. Linear
+        costs are passed as a `Fit` or a `LinearModel`. A function must return the costs of a graph,
+        shape (S,). By default `planning.boost` uses the linear costs that `fit` learns from its
+        tasks, and `bind` uses 1.
     negative : {"relaxed", "exact", "simple"}
-        The treatment of negative costs minus losses; see `Oracle`. With ``"relaxed"`` R is a
-        convex upper bound of the loss, and equals the loss if no cost minus loss is negative.
+        The treatment of costs that are negative after the loss is subtracted; see `Oracle`. With
+        ``"relaxed"``, R is a convex upper bound on the loss, and equals the loss if none of these
+        costs is negative.
     strength : float
-        The strength of the quadratic penalty, >= 0, which makes R strongly convex. Only the
-        additive link has a strength.
+        The strength of the quadratic penalty, >= 0, which makes R strongly convex. It must be 0 for
+        the exponential link.
 
     References
     ----------
@@ -106,15 +110,15 @@ class PlanningLoss(Loss):
             positive("strength", self.strength)
 
     def start(self, graph: Graph) -> Array:
-        """Return the base costs of a graph's sites, shape (S,), which hold at F = 0."""
+        """Return the base costs of a graph's sites, shape (S,). These are the costs at F = 0."""
         base = 1.0 if self.base is None else self.base
         made = np.array(base(graph) if callable(base) else base, dtype=np.float64)
         if made.ndim == 0:
             return np.full(graph.size, float(made))
         if made.shape != (graph.size,) or not np.isfinite(made).all():
             raise InputError(
-                f"base must give {graph.size} finite costs for {graph}, one per site, got an array "
-                f"of shape {made.shape}"
+                f"base must return {graph.size} finite costs for {graph}, one per site, got an "
+                f"array of shape {made.shape}"
             )
         if self.link == "exponential" and not (made > 0.0).all():
             site = int(made.argmin())
@@ -125,7 +129,7 @@ class PlanningLoss(Loss):
         return made
 
     def linked(self, start: Array, F: Array) -> Array:
-        """Return the costs of sites, shape (S,), from their base costs and the values of F."""
+        """Return the costs of sites, shape (S,), given their base costs and the values of F."""
         made: Array = start * np.exp(F) if self.link == "exponential" else start + F
         return made
 
@@ -140,15 +144,15 @@ class PlanningLoss(Loss):
         weights : array of shape (S,), optional
             The weights > 0 of the sites in the L² norm of the functional gradient descent. By
             default they are equal. They do not change the loss, because tasks have their own
-            weights. With equal weights a weak learner mostly fits the many sites off all paths, so
-            that `planning.boost` uses the weights of `PlanningRisk.visited`.
+            weights. With equal weights, a weak learner mostly fits the many sites that are on no
+            path. Therefore `planning.boost` uses the weights of `PlanningRisk.visited`.
         groups, classes
             Not used in planning.
         """
         if groups is not None:
             raise InputError(
-                "groups belong to ranking losses, and the targets of this loss are tasks; leave "
-                "groups out"
+                "groups are used only by ranking losses, but the targets of this loss are tasks; "
+                "leave groups out"
             )
         return PlanningRisk(self, y, weights)
 
@@ -178,8 +182,8 @@ class PlanningRisk(Risk):
         # Adding 0 turns -0.0 into 0.0, so that both count as equal.
         X = np.concatenate([graph.features for graph in graphs]) + 0.0
         self.features, entry = np.unique(X, axis=0, return_inverse=True)
-        """The feature vectors of all sites, without duplicates. F has an entry for each of these
-        vectors."""
+        """The feature vectors of all sites, without duplicates. F has one entry for each of
+        them."""
         self._entry = entry.ravel()
         self.measure = Empirical(len(self.features), self._shared(p))
         # The gradient contribution of the demonstrations is constant, so that it is computed once.
@@ -187,11 +191,15 @@ class PlanningRisk(Risk):
 
     @property
     def sites(self) -> int:
-        """The number of sites of all graphs. Sites with equal features share an entry of F."""
+        """The total number of sites in all graphs. Sites with equal features share an entry of
+        F.
+        """
         return int(self._ends[-1])
 
     def site_costs(self, F: Array) -> Array:
-        """Return the costs of all sites for the values F, shape (S,), one graph after another."""
+        """Return the costs of all sites for the values F of the boosted function, shape (S,), one
+        graph after another.
+        """
         return self.loss.linked(self._start, F[self._entry])
 
     def arc_costs(self, F: Array) -> list[Array]:
@@ -200,7 +208,9 @@ class PlanningRisk(Risk):
         return [graph.costs(C) for graph, C in zip(self.oracle.graphs, parts, strict=True)]
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return the risk R at F, and its L² gradient in F, or in C for the exponential link."""
+        """Return the risk R at F, and its L² gradient with respect to F (to C for the exponential
+        link).
+        """
         found = self.oracle.evaluate(self.arc_costs(F))
         rates = self.oracle.weights
         value = found.value
@@ -215,10 +225,10 @@ class PlanningRisk(Risk):
         return value, gradient
 
     def visited(self) -> Array:
-        """Return weights of the sites, shape (S,), which count how often paths visit each site.
+        """Return weights of the sites, shape (S,), proportional to how often paths visit each site.
 
-        The paths are the demonstrations, and the plans at F = 0. A visit of an arc counts for each
-        site by the corresponding entry of the matrix B of `Graph`. The weights sum to 1.
+        The paths are the demonstrations and the plans at F = 0. If a path takes arc e, it visits
+        each site s with the amount B[e, s], where B is the matrix of `Graph`. The weights sum to 1.
         """
         # Each site gets some weight, because the gradient is divided by weights.
         unvisited = 0.1
@@ -229,26 +239,28 @@ class PlanningRisk(Risk):
         return each + unvisited / self.sites
 
     def _passed(self, paths: list[Whole], rates: Array) -> Array:
-        """Return the flow Σ rate · path on all arcs, for one given path per demonstration."""
+        """Return the flow Σ rate · path on all arcs, given a path for each demonstration."""
         firsts = [self._first[row.graph] for row in self.oracle.rows]
         arcs = np.concatenate([path + first for path, first in zip(paths, firsts, strict=True)])
         each = np.repeat(rates, [path.size for path in paths])
         return np.bincount(arcs, each, int(self._first[-1])).astype(np.float64, copy=False)
 
     def _gathered(self, flow: Array) -> Array:
-        """Return the product Bᵀ flow for the sites of all graphs, one graph after another."""
+        """Return the product of Bᵀ and the flow for the sites of all graphs, one graph after
+        another.
+        """
         parts = zip(self.oracle.graphs, np.split(flow, self._first[1:-1]), strict=True)
         return np.concatenate([graph.gathered(part) for graph, part in parts])
 
     def _shared(self, each: Array) -> Array:
-        """Return for each entry of F the sum of the values of the sites that share the entry."""
+        """For each entry of F, return the sum of the values of the sites that share it."""
         return np.bincount(self._entry, each, len(self.features)).astype(np.float64, copy=False)
 
     def conjugate(self, Z: Any) -> Any:
         """Raise an InputError, because `functional.optimum` cannot bound this risk from below.
 
-        The conjugate of the risk is finite only on a set without interior, so that the lower bound
-        would be 0.
+        The conjugate of the risk is finite only on a set without interior, so the lower bound would
+        be 0.
         """
         raise InputError(
             "functional.optimum cannot bound a PlanningLoss from below; for linear costs use "

@@ -1,4 +1,4 @@
-"""Folds of tasks for cross-validation, which keep similar tasks together."""
+"""Folds of tasks for cross-validation, in which similar tasks are kept together."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Fold(NamedTuple):
 def split(
     tasks: Sequence[Task], folds: int = 5, rng: Rng = 0, by: Any = "overlap"
 ) -> tuple[Fold, ...]:
-    """Return folds of tasks for cross-validation. Every task is a test task of exactly one fold.
+    """Return folds of tasks for cross-validation. Every task is a test task in exactly one fold.
 
     Parameters
     ----------
@@ -34,18 +34,19 @@ def split(
     folds : int
         The number of folds, at least 2.
     rng : int, numpy.random.Generator or None
-        The seed of the random assignment, an integer >= 0. It may also be a generator, or None for
-        a new seed. The same seed gives the same folds.
+        The seed of the random assignment: an integer >= 0, a generator, or None for a new seed. The
+        same seed gives the same folds.
     by : {"overlap", "pair", "source", "target", "graph", "task"}, callable, or sequence
-        The groups of tasks that are never split between training and test. Without groups, a trip
-        that is made every day would be in both sets. By default the groups are clusters of tasks
-        that overlap. Two tasks overlap if they share half of their arcs (the Jaccard index: arcs
-        of both tasks divided by arcs of either task). They are in the same cluster if they
-        overlap, or if a chain of overlapping tasks connects them. ``"pair"`` groups tasks with the
-        same source and target. Trips that differ only in their first street may then be in both
-        sets. With ``"task"`` every task is a group. A callable maps a task to a hashable value,
-        and a sequence has a hashable value for each task. The sizes of folds differ by at most the
-        size of the largest group.
+        How tasks are grouped. The tasks of a group are never split between the training set and the
+        test set. Without groups, a trip that is made every day would be in both sets. By default
+        the groups are clusters of overlapping tasks. Two tasks overlap if they share at least half
+        of their arcs (their Jaccard index, the number of arcs of both tasks divided by that of
+        either task, is at least 0.5). They are in the same cluster if they overlap, or if a chain
+        of overlapping tasks connects them. ``"pair"`` groups tasks with the same source and target.
+        Trips that differ only in their first street may then be in both sets. With ``"task"``,
+        every task is its own group. A callable maps a task to a hashable value, and a sequence
+        contains a hashable value for each task. Tasks with equal values form a group. The sizes of
+        folds differ by at most the size of the largest group.
 
     Raises
     ------
@@ -65,7 +66,7 @@ def split(
             what = "clusters of tasks that overlap"
             other = ', or another by=, such as "pair"'
         raise InputError(
-            f"{folds} folds need at least as many {what}, but there are {sizes.size}; give fewer "
+            f"{folds} folds need at least as many {what}, but there are {sizes.size}; use fewer "
             f"folds{other}"
         )
     shuffled = generator(rng).permutation(sizes.size)
@@ -103,7 +104,7 @@ def clusters(tasks: Sequence[Task]) -> list[int]:
 
 
 def arc_rows(tasks: Sequence[Task]) -> tuple[sparse.csr_array, Whole]:
-    """Return a 0-1 matrix of the arcs that each demonstration takes, and the task of each row.
+    """Return a 0-1 matrix of the arcs of each demonstration, and the index of the task of each row.
 
     The matrix has a row for each demonstration, and a column for each arc of all graphs.
     """
@@ -148,7 +149,7 @@ def group_numbers(tasks: Sequence[Task], by: Any) -> list[int]:
         keys = [by(task) for task in tasks] if callable(by) else list(by)
     if len(keys) != len(tasks):
         raise InputError(
-            f"by has {len(keys)} entries for {len(tasks)} tasks; give one entry per task"
+            f"by has {len(keys)} entries for {len(tasks)} tasks; pass one entry per task"
         )
     number: dict[Hashable, int] = {}
     return [number.setdefault(key, len(number)) for key in keys]

@@ -23,7 +23,7 @@ from relaxboost.planning.splitting import clusters, split
 from relaxboost.planning.tasks import Task
 
 FLOOR = 1e-6
-"""The floor of additive costs, and of linear costs at the start of boosting, as a fraction of a
+"""The floor of additive costs, and of linear costs at the start of boosting, as a fraction of the
 mean cost."""
 
 
@@ -33,16 +33,16 @@ class LinearStart(NamedTuple):
     base: float | Linear
     """The linear costs, or the constant 1 if the features allow no linear costs."""
     strength: float
-    """The strength of the ridge of the linear costs, or nan if there are no linear costs."""
+    """The strength of the ridge of the linear costs, or nan if the base is the constant 1."""
     ended: str
-    """The reason why the fit of the linear costs is unfinished: "time_limit". The text is empty if
-    the fit is complete."""
+    """"time_limit" if the time limit ended the fit of the linear costs, or an empty string if the
+    fit is complete."""
 
 
 def linear_start(
     tasks: Sequence[Task], link: str, clock: Clock, strength: float | None = None
 ) -> LinearStart:
-    """Return linear costs of some tasks, as the start of boosting.
+    """Learn linear costs from tasks, and return them as the start of boosting.
 
     The result is the constant 1 if a feature is negative somewhere, or if all learned costs are 0.
 
@@ -50,7 +50,7 @@ def linear_start(
     ----------
     tasks : sequence of Task
     link : {"additive", "exponential"}
-        The exponential link needs costs > 0, so that costs of 0 are raised a little.
+        The exponential link needs costs > 0, so costs of 0 are raised slightly.
     clock : Clock
         The time limit. The fit takes at most half of the remaining time.
     strength : float, optional
@@ -59,7 +59,7 @@ def linear_start(
     Raises
     ------
     KeyboardInterrupt
-        After Ctrl-C, because unfinished costs are no start that a later run could continue.
+        After Ctrl-C, because a later run cannot continue from unfinished linear costs.
     """
     graphs = list(dict.fromkeys(task.graph for task in tasks))
     if any((graph.features < 0.0).any() for graph in graphs):
@@ -88,19 +88,19 @@ class ChosenRounds(NamedTuple):
     """The record of the cross-validation by which `boost` chose the number of rounds."""
 
     rounds: int
-    """The chosen number of rounds. It is 0 if no number of rounds gains more than one standard
-    error."""
+    """The chosen number of rounds. It is 0 if no number of rounds improves the score by more than
+    one standard error."""
     scores: tuple[float, ...]
-    """The score of each number of rounds, starting with 0 rounds: the mean F1 over held-out trips,
-    which measures how many arcs a plan and its trip share. The tuple is empty if there were too
-    few trips for folds."""
+    """The score of each number of rounds, starting with 0 rounds: the mean F1 over the held-out
+    trips, which measures how many arcs a plan shares with the trip. The tuple is empty if there
+    were too few trips for folds."""
     error: float
     """The standard error of the gain of the best score over the score of 0 rounds."""
     folds: int
     """The number of folds, or 0 if there were too few trips for folds."""
     ended: str
     """The reason why larger numbers of rounds were not tried: "time_limit" or "interrupted". The
-    text is empty if all numbers were tried."""
+    string is empty if all numbers were tried."""
 
     def __repr__(self) -> str:
         shown = ", without folds"
@@ -112,8 +112,8 @@ class ChosenRounds(NamedTuple):
 
 
 Train = Callable[[list[Task], PlanningLoss, Callable[[BoostState], Any]], str]
-"""The type of the argument `train` of `choose_rounds`. The function boosts on some tasks, calls a
-callback after each round, and returns the status of the run."""
+"""The type of the argument `train` of `choose_rounds`: a function that boosts on the given tasks,
+calls a callback after each round, and returns the status of the run."""
 
 
 def choose_rounds(
@@ -125,26 +125,26 @@ def choose_rounds(
     most: int,
     clock: Clock,
 ) -> ChosenRounds:
-    """Return the number of rounds whose costs plan held-out trips best.
+    """Choose the number of rounds whose costs plan held-out trips best.
 
-    Trips that overlap are always in the same fold. The linear costs at the start of a fold are
-    learned from its training trips only. The best number of rounds must gain more than the
-    standard error of the gain, because the best of many scores is high by chance (Breiman et al.
-    1984, Sec. 3.4.3).
+    Trips that overlap are always in the same fold. The linear costs from which boosting starts on a
+    fold are learned only from the training trips of the fold. The best number of rounds is chosen
+    only if its gain over 0 rounds exceeds the standard error of this gain, because the best of many
+    scores is high by chance (Breiman et al. 1984, Sec. 3.4.3).
 
     Parameters
     ----------
     tasks : sequence of Task
     loss : PlanningLoss
-        The loss, whose base is the start for all tasks.
+        The loss. Its base is the start of boosting on all tasks.
     strength : float
-        The strength of the ridge for the linear costs at the start of each fold. If it is nan,
-        folds start from `loss.base`.
+        The strength of the ridge for the linear costs from which boosting starts on each fold. If
+        it is nan, boosting starts from `loss.base`.
     average : bool
         Whether the result of boosting is the mean of the iterates of all rounds.
     train : callable
     most : int
-        The largest number of rounds.
+        The maximum number of rounds.
     clock : Clock
         The time limit. The choice takes at most half of the remaining time.
 
@@ -183,9 +183,9 @@ def choose_rounds(
 
 
 def _best(held: list[Array], rounds: int, ended: str) -> ChosenRounds:
-    """Return the record of the number of rounds with the best mean score over all held-out trips.
+    """Choose the number of rounds with the best mean score over all held-out trips.
 
-    `held` has for each fold an array of scores, shape (rounds, trips).
+    `held` contains an array of scores, shape (rounds, trips), for each fold.
     """
     rows = [np.minimum(np.arange(rounds), len(scores) - 1) for scores in held]
     trips = np.concatenate([x[row] for x, row in zip(held, rows, strict=True)], axis=1)
@@ -212,7 +212,7 @@ class _Watched:
         self._sum = {graph: np.zeros(graph.size) for graph in self._starts}
 
     def __call__(self, state: BoostState) -> bool:
-        """Record the F1 scores after this round, and return True if the clock's time is over."""
+        """Record the F1 scores after this round, and return True if the time is up."""
         costs = {}
         for graph, start in self._starts.items():
             for term in state.terms:

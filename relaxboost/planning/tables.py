@@ -1,4 +1,4 @@
-"""Checks of pandas tables. Their errors name the row of the table, or the line of the file."""
+"""Checks of pandas tables, with errors that name the row of the table or the line of the file."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from relaxboost._core.tables import FILE
 
 
 def called(what: str, table: Any) -> str:
-    """Return the name of a table for messages: the name of its file, or `what` if it has no
-    file.
-    """
+    """Return the name of a table for messages: the name of its file, or `what` without a file."""
     return str(getattr(table, "attrs", {}).get(FILE, what))
 
 
 def at(what: str, table: Any, row: Any) -> str:
-    """Return the place of a row for messages, such as "edges, row 3" or "roads.csv, line 3"."""
+    """Return the location of a row for messages, such as "edges, row 3" or "roads.csv, line 3"."""
     return f"{called(what, table)}, {'line' if FILE in table.attrs else 'row'} {row!r}"
 
 
 def check_table(what: str, table: Any, columns: Sequence[str]) -> None:
-    """Raise an InputError unless a table is a non-empty DataFrame with complete columns."""
+    """Raise an InputError unless a table is a non-empty DataFrame with the given columns and
+    without missing values in them.
+    """
     if not hasattr(table, "iloc") or len(table) == 0:
         found = f"{type(table).__name__}{' without any' if hasattr(table, 'iloc') else ''}"
         raise InputError(f"{what} must be a pandas.DataFrame with rows, got {found}")
@@ -63,7 +63,7 @@ def numbers(what: str, table: Any, name: str) -> Array:
         made: Array = table[name].to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"{called(what, table)}: column {name!r} must hold numbers ({error})"
+            f"{called(what, table)}: column {name!r} must contain numbers ({error})"
         ) from None
     # An infinite feature would make all costs infinite, or undefined.
     _check_whole(what, table, name, ~np.isfinite(made))

@@ -14,17 +14,17 @@ from relaxboost.planning.losses import Missed, PathLoss
 
 
 class Task:
-    """A source and a target on a graph, with one or several demonstrated paths.
+    """A source and a target in a graph, with one or more demonstrated paths.
 
     Parameters
     ----------
     graph : Graph
         The graph of the paths. Many tasks may share a graph.
     source, target : labels of nodes
-        The labels of the two ends, which must be different nodes.
+        The labels of the source and the target, which must be different nodes.
     demonstration : Path, sequence of node labels, or list of these
-        The demonstrated path. A list whose elements are paths, lists or arrays has several
-        demonstrations, and the loss of the task is the mean of their losses.
+        The demonstrated path. A list of paths, lists or arrays is read as several demonstrations,
+        and the loss of the task is the mean of their losses.
     loss : PathLoss
         The loss of paths that differ from the demonstration. The default is `Missed()`.
     weight : float
@@ -64,7 +64,7 @@ class Task:
             self.target = graph.node(target)
             if self.source == self.target:
                 raise InputError(
-                    "source and target are the same node; a path needs two different ends"
+                    "source and target are the same node; they must be two different nodes"
                 )
             self.demonstrations = tuple(self._path(one) for one in _several(demonstration))
             if not isinstance(self.loss, PathLoss):
@@ -73,7 +73,9 @@ class Task:
 
     @classmethod
     def along(cls, path: Path, loss: PathLoss | None = None, **options: Any) -> Task:
-        """Return the task whose demonstration is a given path, from its first to its last node."""
+        """Return the task whose demonstration is the given path, from its first to its last
+        node.
+        """
         graph = path.graph
         return cls(graph, graph.label(path.source), graph.label(path.target), path, loss, **options)
 
@@ -89,7 +91,7 @@ class Task:
         # The indices of arcs have another meaning on another graph.
         elif given.graph is not self.graph:
             raise InputError(
-                "the demonstration is a path of another graph; give a path of the task's graph"
+                "the demonstration is a path of another graph; pass a path of the task's graph"
             )
         # The plans of the task lead between its nodes, so that the demonstration must join the same
         # nodes.
@@ -111,17 +113,17 @@ class Task:
 
 
 def _several(given: Any) -> list[Any]:
-    """Return the demonstrations of a task as a list, even if the user gave a single
+    """Return the demonstrations of a task as a list, even if the caller passed a single
     demonstration.
     """
     if isinstance(given, Path):
         return [given]
     # A text is iterable, but its letters are not a path.
     if isinstance(given, str) or not hasattr(given, "__iter__"):
-        raise InputError(f"a demonstration is a Path or a sequence of nodes, got {given!r}")
+        raise InputError(f"a demonstration must be a Path or a sequence of nodes, got {given!r}")
     made = given.tolist() if isinstance(given, np.ndarray) and given.ndim == 1 else list(given)
     if not made:
-        raise InputError("the demonstration is empty; give at least two nodes")
+        raise InputError("the demonstration is empty; pass at least two nodes")
     # Lists and arrays cannot be labels of nodes, because they cannot be hashed.
     if all(isinstance(one, Path | list | np.ndarray) for one in made):
         return made
@@ -129,19 +131,19 @@ def _several(given: Any) -> list[Any]:
 
 
 def checked_tasks(tasks: Any) -> tuple[Task, ...]:
-    """Return tasks as a tuple, or raise an InputError if there are no tasks or some are not
-    tasks.
+    """Return the tasks as a tuple, or raise an InputError if some are not tasks, or if there
+    are none.
     """
     # A single task is the likeliest mistake.
     if isinstance(tasks, Task) or not np.iterable(tasks):
         raise InputError(f"tasks must be a list of tasks, such as [task], got {tasks!r:.60}")
     made = tuple(tasks)
     if not made:
-        raise InputError("the list of tasks is empty; give at least one task")
+        raise InputError("the list of tasks is empty; pass at least one task")
     for place, task in enumerate(made):
         if not isinstance(task, Task):
             raise InputError(
-                f"each entry of tasks must be a Task, and tasks[{place}] is {task!r:.60}; make "
+                f"each entry of tasks must be a Task, but tasks[{place}] is {task!r:.60}; make "
                 "tasks with Task(graph, source, target, nodes), or from a table with "
                 "paths_from_pandas"
             )

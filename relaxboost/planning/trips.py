@@ -1,4 +1,4 @@
-"""Planning tasks from pandas: each row of a table is a step of a trip."""
+"""Planning tasks from pandas tables, in which each row is a step of a trip."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from relaxboost.planning.tasks import Task
 from relaxboost.planning.turns import TurnGraph
 
 STEPS = ("node", "edge")
-"""A table of trips must have at least one of these columns."""
+"""The names of the columns for the steps of trips. A table of trips must have at least one of
+them."""
 
 
 class Join(NamedTuple):
@@ -27,10 +28,10 @@ class Join(NamedTuple):
 
     trip: Hashable
     row: Hashable
-    """The index, in the table of trips, of the row after the gap."""
+    """The index of the row after the gap in the table of trips."""
     nodes: tuple[Hashable, ...]
-    """The nodes of the path that fills the gap. If both rows have the same node, the tuple holds
-    this node only."""
+    """The nodes of the path that fills the gap. If both rows have the same node, the tuple contains
+    only this node."""
 
 
 class Trips(tuple[Task, ...]):
@@ -41,7 +42,7 @@ class Trips(tuple[Task, ...]):
     joined : tuple of Join
         The gaps that were filled, in the order of the table.
     dropped : dict
-        The labels of the trips that were left out, with the reasons.
+        A dictionary from the labels of the trips that were left out to the reasons.
     """
 
     joined: tuple[Join, ...]
@@ -57,26 +58,27 @@ def paths_from_pandas(
     loss: PathLoss | None = None,
     bad: str = "refuse",
 ) -> Trips:
-    """Return the trips of a table as tasks. Each row is a node, or an edge, of a trip.
+    """Return the trips of a table as tasks. Each row is a node or an edge of a trip.
 
     Parameters
     ----------
     trips : pandas.DataFrame
-        The table, with a column ``trip`` that holds the labels of trips, and a column ``node`` or
-        ``edge``. If the rows of a trip are not in order, a column ``order`` must hold numbers or
-        pandas times. An edge is an entry of the graph's `keys`, or a tuple (source, target, key).
-        If both columns exist, ``edge`` is used.
+        The table, with a column ``trip`` of trip labels, and a column ``node`` or ``edge``. If both
+        columns exist, ``edge`` is used. An edge is an entry of the graph's `keys`, or a tuple
+        (source, target, key). If the rows of a trip are not in order, a column ``order`` must
+        contain numbers or pandas times.
     graph : Graph
-        The graph of the trips. For a `TurnGraph`, the trips are paths of the original graph.
+        The graph of the trips. If it is a `TurnGraph`, the trips in the table are paths of the
+        original graph.
     parallel : str, optional
-        A feature, such as ``"length"``. If several arcs join the nodes of two rows, the trip takes
-        the arc with the least value of this feature. By default such a trip is rejected, because
-        the arc is unknown.
+        A feature, such as ``"length"``. If several arcs join the nodes of two consecutive rows, the
+        trip takes the arc with the least value of this feature. By default such a trip is rejected,
+        because the arc is unknown.
     gaps : str, optional
-        A feature >= 0. If no arc joins the nodes of two rows, the path with the least sum of this
-        feature joins them. If two rows have the same node, the node counts once. `Trips.joined`
-        lists the gaps that were joined.
-        By default a trip with a gap is rejected.
+        A feature >= 0. If no arc joins the nodes of two consecutive rows, the gap is filled with
+        the path that has the least sum of this feature. If the two rows have the same node, the
+        node is used once. `Trips.joined` lists the gaps that were filled. By default a trip with a
+        gap is rejected.
     loss : PathLoss, optional
         The loss of the tasks. The default is `Missed()`.
     bad : {"refuse", "drop"}
@@ -92,9 +94,9 @@ def paths_from_pandas(
     ------
     InputError
         If the table is empty or lacks a column, if the order is text or has ties, or if no trip is
-        left. Also if a trip has an unknown node or edge, a gap, a one-way street in the wrong
-        direction, an ambiguous parallel arc, or a single node, or if it ends where it starts. The
-        message then names the trip and the row.
+        left. The error is also raised if a trip has an unknown node or edge, a gap, a one-way
+        street in the wrong direction, an ambiguous parallel arc, or a single node, or if it ends
+        where it starts. In these cases the message names the trip and the row.
     """
     if bad not in ("refuse", "drop"):
         raise InputError(f'bad must be "refuse" or "drop", got {bad!r}')
@@ -145,7 +147,7 @@ def paths_from_pandas(
 def _ordered(trips: Any) -> Any:
     """Sort the rows by the column `order`, or raise an InputError if it is text.
 
-    Text is rejected because as text 10 sorts before 9.
+    Text is rejected because "10" sorts before "9".
     """
     import pandas as pd
 
@@ -163,7 +165,7 @@ def _ordered(trips: Any) -> Any:
     if twice.any():
         raise InputError(
             f"{at('trips', trips, rows[int(twice.argmax())])}: another row of the trip has the "
-            "same order; give each row of a trip a different order"
+            "same order; the rows of a trip must have different values of order"
         )
     return trips.sort_values("order", kind="stable")
 
@@ -194,7 +196,9 @@ class _Reader:
         """The index of the current row of the table, for use in messages."""
 
     def task(self, trip: Hashable, rows: Iterable[Any], loss: PathLoss | None) -> Task:
-        """Return the task of a trip, given pairs of a table index and a node or an edge."""
+        """Return the task of a trip, given its rows as pairs of a table index and a node or an
+        edge.
+        """
         self.joined = []
         arcs: list[int] = []
         here = None
@@ -231,8 +235,8 @@ class _Reader:
             named = [f"arc {a}" + ("" if keys is None else f" (key {keys[a]!r})") for a in arcs]
             raise InputError(
                 f"{self.graph.label(u)!r} -> {self.graph.label(v)!r} is ambiguous, because it may "
-                f"be {' or '.join(named)}; name edges in a column 'edge', or take the arc of least "
-                f"{first} with parallel={first!r}"
+                f"be {' or '.join(named)}; name the edges in a column 'edge', or choose the arc of "
+                f"least {first} with parallel={first!r}"
             )
         if arcs:
             return [min(arcs, key=self._lengths[self.parallel].item)] if self.parallel else arcs
@@ -252,20 +256,20 @@ class _Reader:
         return arcs
 
     def _apart(self, u: int, v: int) -> str:
-        """Return a sentence that explains why no arc joins two nodes, and names the remedy."""
+        """Return a sentence that explains why no arc joins two nodes, and what to change."""
         names = self.graph.label(u), self.graph.label(v)
         first = self.graph.names[0]
         if u == v:
-            what = f"{names[0]!r} comes twice in a row; leave one out"
+            what = f"{names[0]!r} appears twice in a row; remove one of the rows"
         # Trips against a one-way street are frequent in recorded data.
         elif (v, u) in self._between and (u, v) not in self._between:
             back = self.graph.arc_name(self._between[v, u][0])
-            what = f"{names[0]!r} -> {names[1]!r} is the wrong way of {back}, which is one-way; "
-            what += "turn the trip, add the arc"
+            what = f"{names[0]!r} -> {names[1]!r} is the wrong way along {back}, which is one-way; "
+            what += "reverse the trip, add the arc"
         else:
             what = "a gap" if self.by_edge else "no arc leads"
-            what += f" from {names[0]!r} to {names[1]!r}; give what lies between"
-        return f"{what}, or join gaps by least {first} with gaps={first!r}"
+            what += f" from {names[0]!r} to {names[1]!r}; add the rows in between"
+        return f"{what}, or fill gaps with the path of least {first} by gaps={first!r}"
 
     def _number(self, name: Any) -> int:
         number = self._known.get(name, -1) if isinstance(name, Hashable) else -1
@@ -281,7 +285,9 @@ class _Reader:
         raise InputError(f"{what} is not in the graph{remedy}")
 
     def _edges(self) -> dict[Hashable, int]:
-        """Return the arc index of each edge key, or −2 for a key that several arcs have."""
+        """Return a dictionary from each edge key to the index of its arc, or to −2 if several arcs
+        have the key.
+        """
         known: dict[Hashable, int] = {}
         if self.graph.keys is None:
             raise InputError(

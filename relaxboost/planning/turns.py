@@ -1,4 +1,4 @@
-"""Graphs with costs of turns. The nodes of such a graph are the arcs of another graph."""
+"""Graphs in which turns have costs. The nodes of such a graph are the arcs of another graph."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ PairFeatures = ArrayLike | Callable[[Whole, Whole], ArrayLike]
 
 
 class TurnGraph(Graph):
-    """The line graph of a graph, which `turns` makes.
+    """The line graph of a graph, as returned by `turns`.
 
     The node ``("arc", e)`` is arc e of the original graph. Each node v of the original graph
-    becomes two nodes, ``("start", v)`` and ``("end", v)``, where paths start and end. The first
-    arcs of the line graph are the turns, which lead from an arc to an arc that follows it. The
-    other arcs lead from ``("start", v)`` to each arc that leaves v, and from each arc that enters
-    v to ``("end", v)``.
+    becomes two nodes: paths from v start at ``("start", v)``, and paths to v end at ``("end", v)``.
+    The first arcs of the line graph are the turns, which lead from an arc of the original graph to
+    an arc that follows it. The other arcs lead from ``("start", v)`` to each arc that leaves v, and
+    from each arc that enters v to ``("end", v)``.
     """
 
     original: Graph
     before: Whole
-    """The arc before each turn, as an index of the original graph."""
+    """The arc before each turn, as an arc index of the original graph."""
     after: Whole
-    """The arc after each turn, as an index of the original graph."""
+    """The arc after each turn, as an arc index of the original graph."""
 
     def start(self, label: Hashable) -> Hashable:
         """Return the label ("start", v) of the node where paths from the original node v start."""
@@ -50,7 +50,7 @@ class TurnGraph(Graph):
         """
         if path.graph is not self.original:
             raise InputError(
-                "lift takes a path of the original graph, from which the graph of turns was made"
+                "lift takes a path of the original graph, from which this graph of turns was made"
             )
         # A pair of arcs is a single number, which bisection finds.
         wanted = path.arcs[:-1] * self.original.arcs + path.arcs[1:]
@@ -80,7 +80,9 @@ class TurnGraph(Graph):
 
 
 def turn_pairs(graph: Graph) -> tuple[Whole, Whole]:
-    """Return the turns of a graph: the arc before and the arc after each, in ascending order."""
+    """Return the turns of a graph, in ascending order: the arc before each turn, and the arc after
+    it.
+    """
     start, _, arcs = graph.forward
     # Every arc is followed by all arcs that leave its head.
     count = np.diff(start)[graph.head]
@@ -107,28 +109,29 @@ def turns(
     ----------
     graph : Graph
     features : callable or array, optional
-        The features of the P turns, of shape (P,) or (P, k), in the order of `turn_pairs`. It may
-        also be a function ``features(before, after)`` that returns such features, for example the
-        result of `turn_angles`. Turn features follow the features of the graph, and every turn is
-        a separate site.
+        The features of the P turns, of shape (P,) or (P, k), in the order of `turn_pairs`, or a
+        function ``features(before, after)`` that returns such features, for example the result of
+        `turn_angles`. The turn features come after the features of the graph, and every turn is a
+        separate site.
     names : sequence of k str, optional
         The names of the turn features.
     u_turns : bool
-        Whether a path may turn from an arc straight back to the node where this arc starts.
+        Whether a path may turn back from an arc directly to the node where this arc starts.
     allowed : callable or array of bool, optional
-        An array or a function like `features`, whose values are False for forbidden turns.
+        An array of shape (P,), or a function of the same kind as `features`, whose values are False
+        for forbidden turns.
 
     Returns
     -------
     TurnGraph
         The graph ``made``, in which paths lead from ``made.start(v)`` to ``made.end(w)``.
-        `TurnGraph.lift` and `TurnGraph.lower` translate paths. The first arc of a path has its own
-        features and no turn.
+        `TurnGraph.lift` and `TurnGraph.lower` convert paths between the two graphs. The first arc
+        of a path has only its own features, because it follows no turn.
 
     Raises
     ------
     InputError
-        If features or flags have the wrong shape, or if features are not finite.
+        If `features` or `allowed` has the wrong shape, or if a feature is not finite.
     """
     from scipy.linalg import block_diag
     from scipy.sparse import block_array, csr_array, eye_array
@@ -174,7 +177,8 @@ def turns(
 
 
 def turn_angles(graph: Graph) -> Callable[[Whole, Whole], Array]:
-    """Return a function whose turn feature is the angle by which the direction changes, 0 to π.
+    """Return a function that computes a turn feature: the angle by which the direction changes, 0
+    to π.
 
     Parameters
     ----------
@@ -198,14 +202,14 @@ def turn_angles(graph: Graph) -> Callable[[Whole, Whole], Array]:
 def _kept(
     graph: Graph, before: Whole, after: Whole, u_turns: bool, allowed: PairFeatures | None
 ) -> Flags:
-    """Return a boolean for each turn, which is True if the turn is allowed."""
+    """Return an array with a boolean for each turn, which is True if the turn is allowed."""
     keep: Flags = np.ones(before.size, dtype=bool)
     if allowed is not None:
         keep = np.asarray(allowed(before, after) if callable(allowed) else allowed)
         if keep.shape != before.shape or keep.dtype != bool:
             raise InputError(
-                f"allowed must have booleans of shape ({before.size},), one per turn in the order "
-                f"of turn_pairs, got {keep.dtype} {keep.shape}"
+                f"allowed must be an array of booleans of shape ({before.size},), one per turn in "
+                f"the order of turn_pairs, got {keep.dtype} {keep.shape}"
             )
     # A U-turn leads back to the node where the arc before it starts.
     return keep if u_turns else keep & (graph.head[after] != graph.tail[before])

@@ -100,10 +100,10 @@ def check_relaxation(
     """Check that a relaxation satisfies its interface.
 
     The results of its methods are compared with each other, and with the results of a cone solver
-    for `cvxpy_penalty`, at random points and at special points. The tolerance depends on the level
-    of proof. For exact and enclosed relaxations it is 1e-9 of the size of the numbers, and for
-    numerical relaxations it is 1e-5. Lower bounds of exact and enclosed relaxations have no
-    tolerance except for rounding errors of the comparison.
+    for `cvxpy_penalty`, at random points and at special points. The relative tolerance depends on
+    the level of proof: it is 1e-9 for exact and enclosed relaxations, and 1e-5 for numerical
+    relaxations. For lower bounds of exact and enclosed relaxations, only the rounding errors of the
+    comparison are tolerated.
 
     Parameters
     ----------
@@ -112,27 +112,28 @@ def check_relaxation(
     sizes : iterable of int
         The numbers m of examples for which the relaxation is checked.
     seed : int
-        The seed of the random instances, which do not depend on the other checks that run. It is an
-        integer and not a generator, so that a single check can be repeated.
+        The seed of the random instances. It is an integer and not a generator, so that a single
+        check can be repeated: its instances do not depend on which other checks run.
     only : str or iterable of str, optional
-        The names of the checks to run. By default all of `checks()` run.
+        The names of the checks to run. By default all checks in `checks()` are run.
     skip : iterable of str
         The names of checks to skip. They are listed in the report.
     inadmissible : iterable of int
-        The numbers of examples for which `resolve` must raise InputError. For all other numbers it
-        must not raise InputError.
+        The numbers of examples for which `resolve` must raise InputError. It must not raise
+        InputError for any other number.
 
     Returns
     -------
     ConformanceReport
-        The results of all checks for all sizes, with the largest errors. The report can be printed.
+        The results of all checks for all sizes, with the largest violations. The report can be
+        printed.
 
     Raises
     ------
     ConformanceError
-        If a check fails. The error contains the violated property, the instance and the size of
-        the violation. All checks run, each up to the first size for which it fails. The error is
-        that of the first failed check in the order of `checks()`, and its attribute `others`
+        If a check fails. The error contains the violated property, the instance and the size of the
+        violation. All checks are run, each up to the first size for which it fails. The error of
+        the first failed check, in the order of `checks()`, is raised, and its attribute `others`
         contains the other errors.
     InputError
         If the argument is not a relaxation, or if the name of a check is unknown.
@@ -178,7 +179,7 @@ def check_relaxation(
 
 
 def _shown(given: Relaxation, asked: object) -> str:
-    """Return the name of a relaxation for a report, which is its repr or its family."""
+    """Return the name of a relaxation for a report: its repr or its family."""
     # The default repr has an address in memory, which differs from run to run.
     written = repr(given)
     whole = given is asked and not written.startswith("<")
@@ -188,9 +189,9 @@ def _shown(given: Relaxation, asked: object) -> str:
 def _resolve(
     relaxation: Relaxation | Callable[[int], Relaxation], m: int, seed: int, refuses: bool
 ) -> Subject | None:
-    """Return the relaxation for m examples, with the points of its checks.
+    """Return the relaxation for m examples, with the points for its checks.
 
-    Return None if m is listed as inadmissible and the relaxation rejects m.
+    The result is None if m is listed as inadmissible and the relaxation rejects it.
     """
     given: Any = relaxation
     try:

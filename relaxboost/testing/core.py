@@ -1,4 +1,4 @@
-"""The tools of the conformance checks: test instances, comparisons with tolerances, and reports."""
+"""Tools for the conformance checks: test instances, comparisons with tolerances, and reports."""
 
 from __future__ import annotations
 
@@ -22,21 +22,22 @@ from relaxboost.relaxations.numerical import Programs
 
 _BASE = {"exact": 1e-9, "enclosed": 1e-9, "numerical": 1e-5}
 _SOLVER = 1e-6
-"""The tolerance for the difference of two numbers if a cone solver computes at least one of them.
+"""The tolerance for the difference of two numbers if at least one of them is computed by a cone
+solver.
 """
 
 
 class ConformanceError(AssertionError):
-    """The error for a relaxation, proxy, schedule or loss that violates its interface.
+    """The error raised if a relaxation, proxy, schedule or loss violates its interface.
 
     Attributes
     ----------
     check : str
-        The name of the failed check, for the argument ``only``.
+        The name of the failed check, which can be passed as ``only``.
     m : int
         The number of examples or weights.
     figure, tolerance : float
-        The size of the violation, and the largest violation that is allowed.
+        The size of the violation, and the maximum size that is allowed.
     promise : str
         The property that is violated.
     instance : dict
@@ -73,7 +74,7 @@ class ConformanceError(AssertionError):
         super().__init__("\n  ".join(self._lines))
 
     def beside(self, others: Iterable[ConformanceError]) -> ConformanceError:
-        """Return this error, after the names of the other failed checks were added to its text."""
+        """Return this error, with the names of the other failed checks added to its message."""
         self.others = tuple(others)
         also = [f"also:     {e.check!r} with m = {e.m}: {e.promise}" for e in self.others]
         # Errors are printed from `args`, so the other failures are added there.
@@ -97,9 +98,10 @@ def _expression(value: Any) -> str:
 class ConformanceRow:
     """The result of a check for one size m: the largest violation, and its tolerance.
 
-    `figure` is the size of the violation of a property, and a negative number is slack. `status` is
-    ``"passed"``, or ``"not claimed"`` for a trait that the relaxation does not claim. It is
-    ``"skipped"`` or ``"inadmissible"`` only if the caller requested this.
+    `figure` is the size of the violation of a property. If it is negative, the property holds with
+    slack. `status` is ``"passed"``, or ``"not claimed"`` for a trait that the relaxation does not
+    claim. It is ``"skipped"`` or ``"inadmissible"`` only if the caller listed the check in
+    ``skip``, or the size in ``inadmissible``.
     """
 
     check: str
@@ -130,7 +132,9 @@ class ConformanceReport:
 
 
 class Subject:
-    """A relaxation that was resolved for m examples, with the points that all checks use."""
+    """A relaxation that was resolved for m examples, and the points that are shared by all
+    checks.
+    """
 
     def __init__(self, given: Relaxation, relaxation: Relaxation, m: int, seed: int) -> None:
         self.given = given
@@ -138,7 +142,7 @@ class Subject:
         self.m = m
         self.seed = seed
         self.large = m > 50
-        """Whether m is so large that cone programs are slow, and only a few are solved."""
+        """Whether m is so large that cone programs are slow. In this case only a few are solved."""
 
     @cached_property
     def programs(self) -> Programs:
@@ -147,7 +151,9 @@ class Subject:
 
     @cached_property
     def feasible(self) -> list[Vector]:
-        """Points of the simplex at which f is finite: the center, random and extreme points."""
+        """Points of the simplex at which f is finite: the center, random points and extreme
+        points.
+        """
         # The points depend on the seed and on m only, so that one check alone sees the same points.
         rng = np.random.default_rng([self.seed, self.m])
         m = self.m
@@ -170,7 +176,7 @@ class Subject:
 class Judge(ABC):
     """The base class of objects that compare the results of a check with tolerances.
 
-    The largest violation, relative to its tolerance, is recorded.
+    The largest violation relative to its tolerance is recorded.
     """
 
     def __init__(self) -> None:
@@ -200,7 +206,7 @@ class Judge(ABC):
     def equal(
         self, got: float, expected: float, tolerance: float, promise: str, **instance: Any
     ) -> None:
-        """Check that two numbers are equal up to the tolerance, or equal infinities."""
+        """Check that two numbers are equal up to the tolerance, or are the same infinity."""
         # inf − inf is nan, so equal numbers are compared first.
         difference = 0.0 if got == expected else abs(float(got) - float(expected))
         self.at_most(difference, tolerance, promise, got=got, expected=expected, **instance)
@@ -237,12 +243,12 @@ def run(case: Any, check: Callable[[Any], None]) -> ConformanceRow:
 
 
 class CheckRun:
-    """A run of the chosen checks for several sizes. After its first error, a check is not repeated.
+    """A run of the selected checks for several sizes. A check that has failed is not run again.
 
     Parameters
     ----------
     checks : dict of str to callable
-        All checks by name, in their order.
+        All checks by name, in the order in which they run.
     only : str or iterable of str, optional
         The names of the checks to run. By default all checks run.
     skip : str or iterable of str
@@ -267,7 +273,7 @@ class CheckRun:
     def add(self, m: int, case: Callable[[str], Any], over: str = "") -> None:
         """Run every check for m examples or weights.
 
-        The function `case` creates the case of a check from its name.
+        The function `case` creates the case for a check, given the name of the check.
         """
         for name in self._names:
             if name in self._skipped:
@@ -281,14 +287,13 @@ class CheckRun:
                     self.faults[name] = fault
 
     def refused(self, m: int, over: str = "") -> None:
-        """Add rows to the report which show that the size m is inadmissible."""
+        """Add rows to the report that mark the size m as inadmissible."""
         for name in self._names:
             self.report.rows.append(ConformanceRow(name, m, "inadmissible", over=over))
 
     def result(self) -> ConformanceReport:
-        """Return the report, or raise the error of the first failed check.
-
-        The order is the order of all checks.
+        """Return the report, or raise the error of the first failed check in the order of all
+        checks.
         """
         if self.faults:
             first, *others = (self.faults[name] for name in self._checks if name in self.faults)
@@ -308,7 +313,7 @@ def chosen_checks(argument: str, given: str | Iterable[str], known: Iterable[str
 
 
 class Case(Judge):
-    """A check of a relaxation for m examples, with its instances and its tolerances."""
+    """A check of a relaxation for m examples, with instances and tolerances."""
 
     def __init__(self, subject: Subject, check: str) -> None:
         self.subject = subject
@@ -328,7 +333,7 @@ class Case(Judge):
     def tol(self, scale: float = 1.0) -> float:
         """Return the tolerance for numbers of the given scale, at the relaxation's level of proof.
 
-        If a solver evaluates f or F, the tolerance is at least the accuracy of a cone solver.
+        If f or F is evaluated by a solver, the tolerance is at least the accuracy of a cone solver.
         """
         # The level may be exact although a method of the class uses a solver.
         least = _SOLVER if self._asks_solver or needs_solver(self.f) else 0.0
@@ -336,7 +341,9 @@ class Case(Judge):
 
     @property
     def _asks_solver(self) -> bool:
-        """Whether cvxpy computes the penalty or the relaxed margin, since the class does not."""
+        """Whether the penalty or the relaxed margin is computed by cvxpy, because the class does
+        not define it.
+        """
         kind = type(self.f)
         is_f = kind.penalty is Relaxation.penalty
         return is_f or kind.relaxed_margin is Relaxation.relaxed_margin
@@ -357,8 +364,8 @@ class Case(Judge):
     def rounding(self, scale: float = 1.0) -> float:
         """Return the tolerance for rounding errors in the check itself.
 
-        If the bounds of f are numerical, or if a solver evaluates f, this is the larger tolerance
-        `tol`. The reason is that a solver accepts points that violate a constraint by 1e-9.
+        If the bounds of f are numerical, or if f is evaluated by a solver, the larger tolerance
+        `tol` is returned, because solvers accept points that violate a constraint by 1e-9.
         """
         if not bounds_of(self.f).is_proved or self._asks_solver:
             return self.tol(scale)
@@ -399,7 +406,9 @@ class Case(Judge):
         return tried
 
     def points(self, count: int = 12) -> list[Vector]:
-        """Return test points of R^m: feasible, scaled, with changed signs, and random points."""
+        """Return test points of R^m: feasible points, scaled points, points with changed signs, and
+        random points.
+        """
         m = self.m
         rng = self.rng
         feasible = self.subject.feasible
@@ -433,7 +442,7 @@ class Case(Judge):
 
 
 def entropy(d: Vector) -> float:
-    """Return the relative entropy h(d) = Σ d log d + log m to the uniform distribution."""
+    """Return the relative entropy h(d) = Σ d log d + log m of d to the uniform distribution."""
     inside = d[d > 0.0]
     return math.fsum((inside * np.log(inside)).tolist()) + math.log(d.size)
 

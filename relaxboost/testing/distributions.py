@@ -1,4 +1,4 @@
-"""Checks of the method `distribution` of a relaxation, and a check that solves a game."""
+"""Checks of the method `distribution` of a relaxation, and a check in which a game is solved."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def distribution(case: Case) -> None:
 
 
 def first_order(case: Case) -> None:
-    """distribution(u, β) is optimal on the segment from it to every feasible point."""
+    """distribution(u, β) is optimal on each segment from it to another feasible point."""
     promise = "<d' − d, u + β log d> + f(d') − f(d) >= 0 at every feasible d'"
     for u, beta in zip(case.margins(4), [1e-3, 0.1, 1.0, 10.0], strict=True):
         d = case.f.distribution(u.copy(), beta)

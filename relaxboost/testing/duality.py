@@ -25,12 +25,14 @@ def optimum(problem: Any, parameter: Any, at: Vector) -> float:
 
 
 def _is_too_large(value: float) -> bool:
-    """Return whether a conjugate is finite but too large for the accuracy of a cone solver."""
+    """Return whether a conjugate is finite but too large to be computed accurately by a cone
+    solver.
+    """
     return 1e4 < abs(value) < math.inf
 
 
 def penalty(case: Case) -> None:
-    """penalty(d) is the value of cvxpy_penalty at d, also outside the domain and for d < 0."""
+    """penalty(d) is the value of cvxpy_penalty at d, even outside the domain and for d < 0."""
     for d in case.points(12 if case.subject.large else 24):
         value = case.f.penalty(d.copy())
         expected = case.subject.programs.penalty(d)
@@ -39,7 +41,7 @@ def penalty(case: Case) -> None:
 
 
 def conjugate(case: Case) -> None:
-    """conjugate(θ) is the supremum of <d, θ> − f(d) that a cone solver finds."""
+    """conjugate(θ) is the supremum of <d, θ> − f(d) as computed by a cone solver."""
     compared = 0
     for theta in case.thetas(4 if case.subject.large else 8):
         try:

@@ -66,7 +66,7 @@ def _calls(case: Case) -> dict[str, tuple[tuple[Any, ...], Any]]:
 
 
 def inputs_and_outputs(case: Case) -> None:
-    """Methods do not change their arguments, and return new float64 vectors."""
+    """Methods do not modify their arguments, and return new float64 vectors."""
     for name, (arguments, vector) in _calls(case).items():
         method = getattr(case.f if hasattr(case.f, name) else bounds_of(case.f), name)
         # The bytes show a change anywhere in nested arguments.

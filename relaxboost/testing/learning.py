@@ -65,7 +65,7 @@ def check_schedule(schedule: Schedule, rounds: int = 200, rng: Rng = 0) -> None:
 def check_online_loss(loss: OnlineLoss, size: int = 5, rng: Rng = 0) -> None:
     """Check that a loss is convex, and that its slopes are at most its Lipschitz constant.
 
-    The constant is the result of the method `lipschitz` of the loss.
+    The Lipschitz constant is returned by the method `lipschitz` of the loss.
 
     Raises
     ------

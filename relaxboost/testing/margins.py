@@ -102,7 +102,7 @@ def own_witness(case: Case) -> None:
 
 
 def every_witness(case: Case) -> None:
-    """lower_bound(u, w) <= F(u) for any witness w, even for wrong, changed or nan witnesses."""
+    """lower_bound(u, w) <= F(u) for any witness w, even a wrong or modified one, or with nan."""
     bounds = bounds_of(case.f)
     first, *others = case.margins(3)
     for u in (first, others[0]):
@@ -123,7 +123,7 @@ def every_witness(case: Case) -> None:
 
 
 def _mangled(witness: Any, rng: np.random.Generator) -> Iterator[Any]:
-    """Yield copies of a witness in which a number or an array is changed in various ways."""
+    """Yield copies of a witness in which a number or an array is modified in various ways."""
     # A bool selects a case of a formula and has no neighbouring values.
     if isinstance(witness, float | int) and not isinstance(witness, bool):
         yield from _mangled_number(float(witness))

@@ -28,7 +28,7 @@ from relaxboost.testing.proxy_case import ProxyCase
 
 
 def minimum(case: ProxyCase) -> None:
-    """The proxy function V is 0 at the point start() of the domain, and V is never negative."""
+    """The proxy function V is non-negative, and it is 0 at the point start() of the domain."""
     start = case.proxy.start(case.domain, case.m)
     case.held(start, "start()")
     case.equal(case.value(start), 0.0, case.tol(), "V is 0 at start()", start=start)
@@ -50,7 +50,7 @@ def strong_convexity(case: ProxyCase) -> None:
 
 
 def modulus_attained(case: ProxyCase) -> None:
-    """The modulus of the proxy is at least 2/3 of the largest modulus that test points allow."""
+    """The modulus of the proxy is at least 2/3 of the largest modulus that fits the test points."""
     strong_convexity(case)
     promise = "modulus() is at least 2/3 of the largest α; skip the check for a cautious modulus"
     case.at_most(case.loosest, 1.5, promise, modulus=case.alpha)
@@ -88,7 +88,7 @@ def gradient(case: ProxyCase) -> None:
 
 
 def mirror(case: ProxyCase) -> None:
-    """w = mirror(z, β) minimises <z, w> + βV(w), which grows by αβ‖x − w‖²/2 at least."""
+    """w = mirror(z, β) minimises <z, w> + βV(w), which grows by at least αβ‖x − w‖²/2."""
     for z, beta in case.duals():
         w = case.mirror(z, beta)
         case.held(w, "mirror(z, β)", z=z, beta=beta)
@@ -155,7 +155,7 @@ def conjugate(case: ProxyCase) -> None:
 
 
 def lipschitz(case: ProxyCase) -> None:
-    """mirror(z, β) has the Lipschitz constant 1/(αβ) in z, which is Assumption (L) of JNTV05."""
+    """mirror(z, β) has the Lipschitz constant 1/(αβ) in z; see Assumption (L) of JNTV05."""
     for z, beta in case.duals(9):
         w = case.mirror(z, beta)
         # For small steps the ratio tends to the derivative of the mirror map, where the bound may
@@ -238,7 +238,7 @@ def symmetry(case: ProxyCase) -> None:
 
 
 def interface(case: ProxyCase) -> None:
-    """Methods do not change arguments, other domains raise InputError, pickled copies are equal."""
+    """Methods do not modify arguments, other domains raise InputError, pickled copies are equal."""
     z = case.rng.normal(size=case.m)
     w = case.inner(1)[0]
     before = (z.copy(), w.copy())
@@ -293,7 +293,7 @@ _CHECKS = {check.__name__: check for check in _ORDER}
 
 
 def proxy_checks() -> dict[str, str]:
-    """Return the names and the descriptions of the checks of `check_proxy`."""
+    """Return a dictionary from the name of each check of `check_proxy` to its description."""
     return {name: inspect.getdoc(check) or "" for name, check in _CHECKS.items()}
 
 
@@ -321,22 +321,23 @@ def check_proxy(
     sizes : iterable of int
         The numbers of weights M.
     seed : int
-        The seed of the random points, which do not depend on the other checks that run. It is an
-        integer and not a generator, so that a single check can be repeated.
+        The seed of the random points. It is an integer and not a generator, so that a single check
+        can be repeated: its points do not depend on which other checks run.
     only, skip : str or iterable of str
-        The names of checks to run and to skip, out of `proxy_checks()`. Skip ``"symmetry"`` if V
-        treats weights differently, and ``"modulus_attained"`` if the modulus is cautious.
+        The names of the checks to run and of those to skip, from `proxy_checks()`. Skip
+        ``"symmetry"`` if V treats weights differently, and ``"modulus_attained"`` if the modulus is
+        conservative.
     inadmissible : iterable of int
-        The numbers of weights for which `proxy.check` must raise InputError. For other numbers it
-        must not raise InputError.
+        The numbers of weights for which `proxy.check` must raise InputError. It must not raise
+        InputError for any other number.
 
     Raises
     ------
     ConformanceError
-        If a check fails. All checks run. The error is that of the first failed check in the order
-        of `proxy_checks()`, and its attribute `others` contains the other errors.
+        If a check fails. All checks are run. The error of the first failed check, in the order of
+        `proxy_checks()`, is raised, and its attribute `others` contains the other errors.
     InputError
-        If the argument is not a Proxy, or if a name is unknown.
+        If the argument is not a Proxy, or if the name of a check is unknown.
     """
     if not is_given(proxy, Proxy):
         hint = f"; write {proxy.__name__}()" if isinstance(proxy, type) else ""
@@ -368,7 +369,7 @@ def _cases(
 def _refuses(proxy: Proxy, domain: Domain, m: int, announced: bool) -> bool:
     """Return whether the proxy rejects m weights on a domain.
 
-    The function raises ConformanceError if the result contradicts the argument `inadmissible`.
+    Raise ConformanceError if the result contradicts the argument `inadmissible`.
     """
     message = ""
     try:

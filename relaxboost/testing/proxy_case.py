@@ -1,4 +1,4 @@
-"""The tools of the conformance checks of a proxy: test points, and comparisons with tolerances."""
+"""Tools for the conformance checks of a proxy: test points, and comparisons with tolerances."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from relaxboost.testing.core import ConformanceError, Judge
 
 
 class ProxyCase(Judge):
-    """A check of a proxy on a domain of `m` weights, with its test points and its tolerances."""
+    """A check of a proxy on a domain of `m` weights, with test points and tolerances."""
 
     def __init__(self, proxy: Proxy, domain: Any, m: int, seed: int, check: str) -> None:
         super().__init__()
@@ -32,8 +32,8 @@ class ProxyCase(Judge):
         self.alpha = float(proxy.modulus(domain, m))
         self.largest = float(proxy.largest(domain, m))
         self.loosest = math.inf
-        """The smallest ratio of the gain of V at a midpoint to the gain that the modulus requires.
-        """
+        """The smallest ratio of the left side to the right side of the check of strong convexity:
+        (V(x) + V(y))/2 − V((x + y)/2) >= α‖x − y‖²/8."""
 
     # Judging ------------------------------------------------------------------------------
 
@@ -93,7 +93,9 @@ class ProxyCase(Judge):
     # Instances ----------------------------------------------------------------------------
 
     def vertices(self, most: int = 8) -> list[Vector]:
-        """Return the points of the domain that are ±radius times a unit vector, or the vertex 0."""
+        """Return the vertices of the domain that are ±radius times a unit vector, and the vertex 0
+        if it has one.
+        """
         chosen = self.rng.permutation(self.m)[:most]
         units = [self.radius * np.eye(1, self.m, int(j))[0] for j in chosen]
         if self.signed:
@@ -115,8 +117,8 @@ class ProxyCase(Judge):
     def within(self, shares: Vector, most: float = 1.0) -> Vector:
         """Return a point of the domain that is proportional to `shares`, which sum to 1.
 
-        The size of the point is random, except that it is the radius on the simplex. The signs are
-        random if the domain contains negative weights.
+        The size of the point is random, except on the simplex, where it is the radius. The signs
+        are random if the domain contains negative weights.
         """
         w = self.radius * shares
         if not isinstance(self.domain, Simplex):
@@ -148,9 +150,9 @@ class ProxyCase(Judge):
     def pairs(self) -> Iterator[tuple[Vector, Vector]]:
         """Yield pairs of points of the domain for the check of strong convexity.
 
-        Some pairs are random. The others are pairs between which the proxy V may be least strongly
-        convex: weight is moved from a group of coordinates to another group that is at least as
-        large. Within a group all coordinates have equal weights.
+        Some pairs are random. Between the points of the other pairs, strong convexity of the proxy
+        V may be weakest: weight is moved from one group of coordinates to another group that is at
+        least as large. All coordinates of a group have equal weights.
         """
         points = self.points()
         m = self.m

@@ -14,9 +14,9 @@ from relaxboost.testing.core import Case, size
 
 
 def _program(form: LinearForm, m: int, u: Vector, fixed: Vector | None = None) -> float:
-    """Return the minimum of <d, u> + f(d) over the simplex, from the linear program of f.
+    """Return the minimum of <d, u> + f(d) over the simplex, computed by the linear program of f.
 
-    If `fixed` is given, return f at this point instead.
+    If `fixed` is given, the value of f at this point is returned instead.
     """
     from scipy.optimize import LinearConstraint, milp
     from scipy.sparse import csr_array
@@ -109,7 +109,7 @@ def monotone(case: Case) -> None:
 
 
 def symmetric(case: Case) -> None:
-    """If traits.symmetric is set, f, f*, F and distributions do not depend on the order."""
+    """If traits.symmetric is set, f, f*, F and distributions ignore the order of the examples."""
     if not case.claims("symmetric"):
         return
     shift = np.roll(np.arange(case.m), 1)  # A cyclic shift moves every example.

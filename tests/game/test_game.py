@@ -77,7 +77,7 @@ def test_bracket_takes_weights_in_both_forms():
         ([0.0, -1.0], [1, 0], "no positive entry; negate d if its entries are negative"),
         ([1.0, math.nan], [1, 0], "nan or infinite"),
         ([0.5, 0.5], [1.0], r"w has shape \(1,\), and this game has n = 2"),
-        ([0.5, 0.5], [1.0, math.inf], "w has nan or infinite"),
+        ([0.5, 0.5], [1.0, math.inf], "w has entries that are nan or infinite"),
         ([0.5, 0.5], ([0, 1], [1.0]), "two vectors of the same length"),
         ([0.5, 0.5], ([2], [1.0]), r"support contains columns outside 0\.\.1"),
         ([0.5, 0.5], ([-1], [1.0]), r"support contains columns outside 0\.\.1"),
@@ -89,7 +89,7 @@ def test_bracket_takes_weights_in_both_forms():
         ([0.5, 0.5], ["a", "b"], r"w must be a vector of numbers, got w\[0\] = a"),
         ([0.5, None], [1, 0], r"d must be a vector of numbers, got d\[1\] = None"),
         ([0.5, [0.5]], [1, 0], r"d must be a vector of numbers, got \[0.5, \[0.5\]\]"),
-        (None, [1, 0], "d is None; a cvxpy variable has a value only after its problem was solved"),
+        (None, [1, 0], "d is None; a cvxpy variable has a value only after its problem"),
     ],
 )
 def test_pairs_that_cannot_be_repaired(d, w, message):
@@ -112,7 +112,7 @@ def test_numbers_of_any_kind_are_points():
         (rb.Capped, r"write Capped\(...\)"),
         (
             "capped",
-            r"or a subclass of Relaxation, got 'capped'; write Capped\(k=3\)",
+            r"or an instance of a subclass of Relaxation, got 'capped'; write Capped\(k=3\)",
         ),
         (2, "must be one of relaxboost's"),
     ],
@@ -165,7 +165,7 @@ def test_solutions_are_compared_with_numbers():
     for same in (1, 1.0, np.int64(1), np.float32(1)):
         assert rb.compare(one, same)
     assert not rb.compare(one, Fraction(10**9 + 1, 10**9))
-    with pytest.raises(rb.InputError, match="at least two solutions"):
+    with pytest.raises(rb.InputError, match="at least two brackets"):
         rb.compare(0.3, 0.3)
     for wrong in (True, float("nan"), "0.3", None, solution.game, 10**400):
         with pytest.raises(rb.InputError, match="certified games or finite numbers, got"):

@@ -103,11 +103,11 @@ BAD_EDGES = [
     (roads(), {"source": "from"}, r"edges has no column 'from', only u, v, .*or rename another"),
     (roads(), {"features": ["toll"]}, "edges has no column 'toll'"),
     (roads(), {"features": "length*toll"}, "edges has no column 'toll'"),
-    (roads(), {"features": [5]}, r"features must be names of columns, .*got \[5\]"),
+    (roads(), {"features": [5]}, r"features must be column names, .*got \[5\]"),
     (roads().set_axis(["u", "v", "u", "highway"], axis=1), {}, "two columns that are called 'u'"),
     (roads(), {"nodes": [1, 2]}, "nodes must be a pandas.DataFrame with rows, got list"),
-    (roads(), {"features": "highway*v"}, "may use one column of text"),
-    (roads()[["u", "v"]], {}, "edges has no features"),
+    (roads(), {"features": "highway*v"}, "may use one text column"),
+    (roads()[["u", "v"]], {}, "edges has only columns for the nodes and no features"),
     (roads(u=["a", "b", "c", "d", "a"]), {}, "row 3: 'd' -> 'd' is a self-loop"),
     (
         roads(u=["a", "b", [0, 1], "d", "a"]),
@@ -126,7 +126,7 @@ BAD_EDGES = [
     (CALLED.assign(length=[1.0, np.nan, 1.0, 1.0, 1.0]), {}, "edges, row 7: "),
     (CALLED.assign(u=["a", "c", "c", "a", "a"]), {}, "edges, row 7: "),
     (CALLED.assign(highway="busway"), {"features": pl.from_pandas(CALLED)}, "edges, row 5: "),
-    (roads(length=["1 km"] * 5), {"features": LENGTH}, "column 'length' must hold numbers"),
+    (roads(length=["1 km"] * 5), {"features": LENGTH}, "column 'length' must contain numbers"),
     (roads(), {"nodes": pd.DataFrame({"lon": 31.2, "lat": 121.4}, index=AT.index)}, "swapped"),
 ]
 
@@ -240,10 +240,15 @@ NUMBERED = pd.DataFrame({"u": [1, 2], "v": [2, 3], "length": 1.0})
 TEXTS = ["9:00", "10:00", "11:00"]
 BAD_TRIPS = [
     (roads(), "ac", {}, "trip 0, row 1: no arc leads from 'a' to 'c'; .*gaps='length'"),
-    (roads(), "cb", {}, "row 1: 'c' -> 'b' is the wrong way of arc 1 .*one-way; turn the trip, ad"),
+    (
+        roads(),
+        "cb",
+        {},
+        "row 1: 'c' -> 'b' is the wrong way along arc 1 .*one-way; reverse the trip",
+    ),
     (roads(), "cb", {"gaps": "length"}, "row 1: no path from 'c' to 'b'.*leave the trip out"),
     (roads(), "bz", {}, "row 1: node 'z' is not in the graph; leave the trip out, or match it"),
-    (roads(), "bbc", {}, "row 1: 'b' comes twice in a row; leave one out"),
+    (roads(), "bbc", {}, "row 1: 'b' appears twice in a row; remove one"),
     (roads(), "b", {}, "row 0: the trip has only one node, but a path needs"),
     (roads(), "bb", {"gaps": "length"}, "row 1: the trip has only one node, but a path needs"),
     (roads(), "abc", {"parallel": "toll"}, "must be features of the graph, length, got 'toll'"),
@@ -288,7 +293,7 @@ def test_bad_trips_may_be_dropped_and_are_told():
     made = pl.paths_from_pandas(given, graph, bad="drop")
     assert [one.name for one in made] == ["trip 0", "trip 3"]
     assert list(made.dropped) == [1, 2]
-    assert "the wrong way of arc 1" in made.dropped[2]
+    assert "the wrong way along arc 1" in made.dropped[2]
     with pytest.raises(InputError, match=r"is not in the graph; .*\(1 of 1 trips are refused\)$"):
         pl.paths_from_pandas(given[given.trip == 1], graph, bad="drop")
     with pytest.raises(InputError, match=r"graph must be a planning\.Graph, got NoneType"):

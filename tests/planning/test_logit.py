@@ -205,7 +205,7 @@ def test_units_of_features_and_weights_do_not_matter(unit):
 
 def test_a_run_that_is_not_done_says_so():
     tasks, _, _ = planted(0, 40)
-    with pytest.warns(UserWarning, match="ended after 2 rounds; give a larger max_rounds"):
+    with pytest.warns(UserWarning, match="ended after 2 rounds; pass a larger max_rounds"):
         assert pl.RecursiveLogit(max_rounds=2).fit(tasks).status == "max_rounds"
     # The dearer of two ways is taken; the circles 2 <-> 3, which no trip can see, cost log 2.
     graph = pl.Graph([0, 0, 2, 2, 3, 3], [1, 1, 3, 3, 2, 2], [[1.0], [2.0], *[[1.0]] * 4])

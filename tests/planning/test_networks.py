@@ -191,11 +191,11 @@ def labelled(text):
         (
             labelled("primary"),
             "kind",
-            r"is the text 'primary'; give each class a number with a dict, .* from_pandas",
+            r"is the text 'primary'; map each class to a number with a dict, .* from_pandas",
         ),
         (labelled("12.5"), "kind", "is the text '12.5'; convert the text to a number with"),
-        (roads(), [], "names of attributes"),
-        (roads(), [3], "names of attributes"),
+        (roads(), [], "must be attribute names"),
+        (roads(), [3], "must be attribute names"),
         (roads(), ["slope", "slope"], "2 different entries"),
         (roads(), {"features": ["slope"], "names": ["s", "t"]}, "names must have 1 different"),
         (
@@ -207,7 +207,7 @@ def labelled(text):
         (changed("b", "pos", (1,)), {"position": "pos"}, r"node 'b' has no position \(x, y\)"),
         (changed("b", "x", np.nan), {"position": ("x", "y")}, "node 'b' has no position"),
         (roads(), {"position": {"a": (0, 0)}}, "node 'b' has no position"),
-        (roads(), {"position": "xy"}, r"node 'a' .* give position=\(\"x\", \"y\"\)"),
+        (roads(), {"position": "xy"}, r"node 'a' .* pass position=\(\"x\", \"y\"\)"),
         (roads(), {"position": np.zeros((3, 2))}, r"two attributes such as \(\"x\", \"y\"\)"),
     ],
 )

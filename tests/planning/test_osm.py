@@ -212,7 +212,11 @@ BAD = [
     (without(lambda G: G.graph.pop("crs")), {"features": "length"}, r"G.graph\[\"crs\"\] = \"met"),
     (without(lambda G: G.nodes[102].pop("x")), {"features": "length"}, "row 102: .lon. is nan"),
     (without(lambda G: service(G).pop("length")), {}, r"2, 0\) has no length; add lengths"),
-    (without(lambda G: service(G).update(length=-800.0)), {}, "has the length -800, but costs"),
+    (
+        without(lambda G: service(G).update(length=-800.0)),
+        {},
+        "has the length -800, which must be >= 0",
+    ),
     (streets(), {"features": ["width"]}, "no edge has the attribute 'width'"),
     (streets(), {"speeds": {"service": "fast"}}, "speeds must be a positive number, got 'fast'"),
     (streets(), {"speeds": {"service": -30}}, "speeds must be a positive number, got -30"),
@@ -229,7 +233,7 @@ def test_speeds_that_nothing_tells_are_refused():
     G = streets()
     for *_, data in G.edges(keys=True, data=True):
         data.pop("maxspeed", None)
-    with pytest.raises(InputError, match="give speeds="):
+    with pytest.raises(InputError, match="pass speeds="):
         pl.from_osmnx(G)
     with pytest.warns(pl.Imputed, match="primary 30, service 30"):
         assert pl.from_osmnx(G, speeds={"residential": 30}).names[1] == "travel_time"

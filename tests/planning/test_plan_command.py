@@ -291,7 +291,7 @@ def test_ties_are_told(folder, capsys):
     (folder / "trips.csv").write_text("path\nford bridge work\nhome ford work\n")
     status, _, err = run(command, capsys)
     assert (status, err.count("\n")) == (0, 1)
-    assert "every demonstration ties with its plan" in err
+    assert "every demonstration costs as much as its plan" in err
     assert "1: several paths cost the same; it takes arc 5 ('ford' -> 'bridge'), arc 1" in err
     assert "and the plan arc 3 ('ford' -> 'work')" in err
     assert err.endswith("learn them with a smaller --strength or more --features\n")

@@ -69,7 +69,7 @@ def test_names_in_numbers_and_nothing_to_learn_are_noted(folder, capsys):
     (folder / "two.csv").write_text("path\na b c\n")
     _, _, err = run("fit --edges roads.csv --trips two.csv --strength 1", capsys)
     assert "roads.csv: the whole numbers of column 'osmid' look like names of edges" in err
-    assert "say which columns are features, with --features A,B\n" in err
+    assert "select the columns that are features, with --features A,B\n" in err
     _, _, err = run("fit --edges roads.csv --trips two.csv --features km --strength 1", capsys)
     assert "osmid" not in err
     (folder / "huge.csv").write_text("u,v,km,m\na,b,1,1\nb,c,1,1e308\na,c,3,2\n")
@@ -151,7 +151,7 @@ TWINS = "tail,head,x,edge\nhome,ford,1,a\nhome,ford,2,b\nford,work,1,c\nwork,hom
         (TWINS, "trips.csv, line 2, trip 'monday': 'home' -> 'ford' is ambiguous, because it may"),
         (
             TWINS,
-            "name edges in a column 'edge', or take the arc of least x with --parallel x (2 of",
+            "name the edges in a column 'edge', or choose the arc of least x with --parallel x (2",
         ),
     ],
 )
@@ -167,7 +167,10 @@ def test_edges_that_are_wrong(folder, capsys, edges, message):
         ("path,wieght\nhome ford,1\n", "bad.csv has an unknown column 'wieght'; use only path"),
         ("path\nhome moon\n", "bad.csv, line 2, trip '1': node 'moon' is not in the graph; leave"),
         ("trip,node\na,home\na,work\n", "bad.csv, line 3, trip 'a': 'home' -> 'work' is the wrong"),
-        ("path\nbridge home\n", "is one-way; turn the trip, add the arc, or join gaps by least"),
+        (
+            "path\nbridge home\n",
+            "is one-way; reverse the trip, add the arc, or fill gaps with the path of least",
+        ),
         ("path\nwork bridge\nhome ford\n", "(1 of 2 trips are refused; --drop-bad leaves them out"),
         ("path\nhome ford work home\n", "trip '1': the trip starts and ends at 'home', which"),
         ("path\nhome\n", "bad.csv, line 2, trip '1': the trip has only one node, but a"),

@@ -1,6 +1,6 @@
 """Bounds on the value of a game from a feasible pair (d, w).
 
-All bounds that the package reports are computed by this module."""
+All bounds that the package reports are computed in this subpackage."""
 
 from relaxboost.game.bounds.floats import evaluate_lower, evaluate_upper
 

@@ -39,7 +39,8 @@ from relaxboost.relaxations.bounds import bounds_of
 
 _UNIT_BALL = L1Ball()
 _SOLVER = 1e-9
-"""The amount by which a bound from a solver is weakened, relative to 1 + its absolute value."""
+"""The amount by which a bound computed by a solver is weakened, as a multiple of 1 plus its
+absolute value."""
 
 
 def evaluate_lower(
@@ -52,10 +53,10 @@ def evaluate_lower(
 ) -> tuple[float, Witness]:
     """Return a lower bound on the value ρ of a game, and the witness of F that proves this bound.
 
-    The bound is F(A w') − g*(w') for weights w', rounded downwards. `coefficients` are the weights
-    of the columns in `support`, which are all different. Up to rounding, these weights are a point
-    w' of the domain. By default the witness is computed such that it attains F. If no solver finds
-    this witness, the witness for zero margins is used, which proves a weaker bound.
+    The bound is F(A w') − g*(w') for weights w' in the domain, rounded downwards. Up to rounding,
+    w' has the weights `coefficients` in the columns `support`, which must all be different, and 0
+    elsewhere. By default a witness that attains F is computed. If no solver finds such a witness,
+    the witness for zero margins is used, which proves a weaker bound.
     """
     u = matrix.margins(support, coefficients)
     proof = bounds_of(relaxation)

@@ -1,4 +1,4 @@
-"""Domains of the weights w that are polytopes with sparse vertices, for example the l1 ball."""
+"""Domains of the weights w that are polytopes with sparse vertices, such as the l1 ball."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ class AtomicSet(Sized):
     """The convex hull of finitely many atoms, which are multiples of unit vectors or 0.
 
     The multiples are `radius` and, for some sets, −`radius`. If each step moves w towards an atom,
-    w stays sparse. Some optimal w uses few columns, so column generation is efficient.
+    w remains sparse. There is an optimal w that uses few columns, so column generation is
+    efficient.
     """
 
     radius: Any
-    """The exact absolute value of the non-zero entry of an atom."""
+    """The exact absolute value of the nonzero entry of an atom."""
     two_sided: ClassVar[bool]
     """Whether weights may be negative."""
 
@@ -40,7 +41,8 @@ class AtomicSet(Sized):
 
     @abstractmethod
     def prices(self, edges: Vector) -> Vector:
-        """Return the gain of each column for the weights player, without the factor `scale`.
+        """Return the gain from each column for the player who chooses w, without the factor
+        `scale`.
 
         The gain is the edge of the column, or its absolute value if weights may be negative.
         """
@@ -49,25 +51,28 @@ class AtomicSet(Sized):
     def pick(self, edges: Vector) -> tuple[int, int]:
         """Return the index and the sign of the best atom.
 
-        Among ties the atom with the lowest index is chosen. The sign 0 means the atom w = 0.
+        If several atoms are best, the one with the lowest index is returned. The sign 0 stands for
+        the atom w = 0.
         """
 
     @abstractmethod
     def priced(self, matrix: MarginMatrix, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:
         """Return `best(matrix, d)`, and the edges of `columns`.
 
-        The edges are None if the pass that finds the best column does not compute them.
+        The edges are None if they are not computed in the pass that finds the best column.
         """
 
     def spread(self, n: int | None) -> float:
-        """Return 1, because the largest edge changes at most as much as the edges do."""
+        """Return 1, because the largest edge changes by at most the largest change of an edge."""
         return 1.0
 
     def value(self, size: float) -> float:
         return self.scale * size
 
     def reach(self, n: int | None) -> float:
-        """Return the radius, which bounds ‖A w‖_inf because entries of A are at most 1."""
+        """Return the radius, which bounds ‖A w‖_inf because the entries of A are at most 1 in
+        absolute value.
+        """
         return self.scale
 
 
@@ -81,7 +86,7 @@ class L1Ball(AtomicSet):
     Parameters
     ----------
     radius : int, float or Fraction
-        The radius of the ball, above 0, kept exactly.
+        The radius of the ball, > 0, which is stored exactly.
 
     Raises
     ------
@@ -133,14 +138,16 @@ class L1Ball(AtomicSet):
         return exactly_into(coefficients, self.radius)
 
     def cost_above(self, coefficients: Vector) -> float:
-        """Return an upper bound on ‖w‖_1 − radius, the l1 distance from w to its scaled version."""
+        """Return an upper bound on ‖w‖_1 − radius, the l1 distance from w to w scaled to the
+        radius.
+        """
         norm = sum_bounds(np.abs(coefficients))[1]
         return max(0.0, up(norm - float_down(self.radius)))
 
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
         """Return the cvxpy expression radius · v and its constraints −v <= Aᵀd <= v.
 
-        All solvers accept these linear constraints.
+        These constraints are linear, so all solvers accept them.
         """
         v = cp.Variable(name="v")
         edges = A.T @ d
@@ -151,7 +158,7 @@ class L1Ball(AtomicSet):
         return 0.0, [cp.norm1(w) <= self.scale]
 
     def check(self, matrix: MarginMatrix) -> None:
-        """Accept every matrix, because every weak learner finds a best vertex of the l1 ball."""
+        """Accept every matrix, because every weak learner can find a best vertex of the l1 ball."""
 
 
 def scaled_into(coefficients: Vector, radius: float) -> Vector:

@@ -23,30 +23,30 @@ BELOW = 1 << 96
 class Dense(NamedTuple):
     """The dense weights w that are the best response to a distribution d.
 
-    Domains without vertices have such a best response.
+    This class is used for domains that are not polytopes.
     """
 
     w: Vector
     """The maximiser of <Aᵀd, w> − g*(w), a vector of shape (n,)."""
     edge: float
-    """The computed size N(Aᵀd) of the edges, with the function N of `Domain`."""
+    """The computed size N(Aᵀd) of the edges, where N is the function described in `Domain`."""
     slack: float = 0.0
-    """The slack of the best response, which is always 0, because every edge is used."""
+    """The slack of the best response, which is always 0, because all edges are used."""
 
 
 class Domain(ABC):
     """The domain of the weights w: a finite convex function g with g(0) = 0, and its conjugate g*.
 
-    The value of the game is ρ = min over d in the simplex of f(d) + g(Aᵀd) = max over w of
-    F(A w) − g*(w). If w is restricted to a compact convex set, g is the support function of the set
-    and g* is its indicator. If w has a superlinear penalty, g* is the penalty. In all other cases
-    g(Aᵀd) is infinite for some d, and such a d gives no upper bound on ρ. So a domain is a compact
-    set or a superlinear penalty.
+    The value of the game is ρ = min over d in the simplex of f(d) + g(Aᵀd) = max over w of F(A w) −
+    g*(w). If w is restricted to a compact convex set, g is the support function of the set and g*
+    is its indicator. If w has a superlinear penalty, g* is the penalty. In all other cases, g(Aᵀd)
+    may be infinite for some d, and such a d proves no upper bound on ρ. Therefore a domain must be
+    a compact set or a superlinear penalty.
 
-    The support function of each domain is g(v) = φ(N(v)). The function N is the largest edge or a
-    norm of the edges v. It changes by at most `spread(n)` times the largest change of an edge. The
-    function φ (`value`) is convex and non-decreasing. Outward rounding needs no other property. A
-    subclass should be immutable and comparable, as a frozen dataclass is.
+    For each domain, g(v) = φ(N(v)), where N is the largest edge or a norm of the edges v. N changes
+    by at most `spread(n)` times the largest change of an edge, and φ (the method `value`) is convex
+    and non-decreasing. Outward rounding relies only on these properties. A subclass should be
+    immutable and comparable, for example a frozen dataclass.
 
     References
     ----------
@@ -60,35 +60,35 @@ class Domain(ABC):
     """
 
     holds_zero: ClassVar[bool] = True
-    """Whether w = 0 is in the domain at no cost, so that weights may be arbitrarily small."""
+    """Whether w = 0 is in the domain and g*(0) = 0, so that weights may be arbitrarily small."""
 
     linear: ClassVar[bool]
     """Whether g is polyhedral, so that a linear program can express g."""
 
     @abstractmethod
     def best(self, matrix: MarginMatrix, d: Vector) -> Best | Dense:
-        """Return the best response to d, the w that maximises <Aᵀd, w> − g*(w).
+        """Return the best response to d: the w that maximises <Aᵀd, w> − g*(w).
 
         The field ``edge`` of the result is N(Aᵀd).
         """
 
     @abstractmethod
     def value(self, size: float) -> float:
-        """Return φ(size), where the support function is g(v) = φ(N(v))."""
+        """Return φ(size), where φ is the function in g(v) = φ(N(v))."""
 
     @abstractmethod
     def value_above(self, size: float) -> float:
-        """Return an upper bound on φ(size), where the support function is g(v) = φ(N(v))."""
+        """Return an upper bound on φ(size), where φ is the function in g(v) = φ(N(v))."""
 
     @abstractmethod
     def spread(self, n: int | None) -> float:
-        """Return a Lipschitz constant of N for n edges in the sup norm, rounded upwards."""
+        """Return a Lipschitz constant of N in the sup norm, for n edges, rounded upwards."""
 
     @abstractmethod
     def repair(self, coefficients: Vector) -> Vector:
         """Return weights near `coefficients` at which g* is finite, up to rounding.
 
-        All `coefficients` must belong to different columns.
+        The `coefficients` must belong to different columns.
 
         Raises
         ------
@@ -100,8 +100,9 @@ class Domain(ABC):
     def cost_above(self, coefficients: Vector) -> float:
         """Return an upper bound on g*(w') + ‖w − w'‖_1 for some w' at which g* is finite.
 
-        The weights w are `coefficients`, which may be infeasible by rounding errors. The margins of
-        w and w' differ by at most ‖w − w'‖_1, because entries of A are at most 1.
+        The weights w are `coefficients`, which may be infeasible because of rounding errors. The
+        margins of w and w' differ by at most ‖w − w'‖_1, because the entries of A are at most 1 in
+        absolute value.
         """
 
     @abstractmethod
@@ -112,7 +113,7 @@ class Domain(ABC):
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
         """Return g(Aᵀd) as a cvxpy expression, and a list of pairs (constraint, sign).
 
-        The weights w are the sum over these constraints of sign times multiplier.
+        The weights w are obtained by summing sign times multiplier over these pairs.
         """
 
     @abstractmethod
@@ -123,49 +124,51 @@ class Domain(ABC):
     def key(self) -> str:
         """Return a string with the kind and the exact parameters of the domain.
 
-        The digest of a game contains this string.
+        The string is part of the data from which the digest of a game is computed.
         """
 
     def describe(self) -> dict[str, str] | None:
         """Return the entry for the domain in a certificate.
 
-        By default the result is None, which means that certificates do not support the domain.
+        The default implementation returns None, which means that certificates do not support the
+        domain.
         """
         return None
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        """Return weights in fractions at which g* is finite, within 2^-90 of the repaired weights.
+        """Return weights as exact fractions at which g* is finite, within 2^-90 of the repaired
+        weights.
 
-        By default the fractions are the coefficients, rounded towards zero.
+        By default the coefficients are rounded towards zero.
         """
         return [Fraction(int(Fraction(c) * BELOW), BELOW) for c in coefficients]
 
     def check(self, matrix: MarginMatrix) -> None:
         """Raise InputError if `matrix` cannot be used with this domain.
 
-        By default a domain needs the edges of all columns, with their signs.
+        By default a matrix must provide the edges of all columns, with their signs.
         """
         if matrix.n is None or matrix.slack > 0.0:
             raise InputError(
-                f"over={self!r} needs the edge of every column, with its sign, and {matrix!r} "
+                f"over={self!r} needs the edge of every column, with its sign, but {matrix!r} "
                 "returns only the largest absolute edge that it finds; use over=L1Ball(radius), or "
                 "enumerate the columns in a matrix"
             )
 
     def start(self, matrix: MarginMatrix, d: Vector) -> tuple[NDArray[np.int64], Vector]:
-        """Return the weights at which runs start, as a pair (support, coefficients).
+        """Return the initial weights of a run as a pair (support, coefficients).
 
-        By default the weights are w = 0.
+        By default they are w = 0.
         """
         return np.empty(0, dtype=np.int64), np.empty(0)
 
     def rounds_bound(self, spread: float, n: int | None, tol: float, certified: bool) -> float:
         """Return an upper bound on the number of rounds of SS09 Fig. 1 until the gap is `tol`.
 
-        `spread` is the range, over the simplex, of the function that β multiplies. For the entropy
-        the range is log m. The theorem's bound for the smoothed test is 32 log(m)/ε², and the bound
-        for the certified gap is twice as large. The theorem assumes ‖A(v − w)‖_inf <= 2. Here this
-        norm is at most 2·`reach`, so the bound is multiplied by the square of `reach`.
+        `spread` is the range over the simplex of the function that is multiplied by β. For the
+        entropy it is log m. The theorem's bound for the smoothed test is 32 log(m)/ε², and the
+        bound for the certified gap is twice as large. The theorem assumes ‖A(v − w)‖_inf <= 2. Here
+        this norm is at most 2·`reach`, so the bound is multiplied by the square of `reach`.
         """
         ratio = self.reach(n) / tol
         # The test precedes the step, so even a game that needs one step (m = 1) takes two rounds.
@@ -177,7 +180,7 @@ class Sized(Domain):
 
     size_name: ClassVar[str] = "radius"
     kinds: ClassVar[tuple[str, str]]
-    """The name of the kind of domain in digests, and its name in certificates."""
+    """The name of this kind of domain in digests, and its name in certificates."""
 
     @property
     def size(self) -> Fraction:
@@ -193,7 +196,7 @@ class Sized(Domain):
         return f"{type(self).__name__}({self.size_name}={spell(self.size)})"
 
     def describe(self) -> dict[str, str]:
-        """Return the entry in a certificate: the kind of domain, and its radius or weight."""
+        """Return the entry for the domain in a certificate: its kind, and its radius or weight."""
         return {"kind": self.kinds[1], "size": number(self.size)}
 
     def key(self) -> str:

@@ -18,14 +18,15 @@ from relaxboost.game.domains.base import BELOW, Dense, Domain, Sized
 from relaxboost.matrices import MarginMatrix
 
 _SQUARABLE = 1e140
-"""The largest absolute weight. Larger weights are scaled down so that squares do not overflow."""
+"""The maximum absolute value of a weight. If a weight is larger, all weights are scaled down, so
+that their squares do not overflow."""
 
 
 class EuclideanSet(Domain):
     """The base class of domains that are defined by the Euclidean norm of the weights.
 
     The support function depends on the edges v only through N(v) = ‖v‖_2. The best response to d is
-    proportional to Aᵀd. So it is dense and uses all columns.
+    proportional to Aᵀd, so it is dense and uses all columns.
     """
 
     linear: ClassVar[bool] = False
@@ -38,29 +39,31 @@ class EuclideanSet(Domain):
     def smoothed_answer(self, tol: float) -> tuple[float, float, float]:
         """Return the coefficients (a, b, c) of a smoothed best response to edges v.
 
-        The smoothed best response is v · a / sqrt(b ‖v‖_2² + c) with c > 0. It is the gradient of a
-        smooth function between g and g + tol/2.
+        The smoothed best response is v · a / sqrt(b ‖v‖_2² + c), where c > 0. It is the gradient of
+        a smooth function whose values are between g and g + tol/2.
         """
 
     def cost(self, w: Vector) -> float:
-        """Return the cost g*(w) in doubles for a feasible w, which is 0 for a set."""
+        """Return the cost g*(w) of a feasible w in doubles. If the domain is a set, the cost is
+        0.
+        """
         return 0.0
 
     def bend(self, w: Vector, change: Vector) -> tuple[float, float]:
         """Return the coefficients (a, b) in g*(w + η·change) = g*(w) + aη + bη²/2.
 
-        For a set both coefficients are 0.
+        If the domain is a set, both coefficients are 0.
         """
         return 0.0, 0.0
 
     def best(self, matrix: MarginMatrix, d: Vector) -> Dense:
-        """Return the best response to d, and ‖Aᵀd‖_2 rounded upwards as its ``edge``."""
+        """Return the best response to d. Its ``edge`` is ‖Aᵀd‖_2, rounded upwards."""
         edges = matrix.edges(d)
         size = norm_above(edges)
         return Dense(self.answer(edges, size), size)
 
     def spread(self, n: int | None) -> float:
-        """Return √n, rounded upwards, a Lipschitz constant of ‖v‖_2 in the sup norm."""
+        """Return √n, rounded upwards, which is a Lipschitz constant of ‖v‖_2 in the sup norm."""
         assert n is not None
         return up(math.sqrt(n))
 
@@ -75,7 +78,7 @@ class L2Ball(Sized, EuclideanSet):
     Parameters
     ----------
     radius : int, float or Fraction
-        The radius of the ball, above 0, kept exactly.
+        The radius of the ball, > 0, which is stored exactly.
 
     Raises
     ------
@@ -119,7 +122,9 @@ class L2Ball(Sized, EuclideanSet):
         return up(float_up(self.radius) * size)
 
     def reach(self, n: int | None) -> float:
-        """Return radius · √n, a bound on ‖A w‖_inf because rows of A have norms of at most √n."""
+        """Return radius · √n, a bound on ‖A w‖_inf, because the norms of the rows of A are at most
+        √n.
+        """
         return float(self.radius) * self.spread(n)
 
     def repair(self, coefficients: Vector) -> Vector:
@@ -133,7 +138,7 @@ class L2Ball(Sized, EuclideanSet):
         return coefficients
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        """Return the weights as fractions with an exact norm of at most the radius.
+        """Return the weights as fractions whose exact norm is at most the radius.
 
         If the norm is too large, the weights are scaled down.
         """
@@ -147,7 +152,7 @@ class L2Ball(Sized, EuclideanSet):
     def cost_above(self, coefficients: Vector) -> float:
         """Return an upper bound on the l1 distance (1 − radius/‖w‖_2)‖w‖_1.
 
-        This is the distance from w to its scaled version in the ball.
+        This is the distance from w to w scaled into the ball.
         """
         radius = float_down(self.radius)
         excess = up(norm_above(coefficients) - radius)
@@ -167,7 +172,7 @@ class L2Ball(Sized, EuclideanSet):
 
 @dataclass(frozen=True, repr=False)
 class SquaredNorm(Sized, EuclideanSet):
-    """The penalty g*(w) = weight · ‖w‖_2² on the weights w, instead of a set of weights.
+    """The penalty g*(w) = weight · ‖w‖_2² on the weights w, instead of a constraint.
 
     The support function is g(v) = ‖v‖_2² / (4 weight). The penalty grows faster than the margins,
     so ρ is finite and optimal weights are bounded. With f = 0 the value is r²/(4 weight), where
@@ -176,7 +181,7 @@ class SquaredNorm(Sized, EuclideanSet):
     Parameters
     ----------
     weight : int, float or Fraction
-        The factor of the penalty, above 0, kept exactly.
+        The factor of the penalty, > 0, which is stored exactly.
 
     Raises
     ------
@@ -206,7 +211,7 @@ class SquaredNorm(Sized, EuclideanSet):
         return edges / (2.0 * float(self.weight))
 
     def smoothed_answer(self, tol: float) -> tuple[float, float, float]:
-        """Return the coefficients of the gradient v / (2 weight) of g, which is smooth already."""
+        """Return the coefficients of the gradient v / (2 weight) of g, which is already smooth."""
         return 0.5 / float(self.weight), 0.0, 1.0
 
     def cost(self, w: Vector) -> float:
@@ -242,10 +247,10 @@ class SquaredNorm(Sized, EuclideanSet):
         return up(float_up(self.weight) * up(norm * norm)) if norm > 0.0 else 0.0
 
     def rounds_bound(self, spread: float, n: int | None, tol: float, certified: bool) -> float:
-        """Return an upper bound on the number of rounds, which is only proportional to 1/tol.
+        """Return an upper bound on the number of rounds, which is proportional to 1/tol.
 
-        The reason is that the penalty is strongly convex. Let q = weight / (weight + n/(2β)). The
-        suboptimality is at most n/(4 weight) at the start, and each round multiplies the
+        The bound is of this order because the penalty is strongly convex. Let q = weight / (weight
+        + n/(2β)). The initial suboptimality is at most n/(4 weight), and each round multiplies the
         suboptimality by at most 1 − q. The tested gap is at most the suboptimality divided by q.
         """
         assert n is not None

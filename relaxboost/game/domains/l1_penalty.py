@@ -1,4 +1,4 @@
-"""The l1 penalty on the weights w, which no game accepts. The class only explains the reason."""
+"""The l1 penalty on the weights w, which no game accepts. The class only explains why."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from relaxboost._core.errors import InputError
 class L1Penalty:
     """The penalty weight · ‖w‖_1 on the weights w, which cannot be used as a domain.
 
-    The constructor always raises InputError. The function g is the conjugate of the penalty, which
-    is the indicator of ‖v‖_inf <= weight. If d has a larger edge, f(d) + g(Aᵀd) is infinite, and d
-    gives no upper bound. The value ρ itself is infinite if the margin exceeds the weight, because
-    the penalty does not grow faster than the margins.
+    The function g would be the conjugate of the penalty, which is the indicator of ‖v‖_inf <=
+    weight. If an edge of d is larger than the weight in absolute value, f(d) + g(Aᵀd) is infinite,
+    so d proves no upper bound. The value ρ itself may be infinite, because the penalty does not
+    grow faster than the margins.
 
     Raises
     ------
     InputError
-        The constructor always raises this error, and the message suggests other domains.
+        Always. The message suggests other domains.
     """
 
     def __new__(cls, weight: Any = None) -> NoReturn:

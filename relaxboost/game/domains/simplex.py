@@ -22,7 +22,7 @@ from relaxboost.matrices import Best, MarginMatrix
 class OneSided(AtomicSet):
     """The base class of sets of non-negative weights w.
 
-    The size N of the edges is the largest edge, which may be negative.
+    The size N(v) of the edges v is the largest edge, which may be negative.
     """
 
     two_sided: ClassVar[bool] = False
@@ -54,7 +54,8 @@ class Simplex(OneSided):
     Parameters
     ----------
     radius : int, float or Fraction
-        The sum of the weights, above 0, kept exactly. The default 1 is the probability simplex.
+        The sum of the weights, > 0, which is stored exactly. The default 1 yields the probability
+        simplex.
 
     Raises
     ------
@@ -90,7 +91,7 @@ class Simplex(OneSided):
         return up((float_up if size >= 0.0 else float_down)(self.radius) * size)
 
     def start(self, matrix: MarginMatrix, d: Vector) -> tuple[NDArray[np.int64], Vector]:
-        """Return the vertex that is the best response to d, because w = 0 is not in the set."""
+        """Return the best response to d. It is always a column, because w = 0 is not in the set."""
         return np.array([self.best(matrix, d).id], dtype=np.int64), np.array([self.scale])
 
     def repair(self, coefficients: Vector) -> Vector:
@@ -115,13 +116,15 @@ class Simplex(OneSided):
         return positive if close else scaled / total * radius
 
     def describe(self) -> dict[str, str]:
-        """Return the entry in a certificate: the kind of domain, and the radius if it is not 1."""
+        """Return the entry for the domain in a certificate: its kind, and the radius if it is not
+        1.
+        """
         return {"kind": "simplex"} if self.radius == 1 else super().describe()
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
         """Return the weights as fractions that sum to the radius.
 
-        The largest weight is changed by the difference.
+        The largest weight is adjusted by the difference.
         """
         exact = [Fraction(max(0, int(Fraction(c) * BELOW)), BELOW) for c in coefficients]
         largest = max(range(len(exact)), key=exact.__getitem__)
@@ -129,7 +132,9 @@ class Simplex(OneSided):
         return exact
 
     def cost_above(self, coefficients: Vector) -> float:
-        """Return an upper bound on |Σw − radius|, the l1 distance from w to its scaled version."""
+        """Return an upper bound on |Σw − radius|, the l1 distance from w to w scaled to the
+        radius.
+        """
         below, above = sum_bounds(coefficients)
         low, high = float_down(self.radius), float_up(self.radius)
         return max(0.0, up(above - low), up(high - down(below)))
@@ -144,7 +149,7 @@ class Simplex(OneSided):
         return 0.0, [w >= 0, cp.sum(w) == self.scale]
 
     def key(self) -> str:
-        """Return a string with the kind of domain, and with the radius if it is not 1."""
+        """Return a string with the kind of domain, and the radius if it is not 1."""
         return "simplex" if self.radius == 1 else super().key()
 
 
@@ -159,7 +164,7 @@ class FullSimplex(OneSided):
     Parameters
     ----------
     radius : int, float or Fraction
-        The largest sum of the weights, above 0, kept exactly.
+        The maximum sum of the weights, > 0, which is stored exactly.
 
     Raises
     ------
@@ -184,7 +189,7 @@ class FullSimplex(OneSided):
     def pick(self, edges: Vector) -> tuple[int, int]:
         """Return the index of the largest edge, and a sign.
 
-        The sign is 1 if this edge is positive, and 0 for the atom w = 0 otherwise.
+        The sign is 1 if this edge is positive. Otherwise it is 0, which stands for the atom w = 0.
         """
         j = int(np.argmax(edges))
         return j, int(edges[j] > 0.0)
@@ -213,7 +218,9 @@ class FullSimplex(OneSided):
         return exactly_into([max(0.0, c) for c in coefficients], self.radius)
 
     def cost_above(self, coefficients: Vector) -> float:
-        """Return an upper bound on Σw − radius, the l1 distance from w to its scaled version."""
+        """Return an upper bound on Σw − radius, the l1 distance from w to w scaled to the
+        radius.
+        """
         return max(0.0, up(sum_bounds(coefficients)[1] - float_down(self.radius)))
 
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
