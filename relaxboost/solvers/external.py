@@ -55,28 +55,29 @@ class Answer:
     side: str
     """The name of the problem that was solved: "primal" or "dual"."""
     status: str
-    """The status that cvxpy reports. After an error it is "failed" with the text of the error."""
+    """The status that cvxpy reports, or "failed" followed by the error message if the solver
+    failed."""
     value: float
     """The optimal value of the problem that the solver reports. The package does not check it."""
     point: NDArray[np.float64] | None
-    """The solver's value of the variable of the problem, which is the distribution d for the
-    primal, and the weights w for the dual. None means that the solver found no point."""
+    """The value of the variable of the problem that the solver found: the distribution d for the
+    primal, or the weights w for the dual. It is None if the solver found no point."""
     other: NDArray[np.float64] | None
-    """The multipliers of the constraints of the problem. They are weights w for the primal, and a
-    distribution d for the dual. None means that the solver found no multipliers."""
+    """The multipliers of the constraints of the problem: the weights w for the primal, or a
+    distribution d for the dual. They are None if the solver found no multipliers."""
     proof: ConeProof | None = None
     """The multipliers of the cone program that describes the relaxation f, with the point at which
     the quadratic term of this program is linearised. None means that there is no such program."""
 
 
 def check_solver(name: str | None, curved: str | None) -> str:
-    """Return the name of the solver to use, as cvxpy writes this name.
+    """Return the name of the solver to use, as cvxpy writes it.
 
     Parameters
     ----------
     name : str, optional
-        The name that the user gave. The default is HIGHS for linear programs and CLARABEL for all
-        other problems.
+        The name that the user passed. The default is HIGHS for linear programs and CLARABEL for
+        all other problems.
     curved : str, optional
         The part of the problem that is not polyhedral, as a noun for the error message. None means
         that the problem is a linear program.
@@ -103,7 +104,7 @@ def check_solver(name: str | None, curved: str | None) -> str:
         )
     if solver == "HIGHS" and curved is not None:
         raise InputError(
-            f"HIGHS solves linear programs only, and {curved} is not polyhedral; use CLARABEL"
+            f"HIGHS solves only linear programs, but {curved} is not polyhedral; use CLARABEL"
         )
     return solver
 
@@ -124,7 +125,7 @@ def ask(
     options : dict
         The options of the user. They override the default options.
     defaults : dict, optional
-        The default options. None stands for the options in the dictionary `SOLVERS`.
+        The default options. If None, the options in the dictionary `SOLVERS` are used.
 
     Raises
     ------

@@ -45,7 +45,7 @@ def quadratic_step(
         The second derivative of the penalty on w along the step. The step length with this penalty
         is η = β slope / (‖v‖_inf² + β curvature).
     size : float, optional
-        The norm ‖v‖_inf. The function computes the norm if the caller does not pass the norm.
+        The norm ‖v‖_inf. If it is not passed, the function computes it.
     """
     size = kernels.largest(v) if size is None else size
     bend = size * size + beta * curvature
@@ -69,7 +69,7 @@ class Step(NamedTuple):
     """The smoothed distribution over the examples at the end of the step."""
     stretch: float | None = None
     """The length of this step divided by the length of the step of Shalev-Shwartz & Singer (2009),
-    Fig. 1. The value is None if this step has the largest possible length."""
+    Fig. 1, or None if this step has the largest possible length."""
 
 
 class Segment(NamedTuple):

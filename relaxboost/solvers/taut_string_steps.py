@@ -118,7 +118,7 @@ class TautStringSteps:
         """Restart the steps from the given distribution d and the weights w = 0."""
         levels = self._features.counts.size
         self.d = d
-        """The distribution d after the last step, before the over-relaxation of the step."""
+        """The distribution d of the last step, before the step was over-relaxed."""
         self._relaxed_d = d
         self._relaxed_g = np.zeros(levels)
         self._relaxed_o = 0.0
@@ -203,7 +203,7 @@ def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Ar
     of : _Features
         The level of each example for each feature (the number of cuts below the example).
     part : pair of int
-        The first feature that this call computes, and the feature before which it ends.
+        The index of the first feature of this call, and the index after the last feature.
     g : array
         One number for each level of each feature. The sum includes this number once for each
         example at the level.
@@ -233,7 +233,7 @@ def scatter(of: _Features, part: tuple[int, int], strings: Array, margins: Array
     of : _Features
         The level of each example for each feature (the number of cuts below the example).
     part : pair of int
-        The first example that this call computes, and the example before which it ends.
+        The index of the first example of this call, and the index after the last example.
     strings : array
         The value at each level of each feature, which is a slope of a taut string.
     margins : array of shape (m,)
@@ -257,7 +257,7 @@ def tighten(of: _Features, part: tuple[int, int], pull: float, tube: float, sums
     of : _Features
         The level of each example for each feature (the number of cuts below the example).
     part : pair of int
-        The first feature that this call computes, and the feature before which it ends.
+        The index of the first feature of this call, and the index after the last feature.
     pull : float
         The number that is added to the first and the last sum of each feature.
     tube : float

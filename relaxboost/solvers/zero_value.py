@@ -1,7 +1,7 @@
 """The phase of the method "auto" that tests whether the value of a game is zero.
 
-The phase is for games whose value is zero if a feasible distribution over the examples exists for
-which every hypothesis has the edge zero.
+The phase is used for games whose value is zero if some feasible distribution over the examples
+gives every hypothesis the edge zero.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def unfit(game: Game) -> str:
             f"{game.relaxation!r}"
         )
     if not isinstance(game.over, AtomicSet) or not game.over.two_sided:
-        return f"it is for games over L1Ball, and this game is over {game.over!r}"
+        return f"it is for games over L1Ball, but this game is over {game.over!r}"
     if game.n is None or not game.n < game.m:
         return "it needs fewer hypotheses than examples"
     written = game.m * game.n if game.matrix.implicit else game.matrix.entries
@@ -151,8 +151,9 @@ class ZeroValueRun(Booster):
 
         A is the margin matrix, and d is a distribution over the examples. The step solves the
         normal equations of a least squares problem over the examples whose d is strictly between
-        its bounds, which the array `inside` marks. The method of conjugate gradients computes the
-        step. If this method needs too many iterations, a factorisation is used instead.
+        its bounds. The array `inside` marks these examples. The method of conjugate gradients
+        computes the step. If this method needs too many iterations, a factorisation is used
+        instead.
         """
         from scipy.sparse.linalg import LinearOperator, cg
 

@@ -29,7 +29,7 @@ OPTIONS = [
     (f"{SOLVE} --radius nan --over l2", "--radius must be a finite real number"),
     (f"{SOLVE} --radius 1e300 --over simplex", "--radius needs 1e-100 <= radius <= 1e100"),
     (f"{SOLVE} --tol 0", "--tol must be a positive number, got 0.0"),
-    (f"{SOLVE} --rtol 2", "--rtol must be below 1, got 2; give the gap as a fraction of the"),
+    (f"{SOLVE} --rtol 2", "--rtol must be below 1, got 2; pass the gap as a fraction of the"),
     (f"{SOLVE} --rtol 2", "for example --rtol 0.01"),
     (f"{SOLVE} --max-rounds -1", "--max-rounds must be a whole number >= 1, got -1"),
     (f"{SOLVE} --time-limit inf", "--time-limit must be a positive number, got inf"),

@@ -21,9 +21,8 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 MEAN_GROWTH = 1.1
-"""The factor between two evaluations of the mean of all distributions d. The run of Hedge evaluates
-this mean whenever the number of updates of d has grown by this factor. A round that evaluates the
-mean does not update d."""
+"""The run of Hedge evaluates the mean of all distributions d whenever the number of updates of d
+has grown by this factor. A round that evaluates the mean does not update d."""
 
 Temperature = Callable[[int, float], float]
 """A function that maps (t, squares) to the weight β of the entropy in Hedge. t is the number of
@@ -125,8 +124,8 @@ class HedgeRun(Booster):
     def advance(self, best: Any) -> Booster:
         """Update the weights w and the distribution d with the hypothesis `best`.
 
-        The weak learner has returned `best`. A round that has evaluated the mean of all
-        distributions ignores `best`.
+        `best` is the hypothesis that the weak learner has returned. It is ignored if the round has
+        evaluated the mean of all distributions.
         """
         # The regret does not count the answer of a round that evaluates the mean.
         if self.d is not self._next:

@@ -70,11 +70,11 @@ class Barrier:
     ) -> Array:
         """Return Gondzio's corrections of the products of slacks and multipliers.
 
-        The corrections are for the products after a step, in which the slacks move by `step` times
-        `dslack` and the multipliers move by `dual_step` times `dmult`. A product in [`centre` / 10,
-        10 · `centre`] gets the correction 0 (Gondzio 1996, β = 0.1). A product above this interval
-        gets a negative correction, which is at least −10 · `centre`. A product below this interval
-        gets a positive correction.
+        The corrections apply to the products after a step, in which the slacks move by `step`
+        times `dslack` and the multipliers move by `dual_step` times `dmult`. A product in
+        [`centre` / 10, 10 · `centre`] gets the correction 0 (Gondzio 1996, β = 0.1). A product
+        above this interval gets a negative correction, which is at least −10 · `centre`. A product
+        below this interval gets a positive correction.
         """
         after = (self.slack + step * dslack) * (self.mult + dual_step * dmult)
         # Lowering a large product at once would spoil the direction for all others.

@@ -31,7 +31,7 @@ class _Change(NamedTuple):
     slack: Array
     mult: Array
     """The steps of the slacks and of the multipliers of all bounds, shape (2, size). The first row
-    is for the lower bounds, and the second row is for the upper bounds."""
+    belongs to the lower bounds, and the second row belongs to the upper bounds."""
 
 
 SIGNS = np.array([[1.0], [-1.0]])

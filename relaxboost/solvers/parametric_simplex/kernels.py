@@ -289,10 +289,10 @@ def _harris(rates: Vector, rooms: Vector) -> int:
     """Return the index of the variable that reaches its bound first, or −1 if there is none.
 
     `rooms` contains the distances of the variables from their bounds. `rates` contains the speeds
-    at which these distances decrease. The ratio test of Harris (1973, Math. Programming 5) enlarges
-    each distance by the feasibility tolerance, so several variables may count as first. The
-    function selects the variable with the largest rate, because large pivot elements cause small
-    rounding errors.
+    at which these distances decrease. The ratio test of Harris (1973, Math. Programming 5)
+    enlarges each distance by the feasibility tolerance, so several variables may be treated as the
+    first. The function selects the variable with the largest rate, because large pivot elements
+    cause small rounding errors.
     """
     # The first pass finds the largest step within all enlarged distances.
     step = np.inf
@@ -360,7 +360,7 @@ def _primal_ratio_test(column: Vector, q: int, state: SimplexState, t: float) ->
 
 @njit()
 def _move(k: int, step: float, column: Vector, entering: int, state: SimplexState) -> None:
-    """Move a nonbasic variable by `step`, and update the basic variables by the tableau.
+    """Move a nonbasic variable by `step`, and update the basic variables with the tableau.
 
     If k is 0, the function changes the values at t = 0, where t is the parameter of the linear
     program. If k is 1, the function changes the slopes in t. `entering` is the index of the

@@ -1,4 +1,4 @@
-"""The parametric self-dual simplex method on a tableau that grows when the method needs it.
+"""The parametric self-dual simplex method on a tableau that grows as needed.
 
 The tableau contains only some variables of the linear program. Outside the tableau, all examples
 are nonbasic at a bound, and the slacks of all hypotheses are basic. The slack of a hypothesis is
@@ -132,7 +132,7 @@ class ParametricSimplex:
     # The variables of the tableau
 
     def _grow(self, outcome: PivotOutcome) -> bool:
-        """Add variables to the tableau that violate a bound, or that are close to a violation.
+        """Add to the tableau the variables that violate a bound or are close to a violation.
 
         Return whether any variable was added. `outcome` is the reason why the last pivots ended. If
         the pivots ended because no variable of the tableau could enter or leave the basis, the
