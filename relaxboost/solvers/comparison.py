@@ -26,7 +26,8 @@ class MethodResult(NamedTuple):
     """The number of rounds. In each round the weak learner searches once for the best
     hypothesis."""
     seconds: float
-    """The CPU seconds of the run in all threads, including the time for compiling functions."""
+    """The CPU time of the run in seconds, summed over all threads. It includes the time spent on
+    compiling functions."""
     lower: float
     """The certified lower bound on the value of the game."""
     upper: float

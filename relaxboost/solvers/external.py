@@ -48,7 +48,7 @@ solution need not be a vertex."""
 class Answer:
     """The result of a general convex solver for the primal or the dual of a game.
 
-    The package has not checked the numbers of this result. d is a distribution over the examples,
+    The package has not verified the numbers in this result. d is a distribution over the examples,
     and w are the weights of the hypotheses.
     """
 
@@ -99,7 +99,7 @@ def check_solver(name: str | None, curved: str | None) -> str:
         missing = {s: "highspy" if s == "HIGHS" else s.lower() for s in {*SOLVERS} - {*installed}}
         more = ", ".join(f"{s}: pip install {missing[s]}" for s in sorted(missing))
         raise InputError(
-            f"solver {name!r} is not available; installed are {', '.join(installed)}"
+            f"solver {name!r} is not available; installed solvers are {', '.join(installed)}"
             + (f"; to install others: {more}" if more else "")
         )
     if solver == "HIGHS" and curved is not None:
@@ -171,8 +171,8 @@ def ask(
 
 
 def _first_line(error: Exception) -> str:
-    """Return the first line of the message of an error.
+    """Return the first line of an error message.
 
-    If the message is empty, return the name of the class of the error.
+    If the message is empty, return the class name of the error.
     """
     return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -323,8 +323,7 @@ class ActiveSet(MovingHypothesis):
     def set_weights(self, weights: Vector) -> None:
         """Replace the weights of all signed columns in use, and recompute the margins.
 
-        The new weights are in the order of `keys`. The method first replaces them by feasible
-        weights close to them.
+        The new weights are in the order of `keys`, and are first moved to nearby feasible weights.
         """
         self.weights = self.over.repair(weights)
         self.u = kernels.combine(self.columns, len(self), self.weights)

@@ -48,8 +48,8 @@ class Method(ABC):
     Messages put the name of the class before this clause. If there is a reason, a run needs a limit
     on the rounds or the time."""
     cold: ClassVar[str] = ""
-    """The reason why a run cannot start from points of the user, or "" if there is no such reason.
-    Messages put the name of the class before this clause."""
+    """The reason why a run cannot start from points that the user passes, or "" if there is no
+    such reason. Messages put the name of the class before this clause."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -81,8 +81,8 @@ class Method(ABC):
             The requested accuracy. `solve` decides when the run ends. The booster uses the goal
             only to choose the accuracy of its own computations.
         clock : Clock
-            The clock of the run. A round that may take long calls ``clock.check()``, which raises
-            `TimeUp` after the time limit.
+            The clock of the run. A round that may take a long time calls ``clock.check()``, which
+            raises `TimeUp` after the time limit.
         """
 
     def rounds_bound(self, game: Game, tol: float) -> float:

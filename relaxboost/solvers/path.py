@@ -1,4 +1,4 @@
-"""The function `path`, which solves similar games, each from the solution of the previous game."""
+"""The function `path`, which solves similar games and starts each from the previous solution."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _listed(games: Any, grid: dict[str, Iterable[Any]]) -> list[Game]:
     # The weights of one game start the next, so their columns must mean the same.
     if len({game.n for game in listed}) > 1:
         raise InputError(
-            "the games of a path need the same hypotheses, but their numbers of hypotheses "
+            "the games of a path must have the same hypotheses, but their numbers of hypotheses "
             "differ; use one matrix for all games"
         )
     return listed

@@ -62,10 +62,10 @@ class BinaryEntropySmoother:
     """The smoothing that adds β Σ (d_i log d_i + (1 − d_i) log(1 − d_i)) to the relaxation f.
 
     d is a distribution over the examples, and β is the weight of the smoothing. Fig. 1 of
-    Shalev-Shwartz & Singer (2009) adds β Σ d_i log d_i instead. The Hessian of the function here is
-    a diagonal matrix with the entries β (1/d_i + 1/(1 − d_i)). The Hessian for Fig. 1 has the
-    entries β/d_i, which are smaller. The function here is therefore at least as strongly convex,
-    and all results on Fig. 1 hold for this smoothing.
+    Shalev-Shwartz & Singer (2009) adds β Σ d_i log d_i instead. The Hessian of the function in
+    this class is a diagonal matrix with the entries β (1/d_i + 1/(1 − d_i)). The Hessian for Fig.
+    1 has the entries β/d_i, which are smaller. The function in this class is therefore at least as
+    strongly convex, and all results on Fig. 1 hold for this smoothing.
 
     Raises
     ------

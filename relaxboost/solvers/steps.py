@@ -88,7 +88,8 @@ class Segment(NamedTuple):
     longest: float = 1.0
     """The largest step length η."""
     bend: tuple[float, float] = (0.0, 0.0)
-    """The coefficients (a, b) of the penalty a η + b η²/2 on the weights after a step η."""
+    """The coefficients (a, b) of the penalty a η + b η²/2 on the weights after a step of length η.
+    """
     size: float | None = None
     """The norm ‖v‖_inf of the direction v, or None if it has not been computed."""
 

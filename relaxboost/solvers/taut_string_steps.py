@@ -5,10 +5,10 @@ distribution over the examples, and w are the weights of the stumps. For a numbe
 
     min over d of max over w of <d, A w> - v ||w||_1,    least <= d <= most, sum(d) = 1,
 
-where w may have any size. The level of an example for a feature is the number of cuts of the
-feature that lie below the example. The stumps of one feature f contribute to the margin of an
-example the label of the example times a function of the level. This function jumps by 2 w_j at cut
-j. The first value and the last value of the function sum to zero. The total variation of the
+where w is unrestricted. The level of an example for a feature is the number of cuts of the feature
+that lie below the example. The contribution of the stumps of one feature f to the margin of an
+example is the label of the example times a function of the level. This function jumps by 2 w_j at
+cut j. The first value and the last value of the function sum to zero. The total variation of the
 function is twice the l1 norm of the weights of feature f.
 
 This module writes the function as g_f + o_f. The mean of g_f over the examples is zero, and o_f is

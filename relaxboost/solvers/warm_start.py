@@ -1,7 +1,7 @@
 """The points from which a run begins, and their conversion to feasible points of a game.
 
 A point is a distribution d over the examples, or weights w of the hypotheses. The points come from
-a solution of a game, from a pair (d, w) of the user, or from a checkpoint.
+a solution of a game, from a pair (d, w) that the user passes, or from a checkpoint.
 """
 
 from __future__ import annotations

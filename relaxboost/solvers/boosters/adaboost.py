@@ -75,7 +75,7 @@ class AdaBoostRun(Booster):
 
     If the entries of A lie in [−1, 1], the step ``"lecture"`` multiplies L by at most exp(−γ²/2).
     The steps ``"classical"`` and ``"line-search"`` multiply L by at most sqrt(1 − γ²), which is
-    smaller. docs/mathematics.md, "AdaBoost", has the proof.
+    smaller. The proof is in docs/mathematics.md, section "AdaBoost".
 
     If no entry of the best column is negative, the risk has no minimiser along this column. The
     line search then takes a step of about 18.7. The rule ``"classical"`` takes the same step along

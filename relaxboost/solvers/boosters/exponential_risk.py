@@ -83,7 +83,7 @@ def shorter_step(edge: float, least: float, accuracy: float, column: Vector, raw
 
 
 def line_search(edge: float, column: Vector, raw: Vector) -> float:
-    """Return the length η of the step along a column that minimises the exponential risk.
+    """Return the step length η along a column that minimises the exponential risk.
 
     The function minimises Σ exp(−u_i − η a_i) for the margins u_i in `raw` and the entries a_i of
     `column`. If no entry is negative, the risk has no minimiser. The function then returns 18.7,
@@ -112,7 +112,7 @@ def line_search(edge: float, column: Vector, raw: Vector) -> float:
     log_below = np.log(below) - raw[down]
 
     def excess(eta: float) -> float:
-        """Return a decreasing function of the step η that is 0 at the minimiser of the risk.
+        """Return the value at η of a decreasing function whose root minimises the risk.
 
         The slope of the risk is a sum over the negative entries a_i of the column minus a sum over
         the positive entries. The result is the logarithm of the second sum minus the logarithm of

@@ -163,9 +163,9 @@ class CorrectiveRun(Booster):
     def settle(self, goal: float, clock: Clock) -> None:
         """Take pairwise steps over the columns found so far, until the gap is at most `goal`.
 
-        A pairwise step moves weight from the worst to the best of these columns. This gap is that
-        of the smoothed game restricted to these columns. The method also ends if the clock has no
-        time left, or if the steps become too short to change the weights.
+        The gap is that of the smoothed game restricted to these columns. A pairwise step moves
+        weight from the worst to the best of them. The method also ends if the clock has no time
+        left, or if the steps become too short to change the weights.
         """
         active = self.atoms
         while clock.left:

@@ -36,11 +36,11 @@ class Hedge(Method):
 
     The combined hypothesis w is the mean of the hypotheses that the weak learner has returned
     (atoms of the domain of w, or dense weights). After t hypotheses the gap is at most the regret
-    of d divided by t, which is at most β R/t + L²/(2β). R is the range of the relative entropy over
-    the distributions that the relaxation allows: log(m/k) for m examples and `Capped(k)`. L is the
-    largest absolute margin of a hypothesis, which is 1 over the unit l1 ball. With β = L²/tol the
-    bound is tol after 2 R (L/tol)² hypotheses. `rb.online.ScheduledHedge` has schedules of β that
-    do not use tol.
+    of d divided by t, which is at most β R/t + L²/(2β). R is the range of the relative entropy
+    over the distributions that the relaxation allows: log(m/k) for m examples and `Capped(k)`. L
+    is the largest absolute margin of a hypothesis, which is 1 over the unit l1 ball. With
+    β = L²/tol the bound is tol after 2 R (L/tol)² hypotheses. `rb.online.ScheduledHedge` provides
+    schedules of β that do not use tol.
 
     References
     ----------

@@ -101,7 +101,7 @@ class MLPBoostRun(Booster):
         self._reweigh()
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start from the weights w of a warm start. The columns of w form the first program."""
+        """Start from the weights w of a warm start and a program that contains their columns."""
         if start.w is not None:
             self.active.load(*start.w)
             self._reweigh()

@@ -41,10 +41,8 @@ class SoftBoost(Method):
     If tol is small, each of the first rounds changes d only a little, because the largest edge
     needs to decrease only by ν. A larger tol or ``method="auto"`` is then faster.
 
-    References
-    ----------
-    Warmuth, Glocer & Rätsch (2007), Boosting algorithms for maximizing the soft margin, NIPS 20:
-    2 ln(m/k)/ν² rounds. `SoftBoostRun` has the proof.
+    References ---------- Warmuth, Glocer & Rätsch (2007), Boosting algorithms for maximizing the
+    soft margin, NIPS 20: 2 ln(m/k)/ν² rounds. The proof is in `SoftBoostRun`.
 
     Examples
     --------

@@ -103,7 +103,8 @@ class CuttingPlanes:
         self._floors = np.full(groups, -np.inf) if floors is None else floors
         # No term is above 0, so that the factor covers the rounding of the sum.
         self.floor = float(self._floors.sum()) * (1.0 + 2.0 * roundoff(groups))
-        """A lower bound on the minimum of F that follows from `floors`, or −inf without floors."""
+        """A lower bound on the minimum of F that follows from `floors`, or −inf if there are no
+        floors."""
         zero = np.zeros((first.size, unit.size))
         self.cuts = Cuts(first, zero, zero)
         self.group = np.arange(first.size)

@@ -9,7 +9,7 @@ from relaxboost._core.arrays import Array
 
 FRACTION_TO_BOUNDARY = 0.995
 """The length of a step of the interior point method, divided by the length at which a slack or a
-multiplier becomes zero. 0.995 is a usual value (Wright 1997, Section 10.4)."""
+multiplier becomes zero. 0.995 is a typical value (Wright 1997, Section 10.4)."""
 SMALLEST_SLACK = float(np.finfo(np.float64).tiny) ** 0.25
 """The smallest slack that the interior point method stores. A multiplier of 1 divided by such a
 slack is about 1e77, and the square of this quotient is still a finite double."""

@@ -128,9 +128,9 @@ class LossIterate(Iterate):
     def advance(self, gap: float = math.inf) -> bool:
         """Take a Newton step. Return False if no step was possible or the steps make no progress.
 
-        The steps make no progress if none of three numbers has decreased by a tenth in eight steps.
-        The numbers are `gap` (the upper bound minus the lower bound), the mean of the products of
-        slack and multiplier, and the residual of the equations.
+        The steps make no progress if none of three numbers has decreased by at least a tenth in
+        eight steps. The numbers are `gap` (the upper bound minus the lower bound), the mean of the
+        products of slack and multiplier, and the residual of the equations.
         """
         if self._progress.is_stuck(gap, self.mu, self.infeasibility):
             return False

@@ -44,7 +44,7 @@ class Part(ABC):
 
     @property
     def proof(self) -> ConeProof | None:
-        """The variables of the program that defines f, and the multipliers of the rows.
+        """The variables of the program that defines f, and the multipliers of its rows.
 
         f is the relaxation. The property is None if the program has only bounds on variables.
         """

@@ -35,7 +35,7 @@ generation would save little work. The method rejects a game whose columns are s
 if memory cannot hold this many columns in the restricted problem."""
 
 ITERATIONS = 15
-"""The predicted number of iterations of a run without column generation. 15 is a usual number
+"""The predicted number of iterations of a run without column generation. 15 is a typical number
 (Wright 1997, Ch. 1)."""
 
 PASSES_PER_ITERATION = 20
@@ -127,7 +127,7 @@ def _max_restricted(game: Game) -> int:
 
 
 def predict_passes(game: Game) -> float:
-    """Return the predicted number of passes over the game matrix A in a run to a small gap.
+    """Return the predicted number of passes over the game matrix A until the gap is small.
 
     Each iteration factorises a matrix. The order of this matrix is the number of columns in the
     restricted problem or the number of examples. With column generation, the predicted order is a

@@ -383,8 +383,8 @@ class ParametricSimplex:
         """Pivot from t = 1 down to t = 0, or until no pivot is possible.
 
         The bounds of the linear program change linearly with the parameter t, which decreases from
-        1 to 0. Return the reason why the pivots ended, and the t that was reached. Raise `Lost` if
-        the basis is singular.
+        1 to 0. Return the reason why the pivots ended, and the value of t that was reached. Raise
+        `Lost` if the basis is singular.
         """
         t = 1.0
         outcome = PivotOutcome.FULL
