@@ -161,7 +161,7 @@ class Checkpoint:
             there = parts.get(part)
             if there != here:
                 raise self._refusal(
-                    f"the file is for another game, whose {part} is {there!r:.60}; the {part} of "
+                    f"the file is for another game: its {part} is {there!r:.60}, but the {part} of "
                     f"this game is {here!r:.60}"
                 )
         return content
@@ -198,7 +198,7 @@ def _basis(game: Game, found: Any) -> Basis | None:
     # The column of w = 0 has the sign 0.
     signs = (-1, 0, 1) if game.over.holds_zero else (-1, 1)
     if not all(0 <= j < (game.n or 0) and s in signs for j, s in basis.columns):
-        raise InputError(f"the basis in the file has a column outside 0..{(game.n or 0) - 1}")
+        raise InputError(f"the basis in the file has a column index outside 0..{(game.n or 0) - 1}")
     if not (is_given(basis.sides, str) and set(basis.sides) <= set(SIDES)):
-        raise InputError(f"the sides of the basis in the file must be letters of {SIDES}")
+        raise InputError(f"the sides of the basis in the file may contain only the letters {SIDES}")
     return basis

@@ -459,7 +459,7 @@ class _Search:
 
 
 def _curved(game: Game) -> str | None:
-    """Return a name of the part of the game that is not polyhedral, for an error message.
+    """Return the name of the part of the game that is not polyhedral, for error messages.
 
     The part is the relaxation or the domain. Return None if both are polyhedral.
     """

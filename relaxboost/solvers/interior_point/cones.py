@@ -44,8 +44,8 @@ class Cones(ABC):
     Parameters
     ----------
     s : array of shape (number, dimension)
-        Points near which the slacks start. The constructor moves a point into its cone if the point
-        is outside or close to the boundary.
+        The slacks start near these points. The constructor moves a point into its cone if the
+        point is outside or close to the boundary.
     least : float
         The size of a slack is its largest absolute entry, or this number if it is larger. The
         distance of the first slack from the boundary of its cone is at least a fixed fraction of

@@ -52,7 +52,7 @@ class Conic(Part):
     form : ConeForm
         The cone program that defines f.
     center : array of shape (m,)
-        The distribution d near which the method starts.
+        The method starts near this distribution d.
     mult : float
         The approximate size of the multipliers at the start.
     """
@@ -112,7 +112,7 @@ class Conic(Part):
         return np.maximum(pattern.max(axis=1).toarray().ravel(), 1.0)
 
     def _near(self, center: Vector) -> Vector:
-        """Return variables z for a start of the method at the distribution `center`.
+        """Return initial variables z for the distribution `center`.
 
         With these z, the constraints of the cone program nearly hold at d = `center`.
         """

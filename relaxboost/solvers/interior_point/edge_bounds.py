@@ -53,7 +53,8 @@ class EdgeBounds:
     v : float
         A bound that is greater than all edges at d.
     w : array of shape (n,), optional
-        Weights near which the multipliers start. By default all multipliers are equal at the start.
+        Weights that the initial multipliers approximate. By default all multipliers are equal at
+        the start.
     """
 
     is_linear = True

@@ -1,4 +1,4 @@
-"""A point strictly inside all inequalities of a game, and the predictor-corrector step.
+"""A point that strictly satisfies all inequalities of a game, and the predictor-corrector step.
 
 The inequalities are the constraints of the relaxation f and the bounds on the edges of the columns.
 The step is the predictor-corrector step of Mehrotra (1992).
@@ -85,7 +85,7 @@ class Outsiders(Protocol):
 
 
 class Iterate:
-    """The program of a game and a point strictly inside its inequalities.
+    """The program of a game, and a point that strictly satisfies its inequalities.
 
     The program minimises f(d) + r v, where d is the distribution over examples, v is a bound on
     all edges, and r is the radius of the set W of the weights w. The constraints are Σd = 1, the
@@ -102,7 +102,7 @@ class Iterate:
     over : AtomicSet
         The set W of the weights w.
     center : array of shape (m,)
-        The distribution d near which the method starts.
+        The method starts near this distribution d.
     whole : Pricing, optional
         All columns of the game, if only some columns are in the restricted problem.
 

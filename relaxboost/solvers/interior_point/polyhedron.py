@@ -52,7 +52,7 @@ class Polyhedron(Part):
     form : LinearForm
         The linear program that defines f, with the rows R.
     center : array of shape (m,)
-        The distribution d near which the method starts.
+        The method starts near this distribution d.
     centre : float or array of shape (2, size)
         The products of slack and multiplier at the start, for the lower and the upper bound of each
         variable.

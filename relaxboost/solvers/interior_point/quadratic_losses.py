@@ -42,7 +42,7 @@ class QuadraticIterate(LossIterate):
     losses : QuadraticLosses
         The losses of the predictions.
     w : array of shape (n,)
-        Weights near which the method starts. They must be in the domain `over`.
+        The method starts near these weights. They must be in the domain `over`.
     over : AtomicSet or L2Ball
         The domain of the weights w.
     gap : float

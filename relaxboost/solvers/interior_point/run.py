@@ -207,7 +207,7 @@ class InteriorRun(Booster):
 
     @property
     def _are_bounds_expensive(self) -> bool:
-        """Whether the bounds on the value may need the solution of a cone program in each round."""
+        """Whether the bounds on the value may require solving a cone program in each round."""
         # With a sieve, every step prices all columns, and the bounds follow from the prices.
         asks_solver = self._has_proof or needs_solver(self._game.relaxation)
         return asks_solver and self._sieve is None

@@ -47,8 +47,7 @@ class ParametricSimplex:
         A solution from which the first basis is computed. The game of this solution has the same
         number of examples, the same hypotheses and the same domain.
     budget : float
-        The number of passes over the margin matrix that the computation of the first basis may
-        cost.
+        The maximum number of passes over the margin matrix for the computation of the first basis.
 
     Raises
     ------
@@ -89,7 +88,7 @@ class ParametricSimplex:
         clock : Clock
             The clock of the run. After the time limit, the clock raises `TimeUp`.
         budget : float
-            The number of passes over the margin matrix that this call may cost.
+            The maximum number of passes over the margin matrix for this call.
 
         Raises
         ------
