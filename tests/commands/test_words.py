@@ -38,7 +38,7 @@ OPTIONS = [
     (f"{SOLVE} --method corrective --step big", "--step 'big' is unknown; choose one of fig1"),
     (
         f"{SOLVE} --method adaboost",
-        "use --method adaboost-star, or give --max-rounds or --time-limit",
+        "use --method adaboost-star, or pass --max-rounds or --time-limit",
     ),
     (f"{SOLVE} --method totalboost --k 2", "this game has Capped(k=2); use --method softboost"),
     (f"{ONLINE} --radius 0", "--radius must be > 0, got 0.0"),

@@ -163,7 +163,7 @@ def test_a_file_of_another_game_is_refused_with_the_reason(game, tmp_path):
         (lambda c: "[1, 2]", "the file is not a checkpoint"),
         (lambda c: "{}", "the file is not a checkpoint"),
         (lambda c: {**c, "format": "relaxboost checkpoint 2"}, "checkpoint 2', but this version"),
-        (lambda c: {**c, "game": {}}, "whose matrix is None"),
+        (lambda c: {**c, "game": {}}, "its matrix is None"),
         (lambda c: {k: v for k, v in c.items() if k != "d"}, "the file is damaged .'d'"),
         (lambda c: {**c, "d": [1.0]}, "damaged .d has shape"),
         (lambda c: {**c, "support": [25], "coefficients": [1.0]}, "columns outside 0..24"),

@@ -347,7 +347,7 @@ def test_methods_are_compared(rng):
     assert list(frame["gap"]) == [row.gap for row in found.rows]
     axes = bounds_by_round(found, title="both bounds")
     assert len(axes.lines) == 6
-    with pytest.raises(rb.InputError, match=r"needs what solvers\.compare_methods returns"):
+    with pytest.raises(rb.InputError, match=r"needs a result of solvers\.compare_methods"):
         bounds_by_round(found.solutions)
     with pytest.raises(rb.InputError, match="methods must be a list"):
         compare_methods(game, "softboost", 0.1)
