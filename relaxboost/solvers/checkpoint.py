@@ -91,7 +91,7 @@ class Checkpoint:
         Parameters
         ----------
         certify : callable
-            A function without parameters that returns the best distribution d over the examples and
+            A function without arguments that returns the best distribution d over the examples and
             the best weights w of the hypotheses, with certified bounds on the value.
         basis : Basis or None
             The basis of the restricted linear program, if the run uses column generation.

@@ -123,14 +123,14 @@ def ask(
     solver : str
         The name of the solver in cvxpy.
     options : dict
-        The options of the user. They override the default options.
+        The options that the user passed. They override the default options.
     defaults : dict, optional
         The default options. If None, the options in the dictionary `SOLVERS` are used.
 
     Raises
     ------
     InputError
-        If the solver does not accept an option of the user.
+        If the solver does not accept one of the options that the user passed.
     """
     import cvxpy as cp
 

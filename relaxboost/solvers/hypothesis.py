@@ -32,7 +32,7 @@ def worst_in_use(
     Parameters
     ----------
     weights : array
-        The non-negative weight of each signed column.
+        The nonnegative weight of each signed column.
     edges : array
         The edge of each signed column.
     scale : float

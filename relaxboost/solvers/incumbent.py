@@ -137,7 +137,7 @@ class Incumbent:
         Parameters
         ----------
         clock : Clock
-            The clock of the run. A call of the solver ends at the time limit of the run.
+            The clock of the run. A solver call ends at the time limit of the run.
         ask_solver : bool
             Whether the relaxation may compute a second witness.
         """

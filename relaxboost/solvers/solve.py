@@ -77,9 +77,9 @@ def solve(
         the stopping test of Shalev-Shwartz & Singer (2009), Fig. 1, ends the run. A Solution may
         come from a game with another f, another domain or other data, but the hypotheses must be
         the same, in the same order. The d of the Solution is used if d has m entries, for the m
-        examples of this game. In a pair, d or w may be None. The w of a pair has a form that
-        `Game.bracket` accepts, for example the weights of an ensemble. `solve` moves d and w to
-        feasible points. If the d or the w of a pair is moved, `Solution.message` says so.
+        examples of this game. In a pair, d or w may be None. The w of a pair may have any form
+        that `Game.bracket` accepts, for example the weights of an ensemble. `solve` moves d and w
+        to feasible points. If the d or the w of a pair is moved, `Solution.message` says so.
 
         With ``method="auto"`` and a Solution as start, a parametric simplex method moves from the
         optimum of the earlier game to the optimum of the new game. This phase runs if f consists of
@@ -90,9 +90,9 @@ def solve(
     checkpoint : path, optional
         The name of a JSON file for the best points so far. The file is written from time to time
         and at the end. Each write replaces the whole file. If the file exists, the run continues
-        from the points in the file. If the file is for another game, the error gives the reason.
-        The rounds and seconds of the Solution include the rounds and seconds before the
-        checkpoint. The limits `max_rounds` and `time_limit` apply only to this run.
+        from the points in the file. If the file is for another game, the error message says how
+        the games differ. The rounds and seconds of the Solution include the rounds and seconds
+        before the checkpoint. The limits `max_rounds` and `time_limit` apply only to this run.
     max_rounds, time_limit : int, float (seconds), optional
         The maximum number of rounds and seconds. The clock starts when the compiled kernels are
         ready. Without these limits, a run continues until it reaches the requested gap or can no
@@ -113,10 +113,10 @@ def solve(
         evaluated from d and w, and does not depend on the bounds that the method computed in the
         rounds. After Ctrl-C the result is the best pair so far, with the status ``"interrupted"``.
         If the last phase fails, there is not enough memory, or the connection to a cluster is
-        lost, the status is ``"failed"`` and the bracket is still valid. Two runs with the same
-        arguments give the same result, except for seconds and time limits. If the number of
-        examples times the number of columns exceeds a million, the last bits of the result depend
-        on the number of BLAS threads.
+        lost, the status is ``"failed"`` and the bracket is still valid. Apart from timings, two
+        runs with the same arguments give the same result unless a time limit ends them. If the
+        number of examples times the number of columns exceeds a million, the last bits of the
+        result depend on the number of BLAS threads.
 
     Raises
     ------

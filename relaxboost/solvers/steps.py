@@ -115,8 +115,8 @@ def line_search(
 
     The segment contains the margins u + ηv for η in [0, longest]. If there is a penalty a η + b
     η²/2 on the weights w, the search maximises the smoothed relaxed margin minus this penalty. The
-    derivative of this function is <d, v> − a − b η, where d is the smoothed distribution at u + ηv.
-    The derivative decreases in η, and is non-negative at the step of Shalev-Shwartz & Singer
+    derivative of this function is <d, v> − a − b η, where d is the smoothed distribution at u +
+    ηv. The derivative decreases in η, and is nonnegative at the step of Shalev-Shwartz & Singer
     (2009), Fig. 1.
 
     The search ends when the derivative lies between 0 and `accuracy` times the derivative at η = 0,

@@ -70,7 +70,7 @@ class CuttingPlanes:
     Parameters
     ----------
     objective : ConvexObjective
-        F.
+        The function F.
     groups : int
         The number of groups.
     max_cuts : int
