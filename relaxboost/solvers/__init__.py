@@ -3,9 +3,9 @@
 `solve` runs a method of this package. `reference` calls a general convex solver through cvxpy.
 
 To understand a run, read `solve.py` first, and then `rounds.py` with the loop that all methods
-share. `portfolio.py` lists the phases of the default method in their order. `boosters/` has a file
-for each published algorithm. `interior_point/` has the interior point method. The default method
-uses this method for most games if the requested gap is small. `comparison.py` compares methods.
+share. `portfolio.py` lists the phases of the default method in order. `boosters/` has a file for
+each published algorithm. `interior_point/` contains the interior point method, which the default
+method uses for most games if the requested gap is small. `comparison.py` compares methods.
 """
 
 from relaxboost.solvers.automatic import Automatic

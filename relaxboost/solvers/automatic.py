@@ -1,4 +1,4 @@
-"""The method "auto" of `solve`. It runs several methods, called phases, one after the other."""
+"""The method "auto" of `solve`, which runs several methods, called phases, one after another."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 GIVES_UP = (ProgramError, SolverError, MemoryError, np.linalg.LinAlgError)
-"""The errors of a phase that do not end a run of "auto". After such an error the run continues with
-the next phase, if there is one."""
+"""Errors raised by a phase that do not end a run of "auto". After such an error the run continues
+with the next phase, if there is one."""
 
 
 @dataclass(frozen=True)
 class Automatic(Method):
     """The default method "auto", which runs several other methods, called phases, in a fixed order.
 
-    A phase is another method, such as the interior point method. A run uses each phase only for
-    some games. Four phases have a budget of work: the walk from the start (a parametric simplex
-    method), the test for a value of zero, the taut-string steps and the fully corrective steps.
-    `relaxboost.solvers.portfolio` lists the phases, the games that each phase is for, and the
-    budgets. `Solution.trace` says which phases ran and why each of them ended. In the history,
-    `RoundRecord.inner` is a word for the phase of a round.
+    A phase is another method, such as the interior point method. Not every phase is used for every
+    game. Four phases have a work budget: the walk from the start (a parametric simplex method),
+    the test for a value of zero, the taut-string steps and the fully corrective steps.
+    `relaxboost.solvers.portfolio` lists the phases, the games for which each phase is used, and
+    the budgets. `Solution.trace` says which phases ran and why each of them ended. In the history,
+    `RoundRecord.inner` names the phase of each round.
     """
 
     name = "auto"
@@ -50,13 +50,13 @@ class Automatic(Method):
 
 
 class PortfolioRun(Booster):
-    """A run of the method "auto". It computes rounds with one phase after the other.
+    """A run of the method "auto", which computes rounds with one phase after another.
 
-    A phase is another method, which may have a budget of work. This class decides when a phase
-    ends. The first round is computed before the first phase starts. The distribution of this round
-    over the m examples is `f.center(m)`, at which the relaxation f is finite, or the distribution
-    of a warm start. A bracket [lower, upper] of the value of the game is therefore known even if
-    the run is interrupted while the first phase prepares its data.
+    A phase is another method, which may have a work budget. This class decides when a phase ends.
+    The first round is computed before the first phase starts. The distribution of this round over
+    the m examples is `f.center(m)`, at which the relaxation f is finite, or the distribution of a
+    warm start. A bracket [lower, upper] of the value of the game is therefore known even if the
+    run is interrupted while the first phase prepares its data.
     """
 
     inner = "start"
@@ -69,8 +69,8 @@ class PortfolioRun(Booster):
         self._phase: Phase | None = None
         self._run: Booster | None = None
         self._waiting: list[Phase] | None = None
-        """The phases of "auto" that have not started yet, in their order. The value is None before
-        the first round."""
+        """The phases of "auto" that have not started yet, in order, or None before the first
+        round."""
 
     @property
     def current(self) -> Booster:
@@ -79,9 +79,9 @@ class PortfolioRun(Booster):
     def describe(self, kinds: Iterable[str]) -> str:
         """Return the name of the method and the kinds of its rounds, such as "auto (interior)".
 
-        `kinds` are words of `RoundRecord.inner`, which name the kind of each round. The result
-        leaves out "start", the word for the first round, and "lost", the word for a failed run of
-        the parametric simplex method. The word "smoothed" is replaced by "pairwise".
+        `kinds` contains values of `RoundRecord.inner`, which name the kind of each round. The
+        result omits "start", the word for the first round, and "lost", the word for a failed run
+        of the parametric simplex method. The word "smoothed" is replaced by "pairwise".
         """
         # The first round and a failed walk contribute nothing that a reader should know.
         shown = [kind for kind in kinds if kind not in ("start", "lost")]
@@ -135,7 +135,7 @@ class PortfolioRun(Booster):
             reason = self._begin_next(self._waiting.pop(0), reason)
 
     def _choose(self) -> list[Phase]:
-        """Return the phases that are used for this game, in their order.
+        """Return the phases that are used for this game, in order.
 
         If a phase is not used, this method adds the reason to the trace of the run.
         """
@@ -217,7 +217,7 @@ class PortfolioRun(Booster):
         return ""
 
     def _note(self, decision: str) -> None:
-        """Append a sentence to the trace that names the current round and the decision."""
+        """Append to the trace a sentence that names the current round and the decision."""
         self.trace = (*self.trace, f"Round {self._rounds}: auto {decision}")
 
     def _show(self, run: Booster) -> None:

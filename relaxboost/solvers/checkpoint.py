@@ -22,22 +22,22 @@ from relaxboost.solvers.incumbent import Certified
 from relaxboost.solvers.warm_start import WarmStart
 
 FORMAT = "relaxboost checkpoint 1"
-"""The entry "format" of every checkpoint file. The number at the end of this text increases when a
+"""The value of the entry "format" in every checkpoint file. The number at its end increases when a
 new version of the package changes the entries of the file."""
 
 UNWRITTEN = "could not be written"
-"""The text that `Solution.message` contains if the last write of the checkpoint failed."""
+"""The string that `Solution.message` contains if the last write of the checkpoint failed."""
 
 
 class Checkpoint:
     """A JSON file with the best points of a run, from which a later run of the same game continues.
 
     The points are a distribution d over the examples and weights w of the hypotheses, with the
-    bracket [lower, upper] of the value that they prove. The file also has data that identify the
-    game, the basis of the restricted linear program of column generation, and the number of rounds
-    and of seconds so far. A write either replaces the whole file or leaves the old file unchanged.
-    The time between two writes is at least half a second, and at least 20 times the time that the
-    last write took.
+    bracket [lower, upper] of the value that they prove. The file also contains data that identify
+    the game, the basis of the restricted linear program of column generation, and the number of
+    rounds and seconds so far. A write either replaces the whole file or leaves the old file
+    unchanged. The time between two writes is at least half a second, and at least 20 times the
+    time that the last write took.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Checkpoint:
     InputError
         If the file cannot be written, is not a checkpoint, or is for another game. The error is
         also raised if the index of a column depends on the order in which a run finds the columns.
-        In another run the same index may then mean another column.
+        In another run the same index may then refer to another column.
     """
 
     def __init__(self, path: str | os.PathLike[str], game: Game) -> None:
@@ -83,14 +83,15 @@ class Checkpoint:
     def write(
         self, certify: Callable[[], Certified], basis: Basis | None, rounds: int, seconds: float
     ) -> None:
-        """Write the best points of a run and the bracket that they prove to the file.
+        """Write to the file the best points of a run and the bracket that they prove.
 
-        If the write fails, the attribute `trouble` gets the reason, and no error is raised.
+        If the write fails, the reason is stored in the attribute `trouble`, and no error is
+        raised.
 
         Parameters
         ----------
         certify : callable
-            A function without parameters that returns the best distribution d over the examples and
+            A function without arguments that returns the best distribution d over the examples and
             the best weights w of the hypotheses, with certified bounds on the value.
         basis : Basis or None
             The basis of the restricted linear program, if the run uses column generation.
@@ -154,21 +155,21 @@ class Checkpoint:
             raise self._refusal("the file is not a checkpoint") from None
         if found != FORMAT:
             raise self._refusal(
-                f"the format of the file is {found!r:.60}, and this version reads {FORMAT!r}"
+                f"the format of the file is {found!r:.60}, but this version reads {FORMAT!r}"
             )
         for part, here in self._game.items():
             there = parts.get(part)
             if there != here:
                 raise self._refusal(
-                    f"the file is for another game, whose {part} is {there!r:.60}; the {part} of "
+                    f"the file is for another game: its {part} is {there!r:.60}, but the {part} of "
                     f"this game is {here!r:.60}"
                 )
         return content
 
     def _refusal(self, reason: str) -> InputError:
-        """Return an InputError. Its message says why the run cannot continue from the file."""
+        """Return an InputError whose message says why the run cannot continue from the file."""
         return InputError(
-            f"cannot continue from {self.path}: {reason}; give another name, or remove the file"
+            f"cannot continue from {self.path}: {reason}; pass another name, or remove the file"
         )
 
 
@@ -197,7 +198,7 @@ def _basis(game: Game, found: Any) -> Basis | None:
     # The column of w = 0 has the sign 0.
     signs = (-1, 0, 1) if game.over.holds_zero else (-1, 1)
     if not all(0 <= j < (game.n or 0) and s in signs for j, s in basis.columns):
-        raise InputError(f"the basis in the file has a column outside 0..{(game.n or 0) - 1}")
+        raise InputError(f"the basis in the file has a column index outside 0..{(game.n or 0) - 1}")
     if not (is_given(basis.sides, str) and set(basis.sides) <= set(SIDES)):
-        raise InputError(f"the sides of the basis in the file must be letters of {SIDES}")
+        raise InputError(f"the sides of the basis in the file may contain only the letters {SIDES}")
     return basis

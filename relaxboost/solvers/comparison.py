@@ -16,7 +16,7 @@ from relaxboost.solvers.solve import solve
 
 
 class MethodResult(NamedTuple):
-    """The result of one method for a game. It is a row of the table of a `MethodComparison`."""
+    """The result of one method for a game, which is a row of the table of a `MethodComparison`."""
 
     method: str
     """The name of the method, as in `Solution.method`."""
@@ -26,7 +26,8 @@ class MethodResult(NamedTuple):
     """The number of rounds. In each round the weak learner searches once for the best
     hypothesis."""
     seconds: float
-    """The CPU seconds of the run in all threads, including the time for compiling functions."""
+    """The CPU time of the run in seconds, summed over all threads. It includes the time spent on
+    compiling functions."""
     lower: float
     """The certified lower bound on the value of the game."""
     upper: float
@@ -34,7 +35,7 @@ class MethodResult(NamedTuple):
     gap: float
     """The difference upper − lower of the certified bounds on the value of the game."""
     guarantee: float
-    """The number of rounds after which a theorem guarantees the gap, or nan without a theorem."""
+    """The number of rounds after which a theorem guarantees the gap, or nan if no theorem does."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class MethodComparison:
     tol: float
     """The requested gap between the upper and the lower bound on the value of the game."""
     solutions: tuple[Solution, ...]
-    """The solution of each method, in the order in which the user gave the methods."""
+    """The solution of each method, in the order in which the methods were passed."""
     rows: tuple[MethodResult, ...]
     """The result of each method, in the same order as `solutions`."""
 
@@ -81,10 +82,10 @@ def compare_methods(
     max_rounds: int | None = None,
     time_limit: float | None = 60.0,
 ) -> MethodComparison:
-    """Solve one game with several methods, one after the other.
+    """Solve one game with several methods, one after another.
 
-    The function `rb.compare` has another purpose. It checks whether several brackets of the value
-    of one game can all be valid.
+    The function `rb.compare` serves another purpose. It checks whether several brackets of the
+    value of one game can all be valid.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ def compare_methods(
     tol : float
         The requested gap between the upper and the lower bound on the value, > 0.
     max_rounds, time_limit : int, float (seconds), optional
-        The largest number of rounds and of seconds for each method. Methods such as AdaBoost may
+        The maximum number of rounds and seconds for each method. Methods such as AdaBoost may
         never reach the requested gap, so the default time limit is one minute.
 
     Returns
@@ -106,8 +107,8 @@ def compare_methods(
     Raises
     ------
     InputError
-        If there is no method, or if a method cannot solve the game. The error is raised before the
-        first method runs.
+        If no method is passed, or if a method cannot solve the game. The error is raised before
+        the first method runs.
 
     Examples
     --------

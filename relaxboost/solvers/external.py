@@ -48,35 +48,36 @@ solution need not be a vertex."""
 class Answer:
     """The result of a general convex solver for the primal or the dual of a game.
 
-    The package has not checked the numbers of this result. d is a distribution over the examples,
+    The package has not verified the numbers in this result. d is a distribution over the examples,
     and w are the weights of the hypotheses.
     """
 
     side: str
     """The name of the problem that was solved: "primal" or "dual"."""
     status: str
-    """The status that cvxpy reports. After an error it is "failed" with the text of the error."""
+    """The status that cvxpy reports, or "failed" followed by the error message if the solver
+    failed."""
     value: float
     """The optimal value of the problem that the solver reports. The package does not check it."""
     point: NDArray[np.float64] | None
-    """The solver's value of the variable of the problem, which is the distribution d for the
-    primal, and the weights w for the dual. None means that the solver found no point."""
+    """The value of the variable of the problem that the solver found: the distribution d for the
+    primal, or the weights w for the dual. It is None if the solver found no point."""
     other: NDArray[np.float64] | None
-    """The multipliers of the constraints of the problem. They are weights w for the primal, and a
-    distribution d for the dual. None means that the solver found no multipliers."""
+    """The multipliers of the constraints of the problem: the weights w for the primal, or a
+    distribution d for the dual. They are None if the solver found no multipliers."""
     proof: ConeProof | None = None
     """The multipliers of the cone program that describes the relaxation f, with the point at which
     the quadratic term of this program is linearised. None means that there is no such program."""
 
 
 def check_solver(name: str | None, curved: str | None) -> str:
-    """Return the name of the solver to use, as cvxpy writes this name.
+    """Return the name of the solver to use, as cvxpy writes it.
 
     Parameters
     ----------
     name : str, optional
-        The name that the user gave. The default is HIGHS for linear programs and CLARABEL for all
-        other problems.
+        The name that the user passed. The default is HIGHS for linear programs and CLARABEL for
+        all other problems.
     curved : str, optional
         The part of the problem that is not polyhedral, as a noun for the error message. None means
         that the problem is a linear program.
@@ -98,12 +99,12 @@ def check_solver(name: str | None, curved: str | None) -> str:
         missing = {s: "highspy" if s == "HIGHS" else s.lower() for s in {*SOLVERS} - {*installed}}
         more = ", ".join(f"{s}: pip install {missing[s]}" for s in sorted(missing))
         raise InputError(
-            f"solver {name!r} is not available; installed are {', '.join(installed)}"
+            f"solver {name!r} is not available; installed solvers are {', '.join(installed)}"
             + (f"; to install others: {more}" if more else "")
         )
     if solver == "HIGHS" and curved is not None:
         raise InputError(
-            f"HIGHS solves linear programs only, and {curved} is not polyhedral; use CLARABEL"
+            f"HIGHS solves only linear programs, but {curved} is not polyhedral; use CLARABEL"
         )
     return solver
 
@@ -122,14 +123,14 @@ def ask(
     solver : str
         The name of the solver in cvxpy.
     options : dict
-        The options of the user. They override the default options.
+        The options that the user passed. They override the default options.
     defaults : dict, optional
-        The default options. None stands for the options in the dictionary `SOLVERS`.
+        The default options. If None, the options in the dictionary `SOLVERS` are used.
 
     Raises
     ------
     InputError
-        If the solver does not accept an option of the user.
+        If the solver does not accept one of the options that the user passed.
     """
     import cvxpy as cp
 
@@ -170,8 +171,8 @@ def ask(
 
 
 def _first_line(error: Exception) -> str:
-    """Return the first line of the message of an error.
+    """Return the first line of an error message.
 
-    If the message is empty, return the name of the class of the error.
+    If the message is empty, return the class name of the error.
     """
     return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -50,8 +50,8 @@ class GeneralSolverRun(Booster):
     """A run that takes both d and w from a general convex solver.
 
     d is a distribution over the examples, and w are the weights of the hypotheses. The run moves
-    both to feasible points. The round after the solver ends evaluates the bounds on the value that
-    d and w prove. This round is the last round of the run.
+    both to feasible points. The last round of the run, after the solver has finished, evaluates
+    the bounds on the value that d and w prove.
 
     Parameters
     ----------

@@ -21,18 +21,18 @@ from relaxboost.matrices import Best, MarginMatrix, kernels
 def worst_in_use(
     weights: Vector, edges: Vector, scale: float, holds_zero: bool
 ) -> tuple[int, float, float]:
-    """Return the signed column with the smallest edge among the columns with positive weight.
+    """Return the index, edge and weight of the signed column in use that has the smallest edge.
 
-    A signed column is a column of the margin matrix times a sign. The edge of a signed column for a
-    distribution d over the examples is <column, d>. The result is the index of the signed column in
-    the array `edges`, the edge, and the weight. If the domain of the weights w contains w = 0, the
-    weights may sum to less than `scale`. The function then treats the missing weight as the weight
-    of the point w = 0, which has the index -1 and the edge 0.
+    A signed column is a column of the margin matrix times a sign. The edge of a signed column for
+    a distribution d over the examples is <column, d>. A signed column is in use if its weight is
+    positive. The index is its position in the array `edges`. If the domain of the weights w
+    contains w = 0, the weights may sum to less than `scale`. The function then treats the missing
+    weight as the weight of the point w = 0, which has the index -1 and the edge 0.
 
     Parameters
     ----------
     weights : array
-        The non-negative weight of each signed column.
+        The nonnegative weight of each signed column.
     edges : array
         The edge of each signed column.
     scale : float
@@ -64,9 +64,9 @@ class CombinedHypothesis(ABC):
     u: Vector
     """The margins u = A w of the weights w, for the margin matrix A."""
     cost: float = 0.0
-    """The penalty g*(w) on the weights w, zero if the domain only restricts w to a set."""
+    """The penalty g*(w) on the weights w. It is zero if the domain only restricts w to a set."""
     product: tuple[Vector | None, Vector | None, float] = None, None, 0.0
-    """The distribution d, the margins u and the product <d, u> of the last call of `gap`."""
+    """The distribution d, the margins u and the product <d, u> from the last call of `gap`."""
 
     @property
     @abstractmethod
@@ -84,8 +84,8 @@ class CombinedHypothesis(ABC):
     def coefficients(self, snapshot: Any) -> tuple[NDArray[np.int64], Vector]:
         """Return the weights w that the object `snapshot` stores, as two arrays.
 
-        The first array has the indices of the columns whose weight is not zero, in increasing
-        order. The second array has the signed weight of each of these columns.
+        The first array contains the indices of the columns whose weight is not zero, in increasing
+        order. The second array contains the signed weight of each of these columns.
         """
 
     def gap(self, d: Vector, best: Best | Dense) -> float:
@@ -108,8 +108,9 @@ class MovingHypothesis(CombinedHypothesis):
     def direction(self, best: Any) -> tuple[Vector, float]:
         """Return the direction v of a step towards `best`, and the largest |v_i|.
 
-        `best` is an atom or dense weights, which the weak learner has returned. The entry v_i is
-        the margin of `best` on example i minus the margin of the current weights w on example i.
+        `best` is the atom or the dense weights that the weak learner has returned. The entry v_i
+        is the margin of `best` on example i minus the margin of the current weights w on example
+        i.
         """
 
     @abstractmethod
@@ -124,16 +125,16 @@ class MovingHypothesis(CombinedHypothesis):
     def move(self, best: Any, eta: float, u: Vector) -> None:
         """Replace the weights w by (1 − η) w + η best.
 
-        η is `eta`, and `best` is an atom or dense weights, which the weak learner has returned. `u`
-        is the vector of margins of the new weights.
+        η is `eta`, and `best` is the atom or the dense weights that the weak learner has returned.
+        `u` is the vector of margins of the new weights.
         """
 
     @abstractmethod
     def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
         """Replace the weights w by the given weights, which must lie in the domain.
 
-        `support` has the indices of the columns whose weight is not zero, and `coefficients` has
-        the signed weight of each of these columns.
+        `support` contains the indices of the columns whose weight is not zero, and `coefficients`
+        contains the signed weight of each of these columns.
         """
 
 
@@ -141,11 +142,11 @@ class ActiveSet(MovingHypothesis):
     """The weights w of a run, as a sum Σ weight · sign · e_j over all pairs (j, sign) used so far.
 
     e_j is the unit vector of column j, and every weight is at least 0. The slot of a pair is its
-    position in the arrays of this object, such as `weights`. The slot does not change during a run.
-    The sum of these weights is at most the size of the atoms, such as the radius of an l1 ball. If
-    the sum is smaller, the missing weight counts as the weight of the point w = 0. A run starts
-    from w = 0 if the domain contains this point. Otherwise the run starts from the best atom for
-    the distribution `center`.
+    position in the arrays of this object, such as `weights`. The slot does not change during a
+    run. The sum of these weights is at most the size of the atoms, such as the radius of an l1
+    ball. If the sum is smaller, the missing weight is treated as the weight of the point w = 0. A
+    run starts from w = 0 if the domain contains this point. Otherwise the run starts from the best
+    atom for the distribution `center`.
 
     Parameters
     ----------
@@ -164,7 +165,7 @@ class ActiveSet(MovingHypothesis):
         self.over = over
         self.u = np.zeros(matrix.m)
         self.keys: list[tuple[int, int]] = []
-        """The pairs (j, sign) of a column index j and a sign. The pair (0, 0) stands for w = 0."""
+        """The pairs (j, sign) of a column index j and a sign. The pair (0, 0) represents w = 0."""
         self.weights = np.zeros(0)
         self._numbers = np.zeros(0, dtype=np.int64)
         self._signs = np.zeros(0)
@@ -311,7 +312,7 @@ class ActiveSet(MovingHypothesis):
     def best(self, edges: Vector) -> Best:
         """Return the atom with the largest edge among the atoms of the signed columns in `keys`.
 
-        `edges` has the edge <column, d> of each signed column for a distribution d over the
+        `edges` contains the edge <column, d> of each signed column for a distribution d over the
         examples, in the order of `keys`.
         """
         # Over a ball the best atom may be the negative of a slot's column.
@@ -322,8 +323,7 @@ class ActiveSet(MovingHypothesis):
     def set_weights(self, weights: Vector) -> None:
         """Replace the weights of all signed columns in use, and recompute the margins.
 
-        The new weights are in the order of `keys`. The method first replaces them by feasible
-        weights close to them.
+        The new weights are in the order of `keys`, and are first moved to nearby feasible weights.
         """
         self.weights = self.over.repair(weights)
         self.u = kernels.combine(self.columns, len(self), self.weights)
@@ -331,7 +331,7 @@ class ActiveSet(MovingHypothesis):
     def snapshot(self) -> tuple[int, Vector]:
         """Return a snapshot of the weights w.
 
-        The snapshot is the number of signed columns in use, and a copy of their weights.
+        The snapshot consists of the number of signed columns in use and a copy of their weights.
         """
         used = len(self)
         return used, self.weights[:used].copy()
@@ -376,7 +376,7 @@ class FullWeights(CombinedHypothesis):
     def snapshot(self) -> tuple[NDArray[np.int64], Vector]:
         """Return a snapshot of the weights w.
 
-        The snapshot is the array of the column indices and the array of their weights.
+        The snapshot consists of the array of column indices and the array of weights.
         """
         return self.columns, self.w
 

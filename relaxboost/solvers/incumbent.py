@@ -129,14 +129,15 @@ class Incumbent:
         """Return a feasible distribution d and feasible weights w, with the bounds that they prove.
 
         A witness is the data that prove a lower bound on the relaxed margin of w. If the booster
-        gave a witness, but the bracket [lower, upper] is wider than the requested accuracy allows,
-        the relaxation computes a second witness, and the better witness is kept. The relaxation may
-        call a solver for this purpose, so the argument `ask_solver` can disable the second witness.
+        provided a witness, but the bracket [lower, upper] is wider than the requested accuracy
+        allows, the relaxation computes a second witness, and the better witness is kept. The
+        relaxation may call a solver for this purpose, so the argument `ask_solver` can disable the
+        second witness.
 
         Parameters
         ----------
         clock : Clock
-            The clock of the run. A call of the solver ends at the time limit of the run.
+            The clock of the run. A solver call ends at the time limit of the run.
         ask_solver : bool
             Whether the relaxation may compute a second witness.
         """
@@ -172,7 +173,8 @@ class RunLog:
     clock : Clock
         The clock of this run.
     start : WarmStart
-        The warm start of this run. It has the rounds and the seconds before the checkpoint.
+        The warm start of this run. It contains the number of rounds and seconds before the
+        checkpoint.
     """
 
     def __init__(self, clock: Clock, start: WarmStart) -> None:
@@ -218,7 +220,7 @@ class RunLog:
         )
 
     def print_new(self, trace: tuple[str, ...]) -> None:
-        """Print to standard error the lines of a trace that are new since the last call."""
+        """Print to standard error the lines of a trace that were added since the last call."""
         # Standard output belongs to the program that calls `solve`.
         for line in trace[self._printed :]:
             print(f"relaxboost: {line}", file=sys.stderr)

@@ -85,8 +85,8 @@ def describe_ending(game: Game, goal: Tolerance, ending: Ending, proof: Certifie
 def _kind_of(ending: Ending, met: str) -> str:
     """Return the key of the dictionary `ENDINGS` whose sentence describes the end of a run.
 
-    `ending` has the status of the run. `met` is the tolerance that the certified gap meets: "tol"
-    or "rtol". It is "" if the gap meets neither tolerance.
+    `ending` contains the status of the run. `met` is the tolerance that the certified gap meets:
+    "tol" or "rtol". It is "" if the gap meets neither tolerance.
     """
     if ending.status != "optimal":
         return ending.status

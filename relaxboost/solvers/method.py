@@ -24,7 +24,7 @@ from relaxboost.solvers.smoothing import (
 from relaxboost.solvers.stopping import Tolerance
 
 METHODS: dict[str, type[Method]] = {}
-"""A dictionary from the names of the methods to their classes. `solve` accepts these names."""
+"""The class of each method, keyed by the name that `solve` accepts."""
 
 STOPPING = ("certified", "smoothed")
 """The tests that may end a run. "certified" compares the certified gap with the requested gap.
@@ -34,7 +34,7 @@ STOPPING = ("certified", "smoothed")
 
 @dataclass(frozen=True)
 class Method(ABC):
-    """A method that solves games. It is a frozen dataclass, and its fields are its options.
+    """A method that solves games. It is a frozen dataclass whose fields are its options.
 
     The constructor checks the options. If a subclass has a `name`, the class is added to `METHODS`.
     `solve` then accepts the name in place of an object with the default options. `solve` also
@@ -48,8 +48,8 @@ class Method(ABC):
     Messages put the name of the class before this clause. If there is a reason, a run needs a limit
     on the rounds or the time."""
     cold: ClassVar[str] = ""
-    """The reason why a run cannot start from points of the user, or "" if there is no such reason.
-    Messages put the name of the class before this clause."""
+    """The reason why a run cannot start from points that the user passes, or "" if there is no
+    such reason. Messages put the name of the class before this clause."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -81,8 +81,8 @@ class Method(ABC):
             The requested accuracy. `solve` decides when the run ends. The booster uses the goal
             only to choose the accuracy of its own computations.
         clock : Clock
-            The clock of the run. A round that may take long calls ``clock.check()``, which raises
-            `TimeUp` after the time limit.
+            The clock of the run. A round that may take a long time calls ``clock.check()``, which
+            raises `TimeUp` after the time limit.
         """
 
     def rounds_bound(self, game: Game, tol: float) -> float:
@@ -120,10 +120,10 @@ class SmoothedMethod(Method):
         by at most tol/2. If f is strongly convex with a modulus of at least this β
         (`Relaxation.curvature`), nothing is added.
     smoothing : {"entropy", "binary-entropy"}
-        The function of the distribution d that is added. "entropy" stands for Σ d log d, as in Fig.
-        1 of Shalev-Shwartz & Singer (2009, SS09). "binary-entropy" stands for Σ d log d + (1 − d)
-        log(1 − d), which replaces the soft-max by the log-loss (SS09, Sec. 6). For m examples, the
-        range R of this function is larger than that of "entropy" by (m − 1) log(m/(m − 1)) < 1. For
+        The function of the distribution d that is added. "entropy" is Σ d log d, as in Fig. 1 of
+        Shalev-Shwartz & Singer (2009, SS09). "binary-entropy" is Σ d log d + (1 − d) log(1 − d),
+        which replaces the soft-max by the log-loss (SS09, Sec. 6). For m examples, the range R of
+        this function is larger than that of "entropy" by (m − 1) log(m/(m − 1)) < 1. For
         "binary-entropy" the relaxation needs a method ``binary_distribution``: `HardMargin`,
         `Capped`, `CVaR` or `KLPenalty`.
     """
@@ -143,7 +143,7 @@ class SmoothedMethod(Method):
             BinaryEntropySmoother(game.relaxation)
 
     def fig1_rounds_bound(self, game: Game, tol: float) -> float:
-        """Return a proved bound on the rounds that a gap of `tol` needs, or nan.
+        """Return a proved bound on the number of rounds needed for a gap of `tol`, or nan.
 
         The bound is that of Shalev-Shwartz & Singer (2009) for the algorithm of Fig. 1. Methods for
         which this bound is proved return it in `rounds_bound`. The result is nan if the user chose
@@ -208,15 +208,15 @@ RENAMED = {
     "combined": "auto",
     "taut-strings": "auto",
 }
-"""A dictionary from the names that methods had in version 0.1 to their current names."""
+"""The current names of the renamed methods, keyed by their names in version 0.1."""
 
 RENAMING = "{} is now called {}; version 0.3 will not accept the old name"
-"""The text of the warning about an old name of a method. The two {} stand for the old and the new
-name."""
+"""The template of the warning about an old method name. The two {} are replaced by the old and the
+new name."""
 
 
 def as_method(given: Any) -> Method:
-    """Return the method that the user has chosen by the argument `method` of `solve`.
+    """Return the method that the user has chosen with the argument `method` of `solve`.
 
     `given` is an object of the class `Method`, or the name of a method. For a name the result is an
     object with the default options.

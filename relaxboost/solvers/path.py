@@ -1,4 +1,4 @@
-"""The function `path`, which solves similar games and starts each run from the last solution."""
+"""The function `path`, which solves similar games and starts each from the previous solution."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def path(
     """Solve a game for several values of one parameter, or several games with one matrix.
 
     ``path(Game(A, Capped(k=1)), k=[5, 10, 20])`` solves the game for three values of the parameter
-    k of `Capped`. Each run starts from the solution of the run before it, so consecutive games
+    k of `Capped`. Each run starts from the solution of the previous run, so consecutive games
     should be similar. If the parameter is k or `fraction`, the games are solved from the largest k
     to the smallest, because the optimum for the largest k uses the fewest columns.
 
@@ -41,7 +41,7 @@ def path(
     tol, method, rtol, verbose
         These arguments have the same meaning as in `solve`.
     time_limit : float, optional
-        The largest number of seconds for each game.
+        The maximum number of seconds for each game.
     **grid : iterable
         One keyword argument, such as k=[5, 10]: the name of a parameter of the relaxation, and an
         iterable of values for this parameter.
@@ -55,8 +55,8 @@ def path(
     Raises
     ------
     InputError
-        If there is no game or no value, if the keyword is not a parameter of the relaxation, or if
-        `solve` rejects an argument.
+        If no game or no value is passed, if the keyword is not a parameter of the relaxation, or
+        if `solve` rejects an argument.
 
     Examples
     --------
@@ -116,13 +116,13 @@ def _listed(games: Any, grid: dict[str, Iterable[Any]]) -> list[Game]:
         )
     if grid:
         raise InputError(
-            f"{next(iter(grid))}= is for a path of one game, and this path has several games; "
+            f"{next(iter(grid))}= is for a path of one game, but this path has several games; "
             f"leave {next(iter(grid))}= out"
         )
     # The weights of one game start the next, so their columns must mean the same.
     if len({game.n for game in listed}) > 1:
         raise InputError(
-            "the games of a path need the same hypotheses, but their numbers of hypotheses "
+            "the games of a path must have the same hypotheses, but their numbers of hypotheses "
             "differ; use one matrix for all games"
         )
     return listed
@@ -131,15 +131,15 @@ def _listed(games: Any, grid: dict[str, Iterable[Any]]) -> list[Game]:
 def _games_of_grid(game: Game, grid: dict[str, Iterable[Any]]) -> list[Game]:
     """Return a copy of the game for each value of one parameter of its relaxation.
 
-    `grid` is a dictionary from the name of the parameter to an iterable of its values. Raise an
-    InputError if `grid` does not have exactly one name and at least one value.
+    `grid` is a dictionary that maps the name of the parameter to an iterable of its values. Raise
+    an InputError if `grid` does not have exactly one name and at least one value.
     """
     f: Any = game.relaxation
     known = [option.name for option in fields(f) if option.init]
     if len(grid) != 1 or next(iter(grid)) not in known:
         names = f"the parameters of {type(f).__name__} are: {', '.join(known)}"
         raise InputError(
-            "for a path of one game, give exactly one parameter of the relaxation and the list of "
+            "for a path of one game, pass exactly one parameter of the relaxation and the list of "
             f"its values; {names if known else f'{f} has no parameter'}"
         )
     ((name, values),) = grid.items()
@@ -147,7 +147,7 @@ def _games_of_grid(game: Game, grid: dict[str, Iterable[Any]]) -> list[Game]:
     is_number = getattr(values, "ndim", 1) == 0
     listed = list(values) if is_given(values, Iterable) and not is_number else []
     if not listed:
-        raise InputError(f"{name}= needs at least one value, as {name}=[5, 10], got {values!r}")
+        raise InputError(f"{name}= needs at least one value, as in {name}=[5, 10], got {values!r}")
     # A cap is given by k or by a fraction of m, so the other parameter is reset.
     either = {"k": None, "fraction": None} if {"k", "fraction"} <= set(known) else {}
     chosen = [replace(f, **{**either, name: value}) for value in listed]

@@ -1,4 +1,4 @@
-"""The phases of the method "auto": methods that are run one after the other on one game."""
+"""The phases of the method "auto": methods that are run one after another on one game."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 CONE_EXAMPLES = 3000
-"""The largest number of examples for which column generation solves cone programs. With more
+"""Column generation solves cone programs only for games with at most this many examples. With more
 examples, the cone program of one round takes seconds."""
 
 
@@ -39,17 +39,18 @@ class Request(NamedTuple):
 
 
 class Phase(NamedTuple):
-    """A phase of "auto": a method, the games for which "auto" uses it, and a budget of work."""
+    """A phase of "auto": a method, the games for which "auto" uses it, and a work budget."""
 
     name: str
     why_not: Callable[[Request], str]
     """A function that returns the reason why a run skips this phase, or "" if the run uses it."""
     start: Callable[[Request], Booster]
     budget: Callable[[Game], float] = lambda game: math.inf
-    """A function that returns the largest work, in products of the margin matrix with a vector.
+    """A function that returns the work budget, measured in products of the margin matrix with a
+    vector.
 
-    By default the work is unlimited. The walk, which is the parametric simplex method, checks its
-    own budget and is therefore unlimited here."""
+    By default the budget is unlimited. The walk, which is the parametric simplex method, checks
+    its own budget and is therefore unlimited here."""
 
 
 def _why_no_strings(request: Request) -> str:
@@ -151,5 +152,5 @@ PHASES = (
         lambda r: general_solver.GeneralSolverRun(r.game, r.goal.tol),
     ),
 )
-"""The phases of the method "auto" in their order. A run skips a phase if the function `why_not` of
-the phase returns a reason."""
+"""The phases of the method "auto", in order. A run skips a phase if the function `why_not` of the
+phase returns a reason."""

@@ -34,7 +34,7 @@ from relaxboost.solvers.parametric_simplex.program import MAX_ENTRIES
 from relaxboost.solvers.warm_start import Weights
 
 MAX_WHOLE_ENTRIES = 600_000
-"""The largest number of entries of a matrix of which the solver gets all columns. From a larger
+"""If a matrix has at most this many entries, the solver gets all its columns. From a larger
 matrix, the solver gets only columns that the optimum may use."""
 
 COLUMNS_PER_ROUND = 300
@@ -102,13 +102,13 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     matrix = game.matrix
     if matrix.n is None:
         raise InputError(
-            f"reference(game) needs every column, and {matrix!r} does not enumerate them; "
+            f"reference(game) needs every column, but {matrix!r} does not enumerate them; "
             "use solve(game)"
         )
     solver = check_solver(solver, _curved(game))
     if not isinstance(game.over, AtomicSet) and not fits(game):
         raise InputError(
-            f"reference(game) over {game.over!r} needs every column, and a matrix of "
+            f"reference(game) over {game.over!r} needs every column, but a matrix of "
             f"{game.m} x {matrix.n} is too large for a general solver; use solve(game)"
         )
     clock = Clock()
@@ -180,7 +180,7 @@ class _BestPair:
     def __init__(self, game: Game) -> None:
         self.game = game
         self.usable = 0
-        """The number of points of the solver that have been moved to feasible points."""
+        """The number of points from the solver that have been moved to feasible points."""
         self.d = game.relaxation.center(game.m)
         self.trivial_upper = self._evaluate_upper(self.d)
         self.upper = self.trivial_upper
@@ -236,8 +236,8 @@ class _BestPair:
             The multipliers of a cone program that describes the relaxation f. They prove a lower
             bound on the value. This bound may be poor, for example if a multiplier is zero.
         least : float
-            If the lower bound by `proof` is below this number, the method computes a second lower
-            bound from the margins of w without `proof`, and uses the larger bound.
+            If the lower bound from `proof` is below this number, the method computes a second
+            lower bound from the margins of w without `proof`, and uses the larger bound.
         """
         game = self.game
         try:
@@ -379,7 +379,7 @@ class _Search:
         return max(reach, abs(self.pair.trivial_upper))
 
     def _ask(self, model: Any, A: Any) -> Vector | None:
-        """Give one problem to the solver, and keep its points d and w if they are the best so far.
+        """Pass one problem to the solver, and keep its points d and w if they are the best so far.
 
         `model` is the function that builds the problem: `programs.primal` or `programs.dual`. `A`
         is the matrix for the solver. Return the distribution d of the solver, moved to a feasible
@@ -459,7 +459,7 @@ class _Search:
 
 
 def _curved(game: Game) -> str | None:
-    """Return a name of the part of the game that is not polyhedral, for an error message.
+    """Return the name of the part of the game that is not polyhedral, for error messages.
 
     The part is the relaxation or the domain. Return None if both are polyhedral.
     """

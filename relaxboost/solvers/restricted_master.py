@@ -29,12 +29,12 @@ class RestrictedMaster:
     """The restricted linear program of column generation, which computes the best distribution d.
 
     The program contains some columns of the margin matrix, with a constraint for each column. The
-    unknowns are a distribution d over the examples and a number v. The program minimises f(d) + r v
-    under the constraint <column, d> <= v for each column. f is a polyhedral relaxation, and r is
-    the size of the atoms of the domain, such as the radius of an l1 ball. The program is Eq. 13 of
-    Shalev-Shwartz & Singer (2009) for β → 0. The multipliers of the constraints are the weights w
-    of the columns, which sum to r. If the domain contains w = 0, the program also requires v >= 0,
-    and the weights sum to at most r.
+    unknowns are a distribution d over the examples and a number v. The program minimises f(d) + r
+    v subject to the constraint <column, d> <= v for each column. f is a polyhedral relaxation, and
+    r is the size of the atoms of the domain, such as the radius of an l1 ball. The program is Eq.
+    13 of Shalev-Shwartz & Singer (2009) for β → 0. The multipliers of the constraints are the
+    weights w of the columns, which sum to r. If the domain contains w = 0, the program also
+    requires v >= 0, and the weights sum to at most r.
 
     A new column adds a constraint. The old basis is still dual feasible, and a few pivots of the
     dual simplex method lead to the new optimum.
@@ -86,7 +86,7 @@ class RestrictedMaster:
         """Return the current basis of the program, with the columns whose constraints are active.
 
         The constraint of a column is <column, d> <= v for the distribution d and a number v.
-        Columns without an active constraint have no weight. The result leaves these columns out,
+        Columns without an active constraint have no weight. The result omits these columns,
         because they would accumulate if each run started from the basis of the previous run.
 
         Parameters

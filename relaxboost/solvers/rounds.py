@@ -29,8 +29,8 @@ from relaxboost.solvers.warm_start import WarmStart
 class RoundState:
     """The state of a run in round t, before the booster updates the distribution and the weights.
 
-    The weak learner has already returned the best hypothesis for the distribution d_t. In round 1
-    the weights w_1 are the weights from which the method starts. Over balls w_1 is 0.
+    The weak learner has already returned the best hypothesis for the distribution d_t. The weights
+    w_1 of round 1 are those from which the method starts. Over a ball, w_1 is 0.
 
     The weights w_t of AdaBoost grow beyond the ball. The object `active` therefore contains these
     weights scaled to the radius r of the ball, and ``active.u`` are the margins of the scaled
@@ -40,8 +40,8 @@ class RoundState:
     """
 
     round: int
-    """The number t of the round. The first round has the number 1. If the run continues from a
-    checkpoint, the numbers continue those of the earlier run."""
+    """The number t of the round. The first round has number 1. If the run continues from a
+    checkpoint, the numbering continues that of the earlier run."""
     d: Vector
     """The distribution d_t over the examples. The weak learner has returned `best` for this d_t."""
     best: Best | Dense
@@ -51,8 +51,8 @@ class RoundState:
     active: CombinedHypothesis
     """The weights w_t of the hypotheses, with their margins A w_t for the margin matrix A."""
     smoothed_gap: float
-    """The gap that the stopping test of Shalev-Shwartz & Singer (2009), Fig. 1, uses. The value is
-    nan if d_t is not smoothed.
+    """The gap that is used in the stopping test of Shalev-Shwartz & Singer (2009), Fig. 1, or nan
+    if d_t is not smoothed.
 
     The gap is <d_t, A(e_j − w_t)>, where d_t is the distribution over the examples, A is the margin
     matrix, w_t are the weights, and e_j is the unit vector of the best hypothesis. If the domain
@@ -63,7 +63,7 @@ class RoundState:
 
     The bound is F(A w_t) minus the penalty that the domain puts on w_t, where F is the relaxed
     margin and A is the margin matrix. If the booster has a witness, which proves a lower bound on
-    F(A w_t), this lower bound replaces F(A w_t). `lower` contains rounding errors."""
+    F(A w_t), this lower bound replaces F(A w_t). `lower` is affected by rounding errors."""
     upper: float
     """The upper bound on the value of the game that the distribution d_t proves.
 
@@ -77,12 +77,12 @@ class RoundState:
     inner: str
     """A word for the kind of this round. `RoundRecord.inner` explains the possible words."""
     witness: Witness | None = None
-    """The witness of the bound `lower`. It is None if `lower` is the relaxed margin of the weights
-    w_t, because w_t then proves the bound."""
+    """The witness of the bound `lower`, or None if `lower` is the relaxed margin of the weights
+    w_t. In this case w_t itself proves the bound."""
 
 
 class Booster(ABC):
-    """A run of a method. It computes a distribution d_t and weights w_t for each round t.
+    """A run of a method, which computes a distribution d_t and weights w_t for each round t.
 
     d_t is a distribution over the examples, and w_t are the weights of the hypotheses. The method
     `advance` updates both with the hypothesis that the weak learner returned for d_t.
@@ -162,7 +162,7 @@ class Booster(ABC):
         return self
 
     def ask(self, game: Game) -> Best | Dense:
-        """Return the best hypothesis for the current distribution d, which the weak learner finds.
+        """Return the weak learner's best hypothesis for the current distribution d.
 
         Over a Euclidean set, such as an l2 ball, the result has a weight for each hypothesis.
         """
@@ -190,7 +190,7 @@ class Rounds:
     booster : Booster
         The booster that computes the first round.
     first : int
-        The number that the first round gets.
+        The number of the first round.
     """
 
     def __init__(self, game: Game, booster: Booster, first: int = 1) -> None:

@@ -1,9 +1,10 @@
 """The smoothing of a game, which makes the distribution d over examples a function of the margins.
 
-The margins are u = A w, for the margin matrix A and the weights w of the hypotheses. Shalev-Shwartz
-& Singer (2009, SS09) add β s(d) to the relaxation f(d). s is the negative entropy of d (Fig. 1), or
-the negative sum of the binary entropies of the entries of d (Sec. 6), and β is the weight of the
-smoothing. Then exactly one d minimises <d, u> + f(d) + β s(d). This d is the smoothed distribution.
+The margins are u = A w, for the margin matrix A and the weights w of the hypotheses.
+Shalev-Shwartz & Singer (2009, SS09) add β s(d) to the relaxation f(d). Here s is the negative
+entropy of d (Fig. 1), or the negative sum of the binary entropies of the entries of d (Sec. 6),
+and β is the weight of the smoothing. Then exactly one d minimises <d, u> + f(d) + β s(d). This d
+is the smoothed distribution.
 """
 
 from __future__ import annotations
@@ -61,10 +62,10 @@ class BinaryEntropySmoother:
     """The smoothing that adds β Σ (d_i log d_i + (1 − d_i) log(1 − d_i)) to the relaxation f.
 
     d is a distribution over the examples, and β is the weight of the smoothing. Fig. 1 of
-    Shalev-Shwartz & Singer (2009) adds β Σ d_i log d_i instead. The Hessian of the function here is
-    a diagonal matrix with the entries β (1/d_i + 1/(1 − d_i)). The Hessian for Fig. 1 has the
-    entries β/d_i, which are smaller. The function here is therefore at least as strongly convex,
-    and all results on Fig. 1 hold for this smoothing.
+    Shalev-Shwartz & Singer (2009) adds β Σ d_i log d_i instead. The Hessian of the function in
+    this class is a diagonal matrix with the entries β (1/d_i + 1/(1 − d_i)). The Hessian for Fig.
+    1 has the entries β/d_i, which are smaller. The function in this class is therefore at least as
+    strongly convex, and all results on Fig. 1 hold for this smoothing.
 
     Raises
     ------
@@ -80,7 +81,7 @@ class BinaryEntropySmoother:
             able = sorted(k.__name__ for k in families if issubclass(k, BinaryDistribution))
             raise InputError(
                 'smoothing="binary-entropy" needs a relaxation with a method binary_distribution, '
-                f"and {relaxation!r} has none; these have: {', '.join(able)}"
+                f"but {relaxation!r} has none; these relaxations have it: {', '.join(able)}"
             )
         self._relaxation = relaxation
 

@@ -46,7 +46,7 @@ def solve(
     callback: Callable[[RoundState], Any] | None = None,
     verbose: int = 0,
 ) -> Solution:
-    """Solve a game up to a certified gap.
+    """Solve a game to within a certified gap.
 
     A game has a margin matrix A, a relaxation f of the distributions d over the examples, and a
     domain of the weights w of the hypotheses. Every feasible d proves an upper bound on the value ρ
@@ -56,29 +56,30 @@ def solve(
     ----------
     game : Game
     tol : float, optional
-        A positive number. The run stops when the gap of the *unsmoothed* game is at most `tol`. The
-        default is 1e-3, or 1e-8 if only `rtol` is given.
+        A positive number. The run stops when the gap of the *unsmoothed* game is at most `tol`.
+        The default is 1e-3, or 1e-8 if only `rtol` is passed.
     method : str or Method
-        ``"auto"`` runs several methods, called phases, in a fixed order, without the phases that do
-        not suit the game. `Solution.trace` gives the reason for each decision. Every other name,
-        such as ``"interior-point"``, ``"corrective"`` or ``"lpboost"``, stands for an object with
-        default options. These three objects are `InteriorPoint()`, `Corrective()` and `LPBoost()`
-        of `relaxboost.solvers`. For other options, give an object, as in
+        ``"auto"`` runs several methods, called phases, in a fixed order, and skips the phases that
+        do not suit the game. `Solution.trace` gives the reason for each decision. Every other
+        name, such as ``"interior-point"``, ``"corrective"`` or ``"lpboost"``, is short for an
+        object with default options. These three objects are `InteriorPoint()`, `Corrective()` and
+        `LPBoost()` of `relaxboost.solvers`. For other options, pass an object, as in
         ``method=rb.solvers.Corrective(step="pairwise")``.
     rtol : float, optional
         A number in (0, 1). The run also stops when the gap is at most `rtol` times |ρ|. Since ρ is
         not known, the gap is compared with `rtol` times the bound that is nearer to 0. If the
-        bracket [lower, upper] contains 0, only `tol` counts. `Solution.message` says which test
-        ended the run. Methods with a fixed smoothing (`Corrective`, `ERLPBoost`) and `AdaBoostStar`
-        choose their parameters for `tol`, and `rtol` does not change these parameters.
+        bracket [lower, upper] contains 0, only `tol` is used. `Solution.message` says which test
+        ended the run. Methods with a fixed smoothing (`Corrective`, `ERLPBoost`) and
+        `AdaBoostStar` choose their parameters for `tol`, and `rtol` does not change these
+        parameters.
     start : Solution, or pair (d, w), optional
         The points from which the run begins. The result is never worse than these points, unless
         the stopping test of Shalev-Shwartz & Singer (2009), Fig. 1, ends the run. A Solution may
         come from a game with another f, another domain or other data, but the hypotheses must be
         the same, in the same order. The d of the Solution is used if d has m entries, for the m
-        examples of this game. In a pair, d or w may be None. The w of a pair has a form that
-        `Game.bracket` accepts, for example the weights of an ensemble. `solve` moves d and w to
-        feasible points. If the d or the w of a pair is moved, `Solution.message` says so.
+        examples of this game. In a pair, d or w may be None. The w of a pair may have any form
+        that `Game.bracket` accepts, for example the weights of an ensemble. `solve` moves d and w
+        to feasible points. If the d or the w of a pair is moved, `Solution.message` says so.
 
         With ``method="auto"`` and a Solution as start, a parametric simplex method moves from the
         optimum of the earlier game to the optimum of the new game. This phase runs if f consists of
@@ -89,20 +90,20 @@ def solve(
     checkpoint : path, optional
         The name of a JSON file for the best points so far. The file is written from time to time
         and at the end. Each write replaces the whole file. If the file exists, the run continues
-        from the points in the file. If the file is for another game, the error gives the reason.
-        The rounds and seconds of the Solution include the rounds and seconds before the checkpoint.
-        The limits `max_rounds` and `time_limit` count only this run.
+        from the points in the file. If the file is for another game, the error message says how
+        the games differ. The rounds and seconds of the Solution include the rounds and seconds
+        before the checkpoint. The limits `max_rounds` and `time_limit` apply only to this run.
     max_rounds, time_limit : int, float (seconds), optional
-        The largest number of rounds and of seconds. The time counts from the moment at which the
-        compiled kernels are ready. Without these limits, a run continues until it reaches the
-        requested gap or can no longer reduce the gap. The algorithm of Shalev-Shwartz & Singer
-        (2009), Fig. 1, reaches `tol` within `Solution.bound` rounds.
+        The maximum number of rounds and seconds. The clock starts when the compiled kernels are
+        ready. Without these limits, a run continues until it reaches the requested gap or can no
+        longer reduce the gap. The algorithm of Shalev-Shwartz & Singer (2009), Fig. 1, reaches
+        `tol` within `Solution.bound` rounds.
     callback : callable, optional
         A function that is called with the `RoundState` of each round. The function cannot write to
         the array `d` of the state. If the function returns a true value, the run ends.
     verbose : int
-        With 0, `solve` shows nothing. With 1, `solve` shows a progress bar if standard error is a
-        terminal. With 2, `solve` also prints each line of `Solution.trace` on standard error as
+        With 0, `solve` prints nothing. With 1, `solve` shows a progress bar if standard error is a
+        terminal. With 2, `solve` also prints each line of `Solution.trace` to standard error as
         soon as the decision is made.
 
     Returns
@@ -110,20 +111,20 @@ def solve(
     Solution
         The best d and w of the run, and the bracket [lower, upper] that they prove. The bracket is
         evaluated from d and w, and does not depend on the bounds that the method computed in the
-        rounds. After Ctrl-C the result is the best pair so far, with the status
-        ``"interrupted"``. If the last phase fails, the memory does not suffice, or the connection
-        to a cluster is lost, the status is ``"failed"`` and the bracket is still valid. Two runs
-        with the same arguments give the same result, except for seconds and time limits. If the
+        rounds. After Ctrl-C the result is the best pair so far, with the status ``"interrupted"``.
+        If the last phase fails, there is not enough memory, or the connection to a cluster is
+        lost, the status is ``"failed"`` and the bracket is still valid. Apart from timings, two
+        runs with the same arguments give the same result unless a time limit ends them. If the
         number of examples times the number of columns exceeds a million, the last bits of the
         result depend on the number of BLAS threads.
 
     Raises
     ------
     InputError
-        If the method is unknown, does not fit the game or does not accept `start`; if `tol`, `rtol`
-        or a limit is out of range; if `start` does not fit the game; if the checkpoint is for
-        another game; or if the run may never reach the gap and neither `max_rounds` nor
-        `time_limit` is given. AdaBoost may never reach the gap. Other methods may not reach it
+        If the method is unknown, does not fit the game or does not accept `start`; if `tol`,
+        `rtol` or a limit is out of range; if `start` does not fit the game; if the checkpoint is
+        for another game; or if the run may never reach the gap and neither `max_rounds` nor
+        `time_limit` is passed. AdaBoost may never reach the gap. Other methods may not reach it
         either if the slack of the weak learner is unknown or not below `tol`. `solve` checks all
         arguments before the run begins.
 
@@ -169,8 +170,8 @@ def solve(
 
 
 _PREPARED: set[tuple[object, ...]] = set()
-"""The kinds of runs whose compiled functions are ready. A kind is the types of the matrix, the
-relaxation and the domain, and whether the method is a `SmoothedMethod`."""
+"""The kinds of runs whose compiled functions are ready. A kind consists of the types of the
+matrix, the relaxation and the domain, and of whether the method is a `SmoothedMethod`."""
 
 
 def _prepare_kernels(game: Game, method: Method) -> None:
@@ -204,7 +205,7 @@ def _read_goal(tol: float | None, rtol: float | None) -> Tolerance:
         rtol = positive("rtol", rtol)
         if rtol >= 1.0:
             raise InputError(
-                f"rtol must be below 1, got {rtol:g}; give the gap as a fraction of the value rho, "
+                f"rtol must be below 1, got {rtol:g}; pass the gap as a fraction of the value rho, "
                 "for example rtol=0.01"
             )
     if tol is None:
@@ -222,12 +223,12 @@ def _check_limits(game: Game, goal: Tolerance, method: Method, limits: Limits) -
     if slack >= goal.tol:
         raise InputError(
             f"the slack of this weak learner, {slack:g}, is part of every upper bound, "
-            f"so a gap of tol = {goal.tol:g} may never be reached; give max_rounds or time_limit, "
+            f"so a gap of tol = {goal.tol:g} may never be reached; pass max_rounds or time_limit, "
             "or declare a smaller slack"
         )
     if method.endless:
         raise InputError(
-            f"{type(method).__name__} {method.endless}, or give max_rounds or time_limit"
+            f"{type(method).__name__} {method.endless}, or pass max_rounds or time_limit"
         )
 
 
@@ -237,7 +238,7 @@ def _read_points(
     """Return the distribution d and the weights w from which the run begins, and the checkpoint.
 
     d and w come from the arguments `start` and `checkpoint` of `solve`. The checkpoint is None if
-    the user gave none.
+    the user passed none.
     """
     # The guarantee of a method that counts its steps holds only from the first step.
     if method.cold and (start is not None or checkpoint is not None):
@@ -254,7 +255,7 @@ def _read_points(
 
 
 def _start(game: Game, goal: Tolerance, method: Method, clock: Clock, begin: WarmStart) -> Booster:
-    """Return the booster that computes the first round, warm-started if `begin` has points.
+    """Return the booster that computes the first round, warm-started if `begin` contains points.
 
     If a solver fails or the time limit passes before the first round, return a booster that
     computes one round and then raises the error. The round gives bounds on the value.
@@ -269,7 +270,7 @@ def _start(game: Game, goal: Tolerance, method: Method, clock: Clock, begin: War
 
 
 class _Job:
-    """The run of one call of `solve`, whose arguments have been checked before."""
+    """The run of one call of `solve`, whose arguments have already been checked."""
 
     def __init__(
         self,
@@ -375,9 +376,9 @@ class _Job:
     def _fig1_test(self, state: RoundState) -> str:
         """Return "optimal" if the test of the smoothed gap ends the run. Otherwise return "".
 
-        The test is that of Shalev-Shwartz & Singer (2009), Fig. 1. It holds if the smoothed gap is
-        at most `tol`. In this case the distribution and the weights of this round become the result
-        of the run.
+        The test is that of Shalev-Shwartz & Singer (2009), Fig. 1. It is met if the smoothed gap
+        is at most `tol`. In this case the distribution and the weights of this round become the
+        result of the run.
         """
         # The smoothed gap is nan in a round without smoothing, and then the test fails.
         if not state.smoothed_gap <= self._goal.tol:
@@ -399,7 +400,7 @@ class _Job:
     def _solution(self, ending: Ending) -> Solution:
         """Return the Solution, with the best points of the run and the bracket that they prove.
 
-        `ending` has the status and the reason with which the run ended.
+        `ending` contains the status and the reason with which the run ended.
         """
         game = self._game
         goal = self._goal
@@ -441,8 +442,8 @@ class _Job:
     def _final_status(self, ending: Ending, proof: Certified) -> str:
         """Return the status of the run after the last evaluation of the bounds on the value.
 
-        `ending` has the status before this evaluation. `proof` has the bounds that this evaluation
-        has certified.
+        `ending` contains the status before this evaluation. `proof` contains the bounds that this
+        evaluation has certified.
         """
         gap = proof.upper - proof.lower
         # Numerical bounds of an inaccurate solver may contradict each other.
@@ -455,7 +456,9 @@ class _Job:
 
 
 def _protect(state: RoundState) -> RoundState:
-    """Return a copy of the state of a round, whose distribution d a callback cannot change."""
+    """Return a copy of the state of a round, in which a callback cannot change the distribution
+    d.
+    """
     d = state.d.view()
     d.flags.writeable = False
     return replace(state, d=d)

@@ -45,7 +45,7 @@ def quadratic_step(
         The second derivative of the penalty on w along the step. The step length with this penalty
         is η = β slope / (‖v‖_inf² + β curvature).
     size : float, optional
-        The norm ‖v‖_inf. The function computes the norm if the caller does not pass the norm.
+        The norm ‖v‖_inf. If it is not passed, the function computes it.
     """
     size = kernels.largest(v) if size is None else size
     bend = size * size + beta * curvature
@@ -69,7 +69,7 @@ class Step(NamedTuple):
     """The smoothed distribution over the examples at the end of the step."""
     stretch: float | None = None
     """The length of this step divided by the length of the step of Shalev-Shwartz & Singer (2009),
-    Fig. 1. The value is None if this step has the largest possible length."""
+    Fig. 1, or None if this step has the largest possible length."""
 
 
 class Segment(NamedTuple):
@@ -88,7 +88,8 @@ class Segment(NamedTuple):
     longest: float = 1.0
     """The largest step length η."""
     bend: tuple[float, float] = (0.0, 0.0)
-    """The coefficients (a, b) of the penalty a η + b η²/2 on the weights after a step η."""
+    """The coefficients (a, b) of the penalty a η + b η²/2 on the weights after a step of length η.
+    """
     size: float | None = None
     """The norm ‖v‖_inf of the direction v, or None if it has not been computed."""
 
@@ -114,8 +115,8 @@ def line_search(
 
     The segment contains the margins u + ηv for η in [0, longest]. If there is a penalty a η + b
     η²/2 on the weights w, the search maximises the smoothed relaxed margin minus this penalty. The
-    derivative of this function is <d, v> − a − b η, where d is the smoothed distribution at u + ηv.
-    The derivative decreases in η, and is non-negative at the step of Shalev-Shwartz & Singer
+    derivative of this function is <d, v> − a − b η, where d is the smoothed distribution at u +
+    ηv. The derivative decreases in η, and is nonnegative at the step of Shalev-Shwartz & Singer
     (2009), Fig. 1.
 
     The search ends when the derivative lies between 0 and `accuracy` times the derivative at η = 0,

@@ -9,14 +9,14 @@ import math
 from dataclasses import dataclass
 
 PATIENCE_ROUNDS = 20
-"""The number of rounds without a smaller gap after which a run may count as stalled."""
+"""A run may be treated as stalled only if its gap has not decreased for more rounds than this."""
 
 PATIENCE_FACTOR = 4
-"""A run may count as stalled if its gap has not decreased for more rounds than this factor times
-the number of rounds that the run took to reach its smallest gap."""
+"""A run may be treated as stalled only if its gap has not decreased for more rounds than this
+factor times the number of rounds that the run took to reach its smallest gap."""
 
 RESOLUTION = 1e-9
-"""A relative difference of two numbers that is below this constant may be a rounding error."""
+"""If the relative difference of two numbers is below this constant, it may be a rounding error."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Tolerance:
     tol : float
         The requested gap, > 0.
     rtol : float
-        A fraction in [0, 1). A gap of at most this fraction of |ρ| is accepted too. If `rtol` is 0,
-        only `tol` counts.
+        A fraction in [0, 1). A gap of at most this fraction of |ρ| is accepted too. If `rtol` is
+        0, only `tol` is used.
     """
 
     tol: float
@@ -50,7 +50,7 @@ class Tolerance:
         return max(self.tol, self.rtol * max(lower, -upper, 0.0))
 
     def met_by(self, lower: float, upper: float) -> str:
-        """Return the tolerance that these bounds meet, "tol" or "rtol", or "" if there is none."""
+        """Return the tolerance that these bounds meet, "tol" or "rtol", or "" if they meet none."""
         gap = upper - lower
         if gap <= self.tol:
             return "tol"
@@ -114,11 +114,11 @@ class StoppingRule:
     def judge_progress(self, lower: float, upper: float, number: int) -> str:
         """Return "stalled" if rounding errors keep the gap from shrinking. Otherwise return "".
 
-        The gap is upper − lower, and `number` is the number of rounds of this run. A run counts as
-        stalled under two conditions. First, the gap is so small that it may be a rounding error.
-        Second, the gap has not become smaller for more than `PATIENCE_ROUNDS` rounds. The number of
-        these rounds must also exceed `PATIENCE_FACTOR` times the number of rounds before the gap
-        was reached.
+        The gap is upper − lower, and `number` is the number of rounds of this run. A run is
+        treated as stalled under two conditions. First, the gap is so small that it may be a
+        rounding error. Second, the gap has not become smaller for more than `PATIENCE_ROUNDS`
+        rounds. The number of these rounds must also exceed `PATIENCE_FACTOR` times the number of
+        rounds before the gap was reached.
         """
         gap = upper - lower
         # A reduction by less than one percent does not count: rounding causes such changes too.

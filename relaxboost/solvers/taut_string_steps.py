@@ -5,10 +5,10 @@ distribution over the examples, and w are the weights of the stumps. For a numbe
 
     min over d of max over w of <d, A w> - v ||w||_1,    least <= d <= most, sum(d) = 1,
 
-where w may have any size. The level of an example for a feature is the number of cuts of the
-feature that lie below the example. The stumps of one feature f contribute to the margin of an
-example the label of the example times a function of the level. This function jumps by 2 w_j at cut
-j. The first value and the last value of the function sum to zero. The total variation of the
+where w is unrestricted. The level of an example for a feature is the number of cuts of the feature
+that lie below the example. The contribution of the stumps of one feature f to the margin of an
+example is the label of the example times a function of the level. This function jumps by 2 w_j at
+cut j. The first value and the last value of the function sum to zero. The total variation of the
 function is twice the l1 norm of the weights of feature f.
 
 This module writes the function as g_f + o_f. The mean of g_f over the examples is zero, and o_f is
@@ -118,7 +118,7 @@ class TautStringSteps:
         """Restart the steps from the given distribution d and the weights w = 0."""
         levels = self._features.counts.size
         self.d = d
-        """The distribution d after the last step, before the over-relaxation of the step."""
+        """The distribution d of the last step, before the step was over-relaxed."""
         self._relaxed_d = d
         self._relaxed_g = np.zeros(levels)
         self._relaxed_o = 0.0
@@ -203,7 +203,7 @@ def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Ar
     of : _Features
         The level of each example for each feature (the number of cuts below the example).
     part : pair of int
-        The first feature that this call computes, and the feature before which it ends.
+        The index of the first feature of this call, and the index after the last feature.
     g : array
         One number for each level of each feature. The sum includes this number once for each
         example at the level.
@@ -233,7 +233,7 @@ def scatter(of: _Features, part: tuple[int, int], strings: Array, margins: Array
     of : _Features
         The level of each example for each feature (the number of cuts below the example).
     part : pair of int
-        The first example that this call computes, and the example before which it ends.
+        The index of the first example of this call, and the index after the last example.
     strings : array
         The value at each level of each feature, which is a slope of a taut string.
     margins : array of shape (m,)
@@ -257,7 +257,7 @@ def tighten(of: _Features, part: tuple[int, int], pull: float, tube: float, sums
     of : _Features
         The level of each example for each feature (the number of cuts below the example).
     part : pair of int
-        The first feature that this call computes, and the feature before which it ends.
+        The index of the first feature of this call, and the index after the last feature.
     pull : float
         The number that is added to the first and the last sum of each feature.
     tube : float

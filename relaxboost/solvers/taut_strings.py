@@ -40,7 +40,7 @@ def unfit(game: Game) -> str:
     form = game.linear_form
     over = game.over
     if not (isinstance(over, AtomicSet) and over.two_sided):
-        return f"they are for games over L1Ball, and this game is over {over!r}"
+        return f"they are for games over L1Ball, but this game is over {over!r}"
     if not game.matrix.implicit or game.matrix.bulk().levels is None:
         return f"they need all stumps of examples in memory, and A is {game.matrix!r}"
     if form is None or form.rows is not None or form.cost.any() or form.cost.size > game.m:
@@ -117,7 +117,7 @@ class StringsRun(Booster):
         return self._lower + 0.9 * self._tol()
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start at the distribution d and the lower bound of a warm start. Return this booster.
+        """Start from the distribution d and the lower bound of a warm start. Return this booster.
 
         The method ignores a warm start without d or without a positive lower bound, because d alone
         saves no steps compared with `f.center(m)`, a distribution inside the domain of the
@@ -133,7 +133,7 @@ class StringsRun(Booster):
     def advance(self, best: Best) -> Booster | None:
         """Take the steps of a round, which update the distribution d and the weights w.
 
-        Return this booster, or None if the run predicts that it needs more passes over the margin
+        Return this booster, or None if the run is predicted to need more passes over the margin
         matrix A than its budget allows. The hypothesis `best` is not used.
         """
         # First-order methods take steps in proportion to value / gap. The factor of 0.5 for each

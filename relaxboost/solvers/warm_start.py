@@ -1,7 +1,7 @@
 """The points from which a run begins, and their conversion to feasible points of a game.
 
 A point is a distribution d over the examples, or weights w of the hypotheses. The points come from
-a solution of a game, from a pair (d, w) of the user, or from a checkpoint.
+a solution of a game, from a pair (d, w) that the user passes, or from a checkpoint.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from relaxboost.solvers.stopping import RESOLUTION
 
 @dataclass
 class Relay:
-    """The object that `path` gives to `solve` as `start`, once for each game of the path.
+    """The object that `path` passes to `solve` as `start`, once for each game of the path.
 
     The object stores the result of one game for the run of the next game. Users do not create this
     object.
@@ -57,11 +57,11 @@ class WarmStart:
     basis: Basis | None = None
     """The basis of the restricted linear program at the end of the earlier run, or None."""
     note: str = ""
-    """A remark about d and w, which `Solution.message` repeats, or "" if there is none."""
+    """A remark about d and w that `Solution.message` repeats, or "" if there is none."""
     lower: float = -math.inf
-    """The lower bound on the value that the weights w prove, or minus infinity without w."""
+    """The lower bound on the value that the weights w prove, or minus infinity if w is None."""
     upper: float = math.inf
-    """The upper bound on the value that the distribution d proves, or infinity without d."""
+    """The upper bound on the value that the distribution d proves, or infinity if d is None."""
     rounds: int = 0
     """The number of rounds before the checkpoint from which the run continues, or 0."""
     seconds: float = 0.0
@@ -90,10 +90,10 @@ class WarmStart:
     def merge(self, other: WarmStart) -> WarmStart:
         """Return a warm start with the better d and the better w of this warm start and `other`.
 
-        The better distribution d proves the smaller upper bound, and the better weights w prove the
-        larger lower bound. If two bounds are equal, the result has the d or w of this warm start.
-        The note of the result joins both notes. The basis is that of `other`, or that of this warm
-        start if `other` has none. All remaining fields come from `other`.
+        The better distribution d proves the smaller upper bound, and the better weights w prove
+        the larger lower bound. If two bounds are equal, the result has the d or w of this warm
+        start. The note of the result combines both notes. The basis is that of `other`, or that of
+        this warm start if `other` has none. All remaining fields come from `other`.
         """
         # The two bounds are independent, so each comes from the better start.
         best_d = other if other.upper < self.upper else self
@@ -142,7 +142,7 @@ def _read_pair(game: Game, given: Any) -> WarmStart:
         )
     d, w = given
     if d is None and w is None:
-        raise InputError("start = (None, None) contains no point; give d, w or both, or omit start")
+        raise InputError("start = (None, None) contains no point; pass d, w or both, or omit start")
     notes = []
     weights = None
     # A change below RESOLUTION is rounding, and the user need not know of it.
@@ -163,8 +163,8 @@ def _read_pair(game: Game, given: Any) -> WarmStart:
 def _of_solution(game: Game, solution: Solution) -> WarmStart:
     """Return a warm start with the points d and w of a solution, made feasible for the game.
 
-    The warm start has the distribution d only if the game has the same number of examples. It has
-    the weights w only if the domain of the game has a point near w.
+    The warm start contains the distribution d only if the game has the same number of examples. It
+    contains the weights w only if the domain of the game has a point near w.
 
     Raises
     ------
@@ -176,8 +176,8 @@ def _of_solution(game: Game, solution: Solution) -> WarmStart:
     is_unknown = game.n is None and game.matrix is not old.matrix
     if game.n != old.n or is_unknown:
         raise InputError(
-            f"start is a solution of a game with {old.matrix!r}, and this game has "
-            f"{game.matrix!r}, so its weights are for other hypotheses; give start=(start.d, None)"
+            f"start is a solution of a game with {old.matrix!r}, but this game has "
+            f"{game.matrix!r}, so its weights are for other hypotheses; pass start=(start.d, None)"
         )
     # A d of other examples has no meaning here, but weights of the same hypotheses have.
     d = game.repair_d(solution.d) if old.m == game.m else None

@@ -10,16 +10,16 @@ from __future__ import annotations
 from relaxboost.game.game import Game
 
 MULTIPLICATIONS_PER_ENTRY = 25.0
-"""A factorisation does this number of multiplications in the time in which a pass over the margin
-matrix A reads one entry of A.
+"""The number of multiplications that a factorisation performs in the time in which a pass over the
+margin matrix A reads one entry of A.
 
 A pass is one product of A with a vector. The speed of the memory limits a pass, and the speed of
 the processor limits a factorisation. On machines of the last ten years, this number was 10 to
 50."""
 
 LEAST_ENTRIES = 100_000.0
-"""The smallest number of entries in the predictions of work. A margin matrix A with fewer entries
-counts as a matrix with this number of entries.
+"""The minimum number of entries that a margin matrix A is assumed to have when the work is
+predicted. A smaller matrix is treated as if it had this many.
 
 A pass is one product of A with a vector. For a smaller A, the function calls take longer than the
 product, and the time of a pass hardly depends on the number of entries."""

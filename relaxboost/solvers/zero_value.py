@@ -1,7 +1,7 @@
 """The phase of the method "auto" that tests whether the value of a game is zero.
 
-The phase is for games whose value is zero if a feasible distribution over the examples exists for
-which every hypothesis has the edge zero.
+The phase is used for games whose value is zero if some feasible distribution over the examples
+gives every hypothesis the edge zero.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def unfit(game: Game) -> str:
             f"{game.relaxation!r}"
         )
     if not isinstance(game.over, AtomicSet) or not game.over.two_sided:
-        return f"it is for games over L1Ball, and this game is over {game.over!r}"
+        return f"it is for games over L1Ball, but this game is over {game.over!r}"
     if game.n is None or not game.n < game.m:
         return "it needs fewer hypotheses than examples"
     written = game.m * game.n if game.matrix.implicit else game.matrix.entries
@@ -54,9 +54,10 @@ class ZeroValueRun(Booster):
 
     With this formula for d, the equations Aᵀd = 0 and Σd = 1 are piecewise linear in w and λ. If
     the equations have a solution, semismooth Newton steps find it in three to eight rounds. Each
-    step solves a least squares problem over the examples whose d is strictly between its bounds, by
-    the method of conjugate gradients. If the value of the game is positive, the multipliers
-    diverge. The residual of the equations then soon stops decreasing, and the run ends.
+    step uses the method of conjugate gradients to solve a least squares problem over the examples
+    whose entry of d is strictly between its bounds. If the value of the game is positive, the
+    multipliers diverge. The residual of the equations then soon stops decreasing, and the run
+    ends.
 
     Parameters
     ----------
@@ -97,8 +98,8 @@ class ZeroValueRun(Booster):
         """Take a Newton step towards a distribution d with Aᵀd = 0. Return this booster.
 
         A is the margin matrix, and the residual is the vector (Aᵀd, 1 − Σd). Return None if the
-        last step has not reduced the norm of the residual enough, or if this step gives no valid d.
-        The hypothesis `best` that the weak learner returned is not used.
+        last step has not reduced the norm of the residual enough, or if this step does not lead to
+        a valid d. The hypothesis `best` that the weak learner returned is not used.
         """
         lower, upper = self._bounds
         residual = self._apply_transpose(np.clip(self._unclipped, lower, upper))
@@ -150,9 +151,10 @@ class ZeroValueRun(Booster):
         """Return the Newton step for the multipliers of the equations Aᵀd = 0 and Σd = 1.
 
         A is the margin matrix, and d is a distribution over the examples. The step solves the
-        normal equations of a least squares problem over the examples whose d is strictly between
-        its bounds, which the array `inside` marks. The method of conjugate gradients computes the
-        step. If this method needs too many iterations, a factorisation is used instead.
+        normal equations of a least squares problem over the examples whose entry of d is strictly
+        between its bounds. The array `inside` marks these examples. The method of conjugate
+        gradients computes the step. If this method needs too many iterations, a factorisation is
+        used instead.
         """
         from scipy.sparse.linalg import LinearOperator, cg
 

@@ -29,7 +29,7 @@ OPTIONS = [
     (f"{SOLVE} --radius nan --over l2", "--radius must be a finite real number"),
     (f"{SOLVE} --radius 1e300 --over simplex", "--radius needs 1e-100 <= radius <= 1e100"),
     (f"{SOLVE} --tol 0", "--tol must be a positive number, got 0.0"),
-    (f"{SOLVE} --rtol 2", "--rtol must be below 1, got 2; give the gap as a fraction of the"),
+    (f"{SOLVE} --rtol 2", "--rtol must be below 1, got 2; pass the gap as a fraction of the"),
     (f"{SOLVE} --rtol 2", "for example --rtol 0.01"),
     (f"{SOLVE} --max-rounds -1", "--max-rounds must be a whole number >= 1, got -1"),
     (f"{SOLVE} --time-limit inf", "--time-limit must be a positive number, got inf"),
@@ -38,7 +38,7 @@ OPTIONS = [
     (f"{SOLVE} --method corrective --step big", "--step 'big' is unknown; choose one of fig1"),
     (
         f"{SOLVE} --method adaboost",
-        "use --method adaboost-star, or give --max-rounds or --time-limit",
+        "use --method adaboost-star, or pass --max-rounds or --time-limit",
     ),
     (f"{SOLVE} --method totalboost --k 2", "this game has Capped(k=2); use --method softboost"),
     (f"{ONLINE} --radius 0", "--radius must be > 0, got 0.0"),

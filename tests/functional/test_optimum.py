@@ -188,7 +188,7 @@ def test_wrong_arguments():
             fn.optimum(risk, H)
     with pytest.raises(rb.InputError, match="must be finite"):
         fn.optimum(risk, np.array([[np.nan], [1.0]]))
-    with pytest.raises(rb.InputError, match=r"HIGHS solves linear programs only, and Logistic\(\)"):
+    with pytest.raises(rb.InputError, match=r"HIGHS solves only linear programs, but Logistic\(\)"):
         fn.optimum(fn.Logistic().bind([0, 1]), np.ones((2, 1)), solver="HIGHS")
     with pytest.raises(rb.InputError, match="is not available"):
         fn.optimum(risk, np.ones((2, 1)), solver="nonsense")

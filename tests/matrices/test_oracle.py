@@ -62,7 +62,7 @@ class TestOracle:
         X, y = data
         game = rb.Game(oracle(self.best_stump, X, y))
         with pytest.raises(
-            rb.InputError, match=r"slack of this weak learner, inf, .* give max_rounds or"
+            rb.InputError, match=r"slack of this weak learner, inf, .* pass max_rounds or"
         ):
             rb.solve(game)
         solution = rb.solve(game, max_rounds=2_000)

@@ -294,7 +294,7 @@ def test_entries_beyond_one_are_for_the_line_search():
             assert rb.solve(game, 0.01, max_rounds=50, **options).lower > 1.0
             continue
         with pytest.raises(
-            rb.InputError, match=r"absolute value 4, and this step needs entries in"
+            rb.InputError, match=r"absolute value 4, but this step needs entries in"
         ):
             rb.solve(game, 0.01, max_rounds=50, **options)
 
@@ -330,8 +330,8 @@ A = np.eye(4)
     ("game", "message"),
     [
         (rb.Game(A, rb.Capped(2)), r"maximises the hard margin .* this game has Capped\(k=2\)"),
-        (rb.Game(A, over=rb.Simplex()), r"is for games over L1Ball\(radius\), and this game is"),
-        (rb.Game(A, over=rb.L2Ball(1)), r"is for games over L1Ball\(radius\), and this game is"),
+        (rb.Game(A, over=rb.Simplex()), r"is for games over L1Ball\(radius\), but this game is"),
+        (rb.Game(A, over=rb.L2Ball(1)), r"is for games over L1Ball\(radius\), but this game is"),
     ],
 )
 def test_what_they_do_not_know_is_refused(method, game, message):

@@ -147,11 +147,11 @@ def test_a_file_of_another_game_is_refused_with_the_reason(game, tmp_path):
     before = file.read_bytes()
     A = game.matrix.toarray()
     for other, reason in (
-        (rb.Game(A, rb.Capped(8)), "whose relaxation is .*k=7.*; .* this game is .*k=8"),
-        (rb.Game(A, rb.Capped(7), over=rb.L1Ball(2)), "whose domain is"),
-        (rb.Game(A * 0.5, rb.Capped(7)), "whose matrix is"),
+        (rb.Game(A, rb.Capped(8)), "its relaxation is .*k=7.*, but .* this game is .*k=8"),
+        (rb.Game(A, rb.Capped(7), over=rb.L1Ball(2)), "its domain is"),
+        (rb.Game(A * 0.5, rb.Capped(7)), "its matrix is"),
     ):
-        with pytest.raises(rb.InputError, match=f"run.json: .*for another game, {reason}"):
+        with pytest.raises(rb.InputError, match=f"run.json: .*for another game: {reason}"):
             rb.solve(other, 0.1, checkpoint=file)
     assert file.read_bytes() == before
 
@@ -162,8 +162,8 @@ def test_a_file_of_another_game_is_refused_with_the_reason(game, tmp_path):
         (lambda c: "[1, 2", "the file is not a checkpoint"),
         (lambda c: "[1, 2]", "the file is not a checkpoint"),
         (lambda c: "{}", "the file is not a checkpoint"),
-        (lambda c: {**c, "format": "relaxboost checkpoint 2"}, "checkpoint 2', and this version"),
-        (lambda c: {**c, "game": {}}, "whose matrix is None"),
+        (lambda c: {**c, "format": "relaxboost checkpoint 2"}, "checkpoint 2', but this version"),
+        (lambda c: {**c, "game": {}}, "its matrix is None"),
         (lambda c: {k: v for k, v in c.items() if k != "d"}, "the file is damaged .'d'"),
         (lambda c: {**c, "d": [1.0]}, "damaged .d has shape"),
         (lambda c: {**c, "support": [25], "coefficients": [1.0]}, "columns outside 0..24"),

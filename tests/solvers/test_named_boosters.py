@@ -244,7 +244,7 @@ def test_smoothboost_finds_gamma(rng):
 
 
 def test_smoothboost_needs_a_limit_and_a_possible_gamma():
-    with pytest.raises(rb.InputError, match=r"but no gap; use .* give max_rounds or time_limit"):
+    with pytest.raises(rb.InputError, match=r"but no gap; use .* pass max_rounds or time_limit"):
         rb.solve(rb.Game(np.eye(3)), 0.1, "smoothboost")
     with pytest.raises(rb.InputError, match=r"gamma must be at most 1/2, got 0\.7"):
         SmoothBoost(gamma=0.7)
@@ -295,7 +295,7 @@ def test_mlpboost_starts_where_a_solution_is(rng):
         (
             "totalboost",
             rb.Capped(2),
-            r'hard margin, and this game has Capped\(k=2\); .*"softboost"',
+            r'hard margin, but this game has Capped\(k=2\); .*"softboost"',
         ),
         ("totalboost", rb.KLPenalty(0.1), r'hard margin, .* use method="auto"'),
         ("softboost", rb.KLPenalty(0.1), r'HardMargin\(\) and Capped\(k\), .*="auto"'),
@@ -310,7 +310,7 @@ def test_games_that_they_are_not_for(method, f, message):
 
 @pytest.mark.parametrize("method", ["totalboost", "softboost", "smoothboost", "mlpboost"])
 def test_sets_without_atoms(method):
-    with pytest.raises(rb.InputError, match=r"L1Ball, Simplex and FullSimplex, and this game is o"):
+    with pytest.raises(rb.InputError, match=r"L1Ball, Simplex and FullSimplex, but this game is o"):
         rb.solve(rb.Game(np.eye(4), over=rb.L2Ball(1)), 0.1, method, max_rounds=3)
 
 
@@ -347,7 +347,7 @@ def test_methods_are_compared(rng):
     assert list(frame["gap"]) == [row.gap for row in found.rows]
     axes = bounds_by_round(found, title="both bounds")
     assert len(axes.lines) == 6
-    with pytest.raises(rb.InputError, match=r"needs what solvers\.compare_methods returns"):
+    with pytest.raises(rb.InputError, match=r"needs a result of solvers\.compare_methods"):
         bounds_by_round(found.solutions)
     with pytest.raises(rb.InputError, match="methods must be a list"):
         compare_methods(game, "softboost", 0.1)

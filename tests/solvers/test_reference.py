@@ -203,7 +203,8 @@ class TestRubbish:
 
 def test_unknown_solvers_are_named_with_those_installed(monkeypatch):
     game = rb.Game(np.eye(2))
-    with pytest.raises(rb.InputError, match=r"'GUROBY' is not available; installed are .*HIGHS"):
+    message = "'GUROBY' is not available; installed solvers are .*HIGHS"
+    with pytest.raises(rb.InputError, match=message):
         rb.reference(game, "GUROBY")
     monkeypatch.setattr(cp, "installed_solvers", lambda: ["CLARABEL", "HIGHS"])
     with pytest.raises(rb.InputError, match="ECOS: pip install ecos, SCS: pip install scs"):

@@ -122,7 +122,7 @@ def test_smoothed_stopping_is_that_of_fig1(rng):
     ("f", "options", "message"),
     [
         (HardMargin(), {"smoothing": "none"}, "unknown smoothing 'none'; choose one of entropy"),
-        (KLBall(1), {}, "these have: CVaR, Capped, HardMargin, KLPenalty"),
+        (KLBall(1), {}, "these relaxations have it: CVaR, Capped, HardMargin, KLPenalty"),
         (BinaryEntropy(2), {}, "method binary_distribution"),
     ],
 )

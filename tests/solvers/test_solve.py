@@ -402,7 +402,7 @@ def test_a_matrix_of_ones_own_with_unknown_slack_needs_a_limit():
             return super().best(d)._replace(slack=math.inf)
 
     game = rb.Game(Vague(np.eye(3)))
-    with pytest.raises(rb.InputError, match="give max_rounds or time_limit"):
+    with pytest.raises(rb.InputError, match="pass max_rounds or time_limit"):
         rb.solve(game)
     found = rb.solve(game, method="corrective", max_rounds=50)
     assert (found.upper, found.status, found.rounds) == (math.inf, "max_rounds", 50)

@@ -311,7 +311,7 @@ def test_examples_in_another_order_give_the_same_bracket():
         ),
         (
             lambda A: rb.Game(A, rb.Capped(9), over=rb.Simplex()),
-            "^they are for games over L1Ball, and this game is over Simplex",
+            "^they are for games over L1Ball, but this game is over Simplex",
         ),
         (
             lambda A: rb.Game(A, rb.KLPenalty(0.1)),

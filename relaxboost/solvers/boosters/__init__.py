@@ -1,1 +1,1 @@
-"""Published boosting algorithms. A file has the name of its algorithm, such as `adaboost.py`."""
+"""Published boosting algorithms. Each file is named after its algorithm, such as `adaboost.py`."""

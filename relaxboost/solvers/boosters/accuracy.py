@@ -1,4 +1,4 @@
-"""The accuracy ν that a booster uses internally, and the number of steps to reach ν.
+"""The accuracy ν that a booster uses internally, and the number of steps needed to reach it.
 
 When a booster reaches ν, the gap between the bounds on the value of the game is at most tol, the
 gap that the user requested.
@@ -15,9 +15,9 @@ ROUNDING_SHARE = 1e-9
 certified bounds on the value. Outward rounding of the bounds makes this gap slightly larger."""
 
 LARGEST_ACCURACY = 0.999
-"""The largest accuracy ν that a booster uses. The accuracy ν = 1 needs no step, because the weights
-w = 0 have a gap of at most 1. With ν = 1 the steps of AdaBoost*, which use artanh, could also be
-infinite."""
+"""The largest accuracy ν that a booster uses. For ν = 1 no step would be needed, because the
+weights w = 0 already have a gap of at most 1, and the steps of AdaBoost*, which use artanh, could
+be infinite."""
 
 INNER_SHARE = 0.01
 """The accuracy of the inner problem of a round, divided by the accuracy of the whole run.
@@ -25,7 +25,7 @@ INNER_SHARE = 0.01
 The inner problem of fully corrective Frank–Wolfe optimises the weights of the distributions in a
 convex hull. The inner problem of SoftBoost is the entropy projection. The bounds on the number of
 rounds hold for any inner accuracy. A more accurate solution of the inner problem saves few rounds,
-and makes each round longer."""
+but makes each round slower."""
 
 
 def working_accuracy(game: Game, tol: float) -> float:
@@ -34,7 +34,7 @@ def working_accuracy(game: Game, tol: float) -> float:
     The theorems state ν for a margin matrix with entries in [-1, 1] and the unit l1 ball. Over a
     ball of radius r the gap is r times as large, so ν is tol/r. The weak learner may miss the best
     edge by its slack, and every upper bound contains r times the slack. The function therefore
-    subtracts this product from tol first, if the difference is positive.
+    subtracts r times the slack from tol first, unless the difference would be zero or negative.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def count_steps(spread: float, accuracy: float) -> float:
 
 
 def stage_steps(m: int, accuracy: float) -> float:
-    """Return the largest number of steps of AdaBoost* in a stage with the accuracy ν.
+    """Return the maximum number of steps of AdaBoost* in a stage with the accuracy ν.
 
     A stage is a part of the run in which ν does not change. The number of steps is 2 log(m)/ν² for
     m examples, rounded up, and at least 1.

@@ -17,7 +17,7 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 ADABOOST_STEPS = ("lecture", "classical", "line-search")
-"""The rules for the length of a step, for a column with the edge γ. The length is γ ("lecture"),
+"""The rules for the length of a step along a column with edge γ. The length is γ ("lecture"),
 artanh γ ("classical"), or the length that minimises the exponential risk ("line-search")."""
 
 
@@ -75,7 +75,7 @@ class AdaBoostRun(Booster):
 
     If the entries of A lie in [−1, 1], the step ``"lecture"`` multiplies L by at most exp(−γ²/2).
     The steps ``"classical"`` and ``"line-search"`` multiply L by at most sqrt(1 − γ²), which is
-    smaller. docs/mathematics.md, "AdaBoost", has the proof.
+    smaller. The proof is in docs/mathematics.md, section "AdaBoost".
 
     If no entry of the best column is negative, the risk has no minimiser along this column. The
     line search then takes a step of about 18.7. The rule ``"classical"`` takes the same step along
@@ -91,7 +91,7 @@ class AdaBoostRun(Booster):
 
     inner = "exponential"
     why_no_step = "no step reduces the risk"
-    """The reason why the run takes no step. The message in `why_ended` contains this clause."""
+    """The reason why the run takes no step, as a clause of the message in `why_ended`."""
     active: Votes
 
     def __init__(self, game: Game, rule: str) -> None:
@@ -127,7 +127,7 @@ class AdaBoostRun(Booster):
     def _length(self, edge: float, column: Vector) -> float:
         """Return the length of the step along a column with a positive edge.
 
-        `column` has the margins of the hypothesis: its column of A, multiplied by its sign.
+        `column` contains the margins of the hypothesis: its column of A, multiplied by its sign.
         """
         if self._rule == "lecture":
             # Rounding may push an edge above 1.
@@ -145,7 +145,7 @@ class AdaBoostRun(Booster):
         i = int(np.argmax(np.abs(column)))
         if not abs(column[i]) <= 1.0:
             raise InputError(
-                f"A[{i}, {best.id}] has absolute value {abs(column[i]):g}, and this step needs "
+                f"A[{i}, {best.id}] has absolute value {abs(column[i]):g}, but this step needs "
                 "entries in [-1, 1]; divide A by its largest absolute entry, or use "
                 'AdaBoost(step="line-search")'
             )

@@ -1,4 +1,4 @@
-"""AdaBoost* (Rätsch & Warmuth 2005), a form of AdaBoost that reaches the maximum margin."""
+"""AdaBoost* (Rätsch & Warmuth 2005), a variant of AdaBoost that reaches the maximum margin."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ ACCURACIES = ("fixed", "adaptive")
 
 @dataclass(frozen=True)
 class AdaBoostStar(HardMarginMethod):
-    """AdaBoost*, which maximises the smallest margin of the examples up to an accuracy ν.
+    """AdaBoost*, which maximises the smallest margin of the examples to within an accuracy ν.
 
     Parameters
     ----------
     nu : {"fixed", "adaptive"}
         The rule for ν. ``"fixed"`` is the algorithm of the paper with ν = tol/r over `L1Ball(r)`.
         This rule takes at most about 2 log(m)/ν² rounds for m examples. ``"adaptive"`` is a
-        schedule of this package, which starts with a large ν, because a large ν makes long steps.
-        The run halves ν when the gap between the bounds on the value is at most r ν, and ends with
-        ν = tol/r. The schedule takes at most 4/3 of the rounds of the fixed ν, plus two for each ν.
+        schedule of this package, which starts with a large ν, because a larger ν gives longer
+        steps. The run halves ν when the gap between the bounds on the value is at most r ν, and
+        ends with ν = tol/r. The schedule takes at most 4/3 as many rounds as the fixed ν, plus two
+        rounds for each ν.
 
     References
     ----------
@@ -68,7 +69,7 @@ class AdaBoostStar(HardMarginMethod):
         return AdaBoostStarRun(game, *self._stages(game, goal.tol)).named(label)
 
     def _stages(self, game: Game, tol: float) -> list[float]:
-        """Return the accuracy ν of each stage, which is half of the ν of the stage before."""
+        """Return the accuracies ν of the stages. Each of them is half of the previous one."""
         stages = [working_accuracy(game, tol)]
         # A stage with ν = 1 would end without a step, because w = 0 has a gap of at most 1.
         while self.nu == "adaptive" and 2.0 * stages[0] < 1.0:
@@ -84,22 +85,23 @@ class AdaBoostStarRun(AdaBoostRun):
     to the weight of this column. AdaBoost* adds artanh γ − artanh ρ. After 2 log(m)/ν² steps for m
     examples, every margin of w/‖w‖_1 is at least ρ. The smallest edge is an upper bound on the
     value of the game over the unit l1 ball, so the gap is at most ν. If ρ is negative, w = 0 has
-    margins of 0 >= ρ, and the gap is at most ν too. docs/mathematics.md, "AdaBoost", has the proof.
+    margins of 0 >= ρ, and the gap is at most ν too. The proof is in docs/mathematics.md, section
+    "AdaBoost".
 
-    The theorem of the paper is about a single accuracy ν. If several accuracies are given, a new
+    The theorem of the paper is about a single accuracy ν. If several accuracies are passed, a new
     stage starts as soon as the gap is at most ν. The round that starts a stage has three steps.
 
-    1. The run replaces ν by the next accuracy, which makes ρ larger.
-    2. The run multiplies w by the s in [0, 1] that minimises Σ exp(s (ρ‖w‖_1 − (Aw)_i)). The
-       theorem needs a sum of at most m at the start of a stage, and the sum is m for s = 0.
-    3. The round adds no step along its column, because the edge of this column is for the old
-       distribution d, and step 2 changes d.
+    1. The run replaces ν by the next accuracy, which makes ρ larger. 2. The run multiplies w by
+    the factor s in [0, 1] that minimises Σ exp(s (ρ‖w‖_1 − (Aw)_i)). The
+       theorem needs a sum of at most m at the start of a stage, and the sum is m for s = 0. 3. The
+       round takes no step along its column, because the edge of this column was computed for the
+       old distribution d, which step 2 changes.
 
     Parameters
     ----------
     game : Game
     accuracies : float
-        The accuracy ν of each stage, the largest first.
+        The accuracy ν of each stage, in decreasing order.
     """
 
     # The step along a column with an edge > 0 is positive, even if rounding hides its length.

@@ -20,8 +20,8 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 STEPS_GAP = 0.02
-"""The gap at which a run of pairwise steps ends if a later phase of "auto" is faster. This number
-holds for a domain of radius 1. For another domain, the gap is this number times the radius."""
+"""If a later phase of "auto" is faster, a run of pairwise steps ends as soon as the gap is at most
+this number times the radius of the domain."""
 
 
 @dataclass(frozen=True)
@@ -38,16 +38,16 @@ class Corrective(SmoothedMethod):
         The weight β of the smoothing function, > 0; see `SmoothedMethod`. For the step ``"fig1"``
         the default is tol / (2 log m) for m examples, as Fig. 1 states.
     smoothing : {"entropy", "binary-entropy"}
-        The smoothing function, which β multiplies; see `SmoothedMethod`.
+        The smoothing function, which is multiplied by β; see `SmoothedMethod`.
     step : {"fig1", "classic", "line-search", "away", "pairwise"}
-        The rule for the step. ``"fig1"`` takes the η_t of the paper, and ``"classic"`` takes η_t =
-        2/(t + 2). ``"line-search"`` maximises the smoothed margin (the relaxed margin with the
-        smoothing) between w_t and the atom e_j. ``"away"`` also uses a line search, and moves w
-        away from the worst column in use if this direction is steeper. ``"pairwise"`` moves weight
-        from the worst column in use to the best column (Lacoste-Julien & Jaggi 2015), and is
-        usually the fastest rule. ``"away"`` and ``"pairwise"`` can reduce the weight of a column to
-        0, and need a domain with atoms. Only ``"fig1"`` and ``"line-search"`` have a bound on the
-        number of rounds.
+        The rule for the step. ``"fig1"`` uses the η_t of the paper, and ``"classic"`` uses
+        η_t = 2/(t + 2). ``"line-search"`` maximises the smoothed margin (the relaxed margin with
+        the smoothing) on the segment between w_t and the atom e_j. ``"away"`` also uses a line
+        search, and moves w away from the worst column in use if this direction is steeper.
+        ``"pairwise"`` moves weight from the worst column in use to the best column (Lacoste-Julien
+        & Jaggi 2015), and is usually the fastest rule. ``"away"`` and ``"pairwise"`` can reduce
+        the weight of a column to 0, and need a domain with atoms. A bound on the number of rounds
+        is known only for ``"fig1"`` and ``"line-search"``.
     stopping : {"certified", "smoothed"}
         The test that ends the run. ``"certified"`` requires that the certified gap is at most tol.
         ``"smoothed"`` is the test of Fig. 1, which requires that the gap of the smoothed game at
@@ -83,7 +83,7 @@ class Corrective(SmoothedMethod):
         super().check(game)
         if self.step in EXCHANGING and not isinstance(game.over, AtomicSet):
             raise InputError(
-                f"step={self.step!r} needs a domain with finitely many atoms, and {game.over!r} "
+                f"step={self.step!r} needs a domain with finitely many atoms, but {game.over!r} "
                 'has none; use step="line-search"'
             )
 
@@ -109,8 +109,8 @@ class Corrective(SmoothedMethod):
 def start_pairwise(game: Game, tol: float, is_last: bool) -> CorrectiveRun:
     """Return a run of pairwise steps to the gap `tol`, or to a larger gap if other methods follow.
 
-    The run ends at the gap `STEPS_GAP`, times the radius of the domain, if this gap is larger than
-    `tol` and another method can continue faster. No other method continues faster if `is_last` is
+    The run ends at a gap of `STEPS_GAP` times the radius of the domain if this gap is larger than
+    `tol` and another method is faster from there on. No other method is faster if `is_last` is
     True, or if the relaxation f is so strongly convex that few pairwise steps suffice.
     """
     loose = STEPS_GAP * game.over.reach(game.n)

@@ -1,9 +1,9 @@
 """Cutting planes in w: the phase of "auto" for games that the interior point method rejects.
 
-The relaxed margin F(u) is the minimum of ⟨v, u⟩ + f(v) over the distributions v. Each v gives an
-affine function of the weights w that is at least F(Aw) everywhere, for the game matrix A. The
-minimum of the affine functions found so far is a model of F(Aw). A linear program with one variable
-for each atom of the domain maximises the model.
+The relaxed margin F(u) is the minimum of ⟨v, u⟩ + f(v) over the distributions v. For the game
+matrix A, each v gives an affine function of the weights w that is at least F(Aw) everywhere. The
+minimum of the affine functions found so far is a model of F(Aw). A linear program with one
+variable for each atom of the domain maximises the model.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ def unfit(game: Game) -> str:
 class CuttingPlanesRun(Booster):
     """A run of in-out cutting planes (Ben-Ameur & Neto 2007) on the relaxed margin.
 
-    An atom is a vertex of the domain of w. The linear program over the weights of the atoms is that
-    of column generation with the roles exchanged: w takes the place of the distribution, and the
-    distributions v that have been found take the place of the columns. The w of the next cut lies
-    on the segment from the best known w to the solution of the program, near the best known w. If
-    the new cut does not cut off the solution of the program, the lower bound at the new w closes
-    most of the gap. The distribution d is the mean of the distributions v, weighted by the
-    multipliers of their cuts.
+    An atom is a vertex of the domain of w. The linear program over the weights of the atoms is the
+    linear program of column generation with the roles exchanged: w takes the place of the
+    distribution, and the distributions v that have been found take the place of the columns. The w
+    of the next cut lies on the segment from the best known w to the solution of the program, near
+    the best known w. If the new cut does not cut off the solution of the program, the lower bound
+    at the new w closes most of the gap. The distribution d is the mean of the distributions v,
+    weighted by the multipliers of their cuts.
 
     Parameters
     ----------
@@ -62,12 +62,12 @@ class CuttingPlanesRun(Booster):
 
     inner = "cuts"
     inner_share = 0.9
-    """The weight of the best known w in the point of the next cut.
+    """The weight of the best known w in the convex combination at which the next cut is computed.
 
-    The point is a convex combination of the best known w and the maximiser of the model (Ben-Ameur
-    & Neto 2007). With a weight of 0 the method is Kelley's cutting plane method, whose points jump
-    between the corners of the domain. On Gini's risk of 1000 x 20 returns, weights of 0.8 to 0.95
-    needed at most 158 rounds to a relative gap of 1e-6. A weight of 0.5 needed 267 rounds, and a
+    The other point of this combination is the maximiser of the model (Ben-Ameur & Neto 2007). With
+    a weight of 0 the method is Kelley's cutting plane method, whose points jump between the
+    corners of the domain. On Gini's risk of 1000 x 20 returns, weights of 0.8 to 0.95 needed at
+    most 158 rounds to reach a relative gap of 1e-6. A weight of 0.5 needed 267 rounds, and a
     weight of 0 needed more than 3000."""
     active: FullWeights
 
@@ -99,7 +99,7 @@ class CuttingPlanesRun(Booster):
         return values
 
     def _weights(self, shares: Vector) -> Vector:
-        """Return the mean of the atoms, weighted by `shares`. The mean is a vector of weights w."""
+        """Return the weights w that are the mean of the atoms, weighted by `shares`."""
         over, n = self._game.over, self._all.size
         assert isinstance(over, AtomicSet)
         w: Vector = over.scale * (shares[:n] - shares[n : 2 * n] if over.two_sided else shares[:n])

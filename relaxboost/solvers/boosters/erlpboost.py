@@ -31,7 +31,7 @@ class ERLPBoost(SmoothedMethod):
     beta : float, optional
         The weight β of the smoothing function, > 0; see `SmoothedMethod`.
     smoothing : {"entropy", "binary-entropy"}
-        The smoothing function, which β multiplies; see `SmoothedMethod`.
+        The smoothing function, which is multiplied by β; see `SmoothedMethod`.
     stopping : {"certified", "smoothed"}
         The test that ends the run. ``"certified"`` requires that the certified gap is at most tol.
         ``"smoothed"`` requires that the gap of the smoothed game is at most tol. The error can

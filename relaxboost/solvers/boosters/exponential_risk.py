@@ -13,8 +13,8 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 
 LONGEST = math.atanh(1.0 - 2.0**-53)
-"""The step length that replaces an infinite step length. The number 1 − 2^-53 is the largest double
-below 1, and artanh of this number is about 18.7."""
+"""The step length that is used instead of an infinite one. It is artanh of 1 − 2^-53, the largest
+double below 1, and is about 18.7."""
 
 FARTHEST = 1e100
 """The largest length of a step. It is far below the largest double, which is about 1e308, so the
@@ -83,12 +83,12 @@ def shorter_step(edge: float, least: float, accuracy: float, column: Vector, raw
 
 
 def line_search(edge: float, column: Vector, raw: Vector) -> float:
-    """Return the length η of the step along a column that minimises the exponential risk.
+    """Return the step length η along a column that minimises the exponential risk.
 
     The function minimises Σ exp(−u_i − η a_i) for the margins u_i in `raw` and the entries a_i of
-    `column`. If no entry is negative, the risk has no minimiser. The function then returns 18.7, or
-    artanh of the edge if this number is larger and all entries are at most 1. The function returns
-    0 if the edge is so small that rounding hides its sign. No step is longer than 1e100.
+    `column`. If no entry is negative, the risk has no minimiser. The function then returns 18.7,
+    or artanh of the edge if this value is larger and all entries are at most 1. The function
+    returns 0 if the edge is so small that rounding hides its sign. No step is longer than 1e100.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def line_search(edge: float, column: Vector, raw: Vector) -> float:
     log_below = np.log(below) - raw[down]
 
     def excess(eta: float) -> float:
-        """Return a decreasing function of the step η that is 0 at the minimiser of the risk.
+        """Return the value at η of a decreasing function whose root minimises the risk.
 
         The slope of the risk is a sum over the negative entries a_i of the column minus a sum over
         the positive entries. The result is the logarithm of the second sum minus the logarithm of

@@ -66,8 +66,8 @@ class CorrectiveRun(Booster):
     inner = "smoothed"
     active: MovingHypothesis
     edges: Vector | None = None
-    """The edges of the columns found so far, for the current distribution d. The value is None if
-    these edges have not been computed for the current d."""
+    """The edges of the columns found so far for the current distribution d, or None if they have
+    not been computed for this d."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class CorrectiveRun(Booster):
         return self
 
     def ask(self, game: Game) -> Best | Dense:
-        """Return the best hypothesis for the current distribution d, which the weak learner finds.
+        """Return the weak learner's best hypothesis for the current distribution d.
 
         The result is the best atom of the domain of the weights, or dense weights if the domain is
         an `L2Ball` or a `SquaredNorm`. For the step rules in `EXCHANGING`, the method also stores
@@ -149,9 +149,9 @@ class CorrectiveRun(Booster):
         """Return whether the weights w have not changed for more than `PATIENCE_ROUNDS` rounds.
 
         The method compares the margins of w and the number of columns with nonzero weight. A round
-        that only drops a column with a tiny weight therefore counts as a change. The run drops such
-        columns one at a time, and the margins do not change until the last of these columns is
-        dropped.
+        that only drops a column with a tiny weight is therefore treated as a change. The run drops
+        such columns one at a time, and the margins do not change until the last of these columns
+        is dropped.
         """
         now = self.active.u, self.active.used
         last = self._last
@@ -163,9 +163,9 @@ class CorrectiveRun(Booster):
     def settle(self, goal: float, clock: Clock) -> None:
         """Take pairwise steps over the columns found so far, until the gap is at most `goal`.
 
-        A pairwise step moves weight from the worst to the best of these columns. `goal` is for the
-        gap of the smoothed game restricted to these columns. The method also ends if the clock has
-        no time left, or if the steps become too short to change the weights.
+        The gap is that of the smoothed game restricted to these columns. A pairwise step moves
+        weight from the worst to the best of them. The method also ends if the clock has no time
+        left, or if the steps become too short to change the weights.
         """
         active = self.atoms
         while clock.left:
@@ -181,7 +181,7 @@ class CorrectiveRun(Booster):
     def towards(self, best: Best | Dense) -> None:
         """Move the weights w towards `best`, the atom or dense w that the weak learner returned.
 
-        The rules "fig1" and "classic" state the length of the step. All other rules use a line
+        The rules "fig1" and "classic" prescribe the length of the step. All other rules use a line
         search, which increases the smoothed margin at least as much as the step of "fig1".
         """
         active = self.active

@@ -44,7 +44,7 @@ class FullyCorrective(Method):
         """Raise an InputError if the domain of the weights is not a Euclidean set."""
         if not isinstance(game.over, EuclideanSet):
             raise InputError(
-                f"FullyCorrective() is for games over Euclidean sets, and this game is over "
+                f"FullyCorrective() is for games over Euclidean sets, but this game is over "
                 f'{game.over!r}; use method="auto"'
             )
 

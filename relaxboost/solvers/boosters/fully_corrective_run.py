@@ -25,13 +25,13 @@ from relaxboost.solvers.warm_start import WarmStart
 class FullyCorrectiveRun(Booster):
     """A run that minimises f(d) + g(Aᵀd) over the convex hull of the worst distributions so far.
 
-    Here f is the relaxation, A is the margin matrix, and g is the support function of the domain of
-    w. The worst distribution for w attains the relaxed margin F(Aw), the minimum over d of <d, Aw>
-    + f(d). The steps of Frank–Wolfe change d here, and w is the best response to d. A round adds
-    the worst distribution for the current w to the hull. Pairwise steps then optimise the
-    coefficients of the convex combination of the distributions in the hull. The objective of these
-    steps replaces f(d) by the weighted mean of the values of f, which is at least f(d) by
-    convexity.
+    Here f is the relaxation, A is the margin matrix, and g is the support function of the domain
+    of w. The worst distribution for w attains the relaxed margin F(Aw), the minimum over d of <d,
+    Aw> + f(d). The steps of Frank–Wolfe change d here, and w is the best response to d. A round
+    adds the worst distribution for the current w to the hull. Pairwise steps then optimise the
+    coefficients of the convex combination of the distributions in the hull. In the objective of
+    these steps, f(d) is replaced by the weighted mean of the values of f, which is at least f(d)
+    by convexity.
 
     The support function g(v) = r ‖v‖ of a ball of radius r is not smooth at 0. The run replaces g
     by r sqrt(‖v‖² + δ²) with r δ = tol/2. The new function exceeds g by at most tol/2. The best w
@@ -145,7 +145,7 @@ class FullyCorrectiveRun(Booster):
 
 
 def _unsmoothed_projector(game: Game, tol: float) -> Projector | None:
-    """Return a function that maps margins u to the distribution d that minimises <d, u> + f(d).
+    """Return a function that computes the minimiser d of <d, u> + f(d) for margins u, or None.
 
     The result is None if the modulus of strong convexity of the relaxation f is smaller than the
     weight of the entropy that smoothed methods add for the gap `tol`. In this case small changes of

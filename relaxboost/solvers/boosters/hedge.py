@@ -21,9 +21,8 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 MEAN_GROWTH = 1.1
-"""The factor between two evaluations of the mean of all distributions d. The run of Hedge evaluates
-this mean whenever the number of updates of d has grown by this factor. A round that evaluates the
-mean does not update d."""
+"""The run of Hedge evaluates the mean of all distributions d whenever the number of updates of d
+has grown by this factor. A round that evaluates the mean does not update d."""
 
 Temperature = Callable[[int, float], float]
 """A function that maps (t, squares) to the weight β of the entropy in Hedge. t is the number of
@@ -37,11 +36,11 @@ class Hedge(Method):
 
     The combined hypothesis w is the mean of the hypotheses that the weak learner has returned
     (atoms of the domain of w, or dense weights). After t hypotheses the gap is at most the regret
-    of d divided by t, which is at most β R/t + L²/(2β). R is the range of the relative entropy over
-    the distributions that the relaxation allows: log(m/k) for m examples and `Capped(k)`. L is the
-    largest absolute margin of a hypothesis, which is 1 over the unit l1 ball. With β = L²/tol the
-    bound is tol after 2 R (L/tol)² hypotheses. `rb.online.ScheduledHedge` has schedules of β that
-    do not use tol.
+    of d divided by t, which is at most β R/t + L²/(2β). R is the range of the relative entropy
+    over the distributions that the relaxation allows: log(m/k) for m examples and `Capped(k)`. L
+    is the largest absolute margin of a hypothesis, which is 1 over the unit l1 ball. With
+    β = L²/tol the bound is tol after 2 R (L/tol)² hypotheses. `rb.online.ScheduledHedge` provides
+    schedules of β that do not use tol.
 
     References
     ----------
@@ -125,8 +124,8 @@ class HedgeRun(Booster):
     def advance(self, best: Any) -> Booster:
         """Update the weights w and the distribution d with the hypothesis `best`.
 
-        The weak learner has returned `best`. A round that has evaluated the mean of all
-        distributions ignores `best`.
+        `best` is the hypothesis that the weak learner has returned. It is ignored if the round has
+        evaluated the mean of all distributions.
         """
         # The regret does not count the answer of a round that evaluates the mean.
         if self.d is not self._next:

@@ -102,7 +102,7 @@ class Hull:
 
 
 def _widen(array: NDArray[np.float64], keep: NDArray[np.int64], size: int) -> NDArray[np.float64]:
-    """Return an array of `size` columns. The columns `keep` of `array` come first, then zeros."""
+    """Return an array with `size` columns: the columns `keep` of `array`, followed by zeros."""
     wider = np.zeros((array.shape[0], size), order="F")
     wider[:, : keep.size] = array[:, keep]
     return wider
@@ -119,11 +119,11 @@ def reweigh(
 ) -> int:
     """Minimise <costs, λ> + G(λᵀ gram λ) over the weights λ in the simplex by pairwise steps.
 
-    The function G stands for the smoothed support function of the domain of w. Let (top, curve,
+    The function G is the smoothed support function of the domain of w. Let (top, curve,
     base) = `bent`. The derivative of G is G'(s) = p(s)/2 with p(s) = top / sqrt(curve · s + base),
-    so the gradient of the objective is costs + p(λᵀ gram λ) · gram λ. The minimisation ends as soon
-    as one of three conditions holds: the Frank–Wolfe gap is at most `goal`, the gap is at most the
-    rounding error of the gradient, or the number of steps is 1000 (`used` + 1).
+    so the gradient of the objective is costs + p(λᵀ gram λ) · gram λ. The minimisation ends as
+    soon as one of three conditions holds: the Frank–Wolfe gap is at most `goal`, the gap is at
+    most the rounding error of the gradient, or the number of steps is 1000 (`used` + 1).
 
     Parameters
     ----------

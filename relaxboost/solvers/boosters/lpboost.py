@@ -31,7 +31,7 @@ class LPBoost(Method):
     """LPBoost, in which each round solves the game restricted to the columns found so far.
 
     The weak learner returns the best column for the optimal distribution d of the restricted game.
-    If the restricted game has this column already, d is also optimal for the whole game, and the
+    If the restricted game already has this column, d is also optimal for the whole game, and the
     run ends. The linear solver HiGHS keeps the program and its basis between the rounds, so a new
     column needs only a few pivots of the dual simplex method.
 
@@ -109,7 +109,7 @@ class LPBoostRun(Booster):
     def advance(self, best: Best) -> Booster | None:
         """Add the column of the hypothesis `best` to the restricted program and solve the program.
 
-        Return None if the program has this column already. The distribution d is then optimal.
+        Return None if the program already has this column. The distribution d is then optimal.
         """
         program = self.program
         slot = self.active.slot(best)
@@ -143,8 +143,9 @@ class LPBoostRun(Booster):
 def continue_from(game: Game, clock: Clock, before: CombinedHypothesis) -> LPBoostRun:
     """Return a run of LPBoost whose first program has the columns used by `before`.
 
-    `before` has the weights at the end of another run, and uses the columns with nonzero weight. If
-    `before` stores no columns, the first program has only the column of the first round.
+    `before` contains the weights at the end of another run. It uses the columns whose weight is
+    nonzero. If `before` stores no columns, the first program has only the column of the first
+    round.
     """
     # The interior point method stores no columns, so a run after it starts without columns.
     active = before if isinstance(before, ActiveSet) else active_set(game)

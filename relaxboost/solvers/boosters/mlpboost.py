@@ -101,7 +101,7 @@ class MLPBoostRun(Booster):
         self._reweigh()
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start from the weights w of a warm start. The first program has the columns of w."""
+        """Start from the weights w of a warm start and a program that contains their columns."""
         if start.w is not None:
             self.active.load(*start.w)
             self._reweigh()
@@ -110,9 +110,9 @@ class MLPBoostRun(Booster):
     def advance(self, best: Best) -> Booster | None:
         """Replace the weights w by the better of two updates.
 
-        One update is a Frank–Wolfe step, and the other update is the weights of LPBoost. The better
-        update has the larger smoothed margin. Return None after `PATIENCE_ROUNDS` rounds without a
-        larger smoothed margin.
+        One update is a Frank–Wolfe step, and the other update consists of the weights computed by
+        LPBoost. The better update has the larger smoothed margin. Return None if the smoothed
+        margin has not increased for `PATIENCE_ROUNDS` rounds.
         """
         active = self.active
         before = self.value

@@ -22,10 +22,11 @@ class RegretAccount:
     range: float
     """The range R of the relative entropy over the distributions that the relaxation allows."""
     beta: float
-    """The weight β_{t−1} of the entropy in the problem that gave the last distribution d."""
+    """The weight β_{t−1} of the entropy in the problem whose solution is the last distribution d.
+    """
     squares: float = 0.0
-    """The sum of r_s² over the hypotheses that the weak learner has returned. The margins of
-    hypothesis s have the range (largest minus smallest) 2 r_s."""
+    """The sum of r_s² over the hypotheses that the weak learner has returned. The number r_s is
+    half of the difference between the largest and the smallest margin of hypothesis s."""
     spent: float = 0.0
     """The sum of r_s²/(2 β_{s−1}) over the rounds s so far. In round s, the weak learner returns a
     hypothesis. The number r_s is half the range of its margins, and β_{s−1} is the weight of the

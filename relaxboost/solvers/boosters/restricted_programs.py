@@ -18,7 +18,7 @@ from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.restricted_master import ProgramError, RestrictedMaster
 
 MAX_ENTRIES = 50_000_000
-"""The largest number of entries that the columns of a restricted program may have in total.
+"""The maximum total number of entries in the columns of a restricted program.
 
 HiGHS takes 83 bytes for each entry, so the largest program takes 4 GB."""
 

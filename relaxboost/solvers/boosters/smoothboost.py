@@ -25,23 +25,24 @@ class SmoothBoost(Method):
     """SmoothBoost, which reaches a margin of γ/(2 + γ) on all but a few examples.
 
     The game has m examples and the relaxation `Capped(k)`; `HardMargin` is treated as k = 1. No
-    example ever weighs more than 1/k. If the weak learner always returns an edge of at least 2γ,
-    the run ends after fewer than 2m/(k γ² sqrt(1 − γ)) rounds. The last weights w then give fewer
-    than k examples a margin of at most θ = γ/(2 + γ). The solution has the best w of all rounds.
+    example ever gets a weight above 1/k. If the weak learner always returns an edge of at least
+    2γ, the run ends after fewer than 2m/(k γ² sqrt(1 − γ)) rounds. The last weights w then give
+    fewer than k examples a margin of at most θ = γ/(2 + γ). The solution contains the best w of
+    all rounds.
 
     This guarantee does not say how far below θ these margins are, so the gap need not reach tol.
     The caller of `solve` must therefore set `max_rounds` or `time_limit`. After T rounds, the mean
-    hypothesis has a soft margin of at least r (θ − m/(k T c)), where r is the size of the atoms and
-    c = −½ log(1 − γ). docs/mathematics.md, "SmoothBoost", has the proofs.
+    hypothesis has a soft margin of at least r (θ − m/(k T c)), where r is the size of the atoms
+    and c = −½ log(1 − γ). The proofs are in docs/mathematics.md, section "SmoothBoost".
 
     Parameters
     ----------
     gamma : float, optional
-        The number γ in (0, 1/2], at most half of the smallest edge that the weak learner returns.
-        By default the run searches for γ. The first γ is half of the first edge. If a later edge is
-        below 2γ, the run replaces γ by the smaller of γ/2 and half of that edge, and restarts. No γ
-        is below a quarter of the value of the game. The restarts add at most sqrt(2)/3 times the
-        bound for the last γ, plus one round for each restart.
+        The number γ in (0, 1/2]. It should be at most half of the smallest edge that the weak
+        learner returns. By default the run searches for γ. The first γ is half of the first edge.
+        If a later edge is below 2γ, the run replaces γ by the smaller of γ/2 and half of that
+        edge, and restarts. No γ is below a quarter of the value of the game. The restarts add at
+        most sqrt(2)/3 times the bound for the last γ, plus one round for each restart.
 
     References
     ----------
@@ -104,8 +105,8 @@ class SmoothBoostRun(Booster):
         self._k = game.relaxation.double_k if isinstance(game.relaxation, Capped) else 1.0
         self._finds_gamma = gamma is None
         self.gamma = math.inf if gamma is None else gamma
-        """Half of the smallest edge that the run expects from the weak learner. The value is inf
-        before the first edge is known."""
+        """Half of the smallest edge that the run expects from the weak learner, or inf before the
+        first edge is known."""
         self.taken = 0
         """The number of hypotheses whose mean is the combined hypothesis w."""
         self._excess = np.zeros(game.m)

@@ -27,11 +27,11 @@ from relaxboost.solvers.stopping import Tolerance
 class SoftBoost(Method):
     """SoftBoost, which projects the uniform distribution onto the distributions with small edges.
 
-    Let Γ be the smallest edge that the weak learner has returned so far, and let ν be the accuracy.
-    The distribution d of the next round minimises the relative entropy to the uniform distribution
-    subject to two constraints: d_i <= 1/k for every example i, and every column found so far has an
-    edge of at most Γ − ν. If no d meets these constraints, some weights of these columns have a
-    soft margin of at least Γ − ν. The run then ends.
+    Let Γ be the smallest edge that the weak learner has returned so far, and let ν be the
+    accuracy. The distribution d of the next round minimises the relative entropy to the uniform
+    distribution subject to two constraints: d_i <= 1/k for every example i, and every column found
+    so far has an edge of at most Γ − ν. If no d meets these constraints, some combination of these
+    columns has a soft margin of at least Γ − ν. The run then ends.
 
     The paper solves a linear program for the weights w once, at the end of the run. This class
     solves the program in every round, so the bracket [lower, upper] of the value is as narrow as
@@ -41,10 +41,8 @@ class SoftBoost(Method):
     If tol is small, each of the first rounds changes d only a little, because the largest edge
     needs to decrease only by ν. A larger tol or ``method="auto"`` is then faster.
 
-    References
-    ----------
-    Warmuth, Glocer & Rätsch (2007), Boosting algorithms for maximizing the soft margin, NIPS 20:
-    2 ln(m/k)/ν² rounds. `SoftBoostRun` has the proof.
+    References ---------- Warmuth, Glocer & Rätsch (2007), Boosting algorithms for maximizing the
+    soft margin, NIPS 20: 2 ln(m/k)/ν² rounds. The proof is in `SoftBoostRun`.
 
     Examples
     --------
@@ -122,7 +120,7 @@ class SoftBoostRun(Booster):
     def advance(self, best: Best) -> Booster | None:
         """Add the column `best`, solve the linear program, and project onto the edge constraints.
 
-        Return None if no distribution met the constraints on the edges in the round before.
+        Return None if no distribution met the constraints on the edges in the previous round.
         """
         if self.infeasible:
             self.end(

@@ -29,7 +29,7 @@ def check_relaxation(
     """
     if not isinstance(game.relaxation, accepted):
         raise InputError(
-            f"{type(method).__name__}() {purpose}, and this game has {game.relaxation!r}; "
+            f"{type(method).__name__}() {purpose}, but this game has {game.relaxation!r}; "
             f'use method="{instead}"'
         )
 
@@ -38,12 +38,13 @@ def check_atoms(method: Method, game: Game) -> None:
     """Raise an InputError if the domain of the weights w has no atoms.
 
     Atoms are the corners of sets such as `L1Ball`. An atom gives weight to at most one hypothesis.
-    The methods that call this function combine atoms to weights w. Euclidean sets have no atoms.
+    The methods that call this function build the weights w from atoms. Euclidean sets have no
+    atoms.
     """
     if not isinstance(game.over, AtomicSet):
         raise InputError(
             f"{type(method).__name__}() gives weights to single columns, so it is for games over "
-            f"L1Ball, Simplex and FullSimplex, and this game is over {game.over!r}; "
+            f"L1Ball, Simplex and FullSimplex, but this game is over {game.over!r}; "
             'use method="fully-corrective"'
         )
 
@@ -55,7 +56,7 @@ def check_polyhedral(caller: str, game: Game, instead: str) -> None:
     """
     if game.linear_form is None:
         raise InputError(
-            f"{caller} solves a linear program, and {game.relaxation!r} is not polyhedral; "
+            f"{caller} solves a linear program, but {game.relaxation!r} is not polyhedral; "
             f"use {instead}"
         )
 

@@ -36,7 +36,7 @@ class HardMarginMethod(Method):
         check_relaxation(self, game, (HardMargin,), purpose)
         if not isinstance(game.over, L1Ball):
             raise InputError(
-                f"{type(self).__name__}() is for games over L1Ball(radius), and this game is over "
+                f"{type(self).__name__}() is for games over L1Ball(radius), but this game is over "
                 f'{game.over!r}; use method="auto"'
             )
 
@@ -44,9 +44,9 @@ class HardMarginMethod(Method):
 class Votes(ActiveSet):
     """The weights w of AdaBoost, and the same weights scaled to the radius r of the l1 ball.
 
-    The attribute `weights` has the scaled weights r w/‖w‖_1, which are a point of the domain
-    `L1Ball(r)`, and `u` has the margins of the scaled weights. The attributes `raw` and `norm` are
-    the margins and the l1 norm of the unscaled w.
+    The attribute `weights` contains the scaled weights r w/‖w‖_1, which are a point of the domain
+    `L1Ball(r)`, and `u` contains the margins of the scaled weights. The attributes `raw` and
+    `norm` are the margins and the l1 norm of the unscaled w.
     """
 
     raw: Vector
@@ -70,7 +70,7 @@ class Votes(ActiveSet):
         """Add `eta` to the unscaled weight of the hypothesis `best`.
 
         If the negative of the hypothesis has a positive weight, the method reduces this weight
-        first. `column` has the margins of the hypothesis.
+        first. `column` contains the margins of the hypothesis.
         """
         slot = self.slot(best)
         self._votes = np.append(self._votes, np.zeros(len(self) - self._votes.size))
@@ -84,7 +84,7 @@ class Votes(ActiveSet):
         self._follow(self.raw + eta * column)
 
     def reduce_potential(self, rho: float) -> None:
-        """Multiply the weights w by the s in [0, 1] that minimises Σ exp(s (ρ‖w‖_1 − u_i)).
+        """Multiply the weights w by the factor s in [0, 1] that minimises Σ exp(s (ρ‖w‖_1 − u_i)).
 
         The sum is over the m examples i, ρ is `rho`, and u_i is the margin of example i. AdaBoost*
         needs a sum of at most m at the start of a stage. The sum is m for s = 0, and s is 0 if the

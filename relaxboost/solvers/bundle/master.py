@@ -19,8 +19,8 @@ LEAST_PRICE = 1e4 * TOLERANCE
 The multipliers of Clarabel have errors of about the tolerance. A lower bound is useless if these
 errors exceed the costs."""
 SMALLEST = float(np.finfo(np.float64).tiny) ** 0.5
-"""The smallest size of the cuts by which the programs divide their numbers. A smaller size is a
-rounding error of 0, and 1 divided by its square may overflow."""
+"""If the size of the cuts is below this number, 1 is used instead. Such a size is a rounding error
+of 0, and 1 divided by its square may overflow."""
 
 
 class Feasible(NamedTuple):
@@ -46,8 +46,8 @@ class Feasible(NamedTuple):
 class Master:
     """The master programs of the bundle method, which minimise the sum of a penalty and a model.
 
-    The model of a group of cuts is the largest of these cuts. A program has the weights w and a
-    height for each group, which is a variable that is at least every cut of the group. The programs
+    The model of a group of cuts is the largest of these cuts. The variables of a program are the
+    weights w and, for each group, a height that is at least every cut of the group. The programs
     scale all variables, so Clarabel reads numbers of moderate size whatever the units of w and of
     the cuts are. `size` is a typical size of the cuts. The first variables are z = w / (`size` ·
     `unit`). If the program needs ‖s w‖₁ and w may be negative, variables y >= |z| follow. The last
@@ -133,8 +133,8 @@ class Master:
     def _add(self, cone: str, right: Vector, *entries: tuple[Vector, Whole, Whole]) -> None:
         """Add the constraint that right/size − rows · x lies in a cone of Clarabel.
 
-        x is the vector of all variables. `entries` has the nonzero values of the rows, each with
-        the index of its row and of its column.
+        x is the vector of all variables. `entries` contains the nonzero values of the rows, each
+        with its row index and its column index.
         """
         for values, rows, columns in entries:
             made = np.array([values, rows + self._right.size, columns])
@@ -146,7 +146,7 @@ class Master:
         """Return the weights w that minimise Ω plus the heights, and the multipliers of the cuts.
 
         Ω is the penalty on w, and the height of a group is the largest cut of the group. Both
-        arrays have the accuracy of Clarabel. The result is None if the solver fails.
+        arrays are only as accurate as Clarabel. The result is None if the solver fails.
         """
         rows, size = self._scaled(cuts, group)
         found = self._solve(size * self._curvature, self._costs, rows, -cuts.offset, size)

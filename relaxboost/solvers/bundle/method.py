@@ -61,7 +61,7 @@ class BundleRound(NamedTuple):
 
 
 class CuttingPlanes:
-    """The model of Σ_g R_g, which the bundle method builds from cuts.
+    """A model of Σ_g R_g that the bundle method builds from cuts.
 
     A cut of group g is an affine function offset + <slope, w> that is at most R_g for every w. The
     model of R_g is the maximum of the cuts of group g. The model of Σ_g R_g is the sum of these
@@ -70,16 +70,16 @@ class CuttingPlanes:
     Parameters
     ----------
     objective : ConvexObjective
-        F.
+        The function F.
     groups : int
         The number of groups.
     max_cuts : int
-        The largest number of cuts to keep. The model first drops the cuts that have been inactive
-        for the largest number of rounds.
+        The maximum number of cuts to keep. The cuts that have been inactive for the most rounds
+        are dropped first.
     unit : array of shape (d,)
         The unit of each weight: a change of the weight by one unit changes F by about 1.
     floors : array of shape (groups,), optional
-        A lower bound <= 0 of each R_g. The floors may be given only if Ω is nonnegative. The model
+        A lower bound <= 0 on each R_g. Floors may be passed only if Ω is nonnegative. The model
         has a constant cut for each floor, and never drops these cuts.
     """
 
@@ -103,7 +103,8 @@ class CuttingPlanes:
         self._floors = np.full(groups, -np.inf) if floors is None else floors
         # No term is above 0, so that the factor covers the rounding of the sum.
         self.floor = float(self._floors.sum()) * (1.0 + 2.0 * roundoff(groups))
-        """A lower bound on the minimum of F that follows from `floors`, or −inf without floors."""
+        """A lower bound on the minimum of F that follows from `floors`, or −inf if there are no
+        floors."""
         zero = np.zeros((first.size, unit.size))
         self.cuts = Cuts(first, zero, zero)
         self.group = np.arange(first.size)
@@ -127,7 +128,7 @@ class CuttingPlanes:
     def add(self, cuts: Cuts) -> None:
         """Add a cut for each group.
 
-        The method skips a cut that the model has already, or that the floor of R_g implies.
+        A cut is skipped if the model already has it, or if the floor of R_g implies it.
         """
         keys = self._keys(cuts, np.arange(self.groups))
         says = (cuts.offset > self._floors) | cuts.slope.any(axis=1)
@@ -143,9 +144,9 @@ class CuttingPlanes:
         """Minimise the penalty plus the model. Return the minimiser and a lower bound on min F.
 
         F is the objective of the bundle method. The solver returns a multiplier for each cut. The
-        method divides the multipliers of each group by their sum, and computes the lower bound from
-        the weighted averages of the cuts. The optimal value that the solver reports is not used. If
-        the solver fails, the result is None and the attribute `floor`.
+        method divides the multipliers of each group by their sum, and computes the lower bound
+        from the weighted averages of the cuts. The optimal value that the solver reports is not
+        used. If the solver fails, return None and the attribute `floor`.
         """
         found = self.master.minimise(self.cuts, self.group)
         if found is None:
@@ -173,8 +174,8 @@ class CuttingPlanes:
     def _forget(self, alpha: Vector) -> None:
         """Drop the cuts that have been inactive for the most rounds, if there are too many cuts.
 
-        Lower bounds that these cuts gave remain valid. The minimiser of the model depends only on
-        active cuts.
+        Lower bounds that were derived from these cuts remain valid. The minimiser of the model
+        depends only on active cuts.
         """
         # Clarabel is accurate to 1e-10, so that a multiplier above 1e-8 is not a rounding error.
         self.idle = np.where(alpha > 1e-8, 0, self.idle + 1)
@@ -195,8 +196,8 @@ def rounds(
 ) -> Iterator[BundleRound]:
     """Yield the rounds of the bundle method, which starts from the evaluated point `point`.
 
-    The method ends after `patience` rounds in which rounding errors prevent a change of both
-    bounds. If `level` is a number between 0 and 1, the method is the level method, which needs a
+    The method ends after `patience` rounds in which both bounds stay unchanged because of rounding
+    errors. If `level` is a number between 0 and 1, the method is the level method, which needs a
     penalty Ω without a quadratic term.
     """
     best = point

@@ -11,8 +11,9 @@ j. For a diagonal matrix Θ with the entries θ_i of the examples i,
 
     yᵀ (Aᵀ Θ⁻¹ A + D⁻¹) y = Σ u(x_i)²/θ_i + Σ (jump at cut j)²/(4 D_j).
 
-The preconditioner adds two solutions: that for each feature by itself, which is tridiagonal, and
-that for all features together, restricted to some cuts with large D_j.
+The preconditioner adds two solutions. One solves the tridiagonal equations of each feature by
+itself. The other solves the equations of all features together, restricted to some cuts with large
+D_j.
 
 References
 ----------
@@ -36,26 +37,27 @@ from relaxboost.solvers.interior_point.factor import Factor
 from relaxboost.solvers.work import MULTIPLICATIONS_PER_ENTRY
 
 MAX_CG_ITERATIONS = 1000
-"""The largest number of conjugate gradient iterations for one right-hand side. Well-conditioned
-equations take ten to a hundred iterations."""
+"""The maximum number of conjugate gradient iterations for one right-hand side. Well-conditioned
+equations need ten to a hundred iterations."""
 
 
 def factor_work(features: int, m: int, n: int) -> float:
-    """Return the work to compute and factorise Newton's matrix for n stumps (cuts of features).
+    """Return the work of computing and factorising Newton's matrix for n stumps (cuts of
+    features).
 
-    The unit is the work to read an entry of the game matrix. For each pair of features, the
+    The unit is the work of reading an entry of the game matrix. For each pair of features, the
     computation of the matrix reads all m examples once.
     """
     return m * features**2 + n**3 / 3.0 / MULTIPLICATIONS_PER_ENTRY
 
 
 def passes_work(features: int, m: int, iterations: float) -> float:
-    """Return the work to solve Newton's equations of a step by conjugate gradients.
+    """Return the work of solving Newton's equations of a step by conjugate gradients.
 
-    The unit is the work to read an entry of the game matrix. A step solves the equations for four
-    right-hand sides, which belong to the bound v on all edges, the predictor, the corrector and the
-    refinement. The solution for one right-hand side takes `iterations` iterations. An iteration
-    reads the levels of all examples twice, and solves equations with the factor of the
+    The unit is the work of reading an entry of the game matrix. A step solves the equations for
+    four right-hand sides, which belong to the bound v on all edges, the predictor, the corrector
+    and the refinement. The solution for one right-hand side takes `iterations` iterations. An
+    iteration reads the levels of all examples twice, and solves equations with the factor of the
     preconditioner.
     """
     # Solving with a triangular factor and its transpose reads each of its entries once.
@@ -198,7 +200,7 @@ def _factorise(offsets: Whole, mass: Array, D: Array) -> tuple[Array, Array, Arr
 
 @njit(error_model="numpy", inline="always")
 def _sweep(pivots: Array, below: Array, g: Array, first: int, last: int) -> None:
-    """Overwrite g[first : last + 1] by the solution of the tridiagonal equations of one feature.
+    """Overwrite g[first : last + 1] with the solution of the tridiagonal equations of one feature.
 
     The right-hand side is the old value of g[first : last + 1]. The matrix is L diag(pivots) Lᵀ,
     and `below` contains the entries below the diagonal of L.
@@ -304,15 +306,15 @@ class Additive:
         return out
 
     def solve(self, h: Vector) -> Vector:
-        """Return the solution x of M x = h up to the tolerance.
+        """Return the solution x of M x = h to within the tolerance.
 
-        M is the matrix of this object. If the tolerance is not reached within the largest number of
-        iterations, return the last iterate.
+        M is the matrix of this object. If the tolerance is not reached within the maximum number
+        of iterations, return the last iterate.
 
         Raises
         ------
         TimeUp
-            If the time limit of the run is over.
+            If the time limit of the run has been reached.
         """
         x = np.zeros_like(h)
         r = h.copy()

@@ -9,7 +9,7 @@ from relaxboost._core.arrays import Array
 
 FRACTION_TO_BOUNDARY = 0.995
 """The length of a step of the interior point method, divided by the length at which a slack or a
-multiplier becomes zero. 0.995 is a usual value (Wright 1997, Section 10.4)."""
+multiplier becomes zero. 0.995 is a typical value (Wright 1997, Section 10.4)."""
 SMALLEST_SLACK = float(np.finfo(np.float64).tiny) ** 0.25
 """The smallest slack that the interior point method stores. A multiplier of 1 divided by such a
 slack is about 1e77, and the square of this quotient is still a finite double."""
@@ -70,11 +70,11 @@ class Barrier:
     ) -> Array:
         """Return Gondzio's corrections of the products of slacks and multipliers.
 
-        The corrections are for the products after a step, in which the slacks move by `step` times
-        `dslack` and the multipliers move by `dual_step` times `dmult`. A product in [`centre` / 10,
-        10 · `centre`] gets the correction 0 (Gondzio 1996, β = 0.1). A product above this interval
-        gets a negative correction, which is at least −10 · `centre`. A product below this interval
-        gets a positive correction.
+        The corrections apply to the products after a step, in which the slacks move by `step`
+        times `dslack` and the multipliers move by `dual_step` times `dmult`. A product in
+        [`centre` / 10, 10 · `centre`] gets the correction 0 (Gondzio 1996, β = 0.1). A product
+        above this interval gets a negative correction, which is at least −10 · `centre`. A product
+        below this interval gets a positive correction.
         """
         after = (self.slack + step * dslack) * (self.mult + dual_step * dmult)
         # Lowering a large product at once would spoil the direction for all others.

@@ -26,9 +26,9 @@ class Block(ABC):
     written = False
     """Whether the method `gram` needs the game matrix A as a dense array."""
     uncancelled: Vector | None = None
-    """The sizes of the terms that `gram` added to compute each diagonal entry of its last result.
-    If the terms cancel, the rounding error of the entry is proportional to this size. `uncancelled`
-    is None if no terms cancel."""
+    """For each diagonal entry of the last result of `gram`, the size of the terms that were added
+    to compute the entry. If the terms cancel, the rounding error of the entry is proportional to
+    this size. `uncancelled` is None if no terms cancel."""
 
     @abstractmethod
     def times(self, t: Vector) -> Vector:

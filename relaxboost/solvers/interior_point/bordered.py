@@ -31,10 +31,10 @@ class Layout:
     """The division of the unknowns of the relaxation f into a border and inner unknowns.
 
     K is the matrix that f adds to Newton's equations, with a row and a column for each unknown. An
-    unknown is in the border if its row has more than √m entries for m examples, or has entries only
-    in the columns of the border. The entries of the distribution d are always inner unknowns. The
-    rows and columns of the inner unknowns should form a block diagonal matrix with at most one
-    entry of d in each block. Otherwise all unknowns count as inner unknowns.
+    unknown is in the border if its row has more than √m entries for m examples, or has entries
+    only in the columns of the border. The entries of the distribution d are always inner unknowns.
+    The rows and columns of the inner unknowns should form a block diagonal matrix with at most one
+    entry of d in each block. Otherwise all unknowns are treated as inner unknowns.
 
     Parameters
     ----------
@@ -83,8 +83,8 @@ class Bordered(Block):
     layout : Layout
         The division of the unknowns into border and inner unknowns, which is constant during a run.
     K : sparse matrix
-        The matrix K. Its first rows are for the unknowns of f. Further rows may be for auxiliary
-        unknowns, whose right-hand sides are 0.
+        The matrix K. Its first rows belong to the unknowns of f. Further rows may belong to
+        auxiliary unknowns, whose right-hand sides are 0.
     times : callable
         A function that returns the product of the exact matrix and a vector of the unknowns of f.
         `K` has rounding errors, and the caller may have changed its diagonal to make `K`
@@ -112,7 +112,8 @@ class Bordered(Block):
     def _border(self) -> tuple[Array, Array]:
         """The matrices Y = F⁻¹ V and T = C − Vᵀ Y from the formula for the inverse of K.
 
-        The matrix K is [F, V; Vᵀ, C]. F is for the inner unknowns, and C is for the border.
+        The matrix K is [F, V; Vᵀ, C]. F belongs to the inner unknowns, and C belongs to the
+        border.
         """
         inner = self._layout.inner
         outer = self._layout.outer

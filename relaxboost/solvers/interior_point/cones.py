@@ -38,18 +38,18 @@ class Curvature(NamedTuple):
 class Cones(ABC):
     """Cones of the same kind and dimension, each with a slack s and a multiplier z.
 
-    Row k of the arrays s and z is for cone k. The complementarity of a cone is s·z. On the central
-    path with parameter μ, s·z is μ times the degree of the cone.
+    Row k of the arrays s and z belongs to cone k. The complementarity of a cone is s·z. On the
+    central path with parameter μ, s·z is μ times the degree of the cone.
 
     Parameters
     ----------
     s : array of shape (number, dimension)
-        Points near which the slacks start. The constructor moves a point into its cone if the point
-        is outside or close to the boundary.
+        The slacks start near these points. The constructor moves a point into its cone if the
+        point is outside or close to the boundary.
     least : float
-        A lower bound on the size of a slack, which is otherwise its largest absolute entry. The
-        first slacks have at least a certain distance from the boundary of their cones, which is
-        proportional to this size.
+        The size of a slack is its largest absolute entry, or this number if it is larger. The
+        distance of the first slack from the boundary of its cone is at least a fixed fraction of
+        this size.
     mult : array of shape (number,)
         The approximate size of the multiplier of each cone at the start.
 
@@ -107,8 +107,8 @@ class Cones(ABC):
         The equations are Δz + H Δs = r, where H is the scaling matrix of the cone, Δs is the step
         of the slack, and Δz is the step of the multiplier. The target of the step is the point of
         the central path with the parameter `centre`. The arguments `ds` and `dz` are the steps of
-        the predictor, or None without a predictor. The second-order terms of the predictor correct
-        r.
+        the predictor, or None if there is no predictor. The second-order terms of the predictor
+        are included in r.
         """
 
     @property
@@ -340,9 +340,9 @@ class ExponentialCones(Cones):
         """Compute the scaling matrix H of each cone from its slack s and its multiplier z.
 
         Let F be the barrier function, z̃ = −∇F(s), and s̃ the point with −∇F(s̃) = z. The matrix H
-        satisfies H s = z and H s̃ = z̃. Among all such matrices, H is nearest to μ∇²F(s) with μ =
-        s·z/3. Close to the central path, the formula for H would cancel digits, so H is set to
-        μ∇²F(s).
+        satisfies H s = z and H s̃ = z̃. Among all such matrices, H is nearest to μ∇²F(s) with
+        μ = s·z/3. Close to the central path, the formula for H would lose digits by cancellation,
+        so H is set to μ∇²F(s).
         """
         s = self.s
         z = self.z

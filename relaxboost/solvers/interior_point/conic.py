@@ -52,7 +52,7 @@ class Conic(Part):
     form : ConeForm
         The cone program that defines f.
     center : array of shape (m,)
-        The distribution d near which the method starts.
+        The method starts near this distribution d.
     mult : float
         The approximate size of the multipliers at the start.
     """
@@ -98,7 +98,7 @@ class Conic(Part):
         return ConeProof(np.append(self._eta[:zero], later), self.x[: size[1]])
 
     def _shared(self, m: int) -> Vector:
-        """Return a divisor for the multiplier of each row of G at the start.
+        """Return, for each row of G, the divisor of its multiplier at the start.
 
         G is the matrix of the cone constraints. The variables are the distribution d and further
         variables z. The optimality condition of a variable has a term for each row that contains
@@ -112,7 +112,7 @@ class Conic(Part):
         return np.maximum(pattern.max(axis=1).toarray().ravel(), 1.0)
 
     def _near(self, center: Vector) -> Vector:
-        """Return variables z for a start of the method at the distribution `center`.
+        """Return initial variables z for the distribution `center`.
 
         With these z, the constraints of the cone program nearly hold at d = `center`.
         """
@@ -254,12 +254,12 @@ def _kinds(form: ConeForm) -> Iterator[tuple[type[Cones], int, int]]:
 def _lifted(form: ConeForm, m: int) -> ConeForm:
     """Return an equivalent cone program in which d >= 0 and no row of a cone is long.
 
-    The constraints of a cone program are E x = e and G x + s = h, where x = (d, z) and the slacks s
-    are in cones. The first half lines are d >= 0. A row is long if it has more than √m entries, for
-    m examples. A long row of G would fill the matrix GᵀHG, where H is the scaling matrix of the
-    cones. The function replaces such a row by a new variable in the cone, and adds an equation that
-    defines this variable. If an equation with one entry fixes d_i, the function omits the
-    inequality d_i >= 0, because a d_i that is fixed to 0 has no positive slack.
+    The constraints of a cone program are E x = e and G x + s = h, where x = (d, z) and the slacks
+    s are in cones. The first half lines are the inequalities d >= 0. A row is long if it has more
+    than √m entries, for m examples. A long row of G would fill the matrix GᵀHG, where H is the
+    scaling matrix of the cones. The function replaces such a row by a new variable in the cone,
+    and adds an equation that defines this variable. If an equation with one entry fixes d_i, the
+    function omits the inequality d_i >= 0, because a d_i that is fixed to 0 has no positive slack.
     """
     from scipy import sparse
 

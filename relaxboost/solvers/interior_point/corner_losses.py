@@ -42,11 +42,11 @@ class CornerLosses(NamedTuple):
 class LossIterate(Iterate):
     """A point of the program that minimises the sum of corner losses at the predictions A w.
 
-    The point is strictly inside the inequalities of the program. Each example n has a dual variable
-    z_n between `low_n` and `high_n`. At an optimum, p_n z_n is a slope of the loss. With d_n = −p_n
-    z_n, the dual program is a game over vectors d whose entries d_n lie between two bounds. The
-    game minimises −⟨at, d⟩ plus the maximum over w of ⟨d, A w⟩. The class `Iterate` defines the
-    step.
+    The point strictly satisfies the inequalities of the program. Each example n has a dual
+    variable z_n between `low_n` and `high_n`. At an optimum, p_n z_n is a slope of the loss. With
+    d_n = −p_n z_n, the dual program is a game over vectors d whose entries d_n lie between two
+    bounds. The game minimises −⟨at, d⟩ plus the maximum over w of ⟨d, A w⟩. The class `Iterate`
+    defines the step.
 
     The dual program follows from the equation p_n max(low_n r, high_n r) = max of p_n z_n r over
     low_n <= z_n <= high_n, for the residual r = f_n − at_n.
@@ -58,7 +58,7 @@ class LossIterate(Iterate):
     losses : CornerLosses
         The losses p_n max(low_n (f_n − at_n), high_n (f_n − at_n)) of the predictions f = A w.
     w : array of shape (n,)
-        Weights near which the method starts. They must be in the domain `over`, if there is one.
+        The method starts near these weights. They must be in the domain `over`, if there is one.
     over : AtomicSet or L2Ball, optional
         The domain of the weights w. By default w is any vector.
     quadratic : array of shape (n,) or float
@@ -128,9 +128,9 @@ class LossIterate(Iterate):
     def advance(self, gap: float = math.inf) -> bool:
         """Take a Newton step. Return False if no step was possible or the steps make no progress.
 
-        The steps make no progress if none of three numbers has decreased by a tenth in eight steps.
-        The numbers are `gap` (the upper bound minus the lower bound), the mean of the products of
-        slack and multiplier, and the residual of the equations.
+        The steps make no progress if none of three numbers has decreased by at least a tenth in
+        eight steps. The numbers are `gap` (the upper bound minus the lower bound), the mean of the
+        products of slack and multiplier, and the residual of the equations.
         """
         if self._progress.is_stuck(gap, self.mu, self.infeasibility):
             return False

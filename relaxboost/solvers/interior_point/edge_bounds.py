@@ -21,8 +21,8 @@ from relaxboost.solvers.interior_point.normal import UNSOLVED, ColumnScaling, Mo
 class BoundsChange(NamedTuple):
     """A step in the slacks and the multipliers of the bounds on the edges of the columns.
 
-    The first row of both arrays is for the columns of the game matrix A. The second row, if there
-    is one, is for the columns of −A.
+    The first row of both arrays belongs to the columns of the game matrix A. The second row, if
+    there is one, belongs to the columns of −A.
     """
 
     slack: Array
@@ -53,7 +53,8 @@ class EdgeBounds:
     v : float
         A bound that is greater than all edges at d.
     w : array of shape (n,), optional
-        Weights near which the multipliers start. By default all multipliers are equal at the start.
+        Weights that the initial multipliers approximate. By default all multipliers are equal at
+        the start.
     """
 
     is_linear = True
@@ -73,8 +74,8 @@ class EdgeBounds:
         is no such column."""
         self.edges = bulk.edges(d)
         self.pairs = _all_live(self._slacks())
-        """The slacks and the multipliers of all bounds on edges. The first row is for the columns
-        of the game matrix A, and the second row, if there is one, is for the columns of −A."""
+        """The slacks and the multipliers of all bounds on edges. The first row belongs to the
+        columns of the game matrix A, and the second row, if there is one, to the columns of −A."""
         # All multipliers are equal at first, and sum to the radius of W.
         self.pairs.mult[:] = over.scale / self.pairs.count
         if w is not None:
@@ -94,10 +95,10 @@ class EdgeBounds:
 
         A column has two multipliers if its weight may be negative. They correspond to the positive
         part and the negative part of its weight. All multipliers must sum to the radius of the set
-        W of the weights. If the absolute weights sum to less, the column of zeros gets the rest as
-        its multiplier. Without a column of zeros, all multipliers get equal parts of the rest. The
-        new value of a multiplier is 0.99 times the number that results, plus 0.01 times the old
-        value.
+        W of the weights. If the absolute values of the weights sum to less, the column of zeros
+        gets the difference as its multiplier. Without a column of zeros, the difference is divided
+        equally among all multipliers. The new value of a multiplier is 0.99 times the value
+        computed this way, plus 0.01 times the old value.
         """
         parts = np.maximum(self._signs * np.append(w, self._zeros), 0.0)
         rest = max(0.0, self._scale - float(parts.sum()))
@@ -150,9 +151,9 @@ class EdgeBounds:
     def right_side(self, target: Array) -> tuple[Vector, float]:
         """Return the right-hand sides q and s of Newton's equations for the weights and for v.
 
-        The vector q is for the weights of the columns, and the number s is for the bound v on all
-        edges. The argument `target` contains steps of the multipliers, computed by the method
-        `target`.
+        The vector q belongs to the weights of the columns, and the number s belongs to the bound v
+        on all edges. The argument `target` contains steps of the multipliers, computed by the
+        method `target`.
         """
         # Each sign has Δw± = target± − ϑ± Δslack±; their difference is y, their sum enters s.
         scaling = self.scaling()
@@ -181,7 +182,7 @@ class EdgeBounds:
         return BoundsChange(slack, mult)
 
     def go(self, step: float, dual_step: float, change: BoundsChange, d: Vector, v: float) -> None:
-        """Move the multipliers by `dual_step` times their entries of `change`.
+        """Move the multipliers by `dual_step` times their entries in `change`.
 
         The slacks are computed from the new distribution d and the new bound v on all edges.
         """
@@ -194,10 +195,10 @@ class EdgeBounds:
         """Return a boolean array that marks the idle columns, which hardly influence the method.
 
         The ratio of a column is the multiplier of the bound on its edge, divided by the slack of
-        the bound. If the edge has two bounds, the larger quotient counts. A column is in use if its
-        ratio is greater than 1. An idle column has a ratio less than `part` times the median ratio
-        of the columns in use, and no bound with a multiplier above 0.001 r / n. Here r is the
-        radius of the set of the weights, and n is the number of columns.
+        the bound. If the edge has two bounds, the larger of the two quotients is used. A column is
+        in use if its ratio is greater than 1. An idle column has a ratio less than `part` times
+        the median ratio of the columns in use, and no bound with a multiplier above 0.001 r / n.
+        Here r is the radius of the set of the weights, and n is the number of columns.
 
         The condition on the multiplier protects columns in use that are not yet close to the
         central path. Near the end of a run, the ratio of such a column may be far below the median.
@@ -265,8 +266,8 @@ def atom_scaling(ratio: Array, floor: float) -> ColumnScaling:
     Parameters
     ----------
     ratio : array of shape (1, n) or (2, n)
-        The multiplier divided by the slack of each bound. The first row is for the columns of the
-        game matrix A, and the second row, if there is one, is for the columns of −A.
+        The multiplier divided by the slack of each bound. The first row belongs to the columns of
+        the game matrix A, and the second row, if there is one, to the columns of −A.
     floor : float
         The multiplier divided by the slack of the bound 0 <= v, if the game has an appended column
         of zeros, and 0 otherwise.

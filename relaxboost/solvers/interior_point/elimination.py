@@ -17,7 +17,7 @@ from relaxboost.solvers.interior_point.normal import (
 )
 
 MAX_FACTOR_ORDER = 12_000
-"""The largest order of a matrix that the interior point method factorises. A matrix of this order
+"""The maximum order of a matrix that the interior point method factorises. A matrix of this order
 takes 1.2 GB, and its factorisation takes a minute on one core."""
 
 
@@ -57,7 +57,7 @@ class Elimination:
         numpy.linalg.LinAlgError
             If the matrix is not positive definite because of rounding errors.
         TimeUp
-            If the time limit of the run is over.
+            If the time limit of the run has been reached.
         """
         seconds_left()
         if self._prefers_examples(bulk, block, scaling):

@@ -13,9 +13,9 @@ from relaxboost._core.arrays import Array, Vector
 from relaxboost._core.blas import threads_for
 
 ADDITIONS = tuple(10.0**-digits for digits in (14, 12, 10, 8))
-"""The multiples of its own diagonal that are added to a matrix before the factorisation. If the
-factorisation fails with one multiple, it uses the next. The multiple 1e-14 leaves 14 of the 16
-digits of the diagonal unchanged."""
+"""The multiples of its own diagonal that may be added to a matrix before it is factorised. They
+are tried in order until the factorisation succeeds. The multiple 1e-14 leaves 14 of the 16 digits
+of the diagonal unchanged."""
 
 
 class Factor:

@@ -1,4 +1,4 @@
-"""A point strictly inside all inequalities of a game, and the predictor-corrector step.
+"""A point that strictly satisfies all inequalities of a game, and the predictor-corrector step.
 
 The inequalities are the constraints of the relaxation f and the bounds on the edges of the columns.
 The step is the predictor-corrector step of Mehrotra (1992).
@@ -29,8 +29,9 @@ from relaxboost.solvers.interior_point.polyhedron import Polyhedron
 class _Centre(NamedTuple):
     """The targets for the products of slack and multiplier in a step of all variables of the game.
 
-    The field `part` is for the inequalities of the relaxation f, and `bounds` is for the bounds on
-    edges. Each field is one number for all products, or an array with a number for each product.
+    The field `part` contains the targets for the inequalities of the relaxation f, and `bounds`
+    contains those for the bounds on edges. Each field is one number for all products, or an array
+    with a number for each product.
     """
 
     part: Any
@@ -84,14 +85,13 @@ class Outsiders(Protocol):
 
 
 class Iterate:
-    """The program of a game and a point strictly inside its inequalities.
+    """The program of a game, and a point that strictly satisfies its inequalities.
 
-    The program minimises f(d) + r v, where d is the distribution over examples, v is a bound on all
-    edges, and r is the radius of the set W of the weights w. The constraints are Σd = 1, the bounds
-    on the edges in `EdgeBounds`, and the constraints of the relaxation f in `Part`. All
+    The program minimises f(d) + r v, where d is the distribution over examples, v is a bound on
+    all edges, and r is the radius of the set W of the weights w. The constraints are Σd = 1, the
+    bounds on the edges in `EdgeBounds`, and the constraints of the relaxation f in `Part`. All
     inequalities hold strictly from the start. The equations need not hold at the start, and their
-    residuals converge to zero. The module `normal` has the equations of
-    a step.
+    residuals converge to zero. The module `normal` contains the equations of a step.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Iterate:
     over : AtomicSet
         The set W of the weights w.
     center : array of shape (m,)
-        The distribution d near which the method starts.
+        The method starts near this distribution d.
     whole : Pricing, optional
         All columns of the game, if only some columns are in the restricted problem.
 

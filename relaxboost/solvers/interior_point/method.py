@@ -23,11 +23,11 @@ class InteriorPoint(Method):
     is smaller.
 
     If the columns are stumps (cuts of a feature at a threshold), the method does not store the
-    columns as an array. If the relaxation f is also a linear program without constraints other than
+    columns as an array. If the relaxation f is also a linear program whose only constraints are
     bounds on single variables, the factorised matrix contains only some of the stumps. Stumps then
     enter and leave the matrix during the run, and the method needs thirty to a hundred rounds. If
     there are many examples and many stumps, matrix-free conjugate gradients replace the
-    factorisation. The page Mathematics has the equations.
+    factorisation. The page Mathematics contains the equations.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Newton's equations of a game, reduced to one matrix: for the columns, or for the examples.
+"""Newton's equations of a game, reduced to one matrix, either for the columns or for the examples.
 
 The unknowns are four Newton steps: the step t of the unknowns of the relaxation f, the step y of
 the weights w, the step Δv of the bound v on all edges, and the step Δλ of the multiplier λ of the
@@ -13,8 +13,8 @@ of t for the distribution d. The right-hand sides are h, q, s and σ.
 The equations are the linearised conditions of the central path. For bounds on edges, column j of A
 has the slacks s_j± = v ∓ ⟨a_j, d⟩ with the multipliers w_j±, and w = w⁺ − w⁻. On the central path
 every slack times its multiplier is μ. With ϑ± = w±/s±, the elimination of all slacks and
-multipliers leaves the equations above, where D = ϑ⁺ + ϑ⁻, ε = (ϑ⁺ − ϑ⁻)/D and κ = Σ D_j (1 − ε_j²).
-Over a simplex the terms with a minus are missing: D = ϑ⁺, ε = 1 and κ = 0.
+multipliers leaves the equations above, where D = ϑ⁺ + ϑ⁻, ε = (ϑ⁺ − ϑ⁻)/D and κ = Σ D_j (1 −
+ε_j²). Over a simplex the terms with the superscript − are missing: D = ϑ⁺, ε = 1 and κ = 0.
 
 Near an optimum that is a vertex, the reduced matrix would be singular in one direction. One of the
 two equations in the last line determines the solution in this direction. This equation is added to
@@ -59,8 +59,9 @@ class Move(NamedTuple):
 class Right(NamedTuple):
     """The four right-hand sides of Newton's equations.
 
-    The vector h is for the variables of the relaxation f, and q is for the weights w of the
-    columns. The number s is for the bound v on all edges, and `sigma` is for the equation Σd = 1.
+    The vector h belongs to the variables of the relaxation f, and q belongs to the weights w of
+    the columns. The number s belongs to the bound v on all edges, and `sigma` belongs to the
+    equation Σd = 1.
     """
 
     h: Vector
@@ -81,8 +82,8 @@ class ColumnScaling(NamedTuple):
     """
 
     D: Vector
-    """The diagonal of the matrix D, shape (n,). For bounds on edges, the entry of a column is a sum
-    over the bounds on the edge of this column. The terms of the sum are multiplier / slack."""
+    """The diagonal of the matrix D, shape (n,). For bounds on edges, the entry of a column is the
+    sum of multiplier / slack over the bounds on the edge of this column."""
     E: Vector
     """The products ε_j D_j of the vector ε and the diagonal D in Newton's equations, shape (n,). If
     edges have only upper bounds, ε_j is 1. If there are also lower bounds, the entry of a column is
@@ -90,8 +91,8 @@ class ColumnScaling(NamedTuple):
     kappa: float
     """The coefficient κ of the step Δv of the bound v in Newton's equations."""
     total: float | None = None
-    """The number κ + Σ E_j²/D_j, for the fields `kappa`, `E` and `D`. If all bounds are bounds on
-    the edges of columns, the field is None, because this number is then Σ D_j."""
+    """The number κ + Σ E_j²/D_j, for the fields `kappa`, `E` and `D`. If all bounds are on the
+    edges of columns, the field is None, because this number is then Σ D_j."""
     has_sum: bool = True
     """Whether Σd = 1 is an equation of the program. If it is not, the multiplier of Σd = 1 stays
     0."""
@@ -183,7 +184,7 @@ class ByColumns(Normal):
         Here y is the step of the weights w, and Δv is the step of the bound v on all edges.
         `ColumnScaling` defines κ and ε. The argument `corner` is the last diagonal entry of the
         matrix. If 1/κ is less than `corner`, ρ is 1/κ, and Δv is eliminated. Otherwise ρ is equal
-        to `corner`, because a larger ρ would cancel digits of other entries of the matrix.
+        to `corner`, because a larger ρ would cause cancellation in other entries of the matrix.
         """
         # κ is 0 over the simplices, where 1/κ is no weight.
         kappa = self._columns.kappa

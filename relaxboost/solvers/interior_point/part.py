@@ -44,7 +44,7 @@ class Part(ABC):
 
     @property
     def proof(self) -> ConeProof | None:
-        """The variables of the program that defines f, and the multipliers of the rows.
+        """The variables of the program that defines f, and the multipliers of its rows.
 
         f is the relaxation. The property is None if the program has only bounds on variables.
         """
@@ -72,8 +72,8 @@ class Part(ABC):
         centre : float or array
             The target of the step for the product of each slack and its multiplier.
         first : direction, optional
-            The predictor of Mehrotra's method. If the predictor is given, its second-order terms
-            correct the right-hand side.
+            The predictor of Mehrotra's method. If the predictor is passed, its second-order terms
+            are included in the right-hand side.
         """
 
     @abstractmethod
@@ -89,8 +89,8 @@ class Part(ABC):
     def product_after(self, step: float, dual_step: float, change: Any) -> float:
         """Return the sum of the products of slack and multiplier of f after a step.
 
-        The slacks move by `step` times their entries of the direction `change`, and the multipliers
-        move by `dual_step` times their entries.
+        The slacks move by `step` times their entries in the direction `change`, and the
+        multipliers move by `dual_step` times their entries.
         """
 
     @abstractmethod
@@ -105,7 +105,7 @@ class Part(ABC):
     def outliers(self, change: Any, step: float, dual_step: float, centre: float) -> Any:
         """Return corrections for the products of slack and multiplier that are far from `centre`.
 
-        The corrections are for the products after a step along the direction `change`. This step
+        The corrections apply to the products after a step along the direction `change`. This step
         has the length `step` in the slacks and the length `dual_step` in the multipliers. The
         caller adds each correction to the target of the product. The result is None for cones,
         whose products all have the same target.
@@ -116,6 +116,6 @@ class Part(ABC):
     def go(self, step: float, dual_step: float, change: Any) -> None:
         """Move the current point along the direction `change`.
 
-        The variables and slacks move by `step` times their entries of the direction. The
+        The variables and slacks move by `step` times their entries in the direction. The
         multipliers move by `dual_step` times their entries.
         """

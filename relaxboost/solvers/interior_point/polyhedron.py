@@ -31,7 +31,7 @@ class _Change(NamedTuple):
     slack: Array
     mult: Array
     """The steps of the slacks and of the multipliers of all bounds, shape (2, size). The first row
-    is for the lower bounds, and the second row is for the upper bounds."""
+    belongs to the lower bounds, and the second row belongs to the upper bounds."""
 
 
 SIGNS = np.array([[1.0], [-1.0]])
@@ -52,7 +52,7 @@ class Polyhedron(Part):
     form : LinearForm
         The linear program that defines f, with the rows R.
     center : array of shape (m,)
-        The distribution d near which the method starts.
+        The method starts near this distribution d.
     centre : float or array of shape (2, size)
         The products of slack and multiplier at the start, for the lower and the upper bound of each
         variable.

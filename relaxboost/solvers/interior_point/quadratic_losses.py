@@ -42,7 +42,7 @@ class QuadraticIterate(LossIterate):
     losses : QuadraticLosses
         The losses of the predictions.
     w : array of shape (n,)
-        Weights near which the method starts. They must be in the domain `over`.
+        The method starts near these weights. They must be in the domain `over`.
     over : AtomicSet or L2Ball
         The domain of the weights w.
     gap : float
@@ -70,7 +70,8 @@ class QuadraticIterate(LossIterate):
 
 
 class _Quadratics(Part):
-    """The conjugates of quadratic losses, as the relaxation in the interior point method.
+    """The conjugates of quadratic losses, in the role of the relaxation in the interior point
+    method.
 
     The conjugates have no inequalities. The variables d satisfy d + slope + curvature · A w = 0 at
     an optimum. The equation is linear, so a step of length 1 solves it.

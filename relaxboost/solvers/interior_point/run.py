@@ -22,32 +22,29 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.warm_start import WarmStart
 
 MAX_ENTRIES = 200_000_000
-"""The largest number of entries of the game matrix A that a run stores as a dense array. An entry
+"""The maximum number of entries of the game matrix A if a run stores A as a dense array. An entry
 takes 8 bytes."""
 
 MAX_CONE_EXAMPLES = 100_000
-"""The largest number of examples for which a relaxation f that is not polyhedral is written as a
-cone program. A row of this program takes a few hundred bytes of memory."""
+"""If the relaxation f is not polyhedral, it is written as a cone program only for games with at
+most this many examples. A row of this program takes a few hundred bytes of memory."""
 
 FEW_COLUMNS = 1000
-"""The number of columns up to which a run uses all columns of a game from the start, because column
-generation would save little work. The method rejects a game whose columns are stored as an array if
-memory cannot hold this many columns in the restricted problem."""
+"""If a game has at most this many columns, a run uses all of them from the start, because column
+generation would save little work. The method rejects a game whose columns are stored as an array
+if memory cannot hold this many columns in the restricted problem."""
 
 ITERATIONS = 15
-"""The predicted number of iterations of a run without column generation. 15 is a usual number
+"""The predicted number of iterations of a run without column generation. 15 is a typical number
 (Wright 1997, Ch. 1)."""
 
 PASSES_PER_ITERATION = 20
 """The number of passes over the game matrix A in an iteration. The predictor, the corrector, the
-refinement and the bounds make these passes. Newton's equations take further work."""
+refinement and the bounds need these passes. Newton's equations require additional work."""
 
 
 def unfit(game: Game) -> str:
-    """Return the reason why the interior point method does not support a game.
-
-    The result is "" if the method supports the game.
-    """
+    """Return the reason why the interior point method does not support a game, or "" if it does."""
     return _unfit_matrix(game) or _unfit_relaxation(game)
 
 
@@ -59,11 +56,11 @@ def _unfit_matrix(game: Game) -> str:
     matrix = game.matrix
     if not isinstance(game.over, AtomicSet):
         return (
-            "InteriorPoint() needs a domain of w with atoms, such as L1Ball, and this game is over "
+            "InteriorPoint() needs a domain of w with atoms, such as L1Ball, but this game is over "
             f"{game.over!r}"
         )
     if matrix.n is None:
-        return f"InteriorPoint() needs to know every column, and {matrix!r} does not enumerate them"
+        return f"InteriorPoint() needs to know every column, but {matrix!r} does not enumerate them"
     if _has_sieve(game):
         if not matrix.implicit and _max_restricted(game) < FEW_COLUMNS:
             return f"InteriorPoint() stores the columns as an array, and {matrix!r} is too large"
@@ -76,9 +73,8 @@ def _unfit_matrix(game: Game) -> str:
 
 
 def _unfit_relaxation(game: Game) -> str:
-    """Return the reason why the relaxation f of a game is not supported.
-
-    The result is "" if the interior point method supports f.
+    """Return the reason why the relaxation f of a game is not supported, or "" if it is
+    supported.
     """
     if game.linear_form is not None:
         return ""
@@ -117,7 +113,7 @@ def _has_sieve(game: Game) -> bool:
 
 
 def _max_restricted(game: Game) -> int:
-    """Return the largest number of columns that the restricted problem may contain."""
+    """Return the maximum number of columns that the restricted problem may contain."""
     n = game.n or 0
     # A matrix of the order of the examples allows any number of columns.
     if game.m <= MAX_FACTOR_ORDER:
@@ -131,7 +127,7 @@ def _max_restricted(game: Game) -> int:
 
 
 def predict_passes(game: Game) -> float:
-    """Return the predicted number of passes over the game matrix A in a run to a small gap.
+    """Return the predicted number of passes over the game matrix A until the gap is small.
 
     Each iteration factorises a matrix. The order of this matrix is the number of columns in the
     restricted problem or the number of examples. With column generation, the predicted order is a
@@ -211,7 +207,7 @@ class InteriorRun(Booster):
 
     @property
     def _are_bounds_expensive(self) -> bool:
-        """Whether the bounds on the value may need the solution of a cone program in each round."""
+        """Whether the bounds on the value may require solving a cone program in each round."""
         # With a sieve, every step prices all columns, and the bounds follow from the prices.
         asks_solver = self._has_proof or needs_solver(self._game.relaxation)
         return asks_solver and self._sieve is None
@@ -280,8 +276,8 @@ class InteriorRun(Booster):
         The first try gives weight only to the columns in use, which have bounds with multipliers
         greater than the slacks. If this w does not prove a gap of at most the tolerance `tol`, the
         second try omits only the lightest columns, with a total weight of at most `tol` / 4. `d`
-        and `active` keep d and w of the last try. Return False if only the second try proves such a
-        gap, because more steps may then help. Return True in all other cases.
+        and `active` store the d and the w of the last try. Return False if only the second try
+        proves such a gap, because more steps may then help. Return True in all other cases.
         """
         over = self._over
         w = self._iterate.w

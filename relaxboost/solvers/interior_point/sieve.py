@@ -31,7 +31,7 @@ class Sieve:
     over : AtomicSet
         The set W of the weights w.
     most : int
-        The largest number of columns in the restricted problem.
+        The maximum number of columns in the restricted problem.
 
     References
     ----------
@@ -53,7 +53,7 @@ class Sieve:
             columns = columns[spread(0, columns.size, most // 2)]
         self._restrict_to(columns)
         self.edges = np.zeros(whole.n)
-        """The edges of all columns for the distribution d of the last call of `price`."""
+        """The edges of all columns for the distribution d from the last call of `price`."""
 
     def _restrict_to(self, columns: Whole) -> None:
         """Reduce the restricted problem to the columns with the sorted indices `columns`."""

@@ -1,4 +1,4 @@
-"""Weights w without restriction or in a Euclidean ball, for the interior point method.
+"""Unrestricted weights w, or weights in a Euclidean ball, for the interior point method.
 
 The objective may contain a quadratic term in w.
 """

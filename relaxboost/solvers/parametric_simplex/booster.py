@@ -36,8 +36,8 @@ class Walking(Booster):
     start : WarmStart
         A warm start for which `walkable` returns True.
     budget_passes : float
-        The number of passes over the margin matrix that the computation of the first basis may
-        cost. The pivots from this basis to the optimum may cost the same number of passes.
+        The maximum number of passes over the margin matrix for the computation of the first basis.
+        The pivots from this basis to the optimum may take the same number of passes.
     """
 
     inner = "walk"

@@ -123,9 +123,9 @@ class SimplexState(NamedTuple):
     nonbasic: Whole
     """The index of the variable that is nonbasic in each column of the tableau."""
     side: Vector
-    """The bound at which each variable lies: 1 for a nonbasic variable at its lower bound, −1 for a
-    nonbasic variable at its upper bound, and 0 for the sum Σd, which is fixed to 1. The numbers of
-    basic variables are not used."""
+    """The bound at which each variable lies: 1 for a nonbasic variable at its lower bound, −1 for
+    a nonbasic variable at its upper bound, and 0 for the sum Σd, which is fixed to 1. The entries
+    of basic variables are not used."""
     x: Array
     """The values of all variables at t = 0, and their slopes in the parameter t of the linear
     program."""
@@ -183,11 +183,11 @@ def append_update(tableau: Tableau, r: int, q: int, row: Array, column: Array) -
 def follow(tableau: Tableau, state: SimplexState, t: float) -> tuple[PivotOutcome, float]:
     """Follow the optimum from the parameter t down to 0, with a pivot at each breakpoint.
 
-    The bounds and costs of the linear program change linearly with the parameter t. A breakpoint is
-    a number t at which a basic variable reaches a bound or a reduced cost changes its sign. The
-    kernel stops if t is 0, if the tableau has no space for another update, or if no pivot is
-    possible. Return the reason for the stop, and the t that was reached. The kernel modifies the
-    arrays of `tableau` and `state`.
+    The bounds and costs of the linear program change linearly with the parameter t. A breakpoint
+    is a value of t at which a basic variable reaches a bound or a reduced cost changes its sign.
+    The kernel stops if t is 0, if the tableau has no space for another update, or if no pivot is
+    possible. Return the reason why the kernel stopped, and the value of t that was reached. The
+    kernel modifies the arrays of `tableau` and `state`.
     """
     while tableau.pending[0] < len(tableau.left):
         primal_t, r, to_upper = _primal_breakpoint(state)
@@ -241,10 +241,9 @@ def _breakpoint(value: float, slope: float, best: float) -> float:
 def _primal_breakpoint(state: SimplexState) -> tuple[float, int, bool]:
     """Return the largest t at which a basic variable reaches a bound, its row, and the bound.
 
-    t is the parameter of the linear program, with which bounds and costs change linearly. The
-    second result is the row of the variable in the tableau, or −1 if no variable reaches a bound at
-    a t above 0. The third result is True if the variable reaches its upper bound, and False
-    otherwise.
+    The bounds and costs of the linear program change linearly with its parameter t. The second
+    result is the row of the variable in the tableau, or −1 if no variable reaches a bound at a t
+    above 0. The third result is True if the variable reaches its upper bound, and False otherwise.
     """
     best = 0.0
     row = -1
@@ -269,9 +268,9 @@ def _primal_breakpoint(state: SimplexState) -> tuple[float, int, bool]:
 def _dual_breakpoint(state: SimplexState) -> tuple[float, int]:
     """Return the largest t at which a reduced cost changes its sign, and its column.
 
-    t is the parameter of the linear program, with which bounds and costs change linearly. The
-    second result is the column of the nonbasic variable in the tableau, or −1 if no reduced cost
-    changes its sign at a t above 0.
+    The bounds and costs of the linear program change linearly with its parameter t. The second
+    result is the column of the nonbasic variable in the tableau, or −1 if no reduced cost changes
+    its sign at a t above 0.
     """
     best = 0.0
     column = -1
@@ -289,10 +288,10 @@ def _harris(rates: Vector, rooms: Vector) -> int:
     """Return the index of the variable that reaches its bound first, or −1 if there is none.
 
     `rooms` contains the distances of the variables from their bounds. `rates` contains the speeds
-    at which these distances decrease. The ratio test of Harris (1973, Math. Programming 5) enlarges
-    each distance by the feasibility tolerance, so several variables may count as first. The
-    function selects the variable with the largest rate, because large pivot elements cause small
-    rounding errors.
+    at which these distances decrease. The ratio test of Harris (1973, Math. Programming 5)
+    enlarges each distance by the feasibility tolerance, so several variables may be treated as the
+    first. The function selects the variable with the largest rate, because large pivot elements
+    cause small rounding errors.
     """
     # The first pass finds the largest step within all enlarged distances.
     step = np.inf
@@ -360,7 +359,7 @@ def _primal_ratio_test(column: Vector, q: int, state: SimplexState, t: float) ->
 
 @njit()
 def _move(k: int, step: float, column: Vector, entering: int, state: SimplexState) -> None:
-    """Move a nonbasic variable by `step`, and update the basic variables by the tableau.
+    """Move a nonbasic variable by `step`, and update the basic variables with the tableau.
 
     If k is 0, the function changes the values at t = 0, where t is the parameter of the linear
     program. If k is 1, the function changes the slopes in t. `entering` is the index of the

@@ -8,8 +8,8 @@ of the weights must be a ball or a simplex of size r. The game is then the linea
 The unknowns are the distribution d over the examples, the largest edge v, and the slacks s. The
 columns of B are those of the margin matrix A and, over a ball, also those of −A. The slack of a
 column is v minus the edge of the column. The weights of the hypotheses are the multipliers of the
-constraints s >= 0. The sum Σd counts as a variable that is fixed to 1. The order of the variables
-is (d, v, s, Σd).
+constraints s >= 0. The sum Σd is treated as a variable that is fixed to 1. The order of the
+variables is (d, v, s, Σd).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from relaxboost.solvers.interior_point.run import predict_passes
 from relaxboost.solvers.work import passes_of
 
 MAX_ENTRIES = 10_000_000
-"""The largest number of entries of a simplex tableau, and of a margin matrix that is stored as an
+"""The maximum number of entries of a simplex tableau, or of a margin matrix that is stored as an
 array. Ten million doubles take 80 MB."""
 
 Lost = np.linalg.LinAlgError
@@ -108,7 +108,7 @@ class GameProgram:
     game : Game
         A game for which `linear_program` returns a linear program.
     budget : float
-        The largest number of passes over A that the simplex method may take. A pass is one product
+        The maximum number of passes over A that the simplex method may take. A pass is one product
         of A with a vector.
     """
 

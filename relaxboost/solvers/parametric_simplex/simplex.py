@@ -1,4 +1,4 @@
-"""The parametric self-dual simplex method on a tableau that grows when the method needs it.
+"""The parametric self-dual simplex method on a tableau that grows as needed.
 
 The tableau contains only some variables of the linear program. Outside the tableau, all examples
 are nonbasic at a bound, and the slacks of all hypotheses are basic. The slack of a hypothesis is
@@ -47,8 +47,7 @@ class ParametricSimplex:
         A solution from which the first basis is computed. The game of this solution has the same
         number of examples, the same hypotheses and the same domain.
     budget : float
-        The number of passes over the margin matrix that the computation of the first basis may
-        cost.
+        The maximum number of passes over the margin matrix for the computation of the first basis.
 
     Raises
     ------
@@ -89,7 +88,7 @@ class ParametricSimplex:
         clock : Clock
             The clock of the run. After the time limit, the clock raises `TimeUp`.
         budget : float
-            The number of passes over the margin matrix that this call may cost.
+            The maximum number of passes over the margin matrix for this call.
 
         Raises
         ------
@@ -132,7 +131,7 @@ class ParametricSimplex:
     # The variables of the tableau
 
     def _grow(self, outcome: PivotOutcome) -> bool:
-        """Add variables to the tableau that violate a bound, or that are close to a violation.
+        """Add to the tableau the variables that violate a bound or are close to a violation.
 
         Return whether any variable was added. `outcome` is the reason why the last pivots ended. If
         the pivots ended because no variable of the tableau could enter or leave the basis, the
@@ -383,8 +382,8 @@ class ParametricSimplex:
         """Pivot from t = 1 down to t = 0, or until no pivot is possible.
 
         The bounds of the linear program change linearly with the parameter t, which decreases from
-        1 to 0. Return the reason why the pivots ended, and the t that was reached. Raise `Lost` if
-        the basis is singular.
+        1 to 0. Return the reason why the pivots ended, and the value of t that was reached. Raise
+        `Lost` if the basis is singular.
         """
         t = 1.0
         outcome = PivotOutcome.FULL

@@ -98,7 +98,7 @@ def _independent(entries: Array) -> tuple[Whole, Whole]:
 
 
 def _pivot_columns(matrix: Array) -> Whole:
-    """Return the indices of a largest set of linearly independent columns of a matrix."""
+    """Return the indices of a maximal set of linearly independent columns of a matrix."""
     if not matrix.size:
         return np.empty(0, dtype=np.int64)
     # The diagonal entries of R decrease. Entries near 0 show columns that depend on others.
