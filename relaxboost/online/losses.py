@@ -61,10 +61,10 @@ class OnlineLoss(ABC):
         given = np.zeros(rows) if y is None and not self.task else y
         values = doubles("targets", given).reshape(-1)
         if given is None:
-            raise InputError(f"{self!r} needs targets, but there are none; give y")
+            raise InputError(f"{self!r} needs targets, but there are none; pass y")
         if values.shape != (rows,):
             raise InputError(
-                f"there are {rows} examples but {values.size} targets; give one target per example"
+                f"there are {rows} examples but {values.size} targets; pass one target per example"
             )
         wrong = ~np.isfinite(values)
         rule = "finite"
@@ -118,7 +118,7 @@ class OfPrediction(OnlineLoss):
 
 @dataclass(frozen=True)
 class Inner(OnlineLoss):
-    """The linear loss <w, h>, where h contains the costs of M experts, and w weighs the experts."""
+    """The linear loss <w, h>, where h contains the costs of M experts and w their weights."""
 
     def evaluate(self, w: Vector, h: Vector, y: float) -> tuple[float, Vector]:
         return float(w @ h), h

@@ -1,4 +1,4 @@
-"""The regret of a learner as a bracket, compared with the best fixed weights in hindsight."""
+"""Brackets of the regret of a learner, compared with the best fixed weights in hindsight."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class Regret:
     learner: str
     """The representation (`repr`) of the learner's method."""
     along: tuple[Regret, ...] = field(default=(), repr=False)
-    """The regrets on the prefixes of the stream that the argument `at` requested, shortest prefix
-    first."""
+    """The regrets on the prefixes of the stream that were requested by the argument `at`, shortest
+    prefix first."""
 
     @property
     def examples(self) -> int:
@@ -100,13 +100,13 @@ def regret(
     Parameters
     ----------
     learner : OnlineMethod or Learner
-        The learner. For a method, or for a learner that has not learned from any example, a new
-        run learns from the stream. A learner with examples must have learned from this stream.
+        The learner or method. A method, or a learner that has not learned from any example, is run
+        on the stream. Any other learner must already have learned from this stream.
     stream : tuple of arrays, callable or iterable
         The stream, as for `hindsight`. It is read many times.
     at : iterable of int, optional
         Additional numbers of examples after which the regret is computed. They require a method,
-        or a learner without examples.
+        or a learner that has not learned from any example.
     tol : float
         The requested width of the bracket, relative to the loss of the comparator.
     time_limit : float, optional
@@ -115,14 +115,14 @@ def regret(
     Returns
     -------
     Regret
-        The regret of all examples. The regrets of `at` are in `Regret.along`.
+        The regret on all examples. The regrets requested by `at` are in `Regret.along`.
 
     Raises
     ------
     InputError
         If the stream is empty or can be read only once, if an example does not fit, if a number in
-        `at` is larger than the number of examples, or if the learner has learned from examples of
-        another total weight.
+        `at` is larger than the number of examples, or if the total weight of the examples that the
+        learner has learned from differs from that of the stream.
     """
     if not isinstance(learner, OnlineMethod | Learner):
         raise InputError(
@@ -170,14 +170,15 @@ def _stops(at: Iterable[int] | None, m: int) -> list[int]:
 def _check_learned(learner: Learner, replay: Replay, stops: list[int]) -> None:
     if len(stops) > 1:
         raise InputError(
-            "at= needs a learner without examples, but this learner has already learned from "
-            "some; give its method, learner.method"
+            "at= needs a learner that has not learned from any example; pass the method of this "
+            "learner, learner.method"
         )
     # Weights are summed in another order, so the sums may differ by rounding.
     if abs(learner.weight - replay.total) > 1e-9 * replay.total:
         raise InputError(
-            f"the learner has learned from examples of weight {learner.weight:g}, but the stream "
-            f"has the weight {replay.total:g}; give the stream of its examples, or learner.method"
+            f"the learner has learned from examples of total weight {learner.weight:g}, but the "
+            f"total weight of the stream is {replay.total:g}; pass the stream of these examples, "
+            "or learner.method"
         )
 
 

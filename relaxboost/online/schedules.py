@@ -115,7 +115,7 @@ class Growing(_Root):
 
     @property
     def needs_lipschitz(self) -> bool:  # type: ignore[override]
-        """Whether the schedule needs the bound L, which is the case unless the user gave β_0."""
+        """Whether the schedule needs the bound L. It does unless the user passed β_0."""
         return self.beta is None
 
     def law(self, known: Constants) -> tuple[float, float, float, float]:

@@ -67,7 +67,7 @@ class ExampleSource:
             self.opened = _Pipe(self.name, given, y, has_text, sep, columns).batches
         elif isinstance(given, np.ndarray):
             if isinstance(y, str):
-                raise InputError(f"an array has no column {y!r}; give y as an array of labels")
+                raise InputError(f"an array has no column {y!r}; pass y as an array of labels")
             self.name = "X"
             self.opened = lambda: iter([Batch("X", given, y, None)])
         elif _is_frame(given):
@@ -112,7 +112,7 @@ def _is_frame(given: Any) -> bool:
 
 
 def _with_labels(name: str) -> InputError:
-    return InputError(f"{name} hands over the labels with its examples (x, y); leave out y")
+    return InputError(f"{name} already contains the labels, in pairs (x, y); leave out y")
 
 
 def _file(
@@ -189,7 +189,7 @@ class _Pipe:
         head = 1000
         if self._rows > head and not self._kept:
             raise InputError(
-                f"{self._name} can be read only once, and was already read; give a file"
+                f"{self._name} can be read only once, and has already been read; pass a file"
             )
         yield from list(self._kept)
         for batch in self._batches:
@@ -216,7 +216,7 @@ def _frame(
         frame = frame[[name for name in frame.columns if str(name) not in columns.drop]]
     if y is not None and len(y) != len(frame):
         raise InputError(
-            f"there are {len(frame)} examples but {len(y)} labels; give one label per example"
+            f"there are {len(frame)} examples but {len(y)} labels; pass one label per example"
         )
     y = None if y is None else np.asarray(y)
     numbers = _numeric_columns(frame, columns, where)
@@ -238,7 +238,7 @@ def _features(
 
 
 def _numeric_columns(frame: Any, columns: TableColumns, where: str) -> list[int]:
-    """Return the positions of the columns of numbers in a frame.
+    """Return the positions of the numeric columns of a frame.
 
     The other columns are added to the columns of words.
     """

@@ -12,8 +12,8 @@ from relaxboost._core.arrays import Array
 from relaxboost.online.streams.bases import BaseFunctions
 
 BUCKETS = 1024
-"""The number of features that the words of all columns share. Two words of a thousand collide with
-a probability of a thousandth, and a row takes 8 KB."""
+"""The number of features that the words of all columns share. Two given words collide with a
+probability of about a thousandth, and a row takes 8 KB."""
 
 
 class Words:
@@ -105,7 +105,7 @@ class WithWords(BaseFunctions):
     numbers : int
         The number of numeric features.
     words : Words
-        The columns of words, which give the remaining features.
+        The columns of words, which provide the remaining features.
     """
 
     name = "words"
