@@ -42,7 +42,7 @@ class GivenPair(NamedTuple):
     """Whether f(d) and F(u) must be exact to the last digit if the points are given as
     fractions."""
     digits: int = check.DIGITS
-    """The largest number of digits of a bound in the certificate."""
+    """The maximum number of digits of a bound in the certificate."""
 
     @classmethod
     def of(cls, given: Solution | ExactOptimum | Game, d: Any, w: Any) -> GivenPair:
@@ -102,9 +102,10 @@ class GivenPair(NamedTuple):
                 shown = float_down(proved) if sign > 0 else float_up(proved)
                 raise InputError(
                     f"the points of this solution prove {name} = {shown:.17g}, but its {name} is "
-                    f"{mine:.17g}, and a certificate may be wider by at most 1e-6. Certify another "
-                    "pair by certify(reference(game)), or certify this pair without its bounds by "
-                    "certify(game, d=solution.d, w=(solution.support, solution.coefficients))"
+                    f"{mine:.17g}, and a certificate may be wider by at most 1e-6. Certify "
+                    "another pair with certify(reference(game)), or certify this pair without its "
+                    "bounds with certify(game, d=solution.d, w=(solution.support, "
+                    "solution.coefficients))"
                 )
         return found
 
@@ -165,7 +166,7 @@ def _moved_inside(
 ) -> tuple[list[Fraction], dict[str, Any], Any]:
     """Move a point towards the center of the simplex until f is finite.
 
-    The function tries moves from short to long. Like `exact_d`, it returns the point, its auxiliary
+    Shorter moves are tried first. Like `exact_d`, the function returns the point, its auxiliary
     variables, and f at this point.
     """
     f = game.relaxation

@@ -86,7 +86,8 @@ def game_program(document: dict[str, Any], path: str | None = None) -> LinearPro
     """
     if document["level"] != "exact":
         raise InputError(
-            f"exports need a certificate of the level exact, but this one is {document['level']}"
+            "only a certificate of level 'exact' can be exported, but this one is level "
+            f"{document['level']!r}"
         )
     doc = check.Fields(document, "the document")
     game = doc.take("game", dict)
