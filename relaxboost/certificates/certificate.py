@@ -377,8 +377,7 @@ def _checked_array(A: Any) -> Any:
     if rows.dtype.itemsize > 8 or is_wide:
         raise InputError(
             f"A contains numbers of type {rows.dtype}, which would be rounded to floats, but the "
-            "digest is "
-            "computed from floats. Convert A with numpy.asarray(A, dtype=float)"
+            "digest is computed from floats. Convert A with numpy.asarray(A, dtype=float)"
         )
     return rows
 

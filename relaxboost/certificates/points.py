@@ -102,10 +102,9 @@ class GivenPair(NamedTuple):
                 shown = float_down(proved) if sign > 0 else float_up(proved)
                 raise InputError(
                     f"the points of this solution prove {name} = {shown:.17g}, but its {name} is "
-                    f"{mine:.17g}, and a certificate may be wider by at most 1e-6. Certify "
-                    "another pair with certify(reference(game)), or certify this pair without its "
-                    "bounds with certify(game, d=solution.d, w=(solution.support, "
-                    "solution.coefficients))"
+                    f"{mine:.17g}, and a certificate may be wider by at most 1e-6. Certify another "
+                    "pair with certify(reference(game)), or certify this pair without its bounds "
+                    "with certify(game, d=solution.d, w=(solution.support, solution.coefficients))"
                 )
         return found
 
@@ -145,8 +144,8 @@ def exact_d(
     if given is not None:
         if len(given) != game.m or min(given) < 0 or sum(given) != 1:
             raise InputError(
-                f"d must have {game.m} Fractions >= 0 whose sum is exactly 1, but the given "
-                f"{len(given)} have the sum {sum(given)}. Divide them by their sum"
+                f"d must have {game.m} Fractions >= 0 whose sum is exactly 1, but the "
+                f"{len(given)} given numbers have the sum {sum(given)}. Divide them by their sum"
             )
         return given, *penalty(given, None)
     near = game.repair_d(source.d).tolist()

@@ -209,7 +209,7 @@ def checkable(game: Game, level: str | None = None) -> str:
     if game.n is None:
         raise InputError(
             f"a certificate needs every column of A, but {game.matrix!r} does not enumerate them. "
-            "Write the hypotheses used into a matrix"
+            "Put the hypotheses that are used into a matrix"
         )
     if level != "numerical" and game.m * game.n > check.ENTRIES:
         raise InputError(

@@ -299,8 +299,7 @@ def _check_options(method: Any, rule: Any, snapshots: Any, delta: Any, loss_rang
     if rule == "majority" and method.loss.task != "binary":
         raise InputError(
             f"the rule 'majority' needs labels -1 and +1, but the targets of {method.loss!r} are "
-            "not labels; use "
-            "'mean'"
+            "not labels; use 'mean'"
         )
 
 
@@ -350,8 +349,7 @@ class _Plan(NamedTuple):
         if self.rows not in (None, rows):
             raise InputError(
                 f"the stream had {self.rows} examples in the first pass, but now has {rows}; pass "
-                "a stream that does not "
-                "change, such as arrays"
+                "a stream that does not change, such as arrays"
             )
         if self.places[-1] >= rows:
             raise InputError(

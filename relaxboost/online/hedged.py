@@ -109,9 +109,8 @@ class HedgedDescent(OnlineMethod):
         loss = self.loss
         if not isinstance(loss, OfPrediction):
             raise InputError(
-                f"{loss!r} is not a function of a prediction <w, h>; use a method with a radius, "
-                "such "
-                "as radius=1"
+                f"HedgedDescent needs a PointwiseLoss, but {loss!r} is not one; use a method with "
+                "a radius, such as radius=1"
             )
         # Beyond the limit, only losses of y − <w, h> and of labels surely pull inwards.
         is_bounded = math.isfinite(loss.loss.gradient_bound) or loss.task != "binary"
@@ -134,7 +133,7 @@ class HedgedDescent(OnlineMethod):
 
 
 def check_squares(method: HedgedDescent, size: float) -> None:
-    """Raise an InputError if the square of a bound overflows, or is almost 0."""
+    """Raise an InputError if the square of a bound overflows or underflows."""
     if not 1e-150 <= size <= 1e150:
         raise InputError(
             f"with bound={method.bound:g} and targets up to {method.limit:g}, squares of "

@@ -120,7 +120,7 @@ class OnlineMethod(ABC):
         for name, array in zip("wzms", learner.arrays(), strict=True):
             given = np.asarray(state[name])
             if given.dtype.kind not in "iuf" or given.shape != array.shape:
-                raise InputError(f"its {name} must be numbers of shape {array.shape}")
+                raise InputError(f"its {name} must be an array of numbers with shape {array.shape}")
             array[:] = given
         learner.origin = dict(state.get("origin", {}))
         if not all(isinstance(text, str) for pair in learner.origin.items() for text in pair):

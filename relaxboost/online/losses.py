@@ -30,7 +30,7 @@ class OnlineLoss(ABC):
 
     task: str = ""
     """The kind of targets: "binary" if targets are ±1, "regression" if they are numbers, and "" if
-    there are none."""
+    the loss has no targets."""
 
     @abstractmethod
     def evaluate(self, w: Vector, h: Vector, y: float) -> tuple[float, Vector]:
@@ -103,8 +103,8 @@ class OfPrediction(OnlineLoss):
         return float(value[0]), float(slope[0]) * h
 
     def lipschitz(self, reach: float, size: float, targets: float) -> float:
-        """Return a bound on the subgradients: the steepest slope of φ for |<w, h>| <= reach, times
-        ‖h‖.
+        """Return a bound on the subgradients: ‖h‖ times the steepest slope of φ for |<w,
+        h>| <= reach.
 
         Because φ is convex, its slopes are steepest at the ends of the interval.
         """

@@ -31,10 +31,9 @@ class Regret:
     loss: float
     """The cumulative loss Σ l_i(w_{i−1}) of the learner."""
     bound: float
-    """An upper bound, proved by a theorem, on the regret of this run compared with any weights w
-    of the domain."""
+    """A proved upper bound on the regret of this run, compared with any weights w of the domain."""
     bound_at: float
-    """An upper bound, proved by a theorem, on the regret compared with the weights of the
+    """A proved upper bound on the regret of this run compared with the weights of the
     comparator."""
     comparator: Comparator
     learner: str
@@ -95,7 +94,7 @@ def regret(
     tol: float = 1e-6,
     time_limit: float | None = None,
 ) -> Regret:
-    """Return a bracket of the regret of a learner on a stream, and the bound of the theorem.
+    """Return a bracket of the regret of a learner on a stream, and a proved upper bound.
 
     Parameters
     ----------

@@ -176,9 +176,8 @@ def ordered(what: str, assumptions: Any) -> Assumptions:
         )
     if not assumptions.iid_order:
         raise InputError(
-            f"{what} is false if the order of the examples depends on their values, as in a "
-            "sorted file; shuffle the examples first, and set iid_order=True if they are "
-            "independent"
+            f"{what} is false if the order of the examples depends on their values, as in a sorted "
+            "file; shuffle the examples first, and set iid_order=True if they are independent"
         )
     return assumptions
 

@@ -17,8 +17,8 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.files import shallow, write_atomically
 
 FORMAT = "relaxboost learner 1"
-"""The name of the file format, which is stored in each file. The number in the name changes if the
-content of the files changes."""
+"""The name of the file format, which is stored in each file. It contains a number that changes
+whenever the content of the files changes."""
 
 
 def write_state(path: Path, state: Mapping[str, Any]) -> None:

@@ -200,5 +200,5 @@ def as_schedule(given: Any) -> Schedule:
         return given
     if isinstance(given, str) and given in SCHEDULES:
         return SCHEDULES[given]()
-    objects = "give an object such as Horizon(rounds) or Constant(beta), or one of"
+    objects = "pass an object such as Horizon(rounds) or Constant(beta), or one of"
     raise InputError(f"unknown schedule {given!r}{known_names(given, SCHEDULES, objects)}")

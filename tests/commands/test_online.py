@@ -334,7 +334,7 @@ def test_regret_is_what_the_library_says(data, tmp_path, capsys):
         (["--label", "x"], "has no column 'x'; it has age, income"),
         (
             ["--label", "clicked"],
-            "is not of numbers .*--classes NEGATIVE,POSITIVE",
+            "is not numeric .*--classes NEGATIVE,POSITIVE",
         ),
         (["--label", "clicked", "--classes", "0,1"], "its labels are no, yes.; name the two lab"),
         (["--label", "clicked", "--classes", "no"], "--classes must name two labels"),

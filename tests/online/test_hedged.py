@@ -264,7 +264,7 @@ def test_regret_takes_it_and_batch_refuses_it():
     ("make", "message"),
     [
         (lambda: HedgedDescent("exponential"), "has unbounded slopes; use a"),
-        (lambda: HedgedDescent("inner"), "is not a function of a prediction <w, h>; use a"),
+        (lambda: HedgedDescent("inner"), "needs a PointwiseLoss, but .* is not one; use a"),
         (lambda: HedgedDescent("squared"), "pass targets=, a bound on .y."),
         (
             lambda: HedgedDescent("hinge").start(2).regret_bound([1.0]),

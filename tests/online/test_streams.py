@@ -140,7 +140,7 @@ def test_targets_of_every_kind():
 
 BAD = [
     (lambda X, y, f: stream(X, "label"), "an array has no column 'label'"),
-    (lambda X, y, f: stream(zip(X, y, strict=False), y), "already contains the labels, in pairs"),
+    (lambda X, y, f: stream(zip(X, y, strict=False), y), "must contain the labels, in pairs"),
     (lambda X, y, f: stream(3), "a stream is read from an array.*; got int"),
     (lambda X, y, f: stream(pa.table({"a": [1]})), "Table must be a pandas frame"),
     (lambda X, y, f: stream(f / "no.csv", "y"), "no.csv does not exist"),
@@ -178,10 +178,10 @@ BAD = [
         lambda X, y, f: list(stream(f / "a.csv", "y")),
         r"\('p' at row 0; its labels are p, q\); name",
     ),
-    (lambda X, y, f: list(stream(f / "a.csv")), r"column 'y' is not of numbers \('p' "),
+    (lambda X, y, f: list(stream(f / "a.csv")), r"column 'y' is not numeric \('p' "),
     (
         lambda X, y, f: list(stream(f / "a.csv", "y", classes=("p", "q"))),
-        r"a.csv: column 'b' is not of numbers \('abc' at row 1\); name it in categories=\[...\]",
+        r"a.csv: column 'b' is not numeric \('abc' at row 1\); name it in categories=\[...\]",
     ),
     (
         lambda X, y, f: list(stream(f / "b.csv", "y", page=1)),
@@ -189,8 +189,8 @@ BAD = [
     ),
     (lambda X, y, f: list(stream(f / "c.csv", "y")), "read as CSV: row 1: Expected 3 columns"),
     (lambda X, y, f: stream(io.StringIO("y\n1"), "y"), "StringIO is open in text .*'rb'"),
-    (lambda X, y, f: list(stream([X], "y")), "list already contains the labels, in pairs"),
-    (lambda X, y, f: list(stream([pd.Series(X[0])], "y")), "list already contains the labels"),
+    (lambda X, y, f: list(stream([X], "y")), "list must contain the labels, in pairs"),
+    (lambda X, y, f: list(stream([pd.Series(X[0])], "y")), "list must contain the labels"),
     (lambda X, y, f: progressive(METHOD.start(2), stream(f / "d.csv", "y")), "d.csv is empty"),
     (lambda X, y, f: list(stream(pd.DataFrame({"a": ["s"], "y": [1]}), "y")), "frame: column 'a'"),
     (lambda X, y, f: list(stream(pd.DataFrame({"a": [1]}), "y")), "the frame has no column 'y'"),

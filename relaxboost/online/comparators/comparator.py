@@ -219,7 +219,7 @@ def _rounds(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator
 
 
 class _Best:
-    """The best weights and the best lower bound that a run of `hindsight` has found so far."""
+    """The best weights and the best lower bound found so far in a run of `hindsight`."""
 
     def __init__(self, problem: Cumulative, tol: float) -> None:
         self._problem = problem

@@ -311,7 +311,7 @@ class FittedBasis(BaseFunctions):
 
 
 def _encoded(part: Any, within: tuple[int, ...] = ()) -> Iterator[bytes]:
-    """Yield bytes that describe an object and are the same in every process, for a digest.
+    """Yield bytes for a digest of an object. The bytes are the same in every process.
 
     Pickles are not suitable, because they depend on whether equal strings are the same object. The
     argument `within` contains the ids of the objects that contain `part`.

@@ -100,7 +100,7 @@ class _CsvRows:
         return [] if known is None else known.columns
 
     def _numbers(self) -> list[str]:
-        """Return the names of the features that are numbers."""
+        """Return the names of the numeric features."""
         words = self._words()
         return [column for column in self._features if column not in words]
 
@@ -160,12 +160,12 @@ class _CsvRows:
             texts = set(self._parser.parse(rows, [], [error.column])[error.column].tolist())
             where += f"; its labels are {few(sorted(map(str, texts)), 5)}"
         return InputError(
-            f"{self._name}: column {error.column!r} is not of numbers ({where}); {remedy}"
+            f"{self._name}: column {error.column!r} is not numeric ({where}); {remedy}"
         )
 
 
 def _matrix(table: Table, name: str, columns: list[str]) -> Array:
-    """Return the columns of numbers as a matrix of shape (rows, columns)."""
+    """Return the numeric columns as a matrix of shape (rows, columns)."""
     if not columns:
         raise InputError(f"{name} has no column other than the labels; add a column of features")
     size = len(table[columns[0]])

@@ -224,7 +224,7 @@ class _Run:
         return trouble
 
     def refused(self, error: InputError) -> InputError | None:
-        """Return an error that says which rows before an invalid row were learned.
+        """Return an error that also says which rows were learned before an invalid row.
 
         The result is None if this run has learned no row.
         """

@@ -100,8 +100,7 @@ class ExampleSource:
             self.opened = lambda: _items(given, y, self.name, self.columns)
         else:
             raise InputError(
-                "a stream is read from an array, a frame, the path of a CSV or Parquet file, "
-                "an "
+                "a stream is read from an array, a frame, the path of a CSV or Parquet file, an "
                 "open binary file of CSV, an iterable of (x, y) or frames, a function that returns "
                 f"an iterable, or an object with next and reset; got {self.name}"
             )
@@ -112,7 +111,7 @@ def _is_frame(given: Any) -> bool:
 
 
 def _with_labels(name: str) -> InputError:
-    return InputError(f"{name} already contains the labels, in pairs (x, y); leave out y")
+    return InputError(f"{name} must contain the labels, in pairs (x, y); leave out y")
 
 
 def _file(
@@ -255,7 +254,7 @@ def _numeric_columns(frame: Any, columns: TableColumns, where: str) -> list[int]
             found.append(place)
         elif words is None or not are_words(kind):
             remedy = HASH if are_words(kind) else ENCODE
-            raise InputError(f"{where}: column {name!r} is not of numbers; {remedy}")
+            raise InputError(f"{where}: column {name!r} is not numeric; {remedy}")
         else:
             words.columns.append(str(name))
     return found

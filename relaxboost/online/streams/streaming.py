@@ -92,8 +92,7 @@ class Stream:
             if H.shape != (len(X), self.base.size(X.shape[1])):
                 raise InputError(
                     f"{self.base.name} returned values of shape {H.shape} for {len(X)} examples; "
-                    "the "
-                    "shape must be (rows, M)"
+                    "the shape must be (rows, M)"
                 )
             yield Page(first, np.ascontiguousarray(H, dtype=np.float64), y, X)
 
@@ -200,9 +199,7 @@ class Stream:
         if self._was_read and not (self.replayable or self._source.live):
             raise InputError(
                 f"{self.name} can be read only once, and has already been read; pass arrays, a "
-                "file, a "
-                "list, or "
-                "a function that returns a new iterator"
+                "file, a list, or a function that returns a new iterator"
             )
         self._was_read = True
 

@@ -65,12 +65,14 @@ class Words:
         return [f"{', '.join(self.columns)} #{place}" for place in range(BUCKETS)]
 
     def word(self, place: int) -> str:
-        """Return the first word that was hashed to a feature, as column=word, or its number."""
+        """Return the first word hashed to a feature, as column=word, or the number of the
+        feature.
+        """
         return self._seen.get(place, f"#{place}")
 
 
 def split_columns(features: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Split the names of features into the names of columns of numbers and of columns of words."""
+    """Split the names of features into names of numeric columns and names of columns of words."""
     numbers, last = list(features[:-BUCKETS]), "".join(features[-1:])
     if len(features) < BUCKETS or not last.endswith(f" #{BUCKETS - 1}"):
         return list(features), []
