@@ -366,7 +366,7 @@ def _write_matrix(A: Any, folder: Path) -> str | None:
 def _checked_array(A: Any) -> Any:
     """Return A as an array of numbers that are exactly representable as floats.
 
-    Raise an InputError if a number is not.
+    Raise an InputError if a number would be rounded.
     """
     A = A.toarray() if hasattr(A, "toarray") else A  # a matrix of scipy.sparse
     rows = np.asarray(A)

@@ -34,7 +34,7 @@ class Rejected(Exception):
 
 
 def need(condition, reason):
-    """Raise Rejected unless the condition is True. Comparisons of balls are True if certain."""
+    """Raise Rejected unless the condition is True. Balls compare as True only if certain."""
     if condition is not True:
         raise Rejected(reason)
 

@@ -1,4 +1,4 @@
-"""Hedge with schedules, which learns the distribution d of a game against best hypotheses."""
+"""Hedge with schedules: online learning of the distribution d of a game."""
 
 from __future__ import annotations
 

@@ -65,8 +65,8 @@ class HedgedDescent(OnlineMethod):
         domain does not change the learner.
     bound : float
         A bound on ‖h‖_2 for the values h of the base functions, such as √M if they lie in [−1, 1];
-        `BaseFunctions.bound_in` computes it. A row whose norm exceeds the bound raises an error. A
-        bound that is far too large makes all steps too small.
+        `BaseFunctions.bound_in` computes it. An error is raised for a row whose norm exceeds the
+        bound. A bound that is far too large makes all steps too small.
     targets : float
         A bound on |y|. It is required by losses for numeric targets.
 

@@ -103,9 +103,9 @@ class OfPrediction(OnlineLoss):
         return float(value[0]), float(slope[0]) * h
 
     def lipschitz(self, reach: float, size: float, targets: float) -> float:
-        """Return a bound on the subgradients: ‖h‖ times the steepest slope of φ for |<w,
-        h>| <= reach.
+        """Return a bound on the dual norm of the subgradients.
 
+        The bound is ‖h‖ times the steepest slope of φ for predictions of absolute value <= reach.
         Because φ is convex, its slopes are steepest at the ends of the interval.
         """
         if self.task == "regression" and not (self.loss.of_differences and targets < math.inf):

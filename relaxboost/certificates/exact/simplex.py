@@ -270,11 +270,12 @@ class ExactSimplex:
         return [found for found in steps if found[2]]
 
     def _shift(self, dual: Multipliers) -> None:
-        """Change the costs so that the basis is dual feasible, until it is also primal feasible.
+        """Change the costs so that the basis is dual feasible.
 
-        Reduced costs that are zero or have the wrong sign are replaced by small ones of the right
-        sign. They are all different, so that few dual pivots are degenerate. The costs are
-        multiplied by dual.q, which does not change any optimum.
+        The changed costs are used until the basis is also primal feasible. Reduced costs that are
+        zero or have the wrong sign are replaced by small ones of the right sign. These are all
+        different, so that few dual pivots are degenerate. The costs are also multiplied by dual.q,
+        which does not change any optimum.
         """
         program = self.program
         # The shift is small compared with the largest price, so that few pivots with the true costs

@@ -1,9 +1,10 @@
 """The minimum of a piecewise linear cumulative loss as a game, for exact certificates.
 
 Hinge, absolute and quantile losses are the maximum of z (F − y) over slopes a <= z <= b with
-a <= 0 <= b, where F is the prediction and y is the target. Such a loss is minus the minimum of d₊
-(F − y) + d₋ (y − F) over 0 <= d₊ <= −a and 0 <= d₋ <= b. The caps −a and b are divided by a scale
-S, so that their sum over all examples is at most 1. A row of zeros gets the remaining weight. Then
+a <= 0 <= b, where F is the prediction and y is the target. Such a loss is minus the minimum of
+d₊ (F − y) + d₋ (y − F) over 0 <= d₊ <= −a and 0 <= d₋ <= b. The caps −a and b are divided by a
+scale S, so that their sum over all examples is at most 1. A row of zeros gets the remaining weight.
+Then
 
     −L(w)/S = min over d in the simplex, d <= caps, of Σ d (u + cost) = F(u),
 

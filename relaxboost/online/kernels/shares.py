@@ -18,8 +18,8 @@ SMALLEST_GAP = 1e-300
 """The mixability gap that replaces a gap of 0. With this gap, the best learners share all of the
 weight."""
 LARGEST_EXPONENT = 60.0
-"""If an exponent x exceeds this, exp(−x) is treated as 0. Otherwise learners with tiny shares
-would have denormal numbers, which are slow."""
+"""If an exponent x exceeds this, exp(−x) is treated as 0. Without this limit, tiny shares would be
+denormal numbers, which are slow."""
 
 Steps = tuple[Vector, Vector]
 """The K step sizes η for a loss of slope 1, and the kinds of the steps."""

@@ -33,7 +33,7 @@ class ProgressRecord(NamedTuple):
     loss: float
     """The sum of the losses. Each example is predicted before the learner learns from it."""
     mistakes: int | None
-    """The number of wrong signs of predictions (0 is treated as −1), or None without classes."""
+    """The number of predictions with the wrong sign (0 is negative), or None without classes."""
     bound: float
     """A bound on the regret for the examples of this run and earlier ones; see
     `Learner.regret_bound`."""

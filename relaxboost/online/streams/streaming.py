@@ -153,8 +153,7 @@ class Stream:
 
     @property
     def origin(self) -> dict[str, str]:
-        """Strings by which a learner recognises base functions, and the number and names of
-        columns.
+        """Strings by which a learner recognises its base functions and columns.
 
         The strings are complete once a page has been read. If columns have no names, the entries
         "columns" and "names" are "".

@@ -65,9 +65,7 @@ class Words:
         return [f"{', '.join(self.columns)} #{place}" for place in range(BUCKETS)]
 
     def word(self, place: int) -> str:
-        """Return the first word hashed to a feature, as column=word, or the number of the
-        feature.
-        """
+        """Return the first word hashed to a feature as column=word, or the feature's number."""
         return self._seen.get(place, f"#{place}")
 
 
