@@ -134,7 +134,7 @@ class Fields:
 
 
 def load(path):
-    """Read the document from a file. A device or a pipe, which could be endless, is rejected."""
+    """Read the document from a file. Reject devices and pipes, which could be endless."""
     need(os.path.isfile(path) and os.path.getsize(path) <= LARGEST, "no file, or one too large")
 
     def unique(pairs):

@@ -1,4 +1,4 @@
-"""The proof of a bracket, which consists of exact points, a witness, and two bounds."""
+"""The proof of a bracket: exact points, a witness, and two bounds."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def certify(
     w: Any = None,
     inline: bool | None = None,
 ) -> Certificate:
-    """Return a certificate, which anyone can check, of the bracket that a pair (d, w) proves.
+    """Return a certificate of the bracket that a pair (d, w) proves. Anyone can check it.
 
     The points are converted to fractions, so that the margins A w and the edges Aᵀd are exact. The
     lower bound is γ − f*(x) − g*(w) for a witness (γ, x) with x >= γ − A w. The upper bound is f(d)

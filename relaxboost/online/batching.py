@@ -168,8 +168,8 @@ class BatchHypothesis:
 
         For "mean" and "uniform" the bound is Eq. 1 of Dekel (2011), and the risk of "uniform" is
         averaged over the random draw. For "majority" the risk is the probability of an error, and
-        a tie counts as an error. The bound is then twice Eq. 1 for the 0-1 loss. For "validation"
-        the bound is the score.
+        a tie is treated as an error. The bound is then twice Eq. 1 for the 0-1 loss. For
+        "validation" the bound is the score.
 
         Raises
         ------

@@ -119,9 +119,9 @@ def regret(
     Raises
     ------
     InputError
-        If the stream is empty or can be read only once, if an example does not fit, if a number in
-        `at` is larger than the number of examples, or if the total weight of the examples that the
-        learner has learned from differs from that of the stream.
+        If the stream is empty or can be read only once, if an example is invalid, if a number in
+        `at` is larger than the number of examples, or if the learner has learned from examples of
+        a different total weight than that of the stream.
     """
     if not isinstance(learner, OnlineMethod | Learner):
         raise InputError(

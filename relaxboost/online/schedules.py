@@ -133,8 +133,8 @@ class Horizon(_Root):
     Parameters
     ----------
     rounds : int
-        The number t >= 1 of examples. If there are more examples, `Learner.regret_bound` still
-        gives a valid bound.
+        The number t >= 1 of examples. If there are more examples, `Learner.regret_bound` is still
+        a valid bound.
 
     References
     ----------

@@ -18,7 +18,7 @@ _COMMENT = """% A weak-learning game of a relaxboost certificate, as the program
 
 
 def vipr(program: LinearProgram) -> dict[str, str]:
-    """Return the texts of two files by suffix. Each file derives one of the two bounds.
+    """Return the text of two files by suffix. Each file derives one of the two bounds.
 
     References
     ----------

@@ -1,6 +1,4 @@
-"""The function `hindsight`, which finds the best fixed weights for known examples, and its
-result.
-"""
+"""The function `hindsight`, which finds the best fixed weights for known examples."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ class CapsWithCosts(Relaxation, Bounds, Description):
 def check_piecewise_linear(loss: OnlineLoss) -> None:
     """Raise an InputError unless minimising the loss is equivalent to solving a game.
 
-    The hinge, absolute, quantile and inner losses, which are piecewise linear, are accepted.
+    Only piecewise linear losses are accepted: the hinge, absolute, quantile and inner losses.
     """
     if not (has_corners(loss) or isinstance(loss, Inner)):
         raise InputError(

@@ -72,7 +72,7 @@ class Replay:
                 "examples"
             )
         if self.total <= 0.0:
-            raise InputError("all weights are zero; give at least one example a positive weight")
+            raise InputError("all weights are zero; at least one example needs a positive weight")
 
     def __iter__(self) -> Iterator[Played]:
         """Yield the blocks of the stream, each with at most `BLOCK_ROWS` rows."""

@@ -15,9 +15,9 @@ from relaxboost._core.arrays import Matrix, Vector
 from relaxboost._core.compiled import njit
 
 SUMS = {"reassoc", "nsz", "contract", "nnan", "ninf"}
-"""The floating point optimisations that LLVM may use in loops that compute a sum."""
+"""The floating-point optimisations that LLVM may use in loops for sums."""
 ENTRIES = {"nsz", "contract", "nnan", "ninf"}
-"""The floating point optimisations that LLVM may use in loops over separate entries."""
+"""The floating-point optimisations that LLVM may use in loops over separate entries."""
 
 
 @njit(fastmath=SUMS)

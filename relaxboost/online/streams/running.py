@@ -429,8 +429,8 @@ def progressive(
         the run ends.
     predictions : callable, optional
         A function that is called for each page with the index of its first row, and with the
-        predictions that the learner made before it learned the rows. If a run was killed, the
-        resumed run predicts the rows after the checkpoint again.
+        predictions made before the rows were learned. If a run was killed, the resumed run
+        predicts the rows after the checkpoint again.
 
     Raises
     ------

@@ -117,7 +117,7 @@ def _with_labels(name: str) -> InputError:
 def _file(
     path: Path, label: Any, has_text: bool, sep: str, columns: TableColumns
 ) -> Callable[[], Iterator[Batch]]:
-    """Return a function that opens a file, after checking that the file exists."""
+    """Check that a file exists, and return a function that opens it."""
     label = _column_name(label)
     check_input(path, folder=True)
     if path.is_dir() or is_parquet(path):

@@ -299,7 +299,7 @@ def stream(
     drop: Iterable[str] = (),
     categories: Iterable[str] | None = None,
 ) -> Stream:
-    """Return a stream of examples, which learners, `regret` and `progressive` read page by page.
+    """Return a stream of examples that learners, `regret` and `progressive` read page by page.
 
     The results are bitwise the same for every page size.
 
