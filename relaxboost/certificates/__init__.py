@@ -1,8 +1,8 @@
 """Certificates and exact optima of games.
 
 A certificate is a proved bracket of the optimum. Anyone can check it again without this package.
-Python imports each name when it is first used. So `python -m relaxboost.certificates.check` runs
-without the rest of the package, as a copy of that file does.
+Python imports each name only when it is first used. So `python -m relaxboost.certificates.check`
+runs without the rest of the package, just as a copy of that file does.
 """
 
 import lazy_loader

@@ -24,7 +24,7 @@ from relaxboost.certificates import check
 
 
 class Verdict(NamedTuple):
-    """The result of the check of a certificate."""
+    """The result of checking a certificate."""
 
     ok: bool
     """Whether the bracket is proved."""
@@ -55,7 +55,7 @@ def precisely(level: str, precision: int) -> Iterator[Any]:
     with _settings_kept() as known:
         # The message names the extra of this package, while the checker names the library.
         if level == "enclosed" and not known:
-            raise missing("certificates of the level enclosed need python-flint", "exact") from None
+            raise missing("certificates of level 'enclosed' need python-flint", "exact") from None
         yield check.enclosed(precision) if level == "enclosed" else check.exactly
 
 
@@ -77,7 +77,7 @@ def _settings_kept() -> Iterator[bool]:
 
 @contextmanager
 def _long_numbers() -> Iterator[None]:
-    """Let str() write integers of any length.
+    """Let str() convert integers of any length.
 
     The numbers of certificates have at most 20 000 digits.
     """
@@ -93,7 +93,7 @@ def _long_numbers() -> Iterator[None]:
 class Certificate:
     """The claim lower <= ρ <= upper about one game, with the points that prove it.
 
-    FORMAT.md describes the file.
+    FORMAT.md describes the file format.
 
     Examples
     --------
@@ -111,7 +111,7 @@ class Certificate:
 
     @classmethod
     def made(cls, content: dict[str, Any]) -> Certificate:
-        """Return a certificate with the given content, and add the digest of the content."""
+        """Return a certificate with the given content and the digest of this content."""
         # Sorted keys and fixed separators make the digest independent of the writer.
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return cls({**content, "digest": hashlib.sha256(text.encode()).hexdigest()})
@@ -124,7 +124,7 @@ class Certificate:
                 document = check.load(path)
         except (json.JSONDecodeError, UnicodeDecodeError):
             raise InputError(
-                f"{path} is not a certificate, because it is not JSON. Give a file that "
+                f"{path} is not a certificate, because it is not JSON. Pass a file that "
                 "`Certificate.save` or `relaxboost solve --certificate` has written"
             ) from None
         except (check.Rejected, OSError, ValueError, MemoryError) as error:
@@ -168,7 +168,7 @@ class Certificate:
 
     @property
     def w(self) -> dict[int, Fraction]:
-        """The non-zero weights of w, as a mapping from the index of the column to the weight."""
+        """The nonzero weights of w, as a mapping from the index of the column to the weight."""
         columns = self.document["columns"]
         return dict(zip(columns, self._vector("w", len(columns)), strict=True))
 
@@ -236,14 +236,14 @@ class Certificate:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the certificate to a file.
 
-        The write is atomic: the file is complete, or it is not changed.
+        The write is atomic: the file is either written completely or left unchanged.
         """
         write_atomically(check_output(path), self.tobytes())
 
     def export(self, form: str, A: Any = None) -> dict[str, str]:
         """Return the certificate in the format of another tool.
 
-        The result maps the suffix of each file to the text of this file.
+        The result maps the suffix of each file to its text.
 
         Parameters
         ----------
@@ -260,8 +260,8 @@ class Certificate:
         ------
         InputError
             If the level is not exact, if the certificate is not accepted, or if the relaxation or
-            the domain has no linear description. For "latex", also if the game does not fit half a
-            page.
+            the domain has no linear description. For "latex", also if the game does not fit on
+            half a page.
 
         References
         ----------
@@ -288,30 +288,30 @@ class Certificate:
 
 
 MATRIX_ARGUMENT = "use the argument A, a matrix or a Game"
-"""The text that replaces "--matrix FILE" in the messages of the checker if it was called from
+"""The text that replaces "--matrix FILE" in messages of the checker when it is called from
 Python."""
 
 
 def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
     """Check whether the certificate in a file proves its bracket.
 
-    The checker `certificates/check.py` recomputes everything from the file, and imports nothing of
-    the package. `certify` uses the formulas of the checker too. The tests compare these formulas
-    with a second evaluation that shares no code with them.
+    The checker `certificates/check.py` recomputes everything from the file, and imports nothing
+    from the package. `certify` also uses the formulas of the checker. The tests compare these
+    formulas with a second implementation that shares no code with them.
 
     Parameters
     ----------
     path : path
         The file of the certificate.
     A : Game, array of shape (m, n), matrix of scipy.sparse or `relaxboost.matrices`, or path
-        The margin matrix, or a game with this matrix. It is needed if the certificate contains only
-        the SHA-256 of the matrix. A path names a file as FORMAT.md describes.
+        The margin matrix, or a game with this matrix. It is needed if the certificate contains
+        only the SHA-256 of the matrix. FORMAT.md describes the files that a path may name.
 
     Returns
     -------
     Verdict
-        A verdict that is true if the certificate is accepted. Otherwise its `reason` says why the
-        certificate is not accepted.
+        A verdict, which is true if the certificate is accepted. Otherwise its `reason` says why
+        not.
 
     Raises
     ------
@@ -364,9 +364,9 @@ def _write_matrix(A: Any, folder: Path) -> str | None:
 
 
 def _checked_array(A: Any) -> Any:
-    """Return A as an array of numbers that are exact as floats.
+    """Return A as an array of numbers that are exactly representable as floats.
 
-    Raise an InputError for other numbers.
+    Raise an InputError if a number would be rounded.
     """
     A = A.toarray() if hasattr(A, "toarray") else A  # a matrix of scipy.sparse
     rows = np.asarray(A)
@@ -376,14 +376,14 @@ def _checked_array(A: Any) -> Any:
     is_wide = rows.dtype.kind in "iu" and not (np.abs(rows.astype(float)) < 2**53).all()
     if rows.dtype.itemsize > 8 or is_wide:
         raise InputError(
-            f"A has numbers of {rows.dtype}, which would be rounded to floats, but the digest is "
-            "computed from floats. Convert A by numpy.asarray(A, dtype=float)"
+            f"A contains numbers of type {rows.dtype}, which would be rounded to floats, but the "
+            "digest is computed from floats. Convert A with numpy.asarray(A, dtype=float)"
         )
     return rows
 
 
 def matrix_text(rows: Any) -> list[str]:
-    """Return the rows of an array as lines of text that stand for exactly the same floats."""
+    """Return the rows of an array as lines of text from which exactly the same floats are read."""
     array = np.asarray(rows, dtype=np.float64)
     # repr gives the shortest text from which the same double is read.
     texts = (map(repr, row) for row in array.tolist())

@@ -34,13 +34,13 @@ class Rejected(Exception):
 
 
 def need(condition, reason):
-    """Raise Rejected unless the condition is True. Balls compare as True only if it is certain."""
+    """Raise Rejected unless the condition is True. Balls compare as True only if certain."""
     if condition is not True:
         raise Rejected(reason)
 
 
 def fraction(text, name, most=DIGITS):
-    """Return the rational number that a string such as "-3/7" stands for."""
+    """Parse a string such as "-3/7" as a rational number."""
     short = text if isinstance(text, str) and len(text) <= 2 * most else ""
     parts = re.fullmatch(r"(-?[0-9]+)(?:/(0*[1-9][0-9]*))?", short, re.ASCII)
     fine = parts is not None and max(map(len, parts.groups(""))) <= most
@@ -49,7 +49,7 @@ def fraction(text, name, most=DIGITS):
 
 
 def integer(text):
-    """Convert text of any length to an integer. Python's int() limits the number of digits."""
+    """Convert a string of any length to an integer. Python's int() limits the number of digits."""
     value = 0
     for part in re.findall("[0-9]{1,4000}", text):
         value = value * 10 ** len(part) + int(part)
@@ -66,7 +66,7 @@ class Fields:
         self.limits = limits or SimpleNamespace(digits=DIGITS, left=math.inf, each=1)
 
     def spend(self, entries, units=0):
-        """Add the work of some entries, with `each` units per entry, and `units` more units."""
+        """Count the work for some entries, with `each` units per entry, and `units` more units."""
         self.limits.left -= entries * self.limits.each + units
         need(self.limits.left >= 0, "this file needs more work than FORMAT.md allows for its size")
 
@@ -90,7 +90,7 @@ class Fields:
         return value
 
     def vector(self, name, length, above=None, gap=None):
-        """Return a vector, or one number repeated. If `gap` is given, null stands for it."""
+        """Return a vector, or one number repeated. If `gap` is given, null is replaced by `gap`."""
         self.spend(length)
         if isinstance(self.left.get(name), str):
             return [self.number(name, above)] * length
@@ -134,7 +134,7 @@ class Fields:
 
 
 def load(path):
-    """Read the document from a file. A device or a pipe, which could be endless, is rejected."""
+    """Read the document from a file. Reject devices and pipes, which could be endless."""
     need(os.path.isfile(path) and os.path.getsize(path) <= LARGEST, "no file, or one too large")
 
     def unique(pairs):
@@ -176,7 +176,7 @@ def matrix(game, m, n, path):
 
 
 def decimals(lines):
-    """Return the rows of numbers in lines of text. Each number stands for the nearest double."""
+    """Return the rows of numbers in lines of text. Each number is rounded to the nearest double."""
     decimal, rows = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]{1,3})?", re.ASCII), []
     for i, line in enumerate(lines):
         tokens = line.split(",") if type(line) is str else [""]
@@ -204,7 +204,7 @@ def stumps(recipe, data, n):
 
 
 def cuts(x, most):
-    """Return all values of a feature except the largest, or `most` of them, evenly spread."""
+    """Return all values of a feature except the largest, or `most` of them, evenly spaced."""
     levels = sorted(set(x))[:-1]
     if most is None or len(levels) <= most:
         return levels
@@ -268,7 +268,7 @@ def norm(spec, m, real):
 
 
 def bounded(spec, real, size, dual):
-    """Return f and f* for a norm that is either a penalty with a weight or bounds a ball."""
+    """Return f and f* for a norm that is either used as a weighted penalty or bounds a ball."""
     if "weight" in spec.left:
         c = real(spec.number("weight", 0))
         inside = lambda x, w: need(dual(x, w) <= c, "f* is infinite at x") or real(ZERO)  # noqa: E731
@@ -284,7 +284,7 @@ exactly.kinds = {"hard-margin": hard_margin, "caps": caps, "norm": norm, "spectr
 
 
 def atom(kind, spec, m, real):
-    """Return f and f* of one relaxation, which is neither a sum nor a multiple."""
+    """Return f and f* of a single relaxation that is neither a sum nor a multiple."""
     need(kind in real.kinds, f"{kind[:40]!r} is no relaxation that this level knows")
     found = real.kinds[kind](spec, m, real)
     spec.done()
@@ -299,7 +299,7 @@ def worth(price, low, high):
 
 
 def polyhedral(spec, m, real):
-    """Return f(d) = constant + least cost (d, z) within bounds and rows, and its bound by duality.
+    """Return f(d) = constant + least cost (d, z) within bounds and rows, and its dual bound.
 
     Any feasible z bounds f(d) from above. Any gamma and any multipliers y of the rows bound F(u)
     from below: <d, u> + cost (d, z) = gamma + y rows (d, z) + prices (d, z) on the simplex.
@@ -451,7 +451,7 @@ def check(document, path=None, known=None):
 
 
 def enclosed(precision):
-    """Return the function that makes balls of this many bits, with the kinds of f it knows."""
+    """Return the function that makes balls of this precision and has the known kinds of f."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_enclosed.py")
     need(os.path.exists(path), "the level needs check_enclosed.py in the folder of check.py")
     spec = importlib.util.spec_from_file_location("check_enclosed", path)
@@ -476,7 +476,7 @@ def verdict(path, matrix_path=None):
 
 
 def main(arguments):
-    """Print the verdict. Return 0 for an accepted certificate, 1 if rejected, 2 for misuse."""
+    """Print the verdict. Return 0 if the certificate is accepted, 1 if rejected, 2 for misuse."""
     is_option = arguments and arguments[0].startswith("-")
     if is_option or len(arguments) not in (1, 3) or arguments[1:2] not in ([], ["--matrix"]):
         print("usage: check.py FILE [--matrix FILE]", file=sys.stderr)
@@ -488,7 +488,7 @@ def main(arguments):
 
 
 def shown(x, side):
-    """Return a number, or if it is long the nearest double below (side -1) or above (side 1)."""
+    """Return a number or, if it is long, the nearest double below (side -1) or above (side 1)."""
     if max(abs(x.numerator), x.denominator) < 10**15:
         return str(x)
     nearest = float(x) if abs(x) <= sys.float_info.max else math.inf * (1 if x > 0 else -1)

@@ -13,10 +13,10 @@ import flint
 
 
 def balls(precision, check):
-    """Return a function that converts rationals to balls, and that has the known kinds of f.
+    """Return a function that converts rationals to balls, with the known kinds of f.
 
-    The balls have `precision` bits. `check` is the module check.py, whose helpers the functions
-    below use.
+    The balls have a precision of `precision` bits. The kinds are stored as the attribute `kinds`
+    of the function. `check` is the module check.py, whose helpers the functions below use.
     """
     flint.ctx.prec = precision
 
@@ -126,7 +126,7 @@ def divergence(spec, m, real, check):
 
 
 def _prior(spec, m, need):
-    """Return the examples of positive prior with their shares, and then the other examples."""
+    """Return the examples with positive prior and their shares, and then the other examples."""
     prior = spec.vector("prior", m)
     total = sum(prior)
     need(min(prior) >= 0 and total > 0, "the prior is not a distribution")

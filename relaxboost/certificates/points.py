@@ -42,7 +42,7 @@ class GivenPair(NamedTuple):
     """Whether f(d) and F(u) must be exact to the last digit if the points are given as
     fractions."""
     digits: int = check.DIGITS
-    """The largest number of digits of a bound in the certificate."""
+    """The maximum number of digits of a bound in the certificate."""
 
     @classmethod
     def of(cls, given: Solution | ExactOptimum | Game, d: Any, w: Any) -> GivenPair:
@@ -103,8 +103,8 @@ class GivenPair(NamedTuple):
                 raise InputError(
                     f"the points of this solution prove {name} = {shown:.17g}, but its {name} is "
                     f"{mine:.17g}, and a certificate may be wider by at most 1e-6. Certify another "
-                    "pair by certify(reference(game)), or certify this pair without its bounds by "
-                    "certify(game, d=solution.d, w=(solution.support, solution.coefficients))"
+                    "pair with certify(reference(game)), or certify this pair without its bounds "
+                    "with certify(game, d=solution.d, w=(solution.support, solution.coefficients))"
                 )
         return found
 
@@ -144,8 +144,8 @@ def exact_d(
     if given is not None:
         if len(given) != game.m or min(given) < 0 or sum(given) != 1:
             raise InputError(
-                f"d must have {game.m} Fractions >= 0 whose sum is exactly 1, but the given "
-                f"{len(given)} have the sum {sum(given)}. Divide them by their sum"
+                f"d must have {game.m} Fractions >= 0 whose sum is exactly 1, but the "
+                f"{len(given)} given numbers have the sum {sum(given)}. Divide them by their sum"
             )
         return given, *penalty(given, None)
     near = game.repair_d(source.d).tolist()
@@ -165,7 +165,7 @@ def _moved_inside(
 ) -> tuple[list[Fraction], dict[str, Any], Any]:
     """Move a point towards the center of the simplex until f is finite.
 
-    The function tries moves from short to long. Like `exact_d`, it returns the point, its auxiliary
+    Shorter moves are tried first. Like `exact_d`, the function returns the point, its auxiliary
     variables, and f at this point.
     """
     f = game.relaxation

@@ -1,4 +1,4 @@
-"""The proof of a bracket, which consists of exact points, a witness, and two bounds."""
+"""The proof of a bracket: exact points, a witness, and two bounds."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class _Refused(Exception):
 
 
 PRECISION = 192
-"""The bits of precision of the balls in an enclosed certificate. Weights above 2^64 need more."""
+"""The precision, in bits, of the balls in an enclosed certificate. Weights above 2^64 need more."""
 
 INLINE = 200_000
-"""The largest number of entries of A with which a certificate contains A by default."""
+"""By default, a certificate contains A if A has at most this number of entries."""
 
 
 def certify(
@@ -52,17 +52,17 @@ def certify(
     w: Any = None,
     inline: bool | None = None,
 ) -> Certificate:
-    """Return a certificate, which anyone can check, of the bracket that a pair (d, w) proves.
+    """Return a certificate of the bracket that a pair (d, w) proves. Anyone can check it.
 
     The points are converted to fractions, so that the margins A w and the edges Aᵀd are exact. The
     lower bound is γ − f*(x) − g*(w) for a witness (γ, x) with x >= γ − A w. The upper bound is f(d)
     + g(Aᵀd).
 
     For a solution, the bounds reach its `lower` and `upper` up to 1e-6. If fractions near its pair
-    with a common denominator of at most 10 000 prove the optimum, the certificate has these
+    with a common denominator of at most 10 000 prove the optimum, the certificate contains these
     fractions. For a result of `exact_optimum`, both bounds are the optimum. If its fractions are
-    longer than the checker reads, the certificate has its pair in floats. `certify` runs the
-    checker before it returns.
+    longer than the checker accepts, the certificate contains its pair in floats. `certify` runs
+    the checker before it returns.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def certify(
         The default is the strongest level that the relaxation and the domain allow. If it is
         numerical although the bounds of f are stronger, `Certificate.reason` says why.
     d, w : array of shape (m,), and array of shape (n,) or (support, coefficients), optional
-        Points that replace those of the solution. Fractions are not changed.
+        Points that replace those of the solution. Fractions are used unchanged.
     inline : bool, optional
         Whether the certificate contains A. By default it does if A has at most 200 000 entries.
         Otherwise the checker needs A, and compares its SHA-256. Stumps are described by a recipe
@@ -182,8 +182,8 @@ def _certificate(document: dict[str, Any], game: Game, source: GivenPair, real: 
         raise InputError(f"the points d and w prove no bracket: {error}") from error
     except _Refused as error:
         raise InputError(
-            f"this certificate would exceed the limits of the checker: {error}. Give d and w "
-            "as floats, whose fractions are short, certify fewer examples or a simpler f, or "
+            f"this certificate would exceed the limits of the checker: {error}. Pass d and w as "
+            "floats, whose fractions are short, certify fewer examples or a simpler f, or "
             'use level="numerical"'
         ) from error
 
@@ -192,7 +192,7 @@ def _precision(described: dict[str, Any]) -> int:
     """Return the precision in bits of the balls for f.
 
     A penalty with a weight c is c times a difference that vanishes at the optimum. Its balls are
-    therefore c times as wide as their precision. So the bits of weights beyond 2^64 are added.
+    therefore c times as wide as their precision. So weights above 2^64 add their excess bits.
     """
 
     def size(part: dict[str, Any]) -> Fraction:
@@ -209,7 +209,7 @@ def checkable(game: Game, level: str | None = None) -> str:
     if game.n is None:
         raise InputError(
             f"a certificate needs every column of A, but {game.matrix!r} does not enumerate them. "
-            "Write the hypotheses used into a matrix"
+            "Put the hypotheses that are used into a matrix"
         )
     if level != "numerical" and game.m * game.n > check.ENTRIES:
         raise InputError(
@@ -414,12 +414,12 @@ def _accepted(
         if best is None or value > best[0]:  # a step may be too short to change anything
             best = value, given, proved
     if best is None:
-        raise InputError(f"the witness of f, and all nearby ones, prove no bound: {reason}")
+        raise InputError(f"the witness of f and all nearby witnesses prove no bound: {reason}")
     return best[1:]
 
 
 def _steps(witness: dict[str, Any], u: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
-    """Return amounts by which thresholds are lowered, as pairs (share, unit), the smallest first.
+    """Return the amounts by which thresholds are lowered, as pairs (share, unit), smallest first.
 
     The units are the largest threshold and the largest margin, whose roundings differ in size.
     """
@@ -480,7 +480,7 @@ def _below(x: Any) -> Fraction:
 
 
 def _short(x: Fraction, digits: int) -> Fraction:
-    """Return x if it has about `digits` digits at most, or else a short number just below x."""
+    """Return x if it has at most about `digits` digits, or else a short number just below x."""
     if max(x.numerator.bit_length(), x.denominator.bit_length()) <= 3.3 * digits:
         return x
     # About 200 significant bits are kept, far more than a user sees.

@@ -45,7 +45,7 @@ _SPOKEN = {
     "negative one first: --classes NEGATIVE,POSITIVE",
     "classes=(negative, positive)": "--classes NEGATIVE,POSITIVE",
     "name their column: y=": "name their column: --label",
-    ", a bound of |y|, or schedule=Constant(beta)": ", a bound of |y|",
+    ", a bound on |y|, or schedule=Constant(beta)": ", a bound on |y|",
     "declare a larger bound": "give a larger --bound",
     "at contains": "--at contains",
     "over=Simplex(radius) or FullSimplex(radius) or L1Ball(radius)": "--over simplex, full-simplex "

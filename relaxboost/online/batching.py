@@ -27,19 +27,19 @@ from relaxboost.online.risks import Assumptions, ordered, ranged, risk_bound, va
 
 Rule = Literal["mean", "uniform", "majority", "validation"]
 MAX_ROWS = 1024
-"""The largest number of rows in a piece of the stream, and the largest number of iterates that one
-pass validates. The table of the losses of these iterates on these rows takes 8 MB."""
+"""The maximum number of rows in a piece of the stream, and the maximum number of iterates that are
+validated in one pass. The losses of that many iterates on that many rows take 8 MB."""
 
 
 class _Piece(NamedTuple):
-    """A piece of consecutive rows of a stream, from which the learner has not yet learned."""
+    """Consecutive rows of a stream, from which the learner has not learned yet."""
 
     first: int
-    """The index in the stream of the first row of the piece."""
+    """The index of the first row of the piece in the stream."""
     H: Matrix
     y: Vector
     is_stop: bool
-    """Whether the caller reads the weights of the learner before the first row of the piece."""
+    """Whether the caller reads the learner's weights before the learner learns this piece."""
 
 
 class _Pass:
@@ -54,15 +54,15 @@ class _Pass:
 
     @property
     def learner(self) -> Learner:
-        """The learner of the pass, which is created when the first row has been read."""
+        """The learner of the pass. It is created when the first row is read."""
         assert self._learner is not None
         return self._learner
 
     def pieces(self, stops: Iterable[int]) -> Iterator[_Piece]:
-        """Yield the rows in pieces, and let the learner learn each piece after it was yielded.
+        """Yield the rows in pieces. The learner learns each piece after it has been yielded.
 
-        The argument `stops` contains increasing indices of rows. A new piece begins at each stop
-        i, so that the caller can read the weights w_i.
+        The argument `stops` contains indices of rows in increasing order. A new piece begins at
+        each stop i, so that the caller can read the weights w_i.
         """
         # The stops may be an infinite iterator, as for a reservoir.
         ahead = iter(stops)
@@ -81,7 +81,7 @@ class _Pass:
                 self._learn(H[at:end], y[at:end])
                 at = end
         if not self.rows:
-            raise InputError("the stream is empty; give at least one example")
+            raise InputError("the stream is empty; pass at least one example")
 
     def _checked(self, H: Matrix, y: Vector | None) -> tuple[Matrix, Vector]:
         """Return the rows and targets of a block, after checking the width and the targets."""
@@ -90,8 +90,8 @@ class _Pass:
             self._learner = self._learner or self.method.start(H.shape[1])
             if H.shape[1] != self._learner.size:
                 raise InputError(
-                    f"row {self.rows} has {H.shape[1]} base functions, but earlier rows have "
-                    f"{self._learner.size}; give all rows the same number"
+                    f"row {self.rows} has {H.shape[1]} base functions, but the rows before have "
+                    f"{self._learner.size}; all rows must have the same number"
                 )
         try:
             return H, self.method.loss.checked(y, len(H))
@@ -120,12 +120,13 @@ class BatchHypothesis:
     examples: int
     """The number m of examples in the stream."""
     among: int
-    """The number of iterates that the rule averages, draws from, counts as voters, or compares."""
+    """The number of iterates that the rule averages, draws from, lets vote, or compares."""
     loss: float
-    """The mean loss of the iterates that the rule uses, each on the next example."""
+    """The mean loss of the iterates that the rule uses. Each iterate is evaluated on the next
+    example."""
     wrong: float | None
-    """The fraction of the iterates that the rule uses with y<w, h> <= 0 on the next example, or
-    None for targets that are not labels."""
+    """The fraction of the iterates used by the rule that misclassify the next example, that is,
+    have y<w, h> <= 0. It is None for targets that are not labels."""
     score: float | None = None
     """For the rule "validation": the score of the chosen iterate, which is its mean loss on later
     examples plus `validation_radius`. For other rules it is None."""
@@ -146,7 +147,7 @@ class BatchHypothesis:
         )
 
     def predict(self, H: Any) -> Any:
-        """Return the predictions <w, h>. For a majority they are the means of sign <w_i, h>.
+        """Return the predictions <w, h>, or for a majority the means over i of sign <w_i, h>.
 
         H has the shape (M,) for one example, or (rows, M).
         """
@@ -166,22 +167,23 @@ class BatchHypothesis:
         """Return an upper bound on the risk of the hypothesis, with probability at least 1 − δ.
 
         For "mean" and "uniform" the bound is Eq. 1 of Dekel (2011), and the risk of "uniform" is
-        the mean over all draws. For "majority" the risk is the probability of an error, and a tie
-        counts as an error. The bound is then twice Eq. 1 for the 0-1 loss. For "validation" the
-        bound is the score.
+        averaged over the random draw. For "majority" the risk is the probability of an error, and
+        a tie is treated as an error. The bound is then twice Eq. 1 for the 0-1 loss. For
+        "validation" the bound is the score.
 
         Raises
         ------
         InputError
-            If an assumption is missing, or if `batch` had another δ or a smaller c.
+            If an assumption is missing, or if `batch` was called with a different δ or a smaller
+            c.
         """
         if self.rule == "validation":
             assert self.score is not None
             assert self.sure is not None
             if delta != self.sure[0] or ranged("validation", assumptions) > self.sure[1]:
                 raise InputError(
-                    f"batch was called with delta={self.sure[0]:g} and losses in [0, "
-                    f"{self.sure[1]:g}]; use these numbers, or call batch again"
+                    f"batch was called with delta={self.sure[0]:g} and "
+                    f"loss_range={self.sure[1]:g}; use these values, or call batch again"
                 )
             return self.score
         if self.rule == "majority":
@@ -209,9 +211,9 @@ def batch(
     Parameters
     ----------
     method : OnlineMethod
-        The method that makes the iterates.
+        The method that produces the iterates.
     source : (H, y), Stream, iterable of blocks (H, y), or function that returns an iterable
-        The examples. The stream is read once for "mean", for "uniform", and if `snapshots` contains
+        The examples. The stream is read once for "mean" and "uniform", and if `snapshots` contains
         indices. Otherwise it is read repeatedly.
     rule : str
         The rule that makes the hypothesis. "mean" is the mean of w_0, ..., w_{m−1}, and "uniform"
@@ -221,14 +223,14 @@ def batch(
         losses.
     snapshots : int or increasing integers, optional
         For "majority" and "validation": a number k of evenly spread iterates, or the indices i of
-        the iterates w_i. By default all iterates are used. Bounds on the risk are then for k
-        iterates.
+        the iterates w_i. By default all iterates are used. With k snapshots, bounds on the risk
+        are computed for k iterates.
     delta, loss_range : float, optional
-        For "validation": the probability δ that the bound is wrong, and a number c such that all
-        losses are in [0, c].
+        For "validation": the probability δ with which the bound may fail, and a number c such that
+        all losses are in [0, c].
     rng : int, numpy.random.Generator or None
-        The seed of the draw of "uniform", an integer >= 0. It may also be a generator, or None for
-        a new seed. The draw does not depend on how the stream is divided into blocks.
+        The seed of the random draw for "uniform": an integer >= 0, a generator, or None for a new
+        seed. The draw does not depend on how the stream is divided into blocks.
 
     Raises
     ------
@@ -252,11 +254,11 @@ def batch(
     _check_options(method, rule, snapshots, delta, loss_range)
     if isinstance(method, HedgedDescent):
         raise InputError(
-            "batch cannot use HedgedDescent, because it clips predictions, so that no weights "
-            "have its losses; give a method with a radius, such as MirrorDescent"
+            "batch cannot use HedgedDescent, because it clips predictions, so no single vector of "
+            "weights has the same losses; pass a method with a radius, such as MirrorDescent"
         )
     again = rule in ("majority", "validation") and not isinstance(snapshots, Iterable)
-    remedy = "give arrays, or a function that reopens it, or declare snapshots=[i, ...]"
+    remedy = "pass arrays, or a function that reopens it, or snapshots=[i, ...]"
     opened, _ = opener(source, remedy if again else None)
     if rule in ("mean", "uniform"):
         return _streamed(_Pass(method, opened), rule, generator(rng))
@@ -278,8 +280,8 @@ def _check_options(method: Any, rule: Any, snapshots: Any, delta: Any, loss_rang
     # These rules use all iterates in one pass and store none.
     if rule in ("mean", "uniform") and snapshots is not None:
         raise InputError(
-            f"snapshots cannot be used with the rule {rule!r}, which is exact in one pass; leave "
-            "snapshots out"
+            f"snapshots cannot be used with the rule {rule!r}, which uses all iterates in one "
+            "pass; leave snapshots out"
         )
     if rule == "validation":
         if delta is None or loss_range is None:
@@ -290,13 +292,14 @@ def _check_options(method: Any, rule: Any, snapshots: Any, delta: Any, loss_rang
         positive("loss_range", loss_range)
     elif delta is not None or loss_range is not None:
         raise InputError(
-            f"delta and loss_range belong to the rule 'validation'; leave them out for {rule!r}"
+            "delta and loss_range can be used only with the rule 'validation'; leave them out "
+            f"for {rule!r}"
         )
     # Only labels have signs to vote on.
     if rule == "majority" and method.loss.task != "binary":
         raise InputError(
-            f"the rule 'majority' needs labels -1 and +1, and {method.loss!r} has no labels; use "
-            "'mean'"
+            f"the rule 'majority' needs labels -1 and +1, but the targets of {method.loss!r} are "
+            "not labels; use 'mean'"
         )
 
 
@@ -316,11 +319,12 @@ def _streamed(one: _Pass, rule: Rule, rng: np.random.Generator) -> BatchHypothes
 
 
 def reservoir(rng: Rng) -> Iterator[int]:
-    """Yield indices 0 = i_0 < i_1 < ... that draw one item of a stream of unknown length.
+    """Yield increasing indices that draw one random item from a stream of unknown length.
 
-    For every length m, the last index i_j < m is uniformly distributed on 0, ..., m − 1. After the
-    index i − 1, the numbers i, ..., k − 1 are all skipped with probability i/k. The next index is
-    computed from this law and a uniform random number. The probabilities are exact up to 2^−53.
+    The first index is 0. For every length m, the last index below m is uniformly distributed on 0,
+    ..., m − 1. After the index i − 1, the indices i, ..., k − 1 are all skipped with probability
+    i/k. The next index is computed from this distribution and a uniform random number. The
+    probabilities are exact up to 2^−53.
     """
     rng = generator(rng)
     i = 1
@@ -331,12 +335,12 @@ def reservoir(rng: Rng) -> Iterator[int]:
 
 
 class _Plan(NamedTuple):
-    """A plan that says which iterates w_i vote in a majority, or are compared by validation."""
+    """The iterates w_i that vote in a majority or are compared by validation."""
 
     places: list[int]
     """The indices i of the iterates w_i that vote or are compared."""
     together: int
-    """The number of iterates that one pass through the stream compares."""
+    """The number of iterates that are compared in one pass through the stream."""
     rows: int | None
     """The number m of examples in the stream, or None if the examples were not counted."""
 
@@ -344,24 +348,23 @@ class _Plan(NamedTuple):
         """Raise an InputError if the number of rows has changed, or is too small for the plan."""
         if self.rows not in (None, rows):
             raise InputError(
-                f"the stream had {self.rows} examples in the first pass, and now has {rows}; give "
-                "a stream that does not "
-                "change, such as arrays"
+                f"the stream had {self.rows} examples in the first pass, but now has {rows}; pass "
+                "a stream that does not change, such as arrays"
             )
         if self.places[-1] >= rows:
             raise InputError(
-                f"the stream has {rows} examples, so that the iterate w_{self.places[-1]} "
-                "predicts no example; leave out this snapshot"
+                f"the stream has {rows} examples, so the iterate w_{self.places[-1]} predicts "
+                "none of them; leave out this snapshot"
             )
 
 
 def _planned(snapshots: Any, opened: Callable[[], Iterable[Any]]) -> _Plan:
-    """Return a plan with the iterates of the given indices, or with evenly spaced iterates."""
+    """Return a plan for the iterates with the given indices, or for evenly spaced iterates."""
     if isinstance(snapshots, Iterable):
         places = [natural("snapshots", i) for i in snapshots]
         if not places or any(a >= b for a, b in itertools.pairwise(places)):
             raise InputError(
-                f"snapshots must be at least one index, in increasing order, got {snapshots!r}"
+                f"snapshots must contain at least one index, in increasing order, got {snapshots!r}"
             )
         return _Plan(places, len(places), None)
     # A first pass counts the examples, because snapshots are spread evenly.
@@ -371,11 +374,12 @@ def _planned(snapshots: Any, opened: Callable[[], Iterable[Any]]) -> _Plan:
         rows, size = _arrays(given)[0].shape
         m += rows
     if not m:
-        raise InputError("the stream is empty; give at least one example")
+        raise InputError("the stream is empty; pass at least one example")
     k = m if snapshots is None else count("snapshots", snapshots)
     if k > m:
         raise InputError(
-            f"snapshots={k} is more than the {m} examples of the stream; give a smaller number"
+            f"snapshots={k} exceeds the number of examples in the stream, {m}; pass a smaller "
+            "number"
         )
     # The weights of the iterates of one pass take at most 8 MB.
     together = min(MAX_ROWS, max(1, 2**20 // size))
@@ -383,7 +387,7 @@ def _planned(snapshots: Any, opened: Callable[[], Iterable[Any]]) -> _Plan:
 
 
 def _voted(one: _Pass, plan: _Plan) -> BatchHypothesis:
-    """Return the hypothesis "majority", in which the iterates of the plan vote."""
+    """Return the hypothesis of the rule "majority", in which the iterates of the plan vote."""
     W = []
     losses = []
     errors = []
@@ -406,7 +410,7 @@ def _validated(
     plan: _Plan,
     sure: tuple[float, float],
 ) -> BatchHypothesis:
-    """Return the first iterate with the least validation score.
+    """Return the first iterate with the lowest validation score.
 
     Each pass through the stream computes the scores of a group of iterates.
     """
@@ -435,7 +439,7 @@ def _validated(
 def _later_losses(
     one: _Pass, group: list[int], c: float, next_losses: list[float]
 ) -> tuple[list[Vector], Vector]:
-    """Return a group of iterates, and the sum of the losses of each iterate on all later examples.
+    """Return a group of iterates and, for each of them, the sum of its losses on later examples.
 
     The loss of each iterate on the next example is added to the list `next_losses`.
     """
@@ -460,7 +464,7 @@ def _check_range(losses: Array, c: float, first: int) -> None:
         row = first + int(np.argmax(outside.any(axis=0)))
         wrong = float(losses[outside][0])
         raise InputError(
-            f"row {row} has the loss {wrong:g}, outside [0, {c:g}]; give a larger loss_range"
+            f"the loss in row {row} is {wrong:g}, outside [0, {c:g}]; pass a larger loss_range"
         )
 
 
@@ -469,7 +473,7 @@ def _arrays(given: Any) -> tuple[Matrix, Vector | None]:
     parts = given if isinstance(given, tuple | list) else (given,)
     if len(parts) > 2:
         raise InputError(
-            "a block must be (H, y) without weights, because the bounds hold for examples of "
+            "a block must be (H, y) without weights, because the bounds hold only for examples of "
             "equal weight"
         )
     H = np.atleast_2d(doubles("H", parts[0]))
@@ -478,6 +482,6 @@ def _arrays(given: Any) -> tuple[Matrix, Vector | None]:
     y = np.atleast_1d(np.asarray(parts[1]))
     if y.shape != (len(H),):
         raise InputError(
-            f"H has {len(H)} examples, but y has the shape {y.shape}; give one target per example"
+            f"H has {len(H)} examples, but y has the shape {y.shape}; pass one target per example"
         )
     return H, y

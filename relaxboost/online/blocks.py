@@ -1,4 +1,4 @@
-"""Blocks of examples. The functions open a stream of blocks, and check the weights of a block."""
+"""Functions that open a stream of blocks of examples, and check the weights of a block."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from relaxboost._core.errors import InputError, RowError
 
 
 def opener(source: Any, remedy: str | None = None) -> tuple[Callable[[], Iterable[Any]], bool]:
-    """Return a function that opens a stream of blocks, and whether it consists of arrays in memory.
+    """Return a function that opens a stream of blocks, and whether the stream is in memory.
 
     Parameters
     ----------
@@ -40,9 +40,8 @@ def opener(source: Any, remedy: str | None = None) -> tuple[Callable[[], Iterabl
     if isinstance(source, Iterable):
         return (lambda: source), False
     raise InputError(
-        "a stream must be arrays (H, y), an iterable of blocks, or a function that opens an "
-        "iterable, got "
-        f"{type(source).__name__}"
+        "a stream must be arrays (H, y), an iterable of blocks, or a function that returns an "
+        f"iterable, got {type(source).__name__}"
     )
 
 
@@ -64,6 +63,8 @@ def checked_weights(weight: Any, rows: int) -> Vector:
     # The learner subtracts 1 for each copy. Above 2^53 this subtraction would not change a double.
     if (weights > 2.0**53).any():
         row = int(np.argmax(weights > 2.0**53))
-        found = f" has {weights[row]:g}, more than 2^53 copies; divide all weights by a number"
+        found = (
+            f" has {weights[row]:g}, more than 2^53 copies; divide all weights by the same number"
+        )
         raise RowError("a weight is a number of copies of an example; ", row, found)
     return weights

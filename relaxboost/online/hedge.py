@@ -1,4 +1,4 @@
-"""Hedge with schedules: the distribution d of a game learns online, against best hypotheses."""
+"""Hedge with schedules: online learning of the distribution d of a game."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ class ScheduledHedge(Method):
     + 1) times the margins of the mean of the w_t, with the parameter β_t/(t + 1). The duality gap
     is at most the mean regret of d; see docs/mathematics.md.
 
-    The method is given to `solve` as an object, ``method=rb.online.ScheduledHedge()``. The name
-    ``"hedge"`` stands for `rb.solvers.Hedge`, which has a constant β for the requested tolerance.
+    The method is passed to `solve` as an object, ``method=rb.online.ScheduledHedge()``. The name
+    ``"hedge"`` selects `rb.solvers.Hedge` instead, whose constant β depends on the requested
+    tolerance.
 
     Parameters
     ----------
@@ -108,7 +109,7 @@ class ScheduledHedge(Method):
 
 
 def _constants(game: Game) -> Constants:
-    """Return the constants of a game that schedules need.
+    """Return the constants of a game on which schedules depend.
 
     They are the bound L on the margins, the modulus 1, and the range D of the entropy.
     """

@@ -1,4 +1,4 @@
-"""Gradient descent without a radius or a step size: AdaHedge averages 16 step sizes."""
+"""Gradient descent without a radius or a step size: AdaHedge averages over 16 step sizes."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ from relaxboost.online.losses import OfPrediction
 from relaxboost.online.schedules import Constants
 
 LARGEST_LOGIT = 16.0
-"""The largest absolute value of a prediction for labels. At this prediction the logistic loss of a
-correct label is 1e-7."""
+"""The limit R to which the absolute values of predictions of labels are clipped. At this
+prediction, the logistic loss of a correct label is 1e-7."""
 KINDS = np.repeat([shares.CONSTANT, shares.FADING, shares.AVERAGED], [8, 4, 4])
 """The kinds of the 16 steps, as codes of `kernels.shares`."""
 MULTIPLES = np.concatenate([8.0 * 2.0 ** -np.arange(8), *2 * [256.0 * 4.0 ** -np.arange(4)]])
 """The sizes of the 16 steps. A step of size 1 moves a prediction by at most the range of the
 targets.
 
-The constant steps follow a drift of the data at eight speeds. The other steps suit streams without
-a drift. They start large, because they decrease with the root of the number of examples."""
+The constant steps follow drift in the data at eight speeds. The other steps are suitable for
+streams without drift. They start large, because they are divided by the square root of the number
+of examples."""
 
 
 @dataclass(frozen=True)
@@ -64,15 +65,15 @@ class HedgedDescent(OnlineMethod):
         domain does not change the learner.
     bound : float
         A bound on ‖h‖_2 for the values h of the base functions, such as √M if they lie in [−1, 1];
-        `BaseFunctions.bound_in` computes it. A row whose norm exceeds the bound is an error. A
-        bound that is far too large makes all steps too small.
+        `BaseFunctions.bound_in` computes it. An error is raised for a row whose norm exceeds the
+        bound. A bound that is far too large makes all steps too small.
     targets : float
-        A bound on |y|, which losses for numeric targets need.
+        A bound on |y|. It is required by losses for numeric targets.
 
     Raises
     ------
     InputError
-        If the loss has no bounded slopes, or if `targets` is missing.
+        If the slopes of the loss are unbounded, or if `targets` is missing.
 
     Notes
     -----
@@ -108,23 +109,23 @@ class HedgedDescent(OnlineMethod):
         loss = self.loss
         if not isinstance(loss, OfPrediction):
             raise InputError(
-                f"{loss!r} is not a loss of a prediction <w, h>; use a method with a radius, such "
-                "as radius=1"
+                f"HedgedDescent needs a PointwiseLoss, but {loss!r} is not one; use a method with "
+                "a radius, such as radius=1"
             )
         # Beyond the limit, only losses of y − <w, h> and of labels surely pull inwards.
         is_bounded = math.isfinite(loss.loss.gradient_bound) or loss.task != "binary"
         if not is_bounded or not (loss.task == "binary" or loss.loss.of_differences):
             raise InputError(
-                f"{loss!r} has slopes without a bound; use a method with a radius, such as radius=1"
+                f"{loss!r} has unbounded slopes; use a method with a radius, such as radius=1"
             )
         if loss.task != "binary" and math.isinf(self.targets):
             raise InputError(
-                f"{loss!r} needs a bound of the targets here; give targets=, a bound of |y|"
+                f"{loss!r} needs a bound on the targets here; pass targets=, a bound on |y|"
             )
 
     @property
     def limit(self) -> float:
-        """The limit R: the absolute values of predictions are clipped to this number."""
+        """The limit R: predictions are clipped to [−R, R]."""
         return LARGEST_LOGIT if self.loss.task == "binary" else self.targets
 
     def start(self, size: int) -> Learner:
@@ -132,11 +133,11 @@ class HedgedDescent(OnlineMethod):
 
 
 def check_squares(method: HedgedDescent, size: float) -> None:
-    """Raise an InputError if the square of a bound overflows, or is almost 0."""
+    """Raise an InputError if the square of a bound overflows or underflows."""
     if not 1e-150 <= size <= 1e150:
         raise InputError(
-            f"squares of gradients or weights for bound={method.bound:g} and targets up to "
-            f"{method.limit:g} overflow or underflow; scale the base functions and targets"
+            f"with bound={method.bound:g} and targets up to {method.limit:g}, squares of "
+            "gradients or weights overflow or underflow; scale the base functions and targets"
         )
 
 
@@ -145,8 +146,7 @@ class HedgedLearner(Learner):
 
     A prediction is the mean of the clipped predictions of the K learners. If no prediction is
     clipped, the mean is <w, h>. In the average, the weights after example i count i times
-    (Lacoste-Julien, Schmidt & Bach 2012), because the first weights come from steps that include
-    far too large ones.
+    (Lacoste-Julien, Schmidt & Bach 2012), because some of the first steps are far too large.
     """
 
     def __init__(self, method: HedgedDescent, size: int) -> None:
@@ -170,14 +170,14 @@ class HedgedLearner(Learner):
 
     @property
     def filled(self) -> float:
-        """The fraction of the radius that the weights use, always 0 because there is no radius."""
+        """The norm of the weights divided by the radius, always 0 because there is no radius."""
         return 0.0
 
     def predict(self, H: Any, average: bool = True) -> Any:
         """Return the predictions <w, h> for the rows of H.
 
-        By default w is the average of the weights. If `average` is False, the result is the
-        prediction that the learner would make for the next example.
+        By default w is the average of the weights. If `average` is False, the result is what the
+        learner would predict for the row as its next example.
         """
         if average:
             return super().predict(H)
@@ -204,7 +204,7 @@ class HedgedLearner(Learner):
         Raises
         ------
         InputError
-            If w has another length, or is not finite.
+            If w has the wrong length, or is not finite.
         """
         square = 2.0 * self.constants.largest
         if w is not None:

@@ -32,11 +32,11 @@ _DOMAINS: dict[tuple[type, type], int] = {
     (Entropy, L1Ball): kernels.L1_BALL,
     (SquaredL2, L2Ball): kernels.L2_BALL,
 }
-"""The code of each pair of a proxy and a domain for which rounds are compiled."""
+"""The code of each combination of a proxy and a domain for which rounds are compiled."""
 
 
 MAX_WEIGHTS_IN_CARD = 100
-"""The largest number of weights that are shown for a learner in a notebook."""
+"""The maximum number of weights that are shown for a learner in a notebook."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class OnlineMethod(ABC):
     Raises
     ------
     InputError
-        If the options do not fit each other.
+        If the options are incompatible with each other.
     """
 
     loss: Any
@@ -75,7 +75,7 @@ class OnlineMethod(ABC):
     targets: float = math.inf
 
     greedy: ClassVar[bool] = False
-    """Whether a step starts at the previous weights (Eq. 22), not at the sum of the gradients."""
+    """Whether each step starts at the previous weights (Eq. 22), not the sum of the gradients."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "loss", as_online_loss(self.loss))
@@ -91,8 +91,8 @@ class OnlineMethod(ABC):
             object.__setattr__(self, name, float(value))
         if not 1e-100 <= self.bound <= 1e100:
             raise InputError(
-                f"bound must be in [1e-100, 1e100], got {self.bound:g}, because the squares of "
-                "base functions must be doubles"
+                f"bound must be in [1e-100, 1e100], got {self.bound:g}, because squares of base "
+                "functions must not overflow or underflow"
             )
 
     def start(self, size: int) -> Learner:
@@ -107,7 +107,7 @@ class OnlineMethod(ABC):
         return Learner(self, count("M", size))
 
     def restored(self, state: Mapping[str, Any]) -> Learner:
-        """Return a learner in a given `Learner.state`. Its later results are bitwise the same.
+        """Return a learner restored from a `Learner.state`. Its later results are bitwise equal.
 
         Raises
         ------
@@ -120,16 +120,16 @@ class OnlineMethod(ABC):
         for name, array in zip("wzms", learner.arrays(), strict=True):
             given = np.asarray(state[name])
             if given.dtype.kind not in "iuf" or given.shape != array.shape:
-                raise InputError(f"its {name} must be numbers of shape {array.shape}")
+                raise InputError(f"its {name} must be an array of numbers with shape {array.shape}")
             array[:] = given
         learner.origin = dict(state.get("origin", {}))
         if not all(isinstance(text, str) for pair in learner.origin.items() for text in pair):
-            raise InputError("its field origin must be a dictionary of texts")
+            raise InputError("its field origin must be a dictionary of strings")
         return learner
 
 
 class Learner:
-    """A learner: weights that each example changes, their average, and bounds from the theory.
+    """A learner: weights that are updated with each example, their average, and proved bounds.
 
     Learners are created by `OnlineMethod.start`. Example i is predicted with the weights w_{i−1},
     before the learner learns from it.
@@ -158,8 +158,8 @@ class Learner:
         )
         if method.schedule.needs_lipschitz and not math.isfinite(self.constants.lipschitz):
             raise InputError(
-                f"{method.schedule!r} needs a bound of the gradients, and {method.loss!r} has "
-                "none here; give targets=, a bound of |y|, or schedule=Constant(beta)"
+                f"{method.schedule!r} needs a bound on the gradients, but {method.loss!r} has "
+                "none here; pass targets=, a bound on |y|, or schedule=Constant(beta)"
             )
         self._w: Vector = proxy.start(over, size)
         self._z: Vector = np.zeros(size)
@@ -196,7 +196,7 @@ class Learner:
 
     @property
     def rounds(self) -> int:
-        """The number of steps so far. An example of weight 2.5, for example, takes three steps."""
+        """The number of steps so far. For instance, an example of weight 2.5 takes three steps."""
         return int(self._sums[kernels.ROUNDS])
 
     @property
@@ -229,8 +229,8 @@ class Learner:
     def predict(self, H: Any, average: bool = True) -> Any:
         """Return the prediction <w, h> for an example, or for each row of a block.
 
-        By default w is the average of the weights. If `average` is False, w is the current
-        weights.
+        By default w is the average of the weights. If `average` is False, the current weights are
+        used.
 
         Raises
         ------
@@ -253,8 +253,8 @@ class Learner:
         y : number or array of shape (rows,)
             The targets. The loss "inner" has none.
         weight : number or array of shape (rows,), optional
-            The weights >= 0 of the examples. An integer weight stands for this number of
-            consecutive copies. The fractional part of a weight gives a shorter step.
+            The weights >= 0 of the examples. An example of integer weight k is treated as k
+            consecutive copies. The fractional part of a weight leads to a shorter step.
 
         Returns
         -------
@@ -275,9 +275,9 @@ class Learner:
     def _checked(
         self, H: Array, y: Any = None, weight: Any = None
     ) -> tuple[Array, Vector, Vector, Vector]:
-        """Return valid rows, the dual norms of the rows, the targets and the weights.
+        """Return the checked rows, their dual norms, the targets and the weights.
 
-        The method raises the errors of `update`.
+        Invalid arguments raise the errors of `update`.
         """
         self._check_width(H)
         rows = np.ascontiguousarray(np.atleast_2d(H))
@@ -306,7 +306,7 @@ class Learner:
         Raises
         ------
         InputError
-            If w has another length, or is not in the domain.
+            If w has the wrong length, or is not in the domain.
 
         References
         ----------
@@ -322,13 +322,13 @@ class Learner:
         return float(self.beta * value + self._sums[kernels.SPENT])
 
     def _point(self, given: Any) -> Array:
-        """Return weights as an array, or raise an InputError unless they are in the domain."""
+        """Return weights as an array, or raise an InputError if they are not in the domain."""
         w = doubles("w", given)
         over = self.method.over
         if w.shape != (self.size,):
             raise InputError(f"w must have {self.size} weights, got shape {w.shape}")
         if not np.isfinite(w).all():
-            raise InputError("w must have finite entries, and has nan or inf")
+            raise InputError("w must have finite entries, but it contains nan or inf")
         # A point of the domain is its own projection.
         near = over.repair(w)
         # Weights that a solver computed satisfy the constraints to about 1e-8.
@@ -337,7 +337,7 @@ class Learner:
         return w
 
     def state(self) -> dict[str, Any]:
-        """Return the state as a dictionary, from which `OnlineMethod.restored` makes a learner."""
+        """Return the state as a dictionary from which `OnlineMethod.restored` makes a learner."""
         arrays = {name: a.copy() for name, a in zip("wzms", self.arrays(), strict=True)}
         origin = {"origin": dict(self.origin)} if self.origin else {}
         return {"method": repr(self.method), **origin, **arrays}
@@ -348,7 +348,7 @@ class Learner:
         Raises
         ------
         InputError
-            If no file can be written at the path.
+            If the file cannot be written.
         """
         write_state(check_output(path), self.state())
 
@@ -383,7 +383,7 @@ class Learner:
         return sizes
 
     def compiled(self) -> kernels.Codes | None:
-        """Return the method as numbers for compiled rounds, or None if rounds are not compiled."""
+        """Return the method encoded for compiled rounds, or None if its rounds are not compiled."""
         # Methods with user-defined parts are not compiled.
         if self._codes is None:
             return None
@@ -393,7 +393,7 @@ class Learner:
         return law, (loss, domain, self.method.greedy), numbers
 
     def _learn(self, H: Array, sizes: Vector, y: Vector, weights: Vector) -> Vector:
-        """Learn from the rows one by one, and return the prediction before each row."""
+        """Learn from the rows one by one, and return the predictions made before each row."""
         codes = self.compiled()
         if codes is not None:
             found: Vector = kernels.rounds(H, (sizes, y, weights), self.arrays(), codes)

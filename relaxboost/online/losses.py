@@ -30,7 +30,7 @@ class OnlineLoss(ABC):
 
     task: str = ""
     """The kind of targets: "binary" if targets are ±1, "regression" if they are numbers, and "" if
-    there are none."""
+    the loss has no targets."""
 
     @abstractmethod
     def evaluate(self, w: Vector, h: Vector, y: float) -> tuple[float, Vector]:
@@ -61,10 +61,10 @@ class OnlineLoss(ABC):
         given = np.zeros(rows) if y is None and not self.task else y
         values = doubles("targets", given).reshape(-1)
         if given is None:
-            raise InputError(f"{self!r} needs targets, but there are none; give y")
+            raise InputError(f"{self!r} needs targets, but there are none; pass y")
         if values.shape != (rows,):
             raise InputError(
-                f"there are {rows} examples but {values.size} targets; give one target per example"
+                f"there are {rows} examples but {values.size} targets; pass one target per example"
             )
         wrong = ~np.isfinite(values)
         rule = "finite"
@@ -103,9 +103,9 @@ class OfPrediction(OnlineLoss):
         return float(value[0]), float(slope[0]) * h
 
     def lipschitz(self, reach: float, size: float, targets: float) -> float:
-        """Return a bound on the subgradients: the steepest slope of φ for |<w, h>| <= reach, times
-        ‖h‖.
+        """Return a bound on the dual norm of the subgradients.
 
+        The bound is ‖h‖ times the steepest slope of φ for predictions of absolute value <= reach.
         Because φ is convex, its slopes are steepest at the ends of the interval.
         """
         if self.task == "regression" and not (self.loss.of_differences and targets < math.inf):
@@ -118,7 +118,7 @@ class OfPrediction(OnlineLoss):
 
 @dataclass(frozen=True)
 class Inner(OnlineLoss):
-    """The linear loss <w, h>, where h contains the costs of M experts, and w weighs the experts."""
+    """The linear loss <w, h>, where h contains the costs of M experts and w their weights."""
 
     def evaluate(self, w: Vector, h: Vector, y: float) -> tuple[float, Vector]:
         return float(w @ h), h

@@ -1,4 +1,4 @@
-"""The regret of a learner as a bracket, compared with the best fixed weights in hindsight."""
+"""Brackets of the regret of a learner, compared with the best fixed weights in hindsight."""
 
 from __future__ import annotations
 
@@ -31,17 +31,16 @@ class Regret:
     loss: float
     """The cumulative loss Σ l_i(w_{i−1}) of the learner."""
     bound: float
-    """An upper bound, proved by a theorem, on the regret of this run compared with any weights w
-    of the domain."""
+    """A proved upper bound on the regret of this run, compared with any weights w of the domain."""
     bound_at: float
-    """An upper bound, proved by a theorem, on the regret compared with the weights of the
+    """A proved upper bound on the regret of this run compared with the weights of the
     comparator."""
     comparator: Comparator
     learner: str
     """The representation (`repr`) of the learner's method."""
     along: tuple[Regret, ...] = field(default=(), repr=False)
-    """The regrets on the prefixes of the stream that the argument `at` requested, shortest prefix
-    first."""
+    """The regrets on the prefixes of the stream that were requested by the argument `at`, shortest
+    prefix first."""
 
     @property
     def examples(self) -> int:
@@ -95,18 +94,18 @@ def regret(
     tol: float = 1e-6,
     time_limit: float | None = None,
 ) -> Regret:
-    """Return a bracket of the regret of a learner on a stream, and the bound of the theorem.
+    """Return a bracket of the regret of a learner on a stream, and a proved upper bound.
 
     Parameters
     ----------
     learner : OnlineMethod or Learner
-        The learner. For a method, or for a learner that has not learned from any example, a new
-        run learns from the stream. A learner with examples must have learned from this stream.
+        The learner or method. A method, or a learner that has not learned from any example, is run
+        on the stream. Any other learner must already have learned from this stream.
     stream : tuple of arrays, callable or iterable
         The stream, as for `hindsight`. It is read many times.
     at : iterable of int, optional
         Additional numbers of examples after which the regret is computed. They require a method,
-        or a learner without examples.
+        or a learner that has not learned from any example.
     tol : float
         The requested width of the bracket, relative to the loss of the comparator.
     time_limit : float, optional
@@ -115,14 +114,14 @@ def regret(
     Returns
     -------
     Regret
-        The regret of all examples. The regrets of `at` are in `Regret.along`.
+        The regret on all examples. The regrets requested by `at` are in `Regret.along`.
 
     Raises
     ------
     InputError
-        If the stream is empty or can be read only once, if an example does not fit, if a number in
+        If the stream is empty or can be read only once, if an example is invalid, if a number in
         `at` is larger than the number of examples, or if the learner has learned from examples of
-        another total weight.
+        a different total weight than that of the stream.
     """
     if not isinstance(learner, OnlineMethod | Learner):
         raise InputError(
@@ -170,14 +169,15 @@ def _stops(at: Iterable[int] | None, m: int) -> list[int]:
 def _check_learned(learner: Learner, replay: Replay, stops: list[int]) -> None:
     if len(stops) > 1:
         raise InputError(
-            "at= needs a learner without examples, but this learner has already learned from "
-            "some; give its method, learner.method"
+            "at= needs a learner that has not learned from any example; pass the method of this "
+            "learner, learner.method"
         )
     # Weights are summed in another order, so the sums may differ by rounding.
     if abs(learner.weight - replay.total) > 1e-9 * replay.total:
         raise InputError(
-            f"the learner has learned from examples of weight {learner.weight:g}, but the stream "
-            f"has the weight {replay.total:g}; give the stream of its examples, or learner.method"
+            f"the learner has learned from examples of total weight {learner.weight:g}, but the "
+            f"total weight of the stream is {replay.total:g}; pass the stream of these examples, "
+            "or learner.method"
         )
 
 

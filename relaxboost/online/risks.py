@@ -15,8 +15,7 @@ from relaxboost.online.schedules import Adaptive, Growing
 
 @dataclass(frozen=True, kw_only=True)
 class Assumptions:
-    """The assumptions of bounds on risks. Data cannot prove the assumptions, so that the user
-    declares them.
+    """The assumptions behind bounds on risks. Data cannot prove them, so users declare them.
 
     Parameters
     ----------
@@ -54,14 +53,14 @@ def risk_bound(loss: float, m: int, delta: float, assumptions: Assumptions) -> f
     m : int
         The number of examples.
     delta : float
-        The probability δ that the bound is wrong.
+        The probability δ with which the bound may fail.
     assumptions : Assumptions
         The declared assumptions about the order of the examples and the range c of the losses.
 
     Raises
     ------
     InputError
-        If a necessary assumption is missing.
+        If a required assumption is missing.
 
     References
     ----------
@@ -79,8 +78,8 @@ def risk_bound(loss: float, m: int, delta: float, assumptions: Assumptions) -> f
 def excess_risk_bound(regret: float, m: int, delta: float, assumptions: Assumptions) -> float:
     """Return a bound on the excess risk of an iterate: regret/m + 2c √(log(2/δ)/(2m)).
 
-    The bound is for a random iterate and for the mean of the m iterates. With probability at least
-    1 − δ, it holds compared with every w of the domain.
+    The bound holds for a random iterate and for the mean of the m iterates. With probability at
+    least 1 − δ, it holds in comparison with every w of the domain.
 
     Parameters
     ----------
@@ -103,8 +102,8 @@ def expected_excess_bound(
 ) -> float:
     """Return a bound on the expected excess risk after t examples.
 
-    The bound is for the average of the iterates, and for a random iterate. It is 2L√(V*/α) √(t +
-    1)/t for the schedule "growing", and L√(2V*/(αt)) for ``Horizon(t)``. Here L bounds the
+    The bound holds for the average of the iterates, and for a random iterate. It is 2L√(V*/α) √(t
+    + 1)/t for the schedule "growing", and L√(2V*/(αt)) for ``Horizon(t)``. Here L bounds the
     gradients, V* is the largest value of the proxy, and α is its modulus.
 
     Parameters
@@ -127,7 +126,7 @@ def expected_excess_bound(
 
 
 def validation_radius(left: int, among: int, delta: float, assumptions: Assumptions) -> float:
-    """Return the radius c √(log(2k/δ)/(2n)) of mean losses on n later examples.
+    """Return the confidence radius c √(log(2k/δ)/(2n)) of mean losses on n later examples.
 
     With probability at least 1 − δ, the mean losses of all k hypotheses differ from their risks by
     at most this radius. Dekel (2011) has log(m/δ), which covers deviations in one direction only
@@ -150,9 +149,9 @@ def validation_radius(left: int, among: int, delta: float, assumptions: Assumpti
 def validation_excess_bound(m: int, among: int, delta: float, assumptions: Assumptions) -> float:
     """Return a bound on the excess risk of the choice by validation: 2c √(log(2k/δ)/m).
 
-    The choice is compared with those of the k hypotheses that come from the first half of the
-    stream. With probability at least 1 − δ, the risk of the chosen hypothesis exceeds the least
-    risk of these hypotheses by at most this number.
+    With probability at least 1 − δ, the risk of the chosen hypothesis exceeds the least risk of
+    the hypotheses from the first half of the stream by at most this bound. The number k counts all
+    hypotheses that are compared.
 
     Parameters
     ----------
@@ -172,14 +171,13 @@ def ordered(what: str, assumptions: Any) -> Assumptions:
     """Return the assumptions, or raise an InputError if the order may depend on the examples."""
     if not isinstance(assumptions, Assumptions):
         raise InputError(
-            f"{what} needs assumptions that no data can prove; pass Assumptions(iid_order=..., "
+            f"{what} needs assumptions that data cannot prove; pass Assumptions(iid_order=..., "
             f"loss_range=...), got {assumptions!r}"
         )
     if not assumptions.iid_order:
         raise InputError(
-            f"{what} is false if the order of the examples depends on their values, as in a "
-            "sorted file; shuffle the examples first, and set iid_order=True if they are "
-            "independent"
+            f"{what} is false if the order of the examples depends on their values, as in a sorted "
+            "file; shuffle the examples first, and set iid_order=True if they are independent"
         )
     return assumptions
 
@@ -188,14 +186,16 @@ def ranged(what: str, assumptions: Any) -> float:
     """Return c, the bound on the losses, or raise an InputError if it was not declared."""
     c = ordered(what, assumptions).loss_range
     if c is None:
-        raise InputError(f"{what} needs loss_range=c, a number such that all losses are in [0, c]")
+        raise InputError(
+            f"{what} needs loss_range=c, a number c such that all losses are in [0, c]"
+        )
     return c
 
 
 def promised(learner: Learner, t: int) -> float:
     """Return a bound on the expected excess risk after t independent examples.
 
-    The bound is for the average of the iterates, and for a random iterate. For the schedule
+    The bound holds for the average of the iterates, and for a random iterate. For the schedule
     "growing" it is Eq. 33 (Thms 1 and 2) of Juditsky et al. (2005), and for "adaptive" the same
     argument applies. For other schedules it is their Eq. 25, which is Eq. 38 for ``Horizon(t)``.
     For greedy steps it is the regret bound of Dekel's Thms 1 and 3, divided by t. For a

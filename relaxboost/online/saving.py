@@ -1,6 +1,4 @@
-"""Files of learners. A learner that is loaded from a file continues with bitwise the same
-results.
-"""
+"""Files of learners. A learner loaded from a file continues with bitwise the same results."""
 
 from __future__ import annotations
 
@@ -19,8 +17,8 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.files import shallow, write_atomically
 
 FORMAT = "relaxboost learner 1"
-"""The name of the file format, which is stored in each file. The number in the name changes if the
-content of the files changes."""
+"""The name of the file format, which is stored in each file. It contains a number that changes
+whenever the content of the files changes."""
 
 
 def write_state(path: Path, state: Mapping[str, Any]) -> None:
@@ -41,9 +39,10 @@ def write_state(path: Path, state: Mapping[str, Any]) -> None:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove partial files next to `path`, which killed runs have left behind.
+    """Remove partial files that killed runs have left next to `path`.
 
-    Such files have the names that `write_atomically` gives, and begin like an archive.
+    They are recognised by names in the form that `write_atomically` uses, and by the first bytes
+    of an archive.
     """
     for part in path.parent.glob(".*"):
         if re.fullmatch(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}", part.name):
@@ -72,7 +71,7 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
     except Exception:  # damaged archives raise errors of ten kinds, and more by version
-        remedy = "give a file of Learner.save, or a checkpoint"
+        remedy = "pass a file that Learner.save wrote, or a checkpoint"
         raise InputError(f"{path} is not a file of a learner, or is damaged; {remedy}") from None
     if known != FORMAT:
         raise InputError(f"{path} has the format {known!r:.60}, but this version reads {FORMAT!r}")
@@ -99,7 +98,7 @@ def check_method(kept: str, here: str) -> None:
 
 
 def _options(said: str) -> dict[str, str]:
-    """Return the options of a method, given its representation, which is a call with keywords."""
+    """Return the options of a method from its representation, which is a call with keywords."""
     try:
         call: Any = ast.parse(said, mode="eval").body
         options = {str(option.arg): ast.unparse(option.value) for option in call.keywords}

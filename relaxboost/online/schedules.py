@@ -115,7 +115,7 @@ class Growing(_Root):
 
     @property
     def needs_lipschitz(self) -> bool:  # type: ignore[override]
-        """Whether the schedule needs the bound L, which is the case unless the user gave β_0."""
+        """Whether the schedule needs the bound L. It does unless the user passed β_0."""
         return self.beta is None
 
     def law(self, known: Constants) -> tuple[float, float, float, float]:
@@ -133,8 +133,8 @@ class Horizon(_Root):
     Parameters
     ----------
     rounds : int
-        The number t >= 1 of examples. If there are more examples, `Learner.regret_bound` still
-        gives a valid bound.
+        The number t >= 1 of examples. If there are more examples, `Learner.regret_bound` is still
+        a valid bound.
 
     References
     ----------
@@ -200,5 +200,5 @@ def as_schedule(given: Any) -> Schedule:
         return given
     if isinstance(given, str) and given in SCHEDULES:
         return SCHEDULES[given]()
-    objects = "give an object such as Horizon(rounds) or Constant(beta), or one of"
+    objects = "pass an object such as Horizon(rounds) or Constant(beta), or one of"
     raise InputError(f"unknown schedule {given!r}{known_names(given, SCHEDULES, objects)}")

@@ -437,9 +437,9 @@ def test_what_cannot_be_exported_is_refused(form):
     def certificate(f, over=None):
         return rb.certify(rb.Game(A, f, over=over or rb.L1Ball()), **pair_)
 
-    assert "this one is enclosed" in refused(certificate(rb.KLPenalty(0.1)), form)
-    assert "this one is enclosed" in refused(certificate(rb.Capped(2), rb.L2Ball()), form)
-    assert "exports need a linear domain" in refused(
+    assert "this one is level 'enclosed'" in refused(certificate(rb.KLPenalty(0.1)), form)
+    assert "this one is level 'enclosed'" in refused(certificate(rb.Capped(2), rb.L2Ball()), form)
+    assert "exports need a polyhedral domain" in refused(
         certificate(rb.Capped(2), rb.SquaredNorm(1)), form
     )
     assert "proves nothing" in refused(certificate(rb.Custom(f=soft_cap)), form)

@@ -117,7 +117,7 @@ def test_bad_input_is_one_line_and_status_two(tmp_path, run):
     assert "does not exist" in run(file, "--format", "vipr")[2]
     assert "is no file" in run(tmp_path, "--format", "vipr")[2]
     saved(tmp_path, rb.KLPenalty(0.1))
-    assert "this one is enclosed" in run(file, "--format", "vipr")[2]
+    assert "this one is level 'enclosed'" in run(file, "--format", "vipr")[2]
     good = saved(tmp_path).document
     for argument in ("pdf", ""):
         assert run(file, "--format", argument)[0] == 2
@@ -148,7 +148,7 @@ def test_what_is_no_certificate_is_bad_input(tmp_path, capsys):
             status, _, said = tests.command.run(capsys, command, tmp_path / "game.json", *options)
             assert status == 2, text
             assert "game.json is not a certificate" in said
-            assert ("because it is not JSON. Give a file" in said) == (
+            assert ("because it is not JSON. Pass a file" in said) == (
                 text in (b"", b"a,b", picture)
             )
     found = saved(tmp_path).document

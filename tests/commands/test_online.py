@@ -231,9 +231,12 @@ def test_resuming_another_file_names_what_differs(data, tmp_path, capsys):
     for given, said in (
         (table[["income", "age", "c", "d", "clicked"]], "column 'income' where .* column 'age'; "),
         (table[["age", "c", "d", "clicked"]], "no column 'income', .* from age, income, c, d"),
-        (table[:2000], "other.csv has 2000 rows, and the checkpoint .* is after row 3000"),
-        (changed, "other.csv has .* at row 0, feature 'income', and the checkpoint"),
-        (within, "other.csv has other base functions than those that the learner has learned"),
+        (table[:2000], "other.csv has 2000 rows, but the checkpoint .* is after row 3000"),
+        (changed, "other.csv has .* at row 0, feature 'income', but the checkpoint"),
+        (
+            within,
+            "other.csv has base functions that differ from those that the learner has learned",
+        ),
     ):
         given.to_csv(other, index=False)
         text = told(capsys, "run", other, *LABEL, "--save", save, "--resume", status=2)
@@ -271,7 +274,7 @@ def test_costs_and_targets(data, tmp_path, capsys):
     squared = ["run", costs, "--label", "d", "--loss", "squared"]
     for radius in ([], ["--radius", 1]):
         said = told(capsys, *squared, *radius, status=2)
-        assert re.search(r"here; give --targets, a bound of \|y\|$", said)
+        assert re.search(r"here; pass --targets, a bound on \|y\|$", said)
         assert "3000 examples" in told(capsys, *squared, *radius, "--targets", 1)
 
 
@@ -331,7 +334,7 @@ def test_regret_is_what_the_library_says(data, tmp_path, capsys):
         (["--label", "x"], "has no column 'x'; it has age, income"),
         (
             ["--label", "clicked"],
-            "is not of numbers .*--classes NEGATIVE,POSITIVE",
+            "is not numeric .*--classes NEGATIVE,POSITIVE",
         ),
         (["--label", "clicked", "--classes", "0,1"], "its labels are no, yes.; name the two lab"),
         (["--label", "clicked", "--classes", "no"], "--classes must name two labels"),
@@ -354,7 +357,7 @@ def test_regret_is_what_the_library_says(data, tmp_path, capsys):
         ),
         (
             [*LABEL, "--radius", "auto", "--loss", "exponential"],
-            "slopes without a bound; give --radius$",
+            "has unbounded slopes; give --radius$",
         ),
     ],
 )

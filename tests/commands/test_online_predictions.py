@@ -157,8 +157,8 @@ def test_messages_name_columns_of_the_table(data, capsys):
     words = data.copy()
     words.loc[0, "host"] = "never"
     for table, said in (
-        (renamed, "has a column 'server', and the learner has learned from a, b, host;"),
-        (words, "has other words at row 0, in host, than the checkpoint m has learned there;"),
+        (renamed, "has a column 'server', but the learner has learned from a, b, host;"),
+        (words, "has words at row 0, in host, that differ from those in the checkpoint m;"),
     ):
         table.to_csv("other.csv", index=False)
         _, err = told(capsys, "run", "other.csv", *LABEL, "--save", "m", "--resume", status=2)

@@ -189,7 +189,7 @@ def test_the_default_needs_no_radius():
         said = Regressor(loss, targets=(-1, 1)).progressive(X, side)
         assert np.abs(said).max() <= 1.0 + 1e-12
     assert Regressor().fit(X[:2000], side[:2000]).score(X[:2000], side[:2000]) > 0.99
-    with pytest.raises(InputError, match=r"slopes without a bound; use .* radius=1"):
+    with pytest.raises(InputError, match=r"has unbounded slopes; use .* radius=1"):
         Classifier("exponential").fit(X, y)
     for option in ({"proxy": "entropy"}, {"greedy": True}, {"schedule": "growing"}):
         with pytest.raises(InputError, match=r"needs a radius, and .*, such as radius=30"):

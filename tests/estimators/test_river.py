@@ -129,7 +129,7 @@ def test_after_ctrl_c_weights_of_new_features_belong_to_them(monkeypatch):
 def test_parameters_are_checked_when_made():
     with pytest.raises(InputError, match="bound must be a positive number"):
         RiverClassifier(bound=0.0)
-    with pytest.raises(InputError, match="give targets="):
+    with pytest.raises(InputError, match="pass targets="):
         RiverRegressor("squared")
     with pytest.raises(NotImplementedError, match="not minus a log-likelihood"):
         RiverClassifier("hinge").predict_proba_one({})

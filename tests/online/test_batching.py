@@ -316,7 +316,7 @@ def test_what_was_learned_refuses_them_too():
     chosen = batch(method, (H, y), "validation", delta=0.1, loss_range=3.0)
     with pytest.raises(InputError, match="shuffle the examples first"):
         chosen.risk_bound(0.1, SORTED)
-    with pytest.raises(InputError, match=r"with delta=0\.1 and losses in \[0, 3\]"):
+    with pytest.raises(InputError, match=r"with delta=0\.1 and loss_range=3"):
         chosen.risk_bound(0.2, IID)
     with pytest.raises(InputError, match="call batch again"):
         chosen.risk_bound(0.1, Assumptions(iid_order=True, loss_range=3.5))
@@ -332,14 +332,20 @@ SURE = {"delta": 0.1, "loss_range": 3.0}
     [
         (lambda: batch("hinge", GOOD), "method must be an OnlineMethod"),
         (lambda: batch(GD, GOOD, "best"), "rule must be one of mean, uniform"),
-        (lambda: batch(GD, GOOD, snapshots=3), "'mean', which is exact in one pass"),
-        (lambda: batch(GD, GOOD, delta=0.1), "belong to the rule 'validation'; leave"),
+        (lambda: batch(GD, GOOD, snapshots=3), "'mean', which uses all iterates in one"),
+        (lambda: batch(GD, GOOD, delta=0.1), "can be used only with the rule 'validation'; leave"),
         (lambda: batch(GD, GOOD, "validation"), "needs delta and loss_range"),
         (lambda: batch(GD, GOOD, "validation", delta=2.0, loss_range=1.0), "delta"),
         (lambda: batch(GD, iter([GOOD]), "majority"), "more than once"),
         (lambda: batch(GD, iter([GOOD]), "validation", snapshots=3, **SURE), "more than once"),
-        (lambda: batch(GD, GOOD, "majority", snapshots=7), "more than the 6 examples"),
-        (lambda: batch(GD, GOOD, "majority", snapshots=[0, 6]), "iterate w_6 predicts no example"),
+        (
+            lambda: batch(GD, GOOD, "majority", snapshots=7),
+            "exceeds the number of examples in the stream, 6",
+        ),
+        (
+            lambda: batch(GD, GOOD, "majority", snapshots=[0, 6]),
+            "iterate w_6 predicts none of them",
+        ),
         (lambda: batch(GD, GOOD, "majority", snapshots=[2, 2]), "in increasing order"),
         (lambda: batch(GD, GOOD, "majority", snapshots=[]), "in increasing order"),
         (lambda: batch(GD, GOOD, "majority", snapshots=0), "snapshots"),
@@ -350,7 +356,7 @@ SURE = {"delta": 0.1, "loss_range": 3.0}
         (lambda: batch(GD, [(GOOD[0], GOOD[1][:2])]), "H has 6 examples, but y has the shape"),
         (
             lambda: batch(GD, GOOD, "validation", delta=0.1, loss_range=0.5),
-            r"row 0 has the loss 1, outside \[0, 0.5\]",
+            r"loss in row 0 is 1, outside \[0, 0.5\]",
         ),
         (
             lambda: batch(ExponentiatedGradient("inner"), GOOD[0], "majority"),
@@ -368,7 +374,7 @@ def test_bad_input(call, message):
 @pytest.mark.parametrize(
     ("block", "message"),
     [
-        ((np.ones((1, 2)), [1.0]), "row 6 has 2 base functions, but earlier rows have 3"),
+        ((np.ones((1, 2)), [1.0]), "row 6 has 2 base functions, but the rows before have 3"),
         ((GOOD[0], 2.0 * GOOD[1]), "-1 or .1; row 6 has"),
         ((GOOD[0], None), "6 examples and 0|targets"),
         ((np.full((2, 3), np.nan), [1.0, 1.0]), "row 6 has nan"),
@@ -398,7 +404,7 @@ def test_streams_are_read_as_their_arrays():
 def test_a_stream_that_changes_is_found_out():
     for rule, options in (("majority", {}), ("validation", SURE)):
         left = iter([[GOOD], [GOOD, GOOD]])
-        with pytest.raises(InputError, match="had 6 examples in the first pass, and now has 12"):
+        with pytest.raises(InputError, match="had 6 examples in the first pass, but now has 12"):
             batch(GD, lambda left=left: next(left), rule, **options)
 
 

@@ -286,7 +286,7 @@ def test_every_round_of_the_newtons_method_is_bracketed():
 
 H = np.ones((3, 2))
 BAD = [
-    (lambda: iter([(H, [1, 1, 1])]), "can be read only once; give arrays"),
+    (lambda: iter([(H, [1, 1, 1])]), "can be read only once; pass arrays"),
     (lambda: (np.empty((0, 2)), []), "the stream is empty"),
     (lambda: (H, [1, 1, 0]), "must be -1 or \\+1; row 2 has 0"),
     (lambda: (np.array([[1.0, 0.0], [np.nan, 1.0]]), [1, 1]), "row 1 has nan for base function 0"),
@@ -313,7 +313,7 @@ def test_other_arguments_that_do_not_fit():
         hindsight("hinge", rb.Simplex(1), good, 2.0)
     with pytest.raises(rb.InputError, match="start must have 2 finite weights"):
         hindsight("hinge", rb.Simplex(1), good, start=np.ones(3))
-    with pytest.raises(rb.InputError, match="has 3 examples, and 4 were requested"):
+    with pytest.raises(rb.InputError, match="has 3 examples, but 4 were requested"):
         hindsight("hinge", rb.Simplex(1), good, first=4)
     with pytest.raises(rb.InputError, match="is not piecewise linear"):
         hindsight("squared", rb.Simplex(1), good).certificate()
@@ -323,7 +323,7 @@ def test_other_arguments_that_do_not_fit():
 
 def test_a_stream_that_changes_is_found_out():
     sizes = iter([3, 3, 2])
-    with pytest.raises(rb.InputError, match="had 3 examples when it was first read, and now has 2"):
+    with pytest.raises(rb.InputError, match="had 3 examples when it was first read, but now has 2"):
         hindsight("logistic", rb.Simplex(1), lambda: [(H[:k], np.ones(k)) for k in [next(sizes)]])
 
 

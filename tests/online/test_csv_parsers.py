@@ -59,7 +59,7 @@ def test_it_reads_the_same_bits(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("y,a\n1,2\n1,red\n", {}, r"column 'a' is not of numbers \('red' at row 1\); name it"),
+        ("y,a\n1,2\n1,red\n", {}, r"column 'a' is not numeric \('red' at row 1\); name it"),
         ("y,a\nyes,2\nno,3\n", {}, r"\('yes' at row 0; its labels are no, yes\); name the two"),
         ("y,a\n1,2\n1,2,3\n", {}, "cannot be read as CSV: row 1: Expected 2 columns, got 3"),
         ("y,a\n1,2\n1\n", {}, "has nan at row 1, feature 'a'"),

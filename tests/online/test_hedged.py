@@ -251,7 +251,7 @@ def test_regret_takes_it_and_batch_refuses_it():
     found = regret(method, (H, y), at=[50])
     for one in (*found.along, found):
         assert one.lower <= one.upper <= one.bound_at <= one.bound
-    with pytest.raises(InputError, match="because it clips predictions, so that no weights have"):
+    with pytest.raises(InputError, match="because it clips predictions, so no single vector"):
         batch(method, (H, y))
     learner = method.start(5)
     iterates = [learner.w for h, label in zip(H, y, strict=True) if learner.update(h, label) < 99]
@@ -263,9 +263,9 @@ def test_regret_takes_it_and_batch_refuses_it():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: HedgedDescent("exponential"), "has slopes without a bound; use a"),
-        (lambda: HedgedDescent("inner"), "is not a loss of a prediction <w, h>; use a"),
-        (lambda: HedgedDescent("squared"), "give targets=, a bound of .y."),
+        (lambda: HedgedDescent("exponential"), "has unbounded slopes; use a"),
+        (lambda: HedgedDescent("inner"), "needs a PointwiseLoss, but .* is not one; use a"),
+        (lambda: HedgedDescent("squared"), "pass targets=, a bound on .y."),
         (
             lambda: HedgedDescent("hinge").start(2).regret_bound([1.0]),
             "w must have 2 finite weights",

@@ -267,7 +267,7 @@ def test_nothing_is_promised_against_other_weights(w, message):
         (lambda: MirrorDescent("hinge", Simplex(1), schedule="none"), "unknown schedule"),
         (lambda: MirrorDescent("hinge", 3), "over must be a domain"),
         (lambda: MirrorDescent("hinge", Simplex(1), bound=0.0), "bound must be a number > 0"),
-        (lambda: MirrorDescent("squared", Simplex(1)).start(3), "needs a bound of the gradients"),
+        (lambda: MirrorDescent("squared", Simplex(1)).start(3), "needs a bound on the gradients"),
         (lambda: Simplex(0), "radius > 0"),
         (lambda: GradientDescent("hinge", proxy="entropy"), "requires the proxy .squared-l2."),
         (lambda: ExponentiatedGradient("hinge", proxy=SquaredL2()), "requires the proxy .entropy."),

@@ -76,9 +76,9 @@ def test_a_learner_that_has_learned_is_taken_as_it_is():
     unseen = method.start(5)
     assert regret(unseen, (H, y)).lower == fresh.lower
     assert unseen.rounds == 120
-    with pytest.raises(rb.InputError, match="weight 120, but the stream has the weight 60"):
+    with pytest.raises(rb.InputError, match="weight 120, but the total weight of the stream is 60"):
         regret(learner, (H[:60], y[:60]))
-    with pytest.raises(rb.InputError, match="at= needs a learner without examples"):
+    with pytest.raises(rb.InputError, match="at= needs a learner that has not learned"):
         regret(learner, (H, y), at=[3])
 
 
@@ -105,7 +105,7 @@ def test_a_stream_that_can_be_read_once_is_refused_before_anything_is_learned():
     method = METHODS[0]
     H, y = examples(method)
     learner = method.start(5)
-    with pytest.raises(rb.InputError, match="can be read only once; give arrays"):
+    with pytest.raises(rb.InputError, match="can be read only once; pass arrays"):
         regret(learner, iter([(H, y)]))
     assert learner.rounds == 0
     with pytest.raises(rb.InputError, match="at contains 500, but the stream has only 120"):

@@ -107,12 +107,14 @@ def test_what_can_be_read_once_says_so():
     X, y = made(20)
     once = stream(zip(X, y, strict=True))
     assert repr(once) == "Stream(zip, experts, to be read once)"
-    with pytest.raises(InputError, match="so that its width is unknown before the run"):
+    with pytest.raises(InputError, match="so its width is unknown before the run"):
         progressive(METHOD, once)
     progressive(METHOD.start(5), once)
-    with pytest.raises(InputError, match="zip can be read only once, and was already read; give"):
+    with pytest.raises(
+        InputError, match="zip can be read only once, and has already been read; pass"
+    ):
         progressive(METHOD.start(5), once)
-    with pytest.raises(InputError, match="so that reading its first rows would lose them"):
+    with pytest.raises(InputError, match="so reading its first rows now would lose"):
         once.head(3)
 
 
@@ -138,7 +140,7 @@ def test_targets_of_every_kind():
 
 BAD = [
     (lambda X, y, f: stream(X, "label"), "an array has no column 'label'"),
-    (lambda X, y, f: stream(zip(X, y, strict=False), y), "hands over the labels with its examples"),
+    (lambda X, y, f: stream(zip(X, y, strict=False), y), "must contain the labels, in pairs"),
     (lambda X, y, f: stream(3), "a stream is read from an array.*; got int"),
     (lambda X, y, f: stream(pa.table({"a": [1]})), "Table must be a pandas frame"),
     (lambda X, y, f: stream(f / "no.csv", "y"), "no.csv does not exist"),
@@ -147,7 +149,7 @@ BAD = [
     (lambda X, y, f: stream(X, y, page=0), "page must be a whole number >= 1"),
     (lambda X, y, f: stream(X, y, classes=(1, 1)), "two different labels"),
     (lambda X, y, f: stream(X, y, base="stumps"), "base must be BaseFunctions"),
-    (lambda X, y, f: progressive(METHOD, stream(X)), "Hinge.. needs targets, and X has none"),
+    (lambda X, y, f: progressive(METHOD, stream(X)), "Hinge.. needs targets, but X has none"),
     (lambda X, y, f: progressive(METHOD, stream(X[:0], y[:0])), "X is empty"),
     (lambda X, y, f: progressive(METHOD.start(5), stream(iter([]))), "is empty: it has no rows"),
     (lambda X, y, f: progressive(METHOD.start(4), stream(X, y)), "has 5 base functions, but this"),
@@ -160,7 +162,7 @@ BAD = [
     (lambda X, y, f: list(stream(X, y, classes=(1, 0))), "label -1.0 at row 0: it is neither 1"),
     (
         lambda X, y, f: list(stream([(X[0], 1.0), X[1]])),
-        "labels for only some of the rows from row 0",
+        "some of the rows of the page that starts at row 0",
     ),
     (lambda X, y, f: list(stream([(X[0], 1.0), (X[1, :3], 1)])), "item 1 of list has 3 columns"),
     (
@@ -176,10 +178,10 @@ BAD = [
         lambda X, y, f: list(stream(f / "a.csv", "y")),
         r"\('p' at row 0; its labels are p, q\); name",
     ),
-    (lambda X, y, f: list(stream(f / "a.csv")), r"column 'y' is not of numbers \('p' "),
+    (lambda X, y, f: list(stream(f / "a.csv")), r"column 'y' is not numeric \('p' "),
     (
         lambda X, y, f: list(stream(f / "a.csv", "y", classes=("p", "q"))),
-        r"a.csv: column 'b' is not of numbers \('abc' at row 1\); name it in categories=\[...\]",
+        r"a.csv: column 'b' is not numeric \('abc' at row 1\); name it in categories=\[...\]",
     ),
     (
         lambda X, y, f: list(stream(f / "b.csv", "y", page=1)),
@@ -187,8 +189,8 @@ BAD = [
     ),
     (lambda X, y, f: list(stream(f / "c.csv", "y")), "read as CSV: row 1: Expected 3 columns"),
     (lambda X, y, f: stream(io.StringIO("y\n1"), "y"), "StringIO is open in text .*'rb'"),
-    (lambda X, y, f: list(stream([X], "y")), "list hands over the labels with its examples"),
-    (lambda X, y, f: list(stream([pd.Series(X[0])], "y")), "list hands over the labels"),
+    (lambda X, y, f: list(stream([X], "y")), "list must contain the labels, in pairs"),
+    (lambda X, y, f: list(stream([pd.Series(X[0])], "y")), "list must contain the labels"),
     (lambda X, y, f: progressive(METHOD.start(2), stream(f / "d.csv", "y")), "d.csv is empty"),
     (lambda X, y, f: list(stream(pd.DataFrame({"a": ["s"], "y": [1]}), "y")), "frame: column 'a'"),
     (lambda X, y, f: list(stream(pd.DataFrame({"a": [1]}), "y")), "the frame has no column 'y'"),
@@ -335,7 +337,7 @@ def test_symmetric_simplex_is_the_l1_ball():
         (lambda X: FittedBasis([]), "needs at least one estimator"),
         (lambda X: FittedBasis([object()]), "has no method predict"),
         (lambda X: Experts().bound_in("l1", 3), "'experts' have no known bound"),
-        (lambda X: list(stream(X, base=StumpBasis([[0.0]]))), "stumps takes 1 features, but X has"),
+        (lambda X: list(stream(X, base=StumpBasis([[0.0]]))), "stumps expects 1 features, but X"),
     ],
 )
 def test_bad_base_functions(make, message):
@@ -400,10 +402,10 @@ def test_a_saved_learner_goes_on_and_others_are_refused(tmp_path):
             stream(frame[list("bacde")], y),
             "the frame has column 'b' where the learner has learned ",
         ),
-        (stream(frame[list("abcd")], y), "has no column 'e', and the learner has .* a, b, c, d, e"),
-        (stream(frame.rename(columns={"c": "f"}), y), "has a column 'f', and the learner has lear"),
-        (stream(X[:, :4], y), "X has 4 columns, and the learner has learned from 5"),
-        (stream(frame, y, base=LinearBasis.spanning(X)), "has other base functions than those tha"),
+        (stream(frame[list("abcd")], y), "has no column 'e', but the learner has .* a, b, c, d, e"),
+        (stream(frame.rename(columns={"c": "f"}), y), "has a column 'f', but the learner has lear"),
+        (stream(X[:, :4], y), "X has 4 columns, but the learner has learned from 5"),
+        (stream(frame, y, base=LinearBasis.spanning(X)), "has base functions that differ from tho"),
     ):
         with pytest.raises(InputError, match=message):
             progressive(load(path, METHOD), given)
@@ -435,7 +437,7 @@ def test_checkpoints_of_other_runs_are_refused(tmp_path):
         (MirrorDescent("hinge", rb.Simplex(2)), stream(X, y), r"saved with over=Simplex\(\), and"),
         (METHOD.start(4), stream(X[:, :4], y), "saved with 5 base functions, and this run has 4;"),
         (METHOD, stream(X, y).after(3), "its run started at row 0, and this run starts at row 3"),
-        (METHOD, stream(X[:190], y[:190]), "X has 190 rows, and the checkpoint .* after row 200"),
+        (METHOD, stream(X[:190], y[:190]), "X has 190 rows, but the checkpoint .* after row 200"),
     ):
         with pytest.raises(InputError, match=message):
             progressive(learner, given, checkpoint=path)
@@ -457,9 +459,9 @@ def test_a_resumed_run_names_the_row_and_column_that_differ(more, tmp_path):
     last.loc[ROWS - 1, "d"] = 0.5
     label[ROWS - 1] *= -1.0
     for given, message in (
-        (stream(first, y), "frame has 0.125 at row 0, feature 'c', and the checkpoint .* learned "),
-        (stream(last, y), "has 0.5 at row 199, feature 'd', and the checkpoint .* of the check"),
-        (stream(frame, label), "at row 199, the label, and the checkpoint .*run has learned"),
+        (stream(first, y), "frame has 0.125 at row 0, feature 'c', but the checkpoint .* has "),
+        (stream(last, y), "has 0.5 at row 199, feature 'd', but the checkpoint .* of the check"),
+        (stream(frame, label), "at row 199, the label, but the checkpoint .*run has"),
         (stream(frame[list("abced")], y), "has column 'e' where the learner has learned from colu"),
     ):
         with pytest.raises(InputError, match=message):

@@ -135,13 +135,13 @@ def test_words_that_come_after_numbers_are_refused(size, tmp_path, monkeypatch):
     rows = "\n".join(["y,a", *["1,2"] * 30, "1,red", "-1,3"])
     (tmp_path / "a.csv").write_text(rows)
     message = (
-        r"column 'a' is not of numbers \('red' at row 30\); it had numbers before: correct the cell"
+        r"column 'a' is not numeric \('red' at row 30\); it had numbers before: correct the cell"
     )
     with pytest.raises(InputError, match=message):
         list(stream(tmp_path / "a.csv", "y", categories=()))
     assert len(np.vstack([H for H, _ in stream(tmp_path / "a.csv", "y", categories=["a"])])) == 32
     dates = pd.DataFrame({"y": [1.0], "day": pd.Timestamp("2020-02-01")})
-    with pytest.raises(InputError, match="column 'day' is not of numbers; drop or encode it"):
+    with pytest.raises(InputError, match="column 'day' is not numeric; drop or encode it"):
         list(stream(dates, "y", categories=()))
     for option in ({"drop": "a"}, {"categories": "a"}):
         with pytest.raises(InputError, match="must be a list of column names, got 'a'"):

@@ -14,11 +14,11 @@ from scipy import linalg
 from relaxboost.certificates.exact.integers import flint, independent_rows
 
 Number = Any
-"""An integer or a Fraction. Arithmetic may combine the two types."""
+"""An integer or a Fraction. The two types may be mixed in arithmetic."""
 
 
 class Contradiction(ArithmeticError):
-    """Raised when equations contradict each other: a combination of them says 0 = c for a c ≠ 0."""
+    """Raised when equations contradict each other: some combination of them is 0 = c with c ≠ 0."""
 
 
 class Equations:
@@ -26,12 +26,12 @@ class Equations:
 
     Each equation has one variable as its pivot, and corrections change only pivots. The pivots are
     chosen for sparsity, as Markowitz (1957) does. When more than half of the remaining entries are
-    non-zero, python-flint solves the remaining equations as one dense system.
+    nonzero, python-flint solves the remaining equations as one dense system.
 
     Parameters
     ----------
     rows : list of dict of int to int
-        The non-zero entries of each equation by variable.
+        The nonzero entries of each equation by variable.
     preferred : sequence of bool
         For each variable, whether it can move in both directions. Other variables become pivots
         only if no preferred variable is left.
@@ -62,7 +62,7 @@ class Equations:
         self._factorise()
 
     def correction(self, missing: Sequence[Number]) -> dict[int, Number]:
-        """Return changes of the pivots that add `missing` to the left sides of the equations.
+        """Return changes of the pivots that add `missing` to the left-hand sides of the equations.
 
         Raises
         ------
@@ -194,7 +194,7 @@ class _Dense:
         self._dependent = {names[k]: square[k] for k in set(range(len(names))).difference(kept)}
 
     def solve(self, right: Sequence[Number]) -> dict[int, Number]:
-        """Return the values of the pivots that solve the equations with the given right sides."""
+        """Return the values of the pivots that solve the equations for given right-hand sides."""
         scaled = [Fraction(right[i]) * self._scale[i] for i in self._rows]
         unit = lcm(*(x.denominator for x in scaled))
         column = flint().fmpz_mat([[int(x * unit)] for x in scaled])
@@ -211,7 +211,8 @@ class _Dense:
 def _large_columns(rows: list[list[int]]) -> list[int]:
     """Return as many linearly independent columns as there are rows.
 
-    If possible, they are far from dependent, so that rounding does not affect the choice.
+    If possible, the columns are far from linearly dependent, so that rounding does not affect the
+    choice.
     """
     sizes = [max(map(abs, row)) for row in rows]
     scaled = [
@@ -228,7 +229,7 @@ def _large_columns(rows: list[list[int]]) -> list[int]:
 
 
 def _least_pivot(row: dict[int, Number]) -> float:
-    """Return the least absolute value of a pivot of a row, which is 2^-10 of its largest entry.
+    """Return the least absolute value that a pivot of a row may have: 2^-10 of its largest entry.
 
     The limit keeps corrections small. Duff, Erisman and Reid (2017), Sec. 7.2, use 0.1 to 0.001 for
     floats.

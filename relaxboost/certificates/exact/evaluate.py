@@ -1,7 +1,8 @@
 """The evaluation of a polyhedral f at exact points, for certificates.
 
 f(d) needs values of the auxiliary variables z, and the relaxed margin F(u) needs multipliers. An
-exact linear program finds optimal ones. Nearly optimal ones are found much faster.
+exact linear program finds the optimal values and multipliers. Nearly optimal ones are found much
+faster.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ T = TypeVar("T")
 
 
 class Unproved(InputError):
-    """Raised if no exact points were found for f, because none exist or because the time is up."""
+    """Raised if no exact points were found for f, because none exist or time ran out."""
 
 
 class ExactEvaluation:
@@ -77,7 +78,7 @@ class ExactEvaluation:
         Raises
         ------
         Unproved
-            If f is infinite at every exact point of the simplex, or if the time is up.
+            If f is infinite at every exact point of the simplex, or if the time limit is reached.
         """
         try:
             return near_point(form, np.array(d), price, self._limits.seconds)
@@ -92,7 +93,7 @@ class ExactEvaluation:
             ) from None
 
     def _closest(self, form: ExactForm, d: Sequence[float], price: float) -> Point:
-        """Compute the point (d, z) by an exact linear program, in case that `near_point` fails."""
+        """Compute the point (d, z) by an exact linear program. It is used if `near_point` fails."""
 
         # The price is bound here, so that `_in_time` has one signature for all programs.
         def solve(form: ExactForm, at: Sequence[Fraction], limits: PivotLimits) -> Point:
@@ -117,7 +118,7 @@ class ExactEvaluation:
         InputError
             If f is infinite at d.
         Unproved
-            If the time is up.
+            If the time limit is reached.
         """
         if not self._exact:
             with suppress(NoPoint, Contradiction):
@@ -134,7 +135,7 @@ class ExactEvaluation:
         InputError
             If f is infinite on the whole simplex.
         Unproved
-            If the time is up.
+            If the time limit is reached.
         """
         if not self._exact:
             with suppress(NoPoint, Contradiction):

@@ -16,8 +16,8 @@ from relaxboost.certificates.exact.equations import Equations
 from relaxboost.relaxations.linear import Bound, ExactForm, Row
 
 Guess = Callable[[float], "Vector | None"]
-"""A function that returns a point in floats, or None if it finds none. Its argument is the share of
-their sizes by which the constraints are tightened."""
+"""A function that returns a point in floats, or None if it finds none. Its argument is the
+fraction of their sizes by which constraints are tightened."""
 
 
 class NoPoint(ArithmeticError):
@@ -68,7 +68,7 @@ def feasible_point(form: ExactForm, sizes: Vector, guess: Guess) -> list[Fractio
 
 
 class _Projection:
-    """The correction of a point so that all equations hold, and the test of the inequalities.
+    """The correction of points so that all equations hold, and the test of the inequalities.
 
     The equations are factorised once for all points.
     """
@@ -190,10 +190,10 @@ class _IntegerRow(NamedTuple):
 def variable_sizes(table: Any, x: Vector, sides: Vector, otherwise: Vector) -> Vector:
     """Return the magnitude of each variable, estimated from the rows that contain the variable.
 
-    A row of magnitude a = |row| |x| + |side| gives its variable j the magnitude a / |row_j|, and
-    the least of these magnitudes counts. A magnitude below a thousandth of `otherwise` may be
-    noise, and is raised to that value. A variable in no row of positive magnitude has the magnitude
-    `otherwise`.
+    A row of magnitude a = |row| |x| + |side| gives its variable j the magnitude a / |row_j|. The
+    least magnitude from all rows is used. If it is less than a thousandth of `otherwise`, it may
+    be noise, and is raised to that value. A variable in no row of positive magnitude has the
+    magnitude `otherwise`.
     """
     entries = sparse.csr_array(abs(table)).tocoo()
     # Entries below rounding are noise and say nothing about the size of a variable.

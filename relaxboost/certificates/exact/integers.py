@@ -12,7 +12,7 @@ from relaxboost._core.errors import missing
 from relaxboost.matrices import MarginMatrix
 
 Integer = Any
-"""An integer of Python or of python-flint. Arithmetic may combine the two types."""
+"""An integer of Python or of python-flint. The two types may be mixed in arithmetic."""
 
 
 class Columns(NamedTuple):

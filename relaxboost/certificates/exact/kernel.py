@@ -18,10 +18,10 @@ class Singular(ArithmeticError):
 class Kernel:
     """The square matrix K of a basis: the tight rows, restricted to the basic variables.
 
-    Rows of f are often nearly empty, such as a_i d_i <= z. If a row has a variable that no other
-    such row contains, it is eliminated first. With a diagonal matrix D, K = [[D, F], [G, E]], and
-    python-flint solves the Schur complement S = E − G D⁻¹ F. The size of S is about the number of
-    columns of A in the basis.
+    Rows of f are often nearly empty, such as a_i d_i <= z. A row with a variable that no other
+    such row contains is eliminated first. Let D be the diagonal matrix of these rows and
+    variables. Then K = [[D, F], [G, E]], and python-flint solves the system of the Schur
+    complement S = E − G D⁻¹ F. The size of S is about the number of columns of A in the basis.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def _solved(matrix: Any, right: list[Integer]) -> tuple[list[Integer], Integer]:
 def independent(
     program: ExactProgram, tight: list[int], basic: list[int]
 ) -> tuple[set[int], set[int]]:
-    """Return a maximal set of rows and a set of variables whose square matrix is regular."""
+    """Return a maximal set of rows, and a set of variables, whose square matrix is nonsingular."""
     if not tight or not basic:
         return set(), set()
     table = [program.coefficients(t, basic) for t in tight]

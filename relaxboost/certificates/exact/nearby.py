@@ -21,8 +21,8 @@ from relaxboost.relaxations.linear import Bound, ExactForm, LinearForm, Row
 Point = tuple[list[Fraction], list[Fraction]]
 """The pair (d, z) of a distribution and the auxiliary variables of f."""
 HIGHS_TOLERANCE = 1e-10
-"""The smallest tolerance that HiGHS accepts. It is absolute, so programs are scaled before HiGHS
-solves them."""
+"""The smallest tolerance that HiGHS accepts. It is absolute, so programs are scaled before they
+are passed to HiGHS."""
 
 
 def near_point(form: ExactForm, d: Vector, price: float, seconds: float) -> Point:
@@ -104,9 +104,10 @@ def near_multipliers(
 def _threshold(prices: list[Fraction], form: ExactForm) -> Fraction:
     """Return the threshold γ with the largest lower bound, for given prices of the examples.
 
-    It is the price of the example with which d, filled in the order of prices, has the sum 1. The
-    bound charges (price_i − γ) d_i at the lower bound of d_i if price_i > γ, and otherwise at its
-    upper bound. So the examples with the least prices are at their upper bounds.
+    Raise the entries of d to their upper bounds in the order of the prices. Then γ is the price of
+    the example at which the sum of d reaches 1. The bound charges (price_i − γ) d_i at the lower
+    bound of d_i if price_i > γ, and otherwise at its upper bound. So the examples with the lowest
+    prices are at their upper bounds.
     """
     one = Fraction(1)
     m = len(prices)
@@ -185,11 +186,11 @@ class _Near:
             self.sizes = variable_sizes(doubled.rows, x, known, otherwise)
 
     def _power_of_two(self) -> float:
-        """Return a scale, a power of two, for the variables of the program.
+        """Return the power of two by which the variables of the program are scaled.
 
-        With it, an average entry of d is about 2^7, and the largest side is at most 2^24. The
-        tolerance of HiGHS is then small compared with the entries of d. Larger sides would lose too
-        many digits in floats.
+        After scaling, an average entry of d is about 2^7, and the largest right-hand side or bound
+        is at most 2^24. The tolerance of HiGHS is then small compared with the entries of d.
+        Larger numbers would lose too many digits in floats.
         """
         form = self._form
         sides = np.concatenate([form.row_lower, form.row_upper, form.lower, form.upper, [1.0]])
@@ -198,7 +199,9 @@ class _Near:
         return float(2.0 ** min(wish, 24 - math.frexp(largest)[1]))
 
     def _box(self, margin: Vector) -> tuple[Vector, Vector]:
-        """Return the scaled bounds of (p, q, z), so that d and z keep a margin to their bounds."""
+        """Return the scaled bounds of (p, q, z), which keep d and z at a margin from their
+        bounds.
+        """
         lower, upper = _narrowed(self._form.lower, self._form.upper, margin)
         m = self._d.size
         # d = d0 + p − q, so the bounds of d become bounds of p and of q.
@@ -209,12 +212,12 @@ class _Near:
         return self._scale * low, self._scale * high
 
     def _sides(self, margin: Vector) -> tuple[Vector, Vector]:
-        """Return the scaled sides of the rows, narrowed by a margin."""
+        """Return the scaled bounds of the rows, narrowed by a margin."""
         low, high = _narrowed(self._form.row_lower, self._form.row_upper, margin)
         return self._scale * (low - self._moved), self._scale * (high - self._moved)
 
     def guess(self, share: float) -> Vector | None:
-        """Return (d, z) with a slack of at least `share` times its magnitude in each inequality.
+        """Return (d, z) with a slack in each inequality of at least `share` times its magnitude.
 
         Return None if there is no such point.
         """
@@ -274,7 +277,7 @@ class _Dual:
         self.sizes = self._sizes / self._scale
 
     def guess(self, share: float) -> Vector | None:
-        """Return multipliers that keep a margin to the wrong sign, or None if there are none.
+        """Return multipliers that keep a margin from the wrong sign, or None if there are none.
 
         The margin is `share` times the magnitude of the multiplier. Let t be the margins, and R the
         matrix of the rows. If the cost is changed by −Rᵀt, then y − t are the multipliers of the
@@ -302,7 +305,7 @@ def _signs(lower: Vector, upper: Vector) -> Vector:
 def _doubles(form: ExactForm) -> LinearForm:
     """Return a program in floats without its constant.
 
-    It has a matrix even if there are no rows.
+    The result has a matrix even if there are no rows.
     """
     found = form._replace(constant=Fraction(0)).doubles()
     rows = sparse.csr_array((0, len(form.cost))) if found.rows is None else found.rows
@@ -315,7 +318,7 @@ def _doubles(form: ExactForm) -> LinearForm:
 
 
 def _narrowed(lower: Vector, upper: Vector, margin: Vector) -> tuple[Vector, Vector]:
-    """Return bounds moved inwards by a margin. It is at most a quarter of their distance."""
+    """Return bounds moved inwards by a margin of at most a quarter of their distance."""
     with np.errstate(invalid="ignore"):
         width = np.where(np.isfinite(lower) & np.isfinite(upper), upper - lower, math.inf)
     # Narrow intervals must not become empty.

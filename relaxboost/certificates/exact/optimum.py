@@ -48,7 +48,7 @@ class ExactOptimum(NamedTuple):
     d: list[Fraction]
     """The distribution over the examples, of length m."""
     support: list[int]
-    """The indices of the columns with non-zero weight, in increasing order."""
+    """The indices of the columns with nonzero weight, in increasing order."""
     w: list[Fraction]
     """The signed weights of the columns in `support`."""
     gamma: Fraction | None
@@ -116,13 +116,13 @@ def exact_optimum(
     Parameters
     ----------
     game : Game
-        A game over `L1Ball`, `Simplex` or `FullSimplex` that enumerates its columns. The entries of
-        A are floats, which are converted to fractions exactly. The parameters of f are taken as
-        they were given.
+        A game over `L1Ball`, `Simplex` or `FullSimplex` that enumerates its columns. The entries
+        of A are floats, which are converted to fractions exactly. The parameters of f are used as
+        they were passed.
     time_limit : float
         The number of seconds (> 0) after which no further linear system is solved.
     max_pivots : int
-        The largest number of exact pivots, at least 1.
+        The maximum number of exact pivots, at least 1.
 
     Returns
     -------
@@ -191,7 +191,7 @@ def _compare_with_doubles(found: ExactOptimum) -> None:
 
 
 class _Search:
-    """The search for an optimal basis from the basis of HiGHS on, and the bounds that it proves.
+    """The search for an optimal basis, starting from the basis of HiGHS, and the proved bounds.
 
     Columns are added during the search. With fewer columns the value of the game is smaller or
     equal, so the optimum over some columns is a lower bound.

@@ -153,7 +153,7 @@ class ExactProgram:
     def transposed(self, y: Sequence[Integer]) -> list[Integer]:
         """Return the sum of the rows times the multipliers `y`.
 
-        It has a number for each variable.
+        The sum has one entry for each variable.
         """
         out: list[Integer] = [0] * self.size
         if self.edges:

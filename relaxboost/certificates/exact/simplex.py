@@ -65,7 +65,7 @@ class PivotLimits:
             raise Exhausted
 
     def pivot(self) -> None:
-        """Count one pivot. Raise `Exhausted` if a limit has been reached before."""
+        """Count one pivot. Raise `Exhausted` if a limit has already been reached."""
         self.check()
         self.pivots += 1
 
@@ -270,11 +270,12 @@ class ExactSimplex:
         return [found for found in steps if found[2]]
 
     def _shift(self, dual: Multipliers) -> None:
-        """Change the costs so that the basis is dual feasible. They stay until it is feasible too.
+        """Change the costs so that the basis is dual feasible.
 
-        Reduced costs of the wrong sign, and zero reduced costs, become small ones of the right
-        sign. They are all different, so that few dual pivots are degenerate. The costs are
-        multiplied by dual.q, which changes no optimum.
+        The changed costs are used until the basis is also primal feasible. Reduced costs that are
+        zero or have the wrong sign are replaced by small ones of the right sign. These are all
+        different, so that few dual pivots are degenerate. The costs are also multiplied by dual.q,
+        which does not change any optimum.
         """
         program = self.program
         # The shift is small compared with the largest price, so that few pivots with the true costs
@@ -297,8 +298,9 @@ class ExactSimplex:
     ) -> None:
         """Make a dual pivot: the variable or row with the largest violation moves to its bound.
 
-        The entering variable has the least ratio of reduced cost and effect. If `bland` is true,
-        Bland's rule ignores the costs until the point is feasible. Bland's rule always terminates.
+        The entering variable has the least ratio of its reduced cost to its effect. If `bland` is
+        true, Bland's rule ignores the costs until the point is feasible. Bland's rule always
+        terminates.
         """
         # Rows are scaled by different factors. Without these factors the violations are comparable.
         worst = max(excess, key=lambda e: _log2(e[0]) - self.program.bits(e[1]))
@@ -393,9 +395,9 @@ class ExactSimplex:
         return best[2], side
 
     def _moves(self, kernel: Kernel, enter: int, step: int) -> tuple[list[Integer], Integer]:
-        """Return how far all variables and rows move if the entering one moves by q · step.
+        """Return how far all variables and rows move if the entering one moves by q · step, and q.
 
-        Return q too. The moves are integers.
+        The moves are integers.
         """
         program = self.program
         size = program.size
@@ -420,8 +422,8 @@ def _is_smaller(
 ) -> bool:
     """Return whether the ratio one[0] / one[1] is smaller than other[0] / other[1].
 
-    If `is_tie_broken` is true and the ratios are equal, the one with the larger denominator counts
-    as smaller, because its pivot is more stable.
+    If `is_tie_broken` is true and the ratios are equal, the one with the larger denominator is
+    treated as smaller, because its pivot is more stable.
     """
     left = one[0] * other[1]
     right = other[0] * one[1]
@@ -431,7 +433,7 @@ def _is_smaller(
 def _log2(a: Integer) -> float:
     """Return log2 of a positive integer of any size, accurate to a few digits.
 
-    The result is used for choices, and not in proofs.
+    The result is used to make choices, but not in proofs.
     """
     whole = int(a)
     # The integer may be beyond the range of doubles, so only its leading 50 bits are converted.

@@ -34,7 +34,7 @@ def certo(program: LinearProgram, digest: str) -> str:
     program : LinearProgram
         The game as a linear program, with its two points.
     digest : str
-        The digest of the certificate of relaxboost. The file records it as its origin.
+        The digest of the certificate of relaxboost. The file names this certificate as its origin.
     """
     lower = lower_proof(program)
     upper = upper_proof(program)

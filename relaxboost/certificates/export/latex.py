@@ -37,9 +37,9 @@ f(d)+g(A^\top d)&\ge\langle Aw,d\rangle{cost}\\
 
 
 def latex(document: dict[str, Any], program: LinearProgram) -> str:
-    """Return LaTeX text of the game, its two points, and the bounds that they prove.
+    """Return the game, its two points, and the bounds that they prove as LaTeX text.
 
-    The text needs the package amsmath.
+    The text requires the package amsmath.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def _where(rules: Sequence[str], has_z: bool) -> str:
 
 
 def _check_size(m: int, n: int, program: LinearProgram) -> None:
-    """Raise an InputError if the game or its fractions do not fit half a page."""
+    """Raise an InputError if the game or its fractions do not fit on half a page."""
     most = 10  # rows and columns
     most_digits = 12  # in a denominator
     most_terms = 40  # in the rows of f
@@ -209,7 +209,7 @@ def _broken(terms: Sequence[str]) -> str:
 
 
 def _fours(items: Sequence[str]) -> list[Sequence[str]]:
-    """Return the items in groups of four, so that each group fits one line of a page."""
+    """Return the items in groups of four, so that each group fits on one line of a page."""
     return [items[at : at + 4] for at in range(0, len(items), 4)]
 
 

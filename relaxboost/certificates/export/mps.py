@@ -118,9 +118,9 @@ def _with_decimals(row: Row) -> Row:
 
 
 def _side(row: Row) -> Fraction:
-    """Return the right side of a row for the section RHS.
+    """Return the right-hand side of a row for the section RHS.
 
-    In the section RANGES, the range of a row extends downwards from this side.
+    In the section RANGES, the range of a row extends downwards from this right-hand side.
     """
     side = row.low if row.high is None else row.high
     assert side is not None

@@ -86,7 +86,8 @@ def game_program(document: dict[str, Any], path: str | None = None) -> LinearPro
     """
     if document["level"] != "exact":
         raise InputError(
-            f"exports need a certificate of the level exact, but this one is {document['level']}"
+            "only a certificate of level 'exact' can be exported, but this one is level "
+            f"{document['level']!r}"
         )
     doc = check.Fields(document, "the document")
     game = doc.take("game", dict)
@@ -158,7 +159,7 @@ def _size_rows(
     """
     kind = over.take("kind")
     if kind not in ("l1", "simplex", "full-simplex"):
-        raise InputError(f"exports need a linear domain, but the domain is {kind!r}")
+        raise InputError(f"exports need a polyhedral domain, but the domain is {kind!r}")
     is_ball = kind == "l1"
     r = over.number("size", 0) if "size" in over.left else check.ONE
     spare = check.ONE - sum(map(abs, w.values()), check.ZERO) / r

@@ -1,7 +1,4 @@
-"""A polyhedral relaxation f as a linear program.
-
-It is read from a certificate, with its witness.
-"""
+"""A polyhedral relaxation f as a linear program, read from a certificate with its witness."""
 
 from __future__ import annotations
 
@@ -215,7 +212,7 @@ def _polyhedral(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> Relaxati
 
 
 def _bounds(spec: Any, names: tuple[str, str], length: int) -> list[tuple[Bound, Bound]]:
-    """Return pairs (lower bound, upper bound), in which infinite bounds become None."""
+    """Return pairs (lower bound, upper bound), in which infinite bounds are replaced by None."""
     lower = spec.vector(names[0], length, gap=-math.inf)
     upper = spec.vector(names[1], length, gap=math.inf)
     ends = [[b if math.isfinite(b) else None for b in side] for side in (lower, upper)]

@@ -1,4 +1,4 @@
-"""VIPR certificates. For each bound of a polyhedral game, a file derives the bound."""
+"""VIPR certificates: for each bound of a polyhedral game, a file that derives the bound."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COMMENT = """% A weak-learning game of a relaxboost certificate, as the program
 
 
 def vipr(program: LinearProgram) -> dict[str, str]:
-    """Return the texts of two files by suffix. Each file derives one of the two bounds.
+    """Return the text of two files by suffix. Each file derives one of the two bounds.
 
     References
     ----------
@@ -56,6 +56,6 @@ def _text(proof: BoundProof, comment: str, sense: str, goal: str, bound: str) ->
 
 
 def _terms(row: dict[int, Fraction]) -> str:
-    """Return the number of non-zero terms, followed by the index and the value of each term."""
+    """Return the number of nonzero terms, followed by the index and the value of each term."""
     used = [f"{j} {v}" for j, v in row.items() if v]
     return " ".join([str(len(used)), *used])

@@ -1,6 +1,4 @@
-"""The function `hindsight`, which finds the best fixed weights for known examples, and its
-result.
-"""
+"""The function `hindsight`, which finds the best fixed weights for known examples."""
 
 from __future__ import annotations
 
@@ -28,12 +26,12 @@ from relaxboost.online.comparators.replay import Replay
 from relaxboost.online.losses import Inner, as_online_loss
 
 MAX_NEWTON_ORDER = 2000
-"""The largest order of a matrix that Newton's method factorises. The level method solves larger
-problems."""
+"""The maximum order of the matrices that Newton's method factorises. Larger problems are solved by
+the level method."""
 
 
 class Proved(NamedTuple):
-    """A bracket of the minimum of the cumulative loss in exact fractions, with a certificate."""
+    """An exact bracket, in fractions, of the minimum of the cumulative loss, with a certificate."""
 
     certificate: Certificate
     """The certificate of the value ρ of the game that is equivalent to minimising the loss."""
@@ -58,7 +56,7 @@ class Comparator:
     """
 
     w: Vector
-    """The best weights that were found, shape (M,), which are in the domain up to rounding."""
+    """The best weights that were found, shape (M,). They are in the domain up to rounding."""
     lower: float
     upper: float
     tol: float
@@ -129,10 +127,10 @@ def hindsight(
     """Bracket the minimum over w in the domain W of the cumulative loss Σ s_i l(w, (h_i, y_i)).
 
     Hinge, absolute and quantile losses are minimised by an interior point method. Other losses of
-    <w, h> are minimised by Newton's method. Both methods factorise matrices of order M, or of order
-    m if m is less, and read the examples a few dozen times. A loss that provides only subgradients,
-    or a user-defined loss with corners, is minimised by a level bundle method, which reads the
-    examples about a hundred times.
+    <w, h> are minimised by Newton's method. Both methods factorise matrices of order M, or of
+    order m if m is smaller, and read the examples a few dozen times. A loss that provides only
+    subgradients, or a user-defined loss with corners, is minimised by a level bundle method, which
+    reads the examples about a hundred times.
 
     Parameters
     ----------
@@ -148,8 +146,8 @@ def hindsight(
         numbers and one block. For hinge, absolute and quantile losses it also needs memory for ten
         numbers per example.
     tol : float
-        The requested width of the bracket, divided by the loss, between 0 and 1. If the minimum is
-        near 0, the width is instead divided by 1e-6 times the loss at the start.
+        The requested width of the bracket relative to the loss, between 0 and 1. If the minimum is
+        near 0, the width is relative to 1e-6 times the initial loss instead.
     start : Comparator or array of shape (M,), optional
         A warm start, such as the comparator of a part of the stream.
     time_limit : float, optional
@@ -204,7 +202,7 @@ def _start(problem: Cumulative, start: Any) -> Vector | None:
 
 
 def _rounds(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[State]:
-    """Yield the rounds of the method for this loss. If it stalls, the level method continues."""
+    """Yield the rounds of the method for this loss. If it stalls, the level method takes over."""
     if isinstance(problem.loss, Inner):
         yield from linear(problem)
         return
@@ -219,7 +217,7 @@ def _rounds(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator
 
 
 class _Best:
-    """The best weights and the best lower bound that a run of `hindsight` has found so far."""
+    """The best weights and the best lower bound found so far in a run of `hindsight`."""
 
     def __init__(self, problem: Cumulative, tol: float) -> None:
         self._problem = problem

@@ -1,14 +1,14 @@
 """The cumulative loss L(w) = Σ s_i l_i(w) over a domain W, and the bounds on its minimum.
 
-Here s_i is the weight of example i and l_i is its loss. All bounds that are reported come from this
+Here s_i is the weight of example i and l_i is its loss. All reported bounds are computed in this
 module. Let l_i(w) = φ(<w, h_i>, y_i), where h_i contains the values of the base functions and y_i
 is the target. If c_i + z_i F <= φ(F, y_i) holds for all predictions F, then
 
     min over W of L  >=  Σ s_i c_i − σ_W(−g),   g = Σ s_i z_i h_i,
 
 where σ_W is the support function of W. The bounds include all rounding errors. Predictions and g
-are sums of products, whose errors follow from Higham's γ_n. The value and the slope of a loss are
-assumed to be correct up to 64 units in the last place.
+are sums of products, whose errors are bounded by Higham's γ_n. The value and the slope of a loss
+are assumed to be correct up to 64 units in the last place.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from relaxboost.online.losses import Inner, OfPrediction, OnlineLoss
 from relaxboost.solvers.bundle.cuts import Cut
 
 LOSS_ERROR = 64.0 * UNIT
-"""The assumed relative error of the computed losses and slopes, which take a few operations of
+"""The assumed relative error of computed losses and slopes. Each of them takes a few operations of
 libm."""
 
 
@@ -40,7 +40,7 @@ def has_corners(loss: OnlineLoss) -> bool:
 
 
 class Sums(NamedTuple):
-    """The cumulative loss at some weights w, with the derivatives for a step of Newton's method."""
+    """The cumulative loss at some weights w, with the derivatives that a Newton step needs."""
 
     value: float
     gradient: Vector
@@ -97,7 +97,8 @@ class Cumulative:
         """Return the cumulative loss and its derivatives at the weights w.
 
         Second derivatives are central differences of slopes. The step is 6e-6, about the cube root
-        of the precision of doubles, which minimises the sum of truncation and rounding errors.
+        of the machine epsilon. This choice approximately minimises the sum of truncation and
+        rounding errors.
         """
         loss = self.pointwise
         assert loss is not None
@@ -121,9 +122,8 @@ class Cumulative:
     def cut(self, w: Vector) -> tuple[float, Cut]:
         """Return the cumulative loss at w, rounded up, and its tangent at w.
 
-        The tangent is rounded down, so that it is below the loss everywhere on the domain.
-
-        The values and subgradients of user-defined losses are not checked.
+        The tangent is rounded down, so that it is below the loss everywhere on the domain. The
+        values and subgradients of user-defined losses are not checked.
         """
         total = 0.0
         size = 0.0
@@ -183,7 +183,7 @@ class Cumulative:
 
         The bound follows from a line below the loss of each example, as a function of the
         prediction F. The lines are the tangents at the predictions of the weights `at`. If slopes
-        `z` of shape (m,) are given instead, the lines are z (F − y), where y is the target. In
+        `z` of shape (m,) are passed instead, the lines are z (F − y), where y is the target. In
         this case the loss must be a hinge, absolute or quantile loss.
         """
         loss = self.pointwise

@@ -1,6 +1,4 @@
-"""The level bundle method, for convex losses of which only values and subgradients are
-available.
-"""
+"""The level bundle method, for convex losses that provide only values and subgradients."""
 
 from __future__ import annotations
 
@@ -74,7 +72,7 @@ class _Objective:
         return _Point(w, value, Cuts(*(np.array([part]) for part in cut)))
 
     def lower(self, cut: Cut) -> float:
-        """Return the lower bound offset − σ_W(−slope) for a tangent of the loss, rounded down.
+        """Return the lower bound offset − σ_W(−slope) from a tangent of the loss, rounded down.
 
         σ_W is the support function of the domain W.
         """
@@ -82,7 +80,7 @@ class _Objective:
         return down(cut.offset - self._problem.support(-cut.slope, error))
 
     def project(self, w: Vector) -> Vector:
-        """Return weights of the domain near w, which may violate the constraints slightly."""
+        """Return weights of the domain near w, where w may violate the constraints slightly."""
         # A simplex does not contain w = 0. Only rounding errors or a failed solver can suggest this
         # point.
         if not (self._problem.over.holds_zero or float(w.max()) > 0.0):

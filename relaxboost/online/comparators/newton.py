@@ -90,12 +90,12 @@ def _searched(
 
 
 def _newton_point(problem: Cumulative, w: Vector, sums: Sums, gap: float, clock: Clock) -> Vector:
-    """Return an approximate minimiser over the domain of the quadratic model of the loss at w.
+    """Approximately minimise, over the domain, the quadratic model of the loss at w.
 
     The iteration ends when the value of the model has decreased and the duality gap of the model
     is at most 1 % of the gap of the loss at w. A more accurate minimiser would hardly reduce the
-    number of Newton steps. Near a minimum inside the domain, such a gap alone does not imply a
-    decrease.
+    number of Newton steps. Near a minimum in the interior of the domain, a small duality gap alone
+    does not imply that the model has decreased.
     """
     rows, losses = _model(problem, w, sums)
     # The method starts at weights that differ from w by about 1 %.
@@ -117,7 +117,7 @@ def _model(problem: Cumulative, w: Vector, sums: Sums) -> tuple[Array, Quadratic
     """Return the quadratic model at w as a sum of quadratic functions of products <row, w>.
 
     The number of rows is the number of examples, or one more than the number of base functions if
-    that is less.
+    that is smaller.
     """
     bulk = _Replayed(problem.replay)
     curvature = sums.curvature
@@ -165,9 +165,7 @@ def with_corners(problem: Cumulative, start: Vector | None, clock: Clock) -> Ite
 
 
 class _Replayed(Bulk):
-    """The matrix of the values of the base functions, which is read from a stream block by
-    block.
-    """
+    """The matrix of the values of the base functions, read from a stream block by block."""
 
     array = None
 

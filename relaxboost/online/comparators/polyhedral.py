@@ -1,10 +1,10 @@
 """The minimum of a piecewise linear cumulative loss as a game, for exact certificates.
 
-Hinge, absolute and quantile losses are the maximum of z (F − y) over slopes a <= z <= b with a <= 0
-<= b, where F is the prediction and y is the target. Such a loss is minus the minimum of
+Hinge, absolute and quantile losses are the maximum of z (F − y) over slopes a <= z <= b with
+a <= 0 <= b, where F is the prediction and y is the target. Such a loss is minus the minimum of
 d₊ (F − y) + d₋ (y − F) over 0 <= d₊ <= −a and 0 <= d₋ <= b. The caps −a and b are divided by a
-scale S, so that their sum over all examples is at most 1. A row of zeros gets the rest of the
-weight. Then
+scale S, so that their sum over all examples is at most 1. A row of zeros gets the remaining weight.
+Then
 
     −L(w)/S = min over d in the simplex, d <= caps, of Σ d (u + cost) = F(u),
 
@@ -78,7 +78,7 @@ class CapsWithCosts(Relaxation, Bounds, Description):
         return self.within.witness(u + self._costs)
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return the lower bound of the relaxed margin, which `Caps` computes at u + costs.
+        """Return the lower bound on the relaxed margin that `Caps` computes at u + costs.
 
         The sum u + costs is rounded down, so that the bound stays valid.
         """
@@ -97,8 +97,8 @@ class CapsWithCosts(Relaxation, Bounds, Description):
     def exact_multipliers(self, u: Any) -> tuple[Fraction, list[Fraction]]:
         """Return the exact relaxed margin at u, and an empty list of multipliers.
 
-        The margin is the smallest entry of u + costs for which the caps of this entry and of all
-        smaller entries sum to at least 1.
+        The margin is the smallest entry of u + costs such that its cap and the caps of all smaller
+        entries sum to at least 1.
         """
         margins = [x + Fraction(c) for x, c in zip(u, self.costs, strict=True)]
         # The caps are filled from the smallest margin upwards; see `Caps`.
@@ -119,7 +119,7 @@ class CapsWithCosts(Relaxation, Bounds, Description):
         return self.within.repair(d)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return a bound on the penalty of d, after d is normalised and reduced to the caps."""
+        """Return a bound on the penalty of d, after normalising d and reducing it to the caps."""
         # Moving d below the caps changes the costs by at most the distance times the largest cost.
         _, distance = self.within.penalty_bound(d, total)
         value = sum_bounds(np.nextafter(self._costs * d, np.inf))[1]
@@ -130,11 +130,11 @@ class CapsWithCosts(Relaxation, Bounds, Description):
 def check_piecewise_linear(loss: OnlineLoss) -> None:
     """Raise an InputError unless minimising the loss is equivalent to solving a game.
 
-    The hinge, absolute, quantile and inner losses, which are piecewise linear, are accepted.
+    Only piecewise linear losses are accepted: the hinge, absolute, quantile and inner losses.
     """
     if not (has_corners(loss) or isinstance(loss, Inner)):
         raise InputError(
-            f"{loss!r} is not piecewise linear, so that its comparator has no exact certificate; "
+            f"{loss!r} is not piecewise linear, so its comparator has no exact certificate; "
             "use a hinge, absolute, quantile or inner loss, or rely on the bracket"
         )
 

@@ -12,13 +12,13 @@ from relaxboost._core.errors import InputError, RowError
 from relaxboost.online.blocks import checked_weights, opener
 from relaxboost.online.losses import OnlineLoss
 
-_ONCE = "give arrays (H, y), a list of blocks, or a function that reopens the stream"
+_ONCE = "pass arrays (H, y), a list of blocks, or a function that reopens the stream"
 BLOCK_ROWS = 4096
-"""The largest number of rows in a block. Temporary arrays of this length fit in the cache."""
+"""The maximum number of rows in a block. Temporary arrays of this length fit in the cache."""
 
 
 class Played(NamedTuple):
-    """A block of consecutive examples that was read from the stream."""
+    """A block of consecutive examples, read from the stream."""
 
     rows: slice
     """The positions of the block's examples in the stream."""
@@ -29,7 +29,7 @@ class Played(NamedTuple):
 
 
 class Replay:
-    """A stream of examples, which are checked and can be read repeatedly in blocks.
+    """A stream of checked examples that can be read repeatedly, in blocks.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Replay:
     Raises
     ------
     InputError
-        If the stream is empty or can be read only once, or if an example does not fit.
+        If the stream is empty or can be read only once, or if an example is invalid.
     """
 
     def __init__(self, source: Any, loss: OnlineLoss, first: int | None = None) -> None:
@@ -68,11 +68,11 @@ class Replay:
             raise InputError("the stream is empty; regret needs at least one example")
         if first is not None and self.m < first:
             raise InputError(
-                f"the stream has {self.m} examples, and {first} were requested; request fewer "
+                f"the stream has {self.m} examples, but {first} were requested; request fewer "
                 "examples"
             )
         if self.total <= 0.0:
-            raise InputError("all weights are zero; give at least one example a positive weight")
+            raise InputError("all weights are zero; at least one example needs a positive weight")
 
     def __iter__(self) -> Iterator[Played]:
         """Yield the blocks of the stream, each with at most `BLOCK_ROWS` rows."""
@@ -85,9 +85,8 @@ class Replay:
                 seen += y.size
         if seen != self.m:
             raise InputError(
-                f"the stream had {self.m} examples when it was first read, and now has {seen}; "
-                "give "
-                "a stream that does not change, such as arrays or a function that reopens it"
+                f"the stream had {self.m} examples when it was first read, but now has {seen}; "
+                "pass a stream that does not change, such as arrays or a function that reopens it"
             )
 
     def _read(self) -> Iterator[Played]:
@@ -103,7 +102,7 @@ class Replay:
             if width not in (None, block.H.shape[1]):
                 raise InputError(
                     f"row {seen} of the stream has {block.H.shape[1]} base functions, but the "
-                    f"rows before have {width}; give all rows the same number"
+                    f"rows before have {width}; all rows must have the same number"
                 )
             seen += block.y.size
             width = block.H.shape[1]
@@ -125,7 +124,7 @@ class Replay:
             weight = doubles("weight", weight).reshape(-1)[:limit]
             if weight.shape != (rows,):
                 raise InputError(
-                    f"there are {rows} examples but {weight.size} weights; give one weight per "
+                    f"there are {rows} examples but {weight.size} weights; pass one weight per "
                     "example"
                 )
         try:

@@ -15,9 +15,9 @@ from relaxboost.online.kernels.vectors import ENTRIES, scale, total
 def _exponentials(z: Vector, sign: float, top: float, factor: float, out: Vector) -> None:
     """Set `out` to exp((sign · z − top) · factor) for exponents <= 0, up to a few ulps.
 
-    The function exp of numba is called for each entry, and takes about 20 times as long. Here
-    exp(x) = 2^n exp(r) with |r| <= log(2)/2, and a Taylor polynomial of degree 12 replaces exp(r)
-    with a relative error of at most 2e-16. The integer n is added to the bits of the exponent.
+    Calling numba's exp for each entry would take about 20 times as long. Here exp(x) = 2^n exp(r)
+    with |r| <= log(2)/2, and exp(r) is replaced by a Taylor polynomial of degree 12, whose
+    relative error is at most 2e-16. The integer n is added to the bits of the exponent.
     """
     # Adding 1.5 · 2^52 rounds a number to an integer in the lowest bits.
     rounding = 6755399441055744.0

@@ -27,7 +27,7 @@ def rounds(
     steps: Steps,
     codes: tuple[int, float, float],
 ) -> Vector:
-    """Learn from the rows of H in turn, and return the prediction before each row.
+    """Learn from the rows of H in turn, and return the predictions made before learning each row.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def rounds(
     steps : Steps
         The steps of the K learners.
     codes : (loss, parameter, limit)
-        The code of the loss, its parameter, and the largest |prediction|.
+        The code of the loss, its parameter, and the limit to which |predictions| are clipped.
     """
     sizes, y, weight = rows
     w, Z, _, sums = state

@@ -24,9 +24,9 @@ ROUNDS, WEIGHT, SQUARES, SPENT, LOSS, BETA = range(6)
 """The indices of the entries of the array `sums` in the state of a learner."""
 
 Codes = tuple[Vector, tuple[int, int, bool], tuple[float, float, float]]
-"""A method as numbers. The first entry is (b, p, q, r) of `Schedule.law`. The second holds the
-codes of the loss and the domain, and whether steps are greedy. The third holds the parameter of
-the loss, the radius of the domain and the modulus of the proxy."""
+"""A method encoded as numbers. The first entry is (b, p, q, r) of `Schedule.law`. The second holds
+the codes of the loss and the domain, and whether steps are greedy. The third holds the parameter
+of the loss, the radius of the domain and the modulus of the proxy."""
 
 
 @njit(inline="always")
@@ -51,19 +51,19 @@ def rounds(
     state: tuple[Vector, Vector, Vector, Vector],
     codes: Codes,
 ) -> Vector:
-    """Learn from the rows of H one after another, and return the prediction before each row.
+    """Learn from the rows of H in turn, and return the predictions made before learning each row.
 
     Parameters
     ----------
     H : array of shape (rows, M)
         The values of the base functions.
     rows : (sizes, y, weight)
-        The dual norms of the rows, the targets and the weights. A row of weight 2.5 makes two full
-        steps and half a step.
+        The dual norms of the rows, the targets and the weights. For a row of weight 2.5, the
+        learner takes two full steps and half a step.
     state : (w, z, mean, sums)
         The state of the learner, which is changed in place.
     codes : Codes
-        The method as numbers.
+        The method encoded as numbers.
     """
     sizes, y, weight = rows
     w, z, mean, sums = state

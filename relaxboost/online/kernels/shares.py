@@ -15,14 +15,14 @@ the sum of the first i gradients."""
 MIXABILITY = 6
 """The index of the mixability gap Δ in the array `sums`. The losses of the K learners follow it."""
 SMALLEST_GAP = 1e-300
-"""The mixability gap that replaces a gap of 0. With this gap, the best learners share all
+"""The mixability gap that replaces a gap of 0. With this gap, the best learners share all of the
 weight."""
 LARGEST_EXPONENT = 60.0
-"""The largest exponent x for which exp(−x) is computed. A learner with a smaller share gets the
-share 0, because denormal numbers are slow."""
+"""If an exponent x exceeds this, exp(−x) is treated as 0. Without this limit, tiny shares would be
+denormal numbers, which are slow."""
 
 Steps = tuple[Vector, Vector]
-"""The type of the K step sizes η for a loss of slope 1, with the kinds of the steps."""
+"""The K step sizes η for a loss of slope 1, and the kinds of the steps."""
 
 
 @njit(fastmath=ENTRIES)
@@ -107,7 +107,7 @@ def learn(
     example: tuple[Vector, float, float],
     found: tuple[float, Vector, Vector, Vector],
 ) -> None:
-    """Change the state of the K learners by learning from one example.
+    """Update the state of the K learners with one example.
 
     Parameters
     ----------

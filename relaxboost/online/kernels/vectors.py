@@ -1,8 +1,8 @@
-"""Compiled loops over the entries of a vector, in a form for which LLVM uses vector instructions.
+"""Compiled loops over the entries of a vector, in a form that LLVM can vectorise.
 
 If a loop writes to an array that is close to another array in memory, LLVM uses scalar
-instructions, which add in another order. Results must not depend on memory addresses. Therefore
-loops that compute sums write to no array.
+instructions, which add numbers in a different order. Results must not depend on memory addresses.
+Therefore loops that compute sums do not write to any array.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from relaxboost._core.arrays import Matrix, Vector
 from relaxboost._core.compiled import njit
 
 SUMS = {"reassoc", "nsz", "contract", "nnan", "ninf"}
-"""The floating point optimisations that LLVM may use in loops that compute a sum."""
+"""The floating-point optimisations that LLVM may use in loops for sums."""
 ENTRIES = {"nsz", "contract", "nnan", "ninf"}
-"""The floating point optimisations that LLVM may use in loops over separate entries."""
+"""The floating-point optimisations that LLVM may use in loops over separate entries."""
 
 
 @njit(fastmath=SUMS)

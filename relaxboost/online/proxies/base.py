@@ -111,5 +111,5 @@ def as_proxy(given: Any) -> Proxy:
     if isinstance(given, str) and given in PROXIES:
         return PROXIES[given]()
     hint = f"; write {given.__name__}()" if isinstance(given, type) else ""
-    remedy = known_names(given, PROXIES, "give an object, or one of")
+    remedy = known_names(given, PROXIES, "pass an object, or one of")
     raise InputError(f"unknown proxy {given!r}{remedy}{hint}")

@@ -107,7 +107,7 @@ class Entropy(Proxy):
 
 
 def _entries(w: Vector, domain: Any) -> Vector:
-    """Return the vector v for weights w. On the l1 ball it is the v of least entropy.
+    """Return the vector v for weights w. On the l1 ball it is the v with the least entropy.
 
     For this v, the products v⁺_j v⁻_j of all j are equal.
     """

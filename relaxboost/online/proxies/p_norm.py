@@ -114,9 +114,7 @@ class PNorm(Proxy):
         return (square - least) / 2.0, [cones, cp.sum(t) == norm]
 
     def spread(self, domain: Domain, size: int) -> float:
-        """Return the largest Bregman divergence of two vertices, which is 1, or 2 on the l1
-        ball.
-        """
+        """Return the largest Bregman divergence of two vertices: 1, or 2 on the l1 ball."""
         return 2.0 if isinstance(domain, L1Ball) else 1.0
 
     def _s(self, size: int) -> float:

@@ -79,7 +79,7 @@ class SquaredL2(Proxy):
 
 
 def _on_simplex(heights: Vector, beta: float, total: float) -> Vector:
-    """Return the projection of heights/β to the simplex of all w >= 0 with Σw = total.
+    """Return the projection of heights/β onto the simplex of all w >= 0 with Σw = total.
 
     The projection is max(0, x − ν) for x = heights/β, where ν is computed from the sorted entries
     of x.

@@ -52,7 +52,7 @@ class BaseFunctions(ABC):
         return ()
 
     def digest(self) -> str:
-        """Return a key of the name and the parts, which is the same in all processes."""
+        """Return a key computed from the name and the parts. It is the same in all processes."""
         sha = hashlib.sha256()
         for text in _encoded(tuple(self.parts())):
             sha.update(text)
@@ -68,7 +68,7 @@ class BaseFunctions(ABC):
         """
         if self.bound is None:
             raise InputError(
-                f"the base functions {self.name!r} have no known bound of their values; give bound="
+                f"the base functions {self.name!r} have no known bound on their values; pass bound="
             )
         return self.bound * (math.sqrt(size) if norm == "l2" else 1.0)
 
@@ -100,7 +100,7 @@ class LinearBasis(BaseFunctions):
     Parameters
     ----------
     centre, scale : arrays of shape (features,)
-        The centre of each feature, which is finite, and its scale, which is positive.
+        The finite centre and the positive scale of each feature.
     """
 
     name, bound = "linear", 1.0
@@ -222,7 +222,8 @@ class Symmetric(BaseFunctions):
 
 
 class WithIntercept(BaseFunctions):
-    """Base functions with a known bound K, and then the constant K, whose weight is the intercept.
+    """Base functions with a known bound K, followed by the constant K. Its weight is the
+    intercept.
 
     The constant is as large as the bound of the other functions, so that the intercept is learned
     as fast as the other weights.
@@ -262,10 +263,10 @@ class FittedBasis(BaseFunctions):
     estimators : sequence
         Estimators with the method `predict`, or `decision_function` if `signs` is True.
     signs : bool
-        Whether a value is +1 if the decision function is positive, and −1 otherwise.
+        Whether the values are signs: +1 if the decision function is positive, and −1 otherwise.
     bound : float, optional
         The bound K. The default is 1 if `signs` is True, and otherwise the largest absolute label
-        of the estimators, if they are classifiers with numbers as labels.
+        of the estimators, if they are classifiers with numeric labels.
     """
 
     name = "fitted"
@@ -310,7 +311,7 @@ class FittedBasis(BaseFunctions):
 
 
 def _encoded(part: Any, within: tuple[int, ...] = ()) -> Iterator[bytes]:
-    """Yield bytes that describe an object and are the same in every process, for a digest.
+    """Yield bytes for a digest of an object. The bytes are the same in every process.
 
     Pickles are not suitable, because they depend on whether equal strings are the same object. The
     argument `within` contains the ids of the objects that contain `part`.

@@ -1,4 +1,4 @@
-"""Options for the columns of a table: the columns to leave out, and the columns of categories."""
+"""Options for the columns of a table: which to leave out, and which contain categories."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from relaxboost._core.tables import check_columns
 from relaxboost.online.streams.words import Words
 
 ENCODE = "drop or encode it"
-"""The remedy that a message names for a column that contains neither numbers nor words."""
+"""The advice given in error messages about a column that contains neither numbers nor words."""
 HASH = "name it in categories=[...] to encode its words, or drop it"
-"""The remedy that a message names for a column that contains words."""
+"""The advice given in error messages about a column that contains words."""
 
 
 class TableColumns:
@@ -35,9 +35,7 @@ class TableColumns:
         self.words = None if categories is None else Words(_names("categories", categories))
 
     def check(self, name: str, known: Sequence[str]) -> None:
-        """Raise an InputError if a column to leave out, or a column of categories, does not
-        exist.
-        """
+        """Raise an InputError if a column to leave out or a column of categories is missing."""
         check_columns(name, "drop", self.drop, known)
         if self.words is not None:
             kept = [column for column in known if column not in self.drop]
@@ -51,7 +49,7 @@ class TableColumns:
         words: Sequence[Sequence[Any]],
         rows: int,
     ) -> tuple[Array, list[str]]:
-        """Return the features of a batch and their names: first columns of numbers, then words."""
+        """Return the features of a batch and their names: first numeric columns, then words."""
         if self.words is None or not self.words.columns:
             return read(name, numbers), numbers
         X = read(name, numbers) if numbers else np.empty((rows, 0))
@@ -59,7 +57,7 @@ class TableColumns:
 
 
 def _names(what: str, given: Any) -> list[str]:
-    """Return a list of column names, or raise an InputError for a single text."""
+    """Return a list of column names, or raise an InputError for a single string."""
     if isinstance(given, str):
-        raise InputError(f"{what} must be a list of column names, got {given!r}; give [{given!r}]")
+        raise InputError(f"{what} must be a list of column names, got {given!r}; pass [{given!r}]")
     return [str(column) for column in given]

@@ -1,4 +1,4 @@
-"""Parsers that convert rows of CSV to columns, with pyarrow or, if it is missing, with pandas."""
+"""Parsers that convert CSV rows to columns, with pyarrow or, if it is missing, with pandas."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from relaxboost._core.tables import MISSING
 
 Table = dict[str, NDArray[Any]]
 """The type of parsed columns by name. Columns of numbers are arrays of doubles, and columns of
-text are arrays of objects."""
+text are object arrays of strings."""
 
 
 class CsvError(Exception):
-    """The error for rows of CSV that cannot be read.
+    """Raised if CSV rows cannot be read.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ class PandasParser:
             raise self._refusal(rows, doubles) from None
 
     def _read(self, rows: bytes, doubles: list[str], texts: list[str]) -> Any:
-        """Return the columns of CSV as a pandas frame of text, with nan for missing numbers."""
+        """Return CSV columns as a pandas frame of strings, with nan for missing numbers."""
         import pandas as pd
 
         # Blank lines contain no row.
@@ -169,7 +169,9 @@ class PandasParser:
                 raise ValueError(str(warning)) from None
 
     def _refusal(self, rows: bytes, doubles: list[str]) -> CsvError:
-        """Return a CsvError for the first row with a wrong number of values, or a wrong number."""
+        """Return a CsvError for the first row with a wrong number of values or an invalid
+        number.
+        """
         lines = csv.reader(io.StringIO(rows.decode()), delimiter=self._sep)
         for row, cells in enumerate(filter(None, lines)):
             if len(cells) != len(self._header):
@@ -181,7 +183,7 @@ class PandasParser:
 
 
 def is_number(cell: str) -> bool:
-    """Return whether the text of a cell is a number in the syntax of Python."""
+    """Return whether the text of a cell is a number in Python's syntax."""
     try:
         float(cell)
     except ValueError:

@@ -18,9 +18,9 @@ from relaxboost.online.streams.columns import HASH, TableColumns
 from relaxboost.online.streams.csv_parsers import NOT_UTF8, CsvError, Table, is_number, parser
 
 READ_BYTES = 2**20
-"""The number of bytes that are read from the file at once."""
+"""The number of bytes that are read from the file at a time."""
 MAX_ROW_BYTES = 2**24
-"""The largest number of bytes of a row with quotes. Without this limit, a missing quote would make
+"""The maximum number of bytes in a row with quotes. Without this limit, a missing quote would make
 the reader keep the whole file in memory."""
 
 
@@ -100,14 +100,14 @@ class _CsvRows:
         return [] if known is None else known.columns
 
     def _numbers(self) -> list[str]:
-        """Return the names of the features that are numbers."""
+        """Return the names of the numeric features."""
         words = self._words()
         return [column for column in self._features if column not in words]
 
     def _table(self, rows: bytes, before: int) -> Table:
         """Parse complete rows into a table of columns.
 
-        A column is a column of words if its first value is a word.
+        A column is treated as a column of words if its first value is a word.
         """
         while True:
             doubles = [*self._numeric_labels, *self._numbers()]
@@ -160,14 +160,14 @@ class _CsvRows:
             texts = set(self._parser.parse(rows, [], [error.column])[error.column].tolist())
             where += f"; its labels are {few(sorted(map(str, texts)), 5)}"
         return InputError(
-            f"{self._name}: column {error.column!r} is not of numbers ({where}); {remedy}"
+            f"{self._name}: column {error.column!r} is not numeric ({where}); {remedy}"
         )
 
 
 def _matrix(table: Table, name: str, columns: list[str]) -> Array:
-    """Return the columns of numbers as a matrix of shape (rows, columns)."""
+    """Return the numeric columns as a matrix of shape (rows, columns)."""
     if not columns:
-        raise InputError(f"{name} has no column besides the labels; add a column of features")
+        raise InputError(f"{name} has no column other than the labels; add a column of features")
     size = len(table[columns[0]])
     rows = np.empty((size, len(columns)))
     for f, column in enumerate(columns):

@@ -33,9 +33,9 @@ class ProgressRecord(NamedTuple):
     loss: float
     """The sum of the losses. Each example is predicted before the learner learns from it."""
     mistakes: int | None
-    """The number of predictions with the wrong sign (0 counts as −1), or None without classes."""
+    """The number of predictions with the wrong sign (0 is negative), or None without classes."""
     bound: float
-    """A bound on the regret, for all examples of this run and earlier runs; see
+    """A bound on the regret for the examples of this run and earlier ones; see
     `Learner.regret_bound`."""
     seconds: float
 
@@ -48,11 +48,11 @@ class Progressive:
     status: str
     """The status: "ended" at the end of the stream, "time_limit", "callback" or "interrupted"."""
     history: tuple[ProgressRecord, ...]
-    """The records of this run, and of runs that it resumes. A long run keeps only some records."""
+    """The records of this run and of the runs that it resumed. Long runs keep only some records."""
     unsaved: OSError | None = None
     """The error that prevented writing the checkpoint at the end, or None if it was written."""
     positives: int | None = None
-    """The number of examples with the label +1, or None without classes, or if it is unknown."""
+    """The number of labels +1, or None if there are no classes or the number is unknown."""
 
     @property
     def last(self) -> ProgressRecord:
@@ -69,7 +69,7 @@ class Progressive:
 
 
 class _Kept(NamedTuple):
-    """A copy of the learner's state after the last complete page, which is replaced as a whole."""
+    """A copy of the learner's state after the last complete page, always replaced as a whole."""
 
     arrays: tuple[Vector, ...]
     """Copies of the arrays that `Learner.arrays` returns."""
@@ -77,11 +77,11 @@ class _Kept(NamedTuple):
     """The index of the first row that the learner has not learned."""
     mistakes: int
     positives: int | None
-    """The number of labels +1, or None, because checkpoints of earlier versions lack it."""
+    """The number of labels +1, or None if the checkpoint was written by a version without it."""
 
 
 class _Run:
-    """The run of a learner on a stream, which resumes the checkpoint at `path` if there is one."""
+    """A run of a learner on a stream. It resumes the checkpoint at `path` if there is one."""
 
     def __init__(
         self,
@@ -129,8 +129,8 @@ class _Run:
     def records(self, every: int | None) -> Iterator[ProgressRecord]:
         """Learn from the stream page by page, and yield records of the progress.
 
-        A record follows after each page. If `every` is given, records follow after every `every`
-        rows and at the end instead.
+        By default a record is yielded after each page. If `every` is given, records are yielded
+        after every `every` rows and at the end instead.
         """
         reported = -1
         # A resumed run skips the rows before the checkpoint.
@@ -144,8 +144,8 @@ class _Run:
         end = self._source.rows
         if end is not None and end < self.kept.at:
             raise InputError(
-                f"{self._source.name} has {end} rows, and the checkpoint {self.path} is after row "
-                f"{self.kept.at}; give the stream of the checkpoint"
+                f"{self._source.name} has {end} rows, but the checkpoint {self.path} is after row "
+                f"{self.kept.at}; pass the stream of the checkpoint"
             )
         if reported != self.kept.at:
             yield self.record()
@@ -164,14 +164,14 @@ class _Run:
             yield page
 
     def _compare_ends(self, page: Page) -> None:
-        """Compare the first and the last row that the checkpoint has learned with the stream."""
+        """Compare the first and last learned rows of the checkpoint with those of the stream."""
         if self._source.replayable:
             X, y = self._source.head(1)
             self._compare(self._begin, X[0], y, self._ends[0])
         self._compare(page.first, page.X[0], page.y, self._ends[1])
 
     def _compare(self, row: int, x: Vector, y: Vector | None, kept: Vector) -> None:
-        """Raise an InputError if a row differs from the row that the checkpoint has learned."""
+        """Raise an InputError if a row differs from the row learned before the checkpoint."""
         here = _row(x, y)
         columns = self._source.columns
         names = [*(f"feature {name!r}" for name in columns), "the label"]
@@ -179,19 +179,19 @@ class _Run:
         if len(here) != len(kept) or np.array_equal(here, kept, equal_nan=True):
             return
         j = int(np.argmax((here != kept) & ~(np.isnan(here) & np.isnan(kept))))
-        remedy = "give the stream of the checkpoint"
+        remedy = "pass the stream of the checkpoint"
         numbers, words = split_columns(columns)
         # The features of words are no columns of the table.
         if words and len(numbers) <= j < len(columns):
             raise InputError(
-                f"{self._source.name} has other words at row {row}, in {few(words, 9)}, than the "
-                f"checkpoint {self.path} has learned there; {remedy}"
+                f"{self._source.name} has words at row {row}, in {few(words, 9)}, that differ "
+                f"from those in the checkpoint {self.path}; {remedy}"
             )
         if j == len(names) - 1 and here[j] == -kept[j]:
             remedy += ", and its classes in the same order"
         raise InputError(
-            f"{self._source.name} has {here[j]:g} at row {row}, {names[j]}, and the checkpoint "
-            f"{self.path} has learned {kept[j]:g} there; {remedy}"
+            f"{self._source.name} has {here[j]:g} at row {row}, {names[j]}, but the checkpoint "
+            f"{self.path} has {kept[j]:g} there; {remedy}"
         )
 
     def restore(self) -> None:
@@ -219,12 +219,12 @@ class _Run:
             # A full disk must not end a run that took hours.
             trouble = error
             message = f"checkpoint {self.path} could not be written: {error.strerror}"
-            warnings.warn(f"{message}; free the disk", RuntimeWarning, stacklevel=3)
+            warnings.warn(f"{message}; free disk space", RuntimeWarning, stacklevel=3)
         self.pace.wrote(begun)
         return trouble
 
     def refused(self, error: InputError) -> InputError | None:
-        """Return an error that says which rows before an invalid row were learned.
+        """Return an error that also says which rows were learned before an invalid row.
 
         The result is None if this run has learned no row.
         """
@@ -242,7 +242,7 @@ class _Run:
         )
 
     def _resume(self, state: dict[str, Any]) -> float:
-        """Restore the run from a checkpoint, and return the seconds of the earlier runs."""
+        """Restore the run from a checkpoint, and return the time of the earlier runs in seconds."""
         learner = self.learner
         path = self.path
         try:
@@ -293,7 +293,7 @@ class _Run:
     def _recognise(self, page: Page) -> None:
         """Check that the stream fits the learner, and store its base functions and columns.
 
-        An InputError is raised if they differ from the earlier streams of the learner.
+        An InputError is raised if they differ from those of the learner's earlier streams.
         """
         learner = self.learner
         name = self._source.name
@@ -308,7 +308,7 @@ class _Run:
                 raise InputError(f"{name} has {_difference(what, here[what], known)}")
         if page.y is None and learner.method.loss.task:
             raise InputError(
-                f"{learner.method.loss!r} needs targets, and {name} has none; name their column: y="
+                f"{learner.method.loss!r} needs targets, but {name} has none; name their column: y="
             )
         if page.H.shape[1] != learner.size:
             raise InputError(
@@ -371,25 +371,25 @@ def _row(x: Vector, y: Vector | None, at: int = 0) -> Vector:
 
 
 def _difference(what: str, here: str, known: str) -> str:
-    """Return a text that says how the columns or base functions of two streams differ."""
+    """Return a description of how the columns or base functions of two streams differ."""
     if what == "names":
         both = (split_columns(names.split("\n")) for names in (here, known))
         got, want = ([*numbers, *words] for numbers, words in both)
         for names, others, has in ((got, want, "a"), (want, got, "no")):
             for name in names:
                 if name not in others:
-                    return f"{has} column {name!r}, and the learner has learned from {few(want, 9)}"
+                    return f"{has} column {name!r}, but the learner has learned from {few(want, 9)}"
         j = next(j for j, pair in enumerate(zip(got, want, strict=False)) if pair[0] != pair[1])
         return (
-            f"column {got[j]!r} where the learner has learned from column {want[j]!r}; give the "
+            f"column {got[j]!r} where the learner has learned from column {want[j]!r}; put the "
             f"columns in the order {few(want, 9)}"
         )
     if what == "features":
-        return f"{here} columns, and the learner has learned from {known}"
+        return f"{here} columns, but the learner has learned from {known}"
     rule = "they must be the same, in the same order"
     if what == "base functions":
         rule = "they must be the same, and so must the rows from which they are made"
-    return f"other {what} than those that the learner has learned from; {rule}"
+    return f"{what} that differ from those that the learner has learned from; {rule}"
 
 
 def progressive(
@@ -410,7 +410,8 @@ def progressive(
     Parameters
     ----------
     learner : Learner or OnlineMethod
-        A learner continues from its current state, and is changed. A method starts a new learner.
+        A learner continues from its current state, and is changed in place. A method starts a new
+        learner.
     source : Stream, or an argument of `stream`
         The stream of examples.
     every : int, optional
@@ -428,8 +429,8 @@ def progressive(
         the run ends.
     predictions : callable, optional
         A function that is called for each page with the index of its first row, and with the
-        predictions that the learner made before it learned the rows. If a run was killed, the
-        resumed run predicts the rows after the checkpoint again.
+        predictions made before the rows were learned. If a run was killed, the resumed run
+        predicts the rows after the checkpoint again.
 
     Raises
     ------
@@ -478,7 +479,7 @@ def progressive(
 
 
 def _started(learner: Any, source: Stream) -> Learner:
-    """Return the learner. For a method, start a learner with the width of the first row."""
+    """Return the learner. For a method, start a learner that fits the width of the first row."""
     if isinstance(learner, Learner):
         return learner
     if not isinstance(learner, OnlineMethod):
@@ -488,7 +489,7 @@ def _started(learner: Any, source: Stream) -> Learner:
     # The first row of such a stream would be lost.
     if not source.replayable:
         raise InputError(
-            f"{source.name} can be read only once, so that its width is unknown before the run; "
-            "give a learner, method.start(M)"
+            f"{source.name} can be read only once, so its width is unknown before the run; pass a "
+            "learner, method.start(M)"
         )
     return learner.start(source.base.size(source.head(1)[0].shape[1]))

@@ -67,7 +67,7 @@ class ExampleSource:
             self.opened = _Pipe(self.name, given, y, has_text, sep, columns).batches
         elif isinstance(given, np.ndarray):
             if isinstance(y, str):
-                raise InputError(f"an array has no column {y!r}; give y as an array of labels")
+                raise InputError(f"an array has no column {y!r}; pass y as an array of labels")
             self.name = "X"
             self.opened = lambda: iter([Batch("X", given, y, None)])
         elif _is_frame(given):
@@ -100,8 +100,7 @@ class ExampleSource:
             self.opened = lambda: _items(given, y, self.name, self.columns)
         else:
             raise InputError(
-                "a stream is read from an array, a frame, the path of a CSV or Parquet file, "
-                "an "
+                "a stream is read from an array, a frame, the path of a CSV or Parquet file, an "
                 "open binary file of CSV, an iterable of (x, y) or frames, a function that returns "
                 f"an iterable, or an object with next and reset; got {self.name}"
             )
@@ -112,13 +111,13 @@ def _is_frame(given: Any) -> bool:
 
 
 def _with_labels(name: str) -> InputError:
-    return InputError(f"{name} hands over the labels with its examples (x, y); leave out y")
+    return InputError(f"{name} must contain the labels, in pairs (x, y); leave out y")
 
 
 def _file(
     path: Path, label: Any, has_text: bool, sep: str, columns: TableColumns
 ) -> Callable[[], Iterator[Batch]]:
-    """Return a function that opens a file, after checking that the file exists."""
+    """Check that a file exists, and return a function that opens it."""
     label = _column_name(label)
     check_input(path, folder=True)
     if path.is_dir() or is_parquet(path):
@@ -189,7 +188,7 @@ class _Pipe:
         head = 1000
         if self._rows > head and not self._kept:
             raise InputError(
-                f"{self._name} can be read only once, and was already read; give a file"
+                f"{self._name} can be read only once, and has already been read; pass a file"
             )
         yield from list(self._kept)
         for batch in self._batches:
@@ -216,7 +215,7 @@ def _frame(
         frame = frame[[name for name in frame.columns if str(name) not in columns.drop]]
     if y is not None and len(y) != len(frame):
         raise InputError(
-            f"there are {len(frame)} examples but {len(y)} labels; give one label per example"
+            f"there are {len(frame)} examples but {len(y)} labels; pass one label per example"
         )
     y = None if y is None else np.asarray(y)
     numbers = _numeric_columns(frame, columns, where)
@@ -238,7 +237,7 @@ def _features(
 
 
 def _numeric_columns(frame: Any, columns: TableColumns, where: str) -> list[int]:
-    """Return the positions of the columns of numbers in a frame.
+    """Return the positions of the numeric columns of a frame.
 
     The other columns are added to the columns of words.
     """
@@ -255,7 +254,7 @@ def _numeric_columns(frame: Any, columns: TableColumns, where: str) -> list[int]
             found.append(place)
         elif words is None or not are_words(kind):
             remedy = HASH if are_words(kind) else ENCODE
-            raise InputError(f"{where}: column {name!r} is not of numbers; {remedy}")
+            raise InputError(f"{where}: column {name!r} is not numeric; {remedy}")
         else:
             words.columns.append(str(name))
     return found

@@ -37,7 +37,7 @@ class Page(NamedTuple):
 class Stream:
     """A stream of examples in their order of arrival, created by the function :func:`stream`.
 
-    Each iteration over the stream yields blocks (H, y), from the first row.
+    Each iteration over the stream yields blocks (H, y), starting with the first row.
 
     Attributes
     ----------
@@ -91,8 +91,8 @@ class Stream:
             H = self.base.values(X)
             if H.shape != (len(X), self.base.size(X.shape[1])):
                 raise InputError(
-                    f"{self.base.name} gave values of shape {H.shape} for {len(X)} examples; the "
-                    "shape must be (rows, M)"
+                    f"{self.base.name} returned values of shape {H.shape} for {len(X)} examples; "
+                    "the shape must be (rows, M)"
                 )
             yield Page(first, np.ascontiguousarray(H, dtype=np.float64), y, X)
 
@@ -106,12 +106,12 @@ class Stream:
         """
         if not (self.replayable or self._source.live):
             raise InputError(
-                f"{self.name} can be read only once, so that reading its first rows would lose "
-                "them; give a source that can be read repeatedly"
+                f"{self.name} can be read only once, so reading its first rows now would lose "
+                "them; pass a source that can be read repeatedly"
             )
         for _, X, y in self._rows(self.start, count("rows", rows)):
             return X, y
-        raise InputError(f"{self.name} is empty: it has no rows; give at least one example")
+        raise InputError(f"{self.name} is empty: it has no rows; pass at least one example")
 
     def through(self, base: BaseFunctions) -> Stream:
         """Return a stream of the same examples with other base functions."""
@@ -153,10 +153,9 @@ class Stream:
 
     @property
     def origin(self) -> dict[str, str]:
-        """Texts with which a learner recognises its base functions, number of features and
-        columns.
+        """Strings by which a learner recognises its base functions and columns.
 
-        The texts are complete once a page has been read. If columns have no names, the entries
+        The strings are complete once a page has been read. If columns have no names, the entries
         "columns" and "names" are "".
         """
         names = "\n".join(self._header.names) if self._header.given else ""
@@ -198,9 +197,8 @@ class Stream:
         """Raise an InputError if the stream was already read and can be read only once."""
         if self._was_read and not (self.replayable or self._source.live):
             raise InputError(
-                f"{self.name} can be read only once, and was already read; give arrays, a file, a "
-                "list, or "
-                "a function that returns a new iterator"
+                f"{self.name} can be read only once, and has already been read; pass arrays, a "
+                "file, a list, or a function that returns a new iterator"
             )
         self._was_read = True
 
@@ -220,7 +218,7 @@ class Stream:
             )
         if y is not None and y.shape != X.shape[:1]:
             raise InputError(
-                f"{batch.where} has {len(X)} examples but labels of shape {y.shape}; give one "
+                f"{batch.where} has {len(X)} examples but labels of shape {y.shape}; pass one "
                 "label per example"
             )
         # An empty batch may have any number of columns.
@@ -230,15 +228,15 @@ class Stream:
         features = self.base.features
         if features not in (None, X.shape[1]):
             raise InputError(
-                f"{self.base.name} takes {features} features, but {self.name} has {X.shape[1]}"
+                f"{self.base.name} expects {features} features, but {self.name} has {X.shape[1]}"
             )
         return X, y
 
     def _page(self, first: int, held: list[Any]) -> tuple[int, Array, Vector | None]:
         """Return the index of the first row, the features and the targets of a page.
 
-        The features are doubles. The targets are doubles, or None. `held` has pairs (X, y), the
-        parts of batches that make up the page.
+        The features are doubles. The targets are doubles, or None. `held` contains pairs (X, y):
+        the parts of batches that make up the page.
         """
         X = held[0][0] if len(held) == 1 else np.concatenate([X for X, _ in held])
         # If the fast compiled check fails, `finite_doubles` names row and column in its error.
@@ -247,8 +245,8 @@ class Stream:
         if any(y is None for _, y in held):
             if any(y is not None for _, y in held):
                 raise InputError(
-                    f"{self.name} has labels for only some of the rows from row {first}; give "
-                    "labels for all rows or none"
+                    f"{self.name} has labels for only some of the rows of the page that starts at "
+                    f"row {first}; pass labels for all rows or none"
                 )
             return first, X, None
         y = held[0][1] if len(held) == 1 else np.concatenate([y for _, y in held])
@@ -301,9 +299,9 @@ def stream(
     drop: Iterable[str] = (),
     categories: Iterable[str] | None = None,
 ) -> Stream:
-    """Return a stream of examples, which learners, `regret` and `progressive` read page by page.
+    """Return a stream of examples that learners, `regret` and `progressive` read page by page.
 
-    The size of the pages does not change the results, which are bitwise the same.
+    The results are bitwise the same for every page size.
 
     Parameters
     ----------
@@ -323,13 +321,13 @@ def stream(
           pages do not wait for further rows.
         * An object with ``next(input_data)`` and ``reset()``, like the DataIter of xgboost.
     y : array of shape (m,) or str, optional
-        The targets. For frames and files it is the name of a column. It is None if the source
-        contains the targets, or if there are none, as for the costs of experts.
+        The targets or, for frames and files, the name of their column. By default the source
+        contains the targets, or there are none, as for the costs of experts.
     base : BaseFunctions, optional
         The base functions. By default they are `Experts`, which are the features themselves.
     page : int, optional
         The number of rows in a page. By default a page takes a megabyte. If an iterator waits for
-        new examples, give 1, because learning starts only when a page is complete.
+        new examples, pass 1, because learning starts only when a page is complete.
     classes : (negative, positive), optional
         The labels of the two classes, which become −1 and +1.
     sep : str
@@ -350,8 +348,8 @@ def stream(
     Raises
     ------
     InputError
-        If the source is of another kind, or if `y` does not fit the source. Errors in the rows are
-        raised when the rows are read.
+        If the source is of an unsupported kind, or if `y` does not fit the source. Errors in the
+        rows are raised when the rows are read.
 
     Examples
     --------

@@ -12,8 +12,8 @@ from relaxboost._core.arrays import Array
 from relaxboost.online.streams.bases import BaseFunctions
 
 BUCKETS = 1024
-"""The number of features that the words of all columns share. Two words of a thousand collide with
-a probability of a thousandth, and a row takes 8 KB."""
+"""The number of features that the words of all columns share. Two given words collide with a
+probability of about a thousandth, and a row takes 8 KB."""
 
 
 class Words:
@@ -65,12 +65,12 @@ class Words:
         return [f"{', '.join(self.columns)} #{place}" for place in range(BUCKETS)]
 
     def word(self, place: int) -> str:
-        """Return the first word that was hashed to a feature, as column=word, or its number."""
+        """Return the first word hashed to a feature as column=word, or the feature's number."""
         return self._seen.get(place, f"#{place}")
 
 
 def split_columns(features: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Split the names of features into the names of columns of numbers and of columns of words."""
+    """Split the names of features into names of numeric columns and names of columns of words."""
     numbers, last = list(features[:-BUCKETS]), "".join(features[-1:])
     if len(features) < BUCKETS or not last.endswith(f" #{BUCKETS - 1}"):
         return list(features), []
@@ -105,7 +105,7 @@ class WithWords(BaseFunctions):
     numbers : int
         The number of numeric features.
     words : Words
-        The columns of words, which give the remaining features.
+        The columns of words, which provide the remaining features.
     """
 
     name = "words"
