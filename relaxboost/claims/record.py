@@ -35,12 +35,12 @@ class Enumeration:
     words: str
     """A description of the instances, e.g. "all 81 matrices 2 x 2 with entries −1, 0, 1"."""
     instances: Callable[[], Iterable[Mapping[str, Any]]]
-    """A function that returns the instances. They have the format of files."""
+    """A function that returns the instances, in the form returned by `Space.to_json`."""
 
 
 @dataclass(frozen=True)
 class WorstCases(Enumeration):
-    """A grid of parameters, for each of which a check covers all instances at once.
+    """A grid of parameters. A check covers all instances with the same parameters at once.
 
     The check computes the worst case over these instances with `worst_case`.
     """

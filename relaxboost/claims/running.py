@@ -31,7 +31,7 @@ all claims, and the id of the claim that has finished last."""
 
 @dataclass(frozen=True)
 class Failure:
-    """An error that has ended the check of a claim. It takes the place of a verdict."""
+    """An error that ended the check of a claim. It is yielded in place of a verdict."""
 
     id: str
     error: str
@@ -121,7 +121,7 @@ def attack_all(
 
     `budget` is the number of instances that are tried for each statement.
 
-    The other parameters and the yielded values are those of `check_all`.
+    The other parameters and the yielded values are the same as those of `check_all`.
     """
     options = {"budget": count("budget", budget), "seed": natural("seed", seed)}
     return _run(list(claims), "attack", options, jobs, progress)

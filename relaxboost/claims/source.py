@@ -124,7 +124,7 @@ class Source:
         `Slack`.
 
         ``@SOURCE.claim(...).checked(trials=30)`` sets the default number of instances to 30. If the
-        TOML file of the source has a claim of this name, the arguments that are not given are read
+        TOML file of the source has a claim of this name, the arguments that are not passed are read
         from it.
 
         Parameters
@@ -202,7 +202,10 @@ class Source:
             exist, or if a row of the table of lines is invalid.
         """
         if idle := [name for name in self._texts if f"{self.key}-{name}" not in self.claims]:
-            raise InputError(f"{self.key}: the texts {', '.join(idle)} have no check. Declare one")
+            raise InputError(
+                f"{self.key}: the statements {', '.join(idle)} have no check. Declare a check for "
+                "each of them"
+            )
         for claim in self.claims.values():
             claim.complete()
             for name in (claim.part_of, claim.caused_by):

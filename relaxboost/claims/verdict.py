@@ -13,8 +13,8 @@ from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack
 from relaxboost.claims.record import AMBIGUOUS, FALSE, MISPRINT, OPEN
 
 _ENOUGH = 0.05
-"""The least share of instances that must satisfy the hypotheses. If fewer instances do, the
-statement counts as undecided."""
+"""If a smaller share of the instances satisfies the hypotheses, the statement is treated as
+undecided."""
 
 
 @dataclass(frozen=True)
@@ -206,14 +206,14 @@ class ClaimVerdict:
     def idle(self) -> list[int]:
         """The numbers of the recorded counterexamples that do not refute the claim.
 
-        The first number is 1.
+        The numbers start at 1.
         """
         refuted = (known is not None and known.outcome == REFUTED for known in self.stated.known)
         return [number for number, refutes in enumerate(refuted, 1) if not refutes]
 
     @property
     def optima(self) -> int:
-        """The number of certified optima that the check has used, steps of proofs included."""
+        """The number of certified optima that the check has used, including steps of proofs."""
         parts = (self.stated, *self.corrections)
         return sum(part.optima + sum(step.optima for step in part.steps) for part in parts)
 

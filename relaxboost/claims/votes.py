@@ -27,8 +27,8 @@ BURN_IN = 600
 
 _LONGEST_CYCLE = 60
 _RETURNS = 1e-9
-"""The tolerance for a cycle. Two distributions d count as equal if no entry differs by more than
-this."""
+"""The tolerance for a cycle. Two distributions d are treated as equal if no entry differs by more
+than this."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Vote:
     column: int
     sign: int
     edge: float
-    """The edge γ_t, which is sign times the entry `column` of Aᵀd."""
+    """The edge γ_t, which is `sign` times entry `column` of Aᵀd."""
     step: float
     before: Array
     """The weights w_{t−1} before the round, which are not normalised."""
@@ -72,7 +72,7 @@ def adaboost_star(A: Array, accuracy: float, steps: int) -> list[Vote]:
 def short_of_one(votes: Iterable[Vote]) -> Iterator[Vote]:
     """Yield the rounds until an edge exceeds 0.999.
 
-    Beyond it, the step artanh γ_t is very large.
+    For larger edges, the step artanh γ_t is very large.
     """
     return takewhile(lambda vote: vote.edge <= 0.999, votes)
 

@@ -1,4 +1,4 @@
-"""The check of a set of certified games: each certificate, and the entries of the index."""
+"""The check of a set of certified games: all certificates, and the entries of the index."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ class Summary(NamedTuple):
 
 
 def check(directory: str | os.PathLike[str], progress: Progress | None = None) -> Summary:
-    """Check every certificate of a set again, and compare the certificates with the index.
+    """Recheck every certificate of a set, and compare the certificates with the index.
 
     A game is accepted if four conditions hold. The file has the digest in the index. The
     certificate proves its bracket when everything is recomputed. The index has the same bounds and
     the same level. The certificate and the index are about the same game. Built-in games and games
-    from a generator are made again and compared with the certificate.
+    from a generator are rebuilt and compared with the certificate.
 
     Parameters
     ----------

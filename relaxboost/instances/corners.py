@@ -1,4 +1,6 @@
-"""Small games that solvers get wrong, with one row, one column, ties, opposite rows or tight caps.
+"""Small games on which solvers tend to fail.
+
+They have one row, one column, ties, opposite rows or tight caps.
 
 Their optima are known in closed form, and the tests compare solvers with these optima.
 """

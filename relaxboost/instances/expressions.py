@@ -18,10 +18,10 @@ from relaxboost._core.names import known_names
 from relaxboost.relaxations.base import Relaxation
 
 _LONGEST = 10_000
-"""The largest number of characters in an expression. A longer one is a mistake or an attack on the
-parser."""
+"""The maximum number of characters in an expression. A longer expression is a mistake or an attack
+on the parser."""
 _TERMS = 50
-"""The largest number of calls in an expression. Hundreds of nested sums would overflow Python's
+"""The maximum number of calls in an expression. Hundreds of nested sums would overflow Python's
 stack."""
 _CHANGES = ("shifted", "scaled")
 
@@ -29,8 +29,8 @@ _CHANGES = ("shifted", "scaled")
 def families() -> dict[str, Callable[..., Relaxation]]:
     """Return the classes of relaxations that need no function as an argument, by name.
 
-    They are the classes in `relaxations/__init__.pyi`. A class that is added to that file is added
-    here.
+    They are the classes in `relaxations/__init__.pyi`. A class that is added to that file can also
+    be used here.
     """
     named = {name: getattr(relaxations, name) for name in relaxations.__all__}
     return {
@@ -46,15 +46,15 @@ def read_relaxation(text: str) -> Relaxation:
     """Return the relaxation that a text such as ``Capped(k=10) + 0.1*KLPenalty(1)`` describes.
 
     The text is parsed and never executed. It may contain relaxations of the package, sums,
-    multiples, ``.shifted(d0)`` and ``.scaled(c)``. Arguments are numbers and lists of numbers. Here
-    1/3 is an exact fraction, ``inf`` is infinity, and 0.1 is the float that is nearest to one
-    tenth.
+    multiples, ``.shifted(d0)`` and ``.scaled(c)``. Arguments are numbers and lists of numbers. In
+    these arguments, 1/3 is an exact fraction, ``inf`` is infinity, and 0.1 is the float that is
+    nearest to one tenth.
 
     Raises
     ------
     InputError
-        If the text has another form, or if a parameter is out of range. The message contains the
-        part of the text that cannot be read.
+        If the text does not have this form, or if a parameter is out of range. The message contains
+        the part of the text that cannot be read.
     """
     if len(text) > _LONGEST:
         raise InputError(
@@ -139,7 +139,7 @@ class _Reader:
             if each.arg is None:
                 self._refuse(each.value, "parameters are given by place or by name")
             if each.arg in options:
-                raise InputError(f"{name} has the argument {each.arg} twice. Give it once")
+                raise InputError(f"{name} has the argument {each.arg} twice. Write it only once")
             options[each.arg] = self.value(each.value)
         # Some classes have a __new__ with meaningless defaults; __init__ has the real ones.
         made = kind.__init__ if isinstance(kind, type) else kind  # type: ignore[misc]

@@ -92,7 +92,7 @@ def test_a_file_without_a_name(refused):
 
 def test_a_parameter_that_is_given_twice(csv, refused):
     twice = ("--relaxation", "0.5*Capped(k=3, k=4)")
-    refused("Capped has the argument k twice. Give it once", "solve", csv, "--label", "y", *twice)
+    refused("the argument k twice. Write it only once", "solve", csv, "--label", "y", *twice)
 
 
 def test_a_write_that_fails_names_its_file(tmp_path, csv, capsys, full_disk):

@@ -126,8 +126,8 @@ def test_a_changed_index(what, own):
 
 BROKEN = {
     "no json": (lambda text: text[:-10], "index.json cannot be read"),
-    "no index": (lambda text: "{}", "is not an index, version 1, of a set"),
-    "version": (lambda text: text.replace('"version": 1', '"version": 2'), "is not an index"),
+    "no index": (lambda text: "{}", "is not a version 1 index of a set"),
+    "version": (lambda text: text.replace('"version": 1', '"version": 2'), "not a version 1 index"),
     "field": (lambda text: text.replace('"over"', '"under"'), "must have exactly the fields"),
     "bound": (lambda text: text.replace('"lower": "', '"lower": "x'), "is no number like"),
     "path": (lambda text: text.replace('"file": "', '"file": "../'), "was not written by make"),

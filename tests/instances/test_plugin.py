@@ -119,7 +119,7 @@ def test_marks_that_select_nothing_fail(installed, own):
     marks = [
         ("(relaxation=rb.Custom)\ndef test_it(certified_game)", "none of the 17 games in "),
         ("(relaxation='Capped')\ndef test_it(certified_game)", "got 'Capped'"),
-        ("(rb.Capped(k=2))\ndef test_it(certified_game)", "conditions must have names"),
+        ("(rb.Capped(k=2))\ndef test_it(certified_game)", "conditions must be keyword arguments"),
         (
             "(relax=rb.Capped)\ndef test_it(certified_game)",
             "no condition 'relax'. The conditions are name",

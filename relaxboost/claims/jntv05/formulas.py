@@ -134,7 +134,7 @@ LOSSES: dict[str, tuple[Callable[[Array], Any], Callable[[Array], Any]]] = {
 
 @dataclass(frozen=True)
 class FiniteLaw:
-    """A law of few atoms with probabilities `p`, and the loss φ(θᵀS − y) on the simplex with sum λ.
+    """A law with few atoms (probabilities `p`), and the loss φ(θᵀS − y) on the simplex with sum λ.
 
     In classification, the rows of `S` are the vectors Y H(X), and y = 0. With the squared loss,
     they are the vectors H(X), and y has the values of Y.
@@ -202,7 +202,8 @@ LAWS = Space(
     radius=Real(0.25, 2.0),
     loss=Choice("hinge", "exponential", "logit"),
 )
-"""The space of laws: H(X) at the atoms, y, whose signs are the labels, p, λ and φ."""
+"""The space of laws: the values H(X) of the atoms, a vector y whose signs are the labels, p, λ and
+φ."""
 RUNS = LAWS.but(t=Whole(1, 5))
 
 

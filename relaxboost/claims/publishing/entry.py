@@ -45,9 +45,9 @@ def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
     ----------
     claim : Claim
     brief : bool
-        Whether to leave out all that is not needed on a page with a table of errata. Then the text
-        does not quote misprints again. For a refuted formula it quotes the printed text instead of
-        the checked formula. It leaves out the printed text of claims that hold, and all
+        Whether to leave out everything that is not needed on a page with a table of errata. If so,
+        the text does not quote misprints again. For a refuted formula it quotes the printed text
+        instead of the checked formula. It leaves out the printed text of claims that hold, and all
         counterexamples except the first.
 
     Raises

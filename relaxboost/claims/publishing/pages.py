@@ -58,7 +58,7 @@ def details_of(source: Source) -> str:
 
 
 def title_of(source: Source) -> str:
-    """Return the authors and the year of a source with its key, or else the key alone."""
+    """Return the authors, year and key of a source, or only the key if it names no authors."""
     dated = re.match(r"(.+?) \((\d{4})\)", source.reference)
     authors, year = dated.groups() if dated else (source.reference.partition(",")[0], "")
     names = [re.sub(r"^(?:[A-Z]\. )+", "", name) for name in re.split(", | and ", authors)]
@@ -74,7 +74,7 @@ def anchor(id: str) -> str:
 
 
 def counts(claims: Iterable[Claim], unchecked: Sequence[Unchecked]) -> list[int]:
-    """Return the number of claims of each status, and then the number of undecidable statements."""
+    """Return how many claims have each status, and how many statements are undecidable."""
     statuses = [claim.status for claim in claims]
     return [*map(statuses.count, STATUSES), len(unchecked)]
 
@@ -131,7 +131,8 @@ def _others(source: Source, words: str, ids: Sequence[str]) -> Iterator[str]:
 def _details(source: Source) -> Iterator[str]:
     """Yield the lines of the second page.
 
-    They are the notation, each result with its parts, other statements, and the table of lines.
+    The page contains the notation, each result with its parts, the other statements, and the table
+    of lines.
     """
     proved: dict[str, str] = {}
     if source.notation:
@@ -174,7 +175,7 @@ def _row(claim: Claim) -> str:
 def _errata(source: Source) -> Iterator[str]:
     """Yield a list item for each misprint.
 
-    A table with four columns would be too wide for a phone.
+    A list is used because a table with four columns would be too wide for a phone.
     """
     for one in source.misprints:
         printed, read, harm = map(as_markdown, (one.printed, one.read, one.harm))
@@ -230,7 +231,7 @@ def _linked(source: Source, markdown: str, here: str = "") -> str:
 
 
 def _as_link(source: Source, here: str, found: re.Match[str]) -> str:
-    """Return the link for a match of `_NAME`, the pattern of names of claims.
+    """Return the link for a match of `_NAME`, the pattern for names of claims.
 
     If the match names no claim, return the matched text.
     """

@@ -23,7 +23,7 @@ match."""
 _INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 """A pattern for characters that HTML and XML do not allow, such as control characters."""
 _WIDE, _HIGH = 14, 14
-"""The largest number of columns and the largest number of rows of a matrix that is printed in
+"""The maximum number of columns and the maximum number of rows of a matrix that is printed in
 full."""
 _NOISE = 1e-12
 """Numbers below this size are rounding errors, which differ from machine to machine. They are
@@ -86,7 +86,7 @@ def as_markdown(text: str, cell: bool = False) -> str:
 def formula(text: str) -> str:
     """Return a formula as code in Markdown.
 
-    The code has more backticks around it than any run of backticks in the formula.
+    The code is enclosed in more backticks than the longest run of backticks in the formula.
     """
     fence = "`" * (1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
     pad = " " if "`" in text else ""
@@ -120,7 +120,7 @@ def columns(instance: Mapping[str, Any]) -> str:
 
 
 def rows_of(value: Any) -> Any:
-    """Return the rows of a matrix. A vector counts as a matrix with one row."""
+    """Return the rows of a matrix. A vector is treated as a matrix with one row."""
     return value if value and isinstance(value[0], (list, tuple)) else [value]
 
 

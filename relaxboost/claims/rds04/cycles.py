@@ -34,8 +34,8 @@ EIGHT = _signs("-++++--+ -++--+++ +-+++-++ +-++-+++ +-+-+++- ++-++++- ++-+++-+ +
 margin is 3/8."""
 SEVEN = _signs("-++++-- +--+-+- +-+++++ -+-++-+ +++---+ -++--++ ++-++++")
 """A smaller example, which a search for counterexamples found. The distribution d recurs after 58
-rounds. The margin converges to 0.2341, although the largest margin is 1/4. In rounds 1 and 9 there
-are ties, in which the first column is taken."""
+rounds. The margin converges to 0.2341, although the largest margin is 1/4. In rounds 1 and 9,
+several columns are tied, and the first of them is chosen."""
 
 SIGNS = Space(sizes={"m": (4, 10), "n": (3, 8)}, A=Separable())
 EDGES = Space(gamma=Real(-0.999, 0.999))

@@ -16,7 +16,7 @@ from relaxboost.online.kernels import shares
 from relaxboost.online.kernels.shares import AVERAGED, CONSTANT, FADING
 
 TURNS = 1000
-"""The number of alternating rounds in the costs of `turned`. With more rounds, the regret is nearer
+"""The number of alternating rounds in the costs of `turned`. With more rounds, the regret is closer
 to its bound."""
 
 

@@ -27,7 +27,8 @@ class Excess:
     bound: float
     """The bound of the theorem for independent examples. It is inf if no theorem applies."""
     how: str
-    """A text about how the interval was computed, with its confidence for random samples."""
+    """A description of how the interval was computed. For random samples, it includes the
+    confidence."""
 
     @property
     def ratio(self) -> float:
@@ -71,7 +72,7 @@ class Outcomes:
     width: float
     """An upper bound on the difference between two risks over the domain."""
     drawn: bool
-    """Whether the samples are random samples and not all samples."""
+    """Whether the samples are random samples rather than all samples."""
 
     def chance(self, event: Any) -> float:
         """Return the probability of an event, which is a boolean array of shape (N,)."""
@@ -80,7 +81,7 @@ class Outcomes:
     def exceeds(self, b: float) -> tuple[float, float]:
         """Return an interval that contains the probability of an excess risk above b.
 
-        For some samples, the excess risk is so near to b that the comparison is undecided, because
+        For some samples, the excess risk is so close to b that the comparison is undecided, because
         of rounding or of the interval `least`. The width of the interval is the probability of
         these samples.
         """
