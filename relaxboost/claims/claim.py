@@ -86,7 +86,7 @@ class Claim:
     caused_by: str = ""
     """The name of the claim whose error causes the error of this claim."""
     harm: str = ""
-    """The consequence of a misprint for a reader."""
+    """The consequence of a misprint for the reader."""
     every: Enumeration | None = None
     """All instances of the claim if there are finitely many. A check then examines each of them."""
     corrections: list[Statement] = field(default_factory=list)
@@ -101,7 +101,7 @@ class Claim:
     """The Python file in which a user has defined the claim. It is None for claims of the
     package."""
     corrected_texts: Sequence[Mapping[str, Any]] = ()
-    """The texts of the corrections, from the TOML file of the source."""
+    """The entries for the corrections in the TOML file of the source."""
 
     def __repr__(self) -> str:
         return f"<Claim {self.id}: {self.status}>"
@@ -206,7 +206,7 @@ class Claim:
 
         The corrected statement has the same fields as the claim. The decorated function gets a
         method `step`, which declares the steps of the proof of the correction. If `words` is empty,
-        the next correction in the texts of the source is used.
+        the next correction in the TOML file of the source is used.
         """
 
         def add(check: Check) -> Correction:
@@ -234,7 +234,8 @@ class Claim:
         Parameters
         ----------
         words, formula : str
-            The statement of the step. By default it is the next step in the texts of the source.
+            The statement of the step. By default it is the next step in the TOML file of the
+            source.
         correction : int
             The statement to whose proof the step belongs: 0 is the claim as stated, 1 is the first
             correction, and so on.
@@ -269,7 +270,7 @@ class Claim:
         return add
 
     def complete(self) -> None:
-        """Raise `InputError` if a correction or a step in the texts of the source has no check."""
+        """Raise `InputError` if a correction or a step in the TOML file has no check."""
         missing = len(self.corrected_texts) > len(self.corrections)
         if missing or any(len(one.step_texts) > len(one.steps) for one in self.statements):
             raise InputError(

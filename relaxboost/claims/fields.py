@@ -64,7 +64,7 @@ class Field(ABC):
         yield from ()
 
     def length(self, value: Any) -> float:
-        """Return the length of the value as text, so that a search can prefer short values."""
+        """Return the length of the value when written as text. Searches prefer short values."""
         return 1.0
 
     def repaired(self, value: Any, sizes: Sizes) -> Any:

@@ -67,10 +67,10 @@ class Statement:
     """The steps of the proof in the note, each of which is a `Claim`. The list is empty if the
     statement has no proof."""
     text: str | None = None
-    """The note from the texts of the source. If it is None, the docstring of the check is the
+    """The note in the TOML file of the source. If it is None, the docstring of the check is the
     note."""
     step_texts: Sequence[Mapping[str, Any]] = ()
-    """The texts of the steps of the proof in order, from the TOML file of the source."""
+    """The entries for the steps of the proof, in order, in the TOML file of the source."""
 
     @property
     def note(self) -> str:
@@ -98,7 +98,7 @@ class Statement:
     def measure(self, x: Instance, *options: Any) -> tuple[Slack, ...]:
         """Return the slack of each inequality of the statement on an instance, in order.
 
-        `options` are further arguments of the check. A correction that reuses the check passes
+        `options` are additional arguments of the check. A correction that reuses the check passes
         them.
 
         Raises

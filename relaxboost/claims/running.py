@@ -35,7 +35,7 @@ class Failure:
 
     id: str
     error: str
-    """The error message in one line, with the instance on which the error occurred."""
+    """The error message on one line, with the instance on which the error occurred."""
     trace: str = ""
     """The traceback of the error."""
 
@@ -198,7 +198,7 @@ def _perform(task: Task) -> Outcome:
     try:
         claim = registry.get(id) if not file else _load(file).get(id)
         if claim is None:
-            raise InputError(f"{file} no longer has the claim {id!r}")
+            raise InputError(f"{file} no longer defines the claim {id!r}")
     except Exception as error:
         return _failure(id, error)
     return attempt(claim, action, options)

@@ -136,7 +136,7 @@ class Space:
         return self._repaired(fewer)
 
     def size(self, values: Values, axis: str) -> int:
-        """Return the size of an axis of an instance, e.g. its number of rows."""
+        """Return the size of an instance along an axis, e.g. its number of rows."""
         return self._sizes(values)[axis]
 
     def complexity(self, values: Values) -> float:

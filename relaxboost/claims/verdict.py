@@ -24,7 +24,7 @@ class Bound:
     digest: str
     lower: str
     upper: str
-    """The bounds as text. Each is a fraction or a float."""
+    """The bounds as strings. Each is a fraction or a float."""
     file: str = ""
     """The path of the certificate. It is "" if no certificates were requested."""
 
@@ -114,7 +114,7 @@ class StatementVerdict:
     def add(self, evidence: Evidence | None) -> None:
         """Add the evidence of an instance to the verdict.
 
-        None stands for an instance that violates the hypotheses.
+        None means that the instance violates the hypotheses.
         """
         if evidence is None:
             self.counts["vacuous"] += 1
@@ -164,7 +164,7 @@ class ClaimVerdict:
     """The command line that repeats the check or the attack."""
     seconds: float
     interrupted: bool = False
-    """Whether Ctrl-C has interrupted the check or the attack before all instances were tried."""
+    """Whether Ctrl-C interrupted the check or the attack before all instances were tried."""
     effort: str = "trials"
     """The option that sets the number of instances. It is "trials" for a check and "budget" for an
     attack."""
@@ -178,7 +178,7 @@ class ClaimVerdict:
 
     @property
     def agrees(self) -> bool:
-        """Whether the verdict agrees with the record, and nothing was interrupted.
+        """Whether the verdict agrees with the record and the run was not interrupted.
 
         The verdict agrees if three conditions hold. Its status is the recorded status, every
         recorded counterexample refutes the claim, and every correction holds. The other readings of
@@ -296,12 +296,12 @@ def _proved(part: StatementVerdict) -> str:
 
 
 def in_one_line(instance: dict[str, Any]) -> str:
-    """Return an instance in one line: ``A = [[1/10, 9/10], [-3/5, 0]], epsilon = 3/10``."""
+    """Return an instance on one line: ``A = [[1/10, 9/10], [-3/5, 0]], epsilon = 3/10``."""
     return ", ".join(f"{name} = {value}" for name, value in instance.items()).replace("'", "")
 
 
 def _finite(x: float) -> float | str:
-    """Return a number in a form that JSON can store. Infinity and nan become text."""
+    """Return a number in a form that JSON can store. Infinity and nan become strings."""
     return x if math.isfinite(x) else str(x)
 
 

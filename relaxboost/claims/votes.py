@@ -54,7 +54,7 @@ class Vote:
 
 
 def adaboost(A: Array, steps: int, step: str = "classical") -> list[Vote]:
-    """Run the AdaBoost of the package, and return at most `steps` rounds.
+    """Run AdaBoost as implemented in the package, and return at most `steps` rounds.
 
     The run ends earlier if an edge is zero. A has entries in [−1, 1]. `step` is "lecture",
     "classical" or "line-search", as for `relaxboost.solve`.
@@ -64,7 +64,10 @@ def adaboost(A: Array, steps: int, step: str = "classical") -> list[Vote]:
 
 
 def adaboost_star(A: Array, accuracy: float, steps: int) -> list[Vote]:
-    """Run the AdaBoost* of the package with ν = `accuracy`, and return at most `steps` rounds."""
+    """Run AdaBoost* as implemented in the package, and return at most `steps` rounds.
+
+    ν is `accuracy`.
+    """
     game = Game(A)
     return list(_votes(game, AdaBoostStarRun(game, accuracy), steps))
 

@@ -44,7 +44,7 @@ class _Linear(ABC):
 
     @abstractmethod
     def _terms_of(self, other: Any) -> Terms:
-        """Return the terms of the other summand of a sum."""
+        """Return the terms of `other`, which is to be added to this combination."""
 
     def __add__(self, other: Any) -> Any:
         terms = dict(self.terms)

@@ -48,7 +48,7 @@ def assert_bracketed(value: Any, certified: Any, tol: Any = 0) -> None:
         )
     given = _rational(value)
     if given is None:
-        raise AssertionError(_message(f"{value!r} is no finite number", value, certified, tol))
+        raise AssertionError(_message(f"{value!r} is not a finite number", value, certified, tol))
     low, high = lower - allowed, upper + allowed
     if not isinstance(_scalar(value), Rational):
         low, high = Fraction(float_down(low)), Fraction(float_up(high))

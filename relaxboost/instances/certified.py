@@ -37,10 +37,11 @@ class CertifiedGame(Bracketed):
     lower: Fraction
     upper: Fraction
     relaxation_text: str
-    """The relaxation as text, as written in the specification. The attribute `relaxation` is the
-    object."""
+    """The relaxation as a string, as written in the specification. The attribute `relaxation` is
+    the object."""
     over_text: str
-    """The domain as text, as written in the specification. The attribute `over` is the object."""
+    """The domain as a string, as written in the specification. The attribute `over` is the
+    object."""
     m: int
     n: int
     source: dict[str, Any] = field(repr=False)
@@ -79,7 +80,7 @@ class CertifiedGame(Bracketed):
         return f"{self.m} x {self.n}, {self.relaxation_text} over {self.over_text} ({source})"
 
     def certificate(self) -> Certificate:
-        """Return the certificate, after checking that its file has the digest in the index.
+        """Return the certificate, after checking the digest of its file against the index.
 
         Raises
         ------

@@ -32,7 +32,7 @@ class Entry:
     name: str
     """The name of the game. The name of the certificate file is this name followed by ".json"."""
     source: dict[str, Any]
-    """The description of the matrix, from which `Sources` makes the matrix."""
+    """The description from which `Sources` makes the matrix."""
     relaxation: str
     over: str
     level: str | None

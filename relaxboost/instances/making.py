@@ -67,7 +67,8 @@ def make(
     Parameters
     ----------
     spec : path
-        A TOML file, which the page on instances describes. Paths in this file are relative to it.
+        A TOML file in the format that the page on instances describes. Paths in this file are
+        relative to it.
     out : path
         The directory of the set. It is created if it does not exist.
     progress : callable, optional
@@ -79,7 +80,7 @@ def make(
     InputError
         Before any work, if the specification is invalid, or if the directory cannot be written to.
     MissingDependencyError
-        Before any work, if a certificate has the level enclosed and python-flint is not installed.
+        Before any work, if an enclosed certificate is needed and python-flint is not installed.
     """
     from threadpoolctl import threadpool_limits
 

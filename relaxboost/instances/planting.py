@@ -38,7 +38,7 @@ class _Group(NamedTuple):
     rows: Index
     weight: Fraction
     plus: int
-    """The number of entries +1 of an example in a block of b used columns."""
+    """The number of entries +1 in the row of an example, in each block of b used columns."""
 
 
 class _Class(NamedTuple):
@@ -70,7 +70,7 @@ class Plant:
     d: tuple[Fraction, ...]
     support: tuple[int, ...]
     w: tuple[Fraction, ...]
-    """The signed weights of the columns in `support`. Their absolute values have the sum 1."""
+    """The signed weights of the columns in `support`. Their absolute values sum to 1."""
     gamma: Fraction
 
     def game(self) -> Game:
@@ -248,7 +248,7 @@ def _fill_used(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> 
 def _fill_others(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> None:
     """Fill the other columns like the used ones.
 
-    Then change some +1 to −1, to make the edges smaller.
+    Then change some entries from +1 to −1, to make the edges smaller.
     """
     others, b = plan.others, plan.b
     turned = np.where(

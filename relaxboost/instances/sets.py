@@ -25,8 +25,8 @@ LARGER_GAMES = Path(__file__).parent / "larger-games"
 games."""
 
 FORMAT = "relaxboost references"
-"""The format name in an index file, which never changes. The games are listed under the key
-"references" of the file."""
+"""The name of the format, as stored in every index file. It must not change. The file lists the
+games under the key "references"."""
 
 _TEXTS = ("name", "file", "sha256", "game", "relaxation", "over", "level", "lower", "upper")
 _FIELDS = {*_TEXTS, "m", "n", "source"}
@@ -62,8 +62,8 @@ class CertifiedGames(Mapping[str, CertifiedGame]):
         Raises
         ------
         InputError
-            If no game has this name, or if its file does not have the digest in the index. If there
-            are similar names, the message contains them.
+            If no game has this name, or if the digest of its file differs from the digest in the
+            index. If there are similar names, the message contains them.
         """
         if name not in self._games:
             hint = did_you_mean(name, self._games)
@@ -164,8 +164,9 @@ def _short(value: Any) -> str:
 def load(*directories: str | os.PathLike[str], **conditions: Any) -> CertifiedGames:
     """Return the games of one or more sets. By default, these are the sets of the package.
 
-    This function reads only the indices. A certificate is read when it is first used, and then its
-    file must have the digest in the index. Use `check` to recompute the proofs of the brackets.
+    This function reads only the indices. When a certificate is first used, it is read, and the
+    digest of its file is compared with the index. Use `check` to recompute the proofs of the
+    brackets.
 
     Parameters
     ----------

@@ -110,12 +110,12 @@ def _small(path: Path, matrix: MarginMatrix, numbers: int) -> MarginMatrix:
 
 
 def read_over(text: str) -> domains.Domain:
-    """Return the domain of w that a text such as ``L1Ball(1/2)`` or ``Simplex()`` describes.
+    """Return the domain of w that a string such as ``L1Ball(1/2)`` or ``Simplex()`` describes.
 
     Raises
     ------
     InputError
-        If the text is not a domain of `relaxboost.game.domains` with at most one number.
+        If the string is not a domain of `relaxboost.game.domains` with at most one number.
     """
     found = re.fullmatch(rf"\s*(\w+)\(\s*({_NUMBER})?\s*\)\s*", text)
     name, number = found.groups() if found else ("", None)

@@ -53,7 +53,7 @@ def read_spec(path: str | os.PathLike[str]) -> tuple[list[Entry], Sources]:
     games = content.pop("game", [])
     _known(str(path), content, ("game", *_SHARED))
     if not (isinstance(games, list) and games and all(isinstance(g, dict) for g in games)):
-        raise InputError(f"{path} lists no games. Write a table [[game]] for each game")
+        raise InputError(f"{path} lists no games. Add a table [[game]] for each game")
     sources = Sources(path.parent)
     entries: list[Entry] = []
     for place, given in enumerate(games, start=1):

@@ -138,8 +138,8 @@ def test_a_game_whose_kind_is_no_text(given, tmp_path, refused):
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
-        ({"rows": 2**40}, "its source makes a matrix of another size"),
-        ({"lean": 1e308}, "its source cannot be made again: OverflowError"),
+        ({"rows": 2**40}, "its source makes a matrix of a different size"),
+        ({"lean": 1e308}, "its source cannot be rebuilt: OverflowError"),
     ],
 )
 def test_an_index_whose_source_is_too_large(changed, why, tmp_path, capsys):
@@ -228,7 +228,7 @@ def test_bounds_of_an_index_may_have_any_number_of_digits(tmp_path, capsys):
     for words in ((), ("--json",)):
         status, out, _ = tests.command.run(capsys, "instances", "check", made, *words)
         assert status == 1
-        assert "the index claims another bracket" in out
+        assert "the index states a different bracket" in out
 
 
 def test_a_gap_beyond_doubles_is_refused(tmp_path, refused):

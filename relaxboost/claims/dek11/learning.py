@@ -44,7 +44,7 @@ p."""
 
 
 def tossed_coins(x: Instance, most: int = 500) -> Samples:
-    """Return the law that the fields of an instance of `COINS` describe."""
+    """Return the law described by the fields of an instance of `COINS`."""
     A, y, p = np.array([[1.0], [x.a]]), np.array([1.0, -1.0]), np.array([x.p, 1.0 - x.p])
     return Samples(SimpleNamespace(A=A, y=y, p=p, m=min(x.m, most), B=1.0, loss="hinge"))
 

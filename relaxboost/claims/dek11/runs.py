@@ -257,7 +257,7 @@ def azuma(c: float, m: float) -> Callable[[Array], Array]:
 
 
 def tossed(m: int) -> Slack:
-    """Return the slack of the bound of `azuma` for 200 m tosses of a fair coin and ε = c/5.
+    """Return the slack of the bound `azuma` for 200·m tosses of a fair coin and ε = c/5.
 
     Both sides are logarithms of probabilities. The bound is nearly tight for fair coins.
     """

@@ -34,7 +34,7 @@ SETS = Space(sizes={"m": (1, 2), "n": (1, 9)}, C=Classes(1, K))
 ROWS = Space(sizes={"k": (K, K)}, w=Vector("k", -3, 3))
 
 _BASIS = np.array([[1.0, -1.0, 0.0], [1.0, 1.0, -2.0]]) / np.sqrt([[2.0], [6.0]])
-"""An orthonormal basis of the vectors in R³ whose entries have the sum 0."""
+"""An orthonormal basis of the vectors in R³ whose entries sum to 0."""
 
 
 def outputs(C: Array) -> Array:

@@ -19,7 +19,7 @@ class Hypotheses(Matrix):
     """A field for a finite class of hypotheses. Each column has the outputs of one hypothesis."""
 
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return the class of unit vectors, a regular polygon in the plane, or a sign matrix."""
+        """Return the standard basis, half of a regular polygon in the plane, or a sign matrix."""
         m, n = self._shape(sizes)
         kind = int(rng.integers(3))
         if kind == 0:

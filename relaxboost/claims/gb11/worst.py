@@ -46,7 +46,7 @@ EDGES = ("1/2", "9/10")
 
 
 def fraction(x: float) -> Fraction:
-    """Return the short fraction that equals a parameter, which an instance stores as a float."""
+    """Return the short fraction that equals a parameter. Instances store parameters as floats."""
     return Fraction(x).limit_denominator(1000)
 
 

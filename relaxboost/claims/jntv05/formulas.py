@@ -107,7 +107,7 @@ MIRRORS = {"entropy": gibbs, "squared": nearest}
 
 
 def mirror_of(proxy: str, radius: float) -> Mirror:
-    """Return the function −∇W_β of the proxy function with the name "entropy" or "squared"."""
+    """Return the function −∇W_β of the proxy function named "entropy" or "squared"."""
     return lambda Z, beta: MIRRORS[proxy](Z, beta, radius)
 
 
@@ -218,7 +218,7 @@ STREAMS = Space(
 
 
 def law(x: Instance) -> FiniteLaw:
-    """Return the law that the fields of an instance of `LAWS` describe."""
+    """Return the law described by the fields of an instance of `LAWS`."""
     S = np.where(x.y >= 0.0, 1.0, -1.0)[:, None] * x.H
     return FiniteLaw(x.p, x.radius, S, x.loss)
 

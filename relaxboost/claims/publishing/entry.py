@@ -16,7 +16,7 @@ from relaxboost.claims.record import AMBIGUOUS, ILLEGIBLE, MISPRINT, Statement, 
 from relaxboost.claims.verdict import Evidence
 
 _RELATIONS = "=≤≥<>≪∈"
-"""Relation signs. A printed text that contains one of these characters contains a formula."""
+"""Relation signs. A printed text with one of these characters is assumed to contain a formula."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def refutation(claim: Claim) -> Evidence:
 
 
 def said(statement: Statement) -> str:
-    """Return the words and the formula of a statement as one text."""
+    """Return the words and the formula of a statement as one string."""
     return f"{reading(statement.words)} {code(statement.formula)}".strip()
 
 

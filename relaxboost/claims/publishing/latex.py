@@ -176,7 +176,7 @@ def _fraction(value: Any) -> Fraction | None:
 
 
 def as_latex(text: str, formula: bool = False) -> str:
-    """Convert a text with formulas in Unicode to LaTeX.
+    """Convert text with formulas in Unicode to LaTeX.
 
     Single letters are set in math mode. If the text is not a formula, letters that are also words,
     such as “a”, are left in text mode.
@@ -204,7 +204,7 @@ def _math(text: str) -> str:
 
 
 def _lettered(text: str, formula: bool) -> str:
-    """Convert a text without subscripts to LaTeX, with its variables in math mode."""
+    """Convert text without subscripts to LaTeX, with its variables in math mode."""
     parts, at = [], 0
     for found in (_VARIABLE if formula else _LETTER).finditer(text):
         parts += [_characters(text[at : found.start()]), f"${found[0]}$"]

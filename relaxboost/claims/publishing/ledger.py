@@ -91,7 +91,8 @@ your own.
 def index(all_sources: Sequence[Source]) -> str:
     """Return the overview page of all sources.
 
-    It has a table that counts the statements by status, and explains the meaning of a verdict.
+    The page contains a table that counts the statements by status, and explains what a verdict
+    means.
     """
     claims = [claim for source in all_sources for claim in source.claims.values()]
     unchecked = [one for source in all_sources for one in source.not_checked]

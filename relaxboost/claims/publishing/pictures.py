@@ -1,6 +1,6 @@
 """Pictures of verdicts, which show both sides, the slacks and the instance.
 
-They need matplotlib, which the extra `plots` installs.
+They need matplotlib, which is installed with the extra `plots`.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def sides(evidence: Evidence) -> Any:
 
 
 def svg(figure: Any, salt: str) -> bytes:
-    """Return a matplotlib figure as the bytes of an SVG file, which are reproducible.
+    """Return the reproducible bytes of a matplotlib figure in SVG format.
 
     Text in the figure is stored as text, not as outlines. The ids of elements in the file are
     generated from the seed `salt`.

@@ -13,7 +13,7 @@ from relaxboost.claims.measure import Slack
 _MARKED = re.compile(
     r"``(.+?)``|`([^`]+)`|(?<![\w*])\*(?=\w)([^*]+?)(?<=\w)\*(?![\w*(])", re.DOTALL
 )
-"""A pattern for code and emphasis in a text. The star in a formula such as f*(u) does not match."""
+"""A pattern for code and emphasis in text. The star in a formula such as f*(u) does not match."""
 _SPECIAL = re.compile(r"[\\*`]|(?<!\w)_|_(?!\w)|(?<=\])[(\[]")
 """A pattern for characters that have a meaning in Markdown. The underscore in x_t and a parenthesis
 that does not follow a bracket do not match."""
@@ -31,7 +31,10 @@ printed as 0."""
 
 
 def pieces(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the parts of a text as pairs (type, text). The type is "text", "code" or "emphasis"."""
+    """Yield the parts of a string as pairs (type, part).
+
+    The type is "text", "code" or "emphasis".
+    """
     at = 0
     for found in _MARKED.finditer(text):
         if found.start() > at:
@@ -55,12 +58,12 @@ def reading(words: str) -> str:
 
 
 def escaped(text: Any) -> str:
-    """Return a text with its special characters escaped for HTML and XML."""
+    """Return a string with its special characters escaped for HTML and XML."""
     return html.escape(_INVALID.sub("\ufffd", str(text)))
 
 
 def as_html(text: str) -> str:
-    """Convert a text to HTML. Code and emphasis become elements."""
+    """Convert text to HTML. Code and emphasis become elements."""
     tags = {"code": "code", "emphasis": "em"}
     return "".join(
         f"<{tags[kind]}>{escaped(part)}</{tags[kind]}>" if kind in tags else escaped(part)
@@ -69,7 +72,7 @@ def as_html(text: str) -> str:
 
 
 def as_markdown(text: str, cell: bool = False) -> str:
-    """Convert a text to Markdown on one line.
+    """Convert text to one line of Markdown.
 
     If `cell` is true, the result is escaped for a cell of a table.
     """

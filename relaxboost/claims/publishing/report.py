@@ -184,7 +184,7 @@ def _outcome(title: str, part: StatementVerdict) -> str:
 
 
 def _evidence(title: str, evidence: Evidence) -> str:
-    """Return the HTML of an instance and its certified optima, which a reader can expand."""
+    """Return expandable HTML that shows an instance and its certified optima."""
     sides = f"<code>{escaped(measured(evidence.slack))}</code>, {escaped(evidence.origin)}"
     rows = [(one.digest, *_ends(one), escaped(one.file)) for one in evidence.optima]
     table = _table(("game, SHA-256", "at least", "at most", "certificate"), rows) * bool(rows)

@@ -94,7 +94,7 @@ def packaged(costs: Array) -> tuple[float, float]:
 def turned(K: int) -> Array:
     """Return a matrix of costs 0 and 1 on which AdaHedge has nearly the largest regret.
 
-    First, the two halves of the experts have the cost 1 alternately, which makes Δ nearly √(V log
+    First, the cost 1 alternates between the two halves of the experts, which makes Δ nearly √(V log
     K). Then all experts except one have the cost 1, which makes the regret nearly 2Δ.
     """
     half = np.arange(K) < K // 2

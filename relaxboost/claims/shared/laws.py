@@ -165,9 +165,9 @@ class Law:
             The number of examples.
         output : str
             The output of the learner. "average" is the average of w_0, ..., w_{t−1}. "last" is w_t.
-            "uniform" is a random one of w_0, ..., w_{t−1}, so its risk is their mean risk.
-            "majority" is the majority vote of w_0, ..., w_{t−1}, and its risk is the probability of
-            an error.
+            "uniform" is one of w_0, ..., w_{t−1}, chosen uniformly at random, so its risk is their
+            mean risk. "majority" is the majority vote of w_0, ..., w_{t−1}, and its risk is the
+            probability of an error.
         order : callable or sequence of numbers, optional
             Either a function that permutes a sample, which is a tuple of atoms, before the learner
             sees it, or a sequence with a number for each atom. With a sequence, each sample is
@@ -231,8 +231,9 @@ class Law:
             gap = sum(q * move for q, move in zip(self.p, column, strict=True)) - self.p[k]
             if abs(gap) > Fraction(1, 10**9):
                 raise InputError(
-                    f"p must be stationary under the transitions, but atom {k} has the probability "
-                    f"{float(self.p[k]):g}, and one step later {float(self.p[k] + gap):g}"
+                    "p must be stationary under the transitions, but one step changes the "
+                    f"probability of atom {k} from {float(self.p[k]):g} to "
+                    f"{float(self.p[k] + gap):g}"
                 )
 
     def _samples(self, t: int, order: Any) -> tuple[NDArray[np.integer[Any]], Vector]:
@@ -409,7 +410,7 @@ def _branches(
 
 
 def _probabilities(name: str, given: Any, atoms: int) -> tuple[Fraction, ...]:
-    """Return probabilities as fractions with the sum 1."""
+    """Return probabilities as fractions that sum to 1."""
     shares = [exact("Law", name, value) for value in given]
     total = sum(shares, Fraction(0))
     if len(shares) != atoms or min(shares) < 0 or abs(total - 1) > Fraction(1, 10**9):

@@ -45,14 +45,15 @@ class Excess:
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """The results of a method on samples of t examples, which are all samples or random samples.
+    """The results of a method on all samples of t examples, or on random samples of t examples.
 
     `Law.outcomes` returns the results for all samples, and `Law.drawn` for random samples.
     """
 
     method: OnlineMethod
     samples: NDArray[np.integer[Any]]
-    """The samples, shape (N, t). Each row has the indices of the atoms in the order of arrival."""
+    """The samples, shape (N, t). Each row contains the indices of the atoms in the order of
+    arrival."""
     probability: Vector
     """The probability of each sample, or 1/N for random samples."""
     risk: Vector
@@ -75,7 +76,7 @@ class Outcomes:
     """Whether the samples are random samples rather than all samples."""
 
     def chance(self, event: Any) -> float:
-        """Return the probability of an event, which is a boolean array of shape (N,)."""
+        """Return the probability of an event, given as a boolean array of shape (N,)."""
         return math.fsum(self.probability[np.asarray(event, dtype=bool)])
 
     def exceeds(self, b: float) -> tuple[float, float]:

@@ -55,7 +55,7 @@ class Norm:
 
 
 def norm(x: Instance) -> Norm:
-    """Return the norm that the fields of an instance define."""
+    """Return the norm defined by the fields of an instance."""
     return Norm(x.norm, len(x.A), x.c)
 
 

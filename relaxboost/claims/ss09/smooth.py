@@ -24,7 +24,7 @@ from relaxboost.solvers.rounds import Rounds
 CAPPED_RUNS = Space(
     sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), k=Whole(1, "m"), epsilon=Real(0.1, 1.0, log=True)
 )
-"""The space of runs of Fig. 1 with caps. If k = 1, the run has the hard margin. If k > 1, it has
+"""The space of runs of Fig. 1 with caps. If k = 1, the run uses the hard margin. If k > 1, it uses
 the soft margin of Eq. 6 with ν = 1/k."""
 
 F = Choice(*FORMS)
