@@ -20,7 +20,7 @@ class Misprint:
     printed: str
     read: str
     harm: str
-    """The consequence of the misprint for a reader."""
+    """The consequence of the misprint for the reader."""
 
 
 @dataclass(frozen=True)

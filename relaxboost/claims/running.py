@@ -25,8 +25,8 @@ from relaxboost.claims.processes import Processes
 from relaxboost.claims.verdict import ClaimVerdict
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-"""A function that reports progress. Its arguments are the number of finished claims, the number of
-all claims, and the id of the claim that has finished last."""
+"""A function that reports progress. Its arguments are the number of finished claims, the total
+number of claims, and the id of the claim that finished last."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def check_all(
         this process.
     progress : callable, optional
         A function that is called after each claim with three arguments: the number of finished
-        claims, the number of all claims, and the id of the claim that has finished.
+        claims, the total number of claims, and the id of the claim that has finished.
 
     Yields
     ------

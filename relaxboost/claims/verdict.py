@@ -13,8 +13,8 @@ from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack
 from relaxboost.claims.record import AMBIGUOUS, FALSE, MISPRINT, OPEN
 
 _ENOUGH = 0.05
-"""If a smaller share of the instances satisfies the hypotheses, the statement is treated as
-undecided."""
+"""If a smaller share of the instances than this satisfies the hypotheses, the statement is treated
+as undecided."""
 
 
 @dataclass(frozen=True)

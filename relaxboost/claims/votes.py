@@ -98,7 +98,7 @@ def _votes(game: Game, update: AdaBoostRun, steps: int) -> Iterator[Vote]:
 
 
 def adaboost_by_hand(A: Array, steps: int) -> list[Array]:
-    """Return w_1, w_2, ... of AdaBoost with steps artanh γ_t, computed without the package.
+    """Return w_1, w_2, ... of AdaBoost with steps artanh γ_t, without using the package.
 
     If several columns have the largest edge up to rounding, the first of them is chosen. The run
     ends before a column of edge 1 would be chosen. If all edges are zero, w stays the same.
@@ -160,7 +160,7 @@ def reweighted(A: Array, d: Array) -> tuple[Array, int, float]:
     """Return the next distribution of AdaBoost, the chosen column, and its edge.
 
     The entries of A are 1 and −1. The next distribution is d_i/(1 + a_i γ), which is the iterated
-    map of Rudin, Daubechies & Schapire (2004). It is computed without the package.
+    map of Rudin, Daubechies & Schapire (2004). It is computed independently of the package.
     """
     edges = A.T @ d
     j = int(np.argmax(np.abs(edges)))

@@ -132,7 +132,7 @@ def total(parts: Iterable[Any]) -> Any:
 def unit(elements: Iterable[Element]) -> Requirement:
     """Return the requirement that the sum of the squared norms is 1.
 
-    It excludes the trivial instance 0. The requirement is no loss of generality if multiplying all
+    It excludes the trivial instance 0. The requirement loses no generality if multiplying all
     elements by c multiplies all expressions by c². The worst case is then 0 if and only if the
     inequality is tight at an instance other than the origin.
     """

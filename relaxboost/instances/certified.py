@@ -110,7 +110,7 @@ class CertifiedGame(Bracketed):
         return array
 
     def game(self) -> Game:
-        """Return the game. It is rebuilt from its certificate or from its generator.
+        """Return the game, rebuilt from its certificate or from its generator.
 
         Raises
         ------

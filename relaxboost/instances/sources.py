@@ -115,7 +115,8 @@ def read_over(text: str) -> domains.Domain:
     Raises
     ------
     InputError
-        If the string is not a domain of `relaxboost.game.domains` with at most one number.
+        If the string does not describe a domain of `relaxboost.game.domains` with at most one
+        number.
     """
     found = re.fullmatch(rf"\s*(\w+)\(\s*({_NUMBER})?\s*\)\s*", text)
     name, number = found.groups() if found else ("", None)

@@ -162,7 +162,7 @@ SMALL = over("t ≤ 6, γ = 1/2 and 9/10", gamma=EDGES, T=range(1, 7))
 def _longest(t: int, gamma: Fraction, algorithm: int) -> WorstCase:
     """Return the largest possible ‖h‖² of the direction h in round t over all gradients.
 
-    Algorithm 2 makes t projections of one gradient. Algorithm 3 has a new gradient in each round.
+    Algorithm 2 makes t projections of one gradient. Algorithm 3 uses a new gradient in each round.
     """
     rest, parts, requirements = Element({}), [], []
     for number in range(t):

@@ -26,8 +26,8 @@ _WIDE, _HIGH = 14, 14
 """The maximum number of columns and the maximum number of rows of a matrix that is printed in
 full."""
 _NOISE = 1e-12
-"""Numbers below this size are rounding errors, which differ from machine to machine. They are
-printed as 0."""
+"""Numbers below this size are treated as rounding errors, which differ from machine to machine, and
+are printed as 0."""
 
 
 def pieces(text: str) -> Iterator[tuple[str, str]]:
@@ -104,7 +104,7 @@ def code(text: str) -> str:
 def measured(slack: Slack) -> str:
     """Return a slack as one line of text.
 
-    Sides below 1e-12 are rounding errors, and are printed as 0.
+    Sides below 1e-12 are treated as rounding errors, and are printed as 0.
     """
     clean = [0.0 if abs(value) < _NOISE else value for value in (slack.left, slack.right)]
     return str(replace(slack, left=clean[0], right=clean[1]))

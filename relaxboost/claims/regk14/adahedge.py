@@ -45,7 +45,7 @@ class Shares:
         return self.loss - float(self.losses.min())
 
     def learn(self, cost: Array) -> Array:
-        """Update the state by the costs of a round. Return the weights p before the update."""
+        """Update the state with the costs of a round. Return the weights p before the update."""
         best = self.losses - self.losses.min()
         after = best + cost
         mixed = float(after.min())

@@ -182,8 +182,8 @@ def _signed(f: Relaxation, m: int) -> bool:
 def _core(f: Relaxation, m: int, proved: bool) -> Condition:
     """Return the verdict on condition (ii), that 0 is in the core of dom f.
 
-    The point 0 is inside the simplex with the corners τ e_i and −τ 1. If f is finite at all
-    corners, it is finite around 0, because dom f is convex. For each corner the search tries
+    The point 0 is in the interior of the simplex with the corners τ e_i and −τ 1. If f is finite at
+    all corners, it is finite around 0, because dom f is convex. For each corner the search tries
     decreasing τ and takes the first one at which f is finite. The smallest τ is 1e-300, or 3e-9 if
     cvxpy evaluates the constraints. Since cvxpy does not notice a violation of less than 1e-9, only
     τ >= 1e-3 is accepted as a proof.

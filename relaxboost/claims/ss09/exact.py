@@ -1,6 +1,6 @@
 """Vectors of fractions, and the entropic projection (SS09, Eq. 14).
 
-The projection is computed by another method than that of Fig. 2.
+The projection is computed by a different method from that of Fig. 2.
 """
 
 import math
