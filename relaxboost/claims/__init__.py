@@ -10,8 +10,8 @@ Each claim has a check, and a recorded verdict that the check reproduces.
     print(rb.claims.get("SS09-T9").check(trials=20, seed=0))
     print(rb.claims.get("SS09-T9").attack(budget=2000))
 
-Python imports each name when it is first used, so that the pytest plugin does not slow down the
-start of pytest.
+The submodules are imported only when one of their names is first used, so that the pytest plugin
+does not slow down the start of pytest.
 """
 
 import lazy_loader

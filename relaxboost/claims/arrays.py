@@ -28,7 +28,7 @@ class _Entries(Field):
     def __init__(self, low: float = -1.0, high: float = 1.0, axes: tuple[str, ...] = ()) -> None:
         self.low, self.high, self.axes = float(low), float(high), axes
         if not self.low <= self.high:
-            raise InputError(f"the entries need low <= high, got low = {low}, high = {high}")
+            raise InputError(f"the entries need a range low <= high, got {low} and {high}")
 
     def _shape(self, sizes: Sizes) -> tuple[int, ...]:
         return tuple(int(sizes[axis]) for axis in self.axes)
@@ -36,8 +36,8 @@ class _Entries(Field):
     def random(self, rng: Rng, sizes: Sizes) -> Array:
         """Return a random array of one of four types.
 
-        Its entries are uniform in the range, or each is one of the two ends, or they are multiples
-        of 1/4, or many of them are 0.
+        Its entries are uniform in [low, high], or each of them equals low or high, or all of them
+        are multiples of 1/4, or many of them are 0.
         """
         shape, kind = self._shape(sizes), rng.integers(4)
         if kind == 0:
@@ -84,7 +84,7 @@ class _Entries(Field):
         """Yield arrays with simpler entries.
 
         In the first arrays, all entries are rounded to fractions with a small denominator. In the
-        other arrays, only one entry is simplified.
+        later arrays, only one entry is simplified.
         """
         for denominator in DENOMINATORS:
             rounded = self._clipped(np.round(value * denominator) / denominator)
@@ -114,7 +114,7 @@ class _Entries(Field):
         numbers = _each(written)
         rows = numbers if isinstance(numbers, list) else []
         if len({len(row) if isinstance(row, list) else -1 for row in rows}) > 1:
-            raise InputError("its rows differ in length, but all rows of a matrix need one length")
+            raise InputError("all rows of a matrix must have the same length")
         entries = np.array(numbers, dtype=np.float64)
         if entries.ndim != len(self.axes):
             raise InputError(f"needs {len(self.axes)} axes {self.axes}, got {entries.ndim}")
@@ -189,7 +189,7 @@ class Distribution(Vector):
         super().__init__(axis, 0.0, 1.0)
 
     def random(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return a draw from a symmetric Dirichlet distribution, whose parameter is 0.3, 1 or 5."""
+        """Return a draw from a symmetric Dirichlet distribution with the parameter 0.3, 1 or 5."""
         (size,) = self._shape(sizes)
         return self._clipped(rng.dirichlet(np.full(size, rng.choice([0.3, 1.0, 5.0]))))
 
@@ -240,7 +240,7 @@ def normalised(raw: Array) -> Array:
 
 
 def _each(written: Any) -> Any:
-    """Convert each number in nested lists from a file to a float."""
+    """Convert the numbers in nested lists, as read from a file, to floats."""
     if isinstance(written, (list, tuple)):
         return [_each(entry) for entry in written]
     return as_number(written)

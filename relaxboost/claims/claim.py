@@ -1,6 +1,6 @@
-"""A claim of a source (a paper), which the decorator `Source.claim` declares.
+"""A claim made in a source (a paper), declared with the decorator `Source.claim`.
 
-A claim can be checked on instances. It can also be attacked: then a search looks for
+A claim can be checked on instances. It can also be attacked, which means that a search looks for
 counterexamples.
 """
 
@@ -45,7 +45,7 @@ _GRAVITY = {REFUTED: 0, UNDECIDED: 1, TIGHT: 2, HOLDS: 3}
 
 @dataclass(repr=False, kw_only=True)
 class Claim:
-    """A claim of a source: a statement of a paper, with a check that measures it on instances.
+    """A claim: a statement made in a paper, with a check that measures it on instances.
 
     `check` checks the claim on many instances, and `attack` searches for a counterexample. The
     decorator `Source.claim` creates the claim.
@@ -75,32 +75,33 @@ class Claim:
     page: str = ""
     """The position of the statement in the source: a page, or a line of the text."""
     counterexamples: Sequence[Mapping[str, Any]] = ()
-    """The recorded instances that refute the claim as stated, the smallest first. They have the
-    format of files. A check examines them before all other instances."""
+    """The recorded instances that refute the claim as stated, the smallest first. Their values are
+    in the form returned by `Space.to_json`. A check examines them before all other instances."""
     ruling: str = ""
     """The recorded status if it is "misprint", "ambiguous" or "open", and otherwise ""."""
     part_of: str = ""
-    """The name of the result to which this claim belongs, if it is a line of a proof or a remark.
-    It is "displays" for a claim that belongs to no result, and "" for a claim that is a result."""
+    """The name of the result to which this claim belongs, if the claim is a line of a proof or a
+    remark. It is "displays" for a claim that belongs to no result, and "" for a claim that is
+    itself a result."""
     caused_by: str = ""
     """The name of the claim whose error causes the error of this claim."""
     harm: str = ""
-    """The consequence of a misprint for a reader."""
+    """The consequence of a misprint for the reader."""
     every: Enumeration | None = None
     """All instances of the claim if there are finitely many. A check then examines each of them."""
     corrections: list[Statement] = field(default_factory=list)
     """The corrected statements. For an ambiguous claim, they are the other readings of the text."""
     resolution: float = 1e-7
-    """The tolerance below which the two sides count as equal. They count as equal if the interval
-    of the slack contains zero, and if its lower end is at least `-resolution`. If the lower end is
-    further below zero, the instance is undecided."""
+    """The tolerance for treating the two sides as equal. They are treated as equal if the interval
+    of the slack contains zero and its lower end is at least `-resolution`. If the interval contains
+    zero but its lower end is less than `-resolution`, the instance is undecided."""
     trials: int = 100
     """The default number of instances that a check draws."""
     file: Path | None = None
     """The Python file in which a user has defined the claim. It is None for claims of the
     package."""
     corrected_texts: Sequence[Mapping[str, Any]] = ()
-    """The texts of the corrections, from the TOML file of the source."""
+    """The entries for the corrections in the TOML file of the source."""
 
     def __repr__(self) -> str:
         return f"<Claim {self.id}: {self.status}>"
@@ -130,7 +131,7 @@ class Claim:
         return INSTANCES if self.every is None else EXACT
 
     def instance(self, written: Mapping[str, Any]) -> Instance:
-        """Return the instance with the given data, which have the format of files."""
+        """Return the instance with the given data, in the form returned by `Space.to_json`."""
         return self.make(self.space.from_json(written))
 
     def make(self, values: Mapping[str, Any]) -> Instance:
@@ -138,7 +139,7 @@ class Claim:
         return Instance(values, self.space.to_json(dict(values)))
 
     def instances(self, trials: int, seed: int) -> Iterator[tuple[str, Values]]:
-        """Yield a description of the origin and the values of each instance of a check.
+        """Yield, for each instance of a check, a description of its origin, and its values.
 
         Recorded counterexamples come first. If the space is finite, all its instances follow.
         Otherwise, `trials` drawn instances follow.
@@ -162,7 +163,7 @@ class Claim:
         """Measure a statement on an instance. Return None if the instance violates a hypothesis.
 
         `origin` describes where the instance comes from. If `certificates` is given, the
-        certificate of each optimum is saved to a file whose name starts with that path.
+        certificate of each optimum is saved to a file whose path starts with `certificates`.
         """
         x = self.make(values)
         try:
@@ -187,7 +188,7 @@ class Claim:
     def command(self, action: str, options: str) -> str:
         """Return the command line that repeats a check or an attack.
 
-        A step has no command of its own. Its command repeats the whole claim.
+        A step of a proof cannot be run alone. Its command line repeats the whole claim.
         """
         if not self.stated.check.__module__.startswith("relaxboost."):  # it is not built in
             options = f" --file {shlex.quote(str(self.file or 'FILE'))}{options}"
@@ -205,7 +206,7 @@ class Claim:
 
         The corrected statement has the same fields as the claim. The decorated function gets a
         method `step`, which declares the steps of the proof of the correction. If `words` is empty,
-        the next correction in the texts of the source is used.
+        the next correction in the TOML file of the source is used.
         """
 
         def add(check: Check) -> Correction:
@@ -233,7 +234,8 @@ class Claim:
         Parameters
         ----------
         words, formula : str
-            The statement of the step. By default it is the next step in the texts of the source.
+            The statement of the step. By default it is the next step in the TOML file of the
+            source.
         correction : int
             The statement to whose proof the step belongs: 0 is the claim as stated, 1 is the first
             correction, and so on.
@@ -268,7 +270,7 @@ class Claim:
         return add
 
     def complete(self) -> None:
-        """Raise `InputError` if a correction or a step in the texts of the source has no check."""
+        """Raise `InputError` if a correction or a step in the TOML file has no check."""
         missing = len(self.corrected_texts) > len(self.corrections)
         if missing or any(len(one.step_texts) > len(one.steps) for one in self.statements):
             raise InputError(
@@ -288,9 +290,9 @@ class Claim:
         trials : int, optional
             The number of instances to draw, at least 1. By default it is `self.trials`.
         seed : int
-            The same seed gives the same instances, whichever other claims are checked. It is an
-            integer and not a generator, because the generator of each instance is made from this
-            seed and the number of the instance.
+            The same seed always gives the same instances, no matter which other claims are checked.
+            It must be an integer rather than a generator, because the generator of each instance is
+            derived from this seed and the number of the instance.
         certificates : path, optional
             A folder in which the certificate of every optimum is saved.
         """
@@ -318,7 +320,7 @@ class Claim:
         return self._verdict(work, seed, repeat)
 
     def attack(self, budget: int = 2000, seed: int = 0) -> ClaimVerdict:
-        """Search for an instance that refutes the claim as stated, and simplify this instance.
+        """Search for an instance that refutes the claim as stated, and simplify it.
 
         The search tries `budget` instances, where `budget` is at least 1. If it finds a
         counterexample, it tries at most `budget` simpler instances. If Ctrl-C interrupts the
@@ -370,17 +372,17 @@ def statement_of(
 ) -> Callable[[Check], Statement]:
     """Return a function that makes a `Statement` from a check.
 
-    The statement uses `words` and `formula` if they are given. Otherwise it uses the next of
-    `texts`: the first `len(before)` of them belong to the statements `before`. If this text has no
-    note, the statement has no note either. The docstring of the check does not replace it, because
-    the docstring says what the check measures.
+    The statement uses `words` and `formula` if they are given. Otherwise it uses the first unused
+    entry of `texts`. The first `len(before)` entries are used by the statements in `before`. If the
+    entry has no note, the statement has no note either: the docstring of the check is not used as a
+    note, because it only says what the check measures.
     """
     written = {"note": "", **texts[len(before)]} if len(before) < len(texts) else {}
     if words:
         written = {"words": words, "formula": formula, "step": written.get("step", ())}
     if not written:
         raise InputError(
-            f"{id}: a correction or a step needs a text. Give `words`, or add the text to the TOML "
+            f"{id}: a correction or a step needs words. Pass `words`, or add the words to the TOML "
             "file of the source"
         )
     return stated_by(written)

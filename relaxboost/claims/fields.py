@@ -33,8 +33,8 @@ class Field(ABC):
     varies = True
     """Whether the field has more than one value, so that a search can change it."""
     strict = False
-    """Whether values outside of the range are invalid. If `strict` is False, such values are never
-    drawn, but they are valid."""
+    """Whether values outside the range are invalid. If `strict` is False, values outside the range
+    are valid, but they are never drawn."""
 
     @abstractmethod
     def random(self, rng: Rng, sizes: Sizes) -> Any:
@@ -52,11 +52,11 @@ class Field(ABC):
         return self.random(rng, sizes)
 
     def doubled(self, value: Any, axis: str, at: int) -> Any:
-        """Return the value after the entry with index `at` along `axis` has been duplicated."""
+        """Return a copy of the value with the entry at index `at` along `axis` duplicated."""
         return value
 
     def fewer(self, value: Any, axis: str, at: int) -> Any:
-        """Return the value without the entry with index `at` along `axis`."""
+        """Return a copy of the value without the entry at index `at` along `axis`."""
         return value
 
     def simpler(self, value: Any) -> Iterator[Any]:
@@ -64,7 +64,7 @@ class Field(ABC):
         yield from ()
 
     def length(self, value: Any) -> float:
-        """Return the length of the value as text, so that a search can prefer short values."""
+        """Return the length of the value when written as text. Searches prefer short values."""
         return 1.0
 
     def repaired(self, value: Any, sizes: Sizes) -> Any:
@@ -80,7 +80,7 @@ class Field(ABC):
         return value
 
     def from_json(self, written: Any) -> Any:
-        """Return the value that a JSON file contains in the form of `to_json`."""
+        """Convert data in the form of `to_json`, as read from a JSON file, back to a value."""
         return written
 
 
@@ -89,7 +89,7 @@ class Real(Field):
 
     The number is drawn uniformly. If `log` is true, its logarithm is drawn uniformly instead.
 
-    The ends may be fractions as text, as in files: ``Real("1/10", "9/10")``.
+    The ends may be fractions written as strings, as in files: ``Real("1/10", "9/10")``.
     """
 
     def __init__(self, low: float | str, high: float | str, log: bool = False) -> None:
@@ -102,7 +102,8 @@ class Real(Field):
             ) from None
         if not self.low <= self.high or (log and self.low <= 0.0):
             raise InputError(
-                f"Real needs low <= high, and 0 < low if log, got low = {low}, high = {high}"
+                f"Real needs low <= high, and low > 0 if log is true, got low = {low}, "
+                f"high = {high}"
             )
 
     def random(self, rng: Rng, sizes: Sizes) -> float:
@@ -172,7 +173,8 @@ class Whole(Field):
     def length(self, value: int) -> float:
         """Return a length that increases with the integer.
 
-        If the integer is a number of rounds, a longer run is harder to follow.
+        A search then prefers small integers. For example, a run with fewer rounds is easier to
+        follow.
         """
         return 1.0 + math.log1p(abs(value))
 
@@ -189,7 +191,7 @@ class Whole(Field):
 class Choice(Field):
     """A field for one of several names, such as the names of losses.
 
-    The check finds the object that has this name.
+    The check looks up the object with this name.
     """
 
     def __init__(self, *names: str) -> None:
@@ -214,7 +216,7 @@ class Choice(Field):
 
 
 def short(x: float) -> str:
-    """Return a float as text: as a short fraction if it equals one, and otherwise as a decimal."""
+    """Return a float as text: a short fraction if the float equals one, and a decimal otherwise."""
     if not math.isfinite(x):
         return repr(float(x))
     fraction = Fraction(x).limit_denominator(1000)
@@ -224,14 +226,14 @@ def short(x: float) -> str:
 
 
 def as_number(written: Any) -> float:
-    """Convert a number from a JSON file, or a fraction as text such as "1/10", to a float."""
+    """Convert a number, or a string such as "1/10", from a JSON file to a float."""
     return float(Fraction(written) if isinstance(written, str) else written)
 
 
 def json_number(x: float) -> Any:
-    """Return the value that stands for a float in a JSON file.
+    """Return the value that represents a float in a JSON file.
 
-    The value is an integer, a short fraction as text such as "1/10", or the float.
+    The value is an integer, a short fraction as a string such as "1/10", or the float itself.
     """
     if math.isfinite(x) and x == int(x):
         return int(x)

@@ -22,12 +22,13 @@ _CROSSING = 1e-6
 bound by at most this number times 1 + |lower bound|."""
 
 _EXACT_ENTRIES = 20_000
-"""The largest number of matrix entries of a game whose optimum is computed in exact arithmetic."""
+"""If the matrix of a game has at most this many entries, its optimum is computed in exact
+arithmetic."""
 
 
 @dataclass(frozen=True)
 class CertifiedOptimum:
-    """A certified optimum of a game, which a check has used."""
+    """A certified optimum of a game that was used in a check."""
 
     game: Game
     d: Any
@@ -50,7 +51,7 @@ class Instance:
     values : mapping
         The value of each field by its name, as the `Space` of the claim draws or reads it.
     written : mapping
-        The same values in the format of files.
+        The same values in the form returned by `Space.to_json`.
     """
 
     def __init__(self, values: Mapping[str, Any], written: Mapping[str, Any]) -> None:
@@ -64,7 +65,7 @@ class Instance:
             return self.__dict__["_values"][name]
         except KeyError:
             raise AttributeError(
-                f"an instance of this claim has no {name!r}. It has "
+                f"an instance of this claim has no {name!r}. Its fields are "
                 f"{', '.join(self.__dict__['_values'])}"
             ) from None
 
@@ -76,8 +77,8 @@ class Instance:
     def optimum(self, game: Game) -> Bracket:
         """Return an interval that contains the optimum of a game, and add the optimum to `optima`.
 
-        Polyhedral games over the ℓ1 ball or the simplex are solved in exact arithmetic, so that the
-        interval is a point. `relaxboost.reference` solves all other games.
+        Small polyhedral games over the ℓ1 ball or the simplex are solved in exact arithmetic, so
+        that the interval is a point. `relaxboost.reference` solves all other games.
         """
         found = _exactly(game) or _numerically(game)
         self.optima.append(found)
@@ -109,7 +110,7 @@ def _numerically(game: Game) -> CertifiedOptimum:
     if crossing > 0.0:  # numerical bounds may cross by a little: the truth is about there
         if crossing > _CROSSING * (1.0 + abs(lower)):
             raise ArithmeticError(
-                f"the lower bound of {game!r} must not exceed its upper bound, but it does so by "
+                f"the lower bound of {game!r} must not exceed its upper bound, but is larger by "
                 f"{crossing:g}. {found.message}"
             )
         lower, upper = upper - crossing, lower + crossing

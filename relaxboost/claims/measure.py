@@ -12,8 +12,8 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.rounding import float_down, float_up
 
 _ROUNDING = 1e-12
-"""The assumed error of a float x, relative to max(1, |x|). Fractions and intervals have no such
-error."""
+"""The assumed error of a float x, relative to max(1, |x|). Fractions and intervals are assumed to
+have no such error."""
 
 HOLDS, TIGHT, UNDECIDED, REFUTED = "holds", "tight", "undecided", "refuted"
 
@@ -32,7 +32,7 @@ def assume(hypothesis: bool) -> None:
 class Bracket:
     """A real number that is known only to lie in the interval [lower, upper].
 
-    Both ends are taken as exact numbers, whether they are floats or fractions. Sums, products and
+    Both ends are treated as exact numbers, whether they are floats or fractions. Sums, products and
     quotients of intervals are computed in fractions.
     """
 
@@ -61,7 +61,7 @@ class Bracket:
         return bracket(other) + -self
 
     def __mul__(self, other: Quantity) -> Bracket:
-        """Multiply the interval by another interval, or by a number that counts as exact."""
+        """Multiply the interval by another interval, or by a number that is treated as exact."""
         other = exact_bracket(other)
         ends = (self.lower, self.upper), (other.lower, other.upper)
         products = [_product(a, b) for a in ends[0] for b in ends[1]]
@@ -70,7 +70,7 @@ class Bracket:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Quantity) -> Bracket:
-        """Divide the interval by an interval without zero, or by a number that counts as exact.
+        """Divide the interval by an interval without zero, or by a number that is treated as exact.
 
         Raises
         ------
@@ -81,7 +81,7 @@ class Bracket:
         if other.lower <= 0 <= other.upper:
             raise InputError(
                 f"a bracket cannot be divided by [{other.lower}, {other.upper}], which contains 0. "
-                "Skip such instances by assume(...)"
+                "Skip such instances with assume(...)"
             )
         return self * Bracket(_inverse(other.upper), _inverse(other.lower))
 
@@ -90,8 +90,8 @@ class Bracket:
 
     def _compared(self, other: object) -> bool:
         raise InputError(
-            "a bracket cannot be compared by < or <=. Return at_most(left, right), at_least or "
-            "equal, or compare its .lower and .upper"
+            "a bracket cannot be compared with < or <=. Return at_most(left, right), "
+            "at_least(left, right) or equal(left, right), or compare its .lower and .upper"
         )
 
     __lt__ = __le__ = __gt__ = __ge__ = _compared
@@ -112,7 +112,7 @@ Quantity: TypeAlias = Number | Bracket
 def bracket(value: Quantity) -> Bracket:
     """Return an interval that contains the exact value of a quantity.
 
-    For integers and fractions, the interval is a point. A float x is regarded as the result of a
+    For integers and fractions, the interval is a point. A float x is treated as the result of a
     short computation with an error of at most 1e-12 · max(1, |x|), so its interval is wider. If the
     float is exact, write ``Fraction(x)``.
     """
@@ -134,7 +134,7 @@ def bracket(value: Quantity) -> Bracket:
 
 
 def exact_bracket(value: Quantity) -> Bracket:
-    """Return the interval whose two ends are a number. A float counts as an exact number."""
+    """Return the interval whose two ends both equal a number. A float is treated as exact."""
     return value if isinstance(value, Bracket) else Bracket(value, value)
 
 
@@ -144,7 +144,7 @@ def _inverse(a: Number) -> Number:
 
 
 def _product(a: Number, b: Number) -> Number:
-    """Return the exact product ab. If an end is infinite, the products are finite, so 0·∞ = 0."""
+    """Return the exact product ab, where 0·∞ = 0 because an infinite end bounds finite numbers."""
     if not (a and b):
         return 0
     if not (math.isfinite(a) and math.isfinite(b)):
@@ -174,7 +174,7 @@ class Slack:
     left: float
     right: float
     where: str = ""
-    """A text that distinguishes this inequality from the other inequalities of an instance."""
+    """A label that distinguishes this inequality from the other inequalities of an instance."""
     round: int | None = None
     """The round of the algorithm to which the inequality belongs, if there is one."""
     equality: bool = False
@@ -183,7 +183,7 @@ class Slack:
         """Return the outcome of the measurement: "holds", "tight", "undecided" or "refuted".
 
         The outcome is "tight" if the interval contains 0 and its lower end is at least −resolution.
-        Then the two sides count as equal.
+        In this case the two sides are treated as equal.
         """
         if self.high < 0.0:
             return REFUTED

@@ -14,13 +14,13 @@ class Misprint:
     """A misprint of a source, which is a row of its table of errata."""
 
     id: str
-    """The id of the claim that refutes the printed text. Without such a claim, it is a name of the
-    misprint that is unique in the source."""
+    """The id of the claim that refutes the printed text. If there is no such claim, it is a name of
+    the misprint that is unique in the source."""
     place: str
     printed: str
     read: str
     harm: str
-    """The consequence of the misprint for a reader."""
+    """The consequence of the misprint for the reader."""
 
 
 @dataclass(frozen=True)
@@ -45,21 +45,24 @@ def lines_of(key: str, table: str, known: Set[str]) -> Iterator[Line]:
         The key of the source.
     table : str
         Rows ``place | content of the line | names of claims | reason for no claim``. A row without
-        claims has ``-`` as its third cell. Only such a row needs the last cell. A row that starts
-        with ``|`` has the same place as the row above. Indented lines continue a row.
+        claims has ``-`` as its third cell. Only a row without claims needs the last cell. A row
+        that starts with ``|`` has the same place as the row above it. An indented line continues
+        the row above it.
     known : set of str
-        The ids that rows may name.
+        The ids of the declared claims. Rows may contain no other ids.
 
     Raises
     ------
     InputError
-        If a row has neither claims nor a reason, or names an id that is not in `known`.
+        If a row has neither claims nor a reason, or if it contains an id that is not in `known`.
     """
     place = ""
     for row in re.split(r"\n(?! )", table.strip()):
         cells = f" {' '.join(row.split())}".split(" | ")
         if len(cells) not in (3, 4):
-            raise InputError(f"a row must be place | words | claims | reason, got {row!r}")
+            raise InputError(
+                f"a row must have the form place | words | claims | reason, got {row!r}"
+            )
         where, words, names, reason = (*cells, "")[:4]
         place = where.strip() or place
         ids = tuple(f"{key}-{name}" for name in names.split(", ") if name != "-")

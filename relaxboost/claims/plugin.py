@@ -1,4 +1,4 @@
-"""The pytest plugin, which makes each claim of a test module a test.
+"""The pytest plugin, which turns each claim in a test module into a test.
 
 ::
 
@@ -51,9 +51,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def _from(least: int) -> Callable[[str], int]:
-    """Return a parser for integers of at least `least`.
+    """Return a parser for integers that are at least `least`.
 
-    The name of the parser is part of the error messages of pytest.
+    The name of the parser appears in error messages of pytest.
     """
 
     def whole_number(text: str) -> int:

@@ -1,8 +1,8 @@
 """A pool of worker processes that check claims in parallel.
 
 Each worker process has one pipe for its tasks and one pipe for its answers. It imports the function
-that does the tasks. It does not run the script of the caller again, so that the script needs no
-``if __name__ == "__main__"``.
+that performs the tasks. It does not rerun the script of the caller, so the script does not need an
+``if __name__ == "__main__"`` block.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _started(function: Callable[[Any], Any]) -> subprocess.Popen[bytes]:
 
 
 def _block(blocked: bool) -> None:
-    """Block or unblock Ctrl-C and the interrupt signal of workers in this thread."""
+    """Block or unblock, in this thread, Ctrl-C and the signal that interrupts workers."""
     if _INTERRUPT is not None:
         how = signal.SIG_BLOCK if blocked else signal.SIG_UNBLOCK
         signal.pthread_sigmask(how, {signal.SIGINT, _INTERRUPT})

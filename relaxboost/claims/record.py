@@ -35,12 +35,12 @@ class Enumeration:
     words: str
     """A description of the instances, e.g. "all 81 matrices 2 x 2 with entries −1, 0, 1"."""
     instances: Callable[[], Iterable[Mapping[str, Any]]]
-    """A function that returns the instances. They have the format of files."""
+    """A function that returns the instances, in the form returned by `Space.to_json`."""
 
 
 @dataclass(frozen=True)
 class WorstCases(Enumeration):
-    """A grid of parameters, for each of which a check covers all instances at once.
+    """A grid of parameters. A check covers all instances with the same parameters at once.
 
     The check computes the worst case over these instances with `worst_case`.
     """
@@ -67,10 +67,10 @@ class Statement:
     """The steps of the proof in the note, each of which is a `Claim`. The list is empty if the
     statement has no proof."""
     text: str | None = None
-    """The note from the texts of the source. If it is None, the docstring of the check is the
+    """The note in the TOML file of the source. If it is None, the docstring of the check is the
     note."""
     step_texts: Sequence[Mapping[str, Any]] = ()
-    """The texts of the steps of the proof in order, from the TOML file of the source."""
+    """The entries for the steps of the proof, in order, in the TOML file of the source."""
 
     @property
     def note(self) -> str:
@@ -98,7 +98,7 @@ class Statement:
     def measure(self, x: Instance, *options: Any) -> tuple[Slack, ...]:
         """Return the slack of each inequality of the statement on an instance, in order.
 
-        `options` are further arguments of the check. A correction that reuses the check passes
+        `options` are additional arguments of the check. A correction that reuses the check passes
         them.
 
         Raises

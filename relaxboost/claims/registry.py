@@ -128,8 +128,8 @@ def load(path: Path | str) -> list[Claim]:
     claims = [c for key, s in own.items() if key not in builtin for c in s.claims.values()]
     if not claims:
         raise InputError(
-            f"{path} defines no claims. It needs a Source, and functions with the decorator "
-            "`claim` of the Source"
+            f"{path} defines no claims. It needs a Source, and functions that are decorated "
+            "with the `claim` method of the Source"
         )
     for claim in claims:
         claim.file = path

@@ -25,17 +25,17 @@ from relaxboost.claims.processes import Processes
 from relaxboost.claims.verdict import ClaimVerdict
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-"""A function that reports progress. Its arguments are the number of finished claims, the number of
-all claims, and the id of the claim that has finished last."""
+"""A function that reports progress. Its arguments are the number of finished claims, the total
+number of claims, and the id of the claim that finished last."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """An error that has ended the check of a claim. It takes the place of a verdict."""
+    """An error that ended the check of a claim. It is yielded in place of a verdict."""
 
     id: str
     error: str
-    """The error message in one line, with the instance on which the error occurred."""
+    """The error message on one line, with the instance on which the error occurred."""
     trace: str = ""
     """The traceback of the error."""
 
@@ -89,7 +89,7 @@ def check_all(
         this process.
     progress : callable, optional
         A function that is called after each claim with three arguments: the number of finished
-        claims, the number of all claims, and the id of the claim that has finished.
+        claims, the total number of claims, and the id of the claim that has finished.
 
     Yields
     ------
@@ -121,7 +121,7 @@ def attack_all(
 
     `budget` is the number of instances that are tried for each statement.
 
-    The other parameters and the yielded values are those of `check_all`.
+    The other parameters and the yielded values are the same as those of `check_all`.
     """
     options = {"budget": count("budget", budget), "seed": natural("seed", seed)}
     return _run(list(claims), "attack", options, jobs, progress)
@@ -198,7 +198,7 @@ def _perform(task: Task) -> Outcome:
     try:
         claim = registry.get(id) if not file else _load(file).get(id)
         if claim is None:
-            raise InputError(f"{file} no longer has the claim {id!r}")
+            raise InputError(f"{file} no longer defines the claim {id!r}")
     except Exception as error:
         return _failure(id, error)
     return attempt(claim, action, options)

@@ -22,8 +22,8 @@ _STEPS_WITHOUT_SUCCESS = 60
 instance."""
 
 Examine: TypeAlias = Callable[[Values, str], "Evidence | None"]
-"""A function that measures a statement on an instance. Its second argument is a text about the
-origin of the instance."""
+"""A function that measures a statement on an instance. Its second argument is a string that
+describes the origin of the instance."""
 
 
 def search(
@@ -71,7 +71,7 @@ def search(
 def shrink(
     examine: Examine, space: Space, values: Values, evidence: Evidence, left: int
 ) -> Evidence:
-    """Return a simpler counterexample, which has fewer rows and columns and shorter fractions.
+    """Return a simpler counterexample, with fewer rows and columns or with shorter fractions.
 
     The search tries at most `left` instances.
     """

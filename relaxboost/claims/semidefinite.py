@@ -75,8 +75,8 @@ class Program:
     def multipliers(self, limit: float) -> list[Fraction]:
         """Return multipliers that prove the bound `limit`, with the largest margin.
 
-        They are solved in floats, and then rounded and corrected, so that all values cancel
-        exactly.
+        They are computed in floats, and then rounded and corrected so that the values of the
+        functionals cancel exactly.
         """
         import cvxpy as cp
 
@@ -112,7 +112,7 @@ class Program:
         cancelled = not any(left.get(key, 0) for key in self.values)
         if not (signs and cancelled and _positive_definite(self._matrix(left))):
             raise SolverError(
-                "the solver found no exact proof of the worst case. Increase `tolerance`, and give "
+                "the solver found no exact proof of the worst case. Increase `tolerance`, and pass "
                 "requirements that bound all elements and that some instance satisfies strictly"
             )
         return Fraction(exact_bracket(-left.get((), Fraction(0))).upper)

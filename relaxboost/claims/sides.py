@@ -1,4 +1,4 @@
-"""Functions that compute the sides of equations and inequalities. Exact data become fractions."""
+"""Functions for the sides of equations and inequalities. Exact data are converted to fractions."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def near(value: float, tolerance: float = 1e-9) -> Bracket:
 def solved(value: float) -> Bracket:
     """Return an interval around the value that a numerical solver has returned.
 
-    An infinite value is taken as exact.
+    An infinite value is treated as exact.
     """
     value = float(value)
     return near(value, _SOLVED) if math.isfinite(value) else Bracket(value, value)

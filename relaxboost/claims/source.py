@@ -124,7 +124,7 @@ class Source:
         `Slack`.
 
         ``@SOURCE.claim(...).checked(trials=30)`` sets the default number of instances to 30. If the
-        TOML file of the source has a claim of this name, the arguments that are not given are read
+        TOML file of the source has a claim of this name, the arguments that are not passed are read
         from it.
 
         Parameters
@@ -140,7 +140,7 @@ class Source:
             The fields of an instance.
         **record
             Other attributes of the `Claim`. `formula` is the statement as a formula, and `given`
-            has the hypotheses. `counterexamples` are instances that refute the statement, the
+            contains the hypotheses. `counterexamples` are instances that refute the statement, the
             smallest first, such as ``[{"A": [["1/2", 1]], "k": 1}]``. `printed` is the formula or
             sentence as the source prints it, and `ruling` is the recorded status.
 
@@ -174,7 +174,7 @@ class Source:
 
     @property
     def misprints(self) -> list[Misprint]:
-        """The misprints of the source whose intended meaning is plain, in the order of the text."""
+        """The misprints with an obvious intended meaning, in the order of the text."""
         found = [*self._misprints]
         for claim in self.claims.values():
             if claim.status == MISPRINT:
@@ -198,11 +198,14 @@ class Source:
         Raises
         ------
         InputError
-            If a text in the TOML file has no check, if a text refers to a claim that does not
-            exist, or if a row of the table of lines is invalid.
+            If a statement in the TOML file has no check, if an entry refers to a claim that does
+            not exist, or if a row of the table of lines is invalid.
         """
         if idle := [name for name in self._texts if f"{self.key}-{name}" not in self.claims]:
-            raise InputError(f"{self.key}: the texts {', '.join(idle)} have no check. Declare one")
+            raise InputError(
+                f"{self.key}: the statements {', '.join(idle)} have no check. Declare a check for "
+                "each of them"
+            )
         for claim in self.claims.values():
             claim.complete()
             for name in (claim.part_of, claim.caused_by):

@@ -59,7 +59,7 @@ class Space:
     def including(self, *instances: Mapping[str, Any]) -> Space:
         """Return a copy of the space that draws the given instances first, and then random ones.
 
-        The given instances have the format of files.
+        The given instances are in the form returned by `to_json`.
         """
         found = self.but()
         found.first = [self.from_json(written) for written in instances]
@@ -113,7 +113,7 @@ class Space:
     def smaller(self, values: Values) -> Iterator[Values]:
         """Yield simpler instances.
 
-        The first have fewer rows or columns, the others have shorter numbers.
+        The first instances have fewer rows or columns. The later ones have shorter numbers.
         """
         for axis in sorted(self.sizes):
             size = self.size(values, axis)
@@ -128,7 +128,7 @@ class Space:
                 yield self._repaired({**values, name: simpler})
 
     def without(self, values: Values, axis: str, at: int) -> Values:
-        """Return the instance without one entry of an axis, such as one row or column."""
+        """Return a copy of the instance without one entry of an axis, such as one row or column."""
         fewer = {
             name: field.fewer(values[name], axis, at) if axis in field.axes else values[name]
             for name, field in self.fields.items()
@@ -136,7 +136,7 @@ class Space:
         return self._repaired(fewer)
 
     def size(self, values: Values, axis: str) -> int:
-        """Return the size of an axis of an instance, e.g. its number of rows."""
+        """Return the size of an instance along an axis, e.g. its number of rows."""
         return self._sizes(values)[axis]
 
     def complexity(self, values: Values) -> float:
@@ -144,11 +144,11 @@ class Space:
         return sum(field.length(values[name]) for name, field in self.fields.items())
 
     def to_json(self, values: Values) -> dict[str, Any]:
-        """Return an instance as values for JSON. Short fractions become texts such as "1/10"."""
+        """Return an instance as JSON values. Short fractions become strings such as "1/10"."""
         return {name: field.to_json(values[name]) for name, field in self.fields.items()}
 
     def from_json(self, written: Mapping[str, Any]) -> Values:
-        """Return the instance with the given values for JSON, which have the form of `to_json`."""
+        """Return the instance with the given JSON values, which are in the form of `to_json`."""
         if not isinstance(written, Mapping):
             raise InputError(f"an instance must be a mapping from names to values, got {written!r}")
         missing = set(self.fields) ^ set(written)
@@ -173,7 +173,7 @@ class Space:
             for axis, size in field.extents(values[name]).items():
                 if sizes.setdefault(axis, size) != size:
                     raise InputError(
-                        f"all fields need the same size along {axis}, but {name} has {size} "
+                        f"all fields must have the same size along {axis}, but {name} has {size} "
                         f"entries and another field has {sizes[axis]}"
                     )
         return sizes

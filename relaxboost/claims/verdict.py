@@ -13,8 +13,8 @@ from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack
 from relaxboost.claims.record import AMBIGUOUS, FALSE, MISPRINT, OPEN
 
 _ENOUGH = 0.05
-"""The least share of instances that must satisfy the hypotheses. If fewer instances do, the
-statement counts as undecided."""
+"""If a smaller share of the instances than this satisfies the hypotheses, the statement is treated
+as undecided."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Bound:
     digest: str
     lower: str
     upper: str
-    """The bounds as text. Each is a fraction or a float."""
+    """The bounds as strings. Each is a fraction or a float."""
     file: str = ""
     """The path of the certificate. It is "" if no certificates were requested."""
 
@@ -114,7 +114,7 @@ class StatementVerdict:
     def add(self, evidence: Evidence | None) -> None:
         """Add the evidence of an instance to the verdict.
 
-        None stands for an instance that violates the hypotheses.
+        None means that the instance violates the hypotheses.
         """
         if evidence is None:
             self.counts["vacuous"] += 1
@@ -164,7 +164,7 @@ class ClaimVerdict:
     """The command line that repeats the check or the attack."""
     seconds: float
     interrupted: bool = False
-    """Whether Ctrl-C has interrupted the check or the attack before all instances were tried."""
+    """Whether Ctrl-C interrupted the check or the attack before all instances were tried."""
     effort: str = "trials"
     """The option that sets the number of instances. It is "trials" for a check and "budget" for an
     attack."""
@@ -178,7 +178,7 @@ class ClaimVerdict:
 
     @property
     def agrees(self) -> bool:
-        """Whether the verdict agrees with the record, and nothing was interrupted.
+        """Whether the verdict agrees with the record and the run was not interrupted.
 
         The verdict agrees if three conditions hold. Its status is the recorded status, every
         recorded counterexample refutes the claim, and every correction holds. The other readings of
@@ -206,14 +206,14 @@ class ClaimVerdict:
     def idle(self) -> list[int]:
         """The numbers of the recorded counterexamples that do not refute the claim.
 
-        The first number is 1.
+        The numbers start at 1.
         """
         refuted = (known is not None and known.outcome == REFUTED for known in self.stated.known)
         return [number for number, refutes in enumerate(refuted, 1) if not refutes]
 
     @property
     def optima(self) -> int:
-        """The number of certified optima that the check has used, steps of proofs included."""
+        """The number of certified optima that the check has used, including steps of proofs."""
         parts = (self.stated, *self.corrections)
         return sum(part.optima + sum(step.optima for step in part.steps) for part in parts)
 
@@ -296,12 +296,12 @@ def _proved(part: StatementVerdict) -> str:
 
 
 def in_one_line(instance: dict[str, Any]) -> str:
-    """Return an instance in one line: ``A = [[1/10, 9/10], [-3/5, 0]], epsilon = 3/10``."""
+    """Return an instance on one line: ``A = [[1/10, 9/10], [-3/5, 0]], epsilon = 3/10``."""
     return ", ".join(f"{name} = {value}" for name, value in instance.items()).replace("'", "")
 
 
 def _finite(x: float) -> float | str:
-    """Return a number in a form that JSON can store. Infinity and nan become text."""
+    """Return a number in a form that JSON can store. Infinity and nan become strings."""
     return x if math.isfinite(x) else str(x)
 
 

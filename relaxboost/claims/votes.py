@@ -27,8 +27,8 @@ BURN_IN = 600
 
 _LONGEST_CYCLE = 60
 _RETURNS = 1e-9
-"""The tolerance for a cycle. Two distributions d count as equal if no entry differs by more than
-this."""
+"""The tolerance for a cycle. Two distributions d are treated as equal if no entry differs by more
+than this."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Vote:
     column: int
     sign: int
     edge: float
-    """The edge γ_t, which is sign times the entry `column` of Aᵀd."""
+    """The edge γ_t, which is `sign` times entry `column` of Aᵀd."""
     step: float
     before: Array
     """The weights w_{t−1} before the round, which are not normalised."""
@@ -54,7 +54,7 @@ class Vote:
 
 
 def adaboost(A: Array, steps: int, step: str = "classical") -> list[Vote]:
-    """Run the AdaBoost of the package, and return at most `steps` rounds.
+    """Run AdaBoost as implemented in the package, and return at most `steps` rounds.
 
     The run ends earlier if an edge is zero. A has entries in [−1, 1]. `step` is "lecture",
     "classical" or "line-search", as for `relaxboost.solve`.
@@ -64,7 +64,10 @@ def adaboost(A: Array, steps: int, step: str = "classical") -> list[Vote]:
 
 
 def adaboost_star(A: Array, accuracy: float, steps: int) -> list[Vote]:
-    """Run the AdaBoost* of the package with ν = `accuracy`, and return at most `steps` rounds."""
+    """Run AdaBoost* as implemented in the package, and return at most `steps` rounds.
+
+    ν is `accuracy`.
+    """
     game = Game(A)
     return list(_votes(game, AdaBoostStarRun(game, accuracy), steps))
 
@@ -72,7 +75,7 @@ def adaboost_star(A: Array, accuracy: float, steps: int) -> list[Vote]:
 def short_of_one(votes: Iterable[Vote]) -> Iterator[Vote]:
     """Yield the rounds until an edge exceeds 0.999.
 
-    Beyond it, the step artanh γ_t is very large.
+    For larger edges, the step artanh γ_t is very large.
     """
     return takewhile(lambda vote: vote.edge <= 0.999, votes)
 
@@ -95,7 +98,7 @@ def _votes(game: Game, update: AdaBoostRun, steps: int) -> Iterator[Vote]:
 
 
 def adaboost_by_hand(A: Array, steps: int) -> list[Array]:
-    """Return w_1, w_2, ... of AdaBoost with steps artanh γ_t, computed without the package.
+    """Return w_1, w_2, ... of AdaBoost with steps artanh γ_t, without using the package.
 
     If several columns have the largest edge up to rounding, the first of them is chosen. The run
     ends before a column of edge 1 would be chosen. If all edges are zero, w stays the same.
@@ -157,7 +160,7 @@ def reweighted(A: Array, d: Array) -> tuple[Array, int, float]:
     """Return the next distribution of AdaBoost, the chosen column, and its edge.
 
     The entries of A are 1 and −1. The next distribution is d_i/(1 + a_i γ), which is the iterated
-    map of Rudin, Daubechies & Schapire (2004). It is computed without the package.
+    map of Rudin, Daubechies & Schapire (2004). It is computed independently of the package.
     """
     edges = A.T @ d
     j = int(np.argmax(np.abs(edges)))

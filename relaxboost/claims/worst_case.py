@@ -33,8 +33,8 @@ _fresh = itertools.count()
 class _Linear(ABC):
     """A linear combination of unknowns.
 
-    The coefficients are fractions or intervals. Floats count as exact. To multiply a combination by
-    an interval, write the interval on the right, as in ``f * root(2)``.
+    The coefficients are fractions or intervals. Floats are treated as exact. To multiply a
+    combination by an interval, write the interval on the right, as in ``f * root(2)``.
     """
 
     __array_ufunc__ = None  # so that numpy's numbers leave products to this class
@@ -44,7 +44,7 @@ class _Linear(ABC):
 
     @abstractmethod
     def _terms_of(self, other: Any) -> Terms:
-        """Return the terms of the other summand of a sum."""
+        """Return the terms of `other`, which is to be added to this combination."""
 
     def __add__(self, other: Any) -> Any:
         terms = dict(self.terms)
@@ -71,9 +71,10 @@ class _Linear(ABC):
 
 
 class Element(_Linear):
-    """An element of the Hilbert space, which each instance chooses, or a combination ``f - g / 2``.
+    """An element of the Hilbert space, or a combination of elements such as ``f - g / 2``.
 
-    ``f @ g`` is the inner product, and ``Element({})`` is the origin.
+    Each instance chooses the elements. ``f @ g`` is the inner product, and ``Element({})`` is the
+    origin.
     """
 
     def __init__(self, terms: Terms | None = None) -> None:
@@ -131,9 +132,9 @@ def total(parts: Iterable[Any]) -> Any:
 def unit(elements: Iterable[Element]) -> Requirement:
     """Return the requirement that the sum of the squared norms is 1.
 
-    It excludes the trivial instance 0. There is no loss of generality if all expressions are
-    quadratic in a common scale. The worst case is then 0 if and only if the inequality is tight at
-    an instance other than the origin.
+    It excludes the trivial instance 0. The requirement loses no generality if multiplying all
+    elements by c multiplies all expressions by c². The worst case is then 0 if and only if the
+    inequality is tight at an instance other than the origin.
     """
     required: Requirement = total(f @ f for f in elements) == 1
     return required
@@ -179,10 +180,10 @@ class ConvexFunctional:
         return Element({}), self.at(Element({}), Element({}))[0]
 
     def requirements(self) -> list[Requirement]:
-        """Return the requirements that the values and subgradients of such a functional satisfy.
+        """Return the requirements that the values and subgradients of the functional must satisfy.
 
-        They are also sufficient for its existence if `value` has not been used (Taylor, Hendrickx &
-        Glineur 2017, Thm 4).
+        They are also sufficient for the existence of the functional if `value` has not been used
+        (Taylor, Hendrickx & Glineur 2017, Thm 4).
         """
         share, strong = 0 if self.smooth is None else 1 / self.smooth, self.strong
         found = []
@@ -259,8 +260,8 @@ def worst_case(
 
     Examples
     --------
-    One step of gradient descent on a 1-smooth convex functional, from a distance of at most 1 to
-    the minimiser. The worst case is 1/6 (Drori & Teboulle 2014).
+    One step of gradient descent on a 1-smooth convex functional, from a point at a distance of at
+    most 1 from the minimiser. The worst case is 1/6 (Drori & Teboulle 2014).
 
     >>> R, f = ConvexFunctional(smooth=1), Element()
     >>> best, least = R.minimum()

@@ -6,12 +6,13 @@ Each game in a set has a certificate of its optimum.
 
     import relaxboost as rb
 
-    rb.instances.make("games.toml", "games")  # a certificate a game, and index.json
+    rb.instances.make("games.toml", "games")  # one certificate for each game, and index.json
     assert rb.instances.check("games").ok  # recomputes everything
     certified = rb.instances.load("games")["uniform-8x6-003"]
     rb.instances.assert_bracketed(my_solver(certified.A), certified)
 
-Python imports each name when it is first used, because pytest imports this package when it starts.
+The submodules are imported only when one of their names is first used, because pytest imports this
+package when it starts.
 """
 
 import lazy_loader

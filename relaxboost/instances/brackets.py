@@ -28,8 +28,8 @@ def assert_bracketed(value: Any, certified: Any, tol: Any = 0) -> None:
     Raises
     ------
     AssertionError
-        If the value is outside of this interval. The message contains the value, the bracket, the
-        side, and the distance.
+        If the value is outside of this interval. The message contains the value and the bracket,
+        and says by how much the value lies below or above the bracket.
     InputError
         If `tol` is negative or is not a number.
     """
@@ -43,12 +43,12 @@ def assert_bracketed(value: Any, certified: Any, tol: Any = 0) -> None:
         lower = upper = None
     if lower is None or upper is None:  # strings have methods with these names
         raise InputError(
-            "`certified` must be a certified game, which certified_games(name) returns, or a "
+            "`certified` must be a certified game, such as certified_games(name), or a "
             f"certificate, got {type(certified).__name__}"
         )
     given = _rational(value)
     if given is None:
-        raise AssertionError(_message(f"{value!r} is no finite number", value, certified, tol))
+        raise AssertionError(_message(f"{value!r} is not a finite number", value, certified, tol))
     low, high = lower - allowed, upper + allowed
     if not isinstance(_scalar(value), Rational):
         low, high = Fraction(float_down(low)), Fraction(float_up(high))
@@ -77,8 +77,8 @@ def _rational(value: Any) -> Fraction | None:
 def _number(x: Fraction) -> str:
     """Return a number as text.
 
-    The text is a decimal. If the number is a short fraction that is not a decimal, the fraction
-    comes first.
+    The text is a decimal. If the number is a short fraction that is not a decimal, the text starts
+    with the fraction.
     """
     decimal = f"{float(x):.16g}"
     return decimal if len(str(x)) > 24 or Fraction(decimal) == x else f"{x} (about {decimal})"

@@ -1,4 +1,4 @@
-"""A game with a certified bracket of its optimum, as the index of a set stores it."""
+"""A game with a certified bracket of its optimum, as stored in the index of a set."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from relaxboost.relaxations import Relaxation
 
 @dataclass(frozen=True)
 class CertifiedGame(Bracketed):
-    """A game with a certified bracket of its optimum, as the index of a set stores it.
+    """A game with a certified bracket of its optimum, as stored in the index of a set.
 
     ``compare(solution, certified)`` compares a solution of the same game with the bracket.
     `assert_bracketed` compares any number with the bracket.
@@ -37,9 +37,11 @@ class CertifiedGame(Bracketed):
     lower: Fraction
     upper: Fraction
     relaxation_text: str
-    """The relaxation as text, as the specification has it. `relaxation` is the object."""
+    """The relaxation as a string, as written in the specification. The attribute `relaxation` is
+    the object."""
     over_text: str
-    """The domain as text, as the specification has it. `over` is the object."""
+    """The domain as a string, as written in the specification. The attribute `over` is the
+    object."""
     m: int
     n: int
     source: dict[str, Any] = field(repr=False)
@@ -47,9 +49,9 @@ class CertifiedGame(Bracketed):
     game_digest: str = field(repr=False)
     """The `Game.digest` of the game."""
     sha256: str = field(repr=False)
-    """The SHA-256 of the file of the certificate."""
+    """The SHA-256 digest of the certificate file."""
     path: Path = field(repr=False)
-    """The path of the file of the certificate."""
+    """The path of the certificate file."""
 
     @property
     def gap(self) -> Fraction:
@@ -78,12 +80,12 @@ class CertifiedGame(Bracketed):
         return f"{self.m} x {self.n}, {self.relaxation_text} over {self.over_text} ({source})"
 
     def certificate(self) -> Certificate:
-        """Return the certificate, after checking that its file has the digest in the index.
+        """Return the certificate, after checking the digest of its file against the index.
 
         Raises
         ------
         InputError
-            If the file is missing, or if its digest is another one.
+            If the file is missing, or if it has a different digest.
         """
         try:
             content = self.path.read_bytes()
@@ -96,7 +98,7 @@ class CertifiedGame(Bracketed):
         return Certificate.load(self.path)
 
     def check(self) -> Verdict:
-        """Check whether the certificate proves its bracket. The checker recomputes everything."""
+        """Check whether the certificate proves its bracket. Everything is recomputed."""
         inline = "rows" in self.certificate().document["game"]
         return check_certificate(self.path, None if inline else self._matrix())
 
@@ -108,7 +110,7 @@ class CertifiedGame(Bracketed):
         return array
 
     def game(self) -> Game:
-        """Return the game. It is rebuilt from its certificate or from its generator.
+        """Return the game, rebuilt from its certificate or from its generator.
 
         Raises
         ------
@@ -126,7 +128,10 @@ class CertifiedGame(Bracketed):
         described = self.certificate().document["game"]
         if "rows" not in described:
             if any(kind in self.source for kind in FILES):
-                raise InputError(f"the certificate of {self.name!r} must contain its matrix")
+                raise InputError(
+                    f"the certificate of {self.name!r} must contain the matrix, because the matrix "
+                    "comes from a file"
+                )
             return Sources(self.path.parent).matrix(self.source)
         rows = np.array([[float(x) for x in row.split(",")] for row in described["rows"]])
         if "stumps" not in described:

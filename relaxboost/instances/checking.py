@@ -1,4 +1,4 @@
-"""The check of a set of certified games: each certificate, and the entries of the index."""
+"""The check of a set of certified games: all certificates, and the entries of the index."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Summary(NamedTuple):
     directory: Path
     rows: tuple[Checked, ...]
     problems: tuple[str, ...]
-    """The faults of the set as a whole, such as a missing index, or files that the index does not
-    list."""
+    """The problems with the set as a whole, such as a missing index, or files that the index does
+    not list."""
 
     @property
     def failed(self) -> tuple[Checked, ...]:
@@ -55,12 +55,12 @@ class Summary(NamedTuple):
 
 
 def check(directory: str | os.PathLike[str], progress: Progress | None = None) -> Summary:
-    """Check every certificate of a set again, and compare the certificates with the index.
+    """Recheck every certificate of a set, and compare the certificates with the index.
 
-    A game is accepted if four conditions hold. The file has the digest in the index. The
-    certificate proves its bracket when everything is recomputed. The index has the same bounds and
-    the same level. The certificate and the index are about the same game. Built-in games and games
-    from a generator are made again and compared with the certificate.
+    A game is accepted if four conditions hold. The digest of the file equals the digest in the
+    index. The certificate proves its bracket when everything is recomputed. The index has the same
+    bounds and the same level. The certificate and the index are about the same game. Built-in games
+    and games from a generator are rebuilt and compared with the certificate.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def _wrong(certified: CertifiedGame, sources: Sources) -> str:
             return verdict.reason
         claimed = (certified.level, certified.lower, certified.upper)
         if (verdict.level, verdict.lower, verdict.upper) != claimed:
-            return "the index claims another bracket or level than the certificate proves"
+            return "the index states a different bracket or level from what the certificate proves"
         return _elsewhere(certified, certificate, sources)
     except InputError as error:
         return str(error)
@@ -124,23 +124,23 @@ def _wrong(certified: CertifiedGame, sources: Sources) -> str:
         OverflowError,
         MemoryError,
     ) as error:  # a source that `make` never writes
-        return f"its source cannot be made again: {type(error).__name__}: {error}"
+        return f"its source cannot be rebuilt: {type(error).__name__}: {error}"
 
 
 def _elsewhere(certified: CertifiedGame, certificate: Certificate, sources: Sources) -> str:
     """Return how the game of the certificate differs from the game in the index, or ""."""
     game = certified.game()
     if (game.m, game.n) != (certified.m, certified.n):
-        return "the index gives it another size"
+        return "the index states a different size"
     if not is_about(certificate.document, game, certified.level):
-        return "the certificate is one of another game than the index describes"
+        return "the certificate is about a different game from the one in the index"
     if any(kind in certified.source for kind in FILES):
         return ""
     source = certified.source
     # A wrong size may be too large for the memory.
     made = (source["rows"], source["columns"]) if "generator" in source else (game.m, game.n)
     if made != (game.m, game.n):
-        return "its source makes a matrix of another size than that of the certificate"
+        return "its source makes a matrix of a different size from that in the certificate"
     if sources.matrix(source).digest() != game.matrix.digest():
-        return "its source makes another matrix than that of the certificate"
+        return "its source makes a different matrix from that in the certificate"
     return ""

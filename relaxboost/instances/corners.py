@@ -1,4 +1,6 @@
-"""Small games that solvers get wrong, with one row, one column, ties, opposite rows or tight caps.
+"""Small games on which solvers tend to fail.
+
+They have one row, one column, ties, opposite rows or tight caps.
 
 Their optima are known in closed form, and the tests compare solvers with these optima.
 """
@@ -16,7 +18,7 @@ class Corner(NamedTuple):
 
     rows: Any
     games: tuple[tuple[str, str], ...]
-    """The games on this matrix, as pairs of texts (relaxation, domain)."""
+    """The games on this matrix, as pairs of strings (relaxation, domain)."""
 
     @property
     def A(self) -> NDArray[np.float64]:
@@ -37,7 +39,7 @@ _SQUARE = ("HardMargin()", "SquaredNorm(1)")
 _ALL = (_HARD, _SIGNED, _FLAT, _CAPPED, _NORM, _SUM, _ENTROPY, _SQUARE)
 
 _REGULAR = 1 - 2 * np.eye(4)
-"""A Hadamard matrix of order 4 whose rows all have the sum 2."""
+"""A Hadamard matrix of order 4 whose rows all sum to 2."""
 
 CORNERS: dict[str, Corner] = {
     "one-by-one": Corner([[-0.5]], (_HARD, _SIGNED, _FLAT, _NORM, _ENTROPY)),

@@ -30,9 +30,9 @@ class Entry:
     """A game of a specification, for which a certificate is to be made."""
 
     name: str
-    """The name of the game, which is the name of the file of its certificate without ".json"."""
+    """The name of the game. The name of the certificate file is this name followed by ".json"."""
     source: dict[str, Any]
-    """The description of the matrix, from which `Sources` makes the matrix."""
+    """The description from which `Sources` makes the matrix."""
     relaxation: str
     over: str
     level: str | None

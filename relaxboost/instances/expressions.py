@@ -1,6 +1,6 @@
-"""A parser for relaxations that are written as text, such as ``Capped(k=2)``.
+"""A parser for relaxations that are written as strings, such as ``Capped(k=2)``.
 
-The text is never executed.
+The strings are never executed.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from relaxboost._core.names import known_names
 from relaxboost.relaxations.base import Relaxation
 
 _LONGEST = 10_000
-"""The largest number of characters in an expression. A longer one is a mistake or an attack on the
-parser."""
+"""The maximum number of characters in an expression. A longer expression is a mistake or an attack
+on the parser."""
 _TERMS = 50
-"""The largest number of calls in an expression. Hundreds of nested sums would overflow Python's
+"""The maximum number of calls in an expression. Hundreds of nested sums would overflow Python's
 stack."""
 _CHANGES = ("shifted", "scaled")
 
@@ -29,8 +29,8 @@ _CHANGES = ("shifted", "scaled")
 def families() -> dict[str, Callable[..., Relaxation]]:
     """Return the classes of relaxations that need no function as an argument, by name.
 
-    They are the classes in `relaxations/__init__.pyi`. A class that is added to that file is added
-    here.
+    They are the classes in `relaxations/__init__.pyi`. A class that is added to that file can also
+    be used here.
     """
     named = {name: getattr(relaxations, name) for name in relaxations.__all__}
     return {
@@ -43,23 +43,21 @@ def families() -> dict[str, Callable[..., Relaxation]]:
 
 
 def read_relaxation(text: str) -> Relaxation:
-    """Return the relaxation that a text such as ``Capped(k=10) + 0.1*KLPenalty(1)`` describes.
+    """Return the relaxation that a string such as ``Capped(k=10) + 0.1*KLPenalty(1)`` describes.
 
-    The text is parsed and never executed. It may contain relaxations of the package, sums,
-    multiples, ``.shifted(d0)`` and ``.scaled(c)``. Arguments are numbers and lists of numbers. Here
-    1/3 is an exact fraction, ``inf`` is infinity, and 0.1 is the float that is nearest to one
-    tenth.
+    The string is parsed and never executed. It may contain relaxations of the package, sums,
+    multiples, ``.shifted(d0)`` and ``.scaled(c)``. Arguments are numbers and lists of numbers. In
+    these arguments, 1/3 is an exact fraction, ``inf`` is infinity, and 0.1 is the float that is
+    nearest to one tenth.
 
     Raises
     ------
     InputError
-        If the text has another form, or if a parameter is out of range. The message contains the
-        part of the text that cannot be read.
+        If the string does not have this form, or if a parameter is out of range. The message
+        contains the part of the string that cannot be read.
     """
     if len(text) > _LONGEST:
-        raise InputError(
-            f"the text of a relaxation may have at most {_LONGEST} characters, got {len(text)}"
-        )
+        raise InputError(f"a relaxation may have at most {_LONGEST} characters, got {len(text)}")
     try:
         tree = ast.parse(text.strip(), mode="eval").body
         calls = sum(isinstance(node, ast.Call) for node in ast.walk(tree))
@@ -97,7 +95,7 @@ class _Reader:
             case ast.Name(name):
                 self._family(name)
                 self._refuse(node, f"write {name}(...) with its parameters")
-        self._refuse(node, "a relaxation is a family with its parameters, a sum or a multiple")
+        self._refuse(node, "a relaxation must be a family with its parameters, a sum or a multiple")
 
     def value(self, node: ast.expr) -> Any:
         """Return the number, or the list of numbers, that a node describes."""
@@ -114,7 +112,9 @@ class _Reader:
                 return Fraction(over, under)
             case ast.List(items) | ast.Tuple(items):
                 return [self.value(item) for item in items]
-        self._refuse(node, "parameters are numbers, fractions like 1/3, inf, and lists of them")
+        self._refuse(
+            node, "parameters must be numbers, fractions such as 1/3, inf, or lists of these"
+        )
 
     def _is_number(self, node: ast.expr) -> bool:
         match node:
@@ -137,9 +137,9 @@ class _Reader:
         options = {}
         for each in named:
             if each.arg is None:
-                self._refuse(each.value, "parameters are given by place or by name")
+                self._refuse(each.value, "pass parameters by position or by name")
             if each.arg in options:
-                raise InputError(f"{name} has the argument {each.arg} twice. Give it once")
+                raise InputError(f"{name} has the argument {each.arg} twice. Write it only once")
             options[each.arg] = self.value(each.value)
         # Some classes have a __new__ with meaningless defaults; __init__ has the real ones.
         made = kind.__init__ if isinstance(kind, type) else kind  # type: ignore[misc]

@@ -1,10 +1,10 @@
 """Generators of matrices from a seed.
 
-The result is the same on every machine and for every version.
+The same seed gives the same matrix on every machine and with every version of NumPy.
 
 The generators use the raw 64-bit output of PCG64, integer arithmetic, and one correctly rounded
-division. NumPy guarantees that this output never changes. So a digest in an index stays valid for
-later versions of NumPy.
+division. NumPy guarantees that this output never changes. So the digests in an index remain valid
+with later versions of NumPy.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def signs(draw: _Draw, m: int, n: int, lean: float = 0.0) -> Matrix:
 
 @_generator
 def gaussian(draw: _Draw, m: int, n: int, digits: int = 3, lean: float = 0.0) -> Matrix:
-    """Return roughly normal decimals, clipped to [−1, 1].
+    """Return approximately normally distributed decimals, clipped to [−1, 1].
 
     The mean is `lean`, and the standard deviation is about 1/2.
     """
@@ -80,13 +80,16 @@ def gaussian(draw: _Draw, m: int, n: int, digits: int = 3, lean: float = 0.0) ->
 
 @_generator
 def normalised(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
-    """Return roughly normal columns, each divided by its largest absolute entry."""
+    """Return approximately normal columns, each divided by its largest absolute entry."""
     bell = _bell(draw, m, n, digits)
     return bell / np.maximum(np.abs(bell).max(axis=0), 1)
 
 
 def _bell(draw: _Draw, m: int, n: int, digits: int) -> Whole:
-    """Return roughly normal integers: each is a quarter of a sum of twelve uniform integers."""
+    """Return approximately normal integers.
+
+    Each is a quarter of a sum of twelve uniform integers.
+    """
     size = 10**digits
     return draw.between(size, 12, m, n).sum(axis=0) // 4
 
@@ -97,8 +100,7 @@ def sparse(
 ) -> Matrix:
     """Return sparse uniform entries.
 
-    A share `density` of the entries is non-zero. A share `lean` of the entries is made
-    non-negative.
+    A share `density` of the entries is nonzero. A share `lean` of the entries is made non-negative.
     """
     kept = draw.below(2**20, m, n) < round(density * 2**20)
     even = np.where(kept, uniform(draw, m, n, digits), 0.0)
@@ -119,7 +121,7 @@ def separable(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
 def duplicated(draw: _Draw, m: int, n: int, distinct: int | None = None, digits: int = 3) -> Matrix:
     """Return uniform rows, of which at most `distinct` are different.
 
-    By default it is half of the rows.
+    By default, `distinct` is half of the number of rows.
     """
     few = max(1, m // 2) if distinct is None else distinct
     return uniform(draw, few, n, digits)[draw.below(few, m)]
@@ -133,7 +135,7 @@ def ties(draw: _Draw, m: int, n: int) -> Matrix:
 
 @_generator
 def planted(draw: _Draw, m: int, n: int, k: Any = None, entries: str = "signs") -> Any:
-    """Return the matrix of a game with a planted optimum. So the value of the game is known."""
+    """Return the matrix of a game with a planted optimum, whose value is therefore known."""
     cap = Fraction(k) if isinstance(k, str) else k
     return planting.plant(m, n, cap, draw.seed, entries).A
 

@@ -28,9 +28,10 @@ from relaxboost.solvers import LPBoost, reference, solve
 INDEX = "index.json"
 
 _SMALL = 20_000
-"""The number of entries of A up to which a game is solved as one linear program."""
+"""A game is solved as one linear program if A has at most this many entries."""
 _ROUNDS = 100_000
-"""The number of rounds after which the solver stops. A time limit would not be reproducible."""
+"""The maximum number of rounds of the solver. There is no time limit, because its effect would not
+be reproducible."""
 
 Progress = Callable[[int, int, str], Any]
 
@@ -56,8 +57,8 @@ def make(
     """Make the set of certified games that a specification describes, or its missing part.
 
     For each game, `make` writes a certificate NAME.json. At the end it writes index.json. The same
-    specification gives the same bytes. Times and solvers are written to the log file OUT.log next
-    to the directory.
+    specification always gives files with the same bytes. Times and solvers are written to the log
+    file OUT.log next to the directory.
 
     An existing certificate is kept if it is about the same game, was made for the same gap, and
     proves its bracket. So if a run is interrupted or killed, only one game is lost. Run `make`
@@ -66,7 +67,8 @@ def make(
     Parameters
     ----------
     spec : path
-        A TOML file, which the page on instances describes. Paths in this file are relative to it.
+        A TOML file in the format that the page on instances describes. Paths in this file are
+        relative to it.
     out : path
         The directory of the set. It is created if it does not exist.
     progress : callable, optional
@@ -78,7 +80,7 @@ def make(
     InputError
         Before any work, if the specification is invalid, or if the directory cannot be written to.
     MissingDependencyError
-        Before any work, if a certificate has the level enclosed and python-flint is not installed.
+        Before any work, if an enclosed certificate is needed and python-flint is not installed.
     """
     from threadpoolctl import threadpool_limits
 
@@ -143,9 +145,9 @@ def _line(entry: Entry, game: Game, certificate: Certificate) -> dict[str, Any]:
 
 
 def _certificate(entry: Entry, game: Game, path: Path) -> tuple[Certificate, str]:
-    """Return the certificate of an entry, and a text about its origin.
+    """Return the certificate of an entry, and a description of its origin.
 
-    If the file is missing or does not fit, the certificate is made and written.
+    If the file is missing or does not match the entry, the certificate is made and written.
     """
     _, _, level = entry.resolved(game.m)
     # The comments store the requested tol, so another tol gives another certificate.
@@ -163,7 +165,7 @@ def _certificate(entry: Entry, game: Game, path: Path) -> tuple[Certificate, str
 
 
 def _kept(path: Path, game: Game, level: str, comments: dict[str, str]) -> Certificate | None:
-    """Return the certificate in a file. Return None if it is another one or proves nothing."""
+    """Return the certificate in a file, or None if it does not match or proves nothing."""
     if not path.exists():
         return None
     try:
@@ -183,7 +185,7 @@ def _kept(path: Path, game: Game, level: str, comments: dict[str, str]) -> Certi
 
 
 def _proved(game: Game, level: str, entry: Entry) -> tuple[Certificate, str]:
-    """Make a certificate for an entry of the specification. Return a text about its origin too."""
+    """Make a certificate for an entry of the specification, and describe its origin."""
     if entry.tol == 0:
         from relaxboost.certificates import exact_optimum  # a level that needs python-flint
 
@@ -235,7 +237,9 @@ def _directory(path: Path) -> Path:
     path = path.absolute()
     if (path.exists() and not path.is_dir()) or not path.name:
         is_what = "a file" if path.name else "the root of the file system"
-        raise InputError(f"the set cannot be written to {path}, which is {is_what}. Name a folder")
+        raise InputError(
+            f"the set cannot be written to {path}, which is {is_what}. Choose a folder"
+        )
     if not path.exists():
         check_output(path)  # its folder is there and can be written to
         path.mkdir()

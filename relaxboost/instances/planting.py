@@ -1,10 +1,10 @@
 """Games of any size with a known optimum. An optimal pair (d, w) is planted in the matrix.
 
 By complementary slackness, (d, w) is optimal if two conditions hold. First, the columns with
-non-zero weight in w have the largest edge. Second, the margin of an example is γ if d_i is between
-0 and its cap, larger than γ if d_i = 0, and smaller than γ if d_i is at its cap. The matrix
-consists of blocks of b examples and b columns with the same number of entries +1 in every row and
-column. So counting proves both conditions.
+nonzero weight in w have the largest edge. Second, the margin of an example is γ if d_i is between 0
+and its cap, larger than γ if d_i = 0, and smaller than γ if d_i is at its cap. The matrix consists
+of blocks of b examples and b columns with the same number of entries +1 in every row and column. So
+both conditions are proved by counting.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Index = NDArray[np.int64]
 _SMALLEST, _LARGEST = 5, 32
 """The smallest and the largest size b of a block. In each block, most entries are +1."""
 _AT_ONCE = 4_000_000
-"""The number of random entries that are drawn at once, which limits the memory."""
+"""The number of random entries that are drawn at once. It is limited to save memory."""
 
 
 class _Group(NamedTuple):
@@ -38,7 +38,7 @@ class _Group(NamedTuple):
     rows: Index
     weight: Fraction
     plus: int
-    """The number of entries +1 of an example in a block of b used columns."""
+    """The number of entries +1 in the row of an example, in each block of b used columns."""
 
 
 class _Class(NamedTuple):
@@ -70,7 +70,7 @@ class Plant:
     d: tuple[Fraction, ...]
     support: tuple[int, ...]
     w: tuple[Fraction, ...]
-    """The signed weights of the columns in `support`. Their absolute values have the sum 1."""
+    """The signed weights of the columns in `support`. Their absolute values sum to 1."""
     gamma: Fraction
 
     def game(self) -> Game:
@@ -100,8 +100,8 @@ class Plant:
 def plant(m: int, n: int, k: Any = None, rng: Rng = 0, entries: str = "signs") -> Plant:
     """Return a matrix with m examples and n columns, and a planted optimal pair.
 
-    The columns with non-zero weight in w have the absolute edge ρ. Their weights are in the ratios
-    1 : 2 : 3. All other columns have smaller absolute edges, and half of these are only a little
+    The columns with nonzero weight in w have the absolute edge ρ. Their weights are in the ratio
+    1:2:3. All other columns have smaller absolute edges, and half of these edges are only a little
     smaller. Some weights d_i are zero, and these examples have margins above γ. Other weights are
     between 0 and the cap. If k > 5, some weights are at the cap, and these examples have margins
     below γ.
@@ -248,7 +248,7 @@ def _fill_used(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> 
 def _fill_others(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> None:
     """Fill the other columns like the used ones.
 
-    Then change some +1 to −1, to make the edges smaller.
+    Then change some entries from +1 to −1, to make the edges smaller.
     """
     others, b = plan.others, plan.b
     turned = np.where(
@@ -270,7 +270,8 @@ def _keep_inside(
     """Replace each unused column whose absolute edge is too large.
 
     The new column is a used column in which one +1 is negated. This entry is in an example with the
-    least weight. The weight is at most 1/(2b), half of the least possible value of the game.
+    least weight. The weight of this example is at most 1/(2b), which is half of the least possible
+    value of the game.
     """
     edges, weighed = np.zeros(A.shape[1], dtype=object), [g for g in plan.groups if g.weight]
     for weight in {g.weight for g in weighed}:

@@ -71,7 +71,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     try:
         if mark is not None and mark.args:
-            raise TypeError("conditions must have names, such as relaxation=rb.Capped")
+            raise TypeError("conditions must be keyword arguments, such as relaxation=rb.Capped")
         if mark is not None and (odd := sorted(mark.kwargs.keys() - _CONDITIONS)):
             raise TypeError(
                 f"there is no condition {odd[0]!r}. The conditions are {', '.join(_CONDITIONS)}"

@@ -21,19 +21,19 @@ from relaxboost.relaxations import Relaxation
 CORNER_CASES = Path(__file__).parent / "corner-cases"
 """The folder of small games, each of which is extreme in one respect."""
 LARGER_GAMES = Path(__file__).parent / "larger-games"
-"""The folder of games of the sizes 40 x 30 and 200 x 100, on which solvers that stop too early
-fail."""
+"""The folder of games of the sizes 40 x 30 and 200 x 100. Solvers that stop too early fail on these
+games."""
 
 FORMAT = "relaxboost references"
-"""The name of the format of an index file, which is a fixed text. The key "references" of the file
-lists the games."""
+"""The name of the format, as stored in every index file. It must not change. The file lists the
+games under the key "references"."""
 
 _TEXTS = ("name", "file", "sha256", "game", "relaxation", "over", "level", "lower", "upper")
 _FIELDS = {*_TEXTS, "m", "n", "source"}
 
 
 class CertifiedGames(Mapping[str, CertifiedGame]):
-    """The certified games of one or several directories, as a mapping from names to games.
+    """The certified games of one or more directories, as a mapping from names to games.
 
     It can also be called with a name.
     """
@@ -62,8 +62,8 @@ class CertifiedGames(Mapping[str, CertifiedGame]):
         Raises
         ------
         InputError
-            If no game has this name, or if its file does not have the digest in the index. If there
-            are similar names, the message contains them.
+            If no game has this name, or if the digest of its file differs from the digest in the
+            index. If there are similar names, the message contains them.
         """
         if name not in self._games:
             hint = did_you_mean(name, self._games)
@@ -81,7 +81,7 @@ class CertifiedGames(Mapping[str, CertifiedGame]):
         n: int | Container[int] | None = None,
         level: str | None = None,
     ) -> CertifiedGames:
-        """Return the games that satisfy all given conditions. There is at least one.
+        """Return the games that satisfy all given conditions. At least one game must satisfy them.
 
         Parameters
         ----------
@@ -162,10 +162,11 @@ def _short(value: Any) -> str:
 
 
 def load(*directories: str | os.PathLike[str], **conditions: Any) -> CertifiedGames:
-    """Return the games of one or several sets. By default they are the sets of the package.
+    """Return the games of one or more sets. By default, these are the sets of the package.
 
-    This function reads only the indices. A certificate is read when it is first used, and then its
-    file must have the digest in the index. Use `check` to recompute the proofs of the brackets.
+    This function reads only the indices. When a certificate is first used, it is read, and the
+    digest of its file is compared with the index. Use `check` to recompute the proofs of the
+    brackets.
 
     Parameters
     ----------
@@ -199,13 +200,14 @@ def read_index(directory: Path) -> list[CertifiedGame]:
             content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(
-            f"{directory} has no index.json. Make or finish the set: relaxboost instances make"
+            f"{directory} has no index.json. Make or finish the set with "
+            "`relaxboost instances make`"
         ) from None
     except (OSError, ValueError) as error:
         raise InputError(f"{path} cannot be read: {error}") from None
     fine = isinstance(content, dict) and content.get("format") == FORMAT
     if not fine or content.get("version") != 1 or not isinstance(content.get("references"), list):
-        raise InputError(f"{path} is not an index, version 1, of a set of certified games")
+        raise InputError(f"{path} is not a version 1 index of a set of certified games")
     games = [_read(path, line) for line in content["references"]]
     if len({certified.name for certified in games}) < len(games):
         raise InputError(f"{path} lists two certified games of the same name")

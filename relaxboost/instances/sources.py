@@ -21,7 +21,7 @@ from relaxboost.matrices import MarginMatrix, as_matrix, datasets, stumps
 
 FILES = ("csv", "npy", "npz")
 LARGEST_FILE = 10_000_000
-"""The largest number of entries of a matrix from a file. It is limited because the certificate
+"""The maximum number of entries of a matrix from a file. It is limited because the certificate
 stores all entries."""
 
 _NUMBER = r"(?:\d+/[1-9]\d*|\d+\.?\d*(?:e[-+]?\d+)?)"
@@ -30,7 +30,7 @@ _NUMBER = r"(?:\d+/[1-9]\d*|\d+\.?\d*(?:e[-+]?\d+)?)"
 class Sources:
     """A factory of matrices from their descriptions.
 
-    It caches the last matrix, because a specification often has several relaxations of one matrix.
+    It caches the last matrix, because a specification often has several games with the same matrix.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -39,7 +39,7 @@ class Sources:
         self._matrix: MarginMatrix | None = None
 
     def matrix(self, source: dict[str, Any]) -> MarginMatrix:
-        """Return the matrix that a description such as ``{"builtin": "identity-3"}`` stands for."""
+        """Return the matrix for a description such as ``{"builtin": "identity-3"}``."""
         key = json.dumps(source, sort_keys=True)
         if self._matrix is None or key != self._key:
             self._matrix = as_matrix(self._made(source))
@@ -93,7 +93,7 @@ def _array(path: Path, kind: str, key: str | None) -> Any:
             key = found.files[0]
         if key not in found.files:
             raise InputError(
-                f"{path} has the arrays {', '.join(found.files)}. Select one by key = "
+                f"{path} has the arrays {', '.join(found.files)}. Select one with key = "
                 + (f"(there is no {key!r})" if key else "")
             )
         return found[key]
@@ -102,20 +102,21 @@ def _array(path: Path, kind: str, key: str | None) -> Any:
 def _small(path: Path, matrix: MarginMatrix, numbers: int) -> MarginMatrix:
     if numbers > LARGEST_FILE:
         raise InputError(
-            f"{path} has {numbers} numbers, which every certificate would contain too. A set "
-            f"allows {LARGEST_FILE} numbers from a file. Select fewer examples or hypotheses, or "
-            "certify this game alone"
+            f"{path} has {numbers} numbers. A matrix from a file may have at most {LARGEST_FILE}, "
+            "because every certificate contains the whole matrix. Select fewer examples or "
+            "hypotheses, or certify this game alone"
         )
     return matrix
 
 
 def read_over(text: str) -> domains.Domain:
-    """Return the domain of w that a text such as ``L1Ball(1/2)`` or ``Simplex()`` describes.
+    """Return the domain of w that a string such as ``L1Ball(1/2)`` or ``Simplex()`` describes.
 
     Raises
     ------
     InputError
-        If the text is not a domain of `relaxboost.game.domains` with at most one number.
+        If the string does not describe a domain of `relaxboost.game.domains` with at most one
+        number.
     """
     found = re.fullmatch(rf"\s*(\w+)\(\s*({_NUMBER})?\s*\)\s*", text)
     name, number = found.groups() if found else ("", None)

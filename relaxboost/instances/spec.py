@@ -40,9 +40,9 @@ def read_spec(path: str | os.PathLike[str]) -> tuple[list[Entry], Sources]:
     Raises
     ------
     InputError
-        If the specification is invalid. Examples are a missing file, an unknown generator,
-        relaxation or key, a size out of range, a relaxation that is not defined for a game, and a
-        repeated name.
+        If the specification is invalid. For example, a file is missing, a generator, relaxation or
+        key is unknown, a size is out of range, a relaxation is not defined for a game, or a name is
+        repeated.
     """
     path = check_input(path, folder=True)
     try:
@@ -53,7 +53,7 @@ def read_spec(path: str | os.PathLike[str]) -> tuple[list[Entry], Sources]:
     games = content.pop("game", [])
     _known(str(path), content, ("game", *_SHARED))
     if not (isinstance(games, list) and games and all(isinstance(g, dict) for g in games)):
-        raise InputError(f"{path} lists no games. Write a table [[game]] for each game")
+        raise InputError(f"{path} lists no games. Add a table [[game]] for each game")
     sources = Sources(path.parent)
     entries: list[Entry] = []
     for place, given in enumerate(games, start=1):
@@ -64,7 +64,7 @@ def read_spec(path: str | os.PathLike[str]) -> tuple[list[Entry], Sources]:
 
 
 def _distinct(path: Path, entries: list[Entry]) -> None:
-    """Raise an InputError if two names of certificates differ at most in upper and lower case."""
+    """Raise an InputError if two names of certificates differ at most in case."""
     seen: dict[str, Entry] = {}
     for entry in entries:
         other = seen.setdefault(entry.name.casefold(), entry)
@@ -123,7 +123,7 @@ def _proof(where: str, shared: dict[str, Any]) -> tuple[str | None, float]:
     if level not in (None, "exact", "enclosed"):
         raise InputError(
             f"{where}: level must be exact or enclosed, because numerical certificates prove "
-            f"nothing, got {level!r}. If you omit it, it is the strongest possible level"
+            f"nothing, got {level!r}. If level is omitted, the strongest possible level is used"
         )
     if type(tol) not in (int, float) or not 0 <= tol <= sys.float_info.max:
         raise InputError(
@@ -160,7 +160,7 @@ def _matrices(
     source = {key: given[key] for key in (kind, *_KEYS[kind]) if key in given}
     for key in (kind, "label", "key", "name"):
         if not isinstance(given.get(key, ""), str):
-            raise InputError(f"{where}: {key} must be a text, got {given[key]!r}")
+            raise InputError(f"{where}: {key} must be a string, got {given[key]!r}")
     try:
         matrix = sources.matrix(source)
     except InputError as error:
@@ -224,7 +224,7 @@ def _played(where: str, shared: dict[str, Any], own: Any) -> Iterator[tuple[str,
 
 
 def _texts(where: str, given: Any) -> list[tuple[str, str]]:
-    """Return pairs (label, text) for a text, a list of texts, or a table of texts."""
+    """Return pairs (label, string) for a string, a list of strings, or a table of strings."""
     listed: Any = [given] if isinstance(given, str) else given
     if isinstance(listed, list):
         listed = [("", text) for text in listed]
@@ -232,7 +232,7 @@ def _texts(where: str, given: Any) -> list[tuple[str, str]]:
         listed = list(listed.items())
     if not isinstance(listed, list) or not listed or not all(isinstance(t, str) for _, t in listed):
         raise InputError(
-            f"{where}: relaxations and over must be texts such as 'Capped(k=2)', or lists or "
-            f"tables of texts, got {given!r}"
+            f"{where}: relaxations and over must be strings such as 'Capped(k=2)', or lists "
+            f"or tables of strings, got {given!r}"
         )
     return listed

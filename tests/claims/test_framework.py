@@ -274,7 +274,7 @@ class TestSpaces:
             ({"A": [[math.nan]], "k": 1, "v": [1]}, "^A = .* nan is not allowed"),
             (
                 {"A": [[1]], "k": 1, "v": [1, 1]},
-                "^all fields need the same size along m, but v has 2 entries",
+                "^all fields must have the same size along m, but v has 2 entries",
             ),
             (
                 {"A": [[1]], "k": 1.5, "v": [1]},
@@ -294,7 +294,7 @@ class TestSpaces:
         with pytest.raises(InputError, match="no field has an axis k"):
             Space(sizes={"k": (1, 2)}, A=Matrix())
         with pytest.raises(
-            AttributeError, match=r"an instance of this claim has no 'B'\. It has x"
+            AttributeError, match=r"an instance of this claim has no 'B'\. Its fields are x"
         ):
             _ = toy(lambda x: at_most(0, 1)).instance({"x": 1}).B
 
@@ -312,7 +312,7 @@ class TestSpaces:
 def test_quantities_are_numbers_and_rows_of_one_length():
     with pytest.raises(InputError, match="one number, got list"):
         at_most([1.0], 2.0)
-    with pytest.raises(InputError, match="its rows differ in length"):
+    with pytest.raises(InputError, match="all rows of a matrix must have the same length"):
         Space(A=Matrix()).from_json({"A": [[1, 2], [3]]})
 
 

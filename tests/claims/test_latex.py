@@ -29,7 +29,7 @@ def test_every_claim_can_be_written():
                 assert written.isascii(), claim.id
                 assert "$$" not in written
                 balanced(written)
-    with pytest.raises(rb.InputError, match="the character '字' has no LaTeX"):
+    with pytest.raises(rb.InputError, match="no LaTeX is known for the character '字'"):
         as_latex("字")
 
 

@@ -210,7 +210,7 @@ Eq. 2 | It is small. | many, U1
     for wrong in ("gone | why", "-"):
         with pytest.raises(rb.InputError, match="must name claims that are already declared"):
             made.MADE.outline(f"Eq. 3 | It is. | {wrong}")
-    with pytest.raises(rb.InputError, match="a row must be place"):
+    with pytest.raises(rb.InputError, match="a row must have the form place"):
         made.MADE.outline("Eq. 3 | It is.")
 
 

@@ -73,7 +73,7 @@ def test_options_selection_and_errors(installed, tmp_path):
     assert result.returncode == 1, result.stdout + result.stderr
     assert "2 failed, 2 passed" in result.stdout
     assert "TOY-half: false as stated, not holds" in result.stdout
-    assert "an instance of this claim has no 'y'. It has x" in result.stdout
+    assert "an instance of this claim has no 'y'. Its fields are x" in result.stdout
     assert "in TOY-broken, instance 0: {'x': " in result.stdout
     result = run(installed, tmp_path, "-v", "-k", "TOY-one or test_plain")
     assert "2 passed, 2 deselected" in result.stdout

@@ -125,7 +125,9 @@ def test_a_file_that_changed(file, tmp_path):
     (tmp_path / "mine.py").write_text(HEAD + "claim('a', true)\n")
     runs = dict(found(claims.check_all(chosen, jobs=2)))
     assert runs["X-a"].agrees
-    assert runs["X-b"].error == f"InputError: {tmp_path / 'mine.py'} no longer has the claim 'X-b'"
+    assert (
+        runs["X-b"].error == f"InputError: {tmp_path / 'mine.py'} no longer defines the claim 'X-b'"
+    )
 
 
 def test_claims_made_on_the_spot_are_checked_here():

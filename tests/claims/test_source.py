@@ -85,7 +85,7 @@ def test_a_text_without_a_check_is_refused(source):
 
 def test_a_step_without_a_text_is_refused(source):
     claim = declare(source)
-    with pytest.raises(InputError, match="P-L1: a correction or a step needs a text"):
+    with pytest.raises(InputError, match="P-L1: a correction or a step needs words"):
         claim.step()(claim.stated.check)
 
 

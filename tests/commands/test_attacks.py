@@ -92,7 +92,7 @@ def test_a_file_without_a_name(refused):
 
 def test_a_parameter_that_is_given_twice(csv, refused):
     twice = ("--relaxation", "0.5*Capped(k=3, k=4)")
-    refused("Capped has the argument k twice. Give it once", "solve", csv, "--label", "y", *twice)
+    refused("the argument k twice. Write it only once", "solve", csv, "--label", "y", *twice)
 
 
 def test_a_write_that_fails_names_its_file(tmp_path, csv, capsys, full_disk):
@@ -138,8 +138,8 @@ def test_a_game_whose_kind_is_no_text(given, tmp_path, refused):
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
-        ({"rows": 2**40}, "its source makes a matrix of another size"),
-        ({"lean": 1e308}, "its source cannot be made again: OverflowError"),
+        ({"rows": 2**40}, "its source makes a matrix of a different size"),
+        ({"lean": 1e308}, "its source cannot be rebuilt: OverflowError"),
     ],
 )
 def test_an_index_whose_source_is_too_large(changed, why, tmp_path, capsys):
@@ -228,7 +228,7 @@ def test_bounds_of_an_index_may_have_any_number_of_digits(tmp_path, capsys):
     for words in ((), ("--json",)):
         status, out, _ = tests.command.run(capsys, "instances", "check", made, *words)
         assert status == 1
-        assert "the index claims another bracket" in out
+        assert "the index states a different bracket" in out
 
 
 def test_a_gap_beyond_doubles_is_refused(tmp_path, refused):

@@ -94,26 +94,26 @@ def test_a_sound_certificate_of_another_game(own):
     assert "are about different games" in only_failure(own)
     digest = load(own / "games")["uniform-6x4-002.capped-k-2"].game_digest
     edit_index(own, lambda _, entry: entry.update(game=digest))
-    assert only_failure(own) == "its source makes another matrix than that of the certificate"
+    assert only_failure(own) == "its source makes a different matrix from that in the certificate"
 
 
 INDEX = {
-    "lower": ({"lower": "0"}, "the index claims another bracket or level"),
-    "upper": ({"upper": "1"}, "the index claims another bracket or level"),
-    "level": ({"level": "enclosed"}, "the index claims another bracket or level"),
+    "lower": ({"lower": "0"}, "the index states a different bracket or level"),
+    "upper": ({"upper": "1"}, "the index states a different bracket or level"),
+    "level": ({"level": "enclosed"}, "the index states a different bracket or level"),
     "sha256": ({"sha256": "0" * 64}, "differs from the file that the index describes"),
     "game": ({"game": "0" * 64}, "are about different games"),
     "relaxation": ({"relaxation": "Capped(k=3)"}, "are about different games"),
     "over": ({"over": "Simplex()"}, "are about different games"),
     "code": ({"relaxation": "open('x')"}, "no relaxation is called open"),
-    "m": ({"m": 7}, "the index gives it another size"),
+    "m": ({"m": 7}, "the index states a different size"),
     "seed": (
         {"source": {"generator": "uniform", "rows": 6, "columns": 4, "seed": 9}},
-        "its source makes another matrix",
+        "its source makes a different matrix",
     ),
     "generator": ({"source": {"generator": "mine", "rows": 6, "columns": 4, "seed": 9}}, "its sou"),
-    "no source": ({"source": {}}, "its source cannot be made again"),
-    "builtin": ({"source": {"builtin": "none"}}, "its source cannot be made again: KeyError"),
+    "no source": ({"source": {}}, "its source cannot be rebuilt"),
+    "builtin": ({"source": {"builtin": "none"}}, "its source cannot be rebuilt: KeyError"),
 }
 
 
@@ -126,8 +126,8 @@ def test_a_changed_index(what, own):
 
 BROKEN = {
     "no json": (lambda text: text[:-10], "index.json cannot be read"),
-    "no index": (lambda text: "{}", "is not an index, version 1, of a set"),
-    "version": (lambda text: text.replace('"version": 1', '"version": 2'), "is not an index"),
+    "no index": (lambda text: "{}", "is not a version 1 index of a set"),
+    "version": (lambda text: text.replace('"version": 1', '"version": 2'), "not a version 1 index"),
     "field": (lambda text: text.replace('"over"', '"under"'), "must have exactly the fields"),
     "bound": (lambda text: text.replace('"lower": "', '"lower": "x'), "is no number like"),
     "path": (lambda text: text.replace('"file": "', '"file": "../'), "was not written by make"),

@@ -82,7 +82,7 @@ def test_files_of_every_kind(write, tmp_path):
 
 
 BAD = {
-    "no games": ("tol = 1", "lists no games. Write a table [[game]]"),
+    "no games": ("tol = 1", "lists no games. Add a table [[game]]"),
     "no toml": ("a = = 1", "cannot be read as TOML"),
     "key": (
         "tolerance = 1\n" + UNIFORM,
@@ -117,7 +117,7 @@ BAD = {
     "npy": ('[[game]]\nnpy = "none.npy"', "none.npy does not exist"),
     "text": ('[[game]]\nnpy = "text.npy"', "text.npy cannot be read as npy"),
     "entries": ('[[game]]\nnpy = "large.npy"', "large.npy: "),
-    "npz": ('[[game]]\nnpz = "two.npz"', "has the arrays first, second. Select one by key = "),
+    "npz": ('[[game]]\nnpz = "two.npz"', "has the arrays first, second. Select one with key = "),
     "npz key": ('[[game]]\nnpz = "two.npz"\nkey = "A"', "(there is no 'A')"),
     "npz of npy": ('[[game]]\nnpz = "A.npy"', "Write npy = instead of npz ="),
     "npy of npz": ('[[game]]\nnpy = "two.npz"', "Write npz = instead of npy ="),
@@ -126,8 +126,8 @@ BAD = {
         UNIFORM + 'relaxations = "Capped(k=9)"',
         "game 'uniform-4x3-000.capped-k-9': Capped(k=9) needs 1 <= k <= m",
     ),
-    "relaxations": (UNIFORM + "relaxations = [2]", "relaxations and over must be texts"),
-    "no relaxations": (UNIFORM + "relaxations = []", "relaxations and over must be texts"),
+    "relaxations": (UNIFORM + "relaxations = [2]", "relaxations and over must be strings"),
+    "no relaxations": (UNIFORM + "relaxations = []", "relaxations and over must be strings"),
     "over": (
         UNIFORM + 'over = "L3Ball(1)"',
         "cannot read over = 'L3Ball(1)'. Write L1Ball(radius)",
@@ -171,7 +171,7 @@ def test_bad_places(write, tmp_path, monkeypatch):
     with pytest.raises(rb.InputError, match=r"folder .*no does not exist; create it"):
         rb.instances.make(path, tmp_path / "no" / "out")
     with pytest.raises(
-        rb.InputError, match=r"cannot be written to .*, which is a file\. Name a folder"
+        rb.InputError, match=r"cannot be written to .*, which is a file\. Choose a folder"
     ):
         rb.instances.make(path, path)
     monkeypatch.setattr(os, "access", lambda *_: False)  # as it is for others than root

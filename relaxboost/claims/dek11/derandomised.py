@@ -54,7 +54,7 @@ def cost(margins: Array, at_zero: float) -> Array:
 
 
 def errors(law: Samples, w: Array, at_zero: float) -> Array:
-    """Return the mean 0-1 risk of the hypotheses with weights w, shape (S, m, n).
+    """Return the mean 0-1 risk of the hypotheses with weights w of shape (S, m, n).
 
     The mean is over the m hypotheses of each of the S runs. A prediction of 0 has the loss
     `at_zero`.
@@ -63,7 +63,7 @@ def errors(law: Samples, w: Array, at_zero: float) -> Array:
 
 
 def vote_errors(law: Samples, w: Array, at_zero: float) -> Array:
-    """Return the 0-1 risk of the majority vote of the hypotheses with weights w, shape (S, m, n).
+    """Return the 0-1 risk of the majority vote of the hypotheses with weights w of shape (S, m, n).
 
     A tie has the loss `at_zero`.
     """

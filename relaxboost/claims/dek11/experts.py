@@ -86,8 +86,8 @@ def theorem_3_corrected(x: Instance) -> Slacks:
 def one_round(x: Instance) -> tuple[Array, Array, Array, Array]:
     """Return α_i, η<∇l_i, w_{i−1} − w*>, Z and w_{i−1} for each round i.
 
-    α_i is the decrease of the relative entropy to w*. Z = −η∇l_i is a random variable, whose
-    probabilities are the weights w_{i−1}.
+    α_i is the decrease of the relative entropy to w*. Z is a random variable whose values are the
+    entries of −η∇l_i. Their probabilities are the weights w_{i−1}.
     """
     eta = step(x)[1]
     run = one(x).exponentiated(eta)

@@ -12,13 +12,13 @@ from relaxboost.claims.language import *
 
 
 def excess(law: Samples, samples: Array | None = None) -> Array:
-    """Return the excess risk l(Q; D) − min l(w; D) − λXB/√m of each sample, in the given order."""
+    """Return the amount l(Q; D) − min l(w; D) − λXB/√m for each sample, in the given order."""
     mean = law.risk(law.run(samples).before).mean(axis=1)
     return np.asarray(mean - float(law.risk(law.best())) - law.regret / law.m)
 
 
 def rarely(law: Samples, off: Array, chances: Array) -> Slack:
-    """Return the slack of P(excess risk ≥ ε) ≤ δ, where ε = 2c √(log(2/δ)/(2m)), at the worst δ."""
+    """Return the slack of P(excess ≥ ε) ≤ δ for the worst δ, where ε = 2c √(log(2/δ)/(2m))."""
     allowed = azuma(2.0 * law.c, law.m)
     return never_more(off, chances, lambda e: 2.0 * allowed(e), "P(excess ≥ ε), δ")
 
@@ -44,7 +44,7 @@ p."""
 
 
 def tossed_coins(x: Instance, most: int = 500) -> Samples:
-    """Return the law that the fields of an instance of `COINS` describe."""
+    """Return the law described by the fields of an instance of `COINS`."""
     A, y, p = np.array([[1.0], [x.a]]), np.array([1.0, -1.0]), np.array([x.p, 1.0 - x.p])
     return Samples(SimpleNamespace(A=A, y=y, p=p, m=min(x.m, most), B=1.0, loss="hinge"))
 

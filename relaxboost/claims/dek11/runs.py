@@ -51,7 +51,7 @@ risk."""
 
 
 def signs(y: Array) -> Array:
-    """Return the label −1 for each y < 0, and +1 for each other y."""
+    """Return the label −1 for each y < 0, and +1 for each y >= 0."""
     return np.where(y < 0.0, -1.0, 1.0)
 
 
@@ -72,7 +72,7 @@ def project(v: Array, B: float) -> Array:
 
 
 def rescale(v: Array, B: float) -> Array:
-    """Return B v/‖v‖, which the lecture prints as the projection. For v = 0, return 0."""
+    """Return B v/‖v‖, the projection as the lecture prints it. For v = 0, return 0."""
     size = np.linalg.norm(v, axis=-1, keepdims=True)
     return B * v / np.where(size > 0.0, size, 1.0)
 
@@ -153,7 +153,7 @@ class Passed:
 
 
 def one(x: Instance) -> Sequences:
-    """Return the stream of an instance as a batch that has only this stream."""
+    """Return the stream of an instance as a batch of one stream."""
     return Sequences(x.A[None], signs(x.y)[None], x.loss)
 
 
@@ -188,7 +188,8 @@ class Samples:
     def samples(self) -> Array:
         """All possible samples of m examples, shape (k^m, m).
 
-        Each row has the indices of the k atoms in the order in which the examples arrive.
+        Each row contains the index of the atom of each example, in the order in which the examples
+        arrive.
         """
         k = len(self.p)
         assume(k**self.m <= 5000)  # more are not enumerated
@@ -200,12 +201,12 @@ class Samples:
         return np.asarray(self.p[self.samples].prod(axis=1))
 
     def drawn(self, samples: Array | None = None) -> Sequences:
-        """Return samples as streams of examples. By default they are all samples, in order."""
+        """Return samples as streams of examples. By default, all samples are returned, in order."""
         at = self.samples if samples is None else samples
         return Sequences(self.A[at], self.y[at], self.loss)
 
     def run(self, samples: Array | None = None) -> Passed:
-        """Run the algorithm on samples. By default they are all samples, in order."""
+        """Run the algorithm on samples. By default, it runs on all samples, in order."""
         of = self.drawn(samples)
         return of.exponentiated(self.eta) if self.experts else of.descended(self.B, self.eta)
 
@@ -239,7 +240,7 @@ class Samples:
 def never_more(
     deviation: Array, chances: Array, allowed: Callable[[Array], Array], where: str
 ) -> Slack:
-    """Return the least slack of P(deviation >= ε) <= allowed(ε) over all ε > 0."""
+    """Return the smallest slack of P(deviation >= ε) <= allowed(ε) over all ε > 0."""
     order = np.argsort(-deviation, kind="stable")
     order = order[deviation[order] > 1e-9]
     if not order.size:
@@ -256,7 +257,7 @@ def azuma(c: float, m: float) -> Callable[[Array], Array]:
 
 
 def tossed(m: int) -> Slack:
-    """Return the slack of the bound of `azuma` for 200 m tosses of a fair coin and ε = c/5.
+    """Return the slack of the bound `azuma` for 200·m tosses of a fair coin and ε = c/5.
 
     Both sides are logarithms of probabilities. The bound is nearly tight for fair coins.
     """

@@ -16,9 +16,10 @@ LATER = RUNS.but(delta=Real(0.01, 0.99))
 
 
 def later(law: Samples) -> tuple[Array, Array, Array]:
-    """Return the empirical loss on later examples, the risk, and the number of later examples.
+    """Return the loss on later examples, the risk, and the number of later examples.
 
-    They are l(w_{i−1}; z_i, ..., z_m) and l(w_{i−1}; D), of shape (S, m), and m − i + 1.
+    For the iterate w_{i−1} they are l(w_{i−1}; z_i, ..., z_m), l(w_{i−1}; D) and m − i + 1. The
+    loss and the risk have the shape (S, m).
     """
     before = law.run().before
     streams = law.drawn()
@@ -151,7 +152,7 @@ def within(successes: int, trials: int, p: float) -> float:
 
 
 def half_radius(x: Instance) -> float:
-    """Return the radius √(log(m/δ)/m) of half of the sample.
+    """Return the radius √(log(m/δ)/m), which is the radius for half of the m examples.
 
     Instances with at most h atoms are skipped.
     """

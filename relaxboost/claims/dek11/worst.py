@@ -1,9 +1,9 @@
 """DEK11, Theorem 1: the worst case of constrained gradient descent over all streams.
 
-Without loss of generality, B = λX = 1. H may be any closed convex set that contains 0 and is
-contained in the unit ball. The projection Π[v] is the point with <v − Π[v], z − Π[v]> ≤ 0 for all z
-in H. The regret is at most the linearised regret, and linear losses attain it. So it suffices to
-take arbitrary vectors of length at most 1 as the gradients ∇l_i.
+Without loss of generality, B = λX = 1. H may be any closed convex set that contains 0 and lies in
+the unit ball. The projection Π[v] is the point with <v − Π[v], z − Π[v]> ≤ 0 for all z in H. The
+regret is at most the linearised regret, with equality for linear losses. So it suffices to take
+arbitrary vectors of length at most 1 as the gradients ∇l_i.
 """
 
 import math

@@ -9,7 +9,7 @@ from relaxboost.claims.language import *
 
 
 def loss(name: str, f: Array, y: Array) -> Array:
-    """Return the square loss or the absolute loss l(f, y) of each entry of f and y."""
+    """Return the square loss or the absolute loss l(f, y), entry by entry."""
     return (f - y) ** 2 / 2.0 if name == "square" else np.abs(f - y)
 
 
@@ -87,7 +87,7 @@ def _at_points(x: Instance) -> Array:
 
 
 def _reach(name: str, f: float, y: float, sign: float) -> float:
-    """Return how far |f − y| is linear when f increases (`sign` = 1) or decreases (`sign` = −1).
+    """Return how far f can increase (`sign` = 1) or decrease (`sign` = −1) while |f − y| is linear.
 
     The result is at most 1. For the square loss it is always 1.
     """

@@ -1,6 +1,7 @@
 """A comparison of two updates of regression trees.
 
-The leaves are refitted to the loss (Friedman 2001), or the gradient is projected as in GB11.
+The first update refits the leaves to the loss (Friedman 2001). The second update projects the
+gradient, as in GB11.
 """
 
 from typing import Any
@@ -25,7 +26,7 @@ EXAMPLES = Space(
 
 
 def bound(x: Instance) -> Any:
-    """Return the risk of an instance, which is the weighted mean of a loss over the examples.
+    """Return the risk: the weighted mean of a loss over the examples of an instance.
 
     For the loss of a classifier, the labels are the signs of y.
     """
@@ -37,7 +38,7 @@ def bound(x: Instance) -> Any:
 def means(p: Array, values: Array, leaf: Any) -> Array:
     """Project values onto the functions that are constant on each leaf.
 
-    The projection has the weighted mean of the values in each leaf.
+    On each leaf, the projection equals the weighted mean of the values there.
     """
     leaves = int(leaf.max()) + 1
     weight = sums(leaf, p, leaves)

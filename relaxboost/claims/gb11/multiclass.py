@@ -34,20 +34,20 @@ SETS = Space(sizes={"m": (1, 2), "n": (1, 9)}, C=Classes(1, K))
 ROWS = Space(sizes={"k": (K, K)}, w=Vector("k", -3, 3))
 
 _BASIS = np.array([[1.0, -1.0, 0.0], [1.0, 1.0, -2.0]]) / np.sqrt([[2.0], [6.0]])
-"""An orthonormal basis of the vectors in R³ whose entries have the sum 0."""
+"""An orthonormal basis of the vectors in R³ whose entries sum to 0."""
 
 
 def outputs(C: Array) -> Array:
     """Return the vectors h'(x_n) that encode the predicted classes, shape (N, K, n).
 
-    The entry k of h'(x_n) is 1 if the classifier h predicts class k, and −1/(K−1) otherwise.
+    Entry k of h'(x_n) is 1 if the classifier h predicts class k, and −1/(K−1) otherwise.
     """
     hit = C[:, None, :] == np.arange(1.0, K + 1.0)[None, :, None]
     return np.where(hit, 1.0, -1.0 / (K - 1.0))
 
 
 def centred_edge(C: Array) -> float:
-    """Return the edge of the class H' at gradients with Σ_k ∇(x_n)_k = 0 for every n."""
+    """Return the edge of the class H' over all gradients with Σ_k ∇(x_n)_k = 0 for every n."""
     H = np.einsum("jk,nkh->njh", _BASIS, outputs(C))
     return edge(H.reshape(-1, C.shape[1]), False)
 
@@ -55,10 +55,10 @@ def centred_edge(C: Array) -> float:
 def advantage(x: Instance) -> Number:
     """Return the largest δ with Σ w_{n,h(n)} >= (1/K − δ/K) Σ w + δ Σ w_{n,y_n} for every w, y.
 
-    A constant may be added to each row of w. So the condition w_{n,y} >= w_{nk} becomes w_{n,y} = Σ
-    u_k/K and w_{nk} = w_{n,y} − u_k with u >= 0. With the normalisation Σ w_{n,y_n} = 1 and d =
-    u/K, the largest δ is the value of a game. The adversary chooses an example and a class k ≠ y.
-    The payoff of h is 1 − K if h predicts k, and otherwise 1.
+    A constant may be added to each row of w. So the condition w_{n,y} >= w_{nk} can be written as
+    w_{n,y} = Σ u_k/K and w_{nk} = w_{n,y} − u_k with u >= 0. With the normalisation Σ w_{n,y_n} = 1
+    and d = u/K, the largest δ is the value of a game. The adversary chooses an example and a class
+    k ≠ y. The payoff of h is 1 − K if h predicts k, and otherwise 1.
     """
     size, least = len(x.C), []
     for y in product(range(K), repeat=size):

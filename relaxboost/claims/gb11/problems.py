@@ -19,7 +19,7 @@ class Hypotheses(Matrix):
     """A field for a finite class of hypotheses. Each column has the outputs of one hypothesis."""
 
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return the class of unit vectors, a regular polygon in the plane, or a sign matrix."""
+        """Return the standard basis, half of a regular polygon in the plane, or a sign matrix."""
         m, n = self._shape(sizes)
         kind = int(rng.integers(3))
         if kind == 0:
@@ -33,8 +33,8 @@ class Hypotheses(Matrix):
 class Kinks:
     """The functional R[f] = Σ_k |<a_k, f − y>| + (λ/2)‖f − y‖², with the minimum R[y] = 0.
 
-    The a_k are the rows of A, and λ >= 0 is `convexity`. The number `at_zero` in [−1, 1] is the
-    subgradient of the absolute value that is used at 0.
+    The a_k are the rows of A, and λ >= 0 is `convexity`. The number `at_zero` in [−1, 1] is used as
+    the subgradient of the absolute value at 0.
     """
 
     def __init__(self, A: Array, y: Array, convexity: float = 0.0, at_zero: float = 0.0) -> None:
@@ -109,8 +109,8 @@ class Descent:
     def gamma(self, upto: int) -> float:
         """Return the smallest edge over all vectors that were projected in rounds 1, ..., upto.
 
-        Vectors that consist of rounding errors are included. Their edges are also at least the edge
-        of H.
+        Vectors that consist only of rounding errors are included. Their edges are also at least the
+        edge of H.
         """
         made = [direction.edges for _, _, direction in islice(self.moves(), upto)]
         return min([1.0, *(abs(e) for edges in made for e in edges)])
@@ -129,7 +129,7 @@ class Descent:
 
 
 def spans(x: Instance) -> float:
-    """Return the edge of x.H and the multiples of its columns.
+    """Return the edge of the class of all multiples of the columns of x.H.
 
     Instances with an edge of at most 0.05 are skipped.
     """
@@ -156,13 +156,14 @@ _SMALL = 1e-9
 def edge(H: Array, scaled: bool = True) -> float:
     """Return the edge of a class: the largest γ with max_h <v, h> >= γ‖v‖‖h‖ for every v.
 
-    The edge is 0 if no γ > 0 satisfies the inequality. The h are the columns of H. If `scaled` is
-    true, their multiples count as well, in particular −h. For functions, the inner product must be
-    a multiple of the Euclidean one.
+    The edge is 0 if no γ > 0 satisfies the inequality. The hypotheses h are the columns of H. If
+    `scaled` is true, the class also contains their multiples, in particular −h. The edge is
+    computed with the Euclidean inner product, and any multiple of this inner product gives the same
+    edge.
 
-    The polar set {v: <v, h> <= ‖h‖ for every h} attains its largest norm at a vertex, at which d
-    independent constraints are tight, and γ is the inverse of this norm. The polar set is unbounded
-    if some v ≠ 0 has <v, h> <= 0 for every h. A linear program searches for such a v.
+    The edge γ is the inverse of the largest norm in the polar set {v: <v, h> <= ‖h‖ for every h}.
+    This norm is attained at a vertex, where d independent constraints are tight. The polar set is
+    unbounded if some v ≠ 0 has <v, h> <= 0 for every h. A linear program searches for such a v.
     """
     from scipy.optimize import linprog
 

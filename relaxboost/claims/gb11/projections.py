@@ -26,7 +26,7 @@ def left_over(v: Array, h: Array) -> Fraction:
 
 
 def at_best(x: Instance) -> Slacks:
-    """Check the theorem of Pythagoras for v and its projection, the best multiple of h."""
+    """Check the Pythagorean theorem for v and its projection, which is the best multiple of h."""
     assume(bool(x.h.any()))
     best = mean(x.v, x.h) / mean(x.h, x.h)
     taken = best**2 * mean(x.h, x.h)

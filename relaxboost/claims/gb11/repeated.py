@@ -14,16 +14,16 @@ from relaxboost.functional.algorithms import Algorithm, Direction, Repeated
 
 
 def strongly(x: Instance, algorithm: Algorithm | None = None, factor: float = 2.0) -> Descent:
-    """Run an algorithm with the step sizes η_t = factor/(λt). By default it is Algorithm 2."""
+    """Run an algorithm, by default Algorithm 2, with the step sizes η_t = factor/(λt)."""
     return _run(x, x.lam, algorithm, lambda t, *_: factor / (x.lam * t))
 
 
 def weakly(
     x: Instance, algorithm: Algorithm | None = None, first: float = 1.0, power: float = 0.5
 ) -> Descent:
-    """Run an algorithm with the step sizes η_t = first/t^power, for λ = 0.
+    """Run an algorithm on a functional with λ = 0, with the step sizes η_t = first/t^power.
 
-    By default it is Algorithm 2.
+    The default algorithm is Algorithm 2.
     """
     return _run(x, 0.0, algorithm, lambda t, *_: first / t**power)
 

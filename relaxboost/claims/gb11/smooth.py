@@ -74,7 +74,8 @@ STARTS = Space(a=Real(-3, 3), b=Real(-6, 6), T=Whole(1, 60))
 def example(a: float, b: float, algorithm: Algorithm, last: int, at_zero: float) -> Descent:
     """Run an algorithm on the example of the paper with the step sizes η_t = 1/(2 sqrt(t)).
 
-    The paper uses the inner product Σ f(x_n) g(x_n). For it, these are the step sizes 1/sqrt(t).
+    They correspond to the step sizes 1/sqrt(t) of the paper, which uses the inner product Σ f(x_n)
+    g(x_n) instead of the mean.
     """
     risk = Kinks(_A, np.zeros(2), at_zero=at_zero)
     return Descent(risk, H, np.array([a, b]), algorithm, lambda t, *_: 0.5 / math.sqrt(t), last)

@@ -4,9 +4,9 @@ The projection p of g onto the nearest direction satisfies two conditions: p is 
 and ‖p‖² ≥ γ²‖g‖², because the edge is at least γ. Every run of an algorithm satisfies these
 conditions. The conditions also allow directions that are not the nearest ones, and weak learners
 that change between rounds. So the worst cases are more general than the statements. A convex
-functional is minimal at f* if and only if 0 is a subgradient there. R and all lengths can be
-scaled. So two constants are 1 without loss of generality: either λ and G, or Λ and the first gap.
-If the step sizes do not depend on R, only G is 1.
+functional is minimal at f* if and only if 0 is a subgradient there. Since R and all lengths can be
+scaled, two constants can be set to 1 without loss of generality: either λ and G, or Λ and the first
+gap. If the step sizes do not depend on R, only G is set to 1.
 """
 
 import itertools
@@ -46,12 +46,12 @@ EDGES = ("1/2", "9/10")
 
 
 def fraction(x: float) -> Fraction:
-    """Return the short fraction that equals a parameter, which an instance stores as a float."""
+    """Return the short fraction that equals a parameter. Instances store parameters as floats."""
     return Fraction(x).limit_denominator(1000)
 
 
 def projection(g: Element, gamma: Fraction) -> tuple[Element, list[Requirement]]:
-    """Return a projection of g and the requirements that define it, with an edge of at least γ."""
+    """Return a projection of g, and the requirements that define it for an edge of at least γ."""
     if gamma == 1:
         return g, []
     p = Element()
@@ -162,7 +162,7 @@ SMALL = over("t ≤ 6, γ = 1/2 and 9/10", gamma=EDGES, T=range(1, 7))
 def _longest(t: int, gamma: Fraction, algorithm: int) -> WorstCase:
     """Return the largest possible ‖h‖² of the direction h in round t over all gradients.
 
-    Algorithm 2 makes t projections of one gradient. Algorithm 3 has a new gradient in each round.
+    Algorithm 2 makes t projections of one gradient. Algorithm 3 uses a new gradient in each round.
     """
     rest, parts, requirements = Element({}), [], []
     for number in range(t):

@@ -107,7 +107,7 @@ MIRRORS = {"entropy": gibbs, "squared": nearest}
 
 
 def mirror_of(proxy: str, radius: float) -> Mirror:
-    """Return the function −∇W_β of the proxy function with the name "entropy" or "squared"."""
+    """Return the function −∇W_β of the proxy function named "entropy" or "squared"."""
     return lambda Z, beta: MIRRORS[proxy](Z, beta, radius)
 
 
@@ -134,7 +134,7 @@ LOSSES: dict[str, tuple[Callable[[Array], Any], Callable[[Array], Any]]] = {
 
 @dataclass(frozen=True)
 class FiniteLaw:
-    """A law of few atoms with probabilities `p`, and the loss φ(θᵀS − y) on the simplex with sum λ.
+    """A law with few atoms (probabilities `p`), and the loss φ(θᵀS − y) on the simplex with sum λ.
 
     In classification, the rows of `S` are the vectors Y H(X), and y = 0. With the squared loss,
     they are the vectors H(X), and y has the values of Y.
@@ -202,7 +202,8 @@ LAWS = Space(
     radius=Real(0.25, 2.0),
     loss=Choice("hinge", "exponential", "logit"),
 )
-"""The space of laws: H(X) at the atoms, y, whose signs are the labels, p, λ and φ."""
+"""The space of laws: the values H(X) of the atoms, a vector y whose signs are the labels, p, λ and
+φ."""
 RUNS = LAWS.but(t=Whole(1, 5))
 
 
@@ -217,7 +218,7 @@ STREAMS = Space(
 
 
 def law(x: Instance) -> FiniteLaw:
-    """Return the law that the fields of an instance of `LAWS` describe."""
+    """Return the law described by the fields of an instance of `LAWS`."""
     S = np.where(x.y >= 0.0, 1.0, -1.0)[:, None] * x.H
     return FiniteLaw(x.p, x.radius, S, x.loss)
 

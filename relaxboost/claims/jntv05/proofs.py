@@ -29,7 +29,7 @@ TRACES = STREAMS.but(
     shift=Real(-1, 1),
 )
 """The space of streams. The differences β_i − β_{i−1} are `growth`. The constant `shift` is added
-to the proxy function V, whose minimum then is `shift`."""
+to the proxy function V, so that its minimum is `shift`."""
 
 
 def temperatures(x: Instance) -> Array:

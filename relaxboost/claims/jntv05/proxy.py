@@ -36,8 +36,8 @@ PAIRS = Space(
     radius=Real(0.25, 3, log=True),
 )
 JUMPS = Space(a=Real(0, 1), d=Real(-3, 3), beta=Real(0.25, 3), jump=Real(0, 2))
-"""The space of functions V(a, 1 − a) = a² that are increased by `jump` at a = 0. Each is strongly
-convex on the simplex of M = 2 entries, with α = 1/2."""
+"""The space of functions that equal V(a, 1 − a) = a² for a > 0 and `jump` at a = 0. Each function
+is strongly convex with α = 1/2 on the simplex with M = 2 entries."""
 
 
 def _dual(d: Fraction, beta: Fraction) -> Fraction:
@@ -190,7 +190,7 @@ def _objective(x: Instance, theta: Array) -> tuple[float, float]:
 
 
 def _slope(x: Instance) -> tuple[Array, Array]:
-    """Return a point θ_{i−1} inside the simplex, and the gradient ∇V there up to a constant."""
+    """Return a point θ_{i−1} in the interior of the simplex, and ∇V there up to a constant."""
     before = 0.9 * x.before + 0.1 / x.before.size
     return before, np.log(before) if x.proxy == "entropy" else before
 

@@ -27,7 +27,7 @@ def _risk(x: Instance, found: FiniteLaw, beta: Array, start: Array | None = None
 
 
 def _bounded(x: Instance) -> tuple[FiniteLaw, float, float, float]:
-    """Return the law, L, ln M and a certified lower bound of min A.
+    """Return the law, L, ln M and a certified lower bound on min A.
 
     Instances with L near 0 are skipped.
     """
@@ -77,9 +77,9 @@ def theorem_1_start(x: Instance) -> Slack:
 
 
 def bayes(experts: float, t: int, shift: float) -> float:
-    """Return the least expected excess risk over all estimators, if the best expert is random.
+    """Return the least expected excess risk of all estimators if the best expert is random.
 
-    There are M = exp(experts) independent experts and t rounds. One expert is right with
+    There are M = exp(experts) independent experts and t rounds. One random expert is right with
     probability 1/2 + shift, and the others with probability 1/2. The best estimator chooses the
     expert that was right most often, and breaks ties at random.
     """
@@ -223,9 +223,9 @@ def _chain(x: Instance) -> tuple[Fraction, Fraction]:
     """Return E ‖u_2(θ_1)‖² and L², after asserting the conditions of Remark 5.
 
     For each sign, Z is steep with probability p and flat with probability q, where p + q = 1/2. If
-    Z_1 has the sign +, then θ_1 < 1/2, where losses of the sign − have the slope −R. Then Z_2 is
-    steep with the sign − with probability 2p, and otherwise flat with the sign +. The case of Z_1
-    with the sign − is symmetric.
+    Z_1 has the sign +, then θ_1 < 1/2, where losses of the sign − have the slope −R. In this case
+    Z_2 is steep and has the sign − with probability 2p, and otherwise it is flat and has the sign
+    +. The case of Z_1 with the sign − is symmetric.
     """
     steep, flat = Fraction(x.steep), Fraction(x.flat)
     p, q = flat / (steep + flat) / 2, steep / (steep + flat) / 2

@@ -91,9 +91,9 @@ def _(x: Instance) -> Slack:
 def _(x: Instance) -> Slack:
     """Check the case z̃ = 0 and −∇W(z̃) = 0 with β = 1 and ‖z‖ = 1.
 
-    There is no loss of generality. The term <z̃, θ> may be added to V, and the space may be
-    translated. V may be multiplied by β, and both sides are quadratic in a common scale of all
-    vectors.
+    This is no loss of generality. The term <z̃, θ> may be added to V, the space may be translated,
+    and V may be multiplied by β. If all vectors are multiplied by c, both sides are multiplied by
+    c².
     """
     V, z, after = ConvexFunctional(strong=1), Element(), Element()
     V.minimum()

@@ -16,7 +16,7 @@ from relaxboost.claims.record import AMBIGUOUS, ILLEGIBLE, MISPRINT, Statement, 
 from relaxboost.claims.verdict import Evidence
 
 _RELATIONS = "=≤≥<>≪∈"
-"""Relation signs. A printed text that contains one of these characters contains a formula."""
+"""Relation signs. A printed text with one of these characters is assumed to contain a formula."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
     ----------
     claim : Claim
     brief : bool
-        Whether to leave out all that is not needed on a page with a table of errata. Then the text
-        does not quote misprints again. For a refuted formula it quotes the printed text instead of
-        the checked formula. It leaves out the printed text of claims that hold, and all
+        Whether to leave out everything that is not needed on a page with a table of errata. If so,
+        the text does not quote misprints again. For a refuted formula it quotes the printed text
+        instead of the checked formula. It leaves out the printed text of claims that hold, and all
         counterexamples except the first.
 
     Raises
@@ -93,7 +93,7 @@ def refutation(claim: Claim) -> Evidence:
 
 
 def said(statement: Statement) -> str:
-    """Return the words and the formula of a statement as one text."""
+    """Return the words and the formula of a statement as one string."""
     return f"{reading(statement.words)} {code(statement.formula)}".strip()
 
 

@@ -1,6 +1,7 @@
 """Claims and tables of errata in LaTeX for a paper.
 
-The text of a claim has its statement and, if it is refuted, a counterexample with both sides.
+The text of a claim consists of its statement and, if the claim is refuted, a counterexample with
+the values of both sides.
 """
 
 from __future__ import annotations
@@ -121,7 +122,7 @@ def _sides(slack: Slack) -> str:
 
 
 def _value(x: float, other: float | None = None) -> str:
-    """Return a number in LaTeX, with enough digits to distinguish it from another number."""
+    """Return a number in LaTeX, with enough digits to distinguish it from another given number."""
     if x in (float("inf"), float("-inf")):
         return r"\infty" if x > 0 else r"-\infty"
     short = Fraction(x).limit_denominator(_SHORT)
@@ -137,7 +138,7 @@ def _value(x: float, other: float | None = None) -> str:
 def _name(name: str) -> str:
     """Return the name of a field of an instance in LaTeX.
 
-    Names of Greek letters become the letters.
+    The name of a Greek letter is replaced by the letter.
     """
     letters = {latex: latex for latex in _GREEK.values()}
     letters |= {"epsilon": "varepsilon", "phi": "varphi", "lam": "lambda", "Lam": "Lambda"}
@@ -149,7 +150,7 @@ def _name(name: str) -> str:
 
 
 def _set(value: Any) -> str:
-    """Return the value of a field in LaTeX: a number, a vector, a matrix, or a text."""
+    """Return the value of a field in LaTeX: a number, a vector, a matrix, or a string."""
     if isinstance(value, (list, tuple)):
         rows = [[_fraction(x) for x in row] for row in rows_of(value)]
         if any(x is None for row in rows for x in row):
@@ -175,10 +176,10 @@ def _fraction(value: Any) -> Fraction | None:
 
 
 def as_latex(text: str, formula: bool = False) -> str:
-    """Convert a text whose formulas are in Unicode characters to LaTeX.
+    """Convert text with formulas in Unicode to LaTeX.
 
-    Single letters are set in mathematics. If the text is not a formula, letters that are also
-    words, such as “a”, are not.
+    Single letters are set in math mode. If the text is not a formula, letters that are also words,
+    such as “a”, are left in text mode.
 
     Raises
     ------
@@ -196,14 +197,14 @@ def as_latex(text: str, formula: bool = False) -> str:
 
 
 def _math(text: str) -> str:
-    """Convert a subscript or an exponent to LaTeX for mathematics mode."""
+    """Convert a subscript or an exponent to LaTeX for math mode."""
     parts = re.split(r"_(\w)", text.replace(" in ", "∈"))  # a subscript of it is one letter
     spelled = [_characters(part).replace("$", " ").replace(", ", r",\,") for part in parts]
     return "".join(f"_{{{part}}}" if k % 2 else part for k, part in enumerate(spelled))
 
 
 def _lettered(text: str, formula: bool) -> str:
-    """Convert a text without subscripts to LaTeX, with its variables in mathematics mode."""
+    """Convert text without subscripts to LaTeX, with its variables in math mode."""
     parts, at = [], 0
     for found in (_VARIABLE if formula else _LETTER).finditer(text):
         parts += [_characters(text[at : found.start()]), f"${found[0]}$"]
@@ -229,6 +230,7 @@ def _character(c: str) -> str:
         return f"${_SYMBOLS.get(c) or _ACCENTED[c]}$"
     if not c.isascii():
         raise InputError(
-            f"the character {c!r} has no LaTeX. Add it to relaxboost/claims/publishing/latex.py"
+            f"no LaTeX is known for the character {c!r}. Add it to "
+            "relaxboost/claims/publishing/latex.py"
         )
     return c

@@ -91,7 +91,8 @@ your own.
 def index(all_sources: Sequence[Source]) -> str:
     """Return the overview page of all sources.
 
-    It has a table that counts the statements by status, and explains the meaning of a verdict.
+    The page contains a table that counts the statements by status, and explains what a verdict
+    means.
     """
     claims = [claim for source in all_sources for claim in source.claims.values()]
     unchecked = [one for source in all_sources for one in source.not_checked]
@@ -115,7 +116,7 @@ def index(all_sources: Sequence[Source]) -> str:
 def _evidence(claims: Sequence[Claim]) -> str:
     """Return a paragraph that counts the verdicts by their type of evidence.
 
-    The corrections of a claim have verdicts of their own, which are counted too.
+    Each correction of a claim has its own verdict, which is counted too.
     """
     statements = [statement for claim in claims for statement in claim.statements]
     kinds = [claim.evidence(one) for claim in claims for one in claim.statements]
@@ -185,7 +186,7 @@ def built(pictures: bool = True) -> dict[str, bytes]:
 
 
 def main() -> None:
-    """Update the numbers on the page of findings in the folder that the command line names."""
+    """Update the numbers on the page of findings in the folder given on the command line."""
     if len(sys.argv) < 2 or not Path(sys.argv[1]).is_dir():
         sys.exit("usage: python -m relaxboost.claims.publishing.ledger FOLDER, e.g. docs")
     findings = Path(sys.argv[1]) / FINDINGS

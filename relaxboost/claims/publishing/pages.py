@@ -1,6 +1,7 @@
 """The pages of the documentation about a source.
 
-The first page has the results and the errata. The second page has each claim with its proof.
+The first page contains the results and the errata. The second page contains each claim with its
+proof.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _OTHERS = {
     OPEN: "Open statements",
     UNDECIDABLE: "Not decidable here",
 }
-"""The introductions of the lists of statements that are not results, by status."""
+"""For each status, the text that introduces the list of statements that are not results."""
 
 CLAIMS_ON_ONE_PAGE = 10
 """A source with at most this many claims has no second page."""
@@ -58,7 +59,7 @@ def details_of(source: Source) -> str:
 
 
 def title_of(source: Source) -> str:
-    """Return the authors and the year of a source with its key, or else the key alone."""
+    """Return the authors, year and key of a source, or only the key if it names no authors."""
     dated = re.match(r"(.+?) \((\d{4})\)", source.reference)
     authors, year = dated.groups() if dated else (source.reference.partition(",")[0], "")
     names = [re.sub(r"^(?:[A-Z]\. )+", "", name) for name in re.split(", | and ", authors)]
@@ -74,7 +75,7 @@ def anchor(id: str) -> str:
 
 
 def counts(claims: Iterable[Claim], unchecked: Sequence[Unchecked]) -> list[int]:
-    """Return the number of claims of each status, and then the number of undecidable statements."""
+    """Return how many claims have each status, and how many statements are undecidable."""
     statuses = [claim.status for claim in claims]
     return [*map(statuses.count, STATUSES), len(unchecked)]
 
@@ -131,7 +132,8 @@ def _others(source: Source, words: str, ids: Sequence[str]) -> Iterator[str]:
 def _details(source: Source) -> Iterator[str]:
     """Yield the lines of the second page.
 
-    They are the notation, each result with its parts, other statements, and the table of lines.
+    The page contains the notation, each result with its parts, the other statements, and the table
+    of lines.
     """
     proved: dict[str, str] = {}
     if source.notation:
@@ -174,7 +176,7 @@ def _row(claim: Claim) -> str:
 def _errata(source: Source) -> Iterator[str]:
     """Yield a list item for each misprint.
 
-    A table with four columns would be too wide for a phone.
+    A list is used because a table with four columns would be too wide for a phone.
     """
     for one in source.misprints:
         printed, read, harm = map(as_markdown, (one.printed, one.read, one.harm))
@@ -211,9 +213,9 @@ def _grouped(found: dict[str, dict[str, None]], separator: str) -> Iterator[str]
 
 
 def _link(source: Source, id: str, text: str = "") -> str:
-    """Return a link to a claim or to the errata, or the text alone if the id is unknown.
+    """Return a link to a claim or to the errata, or only `text` if the id is unknown.
 
-    A link to the errata names the place of the misprint if a text is given.
+    If `text` is given, a link to the errata includes the place of the misprint.
     """
     if id in {*source.claims, *(one.id for one in source.not_checked)}:
         return f"[{text or id}]({details_of(source)}#{anchor(id)})"
@@ -225,14 +227,14 @@ def _link(source: Source, id: str, text: str = "") -> str:
 
 
 def _linked(source: Source, markdown: str, here: str = "") -> str:
-    """Return a text in which the names of claims are links, except the name of the claim `here`."""
+    """Return the Markdown with names of claims turned into links, except the name `here`."""
     return _NAME.sub(partial(_as_link, source, here), markdown)
 
 
 def _as_link(source: Source, here: str, found: re.Match[str]) -> str:
-    """Return the link for a match of `_NAME`, the pattern of names of claims.
+    """Return the link for a match of `_NAME`, the pattern for names of claims.
 
-    If the match names no claim, return the matched text.
+    If the match is not the name of a claim, return the matched text.
     """
     name = found[2] or found[0]
     key = name.partition("-")[0]

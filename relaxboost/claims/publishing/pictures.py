@@ -1,6 +1,6 @@
 """Pictures of verdicts, which show both sides, the slacks and the instance.
 
-They need matplotlib, which the extra `plots` installs.
+They need matplotlib, which is installed with the extra `plots`.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from relaxboost.claims.record import AMBIGUOUS
 from relaxboost.claims.verdict import ClaimVerdict, Evidence, StatementVerdict
 
 LEFT, RIGHT = "#1b4f8a", "#f5b265"
-"""The colours of the left side and the right side. One is dark and one is light, so that they also
-differ in grey prints."""
+"""The colours of the left side and the right side. One is dark and one is light, so that they can
+be told apart in greyscale."""
 HELD, OPEN, WRONG, MENDED = "#a8cbe8", "0.6", "#a50f15", "black"
 """The colours of instances on which a statement holds, is undecided or is refuted. The last colour
 is the outline of the histogram of a correction."""
 
 _BARS = 6
-"""The largest number of inequalities that a picture shows. If there are more, it shows those with
+"""The maximum number of inequalities in a picture. If there are more, the picture shows those with
 the least slack."""
 CHARACTERS_OF_TITLE = 130
 _NOISE = 1e-9
@@ -36,7 +36,7 @@ _NOISE = 1e-9
 
 
 def picture(claim: Claim, verdict: ClaimVerdict, title: str | None = None) -> Any:
-    """Return a matplotlib figure of the result of a check or an attack of a claim.
+    """Return a matplotlib figure of the result of a check of a claim, or of an attack on it.
 
     The figure has three panels. The first panel shows the two sides on the decisive instance, by
     round if the claim is about rounds. The second panel shows the relative slack of every instance.
@@ -90,9 +90,10 @@ def sides(evidence: Evidence) -> Any:
 
 
 def svg(figure: Any, salt: str) -> bytes:
-    """Return a matplotlib figure as the bytes of an SVG file, which are reproducible.
+    """Return the reproducible bytes of a matplotlib figure in SVG format.
 
-    The texts of the figure stay texts. `salt` is the seed of the names of elements within the file.
+    Text in the figure is stored as text, not as outlines. The ids of elements in the file are
+    generated from the seed `salt`.
     """
     import matplotlib
 
@@ -281,7 +282,10 @@ def _relation(slack: Slack) -> str:
 
 
 def _left_side(slacks: list[Slack]) -> str:
-    """Return the legend of the left side. It ends with ≤ or = if all slacks share this relation."""
+    """Return the legend label of the left side.
+
+    The label ends with ≤ or = if all slacks have this relation.
+    """
     relations = {_relation(slack) for slack in slacks}
     return f"left side {relations.pop()}" if len(relations) == 1 else "left side"
 

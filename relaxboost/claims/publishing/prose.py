@@ -13,7 +13,7 @@ from relaxboost.claims.measure import Slack
 _MARKED = re.compile(
     r"``(.+?)``|`([^`]+)`|(?<![\w*])\*(?=\w)([^*]+?)(?<=\w)\*(?![\w*(])", re.DOTALL
 )
-"""A pattern for code and emphasis in a text. The star in a formula such as f*(u) does not match."""
+"""A pattern for code and emphasis in text. The star in a formula such as f*(u) does not match."""
 _SPECIAL = re.compile(r"[\\*`]|(?<!\w)_|_(?!\w)|(?<=\])[(\[]")
 """A pattern for characters that have a meaning in Markdown. The underscore in x_t and a parenthesis
 that does not follow a bracket do not match."""
@@ -23,15 +23,18 @@ match."""
 _INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 """A pattern for characters that HTML and XML do not allow, such as control characters."""
 _WIDE, _HIGH = 14, 14
-"""The largest number of columns and the largest number of rows of a matrix that is printed in
+"""The maximum number of columns and the maximum number of rows of a matrix that is printed in
 full."""
 _NOISE = 1e-12
-"""Numbers below this size are rounding errors, which differ from machine to machine. They are
-printed as 0."""
+"""Numbers below this size are treated as rounding errors, which differ from machine to machine, and
+are printed as 0."""
 
 
 def pieces(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the parts of a text as pairs (type, text). The type is "text", "code" or "emphasis"."""
+    """Yield the parts of a string as pairs (type, part).
+
+    The type is "text", "code" or "emphasis".
+    """
     at = 0
     for found in _MARKED.finditer(text):
         if found.start() > at:
@@ -55,12 +58,12 @@ def reading(words: str) -> str:
 
 
 def escaped(text: Any) -> str:
-    """Return a text with its special characters escaped for HTML and XML."""
+    """Return a string with its special characters escaped for HTML and XML."""
     return html.escape(_INVALID.sub("\ufffd", str(text)))
 
 
 def as_html(text: str) -> str:
-    """Convert a text to HTML. Code and emphasis become elements."""
+    """Convert text to HTML. Code and emphasis become elements."""
     tags = {"code": "code", "emphasis": "em"}
     return "".join(
         f"<{tags[kind]}>{escaped(part)}</{tags[kind]}>" if kind in tags else escaped(part)
@@ -69,7 +72,7 @@ def as_html(text: str) -> str:
 
 
 def as_markdown(text: str, cell: bool = False) -> str:
-    """Convert a text to Markdown on one line.
+    """Convert text to one line of Markdown.
 
     If `cell` is true, the result is escaped for a cell of a table.
     """
@@ -86,7 +89,7 @@ def as_markdown(text: str, cell: bool = False) -> str:
 def formula(text: str) -> str:
     """Return a formula as code in Markdown.
 
-    The code has more backticks around it than any run of backticks in the formula.
+    The code is enclosed in more backticks than the longest run of backticks in the formula.
     """
     fence = "`" * (1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
     pad = " " if "`" in text else ""
@@ -101,7 +104,7 @@ def code(text: str) -> str:
 def measured(slack: Slack) -> str:
     """Return a slack as one line of text.
 
-    Sides below 1e-12 are rounding errors, and are printed as 0.
+    Sides below 1e-12 are treated as rounding errors, and are printed as 0.
     """
     clean = [0.0 if abs(value) < _NOISE else value for value in (slack.left, slack.right)]
     return str(replace(slack, left=clean[0], right=clean[1]))
@@ -120,7 +123,7 @@ def columns(instance: Mapping[str, Any]) -> str:
 
 
 def rows_of(value: Any) -> Any:
-    """Return the rows of a matrix. A vector counts as a matrix with one row."""
+    """Return the rows of a matrix. A vector is treated as a matrix with one row."""
     return value if value and isinstance(value[0], (list, tuple)) else [value]
 
 

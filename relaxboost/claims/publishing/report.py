@@ -1,4 +1,4 @@
-"""HTML reports of verdicts. A report is one file, and needs no other files, scripts or network."""
+"""HTML reports of verdicts. A report is a single file that needs no scripts and no network."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _chip(status: str) -> str:
 
 
 def _table(heads: tuple[str, ...], rows: Iterable[Iterable[str]]) -> str:
-    """Return a table in HTML that can be scrolled if it is too wide. The cells are HTML too."""
+    """Return an HTML table that can be scrolled if it is too wide. The cells must be HTML too."""
     lines = ["".join(f"<th>{head}</th>" for head in heads)]
     lines += ["".join(f"<td>{cell}</td>" for cell in row) for row in rows]
     text = "\n".join(f"<tr>{line}</tr>" for line in lines)
@@ -184,7 +184,7 @@ def _outcome(title: str, part: StatementVerdict) -> str:
 
 
 def _evidence(title: str, evidence: Evidence) -> str:
-    """Return the HTML of an instance and its certified optima, which a reader can expand."""
+    """Return expandable HTML that shows an instance and its certified optima."""
     sides = f"<code>{escaped(measured(evidence.slack))}</code>, {escaped(evidence.origin)}"
     rows = [(one.digest, *_ends(one), escaped(one.file)) for one in evidence.optima]
     table = _table(("game, SHA-256", "at least", "at most", "certificate"), rows) * bool(rows)
@@ -195,7 +195,7 @@ def _evidence(title: str, evidence: Evidence) -> str:
 def _ends(bound: Bound) -> tuple[str, str]:
     """Return the two ends of a bound as text.
 
-    Long fractions become decimals that enclose the fractions.
+    A long fraction is replaced by a decimal that is rounded outwards.
     """
     if max(len(bound.lower), len(bound.upper)) <= 24:
         return bound.lower, bound.upper

@@ -33,9 +33,9 @@ EIGHT = _signs("-++++--+ -++--+++ +-+++-++ +-++-+++ +-+-+++- ++-++++- ++-+++-+ +
 """The example of the paper. AdaBoost cycles, and its margin converges to 1/3, although the largest
 margin is 3/8."""
 SEVEN = _signs("-++++-- +--+-+- +-+++++ -+-++-+ +++---+ -++--++ ++-++++")
-"""A smaller example, which a search for counterexamples found. The distribution d recurs after 58
-rounds. The margin converges to 0.2341, although the largest margin is 1/4. In rounds 1 and 9 there
-are ties, in which the first column is taken."""
+"""A smaller example, found by a search for counterexamples. The distribution d recurs after 58
+rounds. The margin converges to 0.2341, although the largest margin is 1/4. In rounds 1 and 9,
+several columns are tied, and the first of them is chosen."""
 
 SIGNS = Space(sizes={"m": (4, 10), "n": (3, 8)}, A=Separable())
 EDGES = Space(gamma=Real(-0.999, 0.999))

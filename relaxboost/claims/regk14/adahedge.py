@@ -16,7 +16,7 @@ from relaxboost.online.kernels import shares
 from relaxboost.online.kernels.shares import AVERAGED, CONSTANT, FADING
 
 TURNS = 1000
-"""The number of alternating rounds in the costs of `turned`. With more rounds, the regret is nearer
+"""The number of alternating rounds in the costs of `turned`. With more rounds, the regret is closer
 to its bound."""
 
 
@@ -45,7 +45,7 @@ class Shares:
         return self.loss - float(self.losses.min())
 
     def learn(self, cost: Array) -> Array:
-        """Update the state by the costs of a round. Return the weights p before the update."""
+        """Update the state with the costs of a round. Return the weights p before the update."""
         best = self.losses - self.losses.min()
         after = best + cost
         mixed = float(after.min())
@@ -94,7 +94,7 @@ def packaged(costs: Array) -> tuple[float, float]:
 def turned(K: int) -> Array:
     """Return a matrix of costs 0 and 1 on which AdaHedge has nearly the largest regret.
 
-    First, the two halves of the experts have the cost 1 alternately, which makes Δ nearly √(V log
+    First, the cost 1 alternates between the two halves of the experts, which makes Δ nearly √(V log
     K). Then all experts except one have the cost 1, which makes the regret nearly 2Δ.
     """
     half = np.arange(K) < K // 2

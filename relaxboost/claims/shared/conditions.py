@@ -41,8 +41,8 @@ from relaxboost.relaxations.own import resolved
 Verdict = Literal["holds", "declared", "fails", "undecided"]
 
 _TOLERANCE = 1e-6
-"""The tolerance for zero: a computed minimum within this distance from zero counts as zero. Solvers
-run with the tolerance 1e-10."""
+"""The tolerance for zero: a computed minimum within this distance from zero is treated as zero.
+Solvers run with the tolerance 1e-10."""
 
 
 class Condition(NamedTuple):
@@ -81,8 +81,8 @@ def check_conditions(relaxation: Relaxation, m: int, rng: Rng = 0) -> Conditions
     Each verdict is one of
 
     * ``holds``: the condition is a theorem about a family of this package, which its `Traits`
-      record (also for multiples, sums, shifts and dilations). Or the condition follows from
-      convexity and a few evaluations of f, which the reason describes.
+      record (also for multiples, sums, shifts and dilations). Alternatively, the condition follows
+      from convexity and a few evaluations of f, which the reason describes.
     * ``fails``: a witness violates the condition. For (iii), the witness violates it on f and on
       f*, by far more than the accuracy of the solvers.
     * ``declared``: the user has declared the trait, and the search found no violation.
@@ -182,11 +182,11 @@ def _signed(f: Relaxation, m: int) -> bool:
 def _core(f: Relaxation, m: int, proved: bool) -> Condition:
     """Return the verdict on condition (ii), that 0 is in the core of dom f.
 
-    The point 0 is inside the simplex with the corners τ e_i and −τ 1. If f is finite at all
-    corners, it is finite around 0, because dom f is convex. For each corner the search tries
+    The point 0 is in the interior of the simplex with the corners τ e_i and −τ 1. If f is finite at
+    all corners, it is finite around 0, because dom f is convex. For each corner the search tries
     decreasing τ and takes the first one at which f is finite. The smallest τ is 1e-300, or 3e-9 if
     cvxpy evaluates the constraints. Since cvxpy does not notice a violation of less than 1e-9, only
-    τ >= 1e-3 counts as a proof.
+    τ >= 1e-3 is accepted as a proof.
     """
     name = "(ii)  0 in core(dom f)"
     if proved and f.traits.zero_in_core:

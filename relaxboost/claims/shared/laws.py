@@ -31,7 +31,7 @@ from relaxboost.online.losses import OnlineLoss, losses_of
 from relaxboost.online.risks import promised
 
 MAX_DOUBLES = 60_000_000
-"""The largest number of floats in the states of all learners. They take half a gigabyte."""
+"""The maximum number of floats in the states of all learners together, about half a gigabyte."""
 
 
 class Law:
@@ -46,8 +46,8 @@ class Law:
     y : array of shape (atoms,), optional
         The targets. The loss "inner" needs no targets.
     p : sequence of int, float or Fraction, optional
-        The probabilities of the atoms. By default they are equal. Their exact values must add up to
-        1 within 1e-9, and are divided by their sum.
+        The probabilities of the atoms. By default they are equal. The sum of their exact values
+        must be within 1e-9 of 1. The values are divided by this sum.
     transitions : sequence of sequences of int, float or Fraction, optional
         The transition probabilities of the Markov chain. Row k is the law of the example after atom
         k, and p must be stationary. By default the examples are independent.
@@ -104,9 +104,9 @@ class Law:
         return float(found[0]) if W.ndim == 1 else found
 
     def least(self, method: OnlineMethod) -> Comparator:
-        """Return the weights of least risk in the domain of a method.
+        """Return weights with the least risk in the domain of a method, and bounds on this risk.
 
-        An interval contains the least risk.
+        The bounds are the ends of an interval that contains the least risk.
         """
         for loss, over, best in self._found:
             if loss == method.loss and over == method.over:
@@ -165,18 +165,18 @@ class Law:
             The number of examples.
         output : str
             The output of the learner. "average" is the average of w_0, ..., w_{t−1}. "last" is w_t.
-            "uniform" is a random one of w_0, ..., w_{t−1}, so its risk is their mean risk.
-            "majority" is the majority vote of w_0, ..., w_{t−1}, and its risk is the probability of
-            an error.
+            "uniform" is one of w_0, ..., w_{t−1}, chosen uniformly at random, so its risk is their
+            mean risk. "majority" is the majority vote of w_0, ..., w_{t−1}, and its risk is the
+            probability of an error.
         order : callable or sequence of numbers, optional
             Either a function that permutes a sample, which is a tuple of atoms, before the learner
-            sees it. Or a number for each atom. Then the samples are sorted by these numbers, and
-            only the multisets of t atoms are enumerated.
+            sees it, or a sequence with a number for each atom. With a sequence, each sample is
+            sorted by the numbers of its atoms, and only the multisets of t atoms are enumerated.
 
         Raises
         ------
         InputError
-            If there are too many samples to enumerate. Then use `drawn`.
+            If there are too many samples to enumerate. In this case, use `drawn`.
         """
         samples, probability = self._samples(count("t", t), order)
         return self._outcomes(method, samples, probability, output, drawn=False)
@@ -231,8 +231,9 @@ class Law:
             gap = sum(q * move for q, move in zip(self.p, column, strict=True)) - self.p[k]
             if abs(gap) > Fraction(1, 10**9):
                 raise InputError(
-                    f"p must be stationary under the transitions, but atom {k} has the probability "
-                    f"{float(self.p[k]):g}, and one step later {float(self.p[k] + gap):g}"
+                    "p must be stationary under the transitions, but one step changes the "
+                    f"probability of atom {k} from {float(self.p[k]):g} to "
+                    f"{float(self.p[k] + gap):g}"
                 )
 
     def _samples(self, t: int, order: Any) -> tuple[NDArray[np.integer[Any]], Vector]:
@@ -258,7 +259,7 @@ class Law:
         if any(
             sorted(new) != sorted(old) for new, old in zip(arranged, samples.tolist(), strict=True)
         ):
-            raise InputError("order must return a permutation of the atoms of its argument")
+            raise InputError("order must return a permutation of its argument")
         samples, place = np.unique(np.array(arranged, dtype=np.int32), axis=0, return_inverse=True)
         return samples, doubles("p", np.bincount(place.ravel(), probability))
 
@@ -273,8 +274,8 @@ class Law:
         """Return the samples sorted by the keys of their atoms, with multinomial probabilities."""
         if self.transitions is not None or np.shape(keys) != (len(self.p),):
             raise InputError(
-                f"order must be a callable. For independent examples it may also be {len(self.p)} "
-                "numbers, one for each atom"
+                "order must be a callable or, for independent examples, a sequence of "
+                f"{len(self.p)} numbers, one for each atom"
             )
         ranks = np.argsort(np.asarray(keys), kind="stable").tolist()
         self._check_size(float(math.comb(t + len(ranks) - 1, t)), t)
@@ -338,11 +339,11 @@ class Law:
 def _walk(
     law: Law, method: OnlineMethod, samples: Any, output: Output, drawn: bool
 ) -> tuple[tuple[Array, ...], Matrix]:
-    """Run the learners on all samples. Return their final arrays, and sums that the output needs.
+    """Run the learners on all samples. Return their final arrays, and the sums for the output.
 
-    Samples come in lexicographic order. All samples with the same beginning are one node of the
-    tree, and only one learner learns this beginning. Random samples are not searched for common
-    beginnings.
+    Samples come in lexicographic order. All samples with the same beginning share a node of the
+    tree, and only one learner learns this beginning. If the samples are random, common beginnings
+    are not shared.
     """
     learner = method.start(law.H.shape[1])
     states = tuple(array[None].copy() for array in learner.arrays())
@@ -409,7 +410,7 @@ def _branches(
 
 
 def _probabilities(name: str, given: Any, atoms: int) -> tuple[Fraction, ...]:
-    """Return probabilities as fractions with the sum 1."""
+    """Return probabilities as fractions that sum to 1."""
     shares = [exact("Law", name, value) for value in given]
     total = sum(shares, Fraction(0))
     if len(shares) != atoms or min(shares) < 0 or abs(total - 1) > Fraction(1, 10**9):

@@ -27,7 +27,8 @@ class Excess:
     bound: float
     """The bound of the theorem for independent examples. It is inf if no theorem applies."""
     how: str
-    """A text about how the interval was computed, with its confidence for random samples."""
+    """A description of how the interval was computed. For random samples, it includes the
+    confidence."""
 
     @property
     def ratio(self) -> float:
@@ -44,14 +45,15 @@ class Excess:
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """The results of a method on samples of t examples, which are all samples or random samples.
+    """The results of a method on all samples of t examples, or on random samples of t examples.
 
     `Law.outcomes` returns the results for all samples, and `Law.drawn` for random samples.
     """
 
     method: OnlineMethod
     samples: NDArray[np.integer[Any]]
-    """The samples, shape (N, t). Each row has the indices of the atoms in the order of arrival."""
+    """The samples, shape (N, t). Each row contains the indices of the atoms in the order of
+    arrival."""
     probability: Vector
     """The probability of each sample, or 1/N for random samples."""
     risk: Vector
@@ -71,16 +73,16 @@ class Outcomes:
     width: float
     """An upper bound on the difference between two risks over the domain."""
     drawn: bool
-    """Whether the samples are random samples and not all samples."""
+    """Whether the samples are random samples rather than all samples."""
 
     def chance(self, event: Any) -> float:
-        """Return the probability of an event, which is a boolean array of shape (N,)."""
+        """Return the probability of an event, given as a boolean array of shape (N,)."""
         return math.fsum(self.probability[np.asarray(event, dtype=bool)])
 
     def exceeds(self, b: float) -> tuple[float, float]:
         """Return an interval that contains the probability of an excess risk above b.
 
-        For some samples, the excess risk is so near to b that the comparison is undecided, because
+        For some samples, the excess risk is so close to b that the comparison is undecided, because
         of rounding or of the interval `least`. The width of the interval is the probability of
         these samples.
         """

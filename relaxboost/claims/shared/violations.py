@@ -24,8 +24,8 @@ from relaxboost.relaxations.base import Relaxation
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 
 _CLEARLY = 1e-6
-"""The least relative violation that counts. It is four orders of magnitude larger than the solver
-tolerance."""
+"""Relative violations below this threshold are ignored. It is four orders of magnitude larger than
+the solver tolerance."""
 
 
 class Violation(NamedTuple):
@@ -53,7 +53,7 @@ def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation |
 
     The violation is None if the search finds no violation that both functions confirm.
 
-    At each point, the search sets one coordinate after the other to zero. Condition (iii) says that
+    At each point, the search sets the coordinates to zero one at a time. Condition (iii) says that
     zero is the best value of a coordinate. So the search compares zero with the original value and
     with two small values.
     """
@@ -148,7 +148,8 @@ def _scales(function: Callable[[Vector], float], v: Vector) -> list[Vector]:
 def _known(conjugate: Callable[[Vector], float]) -> Callable[[Vector], float]:
     """Return a function that computes f*, and returns nan if the solver fails.
 
-    All comparisons with nan are false, so such points never count as violations.
+    All comparisons with nan are false, so a point with a failed solve is never treated as a
+    violation.
     """
 
     def value(theta: Vector) -> float:

@@ -148,9 +148,9 @@ _UNIT = 2**60
 def sequence(x: Instance, rounds: int = 60) -> Iterator[Fraction]:
     """Yield a sequence ε_1, ε_2, ... that satisfies the hypothesis of Lemma 20.
 
-    Each term is the largest term that the hypothesis allows. The first few terms are then reduced
-    by a factor. All terms are rounded down to multiples of 2^−60, so that the fractions stay short.
-    The hypothesis allows both reductions.
+    Each term is the largest that the hypothesis allows. The first few terms are then reduced by a
+    factor. All terms are rounded down to multiples of 2^−60, so that the fractions stay short. The
+    hypothesis allows both reductions.
     """
     epsilon, r = Fraction(x.first), Fraction(x.r)
     less = exactly(x.less)

@@ -1,6 +1,6 @@
-"""Vectors of fractions, and the entropic projection of SS09 Eq.
+"""Vectors of fractions, and the entropic projection (SS09, Eq. 14).
 
-14 by another method than Fig. 2.
+The projection is computed by a different method from that of Fig. 2.
 """
 
 import math
@@ -33,9 +33,9 @@ def log_mean_exp(theta: Array) -> float:
 def projected(d0: Sequence[Fraction], nu: Fraction) -> list[Fraction] | None:
     """Return the solution of Eq. 14 as fractions, or None if all divergences are infinite.
 
-    The solution is d = min(ν, ξ d0). The function tries each number of capped entries, until the
-    optimality conditions of Eq. 14 hold. These are: the sum is 1, ξ d0 ≥ ν for the capped entries,
-    and ξ d0 ≤ ν for the others.
+    The solution is d = min(ν, ξ d0). The function tries each number of capped entries until the
+    optimality conditions of Eq. 14 hold: the sum is 1, ξ d0 ≥ ν for the capped entries, and
+    ξ d0 ≤ ν for the others.
     """
     order = sorted((r for r in range(len(d0)) if d0[r] > 0), key=lambda r: -d0[r])
     for capped in range(len(order)):

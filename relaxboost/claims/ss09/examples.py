@@ -20,9 +20,9 @@ MONOTONE = ("max", "sum", "Euclidean")
 """The names of the orthant-monotonic norms. Such a norm never increases if an entry is set to
 zero."""
 NORMS = (*MONOTONE, "paired", "ellipsoid")
-"""The names of all norms. Both new norms couple pairs of entries, such as d_1 and d_2. "paired" is
-the largest of 2|d_1 − d_2|, |d_1 + d_2|/2, and so on. If the number of entries is odd, it includes
-|d_m|. "ellipsoid" is √(d·Md), where M has the block [[1, c], [c, 1]] for each pair."""
+"""The names of all norms. The last two norms couple pairs of entries, such as d_1 and d_2. "paired"
+is the largest of 2|d_1 − d_2|, |d_1 + d_2|/2, and so on. If the number of entries is odd, it
+includes |d_m|. "ellipsoid" is √(d·Md), where M has the block [[1, c], [c, 1]] for each pair."""
 
 _ORDER = {"max": math.inf, "sum": 1.0, "Euclidean": 2.0, "paired": math.inf, "ellipsoid": 2.0}
 
@@ -55,15 +55,15 @@ class Norm:
 
 
 def norm(x: Instance) -> Norm:
-    """Return the norm that the fields of an instance define."""
+    """Return the norm defined by the fields of an instance."""
     return Norm(x.norm, len(x.A), x.c)
 
 
 def hinge_side(x: Instance, penalty: bool) -> float:
     """Return the margin side of the paper.
 
-    The norm is a penalty if `penalty` is true, and otherwise it defines the ball of the
-    distributions. The margin side is the maximum over all sets of examples with a positive loss.
+    If `penalty` is true, the norm is a penalty. Otherwise the distributions must lie in a ball of
+    the norm. The margin side is the maximum over all sets of examples with a positive loss.
     """
     if penalty and x.nu < 0.0:
         return -math.inf  # no vector has a negative norm

@@ -129,4 +129,4 @@ FORMS: dict[str, ClosedForms] = {
     ),
 }
 """The functions f by name. They are the indicator of ‖d‖_∞ ≤ 1/k, s h, s‖d‖_∞, and s|d_1|. The last
-one is given to the package as a user-defined function."""
+one is passed to the package as a user-defined function."""

@@ -15,8 +15,8 @@ from relaxboost.relaxations._projections import by_sorting
 def fig2(d0: Any, nu: Any) -> list[Any]:
     """Run the pseudo-code of Fig. 2, and return d_t.
 
-    The arithmetic is that of the arguments, which are fractions or floats. The pseudo-code lacks an
-    ENDIF, so its first ENDFOR is read as ENDIF. Division by zero raises ZeroDivisionError.
+    The arguments are fractions or floats, and the computation uses the same type. The pseudo-code
+    lacks an ENDIF, so its first ENDFOR is read as ENDIF. Division by zero raises ZeroDivisionError.
     """
     u = sorted(d0, reverse=True)
     z, xi = sum(u), None

@@ -1,4 +1,4 @@
-"""SS09, Secs. 5.1 and 5.2: a sharper form of Lemma 12, whose gain is 3/2 times as large."""
+"""SS09, Secs. 5.1 and 5.2: a sharper form of Lemma 12, whose gain is 1.5 times as large."""
 
 import math
 

@@ -1,8 +1,8 @@
 """The quantities D, P and d_t of SS09, Sec. 5.1, computed from their definitions.
 
-This module covers all functions f of the module `family`. The f "caps" is the indicator of ‖d‖_∞ ≤
-1/k. The module does not use the projections of the package. The margins u = Aw are along the last
-axis, with one row for each round.
+This module covers all functions f of the module `family`. The function "caps" is the indicator of
+‖d‖_∞ ≤ 1/k. The module does not use the projections of the package. The margins u = Aw are along
+the last axis, with one row for each round.
 """
 
 import itertools
@@ -24,7 +24,7 @@ from relaxboost.solvers.rounds import Rounds
 CAPPED_RUNS = Space(
     sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), k=Whole(1, "m"), epsilon=Real(0.1, 1.0, log=True)
 )
-"""The space of runs of Fig. 1 with caps. If k = 1, the run has the hard margin. If k > 1, it has
+"""The space of runs of Fig. 1 with caps. If k = 1, the run uses the hard margin. If k > 1, it uses
 the soft margin of Eq. 6 with ν = 1/k."""
 
 F = Choice(*FORMS)
@@ -54,9 +54,9 @@ def smoothed_game(x: Instance) -> Game:
 
 @dataclass(frozen=True)
 class Round:
-    """Round t of SS09 Fig.
+    """A round t of the algorithm of Fig. 1.
 
-    1: the weights w_t, the distribution d_t, and the column that was chosen.
+    The round consists of the weights w_t, the distribution d_t, and the chosen column.
     """
 
     number: int
@@ -78,7 +78,7 @@ def fig1(
     to_gap: float | None = None,
     smoothing: float | None = None,
 ) -> list[Round]:
-    """Run SS09 Fig. 1 and return its rounds.
+    """Run the algorithm of Fig. 1, and return its rounds.
 
     The run ends when the stopping test succeeds, or after `max_rounds` rounds.
 

@@ -45,8 +45,8 @@ def totally_corrective_run(
 ) -> tuple[list[_Round], Array, float]:
     """Run the totally corrective update of Eq. 13 until the gap of Fig. 1 is small.
 
-    The run ends when the gap is at most `to_gap`, by default ε. The result has the rounds that made
-    an update, the final w, and its gap. The last round makes no update.
+    The run ends when the gap is at most `to_gap`, by default ε. The function returns the rounds
+    that made an update, the final w, and its gap. The last round makes no update.
     """
     (m, n), f = x.A.shape, f_of(x)
     smoothing, enough = beta(m, x.epsilon), x.epsilon if to_gap is None else to_gap

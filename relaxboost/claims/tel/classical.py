@@ -1,4 +1,4 @@
-"""TEL, line 18: a comparison with classical AdaBoost of the rate, the steps and the iterates."""
+"""TEL, line 18: the rate, the steps and the iterates, compared with those of classical AdaBoost."""
 
 import math
 

@@ -14,11 +14,12 @@ TURNING = RUNS.but(k=Whole(1, 6), w=Vector("n", -2, 2))
 
 
 def turning(k: int) -> Array:
-    """Return a cyclic matrix of 2k + 1 columns. Each has k + 1 entries 1 and k entries −1.
+    """Return a cyclic matrix with 2k + 1 columns, each with k + 1 entries 1 and k entries −1.
 
     Each column is the previous column shifted by one row. For uniform weights, all edges are γ =
     1/(2k + 1). AdaBoost is nearly as slow on this game as the theorem allows. In the first round,
-    the risk has the factor 1 − γ²/2 − γ⁴/8, compared with exp(−γ²/2) = 1 − γ²/2 + γ⁴/8 − ....
+    the risk is multiplied by 1 − γ²/2 − γ⁴/8. The theorem allows the factor exp(−γ²/2), which is 1
+    − γ²/2 + γ⁴/8 up to higher orders.
     """
     m = 2 * k + 1
     at = np.arange(m)

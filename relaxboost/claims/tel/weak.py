@@ -75,7 +75,7 @@ def _(x: Instance) -> Slacks:
 
 
 def _best(A: Array, phi: Array) -> float:
-    """Return the largest total weight of examples on which a column or its negative is right."""
+    """Return the largest total weight of examples on which a column or its negative is correct."""
     return max(float(phi @ (r * a > 0.0)) for a in A.T for r in (1.0, -1.0))
 
 

@@ -18,8 +18,8 @@ from relaxboost.solvers.solve import solve
 def slow_for_lpboost(m: int, eps: float | None = None) -> Array:
     """Return margins of shape (m, m/2 + 1) on which LPBoost needs more than m/2 rounds.
 
-    Each distribution d that LPBoost's linear program returns has all its weight on one example.
-    This is the next example of the second half. The column that is right on this example is wrong
+    Each distribution d that LPBoost's linear program returns has all its weight on one example,
+    which is the next example of the second half. The column that is right on this example is wrong
     on the following example, and nearly wrong on all others. The first and the last column, with
     weight 1/2 each, have a positive margin, but LPBoost adds the last column last.
 
