@@ -98,8 +98,8 @@ class Bracket:
 
     @property
     def middle(self) -> float:
-        """A float in the interval: the midpoint, if both ends are finite."""
-        lower, upper = float(self.lower), float(self.upper)
+        """A float in the interval: the midpoint, if floats can represent both ends."""
+        lower, upper = _nearest_float(self.lower), _nearest_float(self.upper)
         if math.isinf(upper - lower):  # the finite end, or 0 where there is none
             return next((end for end in (lower, upper) if math.isfinite(end)), 0.0)
         return lower if lower == upper else lower + (upper - lower) / 2.0
@@ -138,25 +138,38 @@ def exact_bracket(value: Quantity) -> Bracket:
     return value if isinstance(value, Bracket) else Bracket(value, value)
 
 
+def _is_finite(a: Number) -> bool:
+    """Return whether a number is finite. A fraction is, even beyond the range of floats."""
+    return not isinstance(a, float) or math.isfinite(a)
+
+
+def _nearest_float(a: Number) -> float:
+    """Return the float nearest to a number. It is infinite beyond the range of floats."""
+    try:
+        return float(a)
+    except OverflowError:
+        return math.inf if a > 0 else -math.inf
+
+
 def _inverse(a: Number) -> Number:
     """Return 1/a as an exact fraction, or 0 if a is infinite."""
-    return 1 / Fraction(a) if math.isfinite(a) else 0
+    return 1 / Fraction(a) if _is_finite(a) else 0
 
 
 def _product(a: Number, b: Number) -> Number:
     """Return the exact product ab, where 0·∞ = 0 because an infinite end bounds finite numbers."""
     if not (a and b):
         return 0
-    if not (math.isfinite(a) and math.isfinite(b)):
+    if not (_is_finite(a) and _is_finite(b)):
         return math.inf if (a > 0) == (b > 0) else -math.inf
     return Fraction(a) * Fraction(b)
 
 
 def _sum(a: Number, b: Number, unknown: float) -> Number:
     """Return the exact sum a + b. For ∞ − ∞, return `unknown`."""
-    if not (math.isfinite(a) and math.isfinite(b)):
-        total = float(a) + float(b)
-        return unknown if math.isnan(total) else total
+    if not (_is_finite(a) and _is_finite(b)):
+        ends = [end for end in (a, b) if not _is_finite(end)]
+        return unknown if len({*ends}) > 1 else float(ends[0])
     return Fraction(a) + Fraction(b)
 
 
@@ -247,6 +260,6 @@ def equal(left: Quantity, right: Quantity, where: str = "", round: int | None = 
 
 def _end(a: Number, b: Number, rounding: Callable[[Fraction], float]) -> float:
     """Return a − b as a float. The difference of two infinities of the same sign is 0."""
-    if not (math.isfinite(a) and math.isfinite(b)):
-        return 0.0 if a == b else float(a) - float(b)
+    if not (_is_finite(a) and _is_finite(b)):
+        return 0.0 if a == b else float(a if not _is_finite(a) else -b)
     return rounding(Fraction(a) - Fraction(b))

@@ -214,8 +214,8 @@ def solve(**given: Any) -> None:
         # The checker reads matrices up to a size. A larger game is refused before it is solved.
         from relaxboost.certificates.proof import checkable
 
-        remedy = "give fewer rows or columns, or leave out --certificate"
-        with spoken({"certify a game of fewer columns .*": remedy}):
+        remedy = "; give fewer rows or columns, or leave out --certificate"
+        with spoken({r"\. Certify a game of fewer columns .*": remedy}):
             checkable(game)
     solution = rb.solve(
         game,
