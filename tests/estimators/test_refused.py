@@ -223,7 +223,7 @@ REFUSED = {
     ),
     "coverage": (BAND(1.0), "coverage must lie strictly between 0 and 1"),
     "calibration": (BAND(calibration_fraction=1.0), "must lie strictly between 0 and 1"),
-    "no leaves": (BAND(learner="networks"), "algorithm='refitted' gives new values to leaves"),
+    "no leaves": (BAND(learner="networks"), "algorithm='refitted' changes the values of leaves"),
     "online radius": (MC(radius=0), "radius > 0"),
     "over": (MC(over="cube", radius=1), "over must be one of ball, simplex"),
     "basis": (MC(basis="trees"), "basis must be one of linear, stumps"),

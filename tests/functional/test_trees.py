@@ -261,7 +261,7 @@ def test_without_lightgbm_the_remedy_is_named(monkeypatch):
 @pytest.mark.parametrize("version", ["4.2.1", "5.0.0", "3.3"])
 def test_versions_of_lightgbm_are_checked(version, monkeypatch):
     monkeypatch.setattr(lgb, "__version__", version)
-    with pytest.raises(InputError, match=f"LightGBM {version} is installed; trees need"):
+    with pytest.raises(InputError, match=f"LightGBM {version} is installed, but trees need"):
         pool(fn.Trees(), data()[0])
 
 
