@@ -43,7 +43,7 @@ def loss_of(given: Any, tasks: tuple[str, ...], does: str, classes: int = 0) -> 
 
 
 def seed_of(random_state: Any) -> int:
-    """Return a seed: the given int, or a number drawn at random."""
+    """Return the given seed, or a seed drawn at random."""
     try:
         random = check_random_state(random_state)
     except (TypeError, ValueError):

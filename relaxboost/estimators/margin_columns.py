@@ -14,8 +14,8 @@ from relaxboost.estimators.tables import Features
 from relaxboost.matrices import StumpColumn, StumpMatrix
 
 WEIGHT_OF_MEAN = 10.0
-"""Categories are ordered by a smoothed share of the label +1: the share within the category is
-averaged with the overall share, and the overall share has this weight."""
+"""Categories are ordered by a smoothed share of the label +1: the share within the category,
+weighted by the category's examples, is averaged with the overall share, which has this weight."""
 MAX_NAMED_CATEGORIES = 6
 
 

@@ -51,7 +51,7 @@ class Examples(NamedTuple):
 
     @property
     def counts(self) -> Vector:
-        """The number of copies of each example, which need not be a whole number."""
+        """The number of copies of each example, which need not be an integer."""
         return self.weights if self.copies is None else self.copies
 
     def at(self, rows: Any) -> Examples:
@@ -80,8 +80,8 @@ class Examples(NamedTuple):
         """Return, for each fold, a mask of the held-out examples, and the remaining examples.
 
         Every class is spread over all folds. Groups stay together if there are at least `count`
-        groups. Otherwise equal rows stay together, even with different labels, because a copy with
-        another label in training would mislead the game. Frequent rows with several labels are an
+        groups. Otherwise equal rows stay together, even with different labels, because a training
+        copy with a different label would mislead the game. Frequent rows with several labels are an
         exception, because they are expected to occur again. The fold that holds such rows out also
         keeps them in training, with 1 − 1/count of their weight. This is the share that would
         remain, on average, if the copies were spread over the folds.

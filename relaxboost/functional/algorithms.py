@@ -104,7 +104,7 @@ class Algorithm(ABC):
     iterate : {"last", "best", "average"}, optional
         The function that is used for predictions. "last", the default, is f_T. "best" is the f_t of
         least validation risk, or of least training risk if there is no validation set. "average" is
-        the mean of f_1..f_T, for which the theorems with steps 1/√t hold.
+        the mean of f_1..f_T. The theorems for the steps 1/√t refer to this mean.
 
     Raises
     ------
@@ -332,7 +332,7 @@ class Repeated(Algorithm):
         if self.threshold is not None and not 0.0 < self.threshold < 1.0:
             raise InputError(f"threshold must lie in (0, 1), got {self.threshold!r}")
         if self.most is not None and self.most < 1:
-            raise InputError(f"most must be a whole number >= 1, got {self.most!r}")
+            raise InputError(f"most must be an integer >= 1, got {self.most!r}")
 
     def default_step(self, risk: Risk, learner: WeakLearner) -> str:
         """Return the name of the default step schedule.

@@ -14,7 +14,7 @@ class Empirical:
 
     The measure defines the inner product <f, g> = Σ p_n <f(x_n), g(x_n)> of functions.
 
-    A function is the array of its values at the points, of shape (N,) or (N, K).
+    A function is represented by the array of its values at the points, of shape (N,) or (N, K).
 
     Parameters
     ----------

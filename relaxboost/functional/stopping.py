@@ -64,6 +64,6 @@ class Stopping(Limits):
         Raises
         ------
         InputError
-            If the argument is neither a whole number nor a `Stopping`.
+            If the argument is neither an integer nor a `Stopping`.
         """
         return given if isinstance(given, cls) else cls(max_rounds=count("stopping", given))

@@ -280,7 +280,7 @@ DAMAGE = [
     ("stumps", put(3, "feature"), "feature must be below 3.* got 3"),
     ("stumps", put([1.0, None], "leaves"), "leaves must be finite numbers of shape"),
     ("stumps", put("nan", "threshold"), "threshold must be a finite number, got nan"),
-    ("stumps", put(-1.0, "gain"), "gain >= 0, got ., -1.0"),
+    ("stumps", put(-1.0, "gain"), "gain must be >= 0, got ., -1.0"),
     *(
         ("stumps", put(value, "coefficient"), "coefficient must be a finite number")
         for value in ("nan", True, None)

@@ -199,7 +199,7 @@ def _columns(
 
 
 def _signs(members: Members, y: Any) -> tuple[tuple[Any, Any], Array]:
-    """Return the names of the classes that −1 and +1 stand for, and the labels y as −1 and +1."""
+    """Return the names of the classes that are encoded as −1 and +1, and the encoded labels y."""
     if members.classes is None:
         signs, names = two_labels(y)
         return names, signs

@@ -47,7 +47,8 @@ class Members:
     shape (rows of X, n)."""
     intercept: float | None = None
     classes: tuple[Any, Any] | None = None
-    """The names of the classes that −1 and +1 stand for. None if the names are taken from y."""
+    """The names of the classes that are encoded as −1 and +1. None if the names are taken from y.
+    """
     target: Any = None
     known: tuple[Any, ...] = ()
     """If there are more than two classes, `target` is the class that stands for +1 against the
@@ -62,15 +63,15 @@ class Members:
     """The largest |h_j(x)| of each hypothesis over all x, which for a tree is the largest absolute
     leaf value. An unknown maximum is nan, and None means that all maxima are unknown."""
     columns: tuple[Any, ...] = ()
-    """The column names of X in `fit`. The list is empty if the estimator does not store them."""
+    """The column names of X in `fit`. The tuple is empty if the estimator does not store them."""
     rounding: float = 1e-8
     """The largest difference that is allowed between `decision` and the weighted sum of the
     hypotheses, relative to the sum of their sizes. In doubles, a different order of additions
     causes a relative difference of about 1e-15."""
 
     def positive(self, classes: tuple[Any, Any]) -> Any:
-        """Return the label that +1 stands for. If a target is given, `classes` are False
-        and True.
+        """Return the label that is encoded as +1. If a target is given, `classes` are False and
+        True.
         """
         return self.target if self.known else classes[1]
 

@@ -43,7 +43,7 @@ class EnsembleReport:
     kind: str
     """The name of the estimator's class, or "(H, weights)"."""
     classes: tuple[Any, Any]
-    """The names of the classes that −1 and +1 stand for."""
+    """The names of the classes that are encoded as −1 and +1."""
     members: Members = field(repr=False)
     kept: Whole = field(repr=False)
     """The indices of the ensemble's hypotheses that are columns of the report."""
@@ -154,7 +154,7 @@ class EnsembleReport:
     def predict(self, X: Any, *, reoptimised: bool = True) -> NDArray[Any]:
         """Return the class of each new example, given by the sign of `decision`.
 
-        If the decision is 0, the class that −1 stands for is returned.
+        If the decision is 0, the class that is encoded as −1 is returned.
 
         Warns
         -----

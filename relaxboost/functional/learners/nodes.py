@@ -19,8 +19,8 @@ _LINES = {
     "split_feature": "feature", "split_gain": "gain", "threshold": "threshold",
     "decision_type": "kind", "left_child": "left", "right_child": "right",
 }  # fmt: skip
-"""The line of LightGBM's model text for each column of `Nodes.table`, and the name of the column
-in JSON files."""
+"""For each column of `Nodes.table`, the name of its line in LightGBM's text format, and the name of
+the column in JSON files."""
 _KINDS = (0, 2, _MISSING, _MISSING | _MISSING_LEFT, _CATEGORY, _CATEGORY | _MISSING)
 _MAX_DEPTH = 4096
 """SHAP values are computed only for trees up to this depth. LightGBM needs memory quadratic in the
@@ -46,9 +46,8 @@ class Nodes(NamedTuple):
     the mean squared error times the number of rows.
     """
     sets: Whole
-    """The first and the last position, exclusive, of each node's category set in `words`. The
-    shape is (nodes, 2), and nodes without a category set have zeros.
-    """
+    """The start and the end (exclusive) of each node's category set in `words`. The shape is
+    (nodes, 2), and nodes without a category set have zeros."""
     words: Whole
     """The category sets of all nodes as bit masks, with 32 categories in each word."""
     rows: Whole
@@ -66,7 +65,7 @@ class Nodes(NamedTuple):
 
     @property
     def depth(self) -> int:
-        """The largest number of splits between the root and a leaf."""
+        """The maximum number of splits between the root and a leaf."""
         deep = np.ones(self.leaves, dtype=np.int64)
         for node, pair in enumerate(self.children):
             deep[pair[pair >= 0]] = deep[node] + 1

@@ -75,7 +75,9 @@ class StumpHypothesis(Hypothesis):
         cut = float("inf") if threshold is None else numbers("threshold", threshold).item()
         gain = numbers("gain", given["gain"]).item()
         if type(feature) is not int or not 0 <= feature < width or gain < 0.0:
-            raise ValueError(f"feature must be below {width}, gain >= 0, got {feature!r}, {gain}")
+            raise ValueError(
+                f"feature must be below {width}, and gain must be >= 0, got {feature!r}, {gain}"
+            )
         return cls(feature, cut, numbers("leaves", given["leaves"], 2), width, gain)
 
     @classmethod

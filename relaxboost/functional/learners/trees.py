@@ -29,7 +29,7 @@ from relaxboost.functional.losses.leaves import means as leaf_means
 from relaxboost.functional.measure import Empirical
 
 _MAX_LEAVES = 131_072
-"""The largest number of leaves that LightGBM accepts."""
+"""The maximum number of leaves that LightGBM accepts."""
 _LEARNING_RATE = 2.0**-120
 """The learning rate of LightGBM's booster. LightGBM treats numbers below 1e-35 as 0. With this
 rate, therefore, the booster's own predictions stay 0, and each tree is fitted only to the target.
@@ -57,7 +57,7 @@ class Tree(Hypothesis):
 
     @property
     def depth(self) -> int:
-        """The largest number of splits between a root and a leaf."""
+        """The maximum number of splits between a root and a leaf."""
         return max(tree.depth for tree in self.nodes)
 
     def __call__(self, X: Any) -> Array:
@@ -96,7 +96,7 @@ class Tree(Hypothesis):
 
     @classmethod
     def contributions(cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any) -> Array:
-        """Return SHAP values from LightGBM, which takes expectations over the training rows."""
+        """Return SHAP values, computed by LightGBM with expectations over the training rows."""
         first: Any = hypotheses[0]
         X = rows_of(X, first.width)
         found = np.zeros((len(X), X.shape[1] + 1, len(first.nodes)))
@@ -233,7 +233,8 @@ class Trees(WeakLearner):
                 raise InputError(f"monotone must be 1, 0 or −1 for each column, got {sign!r}")
             if sign and column in self.categorical:  # which would end the process in LightGBM
                 raise InputError(
-                    f"monotone names column {column}, which is categorical and has no order; leave "
+                    f"monotone contains column {column}, which is categorical and has no order; "
+                    "leave "
                     "the column out of monotone or of categorical"
                 )
 
@@ -246,7 +247,8 @@ class Trees(WeakLearner):
             wrong = [column for column in columns if column >= X.shape[1]]
             if wrong:
                 raise InputError(
-                    f"{name} names column {wrong[0]}, which X does not have; the last column is "
+                    f"{name} contains column {wrong[0]}, but X has no such column; the last "
+                    "column is "
                     f"{X.shape[1] - 1}"
                 )
         return _Grower(self, X, measure, outputs or 1, rng)
