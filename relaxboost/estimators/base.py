@@ -43,7 +43,7 @@ class Held(NamedTuple):
 
 
 class LearnerEstimator(TableEstimator):
-    """The base class of estimators that read tables of numbers. The weak learner decides whether
+    """The base class of estimators that read tables of numbers. The weak learner determines whether
     values may be missing.
     """
 

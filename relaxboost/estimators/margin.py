@@ -138,7 +138,7 @@ def class_probabilities(log_odds: Array) -> Array:
 
 
 def _unseen(s: Solution) -> Vector:
-    """Return for each example the vote of the trees that were not grown on this example."""
+    """Return, for each example, the vote of the trees that were not grown on this example."""
     return cast(TreePool, s.game.matrix).unseen_votes(s.support, s.coefficients)
 
 

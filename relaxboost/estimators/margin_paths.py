@@ -81,8 +81,7 @@ class Games(ABC):
         return Voter.of(columns, list(members), given)
 
     def unseen_votes(self, played: list[Played]) -> Array:
-        """Return for each example the votes of the hypotheses that were trained without this
-        example.
+        """Return, for each example, the votes of the hypotheses trained without this example.
 
         The shape is (grid, examples[, classes]). Only subclasses with `has_unseen_votes` implement
         this method.

@@ -1,4 +1,4 @@
-"""The algorithms of restricted gradient descent, with their options and the work of one round.
+"""The algorithms of restricted gradient descent, their options, and the work of one round.
 
 `Naive`, `Repeated` and `Residual` are the three algorithms of Grubb & Bagnell (2011), abbreviated
 as GB11. `Refitted` is TreeBoost (Friedman 2001).

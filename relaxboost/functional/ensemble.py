@@ -1,4 +1,4 @@
-"""The result of functional boosting, with the combined function and the history of the run."""
+"""The result of functional boosting: the combined function and the history of the run."""
 
 from __future__ import annotations
 
@@ -82,8 +82,7 @@ class Boosted:
     seconds: float
     state: Any = field(repr=False)
     """The state for a warm start: the training predictions of the last f_t, the state of the
-    algorithm, and the state of the random numbers.
-    """
+    algorithm, and the state of the random number generator."""
 
     @property
     def value(self) -> float:

@@ -164,7 +164,7 @@ class BoostRun:
         return start
 
     def add(self, state: BoostState) -> str:
-        """Store the state after a round, and return the reason to stop, or "" to continue."""
+        """Store the state after a round. Return the reason to stop, or "" to continue."""
         new = state.terms
         total = self._kept.state["total"]
         if state.direction is not None:

@@ -1,5 +1,5 @@
-"""The function `certify_ensemble`, which certifies the margin of a trained ensemble and its
-optimum.
+"""The function `certify_ensemble`, which certifies the margin of a trained ensemble and the optimal
+margin of its hypotheses.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class MulticlassRisk(MeanRisk):
     The targets y are indices of classes.
 
     A loss does not change if the same number is added to all outputs of an example. Therefore R* is
-    finite only if the rows of Z sum to zero, up to rounding.
+    finite only if each row of Z sums to zero, up to rounding.
     """
 
     centred = True
