@@ -81,9 +81,11 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
-    Notes ----- `score` returns the accuracy, whatever the loss. `set_params` and hyperparameter
-    searches accept options of the loss and of the learner, such as ``learner__max_depth`` or
-    ``loss__width``, even if the loss or the learner is a string.
+    Notes
+    -----
+    `score` returns the accuracy, whatever the loss. `set_params` and hyperparameter searches accept
+    options of the loss and of the learner, such as ``learner__max_depth`` or ``loss__width``, even
+    if the loss or the learner is a string.
 
     Columns of strings must be encoded as numbers first, for example in a pipeline with
     ``OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)``. Pass the indices

@@ -271,9 +271,11 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
-    Notes ----- The order of the examples matters. A `sample_weight` of 2 means that the example
-    occurs twice in a row. scikit-learn's check of sample weights shuffles the copies, and therefore
-    fails, as it does for `SGDClassifier`.
+    Notes
+    -----
+    The order of the examples matters. A `sample_weight` of 2 means that the example occurs twice in
+    a row. scikit-learn's check of sample weights shuffles the copies, and therefore fails, as it
+    does for `SGDClassifier`.
 
     References
     ----------

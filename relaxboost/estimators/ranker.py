@@ -39,8 +39,10 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
-    Notes ----- scikit-learn's `check_estimator` passes no groups. The ranker passes its checks if
-    `fit` and `score` get the same query for all rows.
+    Notes
+    -----
+    scikit-learn's `check_estimator` passes no groups. The ranker passes its checks if `fit` and
+    `score` get the same query for all rows.
 
     References
     ----------

@@ -53,9 +53,11 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
-    Notes ----- `score` returns R², whatever the loss. To compare models by their loss, pass
-    `scoring` to a search, such as
-    ``make_scorer(mean_pinball_loss, alpha=0.9, greater_is_better=False)`` for a quantile.
+    Notes
+    -----
+    `score` returns R², whatever the loss. To compare models by their loss, pass `scoring` to a
+    search, such as ``make_scorer(mean_pinball_loss, alpha=0.9, greater_is_better=False)`` for a
+    quantile.
 
     References
     ----------

@@ -110,8 +110,9 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
     InputError
         If H does not match the risk, or if the solver is not installed or cannot solve the problem.
 
-    Notes ----- For a ranking risk, the function lists all pairs, and stores n numbers for each
-    pair.
+    Notes
+    -----
+    For a ranking risk, the function lists all pairs, and stores n numbers for each pair.
     """
     check_risk(risk)
     hypotheses = outputs_of(H, risk.zero().shape)

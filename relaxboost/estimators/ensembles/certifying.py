@@ -105,15 +105,18 @@ def certify_ensemble(
         trained with a different encoding of the labels, because Boosters and (H, weights) do not
         store the labels.
 
-    Notes ----- The certificates hold for the matrix A as it is stored in doubles. Hypotheses other
-    than votes are rounded once, when they are divided by their largest absolute value.
+    Notes
+    -----
+    The certificates hold for the matrix A as it is stored in doubles. Hypotheses other than votes
+    are rounded once, when they are divided by their largest absolute value.
 
     References
     ----------
     Shalev-Shwartz & Singer (2009), Definition 6 and Thm 7: the game and its value.
 
-    Examples -------- Two hypotheses on four examples. The relaxed margin is the mean of the two
-    lowest margins.
+    Examples
+    --------
+    Two hypotheses on four examples. The relaxed margin is the mean of the two lowest margins.
 
     >>> import relaxboost as rb
     >>> H = [[0.5, 2.0], [1.0, -2.0], [-2.0, 4.0], [1.0, 1.0]]

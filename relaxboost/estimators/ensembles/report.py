@@ -124,9 +124,11 @@ class EnsembleReport:
     def decision(self, X: Any, *, reoptimised: bool = True) -> Array:
         """Return Σ_j w_j h_j(x) with the re-optimised weights, positive for the class +1.
 
-        Parameters ---------- X : array, sparse matrix or data frame with rows in the form that the
-        estimator expects
-            New examples. For (H, weights), the predictions of the hypotheses on the new examples.
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame
+            New examples, in the form that the estimator expects. For (H, weights), the predictions
+            of the hypotheses on the new examples.
         reoptimised : bool
             Whether to use the re-optimised weights. If False, the ensemble's own weights are used,
             divided by ‖w‖_1.

@@ -364,8 +364,9 @@ class PointwiseLoss(Loss, ABC):
 
     A `CustomLoss` needs only a cvxpy expression, but is slower.
 
-    Examples -------- A user-defined loss is a subclass that defines three methods and the known
-    constants:
+    Examples
+    --------
+    A user-defined loss is a subclass that defines three methods and the known constants:
 
     >>> from dataclasses import dataclass
     >>> import cvxpy as cp
