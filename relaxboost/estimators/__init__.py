@@ -1,7 +1,7 @@
 """Estimators in scikit-learn's interface, and `certify_ensemble` for ensembles of other libraries.
 
-The package imports each estimator at its first use. Therefore other parts of the package do not
-load scikit-learn.
+Each estimator is imported when it is first used, so that the other parts of the package do not load
+scikit-learn.
 """
 
 import lazy_loader

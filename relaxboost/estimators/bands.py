@@ -1,4 +1,6 @@
-"""A regressor that predicts the median, and a band that covers a given share of new examples."""
+"""A regressor that predicts the median of y and a band that covers a given share of new
+examples.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,7 @@ class _Quantiles(Risk):
         return float(value), np.stack([slopes for _, slopes in each], axis=1)
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array:
-        """Return for each leaf and each quantile level the quantile of the residuals, shape
+        """Return the quantile of the residuals for each leaf and each quantile level, shape
         (leaves, outputs).
         """
         # Trees may share their leaves among the outputs, or have leaves for each output.
@@ -71,26 +73,27 @@ class _Quantiles(Risk):
 
 @dataclass(eq=False, repr=False)
 class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
-    """A regressor for the median of y and for a band that covers a new y with probability at least
-    `coverage`.
+    """A regressor that predicts the median of y, and a band that contains a new y with probability
+    at least `coverage`.
 
-    One run of boosting fits the median and both ends of the band, with one output for each. If the
-    ends are in the wrong order, they are sorted, which never increases their losses. Then a single
-    number, computed on n held-out examples, moves both ends outwards or inwards. The coverage is a
-    probability over the draw of the held-out examples and the new example, which must be
-    exchangeable. It is not a probability for a given x. If n < coverage/(1 − coverage), no finite
-    band has this coverage, and the ends are infinite.
+    One run of boosting fits the median and both ends of the band, each as one output. If the
+    predicted ends are in the wrong order, they are swapped, which never increases their losses.
+    Then both ends are moved outwards or inwards by the same distance, which is computed from n
+    held-out examples. The coverage is a probability over the draw of the held-out examples and the
+    new example, which must be exchangeable. It is not a probability for a given x. If
+    n < coverage/(1 − coverage), no finite band has the requested coverage, and the ends are
+    infinite.
 
     Parameters
     ----------
     coverage : float
-        The probability, in (0, 1), with which the band covers a new y.
+        The probability, in (0, 1), that the band contains a new y.
     learner : {"stumps", "trees"} or WeakLearner
         A learner whose leaves can be refitted.
     max_rounds : int
         The number of rounds, >= 1, with the learner's shrinkage.
     calibration_fraction : float
-        The share of the examples, in (0, 1), that are held out to calibrate the width of the band.
+        The share of the examples, in (0, 1), that is held out to calibrate the width of the band.
     random_state : int, RandomState, optional
         The seed for the choice of held-out examples, and for learners that make random choices.
 
@@ -99,8 +102,8 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
     boosted_ : Boosted
         The result of `boost` for the three outputs. Predictions add `starts_`.
     starts_ : array of shape (3,)
-        The lower quantile, the median and the upper quantile of the y that are not held out, at
-        which boosting starts.
+        The constants at which boosting starts: the lower quantile, the median and the upper
+        quantile of the values of y that are not held out.
     widening_ : float
         The distance by which calibration moved both ends outwards. It is negative if the band
         became narrower, and inf if there are too few examples.
@@ -137,7 +140,7 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         Raises
         ------
         InputError
-            If data or parameters do not fit. InputError is a subclass of ValueError.
+            If the data or a parameter is invalid. InputError is a subclass of ValueError.
         """
         X, y = self._read_pair(X, y)
         # The examples that set the width are not those that trained the functions. On the training
@@ -148,7 +151,7 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         if held >= len(y):
             raise InputError(
                 f"calibration_fraction={part} of {len(y)} samples leaves no example to train on; "
-                "give more examples"
+                "pass more examples"
             )
         # The new value is equally likely to have each rank among held + 1 exchangeable values. This
         # is the smallest rank that it exceeds with a probability of at most 1 − coverage.
@@ -191,8 +194,8 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         )
 
     def predict(self, X: Any) -> Array:
-        """Return the predicted median for each row of X, shape (N, d). Each median lies within its
-        band.
+        """Return the predicted median for each row of X, of shape (N, d). Each median lies within
+        its band.
         """
         return self._checked(X)[:, 1]
 

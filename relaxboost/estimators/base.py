@@ -1,6 +1,6 @@
 """The base class of the estimators that boost by functional gradients.
 
-The class defines parameters, early stopping and staged predictions.
+The base class defines the parameters, early stopping and the staged predictions.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from relaxboost.functional.algorithms import algorithm_of
 
 
 class Held(NamedTuple):
-    """The held-out examples of a fit, either given by the user or split off from the training
-    examples.
+    """The held-out examples of a fit, which are either passed by the user or split off from the
+    training examples.
     """
 
     X: Any
@@ -43,7 +43,7 @@ class Held(NamedTuple):
 
 
 class LearnerEstimator(TableEstimator):
-    """The base class of estimators that read tables of numbers. The weak learner decides whether
+    """The base class of estimators that read tables of numbers. The weak learner determines whether
     values may be missing.
     """
 
@@ -53,7 +53,7 @@ class LearnerEstimator(TableEstimator):
         if takes_missing(self.learner):
             return None
         return (
-            f", and learner={self.learner!r} takes no missing values; fill them in, or use "
+            f", and learner={self.learner!r} does not accept missing values; fill them in, or use "
             "learner='trees'"
         )
 
@@ -86,7 +86,8 @@ class FunctionalGradientEstimator(LearnerEstimator):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters of the estimator.
 
-        With `deep`, the result also has the options of loss and learner, such as ``loss__q``.
+        With `deep`, the result also includes the options of the loss and of the learner, such as
+        ``loss__q``.
         """
         found: dict[str, Any] = super().get_params(deep=deep)
         if deep:
@@ -95,11 +96,11 @@ class FunctionalGradientEstimator(LearnerEstimator):
         return found
 
     def set_params(self, **params: Any) -> Any:
-        """Set parameters and options such as ``learner__max_depth`` and ``loss__q``; return the
+        """Set parameters, and options such as ``learner__max_depth`` and ``loss__q``. Return the
         estimator.
 
-        If a name gets an option, an object replaces the name: ``"quantile"`` with ``loss__q=0.9``
-        becomes ``Quantile(0.9)``.
+        If an option is set and the parameter is a name, the name is replaced by an object. For
+        example, with ``loss__q=0.9`` the loss ``"quantile"`` becomes ``Quantile(0.9)``.
         """
         changes: dict[str, dict[str, Any]] = {"loss": {}, "learner": {}}
         for key in list(params):
@@ -125,15 +126,15 @@ class FunctionalGradientEstimator(LearnerEstimator):
         return X, y, given
 
     def _given(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> Held | None:
-        """Return the validation set that the user gave to `fit`, or None."""
+        """Return the validation set that the user passed to `fit`, or None."""
         if X_val is None and y_val is None:
             if sample_weight_val is not None:
                 raise InputError(
-                    "sample_weight_val needs X_val and y_val; give all three, or none of them"
+                    "sample_weight_val needs X_val and y_val; pass all three, or none of them"
                 )
             return None
         if X_val is None or y_val is None:
-            raise InputError("X_val and y_val belong together; give both of them, or neither")
+            raise InputError("X_val and y_val belong together; pass both of them, or neither")
         X_val = self._read(X_val)
         self._check_numeric(y_val)
         y_val = column_or_1d(y_val)
@@ -201,7 +202,8 @@ class FunctionalGradientEstimator(LearnerEstimator):
     def _seeded(self, is_warm: bool) -> int:
         """Return the seed with which the held-out examples are chosen.
 
-        A warm start uses the seed of the earlier fit, which splits the data in the same way.
+        A warm start reuses the seed of the previous fit, so that the data are split in the same
+        way.
         """
         if is_warm:
             return self._seed
@@ -209,7 +211,9 @@ class FunctionalGradientEstimator(LearnerEstimator):
         return seed_of(self.random_state)
 
     def _before(self) -> Boosted | None:
-        """Return the earlier run that a warm start continues, or None if there is no warm start."""
+        """Return the previous run, which a warm start continues, or None if there is no warm
+        start.
+        """
         before: Boosted | None = getattr(self, "boosted_", None) if self.warm_start else None
         if before is None:
             return None
@@ -222,8 +226,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
         if self.max_rounds < before.rounds:
             raise InputError(
                 f"max_rounds={self.max_rounds} is less than the {before.rounds} rounds of the fit "
-                "that "
-                "warm_start=True continues; raise max_rounds, which includes those rounds"
+                "that warm_start=True continues; increase max_rounds, which includes those rounds"
             )
         return before
 
@@ -238,15 +241,15 @@ class FunctionalGradientEstimator(LearnerEstimator):
         return algorithm_of("refitted" if weak_learner(self.learner).leafy else "residual")
 
     def _step(self, risk: Risk) -> Any:
-        """Return the step that the user gave, or the name of the default step."""
+        """Return the step that the user passed, or the name of the default step."""
         made = self._made().filled(step=self.step)
         if made.step is not None:
             return made.step
         return made.default_step(risk, weak_learner(self.learner))
 
     def _algorithm(self, risk: Risk, scale: float | None, watched: bool) -> Algorithm:
-        """Return the boosting algorithm, in which the estimator's options replace options that are
-        None.
+        """Return the boosting algorithm. Those of its options that are None are taken from the
+        estimator.
         """
         usual = "best" if watched else "last"
         # The theorems for these steps bound the risk of the mean of the iterates.
@@ -280,7 +283,8 @@ class FunctionalGradientEstimator(LearnerEstimator):
 
     @property
     def feature_importances_(self) -> Array:
-        """The share of each feature in the decrease of the squared error by all splits, shape (d,).
+        """The share of the total decrease in squared error that is due to splits on each feature,
+        shape (d,).
 
         The attribute does not exist if the weak learner has no splits.
         """
@@ -296,9 +300,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
         return self._read(X)
 
     def _scores(self, F: Array) -> Array:
-        """Return the scores that users see, given the values of f: for example the values plus an
-        intercept.
-        """
+        """Convert values of f to the scores that users see, for example by adding an intercept."""
         return F
 
     def _predicted(self, scores: Array) -> Any:
@@ -330,7 +332,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
         """Yield the predictions for rows X of shape (N, d) after 1, 2, ... rounds.
 
         The predictions after round t use the mean of f_1, ..., f_t if the iterate is "average", and
-        f_t otherwise. This also holds for rounds after the best round.
+        f_t otherwise. Rounds after the best round are included.
         """
         for scores in self._staged(X):
             yield self._predicted(scores)

@@ -1,5 +1,5 @@
-"""The choice of losses and weak learners by name, and of their options by parameters like
-`loss__q`.
+"""Functions that look up losses and weak learners by name, and that set their options through
+parameters such as `loss__q`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from relaxboost.functional.losses import LOSSES
 
 
 def loss_of(given: Any, tasks: tuple[str, ...], does: str, classes: int = 0) -> Loss:
-    """Return the loss that a name or an object describes.
+    """Return the loss for a name or an object.
 
-    The function raises an InputError unless the task of the loss is one of `tasks`. `does` is a
-    verb for error messages that describes the estimator, such as "classifies". If there are more
-    than two `classes`, the name of a loss for two classes means the corresponding multiclass loss.
+    The function raises an InputError unless the task of the loss is one of `tasks`. Error messages
+    use the verb `does`, such as "classifies", to describe the estimator. If there are more than two
+    `classes`, the name of a loss for two classes selects the corresponding multiclass loss.
     """
     names = [name for name, kind in LOSSES.items() if kind.task in tasks]
     if isinstance(given, str) and given in names:
@@ -36,20 +36,20 @@ def loss_of(given: Any, tasks: tuple[str, ...], does: str, classes: int = 0) -> 
         )
     if given.task not in tasks:
         raise InputError(
-            f"loss={given!r} is for {given.task}, and this estimator {does}; use one of "
+            f"loss={given!r} is for {given.task}, but this estimator {does}; use one of "
             f"{', '.join(names)}"
         )
     return given
 
 
 def seed_of(random_state: Any) -> int:
-    """Return a seed: the given int, or a number drawn at random."""
+    """Return the given seed, or a seed drawn at random."""
     try:
         random = check_random_state(random_state)
     except (TypeError, ValueError):
         raise InputError(
-            f"random_state must be None, a RandomState, or an int from 0 to 2**32 - 1, got "
-            f"{random_state!r}; give for example random_state=0"
+            "random_state must be None, a RandomState, or an int from 0 to 2**32 - 1, got "
+            f"{random_state!r}; pass random_state=0, for example"
         ) from None
     is_int = isinstance(random_state, Integral)
     return int(random_state) if is_int else int(random.randint(2**31 - 1))
@@ -64,34 +64,34 @@ def _of_more(name: str, classes: int) -> Loss:
     }
     if name not in known:
         raise InputError(
-            f"loss={name!r} is for two classes, and y has {classes} classes; use "
+            f"loss={name!r} is for two classes, but y has {classes} classes; use "
             f"{' or '.join(map(repr, sorted(known)))}"
         )
     return known[name]()
 
 
 def is_likelihood(given: Any) -> bool:
-    """Return whether a loss (a name or an object) is minus the logarithm of a probability."""
+    """Return whether a loss (a name or an object) is a negative log-likelihood."""
     if isinstance(given, str):
         return given in LOSSES and LOSSES[given].likelihood
     return isinstance(given, Loss) and given.likelihood
 
 
 def check_likelihood(loss: Any, instead: str) -> None:
-    """Raise an AttributeError unless a loss is minus the logarithm of a probability.
+    """Raise an AttributeError unless a loss is a negative log-likelihood.
 
-    With this error `hasattr` returns False for methods such as `predict_proba`, as scikit-learn's
-    meta-estimators expect.
+    Because of this error, `hasattr` returns False for methods such as `predict_proba`, as
+    scikit-learn's meta-estimators expect.
     """
     if not is_likelihood(loss):
         raise AttributeError(
-            f"loss={loss!r} is not minus a log-likelihood, and therefore has no "
+            f"loss={loss!r} is not a negative log-likelihood, and therefore has no "
             f'predict_proba; use loss="logistic", or {instead}'
         )
 
 
 def weak_learner(given: Any) -> WeakLearner:
-    """Return the weak learner that a name, a WeakLearner or a scikit-learn regressor describes."""
+    """Return the weak learner for a name, a WeakLearner or a scikit-learn regressor."""
     if isinstance(given, str) and given in LEARNERS:
         return LEARNERS[given]()
     if isinstance(given, WeakLearner):
@@ -144,7 +144,7 @@ def with_options(parameter: str, given: Any, changes: dict[str, Any]) -> Any:
     Raises
     ------
     InputError
-        If an option is unknown, or does not allow its value.
+        If an option is unknown, or its value is invalid.
     """
     known = options_of(parameter, given)
     for name in changes:

@@ -19,8 +19,8 @@ from relaxboost.estimators.tables import classes_of, restores_fit
 from relaxboost.functional.losses.targets import decided
 
 LEAST_SHARE_OF_MEAN_WEIGHT = 1e-6
-"""A weight below this multiple of the mean weight counts as 0. The rule prevents leaves that
-contain only examples of negligible weight."""
+"""If a weight is below this multiple of the mean weight, it is treated as 0. This prevents leaves
+that contain only examples of negligible weight."""
 
 
 @dataclass(eq=False, repr=False)
@@ -30,10 +30,11 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     Parameters
     ----------
     loss : str or Loss, optional
-        "logistic", the default, and "hinge" stand for the loss for two classes, or for the
+        "logistic", the default, and "hinge" select the loss for two classes, or the corresponding
         multiclass loss if there are more classes. "exponential" and "smooth-hinge" are for two
-        classes. "multinomial-logistic" and "multiclass-hinge" have one output for each class, also
-        for two classes. An object is a loss of `relaxboost.functional` or a user-defined loss.
+        classes. "multinomial-logistic" and "multiclass-hinge" have one output for each class, even
+        if there are only two classes. An object must be a loss of `relaxboost.functional` or a
+        user-defined loss.
     learner : {"stumps", "trees", "networks"}, WeakLearner or regressor
         `RegressionStumps`, `Trees` or `Networks` with their defaults; a weak learner; or a
         regressor of scikit-learn.
@@ -41,25 +42,25 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         As for `relaxboost.functional.boost`; by default "refitted" for learners with leaves, such
         as stumps and trees, and "residual" for others.
     step, scale, projection
-        Options of the algorithm, used where an `algorithm` object does not set them; see
-        `Algorithm`.
+        Options of the algorithm; see `Algorithm`. Options that are set in an `algorithm` object
+        take precedence.
     max_rounds, max_learners
-        The largest number of rounds, and of weak learners; see `Stopping`.
+        The maximum number of rounds, and of weak learners; see `Stopping`.
     iterate : {"last", "best", "average"}, optional
-        The function that predicts; see `Algorithm`. The default is "average" with the steps 1/√t,
-        for which the theorems bound the risk of the mean. With other steps it is "last", or "best"
-        with early stopping.
+        The function that is used for predictions; see `Algorithm`. With the steps 1/√t the default
+        is "average", because the theorems bound the risk of the mean. With other steps the default
+        is "best" if there is early stopping, and "last" otherwise.
     validation_fraction : float
-        The share of each class that is held out for early stopping, in (0, 1). It is used only if
-        `n_iter_no_change` is given.
+        The share of each class, in (0, 1), that is held out for early stopping. It is used only if
+        `n_iter_no_change` is set.
     n_iter_no_change : int, optional
-        The number of rounds, >= 1, without a lower risk on the held-out examples after which
-        boosting stops. By default there is no early stopping, and no example is held out.
+        Boosting stops if the risk on the held-out examples has not decreased for this number of
+        rounds, >= 1. By default there is no early stopping, and no example is held out.
     random_state : int, RandomState, optional
         The seed for the choice of held-out examples, and for learners that make random choices.
     warm_start : bool
         Whether `fit` continues the last fit, on the same data, up to `max_rounds` rounds in total.
-        The model then keeps three arrays of training length.
+        The model then stores three additional arrays, each as long as the training set.
     n_jobs : int, optional
         The number of threads: None means 1, and −1 means all processors. The results do not depend
         on the number of threads.
@@ -72,7 +73,7 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     Attributes
     ----------
     boosted_ : Boosted
-        The result of `boost`, with hypotheses, coefficients and the history of the risk.
+        The result of `boost`: the hypotheses, their coefficients and the history of the risk.
     classes_ : array of shape (K,)
         The labels, sorted.
     n_iter_ : int
@@ -82,13 +83,13 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
 
     Notes
     -----
-    `score` is the accuracy for every loss. `set_params` and searches accept options of the loss and
-    of the learner by their names, such as ``learner__max_depth`` or ``loss__width``, also if the
-    loss or the learner is given as a string.
+    `score` returns the accuracy, whatever the loss. `set_params` and hyperparameter searches accept
+    options of the loss and of the learner, such as ``learner__max_depth`` or ``loss__width``, even
+    if the loss or the learner is a string.
 
-    Columns of text must become numbers first. In a pipeline,
-    ``OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)`` encodes them, and
-    ``Trees(categorical=[...])`` takes the indices of the encoded columns.
+    Columns of strings must be encoded as numbers first, for example in a pipeline with
+    ``OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)``. Pass the indices
+    of the encoded columns to ``Trees(categorical=[...])``.
 
     References
     ----------
@@ -124,20 +125,21 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         Parameters
         ----------
         X : array or frame of shape (N, d)
-            Finite numbers. nan means a missing value if the learner accepts missing values.
+            Finite numbers. If the learner accepts missing values, nan marks a missing value.
         y : array of shape (N,)
             Labels of any kind, at least two.
         sample_weight : array of shape (N,), optional
-            At least 0, with a positive sum for each class. A weight below a millionth of the mean
-            counts as 0.
+            Numbers >= 0, with a positive sum for each class. A weight below one millionth of the
+            mean weight is treated as 0.
         X_val, y_val, sample_weight_val : arrays, optional
-            A validation set with the same features and classes, which replaces held-out examples.
+            A validation set with the same features and classes. It is used instead of held-out
+            training examples.
 
         Raises
         ------
         InputError
-            If data, labels, weights or parameters do not fit. InputError is a subclass of
-            ValueError.
+            If the data, the labels, the weights or a parameter is invalid. InputError is a subclass
+            of ValueError.
         """
         X, y, sample_weight = self._validated(X, y, sample_weight)
         classes, _ = classes_of(y)
@@ -151,7 +153,9 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         return self
 
     def _weighted(self, y: Any, weights: Array | None, classes: Any) -> Array | None:
-        """Return the weights of the examples times the factors of their classes, or None."""
+        """Return the weights of the examples, multiplied by the factors of their classes, or
+        None.
+        """
         if self.class_weight is not None:
             factors = compute_sample_weight(self.class_weight, y)
             weights = factors if weights is None else factors * weights
@@ -160,13 +164,15 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         for label in classes.tolist():
             if not (weights[y == label] > 0.0).any():
                 raise InputError(
-                    f"class {label!r} has no example of positive weight; leave its examples out, "
-                    "or give them a positive weight"
+                    f"class {label!r} has no example with a positive weight; leave its examples "
+                    "out, or give one of them a positive weight"
                 )
         return np.where(weights < LEAST_SHARE_OF_MEAN_WEIGHT * weights.mean(), 0.0, weights)
 
     def _like(self, y: Any, held: Held) -> Array:
-        """Return the weights of a validation set times the factors of its classes in training."""
+        """Return the weights of a validation set, multiplied by the class factors of the training
+        set.
+        """
         # "balanced" depends on the numbers of examples, and the risks of both sets must be alike.
         known = dict(zip(y.tolist(), compute_sample_weight(self.class_weight, y), strict=True))
         # For an unknown label the loss raises the error later, with the classes.
@@ -176,14 +182,14 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     def decision_function(self, X: Any) -> Array:
         """Return the scores f(x) for rows X, shape (N,) or (N, K).
 
-        For two classes, a positive score means the second class.
+        For two classes, a positive score predicts the second class.
         """
         return self._decided(X)
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """Yield the scores after 1, 2, ... rounds, each of the shape of `decision_function`.
+        """Yield the scores after 1, 2, ... rounds, in the shape that `decision_function` returns.
 
-        `staged_predict` computes its labels from the same scores.
+        The labels of `staged_predict` are computed from the same scores.
         """
         return self._staged(X)
 
@@ -195,7 +201,7 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
 
         The columns are in the order of `classes_`.
 
-        The method exists if the loss is minus a log-likelihood, such as "logistic" or
+        The method exists only if the loss is a negative log-likelihood, such as "logistic" or
         "multinomial-logistic".
         """
         check_likelihood(self._loss, "scikit-learn's CalibratedClassifierCV")
@@ -206,8 +212,8 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         """The method `staged_predict_proba(X)`, which yields the probabilities after 1, 2, ...
         rounds.
 
-        The probabilities come from the same scores as the labels of `staged_predict`. The method
-        exists only if `predict_proba` exists.
+        The probabilities are computed from the same scores as the labels of `staged_predict`. The
+        method exists only if `predict_proba` exists.
         """
         return self.predict_proba and self._staged_probabilities
 
@@ -227,5 +233,5 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
 
 
 def _likelihoods(F: Array) -> Array:
-    """Return the class probabilities for the scores f, of shape (N, K)."""
+    """Return the class probabilities, shape (N, K), for the scores f."""
     return softmax(F, axis=1) if F.ndim == 2 else np.column_stack([expit(-F), expit(F)])

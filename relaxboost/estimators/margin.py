@@ -34,11 +34,11 @@ from relaxboost.relaxations.base import fixed_m
 
 @dataclass
 class ClassGames(Games):
-    """The rules that build a game for two classes, or a game for each of several classes."""
+    """The rules that build one game for two classes, or a game for each of several classes."""
 
     classes: Any = None
     is_balanced: bool = True
-    """Whether each class has half of the weight in its game if there are more than two."""
+    """Whether, with more than two classes, each class has half of the weight in its own game."""
 
     @classmethod
     def of(cls, table: Any, hypotheses: Any, classes: Any, is_balanced: bool) -> ClassGames:
@@ -72,7 +72,7 @@ class ClassGames(Games):
         return [Game(matrix, weighted(f, weights), over=over) for f in grid]
 
     def begin(self, matrix: Any) -> Any:
-        """Return equal weights for a pool of trees, a good result if the time runs out early."""
+        """Return equal weights for a pool of trees, which are good if the time runs out early."""
         return matrix.equal_weights() if isinstance(matrix, TreePool) else None
 
     def unseen_votes(self, played: list[Played]) -> Array:
@@ -101,7 +101,7 @@ class ClassGames(Games):
         return None if here.any() else -1.0
 
     def errors(self, held: Array, given: Examples) -> list[float]:
-        """Return the misclassified share of the weight for the held-out votes of each setting."""
+        """Return the share of the weight that the held-out votes of each setting misclassify."""
         # The labels are those of `predict`: calibrated, because votes of several games compete.
         names = np.arange(self.classes.size)
         errors = []
@@ -123,13 +123,13 @@ class ClassGames(Games):
         return losses
 
     def shortfall(self, k: int, s: Solution, tol: float) -> str:
-        """Return the reason why the solution of a class's game is not good, or an empty text."""
+        """Return the reason why the solution of a class's game is not good, or an empty string."""
         said = super().shortfall(k, s, tol)
         return said and f"class {self.classes.tolist()[k]!r}: {said}"
 
 
 def class_probabilities(log_odds: Array) -> Array:
-    """Return class probabilities (N, K) for log odds (N, K), or (N,) if there are two classes."""
+    """Convert log odds, shape (N, K), or (N,) for two classes, to class probabilities (N, K)."""
     P = expit(log_odds)
     if P.ndim == 1:
         return np.column_stack([1.0 - P, P])
@@ -138,13 +138,13 @@ def class_probabilities(log_odds: Array) -> Array:
 
 
 def _unseen(s: Solution) -> Vector:
-    """Return for each example the vote of the trees that were not grown on this example."""
+    """Return, for each example, the vote of the trees that were not grown on this example."""
     return cast(TreePool, s.game.matrix).unseen_votes(s.support, s.coefficients)
 
 
 @dataclass(eq=False, repr=False)
 class _MarginClassifier(ClassifierMixin, MarginBoost):
-    """The base class of both margin classifiers, with a calibrated game for each class."""
+    """The base class of both margin classifiers, with one calibrated game for each class."""
 
     _: KW_ONLY
     hypotheses: Any = "auto"
@@ -166,13 +166,13 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         y : array of shape (N,)
             Labels of any kind, at least two.
         sample_weight : array of shape (N,), optional
-            Numbers >= 0. An example of weight 2 counts as two copies of the example.
+            Numbers >= 0. An example of weight 2 is treated as two copies of the example.
 
         Raises
         ------
         InputError
-            If data, labels, weights or parameters do not fit. The method raises InputError, a
-            ValueError, before it solves a game.
+            If the data, the labels, the weights or a parameter is invalid. The error is raised
+            before a game is solved. InputError is a subclass of ValueError.
         """
         grid = self._grid()
         given, rows, went = self._examples(X, y, sample_weight, grid)
@@ -191,9 +191,9 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
     def _examples(
         self, X: Any, y: Any, sample_weight: Any, grid: list[Relaxation]
     ) -> tuple[Examples, Whole, Whole]:
-        """Return the examples, the rows of positive weight, and the index of each row's example.
+        """Return the examples, the rows with positive weight, and the index of each row's example.
 
-        Equal examples are merged, with the sum of their weights, if the relaxations take weights.
+        If the relaxations accept weights, equal examples are merged and their weights are added up.
         """
         Z, y, weights = self._checked(X, y, sample_weight)
         self.classes_, codes = classes_of(y)
@@ -215,15 +215,15 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
                 # The sum of weights such as 0.1 is rounded, and may be just below a whole k.
                 if f.exact_k > total * (1 + Fraction(1, 10**12)):
                     raise InputError(
-                        f"{f!r} needs 1 <= k <= the sum of the weights of examples, sample_weight "
-                        f"times class_weight, which is {float(total):.6g}; give a share of that "
-                        "sum, such as rb.Capped(fraction=0.5), or larger weights"
+                        f"{f!r} needs 1 <= k <= {float(total):.6g}, the sum of the weights "
+                        "(sample_weight times class_weight); use a share of that sum, such as "
+                        "rb.Capped(fraction=0.5), or larger weights"
                     )
                 grid[at] = f = Capped(fraction=min(Fraction(1), f.exact_k / total))
             if fixed_m(f) is not None and self.folds is not None:
                 raise InputError(
-                    f"{f!r} has a parameter for each example, and cannot be used if folds hold "
-                    "examples out; use folds=None"
+                    f"{f!r} has a parameter for each example, and therefore cannot be used when "
+                    "folds hold examples out; use folds=None"
                 )
             # The smallest game raises the InputError of any other misfit before the work starts.
             Game(np.ones((given.weights.size, 1)), weighted(f, given.weights))
@@ -242,13 +242,13 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         light = np.flatnonzero(~(total * factors > 0.0))
         if light.size:
             raise InputError(
-                f"class {classes.tolist()[light[0]]!r} has no example of positive weight; leave "
-                "its examples out, or give them a positive weight"
+                f"class {classes.tolist()[light[0]]!r} has no example with a positive weight; "
+                "leave its examples out, or give one of them a positive weight"
             )
         return factors
 
     def votes(self, X: Any) -> Array:
-        """Return votes in [−1, 1] for rows X, (N,) for the second of two classes, or (N, K)."""
+        """Return votes in [−1, 1], shape (N,) for the second of two classes, or (N, K)."""
         check_is_fitted(self)
         return self._votes(self._read(X), -1)
 
@@ -259,10 +259,10 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         return Calibration(self._sigmoids).log_odds(self._votes(Z, stage), stage)
 
     def decision_function(self, X: Any) -> Array:
-        """Return the log odds of the second of two classes, shape (N,), or of K classes, (N, K).
+        """Return log odds, shape (N,) for the second of two classes, or (N, K).
 
-        The log odds are aF + b for the votes F, with a >= 0 and b of each game fitted to votes on
-        held-out examples (Platt). If `folds` is None, they equal the votes.
+        The log odds are aF + b for the votes F. For each game, a >= 0 and b are fitted to votes on
+        held-out examples (Platt). If `folds` is None, the log odds equal the votes.
         """
         check_is_fitted(self)
         return self._log_odds(self._read(X), -1)
@@ -272,9 +272,9 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         return decided(self.decision_function(X), self.classes_)
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """Yield the log odds for each fraction for which `fit` solved games, the largest first.
+        """Yield the log odds for each fraction that `fit` used, the largest first.
 
-        The last log odds equal `decision_function`. If `fraction` is a number, there is one stage.
+        The last one equals `decision_function`. If `fraction` is a number, there is one stage.
         """
         check_is_fitted(self)
         Z = self._read(X)
@@ -287,12 +287,12 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         return (decided(F, self.classes_) for F in self.staged_decision_function(X))
 
     def contributions(self, X: Any) -> Array:
-        """Return the SHAP values of `decision_function`, the contribution of each feature.
+        """Return the SHAP values of `decision_function`: the contribution of each feature.
 
         The shape is (N, d + 1), or (N, d + 1, K). The last column is the mean over the training
-        rows, and rows sum to `decision_function(X)`. The values are exact because a stump reads one
-        feature. The interventional values, with the training rows as background, equal the
-        path-dependent values.
+        rows, and each row sums to `decision_function(X)`. The values are exact, because each stump
+        reads a single feature. Interventional values, with the training rows as background, and
+        path-dependent values are the same.
 
         References
         ----------
@@ -309,8 +309,8 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
     def predict_proba(self) -> Any:
         """The method `predict_proba(X)`: probabilities (N, K), in the order of `classes_`.
 
-        The log odds give the probabilities, which for more than two classes are divided by their
-        sum. The method does not exist if `folds` is None or Ctrl-C ended the fit.
+        The probabilities are computed from the log odds. For more than two classes they are divided
+        by their sum. The method does not exist if `folds` is None, or if Ctrl-C ended the fit.
         """
         remedy = "fit again with folds=5, or use decision_function"
         if self.folds is None:
@@ -331,84 +331,84 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
 
 @dataclass(eq=False, repr=False)
 class MarginBoostClassifier(_MarginClassifier):
-    """A classifier whose votes have the largest soft margin on the training examples.
+    """A classifier that maximises the soft margin of its votes on the training examples.
 
     The weights w of the hypotheses maximise the relaxed margin F(A w) up to `tol`. With `Capped`, F
-    is the mean of the lowest margins, over a share `fraction` of the examples. `margin_` has bounds
-    on the optimum, and `certificate_` proves them. The weights have ‖w‖_1 <= 1. The weights of the
-    n trees of "auto" have ‖w‖_2 <= 1/√n, which implies ‖w‖_1 <= 1. This makes the optimal votes
-    unique, and spreads them over many trees.
+    is the mean of the lowest margins, taken over a share `fraction` of the examples. `margin_`
+    contains bounds on the optimum, and `certificate_` proves them. The weights satisfy ‖w‖_1 <= 1.
+    For the n trees of "auto" they satisfy ‖w‖_2 <= 1/√n, which is stronger. This makes the optimal
+    votes unique, and spreads the weight over many trees.
 
     Parameters
     ----------
     relaxation : {"capped", "hard"} or Relaxation
-        "capped" is the soft margin, "hard" the smallest margin.
+        "capped" is the soft margin, and "hard" is the smallest margin.
     fraction : "auto" or float
-        The share, in (0, 1], of the examples or of their weight whose margins count: the lowest
-        margins. A small fraction suits clean labels. It should exceed twice the share of wrong
-        labels, because otherwise the votes fit wrong labels. "auto" chooses the fraction by
-        held-out votes. Only "capped" has a fraction. A fraction of less than one example gives the
-        hard margin.
+        The share, in (0, 1], of the examples, or of their weight, whose lowest margins are
+        averaged. A small fraction suits clean labels. It should exceed twice the share of wrong
+        labels; otherwise the votes fit them. "auto" chooses the fraction by held-out votes. Only
+        "capped" has a fraction. A fraction of less than one example gives the hard margin.
     hypotheses : "auto", "stumps", classifier, or callable
-        "auto" is a pool of 200 randomised trees. One fifth each has depth 2, 3, 5 and no limit, and
-        one fifth has random cuts. Each tree is grown on a bootstrap sample, and votes on other
-        examples count as held-out votes. Their likelihood chooses the fraction, and they calibrate
-        the probabilities. "stumps" are all stumps, few of which get a weight; cross-validation by
-        `folds` chooses the fraction with the fewest errors. A stump sends missing values left,
-        right or to the vote 0. A stump of a categorical feature orders the categories by their
-        share of +1 and cuts this order. A scikit-learn classifier that takes sample_weight is
-        fitted in each round until it finds no better hypothesis; `margin_` then refers to the
-        hypotheses found. A function of (X, y in −1 and +1) returns a margin matrix, such as
+        "auto" is a pool of 200 randomised trees: one fifth each of depth 2, 3, 5 and unlimited, and
+        one fifth with random cuts. Each tree is grown on a bootstrap sample. Its votes on other
+        examples are held-out votes; their likelihood chooses the fraction, and they calibrate
+        probabilities. "stumps" are all stumps, few of which get a weight; cross-validation with
+        `folds` chooses the fraction with the fewest errors. A stump sends missing values left or
+        right, or votes 0 for them. For a categorical feature, it cuts the order of the categories
+        by their share of +1. A scikit-learn classifier that accepts sample_weight is fitted in each
+        round until it finds no better hypothesis; `margin_` then refers to the hypotheses found. A
+        function of X and y = ±1 returns a margin matrix, such as
         ``partial(rb.matrices.stumps, max_cuts=32)``.
     tol : float
-        The largest gap, > 0, between the bounds of `margin_`.
+        The largest allowed gap, > 0, between the bounds in `margin_`.
     class_weight : dict or "balanced", optional
-        Factors on the weights of each class; "balanced" gives all classes the same total weight.
-        With more than two classes and no dict, each class has half of the weight in its game.
+        Factors that multiply the weights of each class; "balanced" makes their totals equal. With
+        more than two classes and no dict, each class has half of the weight in its own game.
     folds : int, optional
-        The number of folds that are held out in turn to choose the fraction and to calibrate the
-        votes. The time of `fit` is proportional to it. The trees of "auto" need no folds. With None
-        there is no `predict_proba`, the signs of the votes decide, and `fraction` must be a number.
+        The number of folds that are held out in turn to choose the fraction and calibrate the
+        votes. The time of `fit` is proportional to it. The trees of "auto" need no folds. If it is
+        None, there is no `predict_proba`, the signs of the votes decide, and `fraction` must be a
+        number.
     time_limit : float, optional
-        The time in seconds for all games of the fit together. If the time runs out, or at Ctrl-C, a
-        game ends with its best bounds and a ConvergenceWarning.
+        The time, in seconds, for all games of the fit together. If the time runs out, or the user
+        presses Ctrl-C, a game ends with its best bounds and a ConvergenceWarning.
     n_jobs : int, optional
-        The number of joblib processes that share folds and classes: None means 1, and −1 means all
-        processors. The results do not depend on it. With several processes Ctrl-C ends the fit.
+        The number of joblib processes for folds and classes: None means 1, and −1 all processors.
+        The results do not depend on it. With several processes, Ctrl-C ends the fit.
     warm_start : bool
-        Whether games start from the solutions of the last `fit` if the numbers of hypotheses are
-        equal. Games of folds always start from scratch.
+        Whether games start from the solutions of the last `fit`, if the number of hypotheses is the
+        same. The games of folds always start from scratch.
     verbose : int
         1 shows a progress bar on a terminal.
     random_state : int, RandomState, optional
-        The seed of the trees and folds. The default is a fixed seed, with which equal data give
-        equal games; None draws a new seed.
+        The seed for the trees and folds. The default is a fixed seed, so that the same data give
+        the same games; None draws a new seed.
 
     Attributes
     ----------
     classes_ : array of shape (K,)
         The labels, sorted.
     margin_ : array (lower, upper)
-        A lower and an upper bound on the value of the game. For more than two classes this and the
-        next four attributes are lists, with an entry for the game of each class against the rest.
+        A lower and an upper bound on the value of the game. For more than two classes, this and the
+        next four attributes are lists, with one entry for the game of each class against the rest.
     certificate_ : Certificate
-        The proof of `margin_`, which contains training data. Pickles leave it out; save it before.
+        The proof of `margin_`, which contains training data. Pickles leave it out; save it first.
     game_ : Game
         The game, which also contains training data.
     support_ : array
-        The columns of the margin matrix with a weight other than 0.
+        The columns of the margin matrix with nonzero weight.
     hypotheses_ : list of (weight, words)
-        The weights and descriptions of the hypotheses, the largest weights first. Hypotheses other
-        than stumps are numbered by their position in `support_`.
+        The weights and descriptions of the hypotheses, in order of decreasing weight. Hypotheses
+        other than stumps are numbered by their position in `support_`.
     hardest_ : array
         The rows with margins below the threshold γ, the lowest first. They have the largest weight
-        that the cap allows; for a fraction of 1 these are nearly all rows. The first of them often
-        have wrong labels. Held-out votes contradict a share `cv_errors_[fraction_]` of the labels.
+        that the cap allows; if the fraction is 1, they are nearly all rows. The first often have
+        wrong labels. Held-out votes contradict a share `cv_errors_[fraction_]` of all labels.
     feature_importances_ : array of shape (d,)
         The share of each feature in the weights, for "stumps" and "auto". The weight of a tree is
-        split among its features in proportion to their decreases of the tree's squared error.
+        split among its features in proportion to how much they decrease the tree's squared error.
     fraction_, cv_errors_
-        Only with the fraction "auto"; see `MarginBoostClassifierCV`.
+        Available only with ``fraction="auto"``; see `MarginBoostClassifierCV`.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -439,8 +439,8 @@ class MarginBoostClassifier(_MarginClassifier):
         if not isinstance(self.relaxation, str) or self.relaxation != "capped":
             raise InputError(
                 'relaxation must be "capped", "hard" or a Relaxation such as '
-                f"rb.Capped(fraction=0.5), got {self.relaxation!r}; set the share of margins "
-                "that count by fraction="
+                f"rb.Capped(fraction=0.5), got {self.relaxation!r}; pass the share of the lowest "
+                "margins as fraction="
             )
         shares = self._shares(self.fraction)
         if self.hypotheses == "auto" and len(shares) > 1:
@@ -451,13 +451,13 @@ class MarginBoostClassifier(_MarginClassifier):
 
 @dataclass(eq=False, repr=False)
 class MarginBoostClassifierCV(_MarginClassifier):
-    """A `MarginBoostClassifier` that chooses the best of given fractions by held-out votes.
+    """A `MarginBoostClassifier` that chooses the best of several fractions by held-out votes.
 
-    `fit` solves games from the largest fraction to the smallest, each with a warm start from the
-    solution of the previous game. The trees of "auto" give held-out votes without further games,
-    and other hypotheses need a path of games for each fold. Among equally good fractions the
-    largest is chosen, because it uses the fewest hypotheses. Its held-out votes also calibrate
-    `predict_proba`.
+    `fit` solves the games in order, from the largest fraction to the smallest. Each game is
+    warm-started from the solution of the previous one. The trees of "auto" give held-out votes
+    without further games. Other hypotheses need a path of games for each fold. Among equally good
+    fractions the largest is chosen, because it uses the fewest hypotheses. The held-out votes of
+    the chosen fraction also calibrate `predict_proba`.
 
     Parameters
     ----------
@@ -471,8 +471,8 @@ class MarginBoostClassifierCV(_MarginClassifier):
     fraction_ : float
         The chosen fraction.
     cv_errors_ : dict
-        The misclassified share of the weight of held-out examples for each fraction. Ctrl-C gives a
-        ConvergenceWarning, and examples not yet held out then have the vote 0.
+        For each fraction, the misclassified share of the weight of held-out examples. After Ctrl-C,
+        which causes a ConvergenceWarning, examples not yet held out have the vote 0.
     margin_, certificate_, game_, support_, hypotheses_, hardest_, feature_importances_
         As for `MarginBoostClassifier`.
 
@@ -491,7 +491,7 @@ class MarginBoostClassifierCV(_MarginClassifier):
         several = is_given(self.fractions, Iterable) and len(set(self.fractions)) > 1
         if self.folds is None or not several:
             raise InputError(
-                "MarginBoostClassifierCV chooses among fractions by cross-validation; give folds "
+                "MarginBoostClassifierCV chooses among fractions by cross-validation; pass folds "
                 "and at least two fractions, or use MarginBoostClassifier with one fraction"
             )
         grid = {

@@ -1,4 +1,4 @@
-"""The base class of the margin estimators, with their parameters, fitted attributes and
+"""The base class of the margin estimators. It defines their parameters, fitted attributes and
 certificates.
 """
 
@@ -28,14 +28,14 @@ from relaxboost.relaxations import Capped
 def soft_margin(share: Any, name: str = "", example: str = "fraction=0.5") -> Capped:
     """Return the relaxation `Capped` for a share of the examples.
 
-    The InputError for a share outside (0, 1] names the parameter that the user gave.
+    If the share is outside (0, 1], the InputError names the parameter that the user passed.
     """
     try:
         return Capped(fraction=share)
     except InputError:
         raise InputError(
-            f"{name or f'fraction={share!r}'} must be a share of the examples, with "
-            f"0 < fraction <= 1; give for example {example}"
+            f"{name or f'fraction={share!r}'} must be a share of the examples, with 0 < fraction "
+            f"<= 1; use {example}, for example"
         ) from None
 
 
@@ -44,13 +44,13 @@ class MarginBoost(TableEstimator):
     """The base class of estimators that solve games for a grid of settings and choose one setting.
 
     Games are solved from the softest setting to the hardest. The parameters are those of
-    `MarginBoostClassifier`. A subclass defines its `Games` and its `SettingChoice`, and for labels
-    also a `Calibration`.
+    `MarginBoostClassifier`. Each subclass defines its `Games` and its `SettingChoice`, and each
+    classifier also defines a `Calibration`.
     """
 
     takes_categories = True
     usual_fractions: ClassVar = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-    """The fractions that "auto" compares. "auto" is the default because no fixed fraction is good
+    """The fractions that "auto" compares. "auto" is the default, because no fixed fraction is good
     on all data sets (docs/benchmarks.md)."""
 
     _: KW_ONLY
@@ -68,26 +68,27 @@ class MarginBoost(TableEstimator):
         threads(self.n_jobs)
         if self.folds is not None and count("folds", self.folds) < 2:
             raise InputError(
-                f"folds must be at least 2, or None to hold nothing out, got {self.folds!r}"
+                "folds must be at least 2, or None if no examples are to be held out, got "
+                f"{self.folds!r}"
             )
         Z, y = self._read_pair(X, y)
         # A single label fails as a single class; a single number has no range.
         if self.for_labels is not None and len(Z) < 2:
-            raise InputError("X has only one sample; give at least two samples")
+            raise InputError("X has only one sample; pass at least two samples")
         return Z, y, read_weights(sample_weight, len(Z))
 
     def _is_auto(self, name: str, value: Any) -> bool:
         """Return whether a parameter is "auto".
 
-        The method raises an InputError for other strings, and for "auto" without folds.
+        The method raises an InputError for other strings, and for "auto" if `folds` is None.
         """
         if isinstance(value, str) and value != "auto":
             raise InputError(
-                f'{name} must be a number or "auto", got {value!r}; give for example {name}=0.5'
+                f'{name} must be a number or "auto", got {value!r}; use {name}=0.5, for example'
             )
         if isinstance(value, str) and self.folds is None:
             raise InputError(
-                f'{name}="auto" chooses by cross-validation, and folds is None; give a number such '
+                f'{name}="auto" chooses by cross-validation, but folds is None; pass a number such '
                 "as "
                 f"{name}=0.5, or folds=5"
             )
@@ -105,8 +106,8 @@ class MarginBoost(TableEstimator):
     def _learn(self, rule: Games, choice: SettingChoice, given: Examples, calibrates: bool) -> Any:
         """Choose a setting, solve the games up to this setting, and return the held-out votes.
 
-        The votes have the shape (settings, examples[, classes]), with the settings up to the chosen
-        one. They are None if no examples were held out.
+        The votes have the shape (settings, examples[, classes]), where the last setting is the
+        chosen one. They are None if no examples were held out.
         """
         # The choice of an earlier fit must not remain as an attribute if the user now gives the
         # setting.
@@ -126,7 +127,7 @@ class MarginBoost(TableEstimator):
         return None if held is None else held[: len(self._stages)]
 
     def _path(self, rule: Games, holds_out: bool) -> WarmPath:
-        """Return the path that solves the games. All games share one time limit."""
+        """Return the path solver, whose games share one time limit."""
         path = WarmPath(rule, self.tol, self.n_jobs, self.verbose)
         if self.time_limit is not None:
             path.deadline = time.time() + positive("time_limit", self.time_limit)
@@ -135,7 +136,7 @@ class MarginBoost(TableEstimator):
         return path
 
     def _warn_of_single_hypothesis(self) -> None:
-        """Warn if a single hypothesis has all of the weight and is wrong on training examples.
+        """Warn if a single hypothesis has all of the weight and is wrong on some training examples.
 
         The caller skips this warning if the user gave the setting as a number.
         """
@@ -197,7 +198,7 @@ class MarginBoost(TableEstimator):
         return choice.grid[: best + 1]
 
     def _starts(self, games: int) -> list[Solution | None]:
-        """Return for each game the solution of the last fit as a starting point.
+        """Return the starting point of each game, which is its solution in the last fit.
 
         The entries are None if there is no warm start.
         """
@@ -227,13 +228,13 @@ class MarginBoost(TableEstimator):
 
     @property
     def certificate_(self) -> Any:
-        """The `Certificate` that proves `margin_`, or a list with one for each of more than two
-        classes.
+        """The `Certificate` that proves `margin_`, or a list with one for each class if there are
+        more than two.
 
-        The certificate is computed at its first use. It contains the training data, with equal
-        examples once, so that a saved certificate can be checked alone. If the data have more than
-        2 000 000 numbers, the certificate contains the SHA-256 of ``game_.matrix`` instead, and the
-        checker needs the matrix.
+        The certificate is computed when it is first used. It contains the training data, with equal
+        examples merged, so that a saved certificate can be checked on its own. If the data contain
+        more than 2 000 000 numbers, the certificate contains the SHA-256 of ``game_.matrix``
+        instead, and the checker needs the matrix.
         """
         # Proofs in exact arithmetic take time, and most fits are never certified.
         solutions = self._played("certificate_")
@@ -243,7 +244,7 @@ class MarginBoost(TableEstimator):
 
     @property
     def game_(self) -> Any:
-        """The `Game` whose value `margin_` bounds, or a list of games.
+        """The `Game` whose value lies between the bounds in `margin_`, or a list of games.
 
         Equal examples share one row of the matrix.
         """
@@ -253,8 +254,8 @@ class MarginBoost(TableEstimator):
         check_is_fitted(self)
         if not hasattr(self, "_solutions"):
             raise AttributeError(
-                f"{name} is not available after pickling, because a pickle keeps no training data; "
-                "use it before pickling"
+                f"{name} is not available after unpickling, because pickles contain no training "
+                "data; use it before pickling"
             )
         return self._solutions
 

@@ -1,7 +1,7 @@
-"""The calibration of votes as log odds, fitted to votes on held-out examples.
+"""The calibration that maps votes to log odds, fitted to votes on held-out examples.
 
-scikit-learn's CalibratedClassifierCV would solve all games again to obtain held-out votes. This
-module reuses the held-out votes by which the fraction was chosen.
+To obtain held-out votes, scikit-learn's CalibratedClassifierCV would solve all games again. This
+module instead reuses the held-out votes from which the fraction was chosen.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from relaxboost.estimators.margin_games import Examples
 class Calibration(NamedTuple):
     """The calibration that maps votes F to log odds a F + b (Platt 1999).
 
-    Each stage has its own numbers a >= 0 and b.
+    Each stage has its own a >= 0 and b.
     """
 
     stages: list[Any] | None
-    """The pair (a, b) of each stage, which are numbers, or vectors over the classes. None means
-    that the log odds equal the votes."""
+    """The pair (a, b) of each stage. Both are numbers, or vectors with one entry for each class.
+    None means that the log odds equal the votes."""
 
     @classmethod
     def of(cls, held: Array | None, given: Examples, targets: list[int]) -> Calibration:
@@ -43,8 +43,8 @@ class Calibration(NamedTuple):
         return np.asarray(slope * F + offset)
 
     def of_parts(self, parts: Array) -> Array:
-        """Convert contributions to the votes into contributions to the log odds, (N, d +
-        1, games).
+        """Convert contributions to the votes into contributions to the log odds, shape (N, d + 1,
+        games).
         """
         if self.stages is not None:
             slope, offset = self.stages[-1]

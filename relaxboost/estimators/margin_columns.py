@@ -1,4 +1,4 @@
-"""The columns that stumps cut, computed from features that may have missing values or
+"""The columns that stumps cut. They are computed from features that may contain missing values or
 categories.
 """
 
@@ -14,9 +14,8 @@ from relaxboost.estimators.tables import Features
 from relaxboost.matrices import StumpColumn, StumpMatrix
 
 WEIGHT_OF_MEAN = 10.0
-"""The weight of the overall share of the label +1 in the average with the share within a
-category.
-"""
+"""Categories are ordered by a smoothed share of the label +1: the share within the category,
+weighted by the category's examples, is averaged with the overall share, which has this weight."""
 MAX_NAMED_CATEGORIES = 6
 
 
@@ -25,23 +24,24 @@ class CutColumns:
     """The columns that stumps cut in one game: one column for each feature, or two if values are
     missing.
 
-    Missing values are below all other values in the first column and above them in the second. A
-    stump of the first column sends them left, and a stump of the second column sends them right. A
-    stump that votes 0 for missing values is the mean of two such stumps. Its edge is the mean of
-    the two edges, and therefore never the best edge. If no value of a feature was missing in
-    training, a missing value in prediction stays nan, and every stump votes 0 for it.
+    Missing values are below all other values in the first column and above them in the second.
+    Stumps on the first column therefore send missing values left, and stumps on the second column
+    send them right. A stump that votes 0 for missing values is the mean of one stump of each kind.
+    Its edge is the mean of their edges, and therefore at most the better of the two. If no value of
+    a feature was missing in training, missing values in predictions stay nan, and every stump votes
+    0 for them.
 
-    Categories are numbered by their share of +1, so that a cut of the numbers chooses a subset. A
-    category without training examples counts as missing.
+    Categories are numbered in the order of their share of +1, so that a cut between two numbers
+    selects a subset of the categories. A category without training examples is treated as missing.
     """
 
     table: Features
     ranks: tuple[Vector | None, ...]
-    """For each feature the rank of each category, or None for a numeric feature."""
+    """For each feature, the rank of each category, or None if the feature is numeric."""
     source: Whole
     """The index of the feature that each column comes from."""
     low: Vector
-    """The smallest and the largest value of each feature with two columns; infinite for other
+    """The smallest and the largest value of each feature that has two columns; infinite for other
     features."""
     high: Vector
     fill: Vector
@@ -89,7 +89,7 @@ class CutColumns:
         return np.where(np.isnan(E), self.fill, E)
 
     def words(self, stump: StumpColumn, above_it: bool) -> str:
-        """Return a text for the rows on which a stump or its negative votes +1: "age > 30 or
+        """Describe the rows on which a stump or its negative votes +1, such as "age > 30 or
         missing".
         """
         c = stump.feature
@@ -105,7 +105,7 @@ class CutColumns:
         return text + " or missing" * (is_above if above_it else is_below)
 
     def _condition(self, stump: StumpColumn, above_it: bool) -> str:
-        """Return a text that describes one side of a cut by its threshold or by its categories."""
+        """Return a string that describes one side of a cut by its threshold or its categories."""
         f = int(self.source[stump.feature])
         levels = self.table.levels[f]
         rank = self.ranks[f]

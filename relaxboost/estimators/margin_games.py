@@ -1,6 +1,4 @@
-"""Weighted examples, weighted combinations of hypotheses, and the games that are built
-from them.
-"""
+"""Weighted examples, weighted sums of hypotheses, and the games that are built from them."""
 
 from __future__ import annotations
 
@@ -24,46 +22,47 @@ from relaxboost.relaxations import Capped, Caps, HardMargin, Relaxation
 from relaxboost.relaxations.k_or_fraction import exact_share
 
 MAX_NUMBERS_IN_CERTIFICATE = 2_000_000
-"""The largest number of entries of a matrix that a certificate contains. If the matrix is larger,
-the certificate contains its SHA-256."""
+"""The maximum number of entries of a matrix that is stored in a certificate. If the matrix has more
+entries, the certificate contains its SHA-256 instead."""
 
 COPIES_IN_A_FOLD = 2
-"""The number of copies of a row in each fold, on average, from which the row counts as frequent."""
+"""If a row has at least this number of copies in each fold, on average, the row is treated as
+frequent."""
 
 FREQUENT_COPIES = 10
-"""The number of copies from which a row counts as frequent in bootstrap samples, the same as for
-five folds."""
+"""If a row has at least this number of copies, bootstrap samples treat the row as frequent. The
+number equals that for five folds."""
 
 
 class Examples(NamedTuple):
-    """The training examples, with rows from the table reader, label indices, weights and groups."""
+    """The training examples: rows from the table reader, label indices, weights and groups."""
 
     Z: Array
     codes: Whole
     weights: Vector
     groups: Whole | None = None
     once: bool = False
-    """Whether equal examples have been merged, which makes their weights numbers of copies."""
+    """Whether equal examples have been merged, so that the weights are numbers of copies."""
     copies: Vector | None = None
     """The number of copies of each example. None means that the weights are the numbers of copies,
     without other factors."""
     seed: int = 0
-    """The seed with which random folds and the pool of trees are drawn."""
+    """The seed for the random folds and the pool of trees."""
 
     @property
     def counts(self) -> Vector:
-        """The number of copies of each example, which need not be a whole number."""
+        """The number of copies of each example, which need not be an integer."""
         return self.weights if self.copies is None else self.copies
 
     def at(self, rows: Any) -> Examples:
-        """Return the examples with the given indices, or those that the given mask selects."""
+        """Return the examples that the given indices or the given mask select."""
         groups = None if self.groups is None else self.groups[rows]
         copies = None if self.copies is None else self.copies[rows]
         kept = self._replace(Z=self.Z[rows], codes=self.codes[rows], weights=self.weights[rows])
         return kept._replace(groups=groups, copies=copies)
 
     def merged(self) -> tuple[Examples, Whole]:
-        """Return the examples without duplicates, and the index of the example of each row.
+        """Return the examples without duplicates, and for each row the index of its example.
 
         The examples are sorted, and the weight of an example is the sum of the weights of its
         copies. Therefore repeated rows and rows with weights give the same game, bit for bit.
@@ -78,14 +77,14 @@ class Examples(NamedTuple):
         return self.at(first)._replace(weights=total, once=True), went.astype(np.int64)
 
     def folds(self, count: int) -> list[tuple[Any, Examples]]:
-        """Return for each fold a mask of the held-out examples, and the remaining examples.
+        """Return, for each fold, a mask of the held-out examples, and the remaining examples.
 
         Every class is spread over all folds. Groups stay together if there are at least `count`
-        groups. Otherwise equal rows stay together, even with different labels, because a copy with
-        another label in training would mislead the game. Frequent rows with several labels are an
-        exception, because such rows will occur again. The fold that holds such rows out also keeps
-        them in training, with the share 1 − 1/count of their weight. This share remains on average
-        if each copy is held out once.
+        groups. Otherwise equal rows stay together, even with different labels, because a training
+        copy with a different label would mislead the game. Frequent rows with several labels are an
+        exception, because they are expected to occur again. The fold that holds such rows out also
+        keeps them in training, with 1 − 1/count of their weight. This is the share that would
+        remain, on average, if the copies were spread over the folds.
         """
         # scikit-learn's StratifiedGroupKFold knows neither weights of copies nor this exception.
         # The unit that stays together: a group, or all copies of a row.
@@ -110,11 +109,12 @@ class Examples(NamedTuple):
         ]
 
     def units(self) -> Whole:
-        """Return for each example the number of its unit, which bootstrap samples draw as a whole.
+        """Return, for each example, the number of its unit. Bootstrap samples draw each unit as a
+        whole.
 
-        Equal rows with different labels are one unit, as in `folds`. Frequent rows with several
-        labels have the number −1. Their copies are drawn one by one, because such rows will occur
-        again.
+        Equal rows with different labels form one unit, as in `folds`. Frequent rows with several
+        labels have the number −1. Their copies are drawn one by one, because such rows are expected
+        to occur again.
         """
         row = np.unique(self._places(), axis=0, return_inverse=True)[1].ravel()
         if self.once:
@@ -124,14 +124,12 @@ class Examples(NamedTuple):
         return row
 
     def _are_frequent(self, row: Whole, copies: int) -> Any:
-        """Return for each example whether its row is frequent and occurs with several labels."""
+        """Return, for each example, whether its row is frequent and occurs with several labels."""
         labels = np.bincount(np.unique(np.column_stack([row, self.codes]), axis=0)[:, 0])
         return ((labels > 1) & (np.bincount(row, self.counts) >= copies))[row]
 
     def _places(self) -> Array:
-        """Return the rank of each value among the values of its feature, where nan counts as a
-        value.
-        """
+        """Return the rank of each value among the values of its feature, including nan."""
         return np.column_stack([np.unique(x, return_inverse=True)[1] for x in self.Z.T])
 
 
@@ -152,7 +150,7 @@ class Voter(NamedTuple):
         given: Examples,
         offset: float = 0.0,
     ) -> Voter:
-        """Return the weighted sum of hypotheses for pairs of a weight and a hypothesis."""
+        """Return the weighted sum of hypotheses, given pairs of a weight and a hypothesis."""
         E = columns(given.Z)
         share = given.weights / given.weights.sum()
         # The means are only used by the contributions, which exist for stumps only.
@@ -173,12 +171,14 @@ class Voter(NamedTuple):
         """Return the weights, the stumps, and the feature that each stump cuts."""
         if not all(isinstance(h, StumpColumn) for _, h in self.members):
             raise AttributeError(
-                'contributions of features exist only for stumps; fit with hypotheses="stumps"'
+                'feature contributions exist only for stumps; fit with hypotheses="stumps"'
             )
         return [(c, h, int(self.columns.source[h.feature])) for c, h in self.members]
 
     def importances(self, features: int) -> Vector:
-        """Return for each feature the sum over hypotheses of |weight| times the feature's share."""
+        """Return, for each feature, the sum of |weight| times the feature's share over all
+        hypotheses.
+        """
         total = np.zeros(features)
         for c, h in self.members:
             if isinstance(h, PooledTree):
@@ -187,14 +187,13 @@ class Voter(NamedTuple):
                 total[self.columns.source[h.feature]] += abs(c)
             else:
                 raise AttributeError(
-                    'importances of features exist only for hypotheses="stumps" and '
-                    'hypotheses="auto"'
+                    'feature importances exist only for hypotheses="stumps" and hypotheses="auto"'
                 )
         return total
 
     def contributions(self, Z: Array) -> Array:
-        """Return the contribution of each feature to the votes, then the mean vote, shape (N, d +
-        1).
+        """Return the contribution of each feature to the votes, and in the last column the mean
+        vote, shape (N, d + 1).
 
         A stump h of weight c reads one feature. Its SHAP value is c (h(x) − E h) for this feature
         and 0 for the others.
@@ -208,10 +207,10 @@ class Voter(NamedTuple):
         return out
 
     def words(self) -> list[tuple[float, str]]:
-        """Return a pair (weight, description) for each hypothesis, the largest weights first.
+        """Return a pair (weight, description) for each hypothesis, in order of decreasing weight.
 
-        All weights are positive; a hypothesis with a negative weight is described by its
-        negative.
+        The weights are positive. If a hypothesis has a negative weight, its negative is described
+        instead.
         """
         described = [
             (abs(c), self.columns.words(h, c > 0))
@@ -236,10 +235,10 @@ def takes_weights(f: Relaxation) -> bool:
 
 
 def weighted(f: Relaxation, weights: Vector) -> Relaxation:
-    """Return the relaxation in which an example of weight s counts as s copies of the example.
+    """Return the relaxation in which an example of weight s is treated as s copies of the example.
 
-    A `Capped` must have a fraction, and k is this fraction of the sum of the weights. An example of
-    weight s then has the cap s / k.
+    If the relaxation is `Capped`, it must have a fraction. Then k is this fraction of the sum of
+    the weights, and an example of weight s has the cap s / k.
     """
     # Exact sums, because copies and weights must give the same game to the bit. Fractions are slow,
     # and are made once for equal weights.
@@ -257,7 +256,7 @@ def weighted(f: Relaxation, weights: Vector) -> Relaxation:
         return f
     if not takes_weights(f):
         raise InputError(
-            f"{f!r} does not support weights of examples; leave sample_weight and class_weight "
+            f"{f!r} does not support example weights; leave sample_weight and class_weight "
             "out, "
             'or use relaxation="capped"'
         )
@@ -269,7 +268,7 @@ def weighted(f: Relaxation, weights: Vector) -> Relaxation:
 def made(hypotheses: Any, E: Array, signs: Vector, cuts: int | None = None) -> Any:
     """Return the margin matrix of the hypotheses on the columns E: predictions times signs.
 
-    If `cuts` is given, each column has at most this number of stumps. A weak learner is then
+    If `cuts` is given, each column has at most this number of stumps, and a weak learner is
     rejected, because the game needs all hypotheses in advance.
     """
     if isinstance(hypotheses, str) and hypotheses == "stumps":
@@ -290,19 +289,19 @@ def made(hypotheses: Any, E: Array, signs: Vector, cuts: int | None = None) -> A
 
 
 def check_written(rows: int, hypotheses: int) -> None:
-    """Raise an InputError if a game with these numbers of rows and hypotheses is too large to be
+    """Raise an InputError if a game with this number of rows and hypotheses is too large to be
     stored.
     """
     if rows * hypotheses > WRITE_DOWN_LIMIT:
         raise InputError(
-            f"this game has {rows} x {hypotheses} entries, more than {WRITE_DOWN_LIMIT:.0e}; give "
+            f"this game has {rows} x {hypotheses} entries, more than {WRITE_DOWN_LIMIT:.0e}; pass "
             "fewer examples, or hypotheses=partial(relaxboost.matrices.stumps, max_cuts=8)"
         )
 
 
 def proof(solution: Solution) -> Certificate:
-    """Return the certificate of a solution, which contains the matrix of the game if the matrix is
-    small.
+    """Return the certificate of a solution. If the matrix of the game is small, the certificate
+    contains it.
     """
     game = solution.game
     try:

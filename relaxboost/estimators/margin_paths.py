@@ -1,6 +1,4 @@
-"""Paths of games over a grid of settings, and the choice of a setting by votes on held-out
-examples.
-"""
+"""Paths of games over a grid of settings. One setting is chosen by votes on held-out examples."""
 
 from __future__ import annotations
 
@@ -29,15 +27,14 @@ from relaxboost.solvers.solve import solve
 from relaxboost.solvers.warm_start import Relay
 
 CUTS_OF_WRITTEN_GAMES = 32
-"""The largest number of cuts of a column in games whose matrix is stored entry by entry."""
+"""The maximum number of cuts per column in games whose matrix is stored entry by entry."""
 
 NO_TIME = 1e-9
-"""The time limit, in seconds, of a game that must end after one round because no time is left."""
+"""If no time is left, a game gets this time limit, in seconds, so that it ends after one round."""
 
 Played = list[tuple[Voter, Solution]]
-"""The result of a path: for each setting, the weighted sum of hypotheses and the solution of the
-game.
-"""
+"""The result of a path: for each setting, the weighted sum of hypotheses, and the solution of the
+game."""
 
 
 @dataclass
@@ -47,13 +44,11 @@ class Games(ABC):
     table: Features
     hypotheses: Any
     targets: list[int] = field(default_factory=lambda: [1])
-    """For each game the index of the class that stands for +1."""
+    """For each game, the index of the class that stands for +1."""
 
     @property
     def has_unseen_votes(self) -> bool:
-        """Whether `unseen_votes` returns held-out votes, which makes games for folds
-        unnecessary.
-        """
+        """Whether `unseen_votes` returns held-out votes, so that no games for folds are needed."""
         return False
 
     @abstractmethod
@@ -86,8 +81,7 @@ class Games(ABC):
         return Voter.of(columns, list(members), given)
 
     def unseen_votes(self, played: list[Played]) -> Array:
-        """Return for each example the votes of the hypotheses that were trained without this
-        example.
+        """Return, for each example, the votes of the hypotheses trained without this example.
 
         The shape is (grid, examples[, classes]). Only subclasses with `has_unseen_votes` implement
         this method.
@@ -99,7 +93,9 @@ class Games(ABC):
         return None
 
     def gap(self, tol: float, grid: list[Any]) -> float:
-        """Return the gap between the bounds at which a game ends, in the units of the game."""
+        """Return the gap, in the units of the game. A game ends when its bounds differ by at most
+        this gap.
+        """
         return tol
 
     def shortfall(self, k: int, s: Solution, tol: float) -> str:
@@ -114,12 +110,14 @@ class Games(ABC):
         return "; ".join(said)
 
     def below(self, s: Solution) -> Vector:
-        """Return how far the margin of each row is below the threshold γ of a solution."""
+        """Return the distance by which the margin of each row is below the threshold γ of a
+        solution.
+        """
         return s.gamma - s.margins
 
 
 class ScoreGames(Games):
-    """The rules for the single game of a regressor or ranker, whose hypotheses are all listed in
+    """The rules for the single game of a regressor or ranker. All of its hypotheses are listed in
     advance.
 
     The prediction is the weighted sum of the hypotheses, without calibration.
@@ -127,7 +125,7 @@ class ScoreGames(Games):
 
     @abstractmethod
     def aims(self, given: Examples) -> Vector:
-        """Return a number for each example. The mean number of a category determines its rank."""
+        """Return a number for each example. Categories are ranked by the mean of these numbers."""
 
     def columns(self, given: Examples, k: int, grid: list[Any]) -> tuple[CutColumns, Any]:
         """Return the columns that the hypotheses read, and the matrix of the hypotheses'
@@ -139,23 +137,21 @@ class ScoreGames(Games):
         if getattr(matrix, "n", 0) is None:
             raise InputError(
                 f"hypotheses returned {type(matrix).__name__}, which generates its columns one by "
-                "one, and this game needs all columns in advance; return stumps(...) or another "
+                "one, but this game needs all columns in advance; return stumps(...) or another "
                 "matrix whose columns are known"
             )
         return columns, matrix
 
 
 class SettingChoice(NamedTuple):
-    """The grid of settings, and the errors of the held-out votes, by which one setting is
-    chosen.
-    """
+    """The grid of settings, one of which is chosen by the errors of the held-out votes."""
 
     name: str
     """The name of the parameter that is chosen, "fraction" or "radius"."""
     grid: list[Any]
-    """The settings in the form that `Games.games` accepts, with the softest first."""
+    """The settings in the form that `Games.games` accepts, the softest first."""
     values: list[Any]
-    """The settings in the form that the user gave."""
+    """The settings in the form in which the user passed them."""
     errors: Callable[[Array, Examples], list[float]]
     """A function that returns the error of each setting, given the held-out votes of all settings.
     """
@@ -180,9 +176,7 @@ class SettingChoice(NamedTuple):
 
 @dataclass
 class WarmPath:
-    """A solver for the games of a grid, which starts each game from the solution of the previous
-    game.
-    """
+    """A solver for the games of a grid. Each game starts from the solution of the previous game."""
 
     rule: Games
     tol: float
@@ -191,7 +185,7 @@ class WarmPath:
     deadline: float = math.inf
     """The time, in seconds since the epoch, at which the last game should end."""
     paths_left: int = 1
-    """The number of paths that have not started yet. These paths share the remaining time."""
+    """The number of paths that have not started yet. They share the remaining time."""
     is_stopped: bool = False
     """Whether Ctrl-C has ended a game."""
 
@@ -210,10 +204,10 @@ class WarmPath:
         return played
 
     def held_out(self, given: Examples, grid: list[Any], folds: int) -> tuple[Array, bool]:
-        """Return the held-out vote on each example, and whether all games were solved.
+        """Return the held-out vote for each example, and whether all games were solved.
 
-        Games solved without the example's fold give its vote. The shape is (grid, examples[,
-        classes]). After Ctrl-C the votes that are not yet computed are 0.
+        The vote for an example comes from games that were solved without its fold. The shape of the
+        votes is (grid, examples[, classes]). After Ctrl-C, votes that were not yet computed are 0.
         """
         targets = self.rule.targets
         out = np.zeros((len(grid), given.codes.size, len(targets)))
@@ -239,7 +233,7 @@ class WarmPath:
     def with_cause(self, s: Solution) -> Solution:
         """Return the solution with the status "interrupted" if Ctrl-C ended its game.
 
-        If the user gave no time limit, a game can reach a time limit only because Ctrl-C set its
+        If the user set no time limit, a game can reach a time limit only because Ctrl-C set its
         limit to `NO_TIME`.
         """
         if s.status != "time_limit" or math.isfinite(self.deadline):
@@ -248,8 +242,8 @@ class WarmPath:
         return replace(s, status="interrupted", message=said)
 
     def _run(self, function: Callable[..., Any], jobs: list[Any]) -> Iterator[Any]:
-        """Run a function for each job on `n_jobs` processes, and yield the results in the order of
-        the jobs.
+        """Run a function on each job, using `n_jobs` processes, and yield the results in the order
+        of the jobs.
         """
         first = self.paths_left
         self.paths_left -= len(jobs)
@@ -279,8 +273,8 @@ def _play(
 ) -> Played:
     """Solve the games of a grid one after another, with warm starts.
 
-    The first game starts from a given solution if both have the same number of hypotheses. `share`
-    is the largest share of the time until the path's deadline that the games may take.
+    The first game starts from the given solution if it has the same number of hypotheses. The games
+    may use at most the share `share` of the time until the path's deadline.
     """
     now = time.time()
     end = now + share * (path.deadline - now)
@@ -323,7 +317,7 @@ def _play(
 def _over_known(
     matrix: Any, games: list[Game], solutions: list[Solution], tol: float, limit: float | None
 ) -> list[Solution]:
-    """Return the solutions of the games over the hypotheses that a weak learner has found.
+    """Return the solutions of the games on the hypotheses that a weak learner has found.
 
     The bounds do not account for hypotheses that the learner has not found.
     """

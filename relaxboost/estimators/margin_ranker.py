@@ -1,4 +1,4 @@
-"""Ranking with the largest soft margin over pairs of documents."""
+"""A ranker that maximises the soft margin over pairs of documents."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from relaxboost.matrices.pairs import PairMatrix
 
 @dataclass(eq=False, repr=False)
 class MarginBoostRanker(ScoreBoost):
-    """A ranker that orders the documents of each query with the largest soft margin over pairs.
+    """A ranker that maximises the soft margin over pairs of documents of the same query.
 
     The margin of a pair is half the difference of the votes of its two documents, in [−1, 1].
 
     Parameters
     ----------
     fraction : "auto" or float
-        The share, in (0, 1], of the pairs whose margins count: the pairs with the lowest margins.
-        "auto" chooses the fraction with the fewest held-out pairs in the wrong order.
+        The soft margin is the mean of the lowest margins, taken over this share, in (0, 1], of the
+        pairs. "auto" chooses the fraction with the fewest held-out pairs in the wrong order.
     hypotheses : "stumps" or callable
         As for `MarginBoostRegressor`.
     tol, folds, time_limit, n_jobs, warm_start, verbose
-        As for `MarginBoostClassifier`. Folds hold out whole queries, or documents if there are
-        fewer queries than folds. The votes are not calibrated.
+        As for `MarginBoostClassifier`. Each fold holds out whole queries, or single documents if
+        there are fewer queries than folds. The votes are not calibrated.
 
     Attributes
     ----------
     margin_, certificate_, game_, support_, hypotheses_, feature_importances_
-        As for `MarginBoostClassifier`. The rows of the game are the pairs.
+        As for `MarginBoostClassifier`. Each row of the game is a pair.
     hardest_ : array of shape (P, 2)
-        The pairs of rows with the lowest margins, lowest first. The first row of a pair is the
-        better one. Equal rows of a query are represented by the first of these rows.
+        The pairs of rows with the lowest margins, the lowest first. In each pair, the row with the
+        higher grade comes first. Equal rows of a query are represented by the first of them.
     fraction_, cv_errors_
-        Only with the fraction "auto"; see `MarginBoostClassifierCV`.
+        Available only with ``fraction="auto"``; see `MarginBoostClassifierCV`.
 
     References
     ----------
@@ -58,7 +58,7 @@ class MarginBoostRanker(ScoreBoost):
     1.0
     """
 
-    for_labels = "give grades as numbers, higher for better documents"
+    for_labels = "pass numeric grades, higher for better documents"
 
     _: KW_ONLY
     fraction: Any = "auto"
@@ -67,7 +67,8 @@ class MarginBoostRanker(ScoreBoost):
     def fit(
         self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None
     ) -> MarginBoostRanker:
-        """Train by solving the game over all pairs of documents of a query with different grades.
+        """Train by solving the game on all pairs of documents of the same query with different
+        grades.
 
         Parameters
         ----------
@@ -76,17 +77,17 @@ class MarginBoostRanker(ScoreBoost):
         y : array of shape (N,)
             The grade of each document; a higher grade is better.
         groups : array of shape (N,), optional
-            The query of each document, as ids of any type in any order. By default all documents
+            The query of each document, as ids of any type, in any order. By default all documents
             belong to one query.
         sample_weight : array of shape (N,), optional
             Numbers >= 0. The weight of a pair is the product of the weights of its documents. A
-            document of weight 2 counts as two documents.
+            document of weight 2 is treated as two documents.
 
         Raises
         ------
         InputError
-            If data, groups, weights or parameters do not fit. InputError is a subclass of
-            ValueError.
+            If the data, the groups, the weights or a parameter is invalid. InputError is a subclass
+            of ValueError.
         """
         grid = self._shares(self.fraction)
         Z, y, weights = self._checked(X, y, sample_weight)
@@ -104,9 +105,10 @@ class MarginBoostRanker(ScoreBoost):
         return self
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of pairs that the votes order as the grades do, in [0, 1].
+        """Return the share of pairs, in [0, 1], that the votes order in the same way as the grades.
 
-        Only pairs of one query with different grades count. Equal scores count as the wrong order.
+        Only pairs of the same query with different grades are included. Equal scores are treated as
+        the wrong order.
         """
         F = self.predict(X)
         y = column_or_1d(y)
@@ -118,8 +120,8 @@ class PairGames(ScoreGames):
     """The game whose rows are pairs of documents of one query, with the better document first."""
 
     def aims(self, given: Examples) -> Vector:
-        """Return the rank of each document's grade minus the mean rank, by which categories are
-        ordered.
+        """Return the rank of each document's grade minus the mean rank. Categories are ordered by
+        its mean.
         """
         return given.codes - np.average(given.codes, weights=given.weights)
 
@@ -132,7 +134,7 @@ class PairGames(ScoreGames):
         return [Game(A, weighted(f, weights)) for f in grid]
 
     def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
-        """Return the constant score 0 if there are no pairs or all rows are equal, and None
+        """Return the constant score 0 if there are no pairs or all rows are equal. Return None
         otherwise.
         """
         try:
@@ -162,6 +164,6 @@ def _queries(groups: Any, y: Any) -> Whole:
 
 
 def _risk(given: Examples) -> Any:
-    """Return the ranking risk, which lists the pairs of each query and their weights."""
+    """Return the ranking risk. It contains the pairs of each query and their weights."""
     grades = given.codes.astype(np.float64)
     return RankingHinge().bind(grades, given.weights, groups=given.groups)

@@ -1,4 +1,6 @@
-"""Regression that minimises the mean of the largest residuals, as a game with a soft margin."""
+"""A regressor that minimises the mean of the largest residuals, formulated as a soft-margin
+game.
+"""
 
 from __future__ import annotations
 
@@ -24,30 +26,33 @@ from relaxboost.relaxations import Capped
 
 @dataclass(eq=False, repr=False)
 class MarginBoostRegressor(RegressorMixin, ScoreBoost):
-    """A linear regressor on hypotheses that minimises the mean of the largest absolute residuals.
+    """A linear combination of hypotheses that minimises the mean of the largest absolute residuals.
 
-    The prediction is F(x) = c + R Σ w_j h_j(x) with ‖w‖_1 <= `radius`, where c is the middle of the
-    range of y and R is half of the range. The fit minimises the mean of the largest |y − F(x)|,
-    taken over a share `fraction` of the examples, and `error_` has bounds on the optimum. The game
-    has two rows for each example, with the margins ±(y − F(x)). The lowest k of these 2N margins, k
-    <= N, are the k largest residuals, negated. Every column of the game contains the same term in
-    y. Weights that sum to 1 keep this term unchanged. Therefore the domain of the weights is
-    `Simplex`, and the game has columns for ±h_j and ±1.
+    The prediction is F(x) = c + R Σ w_j h_j(x) with ‖w‖_1 <= `radius`, where c is the midpoint of
+    the range of y, and R is half the length of the range. The fit minimises the mean of the largest
+    |y − F(x)|, taken over a share `fraction` of the examples. `error_` contains bounds on the
+    optimum.
+
+    The game has two rows for each example, with the margins ±(y − F(x)). For k <= N, the k lowest
+    of these 2N margins are the k largest absolute residuals, negated. Every column of the game
+    contains the same term in y. This term is unchanged if the weights sum to 1. Therefore the
+    domain of the weights is `Simplex`, and the game has columns for ±h_j and ±1.
 
     Parameters
     ----------
     fraction : float
-        The share, in (0, 1], of the examples whose residuals count. The fraction 1 gives the mean
-        absolute error, and a very small fraction gives the largest residual.
+        The share, in (0, 1], of the examples over which the mean of the largest residuals is taken.
+        The fraction 1 gives the mean absolute error, and a very small fraction gives the largest
+        residual.
     radius : "auto" or float
-        The largest distance of predictions from c, in units of R, > 0. "auto" chooses among 0.25,
+        The largest distance, > 0, of a prediction from c, in units of R. "auto" chooses among 0.25,
         0.5, 1, 2 and 4 by the mean absolute error on held-out `folds`. Among equally good radii it
         chooses the smallest.
     hypotheses : "stumps" or callable
-        "stumps" have at most 32 cuts for a feature. A function of (X, y), which is called with
-        y = 1, returns a margin matrix, such as ``partial(rb.matrices.stumps, max_cuts=8)``.
+        "stumps" have at most 32 cuts for each feature. A function of (X, y) is called with y = 1,
+        and must return a margin matrix, for example ``partial(rb.matrices.stumps, max_cuts=8)``.
     tol : float
-        The largest gap, > 0, between the bounds of `error_`, in units of R.
+        The largest allowed gap, > 0, between the bounds in `error_`, in units of R.
     folds, time_limit, n_jobs, warm_start, verbose
         As for `MarginBoostClassifier`, without calibration.
 
@@ -59,7 +64,7 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         Half the width of the tube around F. Residuals inside the tube are not among the largest
         residuals.
     radius_, cv_errors_
-        The radius, and with "auto" a dictionary of the held-out mean absolute error for each
+        The chosen radius, and with "auto" a dictionary of the held-out mean absolute error of each
         radius.
     margin_, certificate_, game_
         The bounds on the value of the game, their proof, and the game. The value of the game is the
@@ -101,12 +106,13 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         y : array of shape (N,)
             Finite numbers.
         sample_weight : array of shape (N,), optional
-            At least 0. Whole weights are copies.
+            Numbers >= 0. An example with an integer weight is treated as this number of copies.
 
         Raises
         ------
         InputError
-            If data, weights or parameters do not fit. InputError is a subclass of ValueError.
+            If the data, the weights or a parameter is invalid. InputError is a subclass of
+            ValueError.
         """
         soft_margin(self.fraction)  # raises an InputError unless 0 < fraction <= 1
         is_auto = self._is_auto("radius", self.radius)
@@ -142,8 +148,8 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
 
 @dataclass
 class ResidualGames(ScoreGames):
-    """The rules for the regression game over `Simplex`, which has a row for each residual and a row
-    for its negative.
+    """The rules for the regression game over `Simplex`. The game has a row for each residual and a
+    row for its negative.
     """
 
     values: Vector = field(default_factory=lambda: np.zeros(0))
@@ -153,8 +159,8 @@ class ResidualGames(ScoreGames):
     fraction: Any = 0.5
 
     def aims(self, given: Examples) -> Vector:
-        """Return the difference of each y from the middle of the range, in units of half
-        the range.
+        """Return the difference between each y and the midpoint of the range, in units of half the
+        range.
         """
         return np.clip((self.values[given.codes] - self.middle) / self.half, -1.0, 1.0)
 
@@ -178,8 +184,8 @@ class ResidualGames(ScoreGames):
     ) -> Voter:
         """Return the prediction function of a solution, in units of y.
 
-        A hypothesis and its negative are merged into one hypothesis, whose weight is the difference
-        of the two weights.
+        A hypothesis and its negative are merged into one hypothesis. Its weight is the difference
+        of their weights.
         """
         total = dict[int, float]()
         n = matrix.n + 1
@@ -192,7 +198,7 @@ class ResidualGames(ScoreGames):
         return Voter.of(columns, members, given, offset)
 
     def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
-        """Return the constant prediction if all rows are equal, which is the median, and None
+        """Return the median of y as a constant prediction if all rows are equal. Return None
         otherwise.
         """
         return None if is_varied else float(np.median(self.values[part.codes]))
@@ -204,15 +210,19 @@ class ResidualGames(ScoreGames):
         return errors
 
     def gap(self, tol: float, grid: list[Any]) -> float:
-        """Return the gap at which a game ends, in units of the game: `tol` divided by 1 + the
-        largest radius.
+        """Return the gap at which a game ends, in the units of the game. It is `tol` divided by 1 +
+        the largest radius.
         """
         return tol / (1.0 + max(grid))
 
     def shortfall(self, k: int, s: Solution, tol: float) -> str:
-        """Return the solver's message if a solution is not optimal, and an empty text otherwise."""
+        """Return the solver's message if a solution is not optimal, and an empty string
+        otherwise.
+        """
         return "" if s.status == "optimal" else s.message
 
     def below(self, s: Solution) -> Vector:
-        """Return how far the lower of the two margins of each example is below the threshold."""
+        """Return the distance by which the lower of the two margins of each example is below the
+        threshold.
+        """
         return (s.gamma - s.margins).reshape(2, -1).max(axis=0)

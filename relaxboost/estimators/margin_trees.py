@@ -2,8 +2,8 @@
 
 The margins of a tree on its own training examples say little about new examples. Each tree is
 therefore grown on a bootstrap sample, as in a random forest. For each example, the trees that were
-grown without this example give a held-out vote. The held-out votes choose the fraction and
-calibrate the probabilities. Therefore no game is solved again for each fold.
+grown without this example give a held-out vote. The held-out votes are used to choose the fraction
+and to calibrate the probabilities, so that no games need to be solved for folds.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ from relaxboost.game.domains import L2Ball
 from relaxboost.matrices.dense import DenseMatrix
 
 TREES = 200
-"""The number of trees in the pool. With 100 trees the error on the data sets of docs/benchmarks.md
-is about 0.2 % higher.
-"""
+"""The number of trees in the pool. With 100 trees, the error on the data sets in docs/benchmarks.md
+is about 0.2 % higher."""
 
 MAX_DRAWN_COPIES = 1000
-"""The largest number of copies of an example that the bootstrap draws separately. With more copies,
+"""The maximum number of copies of an example that the bootstrap draws separately. With more copies,
 the drawn share would hardly vary."""
 
 KINDS: tuple[tuple[type[DecisionTreeRegressor], int | None], ...] = (
@@ -38,16 +37,16 @@ KINDS: tuple[tuple[type[DecisionTreeRegressor], int | None], ...] = (
     (DecisionTreeRegressor, None),
     (ExtraTreeRegressor, None),
 )
-"""The kinds of trees in the pool, which alternate: the class of the tree and its largest depth. If
-the depth is None, the tree grows until its leaves are pure."""
+"""The kinds of trees, which alternate in the pool. Each kind is a class and a maximum depth. If the
+depth is None, the tree grows until its leaves are pure."""
 
 
 class RankedColumns(NamedTuple):
-    """The columns that trees cut, which hold the ranks of values among the training values.
+    """The columns that trees cut. They contain the ranks of values among the training values.
 
-    A value between two training values has a rank that is interpolated linearly. Trees cut ranks at
-    the same places as values. Ranks are used because they fit single precision, in which
-    scikit-learn grows trees, for values of any size.
+    The rank of a value between two training values is interpolated linearly. Trees split ranks in
+    the same way as values. Ranks are used because scikit-learn grows trees in single precision, and
+    ranks fit this precision whatever the size of the values.
     """
 
     columns: CutColumns
@@ -95,7 +94,7 @@ ranks.
 
 @dataclass(frozen=True)
 class PooledTree:
-    """A hypothesis that predicts with a tree of the pool. Its votes lie in [−1, 1]."""
+    """A hypothesis that predicts with one tree of the pool. Its votes lie in [−1, 1]."""
 
     tree: DecisionTreeRegressor
 
@@ -105,7 +104,9 @@ class PooledTree:
         return votes
 
     def importances(self) -> Vector:
-        """Return the share of each column in the decrease of the squared error by the splits."""
+        """Return the share of the total decrease in squared error that is due to splits on each
+        column.
+        """
         return np.asarray(self.tree.feature_importances_)
 
     def __repr__(self) -> str:
@@ -122,8 +123,8 @@ class TreePool(DenseMatrix):
     signs, weights : arrays of shape (m,)
         The labels −1 and +1, and the weights of the examples.
     units : array of shape (m,)
-        The number of each example's unit. The bootstrap draws all examples of a unit together. The
-        copies of an example with the unit −1 are drawn one by one.
+        The number of each example's unit. The bootstrap draws all examples of a unit together. If
+        the unit is −1, the copies of the example are drawn one by one.
     copies : array of shape (m,)
         The number of copies of each example.
     seed : int
@@ -182,26 +183,26 @@ class TreePool(DenseMatrix):
 
     @property
     def over(self) -> L2Ball:
-        """The domain of the weights, the l2 ball of radius 1/√n, which lies in the l1 ball of
+        """The domain of the weights: the l2 ball of radius 1/√n, which lies in the l1 ball of
         radius 1.
 
-        The optimal weights in this domain are unique unless the value of the game is 0, and they
-        are spread over many trees.
+        Unless the value of the game is 0, the optimal weights in this domain are unique. They are
+        spread over many trees.
         """
         return L2Ball(1.0 / math.sqrt(len(self._trees)))
 
     def equal_weights(self) -> tuple[None, tuple[Whole, Vector]]:
-        """Return a warm start for `solve`: the weight 1/n for each tree, and no distribution of
-        examples.
+        """Return a warm start for `solve`: the weight 1/n for each tree, and no distribution over
+        the examples.
         """
         n = len(self._trees)
         return None, (np.arange(n), np.full(n, 1.0 / n))
 
     def unseen_votes(self, support: Whole, coefficients: Vector) -> Vector:
-        """Return for each example the vote of the trees that were grown without this example.
+        """Return, for each example, the vote of the trees that were grown without this example.
 
-        The vote is multiplied by the weight of all trees and divided by the weight of the voting
-        trees. If no tree was grown without an example, all trees vote.
+        To make the votes comparable, each vote is multiplied by the weight of all trees and divided
+        by the weight of the voting trees. If no tree was grown without an example, all trees vote.
         """
         votes = self._signs[:, None] * self.toarray()[:, support]
         unseen = self._unseen[:, support]

@@ -1,4 +1,4 @@
-"""Estimators in scikit-learn's interface that learn a stream of examples by mirror descent."""
+"""Estimators in scikit-learn's interface that learn from a stream of examples by mirror descent."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from relaxboost.online.streams import BaseFunctions, LinearBasis, StumpBasis
 from relaxboost.online.streams.words import BUCKETS, WithWords, Words, word_columns
 
 ROWS_PER_BLOCK = 4096
-"""The number of rows for which base functions are computed and stored at the same time."""
+"""The number of rows for which base functions are computed and stored at a time."""
 
 
 class _Scale(NamedTuple):
-    """The interval [center − half, center + half] of targets, which is mapped to [−1, 1]."""
+    """The interval [center − half, center + half] of targets that is mapped to [−1, 1]."""
 
     center: float
     half: float
@@ -43,7 +43,7 @@ class OnlineEstimator(TableEstimator, ABC):
     usual_loss: ClassVar[str]
     """The name of the estimator's default loss."""
     usual_radius: ClassVar[float] = 30.0
-    """A radius that suits many data sets, which error messages suggest."""
+    """The radius that error messages suggest. It suits many data sets."""
 
     loss: Any = None
     basis: Any = "linear"
@@ -68,17 +68,17 @@ class OnlineEstimator(TableEstimator, ABC):
         Parameters
         ----------
         X : array or frame of shape (N, d)
-            Finite numbers. Columns of a pandas frame may contain words. They are hashed to 1024
-            base functions, so that new words may occur at any time.
+            Finite numbers. Columns of a pandas frame may contain strings. They are hashed to 1024
+            base functions, so that new strings may occur at any time.
         y : array of shape (N,)
             Labels of any type, with at least two classes; finite numbers for regression.
         sample_weight : array of shape (N,), optional
-            At least 0, not all 0.
+            Numbers >= 0, not all 0.
 
         Raises
         ------
         InputError
-            If data, labels, weights or parameters do not fit. InputError is a ValueError.
+            If data, labels, weights or a parameter are invalid. InputError is a ValueError.
         """
         passes = count("passes", self.passes)
         rows = self._validated(X, y, sample_weight, first=True)
@@ -94,7 +94,7 @@ class OnlineEstimator(TableEstimator, ABC):
         """Check the data, and return rows, targets of shape (N, outputs), and weights."""
 
     def _read(self, X: Any, *, reset: bool = False) -> Array:
-        """Return X as doubles. Words in pandas frames become 1024 features, which come last."""
+        """Return X as doubles. Strings in pandas frames become 1024 features, which come last."""
         if reset:
             self._words = Words(word_columns(X))
         words = self._words
@@ -103,7 +103,8 @@ class OnlineEstimator(TableEstimator, ABC):
         self._check_kind(X)
         if not hasattr(X, "iloc"):
             raise InputError(
-                f"the estimator has learned words of {words.columns[0]!r}; give X as a pandas frame"
+                f"the estimator was trained on strings in {words.columns[0]!r}; pass X as a "
+                "pandas frame"
             )
         validate_data(self, X, reset=reset, skip_check_array=True)
         rest = X.drop(columns=words.columns)
@@ -138,7 +139,7 @@ class OnlineEstimator(TableEstimator, ABC):
         if isinstance(self.basis, BaseFunctions):
             if self.basis.features not in (None, X.shape[1]):
                 raise InputError(
-                    f"X has {X.shape[1]} features, and basis={self.basis.name!r} needs "
+                    f"X has {X.shape[1]} features, but basis={self.basis.name!r} needs "
                     f"{self.basis.features} features"
                 )
             return self.basis
@@ -147,12 +148,12 @@ class OnlineEstimator(TableEstimator, ABC):
         if (X[0] == X).all():
             raise InputError(
                 "stumps have no thresholds, because all features are constant in n_samples = "
-                f"{len(X)}; start with more examples, or give basis=StumpBasis(thresholds)"
+                f"{len(X)}; start with more examples, or pass basis=StumpBasis(thresholds)"
             )
         return StumpBasis.at_quantiles(X)
 
     def _values(self, X: Array) -> Array:
-        """Return the values of the base functions at rows X, with the constant as last column."""
+        """Return the base functions at rows X, with the constant in the last column."""
         # The constant is as large as the bound of the others, so that it can be learned as fast.
         H = self.basis_.values(X)
         return np.column_stack([H, np.full(len(X), self.basis_.bound)]) if self.intercept else H
@@ -177,20 +178,20 @@ class OnlineEstimator(TableEstimator, ABC):
 
     @property
     def _is_automatic(self) -> bool:
-        """Whether the radius is "auto". Then options that need a radius raise an InputError."""
+        """Whether the radius is "auto". If so, options that need a radius raise an InputError."""
         if not (isinstance(self.radius, str) and self.radius == "auto"):
             return False
         for name in ("over", "proxy", "schedule", "greedy"):
             given = getattr(self, name)
             if given not in (None, False):
                 raise InputError(
-                    f"{name}={given!r} needs a radius, and radius='auto' has none; "
-                    f"give a radius, such as radius={self.usual_radius:g}"
+                    f"{name}={given!r} needs a radius, but radius='auto' has none; set a radius, "
+                    f"such as radius={self.usual_radius:g}"
                 )
         return True
 
     def _learn(self, X: Array, Y: Array, weights: Array) -> Array:
-        """Learn from rows and targets (N, outputs); return predictions made before each update."""
+        """Learn from rows and targets (N, outputs). Return the predictions before each update."""
         # After an error, also in a user's base functions, the learners are as they were. Their
         # state is small compared with the rows, so that a copy is cheap.
         kept = [[array.copy() for array in learner.arrays()] for learner in self.learners_]
@@ -222,7 +223,7 @@ class OnlineEstimator(TableEstimator, ABC):
 
 
 class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
-    """A classifier for streams by mirror descent, with a learner for each class against the rest.
+    """A mirror descent classifier for streams, with a learner for each class against the rest.
 
     Parameters
     ----------
@@ -230,32 +231,32 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         "logistic", the default, "hinge", "smooth-hinge", "exponential", or a user-defined loss for
         two classes.
     basis : {"linear", "stumps"} or BaseFunctions
-        The base functions. "linear" are the features, scaled to [−1, 1] by their range in the
+        The base functions. "linear" uses the features, scaled to [−1, 1] by their range in the
         examples of the first `fit` or `partial_fit`; later values are clipped to this range.
-        "stumps" have ten thresholds for each feature, from the same examples. The base functions do
-        not change later, because each weight belongs to one base function. For given ranges and
-        other base functions see `relaxboost.online.streams`.
+        "stumps" have ten thresholds for each feature, taken from the same examples. The base
+        functions do not change later, because each weight belongs to one of them. For fixed ranges
+        and other base functions see `relaxboost.online.streams`.
     radius : float or "auto"
-        The radius λ > 0 of the set of weights. With weights in l1, predictions lie in [−λK, λK] for
-        base functions in [−K, K]. The default "auto" uses `relaxboost.online.HedgedDescent`, which
-        needs no radius and no step, and also follows streams that drift.
+        The radius λ > 0 of the set of weights. If base functions lie in [−K, K] and weights in an
+        l1 ball, predictions lie in [−λK, λK]. The default "auto" uses
+        `relaxboost.online.HedgedDescent`, which needs no radius and no step size, and follows
+        drift.
     over : {"ball", "simplex", "full-simplex"}, optional
-        For a given radius, the set of weights. The default "ball" is the ball in the norm of the
+        If a radius is given, the set of weights. The default "ball" is the ball in the norm of the
         proxy, l1 or l2.
     proxy, schedule : optional
-        For a given radius; see `relaxboost.online.OnlineMethod`. "entropy", the default, suits a
-        few important features, and "squared-l2" many features of little importance. The default
-        schedule is "adaptive".
+        Used if a radius is given; see `relaxboost.online.OnlineMethod`. "entropy", the default,
+        suits data with a few important features, and "squared-l2" data with many weak ones. The
+        default schedule is "adaptive".
     greedy : bool
-        For a given radius, whether to use `MirrorSteps` (EG for the entropy, GD for the squared
-        norm) instead of `MirrorDescent`. The regret bound needs a constant schedule or that norm.
+        If a radius is given, whether to use `MirrorSteps` (EG for the entropy, GD for the squared
+        norm) instead of `MirrorDescent`. The regret bound needs a constant schedule or GD.
     average : bool
-        For a given radius, whether `predict` uses the average of the weights instead of the last
-        weights. Theorems bound the risk of the average for independent examples of one law. On a
-        stream that drifts use False or the radius "auto", because the average contains weights from
-        before the drift.
+        If a radius is given, whether `predict` uses the average of all weights instead of the last
+        weights. Theorems bound the risk of the average for i.i.d. examples. If the stream drifts,
+        use False or the radius "auto", because the average contains weights from before the drift.
     intercept : bool
-        Whether a constant is added to the base functions.
+        Whether a constant base function is added.
     passes : int
         The number of passes of `fit` through the examples, >= 1.
 
@@ -264,17 +265,17 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
     classes_ : array of shape (K,)
         The labels, sorted.
     learners_ : list of Learner
-        One learner for two classes, and otherwise one for each class, each with a `regret_bound`.
+        One learner for two classes, otherwise one per class. Each has a `regret_bound`.
     basis_ : BaseFunctions
-        The base functions without the constant, which comes last.
+        The base functions. The constant, if any, comes last and is not included.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Notes
     -----
-    The order of examples matters. A `sample_weight` of 2 means that the example occurs twice in a
-    row. scikit-learn's check of weights shuffles the copies, and therefore fails, as for
-    `SGDClassifier`.
+    The order of the examples matters. A `sample_weight` of 2 means that the example occurs twice in
+    a row. scikit-learn's check of sample weights shuffles the copies, and therefore fails, as it
+    does for `SGDClassifier`.
 
     References
     ----------
@@ -296,7 +297,7 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> MirrorDescentClassifier:
-        """Learn from further rows without a reset of the estimator.
+        """Learn from further rows without resetting the estimator.
 
         Parameters
         ----------
@@ -308,16 +309,16 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         Raises
         ------
         InputError
-            As for `fit`, and if a label is not among the classes. The estimator is then unchanged.
+            As for `fit`, and if a label is not in `classes`. The estimator is then unchanged.
         """
         self.progressive(X, y, classes, sample_weight)
         return self
 
     @restores_fit
     def progressive(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
-        """Learn like `partial_fit`; return the label predicted for each row before its update.
+        """Learn like `partial_fit`, and return the label predicted for each row before its update.
 
-        The predictions use the last weights, as in the theorems, and not the average.
+        The predictions use the last weights and not the average, as in the theorems.
         """
         first = not hasattr(self, "learners_")
         if first and classes is None:
@@ -354,7 +355,7 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         return X, np.where(places[:, None] == own, 1.0, -1.0), weights
 
     def decision_function(self, X: Any) -> Array:
-        """Return scores <w, h(x)>: (N,), where > 0 means the second of two classes, or (N, K)."""
+        """Return the scores <w, h(x)>: (N,), positive for the second of two classes, or (N, K)."""
         said = self._decided(X)
         return said[:, 0] if said.shape[1] == 1 else said
 
@@ -370,7 +371,7 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         """The method `predict_proba(X)`: probabilities (N, K), in the order of `classes_`.
 
         For more than two classes, the probabilities of each class against the rest are divided by
-        their sum. The method exists if the loss is minus a log-likelihood, such as "logistic".
+        their sum. The method exists only if the loss is a negative log-likelihood.
         """
         check_likelihood(self._loss, "decision_function")
         return self._probabilities
@@ -385,10 +386,10 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
 
 @dataclass(eq=False, repr=False)
 class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
-    """A regressor for streams by mirror descent.
+    """A mirror descent regressor for streams.
 
-    Targets are scaled to [−1, 1] like features if the loss depends only on the difference of
-    prediction and target, as all losses of the package do.
+    Targets are scaled to [−1, 1], like features, if the loss depends only on the difference between
+    prediction and target. This holds for all losses of the package.
 
     Parameters
     ----------
@@ -398,20 +399,20 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
     basis, over, proxy, schedule, greedy, average, intercept, passes
         As for `MirrorDescentClassifier`.
     radius : float or "auto"
-        The radius λ > 0 of the set of weights. Predictions differ from the middle of the interval
-        of targets by at most λ times half of its length. The default "auto" is
-        `relaxboost.online.HedgedDescent`, which clips targets and predictions to the interval
-        before it learns.
+        The radius λ > 0 of the set of weights. Predictions differ from the midpoint of the interval
+        of targets by at most λ times half its length. The default "auto" uses
+        `relaxboost.online.HedgedDescent`, with targets and predictions clipped to it.
     targets : (low, high), optional
-        The interval that is scaled to [−1, 1]; by default the range in the first examples. The
-        squared loss clips targets to this interval, because its slopes are bounded only there.
+        The interval that is scaled to [−1, 1]; by default the range of the first targets. With the
+        squared loss, targets are clipped to this interval, so that the slopes of the loss are
+        bounded.
 
     Attributes
     ----------
     learners_ : list of one Learner
-        The learner, which sees scaled targets.
+        The learner, which is trained on scaled targets.
     basis_ : BaseFunctions
-        The base functions without the constant, which comes last.
+        The base functions. The constant, if any, comes last and is not included.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -436,15 +437,15 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
     targets: Any = None
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> MirrorDescentRegressor:
-        """Learn from further rows without a reset. After an error the estimator is unchanged."""
+        """Learn from further rows without resetting. After an error the estimator is unchanged."""
         self.progressive(X, y, sample_weight)
         return self
 
     @restores_fit
     def progressive(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
-        """Learn like `partial_fit`; return the prediction for each row before its update.
+        """Learn like `partial_fit`, and return the prediction for each row before its update.
 
-        The predictions use the last weights, as in the theorems, and not the average.
+        The predictions use the last weights and not the average, as in the theorems.
         """
         first = not hasattr(self, "learners_")
         return self._unscaled(self._learn(*self._validated(X, y, sample_weight, first)))

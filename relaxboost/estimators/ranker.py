@@ -14,10 +14,10 @@ from relaxboost.functional import RankingHinge
 
 
 class FunctionalGradientRanker(FunctionalGradientEstimator):
-    """A ranker for the documents of each query, which boosts the hinge loss on pairs of documents.
+    """A ranker that boosts the hinge loss on pairs of documents of the same query.
 
-    `fit` and `score` need `groups`, the query of each document. scikit-learn's searches and
-    cross-validation pass groups on after ``set_config(enable_metadata_routing=True)`` and
+    `fit` and `score` need `groups`, the query of each document. For scikit-learn's searches and
+    cross-validation to pass on `groups`, call ``set_config(enable_metadata_routing=True)`` and
     ``ranker.set_fit_request(groups=True).set_score_request(groups=True)``.
 
     Parameters
@@ -41,7 +41,7 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
 
     Notes
     -----
-    scikit-learn's `check_estimator` gives no groups. The ranker passes the checks if `fit` and
+    scikit-learn's `check_estimator` passes no groups. The ranker passes its checks if `fit` and
     `score` get the same query for all rows.
 
     References
@@ -58,7 +58,7 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
 
     usual_loss = "ranking-hinge"
     for_categories = "MarginBoostRanker"
-    for_labels = "give grades as numbers, higher for better documents"
+    for_labels = "pass numeric grades, higher for better documents"
 
     @restores_fit
     def fit(
@@ -81,22 +81,22 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
         y : array of shape (N,)
             The grade of each document; a higher grade is better.
         groups : array of shape (N,)
-            The query of each document, as ids of any type in any order.
+            The query of each document, as ids of any type, in any order.
         sample_weight : array of shape (N,), optional
             Numbers >= 0. The weight of a pair is the product of the weights of its documents.
         X_val, y_val, groups_val : arrays, optional
-            A validation set with the same features, which replaces held-out queries.
+            A validation set with the same features. It is used instead of held-out queries.
 
         Raises
         ------
         InputError
-            If data, groups, weights or parameters do not fit. InputError is a subclass of
-            ValueError.
+            If the data, the groups, the weights or a parameter is invalid. InputError is a subclass
+            of ValueError.
         """
         X, y, sample_weight = self._validated(X, y, sample_weight)
         held = self._given(X_val, y_val, None)
         if held is None and groups_val is not None:
-            raise InputError("groups_val needs X_val and y_val; give all three, or none of them")
+            raise InputError("groups_val needs X_val and y_val; pass all three, or none of them")
         if held is not None:
             held = held._replace(groups=_queries(groups_val, held.X))
         self._boost(
@@ -110,9 +110,11 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
         return self
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of pairs that the scores order as the grades do, in [0, 1].
+        """Return the share of pairs, in [0, 1], that the scores order in the same way as the
+        grades.
 
-        Only pairs of one query with different grades count. Equal scores count as the wrong order.
+        Only pairs of the same query with different grades are included. Equal scores are treated as
+        the wrong order.
         """
         X = self._rows(X)
         loss: Any = loss_of(self._loss, ("ranking",), "ranks")
@@ -126,12 +128,12 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
 def _queries(groups: Any, X: Any) -> Any:
     if groups is None:
         raise InputError(
-            "a ranker needs groups, the query of each document; if there is only one query, give "
+            "a ranker needs groups, the query of each document; if there is only one query, pass "
             "zeros"
         )
     if len(X) < 2:
         raise InputError(
-            "a ranker needs pairs of documents, and X has only one sample; add other documents"
+            "a ranker needs pairs of documents, but X has only one sample; add more documents"
         )
     groups = column_or_1d(groups)
     check_consistent_length(X, groups)

@@ -22,26 +22,25 @@ from relaxboost.functional import Quantile, Risk
 class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
     """A regressor that boosts any convex loss.
 
-    Boosting starts at the constant f_0 of least risk if the loss depends only on f − y, as all
-    losses of the package do. For other losses f_0 is 0.
+    If the loss depends only on f − y, as all losses of the package do, boosting starts at the
+    constant f_0 of least risk. For other losses f_0 is 0.
 
     Parameters
     ----------
     loss : str or Loss, optional
         "squared", the default, "absolute", "huber" (δ = 1, in units of y) or "quantile" (the
-        median); or a loss of `relaxboost.functional`, such as ``Quantile(0.9)``, or a user-defined
+        median); a loss of `relaxboost.functional`, such as ``Quantile(0.9)``; or a user-defined
         loss.
     learner, algorithm, step, projection, max_rounds, max_learners, iterate
         As for `FunctionalGradientClassifier`.
     scale : float, optional
-        A factor that multiplies the steps. The default is 1, except for the steps 1/√t, for which
-        the default is the standard deviation of y divided by the bound of the gradient. The reason
-        is that Theorem 5 of Grubb & Bagnell (2011) assumes functions and gradients of size one.
+        A factor that multiplies the steps. The default is 1 unless the steps are 1/√t. For these it
+        is the standard deviation of y divided by the bound on the gradient, because Theorem 5 of
+        Grubb & Bagnell (2011) assumes functions and gradients of size one.
     validation_fraction, n_iter_no_change, random_state, warm_start, n_jobs, verbose
         As for `FunctionalGradientClassifier`.
     quantile : float, optional
-        The level, in (0, 1), of ``loss="quantile"``. If it is given, "quantile" is the default
-        loss.
+        The level, in (0, 1), of ``loss="quantile"``. If it is set, "quantile" is the default loss.
 
     Attributes
     ----------
@@ -56,8 +55,9 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
 
     Notes
     -----
-    `score` is R² for every loss. To compare models by their loss, give a search `scoring`, such as
-    ``make_scorer(mean_pinball_loss, alpha=0.9, greater_is_better=False)`` for a quantile.
+    `score` returns R², whatever the loss. To compare models by their loss, pass `scoring` to a
+    search, such as ``make_scorer(mean_pinball_loss, alpha=0.9, greater_is_better=False)`` for a
+    quantile.
 
     References
     ----------
@@ -106,14 +106,13 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
         return self
 
     def _chosen_loss(self) -> Any:
-        """Return the loss that the parameter `loss` or the parameter `quantile` describes."""
+        """Return the loss that the parameters `loss` and `quantile` select."""
         if self.quantile is None:
             return self._loss
         if self.loss not in (None, "quantile"):
             raise InputError(
-                f"quantile={self.quantile!r} is the level of loss='quantile', and "
-                f"loss={self.loss!r}; "
-                "leave quantile or loss out"
+                f"quantile={self.quantile!r} is the level of loss='quantile', but "
+                f"loss={self.loss!r}; leave quantile or loss out"
             )
         return Quantile(share("quantile", self.quantile))
 
@@ -131,9 +130,7 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
 
 
 def _constant(risk: Risk, y: Array) -> float:
-    """Return the constant function of least risk, found by bisection on the mean of the
-    gradient.
-    """
+    """Return the constant of least risk. It is found by bisection on the mean of the gradient."""
     # A user-defined loss has no formula for this constant. Its mean slope never falls, because the
     # loss is convex.
     low = float(y.min())

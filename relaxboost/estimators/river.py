@@ -1,6 +1,6 @@
-"""Mirror descent for river, whose examples are dictionaries with keys that may change over time.
+"""Mirror descent for river, where examples are dictionaries whose keys may change over time.
 
-The module needs the extra `river`, and is imported by its full name.
+The module needs the extra `river`, and must be imported by its full name.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def _dicts(X: Any) -> list[Mapping[Any, Any]]:
 
 @dataclass(eq=False, repr=False)
 class _River:
-    """The base class of both river models. Each new feature gets the next free place among
-    `features`.
+    """The base class of both river models. Each new feature gets the next of the `features`
+    slots.
     """
 
     loss: Any
@@ -48,7 +48,7 @@ class _River:
     _kind: ClassVar[type]
     """The type of the predictions: `bool` or `float`."""
     _task: ClassVar[tuple[str, str]]
-    """The task of the losses, and the verb for this task in error messages."""
+    """The task of the losses, and the verb that describes this task in error messages."""
 
     def __post_init__(self) -> None:
         task, does = self._task
@@ -63,8 +63,8 @@ class _River:
         if isinstance(self.radius, str) and self.radius == "auto":
             if self.proxy is not None or self.schedule is not None:
                 raise InputError(
-                    "proxy and schedule need a radius, and radius='auto' has none; "
-                    "give a radius, such as radius=30"
+                    "proxy and schedule need a radius, but radius='auto' has none; set a radius, "
+                    "such as radius=30"
                 )
             return HedgedDescent(loss, bound=math.sqrt(size), targets=targets)
         proxy = as_proxy("entropy" if self.proxy is None else self.proxy)
@@ -79,14 +79,14 @@ class _River:
         )
 
     def _targets(self, labels: Iterable[Any]) -> Any:
-        """Return the numbers that the learner uses as targets for the given labels."""
+        """Convert labels to the numbers that the learner uses as targets."""
         return list(labels)
 
     def _values(self, x: Mapping[Any, Any], places: Mapping[Any, int]) -> Vector:
-        """Return the values of the base functions: each feature divided by the bound and clipped to
-        [−1, 1].
+        """Return the values of the base functions. Each is a feature divided by the bound and
+        clipped to [−1, 1].
 
-        The value of an absent feature is 0.
+        The value for an absent feature is 0.
         """
         h = np.zeros(self.learner.size)
         h[-1] = 1.0
@@ -105,12 +105,12 @@ class _River:
         return h
 
     def _decision(self, x: Mapping[Any, Any]) -> float:
-        """Return the score <w, h(x)>, which ignores features that the learner has never seen."""
+        """Return the score <w, h(x)>. Features that the learner has never seen are ignored."""
         return float(self.learner.predict(self._values(x, self._places), self.average))
 
     def _learn(self, rows: list[Mapping[Any, Any]], labels: Iterable[Any]) -> None:
-        """Learn from the rows one by one. If a row or a label is invalid, do not learn from any
-        row.
+        """Learn from the rows one by one. If a row or a label is invalid, learn from none of
+        them.
         """
         targets = self._targets(labels)
         # New features get their places in a copy, which is dropped if a row or a label is bad.
@@ -120,7 +120,7 @@ class _River:
         if len(places) > self.features:
             name = list(places)[self.features]
             raise InputError(
-                f"feature {name!r} is new, and all features={self.features} places are in use; "
+                f"feature {name!r} is new, but all features={self.features} slots are in use; "
                 "increase features"
             )
         H = np.array([self._values(x, places) for x in rows])
@@ -153,31 +153,31 @@ class _River:
 
 @dataclass(eq=False, repr=False)
 class RiverClassifier(_River, base.MiniBatchClassifier):
-    """Mirror descent for labels False and True, in river's interface.
+    """Mirror descent for the labels False and True, in river's interface.
 
     `learn_many` gives the same weights as `learn_one` for each row, bit for bit.
 
     Parameters
     ----------
     loss : str or PointwiseLoss
-        A loss for two classes. Only likelihoods such as "logistic" give probabilities.
+        A loss for two classes. Only negative log-likelihoods such as "logistic" give probabilities.
     radius : float or "auto"
         The radius of the ball of weights, in the norm of the proxy, l1 or l2. The default "auto"
-        needs no radius and no step; see `relaxboost.online.HedgedDescent`.
+        needs neither a radius nor a step size; see `relaxboost.online.HedgedDescent`.
     bound : float
-        The number by which features are divided before they are clipped to [−1, 1]. The default 3
-        means three standard deviations if river's StandardScaler scales the features. This scaler
-        changes over time. The regret refers to features as they were scaled when the model learned
-        them.
+        The number by which features are divided before they are clipped to [−1, 1]. If river's
+        StandardScaler scales the features, the default 3 stands for three standard deviations.
+        Because this scaler changes over time, the regret refers to the features as they were scaled
+        when the model learned from them.
     features : int
-        The largest number of features. A further feature raises an InputError. A feature that is
-        absent from an example counts as 0. Regret bounds therefore also hold for features that
-        appear late.
+        The maximum number of features. Any further feature raises an InputError. If a feature is
+        absent from an example, its value is 0. Regret bounds therefore also hold if features appear
+        late.
     proxy, schedule : optional
-        For a given radius; see `relaxboost.online.MirrorDescent`. The defaults are "entropy" and
-        "adaptive".
+        Used if a radius is given; see `relaxboost.online.MirrorDescent`. The defaults are "entropy"
+        and "adaptive".
     average : bool
-        Whether predictions use the average of the weights, or the last weights.
+        Whether predictions use the average of the weights instead of the last weights.
 
     Examples
     --------
@@ -202,8 +202,8 @@ class RiverClassifier(_River, base.MiniBatchClassifier):
             if not (isinstance(y, bool | np.bool_) or (isinstance(y, int) and y in (0, 1))):
                 raise InputError(
                     f"labels must be the booleans False and True, got {y!r}; learn from y == "
-                    f"{y!r}, or "
-                    "for several classes wrap the model in river.multiclass.OneVsRestClassifier"
+                    f"{y!r}, or wrap the model in river.multiclass.OneVsRestClassifier if there "
+                    "are several classes"
                 )
         return np.where(np.array(given, dtype=bool), 1.0, -1.0)
 
@@ -212,10 +212,12 @@ class RiverClassifier(_River, base.MiniBatchClassifier):
         return self._decision(x) > 0.0
 
     def predict_proba_one(self, x: Any, **_: Any) -> Any:
-        """Return the probabilities of False and True. The loss must be minus a log-likelihood."""
+        """Return the probabilities of False and True. The loss must be a negative
+        log-likelihood.
+        """
         if not is_likelihood(self.loss):
             raise NotImplementedError(  # what river's own classifiers raise
-                f"loss={self.loss!r} is not minus a log-likelihood, and has no "
+                f"loss={self.loss!r} is not a negative log-likelihood, and therefore has no "
                 'probabilities; use loss="logistic", or predict_one'
             )
         F = self._decision(x)
@@ -242,7 +244,7 @@ class RiverRegressor(_River, base.MiniBatchRegressor):
     loss : str or PointwiseLoss
         "huber", "absolute", "quantile" or "squared". The squared loss needs `targets`.
     targets : float
-        An upper bound, > 0, on |y|. The default is inf.
+        An upper bound, > 0, on |y|. The default is infinity.
     radius : float or "auto"
         See `RiverClassifier`. The default is 3, because "auto" needs `targets`.
     bound, features, proxy, schedule, average

@@ -24,13 +24,13 @@ from relaxboost.matrices.labelled import ROUNDED, check_names, rounded_integer
 
 @dataclass(frozen=True)
 class Features:
-    """A description of the columns of a table, each of which contains numbers or categories."""
+    """A description of the columns of a table. Each column contains numbers or categories."""
 
     names: tuple[str, ...]
     levels: tuple[tuple[Any, ...] | None, ...]
     """The categories of each column, or None for a column of numbers."""
     unrepeated: tuple[str, ...] = ()
-    """The names of columns whose categories hardly ever occur twice, such as ids."""
+    """The names of columns in which hardly any category occurs twice, such as ids."""
 
     @classmethod
     def of(cls, X: Any) -> Features:
@@ -50,7 +50,7 @@ class Features:
     def numbers(self, X: Any) -> Array:
         """Return a pandas frame as doubles.
 
-        A category becomes its index among the levels of its column, and a missing value becomes
+        A category is replaced by its index among the levels of its column, and a missing value by
         nan.
 
         Raises
@@ -69,8 +69,8 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 def restores_fit(method: Method) -> Method:
     """Decorate a method so that it restores all attributes of the estimator after an error.
 
-    Ctrl-C counts as an error. A fitted estimator keeps its last fit, and an estimator that was not
-    fitted stays unfitted.
+    Ctrl-C is treated as an error. A fitted estimator keeps its last fit, and an unfitted estimator
+    stays unfitted.
     """
 
     @wraps(method)
@@ -87,22 +87,21 @@ def restores_fit(method: Method) -> Method:
 
 
 class TableEstimator(BaseEstimator):
-    """The base class of all estimators, which reads numbers and, in some estimators, categories
-    from pandas frames.
+    """The base class of all estimators. It reads numbers and, for some estimators, categories from
+    pandas frames.
     """
 
     takes_categories: ClassVar[bool] = False
     for_categories: ClassVar[str] = ""
-    """The name of a similar estimator that accepts categories. The error message of an estimator
-    without categories suggests this name."""
+    """The name of a similar estimator that accepts categories. It is suggested in the error message
+    of an estimator that does not accept them."""
     for_labels: ClassVar[str | None] = None
-    """The remedy in the error message for labels if y must be numbers, or None if y may contain
-    labels.
-    """
+    """The advice in the error message about labels if y must contain numbers, or None if y may
+    contain labels."""
     _table: Features
 
     def _without_missing(self) -> str | None:
-        """Return the remedy for missing values in error messages, or None if they are allowed."""
+        """Return the advice on missing values for error messages, or None if they are allowed."""
         return None
 
     def __sklearn_tags__(self) -> Any:
@@ -116,7 +115,7 @@ class TableEstimator(BaseEstimator):
     def _read(self, X: Any, *, reset: bool = False) -> Array:
         """Return X as doubles, with nan for missing values.
 
-        `reset` is True for the X of a fit, and False for the X of a prediction.
+        `reset` is True if X is used to fit, and False if X is used to predict.
         """
         self._check_kind(X)
         Z = self._read_frame(X, reset) if self.takes_categories else None
@@ -140,8 +139,8 @@ class TableEstimator(BaseEstimator):
         """
         if y is None:
             raise InputError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None; give y, "
-                "with an entry for each row of X"
+                f"{type(self).__name__} requires y to be passed, but the target y is None; pass "
+                "y, with an entry for each row of X"
             )
         Z = self._read(X, reset=reset)
         self._check_numeric(y)
@@ -160,7 +159,7 @@ class TableEstimator(BaseEstimator):
         at = no_number(given)
         if at is not None and given.ndim == 1:
             raise InputError(
-                f"y holds {given.item(at[0])!r:.60} at row {at[0]}, and {type(self).__name__} "
+                f"y contains {given.item(at[0])!r:.60} at row {at[0]}, but {type(self).__name__} "
                 f"needs numbers; {self.for_labels}"
             )
 
@@ -168,11 +167,12 @@ class TableEstimator(BaseEstimator):
         """Raise an InputError unless X is a dense table whose columns have distinct names."""
         if issparse(X):
             raise InputError(
-                f"X is sparse, and {type(self).__name__} takes dense tables only; give X.toarray()"
+                f"X is sparse, but {type(self).__name__} accepts only dense tables; pass "
+                "X.toarray()"
             )
         if getattr(X, "ndim", 2) == 1 and hasattr(X, "to_frame"):
             raise InputError(
-                f"X is a single column, {X.name!r}, and not a table; give X.to_frame()"
+                f"X is a single column, {X.name!r}, and not a table; pass X.to_frame()"
             )
         check_names(X)
 
@@ -193,20 +193,20 @@ class TableEstimator(BaseEstimator):
                 raise
             if self.takes_categories:
                 remedy = (
-                    "only pandas frames may hold strings, which are categories then; give "
-                    "pandas.DataFrame(X), with numbers as numbers, or encode the strings"
+                    "strings are accepted only in pandas frames, as categories; pass "
+                    "pandas.DataFrame(X) with numbers in numeric columns, or encode the strings"
                 )
             else:
                 remedy = (
-                    f"{type(self).__name__} takes numbers only; encode the feature as numbers, or "
-                    f"use {self.for_categories}, which takes the categories of a pandas frame"
+                    f"{type(self).__name__} accepts only numbers; encode the feature as numbers, "
+                    f"or use {self.for_categories}, which accepts categories in pandas frames"
                 )
-            raise InputError(f"feature {feature!r} holds {value!r:.60}, and {remedy}") from error
+            raise InputError(f"feature {feature!r} contains {value!r:.60}, but {remedy}") from error
         return Z
 
     def _read_frame(self, X: Any, reset: bool) -> Array | None:
-        """Return a pandas frame as doubles, with indices for categories, or None for
-        other tables.
+        """Return a pandas frame as doubles, with categories as indices. Return None for other
+        tables.
         """
         # An array has no categories, unless the estimator was fitted on a frame with categories.
         # The array then has the columns of that frame.
@@ -222,7 +222,7 @@ class TableEstimator(BaseEstimator):
         if reset:
             self._table = Features.of(X)
             if ids := self._table.unrepeated:
-                remedy = "drop the column, or make its words numbers"
+                remedy = "drop the column, or encode its strings as numbers"
                 # The level is that of a call of `fit`.
                 warnings.warn(UNREPEATED.format(few(ids, 6, repr), remedy), stacklevel=8)
         Z: Array = check_array(self._table.numbers(X), estimator=self, ensure_all_finite=False)
@@ -252,38 +252,39 @@ def classes_of(y: Any) -> tuple[Any, Any]:
 
 
 def read_weights(sample_weight: Any, rows: int) -> Vector:
-    """Return the weights of the examples as doubles of shape (rows,). All weights are 1 for None.
+    """Return the weights of the examples as doubles of shape (rows,). For None, all weights are 1.
 
     Raises
     ------
     InputError
-        Unless the weights are one-dimensional, finite, at least 0 and not all 0.
+        Unless the weights are one-dimensional, finite, nonnegative and not all 0.
     """
     if sample_weight is None:
         return np.ones(rows)
     weights = doubles("sample_weight", sample_weight)
     if weights.shape != (rows,):
         raise InputError(
-            f"sample_weight has shape {weights.shape}, and X has {rows} rows; give a 1D array "
+            f"sample_weight has shape {weights.shape}, but X has {rows} rows; pass a 1D array "
             "with one number for each row"
         )
     bad = ~(np.isfinite(weights) & (weights >= 0.0))
     if bad.any():
         row = int(np.argmax(bad))
         raise InputError(
-            f"sample_weight is {weights[row]:g} at row {row}, and must be finite and >= 0; "
-            "leave the row out, or give it the weight 0"
+            f"sample_weight is {weights[row]:g} at row {row}, but must be finite and >= 0; leave "
+            "the row out, or give it the weight 0"
         )
     if not weights.any():
         raise InputError(
-            "sample_weight must contain at least one non-zero number; leave sample_weight out "
-            "to give all rows the same weight"
+            "sample_weight must contain at least one nonzero number; leave sample_weight out to "
+            "give all rows the same weight"
         )
     return weights
 
 
 def first_word(X: Any) -> tuple[Any, Any] | None:
-    """Return the first feature that cannot be converted to doubles, and a value that cannot.
+    """Return the first feature that cannot be converted to doubles, and one of the values that
+    cause this.
 
     The result is None if all features can be converted.
     """
@@ -315,7 +316,7 @@ def _is_number(value: Any) -> bool:
 def check_rounded(x: Any, name: object = None) -> None:
     """Raise an InputError if x contains an integer that a double cannot represent exactly.
 
-    The message contains `name`, the name of the column, or the column's index if no name is given.
+    The message contains the column's name `name`, or its index if no name is given.
     """
     # Such integers are mostly ids. Rounded, two ids become one, and a split between them is lost.
     given = np.asarray(x)
@@ -348,7 +349,7 @@ def _levels(x: Any) -> tuple[Any, ...] | None:
         except TypeError:
             raise _no_category(x) from None
     raise InputError(
-        f"feature {x.name!r} has dtype {x.dtype}; give numbers, strings or a categorical column"
+        f"feature {x.name!r} has dtype {x.dtype}; pass numbers, strings or a categorical column"
     )
 
 
@@ -356,8 +357,8 @@ def _no_category(x: Any) -> InputError:
     """Return the error for a column whose cells cannot be hashed, such as lists."""
     odd = next((type(v).__name__ for v in x if not isinstance(v, Hashable)), "tuple")
     return InputError(
-        f"feature {x.name!r} holds a {odd}, and a cell must be a number or a category; spread it "
-        "over several columns, or drop it"
+        f"feature {x.name!r} contains a {odd}, but each cell must be a number or a category; "
+        "split the column into several columns, or drop it"
     )
 
 
@@ -373,7 +374,7 @@ def _numbers(x: Any, name: str, levels: tuple[Any, ...] | None, is_unrepeated: b
             return x.astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError, OverflowError) as error:
             raise InputError(
-                f"feature {name!r} must hold numbers, and has dtype {x.dtype}: {error}"
+                f"feature {name!r} must contain numbers, but has dtype {x.dtype}: {error}"
             ) from None
     try:
         codes = pd.Index(levels, dtype=object).get_indexer(x.astype(object))
@@ -384,9 +385,10 @@ def _numbers(x: Any, name: str, levels: tuple[Any, ...] | None, is_unrepeated: b
     if unknown.any():
         value = x.iloc[int(np.argmax(unknown))]
         remedy = (
-            ", and hardly a word of this column came twice there; drop the column, and fit again"
+            ", and hardly any value in this column occurred twice there; drop the column, and fit "
+            "again"
             if is_unrepeated
-            else "; replace it by None, or declare the categories of all columns of strings before "
+            else "; replace it with None, or declare the categories of all string columns before "
             'you split the data: X[names] = X[names].astype("category")'
         )
         raise InputError(

@@ -1,5 +1,5 @@
 """Boosting for any convex loss by restricted gradient descent in function space, after Grubb &
-Bagnell (2011), in short GB11.
+Bagnell (2011), abbreviated as GB11.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The algorithms of restricted gradient descent, with their options and the work of one round.
+"""The algorithms of restricted gradient descent, their options, and the work of one round.
 
-`Naive`, `Repeated` and `Residual` are the three algorithms of Grubb & Bagnell (2011), in short
-GB11. `Refitted` is the TreeBoost of Friedman (2001).
+`Naive`, `Repeated` and `Residual` are the three algorithms of Grubb & Bagnell (2011), abbreviated
+as GB11. `Refitted` is TreeBoost (Friedman 2001).
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ None if every hypothesis of H is orthogonal to the vector."""
 class Direction:
     """The direction of a boosting round: a sum of hypotheses times coefficients.
 
-    The round multiplies this sum by the step and subtracts the product from f.
+    In the round, this sum times the step size is subtracted from f.
     """
 
     parts: tuple[Projected, ...]
@@ -74,7 +74,7 @@ class Direction:
     values: Array
     """The values of the direction on the training set, in the shape of the gradient."""
     waits: bool = False
-    """Whether the run continues although this round found no hypothesis."""
+    """Whether the run continues even if this round found no hypothesis."""
 
     @property
     def edges(self) -> tuple[float, ...]:
@@ -84,8 +84,7 @@ class Direction:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Algorithm(ABC):
-    """A boosting algorithm, which turns the subgradient of each round into a sum of hypotheses of
-    H.
+    """A boosting algorithm. In each round it turns the subgradient into a sum of hypotheses from H.
 
     A subclass defines `direction`. If it defines a `name`, `boost` accepts this name for it.
 
@@ -95,17 +94,17 @@ class Algorithm(ABC):
         A number > 0, a function of t = 1, 2, ..., or a name. "1/Lambda" needs the smoothness Λ of
         the risk (GB11, Theorem 3). "2/(lambda t)" and "1/(lambda t)" need its strong convexity λ
         (Theorems 4 and 6). "1/sqrt(t)" needs no constant (Theorems 5 and 7). "line-search" takes
-        the best step along the direction. The default is the step of the theorem that covers the
+        the best step along the direction. The default is the step for which a theorem covers the
         algorithm and the risk.
     scale : float, optional
-        A positive factor of every step; by default 1. The steps 1/√t suit functions and gradients
-        of size one. Targets in the hundreds need a scale in the hundreds.
+        A positive number that multiplies every step; by default 1. The steps 1/√t suit functions
+        and gradients of size one. If targets are in the hundreds, the scale should also be.
     projection : {"least-squares", "inner"}, optional
-        GB11, Eq. 4 or Eq. 3; by default the first of `WeakLearner.projections`.
+        GB11, Eq. 4 and Eq. 3, respectively; by default the first of `WeakLearner.projections`.
     iterate : {"last", "best", "average"}, optional
-        The function that predictions use. "last", the default, is f_T. "best" is the f_t of least
-        validation risk, or of least training risk without a validation set. "average" is the mean
-        of f_1..f_T, for which the theorems with steps 1/√t hold.
+        The function that is used for predictions. "last", the default, is f_T. "best" is the f_t of
+        least validation risk, or of least training risk if there is no validation set. "average" is
+        the mean of f_1..f_T. The theorems for the steps 1/√t refer to this mean.
 
     Raises
     ------
@@ -114,9 +113,8 @@ class Algorithm(ABC):
     """
 
     name: ClassVar[str] = ""
-    """The name by which users select the algorithm with its default options. The name "" means
-    that users cannot select the algorithm by name.
-    """
+    """The name by which users select the algorithm with its default options. If the name is "",
+    users cannot select the algorithm by name."""
 
     step: str | float | Callable[[int], float] | None = None
     scale: float | None = None
@@ -151,11 +149,13 @@ class Algorithm(ABC):
         gradient : array of shape (N,) or (N, K)
             The subgradient at f_{t−1}, which must not be changed.
         project : callable
-            A function that returns the nearest multiple of a hypothesis; see `Projected`.
+            A function that projects a vector onto the nearest multiple of a hypothesis; see
+            `Projected`.
         """
 
     def wanted(self, gradient: Array, risk: Any, F: Array) -> Array:
-        """Return the function to project onto H in the round that starts at the predictions F.
+        """Return the function that is projected onto H in the round that starts at the predictions
+        F.
 
         By default this is the gradient.
         """
@@ -175,7 +175,7 @@ class Algorithm(ABC):
         return "1/(lambda t)" if risk.strong_convexity > 0.0 else "1/sqrt(t)"
 
     def fresh(self, after: Algorithm | None = None) -> Algorithm:
-        """Return the algorithm in its initial state, or in the state that `after` reached in an
+        """Return the algorithm in its initial state, or in the state of `after` at the end of an
         earlier run.
 
         A subclass with state that changes during a run returns a copy.
@@ -230,8 +230,8 @@ def algorithm_of(given: Any) -> Algorithm:
 def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Project:
     """Return a function that projects a vector onto the hypothesis class H of a pool.
 
-    The function raises `TimeUp` if no time is left on the clock, and an `InputError` if the
-    learner's outputs are not numbers in the shape of the projected vector.
+    The returned function raises `TimeUp` if no time is left, and an `InputError` if the learner's
+    outputs are not numbers in the shape of the projected vector.
     """
 
     def project(v: Array) -> Projected | None:
@@ -256,15 +256,15 @@ def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Pro
         if np.shape(values) != v.shape:
             raise InputError(
                 f"the weak learner found {h!r} with training outputs of shape {np.shape(values)}; "
-                f"it must return an array of the shape of its target, {v.shape}"
+                f"it must return an array of the same shape as its target, {v.shape}"
             )
         # Overflow shows here: a norm must be finite.
         square = measure.inner(values, values)
         if not np.isfinite(square):
             raise InputError(
                 f"the weak learner found {h!r} with training outputs that are not finite, or too "
-                "large to square; it must return finite numbers. If the run diverges, take "
-                "shorter steps"
+                "large to square; it must return finite numbers. If the run diverges, use smaller "
+                "steps"
             )
         # A hypothesis that is zero on the training set has no direction, so that the projection is
         # None.
@@ -282,9 +282,9 @@ def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Pro
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Naive(Algorithm):
-    """Algorithm 1 of GB11: step along the hypothesis that is nearest to the gradient.
+    """Algorithm 1 of GB11: take a step along the hypothesis that is nearest to the gradient.
 
-    f_t = f_{t−1} − η_t (<h, ∇>/‖h‖²) h. The remainder of the projection is dropped. The algorithm
+    f_t = f_{t−1} − η_t (<h, ∇>/‖h‖²) h. The remainder of the projection is discarded. The algorithm
     converges for smooth strongly convex risks (GB11, Theorem 3). For other risks it can stop far
     from the optimum.
     """
@@ -304,23 +304,22 @@ class Naive(Algorithm):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Repeated(Algorithm):
-    """Algorithm 2 of GB11: project the gradient, then its remainder, with t projections in round
-    t.
+    """Algorithm 2 of GB11: project the gradient, then the remainder, and so on, t times in round t.
 
     f_t = f_{t−1} − η_t Σ_k (<h_k, ∇'>/‖h_k‖²) h_k, where ∇' is the remainder of the gradient after
-    k − 1 projections. Projection k leaves the remainder ∇' − (<h_k, ∇'>/‖h_k‖²) h_k. The paper
-    prints ∇' − h_k, with which its theorems fail unless h_k is the nearest point.
+    k − 1 projections. Projection k leaves the remainder ∇' − (<h_k, ∇'>/‖h_k‖²) h_k. The paper has
+    ∇' − h_k instead. With this formula its theorems fail unless h_k itself is the nearest point.
 
     Parameters
     ----------
     step, scale, projection, iterate
         See `Algorithm`.
     threshold : float, optional
-        A number in (0, 1). The projections of a round end when ‖∇'‖ <= threshold · ‖∇‖, instead
-        of after t projections (GB11, Sec. 4.2, last paragraph on Theorem 5).
+        A number in (0, 1). If it is set, a round ends as soon as ‖∇'‖ <= threshold · ‖∇‖, and not
+        after t projections (GB11, Sec. 4.2, last paragraph on Theorem 5).
     most : int, optional
-        The largest number of projections in a round. With a threshold the default is 1000, because
-        the span of H may contain no point within the threshold.
+        The maximum number of projections in a round. If a threshold is set, the default is 1000,
+        because the span of H may contain no point within the threshold.
     """
 
     name = "repeated"
@@ -333,7 +332,7 @@ class Repeated(Algorithm):
         if self.threshold is not None and not 0.0 < self.threshold < 1.0:
             raise InputError(f"threshold must lie in (0, 1), got {self.threshold!r}")
         if self.most is not None and self.most < 1:
-            raise InputError(f"most must be a whole number >= 1, got {self.most!r}")
+            raise InputError(f"most must be an integer >= 1, got {self.most!r}")
 
     def default_step(self, risk: Risk, learner: WeakLearner) -> str:
         """Return the name of the default step schedule.
@@ -372,9 +371,8 @@ class Residual(Algorithm):
     name = "residual"
 
     residual: Array | None = field(default=None, init=False)
-    """The residual Δ after the last round: the part of the gradients that no hypothesis has
-    covered yet. It is None before the first round.
-    """
+    """The residual Δ after the last round: the part of the gradients that no hypothesis has covered
+    yet. None before the first round."""
 
     def direction(self, gradient: Array, project: Project, t: int) -> Direction:
         total = gradient.copy() if self.residual is None else self.residual + gradient
@@ -389,7 +387,7 @@ class Residual(Algorithm):
         return Direction((found,), found.point)
 
     def fresh(self, after: Algorithm | None = None) -> Residual:
-        """Return the algorithm with the residual Δ = 0, or with the Δ of the earlier run that it
+        """Return the algorithm with the residual Δ = 0, or with the Δ of the run that it
         continues.
         """
         made = copy.copy(self)
@@ -403,18 +401,18 @@ class Refitted(Naive):
     the loss.
 
     f_t = f_{t−1} + η Σ_j v_j [x in leaf j], where v_j is the value of leaf j. For regression, v_j
-    minimises the loss of the examples in leaf j: it is a weighted mean, median, quantile or
-    Huber's estimate. The logistic and exponential losses may have no minimum in a leaf, so v_j is
-    a damped Newton step for each class. With these losses the risk R never increases if η <= 1
-    (1/K for K classes). For hinges, the algorithm decreases a smooth risk R' with R <= R' <= R +
-    (log K)/2, and R' never increases. With the ranking hinge R may increase; see
-    `RankingRisk.refitted`. For a loss without a rule for leaf values, the step is the multiple of
-    the projection that decreases R most. This algorithm is not in GB11.
+    minimises the loss of the examples in leaf j: it is a weighted mean, median or quantile, or
+    Huber's estimate. The logistic and exponential losses may have no minimum in a leaf. For them
+    v_j is a damped Newton step for each class, and the risk R never increases if η <= 1 (1/K for K
+    classes). For hinges, the algorithm minimises a smooth risk R' with R <= R' <= R + (log K)/2,
+    and R' never increases. With the ranking hinge R may increase; see `RankingRisk.refitted`. If a
+    loss has no rule for leaf values, the step is the multiple of the projection that decreases R
+    most. This algorithm is not in GB11.
 
     Parameters
     ----------
     step : optional
-        As for `Algorithm`. The default is the shrinkage η: 0.1, or 0.3 for stumps except in
+        As for `Algorithm`. The default is the shrinkage η = 0.1, or 0.3 for stumps, except in
         ranking.
     scale, projection, iterate
         See `Algorithm`.
@@ -438,8 +436,8 @@ class Refitted(Naive):
     def projection_for(self, learner: WeakLearner) -> str:
         if not learner.leafy:
             raise InputError(
-                f"algorithm='refitted' gives new values to leaves, and {learner!r} has no leaves "
-                "for them; use stumps or trees, or algorithm='residual'"
+                f"algorithm='refitted' changes the values of leaves, but {learner!r} has no "
+                "leaves; use stumps or trees, or algorithm='residual'"
             )
         return super().projection_for(learner)
 

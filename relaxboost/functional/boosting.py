@@ -42,34 +42,34 @@ def boost(
     Parameters
     ----------
     X : array
-        Rows of features, shape (N, d); for `FiniteSet` the outputs of the hypotheses.
+        Rows of features, shape (N, d). For `FiniteSet`, the outputs of the hypotheses.
     risk : Risk
-        A loss bound to targets, as in ``Hinge().bind(y)``. The risk also holds the weights and the
-        queries if there are any.
+        A loss bound to targets, as in ``Hinge().bind(y)``. The risk also contains the weights and
+        the queries, if there are any.
     learner : WeakLearner
     algorithm : {"residual", "repeated", "naive", "refitted"} or Algorithm
-        GB11's Algorithms 3, 2 and 1, and `Refitted`. Steps, projection and iterate are options of
-        the objects, as in ``Residual(step=0.1)``. ``"naive"`` may stop far from the optimum if the
-        risk is not smooth. With a warm start, a name means the algorithm of the earlier run with
-        its options.
+        GB11's Algorithms 3, 2 and 1, and `Refitted`. To set the step, the projection or the
+        iterate, pass an object, as in ``Residual(step=0.1)``. ``"naive"`` may stop far from the
+        optimum if the risk is not smooth. With a warm start, a name selects the algorithm of the
+        earlier run with its options.
     stopping : int or Stopping
         The number of rounds, or all limits of the run.
     warm_start : Boosted, optional
-        An earlier run to continue. The result is that of an uninterrupted run.
+        An earlier run to continue. The result is the same as that of an uninterrupted run.
     rng : int, numpy.random.Generator or None
-        The seed, >= 0, of learners that make random choices, a generator from which a seed is
-        drawn, or None for a new seed. A run with a warm start ignores it and continues the random
-        numbers of the earlier run.
+        The seed, >= 0, for learners that make random choices, a generator from which the seed is
+        drawn, or None for a new seed. With a warm start this argument is ignored, and the random
+        numbers of the earlier run are continued.
 
     Returns
     -------
     Boosted
-        The result. After Ctrl-C it ends with the last complete round and the status "interrupted".
+        The result. After Ctrl-C the last complete round is returned with the status "interrupted".
 
     Raises
     ------
     InputError
-        If data or options do not fit, before work starts.
+        If the data or an option is invalid. The error is raised before work starts.
 
     References
     ----------
@@ -99,7 +99,7 @@ def boost(
     # rows.
     pool = learner.prepare(X, risk.measure, risk.outputs, projection, random)
     if not isinstance(pool, Pool):
-        raise InputError(f"prepare of {learner!r} must return a Pool, and returned {pool!r}")
+        raise InputError(f"prepare of {learner!r} must return a Pool, but returned {pool!r}")
 
     def keep(state: BoostState) -> str:
         # The first hypothesis is tested: its predictions must agree with its training outputs.
@@ -125,8 +125,8 @@ def _check_kinds(risk: Any, learner: Any, before: Any) -> None:
         raise InputError(f"warm_start must be a result of boost, got {before!r}")
     if before is not None and before.state is None:
         raise InputError(
-            "warm_start needs a run with its state, which estimators keep only if they are fitted "
-            "with warm_start=True"
+            "warm_start needs the state of the run, but estimators store this state only if they "
+            "are fitted with warm_start=True"
         )
 
 
@@ -146,35 +146,35 @@ def _algorithm(given: str | Algorithm, before: Boosted | None) -> Algorithm:
 def _reproduces(learner: WeakLearner, part: Projected, X: Any) -> None:
     """Raise an InputError if a hypothesis contradicts its training outputs.
 
-    `nearest` of the learner's pool returned the hypothesis together with these outputs. The
-    predictions for the training rows must agree with them.
+    The method `nearest` of the learner's pool returned the hypothesis together with these outputs.
+    The predictions of the hypothesis for the training rows must agree with them.
     """
     outputs = part.coefficient * np.asarray(part.hypothesis(X[:_CHECKED_ROWS]), dtype=np.float64)
     size = float(np.abs(part.point).max(initial=0.0))
     near = part.point[:_CHECKED_ROWS]
     if outputs.shape != near.shape or not np.allclose(outputs, near, rtol=1e-6, atol=1e-6 * size):
         raise InputError(
-            f"{part.hypothesis!r} of {learner!r} predicts other outputs for the training "
-            "rows than `nearest` returned; make both equal"
+            f"{part.hypothesis!r} of {learner!r} predicts outputs for the training rows that "
+            "differ from those that `nearest` returned; make both equal"
         )
 
 
 def _same(before: Boosted, risk: Risk, X: Any) -> None:
-    """Raise an InputError unless a warm start has the training set and the loss of the earlier
+    """Raise an InputError unless a warm start uses the training set and the loss of the earlier
     run.
     """
     F = before.state["F"]
-    remedy = "give the loss, the data and the weights of that run, or leave warm_start out"
+    remedy = "pass the loss, the data and the weights of that run, or leave warm_start out"
     if F.shape != risk.zero().shape:
         raise InputError(
-            f"warm_start made predictions of shape {F.shape}, and these data need "
+            f"warm_start made predictions of shape {F.shape}, but these data need "
             f"{risk.zero().shape}; {remedy}"
         )
     value = risk.value(F)
     was = before.history[-1].value
     if not math.isclose(value, was, rel_tol=1e-9, abs_tol=1e-9):
         raise InputError(
-            f"warm_start ended at a risk of {was:g}, and its risk on these data is {value:g}; "
+            f"warm_start ended at a risk of {was:g}, but its risk on these data is {value:g}; "
             f"{remedy}"
         )
     # Predictions of a few rows reveal other features; sums in another order differ by rounding.
@@ -183,5 +183,5 @@ def _same(before: Boosted, risk: Risk, X: Any) -> None:
         few, F[:_CHECKED_ROWS], rtol=1e-6, atol=1e-6 * float(np.abs(F).max(initial=0.0))
     ):
         raise InputError(
-            f"warm_start predicts other values for these X than for the X of its training; {remedy}"
+            f"warm_start predicts different values for this X than for its training X; {remedy}"
         )

@@ -1,4 +1,4 @@
-"""The result of functional boosting, with the combined function and the history of the run."""
+"""The result of functional boosting: the combined function and the history of the run."""
 
 from __future__ import annotations
 
@@ -40,9 +40,7 @@ class BoostRecord(NamedTuple):
 
 
 class Term(NamedTuple):
-    """A hypothesis in the sum f_t, with the round that added it and its coefficient from that
-    round on.
-    """
+    """A hypothesis in the sum f_t, with its coefficient and the round in which it was added."""
 
     round: int
     coefficient: float
@@ -56,19 +54,19 @@ class Boosted:
     Attributes
     ----------
     terms : tuple of Term
-        The hypotheses with their coefficients, in the order of their rounds. f_t is the sum of
-        coefficient · h over the terms of rounds <= t.
+        The hypotheses and their coefficients, in the order of their rounds. f_t is the sum of
+        coefficient · h over the terms of the rounds up to t.
     history : tuple of BoostRecord
     rounds : int
         The last round T.
     chosen : int
-        The round that predictions use: T for "last" and "average", and the best round for "best".
-        If `stopping` has a patience, it is the best round for "average" too, and the mean covers
-        the rounds up to this round.
+        The round that is used for predictions: T for "last" and "average", and the best round for
+        "best". If `stopping` has a patience, it is the best round for "average" too, and the mean
+        is taken over the rounds up to this round.
     iterate : str
     status : str
         "max_rounds", "max_learners", "early stopping", "time_limit", "callback", "interrupted", or
-        "stationary" if every hypothesis is orthogonal to the function to project.
+        "stationary" if every hypothesis is orthogonal to the function that is projected.
     """
 
     loss: Loss
@@ -84,17 +82,16 @@ class Boosted:
     seconds: float
     state: Any = field(repr=False)
     """The state for a warm start: the training predictions of the last f_t, the state of the
-    algorithm, and the state of the random numbers.
-    """
+    algorithm, and the state of the random number generator."""
 
     @property
     def value(self) -> float:
-        """The training risk of the function that predictions use."""
+        """The training risk of the function that is used for predictions."""
         record = self.history[self.chosen]
         return record.average if self.iterate == "average" else record.value
 
     def weights(self, upto: int | None = None) -> Array:
-        """Return the coefficient of each term in the function that predictions use.
+        """Return the coefficient of each term in the function that is used for predictions.
 
         If `upto` is given, return the coefficients in the function after round `upto`.
         """
@@ -135,7 +132,7 @@ class Boosted:
             yield t, total
 
     def contributions(self, X: Any) -> Array:
-        """Return the SHAP values of f(x), the contribution of each feature in the trees.
+        """Return the SHAP values of f(x): the contribution of each feature.
 
         The shape is (N, d + 1), or (N, d + 1, K). The last column is the mean of f over the
         training rows, and the columns sum to `decision(X)`.
@@ -143,7 +140,8 @@ class Boosted:
         Raises
         ------
         InputError
-            For weak learners other than trees, and without LightGBM, which computes the values.
+            If the weak learner is not `Trees`, or if LightGBM, which computes the values, is
+            missing.
 
         References
         ----------
@@ -163,7 +161,7 @@ class Boosted:
     def importances(self, features: int) -> Array:
         """Return the importance of each of d features; the importances sum to 1.
 
-        Each split lowers the squared error with which a hypothesis fits the target of its round.
+        Each split decreases the squared error with which a hypothesis fits the target of its round.
         The importance of a feature is the sum of these decreases over its splits, divided by the
         sum over all splits.
         """

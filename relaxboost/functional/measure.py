@@ -14,20 +14,20 @@ class Empirical:
 
     The measure defines the inner product <f, g> = Σ p_n <f(x_n), g(x_n)> of functions.
 
-    A function is the array of its values at the points, of shape (N,) or (N, K).
+    A function is represented by the array of its values at the points, of shape (N,) or (N, K).
 
     Parameters
     ----------
     size : int
         The number N >= 1 of points.
     weights : array of shape (N,), optional
-        Non-negative numbers, which are divided by their positive sum. The default weight is 1/N for
-        each point.
+        Numbers >= 0, which are divided by their positive sum. By default, each point has the weight
+        1/N.
     """
 
     def __init__(self, size: int, weights: Array | None = None) -> None:
         if size < 1:
-            raise InputError("there are no examples; give at least one")
+            raise InputError("there are no examples; pass at least one")
         self.size = size
         self.uniform = weights is None
         if weights is None:
@@ -42,7 +42,7 @@ class Empirical:
         bad = np.flatnonzero(~(weights >= 0.0) | ~np.isfinite(weights))
         if bad.size:
             raise InputError(
-                f"weights must be finite and >= 0; example {bad[0]} has {weights[bad[0]]:g}"
+                f"weights must be finite and >= 0, but example {bad[0]} has {weights[bad[0]]:g}"
             )
         # Tiny weights are allowed, unless all of them are zero.
         total = float(weights.sum())

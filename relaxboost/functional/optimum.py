@@ -22,15 +22,14 @@ from relaxboost.solvers.external import ask, check_solver
 from relaxboost.solvers.interior_point.corner_losses import CornerLosses, LossIterate
 
 _FAR = 50.0
-"""The margin to which separable examples are moved if the risk has no minimiser. exp(−50) is below
-the tolerance of every solver.
-"""
+"""If the risk has no minimiser, separable examples are moved to this margin. The value exp(−50) is
+below the tolerance of every solver."""
 
 
 @dataclass(frozen=True)
 class LossOptimum:
-    """A lower and an upper bound on the least risk over the span of hypotheses, with the points
-    that prove them.
+    """A lower and an upper bound on the least risk over the span of hypotheses, and the points that
+    prove these bounds.
 
     Attributes
     ----------
@@ -43,19 +42,20 @@ class LossOptimum:
     lower, upper : float
         The bounds −R*(Z) and R[F], each widened by an allowance for rounding errors.
     radius : float
-        The lower bound holds for all α with |α_j| ‖h_j‖ <= radius for every j, and the radius is at
-        least ten times the largest |α_j| ‖h_j‖ of `alpha`. For a ranking ‖h_j‖ is the norm of the
-        differences of pairs. The radius is finite because <Z, h_j> is zero only up to rounding: the
-        bound is lowered by |<Z, h_j>|/‖h_j‖ times the radius. For an α whose largest |α_j| ‖h_j‖ is
-        a number ρ > radius, convexity gives R >= upper − (upper − lower) ρ / (0.9 radius).
+        The lower bound holds for all α with |α_j| ‖h_j‖ <= radius for every j. The radius is at
+        least ten times the largest |α_j| ‖h_j‖ of `alpha`. For a ranking, ‖h_j‖ is the norm of the
+        differences in pairs. The radius must be finite, because <Z, h_j> is zero only up to
+        rounding, and the bound is therefore lowered by |<Z, h_j>|/‖h_j‖ times the radius. If the
+        largest |α_j| ‖h_j‖ of some α is ρ > radius, convexity gives R >= upper − (upper − lower) ρ
+        / (0.9 radius).
     attained : bool
         Whether R has a minimiser on the span. For example, the logistic loss has no minimiser on
-        separable data, and `upper` is then near the infimum. A linear program with a tolerance of
-        1e-9 decides this for `falling` losses. A user-defined loss declares it.
+        separable data, and `upper` is then near the infimum. For `falling` losses, a linear program
+        with a tolerance of 1e-9 decides this. A user-defined loss declares it.
     level : {"rounded", "numerical"}
-        "rounded" means that closed forms in doubles give the bounds, widened by Higham's γ_k for k
-        rounding errors. The widening holds to first order, so that this is not an exact proof.
-        "numerical" means that a solver computes R*, as for `CustomLoss`.
+        "rounded" means that the bounds are computed from closed forms in doubles, and widened by
+        Higham's γ_k for k rounding errors. Because the widening holds only to first order, this is
+        not an exact proof. "numerical" means that a solver computes R*, as for `CustomLoss`.
     solver, status : str
         The solver that found the points, and its final status. The validity of the bounds does not
         depend on the solver.
@@ -82,22 +82,22 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
     """Compute a lower and an upper bound on the least risk R[H α] over all coefficients α.
 
     A solver proposes α and multipliers. The upper bound is R[H α]. Every Z with <Z, h> = 0 for all
-    h of H gives a lower bound: by Fenchel and Young, R[H α] >= <Z, H α> − R*(Z) = −R*(Z). Such a Z
-    follows from the multipliers, or from the subgradient at H α: it is moved into the domain of
-    R*, and then to <Z, h> = 0, each entry in proportion to `Risk.room`. For Z = 0 the bound is the
-    infimum of R over all functions.
+    h in H gives a lower bound: by the Fenchel–Young inequality, R[H α] >= <Z, H α> −
+    R*(Z) = −R*(Z). To obtain Z, the multipliers, or the subgradient at H α, are moved into the
+    domain of R*, and then corrected to satisfy <Z, h> = 0. The correction of each entry is
+    proportional to `Risk.room`. For Z = 0 the bound is the infimum of R over all functions.
 
     Parameters
     ----------
     risk : Risk
         A loss bound to data, as in ``Absolute().bind(y)``.
     H : array of shape (N, n), or (N, K, n)
-        The outputs of n hypotheses on the training set, as `FiniteSet` takes them.
+        The outputs of n hypotheses on the training set, in the form that `FiniteSet` accepts.
     solver : str, optional
-        The name of a solver of cvxpy. The default is the package's interior point method if each
-        loss has one corner (absolute, quantile, hinge, ranking), HIGHS for other piecewise linear
-        risks, and CLARABEL otherwise. If the bounds are far apart, the next of these solvers and
-        finally BFGS are tried.
+        The name of a cvxpy solver. The default is the package's interior point method if each loss
+        has one corner (absolute, quantile, hinge, ranking), HIGHS for other piecewise linear risks,
+        and CLARABEL otherwise. If the bounds are far apart, the next of these solvers and finally
+        BFGS are tried.
 
     Returns
     -------
@@ -108,11 +108,11 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
     Raises
     ------
     InputError
-        If H does not fit the risk, or if the solver is not installed or cannot solve it.
+        If H does not match the risk, or if the solver is not installed or cannot solve the problem.
 
     Notes
     -----
-    For a ranking risk the function lists all pairs, and needs memory for n numbers for each pair.
+    For a ranking risk, the function lists all pairs, and stores n numbers for each pair.
     """
     check_risk(risk)
     hypotheses = outputs_of(H, risk.zero().shape)
@@ -153,11 +153,11 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
 
 
 def corners(risk: Risk) -> CornerLosses | None:
-    """Return the corner of each example's loss, or None unless each loss has two slopes and one
-    corner.
+    """Return the corner of each example's loss if each loss has two slopes and one corner, else
+    None.
 
-    The conjugate of such a loss is linear between the slopes. A convex function is linear on an
-    interval if its value in the middle is the mean of the values at the ends.
+    The conjugate of a loss with one corner is linear between the slopes. A convex function is
+    linear on an interval if its value at the midpoint is the mean of the values at the ends.
     """
     if not isinstance(risk, PointwiseRisk):
         return None
@@ -202,8 +202,8 @@ class _Space:
     def bracket(self, solver: str | None, ray: Array) -> _Bracket:
         """Return the tightest bounds that several solvers find.
 
-        Unless `ray` is 0, the risk R decreases along `ray`. Some solvers report success far from
-        the optimum. Therefore, if the gap exceeds 1e-8 of the upper bound, the next solver is
+        If `ray` is not 0, the risk R decreases along `ray`. Some solvers report success far from
+        the optimum. Therefore, if the gap exceeds 1e-8 times the upper bound, the next solver is
         tried, and BFGS last.
         """
         found: list[_Bracket] = []
@@ -220,8 +220,8 @@ class _Space:
     def _answers(
         self, solver: str | None, ray: Array
     ) -> Iterator[tuple[Array, Array | None, str, str]]:
-        """Yield the result of each solver: the coefficients α, a dual point Z, its name and its
-        status.
+        """Yield the result of each solver: the coefficients α, a dual point Z, the solver's name
+        and its status.
 
         Z is None if the solver returns no multipliers.
         """
@@ -234,7 +234,7 @@ class _Space:
         """Return the coefficients α of least risk, and the dual point Z that proves the lower
         bound.
 
-        The method is for losses with one corner each.
+        The method requires that each loss has one corner.
         """
         H = self.H / self.scale
         root = np.sqrt(given.p)
@@ -265,8 +265,8 @@ class _Space:
     def _moves(self, gradient: Array, alpha: Array) -> float:
         """Return a bound on the change of the risk R that is due to rounding errors in H α.
 
-        At a corner of R the subgradient bounds the change to one side only. `gradient_bound` bounds
-        it to both sides.
+        At a corner of R, the subgradient bounds the change in one direction only, but
+        `gradient_bound` bounds it in both.
         """
         error = self.roundoff * (np.abs(self.H) @ np.abs(alpha))
         first = float(self.p @ (np.abs(gradient.ravel()) * error))
@@ -280,7 +280,7 @@ class _Space:
     def bound(
         self, starts: list[Array], radius: float, alpha: Array, value: float
     ) -> tuple[float, Array]:
-        """Return the best lower bound found, and the dual point Z that proves it."""
+        """Return the best lower bound that was found, and the dual point Z that proves it."""
         at = np.abs(self.H) @ np.abs(alpha)
         best = (-math.inf, np.zeros(self.shape))
         for start in [np.zeros(self.shape), *starts]:
@@ -310,9 +310,9 @@ class _Space:
         """Return whether a point near Z is orthogonal to all h and in the interior of the domain of
         R*.
 
-        If it exists, the risk has a minimiser (Rockafellar 1970, Theorems 6.6 and 27.1(b)). Z
-        satisfies <Z, h> = 0 up to rounding. The correction of Z must be small compared with
-        `Risk.room`.
+        If such a point exists, the risk has a minimiser (Rockafellar 1970, Theorems 6.6 and
+        27.1(b)). Z satisfies <Z, h> = 0 up to rounding. The correction that makes it exact must be
+        small compared with `Risk.room`.
         """
         room = self.risk.room(Z)
         if room is None or not (room.ravel()[self.p > 0.0] > 1e-11).all():
@@ -331,7 +331,7 @@ class _Space:
         return float((sums[seen] / self.lengths[seen]).sum())
 
     def _moved(self, Z: Array) -> Array:
-        """Return a point Z of the domain of R* with <Z, h> = 0 for all hypotheses h.
+        """Return a point Z in the domain of R* with <Z, h> = 0 for all hypotheses h.
 
         Because of rounding errors, Z is corrected twice.
         """
@@ -342,11 +342,11 @@ class _Space:
         return Z
 
     def _shares(self, Z: Array, room: Array) -> Array:
-        """Return the change of Z after which <Z, h> = 0 for all h, relative to the room of each
+        """Return the change of Z that makes <Z, h> = 0 for all h, relative to the room of each
         entry.
 
-        Each entry of the change is divided by its distance from the boundary, `Risk.room`. Among
-        all such changes, √p times the result has the smallest norm.
+        Each entry of the change is divided by its distance from the boundary, `Risk.room`. Of all
+        possible changes, the result is the one whose product with √p has the smallest norm.
         """
         # Entries of weight 0 or room 0 cannot change.
         seen = np.flatnonzero((self.p > 0.0) & (room.ravel() > 0.0))
@@ -367,7 +367,7 @@ class _Space:
 
 
 def _descended(space: _Space, alpha: Array) -> Array:
-    """Run BFGS from the given coefficients α, and return the better of the new and the given α."""
+    """Run BFGS from the given coefficients α. Return the better of the new and the given α."""
     from scipy.optimize import minimize
 
     def risk(beta: Array) -> tuple[float, Array]:
@@ -386,9 +386,9 @@ def _ray(space: _Space) -> Array:
 
     The direction makes the largest possible set of margins positive.
 
-    The margins C H α form a cone. Hence the maximum of Σ s over s <= C H α and 0 <= s <= 1 has s =
-    1 for the examples that can be separated, and s = 0 for the other examples. The latter form the
-    hard core of Telgarsky (2012), A primal-dual convergence analysis of boosting.
+    The margins C H α form a cone. Hence, if Σ s is maximised over s <= C H α and 0 <= s <= 1, then
+    s = 1 for the examples that can be separated, and s = 0 for the other examples. The other
+    examples form the hard core of Telgarsky (2012), A primal-dual convergence analysis of boosting.
     """
     margins = space.risk.margins()
     alpha = cp.Variable(space.H.shape[1], name="alpha")
@@ -408,7 +408,7 @@ def _ray(space: _Space) -> Array:
 
 
 def _solved(space: _Space, solver: str | None, ray: Array) -> tuple[Array, Array | None, str, str]:
-    """Solve the problem by a general solver of cvxpy.
+    """Solve the problem with a general cvxpy solver.
 
     Return the coefficients α, the dual point Z, the name of the solver and its status.
     """
@@ -431,7 +431,9 @@ def _solved(space: _Space, solver: str | None, ray: Array) -> tuple[Array, Array
 
 
 def _nearest(space: _Space, point: Array | None, ray: Array) -> Array:
-    """Return the coefficients α of least risk among 0 and several points near a solver's result."""
+    """Return the coefficients α with the least risk among 0 and several points near a solver's
+    result.
+    """
     tries = [np.zeros(space.H.shape[1])]
     if point is not None and np.isfinite(point).all():
         tries.append(point / space.scale + _FAR * ray)

@@ -38,7 +38,7 @@ class BoostState:
 
     @property
     def terms(self) -> list[Term]:
-        """The hypotheses, with coefficients, that the round added to f_{t−1}."""
+        """The hypotheses that the round added to f_{t−1}, with their coefficients."""
         parts = () if self.direction is None else self.direction.parts
         return [Term(self.round, -self.step * p.coefficient, p.hypothesis) for p in parts]
 
@@ -56,9 +56,9 @@ def rounds(
     gradient.
 
     More precisely, the loop ends when every hypothesis is orthogonal to the function that the
-    algorithm projects. The risk is a `Risk` or another object with `measure` and `evaluate`.
-    `schedules.make` creates the schedule. The loop continues from the predictions `start` of round
-    `first`. The generator raises `TimeUp` between two projections if no time is left.
+    algorithm projects. The risk is a `Risk` or any object with `measure` and `evaluate`. The
+    schedule is created by `schedules.make`. The loop continues from the predictions `start` of
+    round `first`. If no time is left, the generator raises `TimeUp` between two projections.
     """
     project = projector(pool, risk.measure, clock)
     F = np.array(start, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""The state of a run of `boost`, with its terms, its history and its validation set."""
+"""The state of a run of `boost`: its terms, its history and its validation set."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from relaxboost.functional.stopping import Stopping
 
 
 class Validation:
-    """The held-out examples of a run, with the predictions and the risk after each round."""
+    """The held-out examples of a run. They record the predictions and the risk after each round."""
 
     def __init__(self, X: Any, risk: Risk, given: Any) -> None:
         if not isinstance(given, tuple) or len(given) not in (2, 3, 4):
@@ -31,20 +31,20 @@ class Validation:
         self.X, y, groups, weights = (*given, None, None)[:4]
         if risk.loss is None:
             raise InputError(
-                f"{risk!r} has no loss, which validation needs; set the attribute `loss` of the "
+                f"{risk!r} has no loss, but validation needs one; set the attribute `loss` of the "
                 "risk"
             )
         self.risk = risk.loss.bind(y, weights, groups=groups, classes=risk.classes)
         shape = np.shape(self.X)
         if shape[:1] != (self.risk.measure.size,):
             raise InputError(
-                f"validation has X of shape {shape} and {self.risk.measure.size} targets; give a "
-                "row for each target"
+                f"validation has X of shape {shape} and {self.risk.measure.size} targets; pass "
+                "one row for each target"
             )
         if shape[1:] != np.shape(X)[1:]:
             raise InputError(
-                f"validation has X of shape {shape}, and the training set {np.shape(X)}; give both "
-                "the same features"
+                f"validation has X of shape {shape}, but the training set has shape "
+                f"{np.shape(X)}; use the same features in both"
             )
         self.F = self.risk.zero()
         self._total = self.risk.zero()
@@ -64,7 +64,7 @@ class Validation:
         return self.risk.value(self._total / self._seen if average and self._seen else self.F)
 
     def resume(self, before: Boosted) -> None:
-        """Add the rounds of the earlier run that this run continues to the predictions."""
+        """Add the rounds of the earlier run, which this run continues, to the predictions."""
         for t, F in before.staged(self.X):
             self._total = self._total + F
             self._seen = t
@@ -72,7 +72,7 @@ class Validation:
 
 
 class _Patience:
-    """The counter of successive rounds without a new lowest validation risk. The counter ends a run
+    """A counter of successive rounds without a new lowest validation risk. It is used to stop a run
     early.
     """
 
@@ -92,7 +92,7 @@ class _Patience:
 
 
 class _Kept(NamedTuple):
-    """The state of a run after the last complete round: the number of records, and the state for a
+    """The state of a run after the last complete round: the number of records and the state for a
     warm start.
     """
 
@@ -147,14 +147,14 @@ class BoostRun:
 
     @property
     def iterate(self) -> str:
-        """The iterate that predictions use, which the algorithm's option `iterate` selects; by
-        default "last".
+        """The iterate that is used for predictions. The algorithm's option `iterate` selects it;
+        the default is "last".
         """
         return self.algorithm.iterate or "last"
 
     @property
     def first(self) -> int:
-        """The number of the round from which the run continues, or 0 for a new run."""
+        """The number of the round after which the run continues, or 0 for a new run."""
         return 0 if self.before is None else self.before.rounds
 
     @property
@@ -164,7 +164,7 @@ class BoostRun:
         return start
 
     def add(self, state: BoostState) -> str:
-        """Store the state after a round, and return the reason to stop, or "" to continue."""
+        """Store the state after a round. Return the reason to stop, or "" to continue."""
         new = state.terms
         total = self._kept.state["total"]
         if state.direction is not None:

@@ -14,19 +14,19 @@ from relaxboost._core.errors import InputError
 from relaxboost.functional.losses import Risk
 
 Schedule: TypeAlias = Callable[[int, Array, Array], float]
-"""The type of a schedule, a function that returns the step size η_t. Its arguments are t, the
-values of f_{t−1} and the values of the direction on the training set."""
+"""The type of a schedule: a function that returns the step size η_t. Its arguments are t, and the
+values of f_{t−1} and of the direction on the training set."""
 
 Rule: TypeAlias = Callable[[Risk], Schedule]
-"""The type of a rule for step sizes, a function that returns the schedule for a risk. The function
-raises an InputError if the risk lacks a constant that the schedule needs."""
+"""The type of a rule for step sizes: a function that returns the schedule for a risk. The function
+raises an InputError if the risk does not have a constant that the schedule needs."""
 
 
 def _by_smoothness(risk: Risk) -> Schedule:
     smooth = risk.smoothness
     if not smooth < math.inf:
         raise InputError(
-            'step="1/Lambda" needs the smoothness Λ, and this risk has none; use "1/sqrt(t)", '
+            'step="1/Lambda" needs the smoothness Λ, but this risk has none; use "1/sqrt(t)", '
             "which "
             "needs no constant"
         )
@@ -37,7 +37,7 @@ def _by_convexity(risk: Risk, factor: int) -> Schedule:
     convex = risk.strong_convexity
     if not convex > 0.0:
         raise InputError(
-            f"step='{factor}/(lambda t)' needs the strong convexity λ, and this risk has none; use "
+            f"step='{factor}/(lambda t)' needs the strong convexity λ, but this risk has none; use "
             '"1/sqrt(t)", which needs no constant'
         )
     return lambda t, F, direction: factor / (convex * t)
@@ -52,9 +52,9 @@ RULES: dict[str, Rule] = {
 }
 
 STEPS = tuple(RULES)
-"""The rule for each name of a step schedule. The first three are the schedules of GB11's Theorems
-3, 4 and 6, and "1/sqrt(t)" is the schedule of Theorems 5 and 7. "line-search" takes the best step
-along the direction."""
+"""The rules for step sizes, by name. The first three are the schedules of GB11's Theorems 3, 4 and
+6, and "1/sqrt(t)" is the schedule of Theorems 5 and 7. "line-search" takes the best step along the
+direction."""
 
 
 def make(step: str | float | Callable[[int], float], risk: Risk, scale: float = 1.0) -> Schedule:
@@ -63,7 +63,8 @@ def make(step: str | float | Callable[[int], float], risk: Risk, scale: float = 
     Raises
     ------
     InputError
-        If `step` is of another kind, or if the risk lacks a constant for the schedule.
+        If `step` is of another kind, or if the risk does not have a constant that the schedule
+        needs.
     """
     check_step(step)
     if isinstance(step, str):
@@ -77,7 +78,7 @@ def make(step: str | float | Callable[[int], float], risk: Risk, scale: float = 
 
 
 def check_step(step: Any) -> None:
-    """Raise an `InputError` unless a step is a name, a number > 0 or a function of t."""
+    """Raise an InputError unless a step is a name, a number > 0 or a function of t."""
     # Python counts True as a number.
     if not isinstance(step, bool) and isinstance(step, Real):
         if not 0.0 < float(step) < math.inf:
@@ -89,7 +90,7 @@ def check_step(step: Any) -> None:
 
 
 def line_search(risk: Any, F: Array, direction: Array) -> float:
-    """Return the η in [0, 2^40] with the least R[f − η·direction], by bisection on the slope."""
+    """Return the η in [0, 2^40] that minimises R[f − η·direction], by bisection on the slope."""
     inner = risk.measure.inner
 
     def rises(eta: float) -> bool:

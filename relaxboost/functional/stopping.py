@@ -17,17 +17,17 @@ class Stopping(Limits):
     Parameters
     ----------
     max_rounds : int
-        The number T >= 1 of rounds, which includes the rounds of a warm start.
+        The number T >= 1 of rounds, including the rounds of a warm start.
     time_limit : float, optional
-        A positive number of seconds from the start of the call. The run checks the clock after each
-        round and between the projections of a round.
+        A positive number of seconds, counted from the start of the call. The time is checked after
+        each round and between the projections of a round.
     callback : callable, optional
         A function that is called with the `BoostState` of each round. The run ends when the
         function returns a true value.
     max_learners : int, optional
-        The largest number of hypotheses, >= 1. Round t of ``"repeated"`` adds t hypotheses.
+        The maximum number of hypotheses, >= 1. Round t of ``"repeated"`` adds t hypotheses.
     patience : int, optional
-        The number of rounds, >= 1, without a lower validation risk after which the run ends.
+        The run ends if the validation risk has not decreased for this number of rounds, >= 1.
     validation : tuple, optional
         Held-out examples: (X, y), (X, y, groups) or (X, y, groups, weights). The history contains
         their risk. In planning, `validation` contains held-out tasks.
@@ -35,8 +35,8 @@ class Stopping(Limits):
     Raises
     ------
     InputError
-        For limits that are not positive, a callback that cannot be called, or patience without
-        a validation set.
+        If a limit is not positive, if the callback cannot be called, or if there is a patience but
+        no validation set.
     """
 
     max_rounds: int = 100
@@ -53,17 +53,17 @@ class Stopping(Limits):
                 object.__setattr__(self, name, count(name, given))
         if self.patience is not None and self.validation is None:
             raise InputError(
-                "patience needs validation=(X, y); the run stops when the risk of these examples "
+                "patience needs validation=(X, y); the run stops when the risk on these examples "
                 "no longer decreases"
             )
 
     @classmethod
     def of(cls, given: Any) -> Stopping:
-        """Return a `Stopping` for a given number of rounds; a `Stopping` is returned unchanged.
+        """Return a `Stopping` with the given number of rounds. A `Stopping` is returned unchanged.
 
         Raises
         ------
         InputError
-            If the argument is neither a whole number nor a `Stopping`.
+            If the argument is neither an integer nor a `Stopping`.
         """
         return given if isinstance(given, cls) else cls(max_rounds=count("stopping", given))

@@ -125,7 +125,7 @@ def test_boosters_of_several_classes_say_of_each_what_was_said(name):
         worst = np.sort(np.where(y == k, 1.0, -1.0) * own)[:12].mean()
         assert float(report.margin[0]) == pytest.approx(worst, abs=1e-9)
     refused(r"has 3 classes \(0, 1, 2\).*give target=", booster, Z, y)
-    refused("no class 'a'; give target= one of 0, 1, 2", booster, Z, y, target="a")
+    refused("no class 'a'; pass as target= one of 0, 1, 2", booster, Z, y, target="a")
     refused(r"not fitted on \(3\); its labels are 0 and 1 and 2", booster, Z, y + 1, target=1)
 
 
@@ -197,7 +197,7 @@ def test_classifiers_of_lightgbm_frames_and_early_stopping():
     own = report.decision(frame, reoptimised=False)
     gone = [frame.assign(job=frame["job"].cat.remove_categories(one)) for one in "xy"]
     assert any(np.ptp(report.decision(fewer, reoptimised=False) - own) for fewer in gone)
-    said = "not in the order of fit, which is a, the_b, c, d, job; reorder them"
+    said = "not in the order of fit .a, the_b, c, d, job.; reorder them"
     refused(said, booster, frame[["the b", "a", "c", "d", "job"]], y)
 
     said = "cannot predict on X: .*categorical_feature do not match; prepare"
@@ -258,7 +258,7 @@ def test_models_that_are_refused():
     said = r"has 2 rounds, and round 0 was the best.*booster\[: 1\]"
     refused(said, Replayed("no-stopped"), Z, WHAT)
     refused(
-        "not in the order of fit, which is a, b, c, d",
+        "not in the order of fit .a, b, c, d.",
         Replayed("sets"),
         pd.DataFrame(Z, columns=list("bacd")),
         WHAT,
@@ -267,17 +267,20 @@ def test_models_that_are_refused():
         refused("load a saved model first, by lightgbm.Booster or xgboost.Booster", saved, Z, WHAT)
     X, y = sample()
     for options, said in (
-        ({"objective": "regression"}, "objective regression, and a margin needs classes"),
-        ({"objective": "multiclass", "num_class": 2}, "an output for each of two classes.*binary"),
+        ({"objective": "regression"}, "objective regression, but a margin needs a classifier"),
+        (
+            {"objective": "multiclass", "num_class": 2},
+            "one output for each of its two classes.*binary",
+        ),
         ({"linear_tree": True}, "linear functions in its leaves"),
     ):
         data = lgb.Dataset(np.nan_to_num(X), y, params=QUIET | options)
         refused(said, lgb.train(QUIET | options, data, 1), X, y)
     model = lgb.LGBMClassifier(pred_early_stop=True, n_estimators=9, n_jobs=1, verbosity=-1)
-    said = r"pred_early_stop. Its predictions.*set_params\(pred_early_stop=False\)"
+    said = r"pred_early_stop=True. For rows.*set_params\(pred_early_stop=False\)"
     refused(said, model.fit(X, y), X, y)
     report = rb.certify_ensemble(model.set_params(pred_early_stop=False), X, y)
     assert report.margin == rb.certify_ensemble(model.booster_, X, y).margin
     booster = lgb.train(QUIET, lgb.Dataset(X, y, params=QUIET), 2)
-    refused("takes 4 features", booster, X[:, :3], y)
+    refused("expects 4 features", booster, X[:, :3], y)
     refused("labels have 3 values", booster, X, np.arange(120) % 3)

@@ -45,11 +45,11 @@ def test_estimators_that_are_refused():
     refused(r"AdaBoostClassifier is not fitted.*call fit\(X, y\)", AdaBoostClassifier(), X, y)
     refused("needs a fitted AdaBoostClassifier, not the class", AdaBoostClassifier, X, y)
     for regressor in (AdaBoostRegressor(n_estimators=2), RandomForestRegressor(n_estimators=2)):
-        refused("is a regressor.*needs a classifier of two classes", regressor.fit(X, z), X, y)
+        refused("is a regressor.*needs a classifier with two classes", regressor.fit(X, z), X, y)
     three = np.array(["a", "b", "c"])[np.arange(60) % 3]
     for name in ("ada", "forest", "gradient", "hist"):
         refused(r"has 3 classes \(a, b, c\).*give target=", fitted(name, X, three), X, y)
-        said = r"has no class 'nope'; give target= one of 'a', 'b', 'c'"
+        said = r"has no class 'nope'; pass as target= one of 'a', 'b', 'c'"
         refused(said, fitted(name, X, three), X, three, target="nope")
         refused(r"not fitted on \(d\)", fitted(name, X, three), X, ["d"] * 60, target="b")
     for labels in (three == "a", (three == "a") * 1):
@@ -59,22 +59,24 @@ def test_estimators_that_are_refused():
     refused(r"has 1 class \(1.0\)", alone, X, np.ones(60))
     double = RandomForestClassifier(n_estimators=2).fit(X, np.column_stack([z > 0, z > 1]))
     refused("predicts several labels at a time", double, X, y)
-    refused(r"does not take Other, .*; it takes AdaBoost.*\(H, weights\)", Other().fit(X, y), X, y)
-    stack = StackingClassifier(MEMBERS, LogisticRegression(), cv=2).fit(X, y)
-    refused("does not take StackingClassifier", stack, X, y)
     refused(
-        "does not take LogisticRegression, which is no ensemble",
+        r"does not accept Other, .*; it accepts AdaBoost.*\(H, weights\)", Other().fit(X, y), X, y
+    )
+    stack = StackingClassifier(MEMBERS, LogisticRegression(), cv=2).fit(X, y)
+    refused("does not accept StackingClassifier", stack, X, y)
+    refused(
+        "does not accept LogisticRegression, which is not a supported",
         LogisticRegression().fit(X, y),
         X,
         y,
     )
     pipe = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-    refused("does not take LogisticRegression", pipe, X, y)
+    refused("does not accept LogisticRegression", pipe, X, y)
     refused("AdaBoostClassifier is not fitted", make_pipeline(AdaBoostClassifier()), X, y)
     search = GridSearchCV(fitted("ada", X, y), {"n_estimators": [2]}, cv=2).fit(X, y)
-    refused("give its best_estimator_", search, X, y)
-    refused("does not take NoneType", None, X, y)
-    refused("does not take list", [1, 2], X, y)
+    refused("pass its best_estimator_", search, X, y)
+    refused("does not accept NoneType", None, X, y)
+    refused("does not accept list", [1, 2], X, y)
     old = fitted("ada", X, y)
     old.algorithm = "SAMME.R"
     refused("SAMME.R.*algorithm='SAMME'", old, X, y)
@@ -88,7 +90,7 @@ def test_an_estimator_that_was_tampered_with_is_refused():
     rb.certify_ensemble(broken, X, y)
     soft = fitted("voting, soft", X, y)
     soft.weights = [3, 1, -1]
-    refused("sum to 0, and soft voting divides", soft, X, y)
+    refused("sum to 0, but soft voting divides", soft, X, y)
     soft.weights = [3, 1, float("nan")]
     refused("a finite weight for each", soft, X, y)
 
@@ -97,7 +99,7 @@ def test_an_estimator_that_was_tampered_with_is_refused():
             return super().predict_proba(X) ** 3
 
     forest.__class__ = Shifted
-    refused("do not add up to its own decision on X: they differ by", forest, X, y)
+    refused("do not add up to its own decision on X: the two differ by", forest, X, y)
 
 
 def test_labels_and_examples_that_are_refused():
@@ -107,22 +109,22 @@ def test_labels_and_examples_that_are_refused():
     wrong[4] = "maybe"
     refused(r"not fitted on \(maybe\); its labels are 'no' and 'yes'", ada, X, wrong)
     refused(r"not fitted on \(-1, 1\)", ada, X, np.where(y == "yes", 1, -1))
-    refused("X has 60 rows and y has 59 labels", ada, X, y[:-1])
+    refused("X has 60 rows, but y has 59 labels", ada, X, y[:-1])
     # The number of labels is wrong, and not the fraction that does not fit so few.
-    refused("X has 60 rows and y has 5 labels", ada, X, y[:5], rb.Capped(fraction=0.1))
+    refused("X has 60 rows, but y has 5 labels", ada, X, y[:5], rb.Capped(fraction=0.1))
     twice = pd.DataFrame(X, columns=["a", "b", "a", "c"])
     refused("X has 2 columns with the name 'a', and names must differ", ada, twice, y)
     refused("y must be a non-empty vector", ada, X, y[:, None])
     refused("X must have a row for each example", ada, X[0], y)
-    refused("y is None; give the label of each row of X", ada, X, None)
-    refused("y is None; give the label of each row of H", (X, np.ones(4)), None, None)
+    refused("y is None; pass the label of each row of X", ada, X, None)
+    refused("y is None; pass the label of each row of H", (X, np.ones(4)), None, None)
     refused("cannot predict on X: .*features.*[^.]; prepare X", ada, X[:, :3], y)
     frame = pd.DataFrame(X, columns=["age", "pay", "size", "rest"])
     named = make_pipeline(StandardScaler(), AdaBoostClassifier(n_estimators=2)).fit(frame, y)
     said = "cannot predict on X, because column"
     refused(f"{said} 'aeg' was not in fit; did you mean age", named, frame.rename(columns=AEG), y)
     refused(f"{said} 'k' was not in fit; leave it out", named, frame.assign(k=1.0), y)
-    refused(f"{said} 'pay' of fit is missing; add it", named, frame.drop(columns="pay"), y)
+    refused(f"{said} 'pay' from fit is missing; add it", named, frame.drop(columns="pay"), y)
     missing = X.copy()
     missing[7, 2] = np.nan
     refused(
@@ -178,22 +180,22 @@ def test_an_optimum_without_votes_warns_that_it_predicts_one_label():
 def test_predictions_and_weights_that_are_refused():
     H, weights, y = random_votes(0)
     y[:2] = 1, -1
-    refused("this tuple has 3 entries; give predictions and weights", (H, weights, y), None, y)
-    refused("H must hold real predictions", (H[0], weights), None, y)
-    refused("H must hold real predictions", ([[1], [1, 2]], weights), None, y)
-    refused("H must hold real predictions", (H > 0, weights), None, y)
+    refused("this tuple has 3 entries; pass predictions and weights", (H, weights, y), None, y)
+    refused("H must contain real predictions", (H[0], weights), None, y)
+    refused("H must contain real predictions", ([[1], [1, 2]], weights), None, y)
+    refused("H must contain real predictions", (H > 0, weights), None, y)
     refused("a vector of 5 numbers, one for each column", (H, weights[:-1]), None, y)
     refused("weight 1 is nan or infinite", (H, [1, np.nan, 1, 1, 1]), None, y)
     refused("every weight is zero", (H, np.zeros(5)), None, y)
     refused("every hypothesis is zero on X", (0 * H, weights), None, y)
-    refused("H has 12 rows and y has 11 labels", (H, weights), None, y[:-1])
-    refused("X has 11 rows and H has 12", (H, weights), H[:-1], y)
+    refused("H has 12 rows, but y has 11 labels", (H, weights), None, y[:-1])
+    refused("X has 11 rows, but H has 12", (H, weights), H[:-1], y)
     refused("labels have 1 value", (H, weights), None, np.ones(12))
     refused("labels have 3 values", (H, weights), None, np.arange(12) % 3)
     H[3, 1] = np.nan
     refused("prediction of h1 is nan at row 3", (H, weights), None, y)
     report = rb.certify_ensemble((np.nan_to_num(H), weights), None, y)
-    with pytest.raises(rb.InputError, match=r"X has 4 columns, and this ensemble .* 5 hypotheses"):
+    with pytest.raises(rb.InputError, match=r"X has 4 columns, but this ensemble .* 5 hypotheses"):
         report.decision(H[:, :4])
 
 

@@ -83,7 +83,7 @@ def test_probabilities_of_three_classes_are_those_of_the_loss():
 def test_no_probabilities_without_a_likelihood(loss):
     made = Classifier(loss)
     assert not hasattr(made, "predict_proba")
-    with pytest.raises(AttributeError, match=r"not minus a log-likelihood.*use loss="):
+    with pytest.raises(AttributeError, match=r"not a negative log-likelihood.*use loss="):
         made.predict_proba(np.zeros((1, 1)))
     with pytest.raises(NotFittedError):
         Classifier().predict_proba(np.zeros((1, 1)))

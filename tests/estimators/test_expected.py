@@ -111,7 +111,7 @@ def test_warm_starts_go_on_to_the_same_model(kind):
     cold = make(kind, max_rounds=4).fit(data, y).set_params(warm_start=True, max_rounds=9)
     with pytest.raises(rb.InputError, match="fit again from the beginning"):
         cold.fit(data, y)
-    with pytest.raises(rb.InputError, match="needs a run with its state"):
+    with pytest.raises(rb.InputError, match="needs the state of the run"):
         fn.boost(data, fn.Absolute().bind(Y), fn.Trees(), warm_start=cold.boosted_)
 
 

@@ -90,7 +90,7 @@ def test_saved_certificates_are_checked_alone(tmp_path, monkeypatch, classes):
         assert not rb.check_certificate(tmp_path / "short.json")
         assert rb.check_certificate(tmp_path / "short.json", game.matrix)
     for name in ("certificate_", "game_"):
-        with pytest.raises(AttributeError, match=f"^{name} is not available after pickling"):
+        with pytest.raises(AttributeError, match=f"^{name} is not available after unpickling"):
             getattr(pickle.loads(pickle.dumps(fitted)), name)
 
 

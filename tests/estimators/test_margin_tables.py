@@ -83,9 +83,9 @@ def test_categories_never_seen_are_refused():
     fitted = StumpBoost(fraction=0.1, folds=None).fit(TEXT, [0, 1] * 3)
     with pytest.raises(rb.InputError, match="feature 'a' has the category 'z'"):
         fitted.predict(TEXT.assign(a="z"))
-    with pytest.raises(rb.InputError, match="feature 'b' must hold numbers, and has dtype"):
+    with pytest.raises(rb.InputError, match="feature 'b' must contain numbers, but has dtype"):
         fitted.predict(TEXT.assign(b="z"))
-    with pytest.raises(rb.InputError, match="feature 'a' holds a list"):
+    with pytest.raises(rb.InputError, match="feature 'a' contains a list"):
         fitted.predict(TEXT.assign(a=[["z"]] * 6))
     known, names = TEXT.copy(), ["a"]  # as the message says
     known[names] = known.assign(a=[*TEXT["a"][:-1], "z"])[names].astype("category")
@@ -96,7 +96,9 @@ def test_a_column_of_ids_is_noted_with_its_remedy():
     X, y = TEXT.loc[[0, 1] * 8].reset_index(drop=True), [0, 1] * 8
     alone = StumpBoost(fraction=0.1, folds=None).fit(X, y)  # without a warning
     ids = X.assign(id=[f"C{n}" for n in range(16)])
-    said = "hardly a word of 'id' comes twice, .*; drop the column, or make its words numbers"
+    said = (
+        "hardly a word of 'id' comes twice, .*; drop the column, or encode its strings as numbers"
+    )
     with pytest.warns(UserWarning, match=said) as caught:
         fitted = clone(alone).fit(ids, y)
     assert caught[0].filename == __file__  # the line of the call
@@ -121,7 +123,7 @@ def test_numbers_of_any_kind_are_no_categories():
     ((weight, name),) = fitted.hypotheses_
     assert (weight, name) == (pytest.approx(1.0, abs=0.01), "a > 2.75")
     assert fitted.predict(X.assign(a=Decimal("9.99"))).tolist() == [1] * 6
-    with pytest.raises(rb.InputError, match=r"feature 'a' must hold numbers, .*: int too large"):
+    with pytest.raises(rb.InputError, match=r"feature 'a' must contain numbers, .*: int too large"):
         fitted.fit(X.assign(a=pd.Series([10**400, 1] * 3, dtype=object)), [0, 1] * 3)
 
 

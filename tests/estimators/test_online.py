@@ -192,7 +192,7 @@ def test_the_default_needs_no_radius():
     with pytest.raises(InputError, match=r"has unbounded slopes; use .* radius=1"):
         Classifier("exponential").fit(X, y)
     for option in ({"proxy": "entropy"}, {"greedy": True}, {"schedule": "growing"}):
-        with pytest.raises(InputError, match=r"needs a radius, and .*, such as radius=30"):
+        with pytest.raises(InputError, match=r"needs a radius, but .*, such as radius=30"):
             Classifier(**option).fit(X, y)
         Classifier(radius=30, **option).fit(X[:10], y[:10])
 
@@ -220,9 +220,9 @@ def test_words_in_frames_are_hashed():
     assert Regressor().fit(frame, (y == "up") * 1.0).score(frame, (y == "up") * 1.0) > 0.8
     for X, message in (
         (frame[["age", "city", "on", "both"]], "feature names"),
-        (frame.assign(age="old"), "feature 'age' holds 'old'"),
+        (frame.assign(age="old"), "feature 'age' contains 'old'"),
         (frame.assign(age=np.nan), "Input X contains NaN at row 0, feature 0"),
-        (frame.to_numpy(), "has learned words of 'city'; give X as a pandas frame"),
+        (frame.to_numpy(), "was trained on strings in 'city'; pass X as a pandas frame"),
     ):
         with pytest.raises(ValueError, match=message):
             made.predict(X)

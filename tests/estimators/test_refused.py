@@ -67,7 +67,7 @@ def with_value(value):
 
 
 TABLES = {
-    "sparse": (csr_array(X), "X is sparse, and .* dense tables only; give X.toarray()"),
+    "sparse": (csr_array(X), "X is sparse, but .* only dense tables; pass X.toarray()"),
     "sparse matrix": (csr_matrix(X), "X is sparse"),
     "equal names": (
         pd.DataFrame(X, columns=["a", "b", "a"]),
@@ -75,10 +75,10 @@ TABLES = {
     ),
     "a column": (
         WORDS["age"],
-        r"X is a single column, 'age', and not a table; give X.to_frame\(\)",
+        r"X is a single column, 'age', and not a table; pass X.to_frame\(\)",
     ),
     "infinity": (with_value(np.inf), "contains infinity at row 2, feature 1; drop the row"),
-    "a word in an array": (with_value("red"), "feature 1 holds 'red', and .*encode the"),
+    "a word in an array": (with_value("red"), "feature 1 contains 'red', but .*encode the"),
     "a rounded integer": (
         np.full((60, 3), 2**53 + 1),
         "feature 0 has 9007199254740993, an integer that a double cannot represent exactly; drop",
@@ -112,7 +112,9 @@ def test_frames_with_categories_are_refused_by_column(name, kind):
         "dates": pd.Timestamp("2020-02-01"),
     }[kind]
     value = "datetime|Timestamp" if kind == "dates" else "'smith'|'cook'"
-    said = f"feature 'job' holds .*({value}).* takes numbers only; encode .* or use MarginBoost"
+    said = (
+        f"feature 'job' contains .*({value}).* accepts only numbers; encode .* or use MarginBoost"
+    )
     with pytest.raises(rb.InputError, match=said):
         fit(ALL[name], WORDS.assign(job=job))
 
@@ -128,8 +130,8 @@ def test_frames_with_categories_are_taken(name):
 @pytest.mark.parametrize("name", [name for name in ALL if name not in TAKE_LABELS])
 def test_labels_are_no_numbers(name):
     y = np.where(Y, "p", "q")
-    remedy = "grades as numbers" if "ranker" in name else "for labels use .*Classifier"
-    said = f"y holds '[pq]' at row 0, and .* needs numbers; .*{remedy}"
+    remedy = "numeric grades" if "ranker" in name else "for labels use .*Classifier"
+    said = f"y contains '[pq]' at row 0, but .* needs numbers; .*{remedy}"
     for given in (y, y.tolist(), pd.Series(y)):
         with pytest.raises(rb.InputError, match=said):
             fit(ALL[name], X, given)
@@ -145,11 +147,11 @@ def test_missing_values_are_refused_by_row_and_feature(name):
 
 WEIGHTS = {
     "negative": (np.where(Y, -1.0, 1.0), "sample_weight is -1 at row .*leave the row out"),
-    "infinite": (np.full(60, np.inf), "sample_weight is inf at row 0, and must be finite"),
-    "zero": (np.zeros(60), "at least one non-zero number; leave sample_weight out"),
+    "infinite": (np.full(60, np.inf), "sample_weight is inf at row 0, but must be finite"),
+    "zero": (np.zeros(60), "at least one nonzero number; leave sample_weight out"),
     "short": (
         np.ones(59),
-        r"shape \(59,\), and X has 60 rows; give a 1D array with one number for each",
+        r"shape \(59,\), but X has 60 rows; pass a 1D array with one number for each",
     ),
     "words": (["a"] * 60, "sample_weight must be an array of numbers: at .0. it has 'a'"),
 }
@@ -157,7 +159,7 @@ WEIGHTS = {
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_fit_without_y(name):
-    with pytest.raises(rb.InputError, match=r"requires y to be passed.* is None; give y, with an"):
+    with pytest.raises(rb.InputError, match=r"requires y to be passed.* is None; pass y, with an"):
         fit(ALL[name], X, None)
 
 
@@ -201,9 +203,9 @@ REFUSED = {
     "class of a loss": (FC(fn.Hinge), "loss must be one of .* or a Loss"),
     "loss of numbers": (
         FC(fn.Squared()),
-        r"loss=Squared\(\) is for regression, and this estimator classifies; use one of logistic",
+        r"loss=Squared\(\) is for regression, but this estimator classifies; use one of logistic",
     ),
-    "loss of labels": (FR(fn.Hinge()), "is for binary, and this estimator does regression; use"),
+    "loss of labels": (FR(fn.Hinge()), "is for binary, but this estimator does regression; use"),
     "loss of a ranker": (FK(fn.Hinge()), "this estimator ranks; use one of ranking-hinge"),
     "learner": (FC(learner="forest"), "learner must be one of .*trees, a WeakLearner or a scikit"),
     "share": (
@@ -215,17 +217,20 @@ REFUSED = {
     "threads": (FR(n_jobs=0), "n_jobs must be a whole number >= 1, got 0"),
     "monotone": (FR(learner=fn.Trees(monotone={10: 1})), "monotone .*10"),
     "categorical": (FR(learner=fn.Trees(categorical=[10])), "categorical .*10"),
-    "class weight": (FC(class_weight={0: 0.0, 1: 1.0}), "class 0 has no example of positive weigh"),
+    "class weight": (
+        FC(class_weight={0: 0.0, 1: 1.0}),
+        "class 0 has no example with a positive weigh",
+    ),
     "coverage": (BAND(1.0), "coverage must lie strictly between 0 and 1"),
     "calibration": (BAND(calibration_fraction=1.0), "must lie strictly between 0 and 1"),
-    "no leaves": (BAND(learner="networks"), "algorithm='refitted' gives new values to leaves"),
+    "no leaves": (BAND(learner="networks"), "algorithm='refitted' changes the values of leaves"),
     "online radius": (MC(radius=0), "radius > 0"),
     "over": (MC(over="cube", radius=1), "over must be one of ball, simplex"),
     "basis": (MC(basis="trees"), "basis must be one of linear, stumps"),
     "no bound": (MC(basis=Experts()), "'experts' have no known bound"),
     "width of a basis": (
         MC(basis=StumpBasis([[0.0]])),
-        "X has 3 features, and basis='stumps' needs 1",
+        "X has 3 features, but basis='stumps' needs 1",
     ),
     "online loss": (MC("squared"), "loss must be one of"),
     "passes": (MC(passes=0), "passes must be"),
@@ -235,17 +240,17 @@ REFUSED = {
     "targets": (MR(targets=3), "targets must be a pair"),
     "order of targets": (MR(targets=(2, 1)), "low <= high"),
     "radius": (MBR(radius=-1), "radius must be a positive"),
-    "open radius": (MBR(folds=None), "give a number such as radius=0.5"),
+    "open radius": (MBR(folds=None), "pass a number such as radius=0.5"),
     "no fraction": (
         MBR(fraction=0),
-        "^fraction=0 must be a share of the examples, .* give for example fraction=0.5",
+        "^fraction=0 must be a share of the examples, .* use fraction=0.5, for example",
     ),
     "name of hypotheses": (MBR(hypotheses="trees"), "matrix, got 'trees'"),
     "hypotheses one by one": (MBR(hypotheses=FOUND), "one by one"),
     "hypotheses of pairs": (MBK(hypotheses=FOUND), "one by one"),
     "open fraction": (MBK(folds=None), "chooses by cross-validation"),
     "open fraction of labels": (MB(), "chooses by cross-validation"),
-    "word for a fraction": (MB(fraction="aut"), "got 'aut'; give for example fraction=0.5$"),
+    "word for a fraction": (MB(fraction="aut"), "got 'aut'; use fraction=0.5, for example$"),
     "a fraction to choose": (CV(0.5), "at least two fractions"),
     "equal fractions": (CV((0.3, 0.3)), "at least two fractions"),
     "fractions": (
@@ -268,7 +273,7 @@ DATA = {
     # The call, and the message.
     "two classes": (
         lambda: FC("exponential").fit(*load_iris(return_X_y=True)),
-        "loss='exponential' is for two classes, and y has 3 classes; use 'hinge' or 'logistic'",
+        "loss='exponential' is for two classes, but y has 3 classes; use 'hinge' or 'logistic'",
     ),
     "one class": (
         lambda: FC().fit(X, 0 * Y),
@@ -292,8 +297,11 @@ DATA = {
     ),
     "half a validation set": (lambda: FR().fit(X, Y, X_val=X), "X_val and y_val belong together"),
     "length of y_val": (lambda: FR().fit(X, Y, X_val=X, y_val=Y[:9]), "inconsistent numbers"),
-    "words in y_val": (lambda: FR().fit(X, Y, X_val=X, y_val=["a"] * 60), "y holds 'a' at row 0"),
-    "words in X_val": (lambda: FC().fit(X, Y, X_val=with_value("a"), **HALF), "feature 1 holds"),
+    "words in y_val": (
+        lambda: FR().fit(X, Y, X_val=X, y_val=["a"] * 60),
+        "y contains 'a' at row 0",
+    ),
+    "words in X_val": (lambda: FC().fit(X, Y, X_val=with_value("a"), **HALF), "feature 1 contains"),
     "weights alone": (
         lambda: FR().fit(X, Y, sample_weight_val=[-1.0]),
         "sample_weight_val needs X_val and y_val",
@@ -302,13 +310,13 @@ DATA = {
     "no groups_val": (lambda: FK().fit(X, Y, G, X_val=X, **HALF), "a ranker needs groups"),
     "a class without weight": (
         lambda: FC().fit(X, Y, 1.0 - Y),
-        "class 1 has no example of positive weight; leave its examples out",
+        "class 1 has no example with a positive weight; leave its examples out",
     ),
     "far targets": (lambda: MBR().fit(X, FAR), "y ranges from -1e[+]308 to 1e[+]308"),
     "equal grades": (lambda: MBK().fit(X, 0 * Y, G), "no query has documents of positive"),
     "length of groups": (lambda: MBK().fit(X, Y, G[1:]), "inconsistent numbers"),
     "kinds of groups": (lambda: MBK().fit(X, Y, [None, "a"] * 30), "ids of the same type"),
-    "one row": (lambda: MBR().fit(X[:1], Y[:1]), "X has only one sample; give at least two"),
+    "one row": (lambda: MBR().fit(X[:1], Y[:1]), "X has only one sample; pass at least two"),
     "quantile": (lambda: FR(quantile=1.0).fit(X, Y), "quantile must lie strictly between 0 and 1"),
     "level of a loss": (lambda: FR("quantile").set_params(loss__q=0), "q must lie strictly betwe"),
     "quantile and loss": (
@@ -342,30 +350,46 @@ def test_data_that_do_not_fit(case):
         ({"tol": 0}, (SMALL, TWO), "tol must be a positive number"),
         ({"folds": 1}, (SMALL, TWO), "folds must be at least 2, or None"),
         ({"relaxation": "soft"}, (SMALL, TWO), "relaxation must be"),
-        ({"relaxation": 0.5}, (SMALL, TWO), "got 0.5; set the share of margins .* by fraction="),
+        (
+            {"relaxation": 0.5},
+            (SMALL, TWO),
+            "got 0.5; pass the share of the lowest margins as fraction=",
+        ),
         (
             {"relaxation": rb.Capped(k=7)},
             (SMALL, TWO),
-            "weights of examples.* is 6; give a share .*rb",
+            "needs 1 <= k <= 6, the sum of the weights .*; use a share .*rb",
         ),
-        ({"relaxation": rb.Capped(k=5)}, (SMALL, TWO, np.full(6, 0.4 / 6)), "sample.* is 0.4; "),
-        ({"relaxation": rb.Capped(k=2)}, (SMALL, TWO, np.full(6, 1 / 6)), "sample_weight.* is 1; "),
+        (
+            {"relaxation": rb.Capped(k=5)},
+            (SMALL, TWO, np.full(6, 0.4 / 6)),
+            "k <= 0.4, the sum of the weights .sample_weight",
+        ),
+        (
+            {"relaxation": rb.Capped(k=2)},
+            (SMALL, TWO, np.full(6, 1 / 6)),
+            "k <= 1, the sum of the weights .sample_weight",
+        ),
         (
             {"relaxation": rb.NormBall(2, 1)},
             (SMALL, TWO, [1, 2, 1, 1, 1, 1]),
-            "does not support weights",
+            "does not support example weights",
         ),
         ({"hypotheses": "trees"}, (SMALL, TWO), "hypotheses must be"),
         ({"hypotheses": lambda X, y: np.ones((6, 1))}, (SMALL, TWO), "no method hypothesis"),
         ({"hypotheses": LogisticRegression}, (SMALL, TWO), "instance"),
-        ({"relaxation": rb.Caps([0.5] * 6)}, (SMALL, TWO), "cannot be used if folds hold"),
+        ({"relaxation": rb.Caps([0.5] * 6)}, (SMALL, TWO), "cannot be used when folds hold"),
         ({}, (SMALL, np.zeros(6)), "only one class, 0"),
         ({}, (SMALL, np.array(["b", None] * 3, dtype=object)), "none may be missing"),
-        ({}, (SMALL, TWO, TWO), "class 0 has no example of positive weight"),
+        ({}, (SMALL, TWO, TWO), "class 0 has no example with a positive weight"),
         ({}, (np.ones((6, 2)), TWO), "X has only constant features"),
         ({}, (np.full((6, 2), np.nan), TWO), "X has only constant features"),
         ({}, (TEXT.assign(c=pd.Timestamp("2020")), TWO), "'c' has dtype"),
-        ({}, (TEXT.assign(c=[[1]] * 6), TWO), "'c' holds a list, .*; spread it over several"),
+        (
+            {},
+            (TEXT.assign(c=[[1]] * 6), TWO),
+            "'c' contains a list, .*; split the column into several",
+        ),
     ],
 )
 def test_a_margin_classifier_refuses_before_any_game(options, data, said, monkeypatch):

@@ -50,7 +50,7 @@ def test_the_default_has_no_radius():
     regressor = RiverRegressor("squared", radius="auto", targets=2.0)
     regressor.learn_one({"a": 1.0}, 2.0)
     assert 0.0 < regressor.predict_one({"a": 1.0}) <= 2.0
-    with pytest.raises(InputError, match="give a radius, such as radius=30"):
+    with pytest.raises(InputError, match="set a radius, such as radius=30"):
         RiverClassifier(proxy="entropy")
 
 
@@ -87,7 +87,7 @@ def test_pipelines_and_several_classes():
         (
             {"a": 1.0, "b": 1.0, "c": 1.0},
             True,
-            "feature 'c' is new, and all features=2 places are in use",
+            "feature 'c' is new, but all features=2 slots are in use",
         ),
         ({"a": float("nan")}, True, "feature 'a' is nan, which is not a finite number"),
         ({"a": "red"}, True, "feature 'a' is 'red'"),
@@ -131,5 +131,5 @@ def test_parameters_are_checked_when_made():
         RiverClassifier(bound=0.0)
     with pytest.raises(InputError, match="pass targets="):
         RiverRegressor("squared")
-    with pytest.raises(NotImplementedError, match="not minus a log-likelihood"):
+    with pytest.raises(NotImplementedError, match="not a negative log-likelihood"):
         RiverClassifier("hinge").predict_proba_one({})

@@ -98,20 +98,20 @@ REFUSED = {
     # features and weights
     "nan in X": (
         lambda: boost(X=with_(X, (2, 1), np.nan)),
-        r"features must be finite; row 2, column 1 has nan; impute the value or drop",
+        r"features must be finite, but row 2, column 1 has nan; impute the value or drop",
     ),
     "rows of X": (
         lambda: boost(X=X[:5]),
-        r"X has shape \(5, 3\), and there are 12 targets; give a row",
+        r"X has shape \(5, 3\), but there are 12 targets; pass one row",
     ),
     "X of one column": (lambda: boost(X=X[:, 0]), r"X needs shape \(N, d\), got \(12,\)"),
     "nan weight": (
         lambda: boost(weights=with_(np.ones(12), 3, np.nan)),
-        r"weights must be finite and >= 0; example 3 has nan",
+        r"weights must be finite and >= 0, but example 3 has nan",
     ),
     "negative weight": (
         lambda: boost(weights=with_(np.ones(12), 3, -1.0)),
-        r"weights must be finite and >= 0; example 3 has -1",
+        r"weights must be finite and >= 0, but example 3 has -1",
     ),
     "no weight": (
         lambda: boost(weights=np.zeros(12)),
@@ -129,7 +129,7 @@ REFUSED = {
     ),
     "outputs that are not those returned": (
         lambda: boost(learner=Odd(lambda target: (fn.learners.finite.Column(0), target))),
-        r"Column\(index=0\) of .* predicts other outputs for the training rows than `nearest`",
+        r"Column\(index=0\) of .* predicts outputs for the training rows that differ",
     ),
     "outputs of another shape later": (
         lambda: boost(learner=odd(np.ones(12), np.ones(5))).decision(X),
@@ -157,7 +157,7 @@ REFUSED = {
         lambda: boost(learner=Lasso()),
         r"learner must be a WeakLearner.*Regressor\(...\) turns a",
     ),
-    "no features": (lambda: boost(X=X[:, :0]), "X has no features; give it at least one column"),
+    "no features": (lambda: boost(X=X[:, :0]), "X has no features; pass at least one column"),
     "nan for networks": (
         lambda: boost(X=with_(X, (2, 1), np.nan), learner=fn.Networks()),
         "row 2, column 1 has nan",
@@ -166,7 +166,7 @@ REFUSED = {
     "bins and a half": (lambda: fn.ClassificationStumps(2.5), "bins must be a whole number"),
     "signs of three classes": (
         lambda: boost(y=PLACES, loss=fn.MulticlassHinge(), learner=fn.ClassificationStumps()),
-        r"ClassificationStumps\(bins=255\) has one output, and the loss needs 3; use Regression",
+        r"ClassificationStumps\(bins=255\) has one output, but the loss needs 3; use Regression",
     ),
     "hidden": (lambda: fn.Networks(hidden=0), "hidden must be a whole number >= 1"),
     "iterations": (lambda: fn.Networks(iterations=0), "iterations must be a whole number >= 1"),
@@ -177,7 +177,7 @@ REFUSED = {
     ),
     "Lambda": (
         lambda: boost(loss=fn.Absolute(), step="1/Lambda"),
-        r'step="1/Lambda" needs the smoothness Λ, and this risk has none; use "1/sqrt\(t\)"',
+        r'step="1/Lambda" needs the smoothness Λ, but this risk has none; use "1/sqrt\(t\)"',
     ),
     "unknown step": (lambda: boost(step="1/t"), r"step must be one of 1/Lambda, 2/\(lambda t\)"),
     "step 0": (lambda: boost(step=0.0), r"a step size must be positive, got 0.0"),
@@ -221,11 +221,11 @@ REFUSED = {
     # validation sets
     "width of validation": (
         lambda: boost(validation=(X[:, :2], NUMBERS)),
-        r"validation has X of shape \(12, 2\), and the training set \(12, 3\); .*same features",
+        r"validation has X of shape \(12, 2\), but the training set has shape \(12, 3\); .*same",
     ),
     "rows of validation": (
         lambda: boost(validation=(X[:5], NUMBERS)),
-        r"validation has X of shape \(5, 3\) and 12 targets; give a row for each",
+        r"validation has X of shape \(5, 3\) and 12 targets; pass one row for each",
     ),
     "validation without targets": (
         lambda: boost(validation=X),
@@ -234,14 +234,14 @@ REFUSED = {
     # warm starts
     "other size": (
         lambda: going_on(NUMBERS[:6], X=X[:6]),
-        r"warm_start made predictions of shape \(12,\), and these data need \(6,\); give the loss",
+        r"warm_start made predictions of shape \(12,\), but these data need \(6,\); pass the loss",
     ),
-    "other targets": (lambda: going_on(2 * NUMBERS), r"warm_start ended at a risk of .*give the"),
+    "other targets": (lambda: going_on(2 * NUMBERS), r"warm_start ended at a risk of .*pass the"),
     "other loss": (
         lambda: going_on(loss=fn.Absolute(), step=0.1),
         r"warm_start ended at a risk of .*or leave warm_start out",
     ),
-    "other features": (lambda: going_on(X=X[:, ::-1]), r"warm_start predicts other values"),
+    "other features": (lambda: going_on(X=X[:, ::-1]), r"warm_start predicts different values"),
     "fewer features": (lambda: going_on(X=X[:, :1]), r"the stump was trained on 3 features"),
     "other algorithm": (
         lambda: going_on(algorithm="naive"),
@@ -261,19 +261,19 @@ REFUSED = {
         r"risk must be a loss bound to data, such as Hinge\(\).bind\(y\), got Absolute\(\)",
     ),
     # learners and losses of one's own
-    "no pool": (lambda: boost(learner=Odd()), r"must return a Pool, and returned None"),
+    "no pool": (lambda: boost(learner=Odd()), r"must return a Pool, but returned None"),
     "no hypothesis": (
         lambda: boost(learner=Odd(lambda target: (len, target))),
         r"found <built-in function len>, which is not a Hypothesis; return an instance",
     ),
-    "no task": (lambda: boost(loss=Own()), r"Own.* needs a class attribute task"),
+    "no task": (lambda: boost(loss=Own()), r"Own.* needs a class attribute `task`"),
     "losses only": (
         lambda: boost(loss=Own("regression", lambda F, y: F)),
-        r"return a tuple of losses and subgradients, both of shape \(12,\), and returned ndarray",
+        r"return a tuple of losses and subgradients, both of shape \(12,\), but returned ndarray",
     ),
     "mean of the losses": (
         lambda: boost(loss=Own("regression", lambda F, y: (F.mean(), F))),
-        r"both of shape \(12,\), and returned \[\(\), \(12,\)\]",
+        r"both of shape \(12,\), but returned \[\(\), \(12,\)\]",
     ),
     "slopes of nan": (
         lambda: boost(loss=Own("regression", lambda F, y: (F, F * np.nan))),

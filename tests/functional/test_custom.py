@@ -70,7 +70,7 @@ def test_a_pointwise_of_ones_own(rng):
         (
             lambda F, y: cp.abs(F - y),
             {"pointwise": lambda F, y: (np.abs(F - y) + 0.1, np.sign(F - y))},
-            "pointwise of .* gives the loss 1.1, and the expression gives 1",
+            "pointwise of .* returns the loss 1.1, but the expression has the value 1",
         ),
         (
             lambda F, y: cp.abs(F - y),

@@ -127,9 +127,9 @@ class Bad(BaseEstimator):
 def test_regressors_that_do_not_do_are_named():
     X, v = data()
     weights = np.arange(len(X)) + 1.0
-    with pytest.raises(InputError, match=r"KNeighborsRegressor\(\) takes no sample_weight"):
+    with pytest.raises(InputError, match=r"KNeighborsRegressor\(\) does not accept sample_weight"):
         pool(Regressor(KNeighborsRegressor()), X, weights)
-    with pytest.raises(InputError, match=r"Pipeline.* takes no sample_weight"):
+    with pytest.raises(InputError, match=r"Pipeline.* does not accept sample_weight"):
         pool(Regressor(make_pipeline(StandardScaler(), SVR())), X, weights)
     pool(Regressor(KNeighborsRegressor()), X, np.full(len(X), 3.0))[0].nearest(v)
     with pytest.raises(InputError, match=r"Bad\(\) predicted shape \(120, 2\)"):
@@ -142,7 +142,7 @@ def test_regressors_that_do_not_do_are_named():
         Regressor(3)
     with pytest.raises(InputError, match="instance of a scikit-learn regressor"):
         Regressor(SVR)
-    with pytest.raises(InputError, match="120 targets; give a row for each"):
+    with pytest.raises(InputError, match="120 targets; pass one row for each"):
         Regressor(SVR()).prepare(X[:9], Empirical(120), None, "least-squares", None)
 
 

@@ -271,7 +271,7 @@ class TestLabels:
             (
                 fn.Squared(),
                 ["a", "b"],
-                r"needs numbers for targets, got labels such as 'a'; .*Hinge",
+                r"needs numbers as targets, got labels such as 'a'; .*Hinge",
             ),
             (fn.Squared(), ["1", "2"], r"got labels such as '1'"),
             (fn.Huber(2.0), np.array([1, "b"], dtype=object), r"Huber\(delta=2.0\) needs numbers"),
@@ -279,27 +279,35 @@ class TestLabels:
             (fn.Absolute(), [1.0, np.nan], r"targets must be finite; example 1 has nan"),
             (fn.Squared(), [], "there are no examples"),
             (fn.Hinge(), [], "there are no examples"),
-            (fn.Hinge(), [1, 1], r"at least two classes, and all labels are 1"),
+            (fn.Hinge(), [1, 1], r"at least two classes, but all labels are 1"),
             (
                 fn.MulticlassHinge(),
                 [0, 0],
-                r"at least two classes, and .*; add examples of another",
+                r"at least two classes, but .*; add examples of another",
             ),
             (
                 fn.Logistic(),
                 [0, 1, 2],
-                r"two classes, and the labels have 3 classes; use MulticlassHinge\(\) or",
+                r"two classes, but the labels have 3 classes; use MulticlassHinge\(\) or",
             ),
             (
                 fn.Logistic(),
                 [0.5, 1.0],
-                r"0.5, which is not a whole number; for numbers use .*Squared",
+                r"0.5, which is not an integer; for numbers use .*Squared",
             ),
-            (fn.Logistic(), [0.0, np.nan], "labels must not be missing; example 1 has nan"),
-            (fn.MulticlassHinge(), ["a", None], "labels must not be missing; example 1 has none"),
+            (
+                fn.Logistic(),
+                [0.0, np.nan],
+                "labels must not contain missing values; example 1 has nan",
+            ),
+            (
+                fn.MulticlassHinge(),
+                ["a", None],
+                "labels must not contain missing values; example 1 has none",
+            ),
             (fn.MulticlassHinge(), np.array(["a", 1], dtype=object), "labels cannot be sorted"),
             (fn.MulticlassHinge(), [[0, 1]], r"labels need shape \(N,\)"),
-            (fn.RankingHinge(), ["a", "b"], "needs numbers for targets"),
+            (fn.RankingHinge(), ["a", "b"], "needs numbers as targets"),
         ],
     )
     def test_wrong_targets(self, loss, y, message):

@@ -215,7 +215,7 @@ REFUSED = {
     "sign": (lambda X: fn.Trees(monotone={0: 2}), "monotone must be 1, 0 or −1"),
     "order": (
         lambda X: fn.Trees(categorical=[3], monotone={3: -1}),
-        "monotone names column 3, which is categorical and has no order; leave the column out of",
+        "monotone contains column 3, which is categorical and has no order; leave the column out",
     ),
     "too many leaves": (
         lambda X: fn.Trees(max_leaf_nodes=131_073),
@@ -223,9 +223,9 @@ REFUSED = {
     ),
     "absent": (
         lambda X: pool(fn.Trees(monotone={4: 1}), X),
-        "monotone names column 4, which X does not have; the last column is 3",
+        "monotone contains column 4, but X has no such column; the last column is 3",
     ),
-    "category": (lambda X: pool(fn.Trees(categorical=[9]), X), "categorical names column 9"),
+    "category": (lambda X: pool(fn.Trees(categorical=[9]), X), "categorical contains column 9"),
     "infinite": (
         lambda X: pool(fn.Trees(), np.where(X > 2.0, np.inf, X)),
         "features must be finite, or nan if they are missing; row",
@@ -261,7 +261,7 @@ def test_without_lightgbm_the_remedy_is_named(monkeypatch):
 @pytest.mark.parametrize("version", ["4.2.1", "5.0.0", "3.3"])
 def test_versions_of_lightgbm_are_checked(version, monkeypatch):
     monkeypatch.setattr(lgb, "__version__", version)
-    with pytest.raises(InputError, match=f"LightGBM {version} is installed; trees need"):
+    with pytest.raises(InputError, match=f"LightGBM {version} is installed, but trees need"):
         pool(fn.Trees(), data()[0])
 
 

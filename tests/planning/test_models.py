@@ -225,7 +225,7 @@ def test_what_files_do_not_hold_is_refused(boosted, demonstrated, tmp_path):
     other = learned(
         demonstrated, fn.Regressor(DecisionTreeRegressor(max_depth=2)), "exponential", stopping=1
     )
-    with pytest.raises(InputError, match=r"cannot be written as JSON, as stumps and trees can"):
+    with pytest.raises(InputError, match=r"cannot be written as JSON, but stumps and trees can"):
         pl.save_model(other, file)
     base = learned(
         demonstrated, fn.RegressionStumps(), "additive", lambda graph: graph.features[:, 0]
@@ -280,7 +280,7 @@ DAMAGE = [
     ("stumps", put(3, "feature"), "feature must be below 3.* got 3"),
     ("stumps", put([1.0, None], "leaves"), "leaves must be finite numbers of shape"),
     ("stumps", put("nan", "threshold"), "threshold must be a finite number, got nan"),
-    ("stumps", put(-1.0, "gain"), "gain >= 0, got ., -1.0"),
+    ("stumps", put(-1.0, "gain"), "gain must be >= 0, got ., -1.0"),
     *(
         ("stumps", put(value, "coefficient"), "coefficient must be a finite number")
         for value in ("nan", True, None)

@@ -1,7 +1,8 @@
 """Functions that read LightGBM and XGBoost models through the public interfaces of the libraries.
 
-Both libraries return the leaf of each row and a dump with the values of all leaves. A tree is
-therefore a vector of leaf values, and its predictions are the entries at the leaves of the rows.
+Both libraries return the leaf that each row reaches, and a dump with the values of all leaves. Each
+tree is therefore stored as a vector of leaf values. To predict, the entries for the leaves of the
+rows are looked up.
 """
 
 from __future__ import annotations
@@ -40,13 +41,12 @@ class BoostedTrees:
 
     kind: str
     classes: list[Any] | None
-    """The labels of the classes, or the numbers of the classes from 0. None for a Booster of two
-    classes.
-    """
+    """The labels of the classes, or for a Booster the class numbers 0, 1, ... The value is None for
+    a Booster with two classes."""
     values: list[Array]
     """The leaf values of each tree, in the order in which the library numbers its trees."""
     places: list[list[int]]
-    """For each output of the model, the indices of the trees that the output adds up."""
+    """For each output of the model, the indices of the trees whose sum is the output."""
     intercepts: list[float]
     """For each output of the model, the intercept that is added to the sum of its trees."""
     leaves: Callable[[Any], Any]
@@ -57,10 +57,11 @@ class BoostedTrees:
     """A function that maps X to the raw scores of the model, computed by the library."""
     labels: Callable[[Any], Any] | None
     rounding: float = 1e-8
-    """The relative error that the sum of the trees may have; see `members.Members.rounding`."""
+    """The relative error that is tolerated in the sum of the trees; see `members.Members.rounding`.
+    """
 
     def take(self, k: int) -> dict[str, Any]:
-        """Return the arguments of `members.Members` for class k against the rest."""
+        """Return the arguments of `members.Members` for the problem "class k against the rest"."""
         # For two classes there is one output, whose sign decides.
         at = k if len(self.places) > 1 else 0
         trees = self.places[at]
@@ -82,7 +83,7 @@ class BoostedTrees:
 
 
 def column(scores: Any, k: int, X: Any) -> Any:
-    """Return the model's scores for class k. For a model of two classes these are the scores for
+    """Return the model's scores for class k. If the model has two classes, the scores are those of
     the second class.
     """
     found = scores(X)
@@ -90,9 +91,9 @@ def column(scores: Any, k: int, X: Any) -> Any:
 
 
 def other_columns(given: list[Any], known: list[Any]) -> str:
-    """Return a text that describes how the columns of a frame differ from the columns in `fit`.
+    """Return a string that describes how the columns of a frame differ from the columns in `fit`.
 
-    The text is empty if they are equal.
+    The string is empty if the columns are the same.
     """
     if not given or not known or given == known:
         return ""
@@ -102,12 +103,14 @@ def other_columns(given: list[Any], known: list[Any]) -> str:
         near = did_you_mean(str(unknown[0]), map(str, missing), 0.6)
         return f"column {unknown[0]!r} was not in fit{near or '; leave it out'}"
     if missing:
-        return f"column {missing[0]!r} of fit is missing; add it"
-    return f"its columns are not in the order of fit, which is {few(known, 6, str)}; reorder them"
+        return f"column {missing[0]!r} from fit is missing; add it"
+    return f"its columns are not in the order of fit ({few(known, 6, str)}); reorder them"
 
 
 def comes_from(given: Any, package: str, name: str) -> bool:
-    """Return whether an object is an instance of a class, given the names of library and class."""
+    """Return whether an object is an instance of a class, which is given by its library and its
+    name.
+    """
     # The class is compared by name, because isinstance would have to import the package.
     classes = [(of.__module__.partition(".")[0], of.__name__) for of in type(given).__mro__]
     return (package, name) in classes
@@ -124,7 +127,7 @@ def read(given: Any) -> BoostedTrees | None:
     Raises
     ------
     InputError
-        If the model is not a sum of trees for classes.
+        If the model is not a sum of trees for classification.
     """
     if comes_from(given, "lightgbm", "Booster") or comes_from(given, "lightgbm", "LGBMModel"):
         found = _lightgbm(given)
@@ -134,17 +137,16 @@ def read(given: Any) -> BoostedTrees | None:
         return None
     if len(found.places) == 2:
         raise InputError(
-            f"this {found.kind} has an output for each of two classes, and a margin needs a "
-            "single output that separates the classes; train the model with the objective "
-            "binary"
+            f"this {found.kind} has one output for each of its two classes, but a margin needs a "
+            "single output that separates the classes; train the model with the objective binary"
         )
     return found
 
 
 def _classes(given: Any, outputs: int) -> list[Any] | None:
-    """Return the labels of a classifier, or the numbers of a Booster's classes.
+    """Return the labels of a classifier, or the class numbers of a Booster.
 
-    The result is None for a Booster of two classes.
+    The result is None for a Booster with two classes.
     """
     if is_classifier(given):
         return list(given.classes_.tolist())
@@ -165,7 +167,7 @@ def _checked(X: Any, names: list[str]) -> Any:
     if given and known not in (given, numbered):
         raise InputError(f"this model cannot predict on X, because {other_columns(given, known)}")
     if len(X.shape) != 2 or X.shape[1] != len(names):
-        raise InputError(f"X has shape {X.shape}, and this model takes {len(names)} features")
+        raise InputError(f"X has shape {X.shape}, but this model expects {len(names)} features")
     return X
 
 
@@ -173,20 +175,20 @@ def _lightgbm(given: Any) -> BoostedTrees:
     """Return the trees of a LightGBM model.
 
     The leaf values include the learning rate, the initial score and the weights of DART. A random
-    forest counts as the sum of its trees, because this sum is its raw score.
+    forest is treated as the sum of its trees, because this sum is its raw score.
     """
     # A Booster ignores this option of its training, and a classifier predicts by it.
     if is_classifier(given) and given.get_params().get("pred_early_stop"):
         raise InputError(
-            f"this {type(given).__name__} has pred_early_stop. Its predictions leave out "
-            "the last trees for rows with large scores, and are not the sum of all trees; call "
-            "set_params(pred_early_stop=False) and certify the model again"
+            f"this {type(given).__name__} has pred_early_stop=True. For rows with large scores "
+            "its predictions leave out the last trees, and therefore are not the sum of all "
+            "trees; call set_params(pred_early_stop=False) and certify the model again"
         )
     dump = getattr(given, "booster_", given).dump_model()
     objective = dump.get("objective", "a function of the user")
     if objective.split()[0] not in ("binary", "multiclass", "multiclassova"):
         raise InputError(
-            f"this LightGBM model has the objective {objective}, and a margin needs classes: "
+            f"this LightGBM model has the objective {objective}, but a margin needs a classifier; "
             "train it with objective=binary or multiclass"
         )
     values = [_leaf_values(tree["tree_structure"]) for tree in dump["tree_info"]]
@@ -209,7 +211,7 @@ def _ask_lightgbm(model: Any, names: list[str], output: str, X: Any) -> Any:
 
 
 def _leaf_values(root: dict[str, Any]) -> Array:
-    """Return the leaf values of a tree in LightGBM's dump, by the index of the leaf."""
+    """Return the leaf values of a tree in LightGBM's dump, indexed by leaf."""
     values = dict[int, float]()
     nodes = [root]
     # The dump is walked with a stack, because a deep tree would exceed Python's limit of recursion.
@@ -217,8 +219,8 @@ def _leaf_values(root: dict[str, Any]) -> Array:
         node = nodes.pop()
         if "leaf_coeff" in node:
             raise InputError(
-                "this LightGBM model has linear functions in its leaves, which have no largest "
-                "value; train it without linear_tree"
+                "this LightGBM model has linear functions in its leaves, which are unbounded; "
+                "train it without linear_tree"
             )
         if "leaf_value" in node:
             values[node.get("leaf_index", 0)] = node["leaf_value"]
@@ -274,18 +276,18 @@ def _ask_xgboost(model: Any, names: list[str], output: str, X: Any) -> Any:
 def _check_trees(booster: Any, learner: Any) -> Any:
     """Return the trees of an XGBoost model.
 
-    The function raises an InputError unless sums of these trees are the scores of classes.
+    The function raises an InputError unless the class scores are sums of these trees.
     """
     objective = learner["objective"]["name"]
     kind = learner["gradient_booster"]["name"]
     if objective not in _OBJECTIVES:
         raise InputError(
-            f"this XGBoost model has the objective {objective}, and a margin needs classes: "
+            f"this XGBoost model has the objective {objective}, but a margin needs a classifier; "
             "train it with binary:logistic or multi:softprob"
         )
     if kind not in ("gbtree", "dart"):
         raise InputError(
-            f"this XGBoost model has the booster {kind}, and only gbtree and dart are sums of trees"
+            f"this XGBoost model has the booster {kind}, but only gbtree and dart are sums of trees"
         )
     best = booster.attr("best_iteration")
     rounds = booster.num_boosted_rounds()
@@ -293,7 +295,7 @@ def _check_trees(booster: Any, learner: Any) -> Any:
     if best is not None and int(best) + 1 < rounds:
         raise InputError(
             f"this XGBoost model has {rounds} rounds, and round {best} was the best. A classifier "
-            f"predicts with the rounds up to the best, and a Booster with all rounds; give "
+            "would predict with the rounds up to the best, but a Booster uses all rounds; pass "
             f"booster[: {int(best) + 1}], or call set_attr(best_iteration=None) to use all "
             "rounds"
         )
@@ -303,8 +305,8 @@ def _check_trees(booster: Any, learner: Any) -> Any:
         for tree in gbtree["model"]["trees"]
     ):
         raise InputError(
-            "this XGBoost model has leaves with several outputs, and a margin needs trees with one "
-            "output; train the model with multi_strategy=one_output_per_tree"
+            "this XGBoost model has leaves with several outputs, but a margin needs trees with "
+            "one output; train the model with multi_strategy=one_output_per_tree"
         )
     return gbtree["model"]
 

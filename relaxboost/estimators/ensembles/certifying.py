@@ -1,5 +1,5 @@
-"""The function `certify_ensemble`, which certifies the margin of a trained ensemble and its
-optimum.
+"""The function `certify_ensemble`, which certifies the margin of a trained ensemble and the optimal
+margin of its hypotheses.
 """
 
 from __future__ import annotations
@@ -44,36 +44,40 @@ def certify_ensemble(
 
     The function splits the ensemble into hypotheses h_j and weights. If the ensemble is a sum of
     trees, each tree is a hypothesis. Each h_j is divided by its largest absolute value, and its
-    weight is multiplied by this value. The largest absolute value is that of a leaf for a boosted
-    tree, and that of a prediction on X for other hypotheses. An intercept becomes the hypothesis 1.
-    With A[i, j] = y_i h_j(x_i) and the weights w divided by ‖w‖_1, the report has certificates of
-    F(A w), the relaxed margin of the ensemble, and of ρ = max F(A w) over ‖w‖_1 <= 1, the optimum
-    over all weights of these hypotheses, also negative. `distance` is the difference.
+    weight is multiplied by this value. For a boosted tree, the largest absolute value is taken over
+    its leaves; for other hypotheses, over the predictions on X. An intercept becomes the constant
+    hypothesis 1.
+
+    Let A[i, j] = y_i h_j(x_i), and let the weights w be divided by ‖w‖_1. The report contains a
+    certificate of F(A w), the relaxed margin of the ensemble, and a certificate of the optimum
+    ρ = max F(A w) over all weights, positive or negative, with ‖w‖_1 <= 1. The attribute `distance`
+    of the report is the difference of the two.
 
     Parameters
     ----------
     estimator : fitted classifier or pipeline, Booster of XGBoost or LightGBM, or (H, weights)
-        From scikit-learn, the function accepts AdaBoost and hard voting, with votes −1 and +1;
-        forests, bagging and soft voting, with p(+1) − p(−1); and gradient boosting, with leaf
-        values times the learning rate. It also accepts `FunctionalGradientClassifier`,
-        `MarginBoostClassifier` with its votes, and a pipeline that ends in one of these. XGBoost
-        and LightGBM models must be sums of trees for classes: a classifier, which uses its best
-        iteration, or a Booster. The pair (H, weights) has predictions H of shape (m, n), positive
-        for the class +1, and n finite weights of any sign. A negative weight is a vote for the
-        negated hypothesis.
+        Supported classes of scikit-learn are AdaBoost and hard voting, whose hypotheses are votes
+        −1 and +1; forests, bagging and soft voting, whose hypotheses are p(+1) − p(−1); and
+        gradient boosting, whose hypotheses are leaf values times the learning rate. The function
+        also accepts `FunctionalGradientClassifier`, `MarginBoostClassifier` with its votes, and a
+        pipeline that ends in a supported classifier. XGBoost and LightGBM models must be sums of
+        trees: either a classifier, which uses its best iteration, or a Booster. In the pair (H,
+        weights), H has shape (m, n) and contains predictions, which are positive for the class +1.
+        The n weights are finite and may have any sign. A negative weight is a vote for the negated
+        hypothesis.
     X : array, sparse matrix or data frame with m rows
-        The examples, as the estimator takes them. It is not used with (H, weights), and may be
-        None.
+        The examples, in the form that the estimator expects. X is not used with (H, weights), and
+        may then be None.
     y : array of shape (m,)
-        The labels. The second of the estimator's `classes_`, which is the larger, stands for +1.
-        With (H, weights) and Boosters the labels may be any two values, and the larger stands for
-        +1.
+        The labels. The larger label, which is the second of the estimator's `classes_`, stands for
+        +1. With (H, weights) and Boosters the labels may be any two values, and the larger value
+        stands for +1.
     relaxation : Relaxation, optional
-        The function of the margins; by default the hard margin, their minimum.
+        The function F of the margins; by default the hard margin, which is their minimum.
     target : label, optional
-        For an ensemble of more than two classes, the class that stands for +1 against the rest. The
-        hypotheses are the predictions for this class: votes ±1, 2p − 1, or scores. For Boosters the
-        target is the number of the class, from 0, like the labels in y.
+        If the ensemble has more than two classes, the class that stands for +1; all other classes
+        stand for −1. The hypotheses are the predictions for this class: votes ±1, 2p − 1, or
+        scores. For Boosters, the target and the labels in y are class numbers, which start at 0.
     level : {"exact", "enclosed", "numerical"}, optional
         The level of the certificates, as in `certify`; by default the strongest possible.
     tol : float
@@ -88,22 +92,23 @@ def certify_ensemble(
     Raises
     ------
     InputError
-        If the estimator is not fitted, is a regressor, has neither two classes nor a target, or is
-        not a supported ensemble; if an XGBoost or LightGBM model is not a sum of trees; if a label
-        is unknown; if the estimator cannot predict on X; if predictions are not finite or all zero;
-        if all weights are zero; or if the sum of the hypotheses is not the decision of the
-        estimator on X.
+        If the estimator is not fitted, is a regressor, or is not a supported ensemble; if it does
+        not have exactly two classes and no target is passed; if an XGBoost or LightGBM model is not
+        a sum of trees; if a label is unknown; if the estimator cannot predict on X; if a prediction
+        is not finite, or all predictions are zero; if all weights are zero; or if the sum of the
+        hypotheses differs from the decision of the estimator on X.
 
     Warns
     -----
     UserWarning
-        If the ensemble is wrong on clearly more than half of X. The ensemble may have been trained
-        with other codes for the labels, which Boosters and (H, weights) do not store.
+        If the ensemble is wrong on clearly more than half of the rows of X. It may have been
+        trained with a different encoding of the labels, because Boosters and (H, weights) do not
+        store the labels.
 
     Notes
     -----
-    The certificates hold for the matrix A as stored in doubles. A hypothesis that is not a vote has
-    been rounded once, in the division by its largest value.
+    The certificates hold for the matrix A as it is stored in doubles. Hypotheses other than votes
+    are rounded once, when they are divided by their largest absolute value.
 
     References
     ----------
@@ -111,7 +116,7 @@ def certify_ensemble(
 
     Examples
     --------
-    Two hypotheses on four examples. The margin is the mean of the two lowest.
+    Two hypotheses on four examples. The relaxed margin is the mean of the two lowest margins.
 
     >>> import relaxboost as rb
     >>> H = [[0.5, 2.0], [1.0, -2.0], [-2.0, 4.0], [1.0, 1.0]]
@@ -123,8 +128,8 @@ def certify_ensemble(
     members = take_apart(estimator, target)
     if target is not None and members.target is None:
         raise InputError(
-            f"target={target!r} is for more than two classes, and this {members.kind} has two "
-            "classes; leave target out"
+            f"target={target!r} is only for more than two classes, but this {members.kind} has "
+            "two classes; leave target out"
         )
     _check_rows(estimator, X, y)
     classes, signs = _signs(members, y)
@@ -191,13 +196,13 @@ def _columns(
     if not any(coefficients):
         reason = "every weight is zero" if kept.size else "every hypothesis is zero on X"
         raise InputError(
-            f"{reason}, and an ensemble without votes has no margin; give an ensemble with votes"
+            f"{reason}, and an ensemble without votes has no margin; pass an ensemble with votes"
         )
     return np.column_stack(columns), coefficients
 
 
 def _signs(members: Members, y: Any) -> tuple[tuple[Any, Any], Array]:
-    """Return the names of the classes that −1 and +1 stand for, and the labels y as −1 and +1."""
+    """Return the names of the classes that are encoded as −1 and +1, and the encoded labels y."""
     if members.classes is None:
         signs, names = two_labels(y)
         return names, signs
@@ -217,7 +222,7 @@ def _signs(members: Members, y: Any) -> tuple[tuple[Any, Any], Array]:
 
 @contextmanager
 def _each_warning_once() -> Iterator[None]:
-    """Issue each warning of a library only once, even if many hypotheses cause the same warning."""
+    """Show each warning of a library only once, even if many hypotheses cause it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
@@ -240,29 +245,29 @@ def _predictions(members: Members, estimator: Any, X: Any) -> Array:
 
 
 def _check_rows(estimator: Any, X: Any, y: Any) -> None:
-    """Raise an InputError unless X, or H of (H, weights), has a row for each label.
+    """Raise an InputError unless X, or H in the pair (H, weights), has a row for each label.
 
-    The function also checks that no two columns have the same name. The relaxation is checked
-    later, because a wrong number of labels may not fit the relaxation either.
+    The function also checks that no two columns have the same name. The relaxation must be checked
+    after this function, because with a wrong number of labels its check would also fail.
     """
     if isinstance(estimator, tuple):
         name, rows = "H", len(table(estimator[0]))
         if X is not None and _rows(X) != rows:
             raise InputError(
-                f"X has {_rows(X)} rows and H has {rows}; give X=None, because X is not used"
+                f"X has {_rows(X)} rows, but H has {rows}; pass X=None, because X is not used"
             )
     else:
         name, rows = "X", _rows(X)
     check_names(X)
     if y is None:
-        raise InputError(f"y is None; give the label of each row of {name}")
+        raise InputError(f"y is None; pass the label of each row of {name}")
     try:
         labels = np.shape(y)
     except ValueError:  # A later check rejects labels that are not a vector.
         labels = ()
     if len(labels) == 1 and labels[0] not in (0, rows):
         raise InputError(
-            f"{name} has {rows} rows and y has {labels[0]} labels; give a label for each row"
+            f"{name} has {rows} rows, but y has {labels[0]} labels; pass one label for each row"
         )
 
 
@@ -291,14 +296,14 @@ def _check_decision(members: Members, X: Any, shares: Array, total: Fraction) ->
         wrong = int(np.sum(is_positive[clear] != (shares[clear] > 0.0)))
     if not error <= members.rounding or wrong:
         raise InputError(
-            f"the hypotheses of this {members.kind} do not add up to its own decision on X: they "
-            f"differ by {error:.3g} of the largest possible decision, and in {wrong} labels; was "
-            "the estimator changed after fit? Give (H, weights) instead"
+            f"the hypotheses of this {members.kind} do not add up to its own decision on X: the "
+            f"two differ by {error:.3g} of the largest possible decision, and in {wrong} labels; "
+            "was the estimator changed after fit? Pass (H, weights) instead"
         )
 
 
 def _warn_of_codes(kind: str, wrong: Flags, positive: Any) -> None:
-    """Warn if the number of an ensemble's errors exceeds that of random guessing by two standard
+    """Warn if an ensemble makes more errors than random guessing, by at least two standard
     deviations.
     """
     count = int(wrong.sum())
@@ -315,8 +320,8 @@ def _warn_of_codes(kind: str, wrong: Flags, positive: Any) -> None:
 
 
 def _as_level(values: list[Fraction], game: Game, level: str | None) -> list[Any]:
-    """Return the weights of a certificate, as Fractions if the certificate has a proof and as
-    doubles if it is numerical.
+    """Return the weights of a certificate: Fractions if the certificate has a proof, and doubles if
+    it is numerical.
     """
     return [float(v) for v in values] if _is_numerical(game, level) else list(values)
 
@@ -328,9 +333,10 @@ def _is_numerical(game: Game, level: str | None) -> bool:
 def _margin_above(game: Game, w: dict[int, Fraction], level: str | None) -> Fraction:
     """Return a proved upper bound on the relaxed margin F(A w).
 
-    The bound is <d, A w> + f(d) for a feasible distribution d. Let ũ be A w computed in doubles.
-    The game whose only column is ũ has the value F(ũ), and its certificate contains an exact d with
-    the bound f(d) + <d, ũ>. The rounding error of ũ is then added exactly.
+    The bound is <d, A w> + f(d) for a feasible distribution d. Let ũ be A w, computed in doubles.
+    The game whose only column is ũ has the value F(ũ). The certificate of this game contains an
+    exact d with the bound f(d) + <d, ũ>. The effect of the rounding error of ũ is then added
+    exactly.
     """
     # With a common denominator the exact margins are sums of products of integers.
     below = math.lcm(*(c.denominator for c in w.values()))
@@ -348,7 +354,7 @@ def _margin_above(game: Game, w: dict[int, Fraction], level: str | None) -> Frac
 
 
 def _greedy(f: Relaxation, u: list[Fraction]) -> list[Fraction] | None:
-    """Return the exact minimiser d of <d, u> if f only caps the entries of d, and None
+    """Return the exact minimiser d of <d, u> if f does nothing but cap the entries of d, and None
     otherwise.
     """
     if isinstance(f, HardMargin):

@@ -31,8 +31,8 @@ _READERS: dict[str, Callable[[Any, int], dict[str, Any]]] = {
     "MarginBoostClassifier": readers.margin,
     "MarginBoostClassifierCV": readers.margin,
 }
-"""The function that reads an ensemble, for each supported class of scikit-learn and of this
-package. A reader also accepts instances of subclasses."""
+"""For each supported class of scikit-learn and of this package, the function that reads its
+ensembles. It also accepts instances of subclasses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,40 +43,41 @@ class Members:
     names: tuple[str, ...]
     weights: Array
     predict: Callable[[Any], Any] = field(repr=False)
-    """A function that maps X to the predictions of the n hypotheses, real numbers of shape (rows of
-    X, n)."""
+    """A function that maps X to the predictions of the n hypotheses, which are real numbers of
+    shape (rows of X, n)."""
     intercept: float | None = None
     classes: tuple[Any, Any] | None = None
-    """The names of the classes that −1 and +1 stand for. None if the names are taken from y."""
+    """The names of the classes that are encoded as −1 and +1. None if the names are taken from y.
+    """
     target: Any = None
     known: tuple[Any, ...] = ()
     """If there are more than two classes, `target` is the class that stands for +1 against the
     rest, and `known` lists all classes. The two labels are then False and True."""
     decision: Callable[[Any], Any] | None = field(default=None, repr=False)
-    """A function that maps X to the ensemble's decision values as its library computes them, of
-    shape (rows of X,) and on the scale of the weighted sum. None for hard votes and (H,
-    weights)."""
+    """A function that maps X to the ensemble's decision values, shape (rows of X,). They are
+    computed by the library, and have the same scale as the weighted sum. None for hard votes and
+    (H, weights)."""
     labels: Callable[[Any], Any] | None = field(default=None, repr=False)
     """A function that maps X to the labels that the ensemble predicts, shape (rows of X,)."""
     bounds: Array | None = field(default=None, repr=False)
     """The largest |h_j(x)| of each hypothesis over all x, which for a tree is the largest absolute
     leaf value. An unknown maximum is nan, and None means that all maxima are unknown."""
     columns: tuple[Any, ...] = ()
-    """The names of the columns of X in `fit`. Empty if the estimator does not store them."""
+    """The column names of X in `fit`. The tuple is empty if the estimator does not store them."""
     rounding: float = 1e-8
-    """The distance that `decision` may have from the weighted sum of the hypotheses, relative to
-    the sum of their sizes. In doubles this is about 1e-15, the effect of another order of
-    additions."""
+    """The largest difference that is allowed between `decision` and the weighted sum of the
+    hypotheses, relative to the sum of their sizes. In doubles, a different order of additions
+    causes a relative difference of about 1e-15."""
 
     def positive(self, classes: tuple[Any, Any]) -> Any:
-        """Return the label that +1 stands for. If a target is given, `classes` are False
-        and True.
+        """Return the label that is encoded as +1. If a target is given, `classes` are False and
+        True.
         """
         return self.target if self.known else classes[1]
 
 
 def take_apart(estimator: Any, target: Any = None) -> Members:
-    """Return the parts of a fitted ensemble, a model of trees, or (H, weights).
+    """Return the parts of a fitted ensemble, of a model made of trees, or of (H, weights).
 
     If there are more than two classes, the hypotheses separate the class `target` from the rest.
 
@@ -103,7 +104,7 @@ def take_apart(estimator: Any, target: Any = None) -> Members:
         kind, take, known = model.kind, model.take, model.classes
     if len(known) > 2 and target is not None and target not in known:
         shown = few(known, 12, repr)
-        raise InputError(f"this {kind} has no class {target!r}; give target= one of {shown}")
+        raise InputError(f"this {kind} has no class {target!r}; pass as target= one of {shown}")
     if len(known) > 2 and target is not None:
         # `predict` chooses among all classes, and says nothing of one class against the rest.
         parts = take(known.index(target)) | {"labels": None}
@@ -116,14 +117,15 @@ def take_apart(estimator: Any, target: Any = None) -> Members:
 def _two(given: Any, kind: str, more: str) -> tuple[Any, Any]:
     """Return the names of the two classes.
 
-    The function raises an InputError with a remedy if there are more or fewer classes.
+    If there are more or fewer than two classes, the function raises an InputError that suggests
+    what to do.
     """
     classes = np.asarray(given)
     if classes.size != 2:
         remedy = f"; {more}" if classes.size > 2 else ""
         raise InputError(
             f"this {kind} has {classes.size} class{'es' * (classes.size != 1)} "
-            f"({few(classes.tolist(), 6)}), and a margin needs two classes{remedy}"
+            f"({few(classes.tolist(), 6)}), but a margin needs two classes{remedy}"
         )
     negative, positive = classes.tolist()
     return negative, positive
@@ -132,7 +134,7 @@ def _two(given: Any, kind: str, more: str) -> tuple[Any, Any]:
 def _last_step(pipeline: Any, target: Any) -> Members:
     """Return the parts of the ensemble that is the last step of a pipeline.
 
-    The ensemble reads X after the earlier steps have transformed it.
+    The earlier steps transform X before the ensemble reads it.
     """
     *before, (_, last) = pipeline.steps
     members = take_apart(last, target)
@@ -158,15 +160,15 @@ def _after(transform: Any, question: Any, X: Any) -> Any:
 
 
 def _read(estimator: Any, kind: str) -> tuple[Callable[[int], dict[str, Any]], list[Any]]:
-    """Return a function that maps the index of a class to the parts of the ensemble, and the names
-    of all classes.
+    """Return the names of all classes, and a function that maps the index of a class to the parts
+    of the ensemble.
     """
     take = _how(estimator, kind)
     _check_fitted(estimator, kind)
     if isinstance(estimator.classes_, list):
         raise InputError(
-            f"this {kind} predicts several labels at a time, and a margin needs one label with two "
-            "classes; fit one ensemble for each label"
+            f"this {kind} predicts several labels at a time, but a margin needs one label with "
+            "two classes; fit one ensemble for each label"
         )
 
     def taken(k: int) -> dict[str, Any]:
@@ -192,17 +194,19 @@ def _how(estimator: Any, kind: str) -> Callable[[Any, int], dict[str, Any]]:
     known = ", ".join(_READERS) + ", models of XGBoost and LightGBM"
     if hasattr(estimator, "fit") and is_regressor(estimator):
         raise InputError(
-            f"{kind} is a regressor, and a margin needs a classifier of two classes: one of "
-            f"{known}; or give (H, weights) with a sign for each example in y"
+            f"{kind} is a regressor, but a margin needs a classifier with two classes: one of "
+            f"{known}; or pass (H, weights), and the sign of each example in y"
         )
     hint = ""
     if isinstance(estimator, (str, bytes, os.PathLike)):
         hint = "; load a saved model first, by lightgbm.Booster or xgboost.Booster(model_file=...)"
     elif hasattr(estimator, "best_estimator_"):
-        hint = "; give its best_estimator_"
+        hint = "; pass its best_estimator_"
     elif hasattr(estimator, "fit") and is_classifier(estimator):
-        hint = ", which is no ensemble of hypotheses that it knows"
-    raise InputError(f"certify_ensemble does not take {kind}{hint}; it takes {known}; {BY_HAND}")
+        hint = ", which is not a supported ensemble"
+    raise InputError(
+        f"certify_ensemble does not accept {kind}{hint}; it accepts {known}; {BY_HAND}"
+    )
 
 
 def _check_fitted(estimator: Any, kind: str) -> None:
@@ -241,7 +245,7 @@ def ask(members: Members, question: Any, X: Any) -> Any:
 
 
 def _not_finite(X: Any) -> str:
-    """Return a text with the row and column of the first nan or infinite entry of X."""
+    """Return a string that states the row and column of the first nan or infinite entry of X."""
     try:
         bad = ~np.isfinite(np.asarray(X, dtype=np.float64))
     except (TypeError, ValueError):
@@ -253,14 +257,13 @@ def _not_finite(X: Any) -> str:
 
 
 def _given(pair: tuple[Any, ...]) -> Members:
-    """Return the parts of an ensemble that is given as a pair of predictions and weights, (H,
-    weights).
+    """Return the parts of an ensemble that is given as the pair (H, weights) of predictions and
+    weights.
     """
     if len(pair) != 2:
         raise InputError(
-            f"an ensemble that is a tuple must be (H, weights), and this tuple has {len(pair)} "
-            "entries; "
-            "give predictions and weights"
+            f"an ensemble that is a tuple must be (H, weights), but this tuple has {len(pair)} "
+            "entries; pass predictions and weights"
         )
     H = table(pair[0])
     weights = np.asarray(pair[1])
@@ -288,7 +291,7 @@ def table(H: Any) -> Array:
         given = np.empty(0)
     if given.ndim != 2 or 0 in given.shape or given.dtype.kind not in "iuf":
         raise InputError(
-            "H must hold real predictions, a row for each example and a column for each "
+            "H must contain real predictions, with a row for each example and a column for each "
             f"hypothesis, got shape {given.shape} and dtype {given.dtype}"
         )
     return given.astype(np.float64)

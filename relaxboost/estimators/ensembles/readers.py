@@ -1,8 +1,9 @@
-"""The readers of ensembles of scikit-learn and of this package, which return the parts of an
-ensemble.
+"""Functions, called readers, that return the parts of an ensemble of scikit-learn or of this
+package.
 
-Each reader takes a fitted estimator and the index k of the class that stands for +1 against the
-rest. For two classes k is 1. The reader returns the arguments of `members.Members`.
+Each reader takes a fitted estimator and the index k of the class that stands for +1; all other
+classes stand for −1. If there are two classes, k is 1. The reader returns the arguments of
+`members.Members`.
 """
 
 from __future__ import annotations
@@ -18,21 +19,21 @@ from relaxboost._core.errors import InputError
 from relaxboost.estimators.ensembles.boosters import column
 
 BY_HAND = (
-    "for anything else give (H, weights): predictions H of shape (m, n), positive for the class +1"
+    "for other ensembles pass (H, weights): predictions H of shape (m, n), positive for class +1"
 )
 
 
 def _plain(X: Any, kind: Any = None) -> Any:
     """Return X as an array without column names.
 
-    A member of an ensemble that was fitted on an array warns if X is a frame with column names.
+    This avoids a warning: members that were fitted on an array warn if X has column names.
     """
     return X if hasattr(X, "tocsr") else np.asarray(X, kind)
 
 
 _single = partial(_plain, kind=np.float32)
-"""A function that converts X to single precision, in which scikit-learn's forests and boosters grow
-trees."""
+"""A function that converts X to single precision, because scikit-learn's forests and boosters grow
+their trees in single precision."""
 
 
 def _unchanged(X: Any) -> Any:
@@ -57,8 +58,8 @@ def _numbered(estimators: Any) -> tuple[str, ...]:
 
 
 def adaboost(estimator: Any, k: int) -> dict[str, Any]:
-    """Return the parts of an AdaBoostClassifier: the votes of its members, with the weights of
-    SAMME.
+    """Return the parts of an AdaBoostClassifier: the votes of its members, and their SAMME
+    weights.
     """
     if getattr(estimator, "algorithm", "SAMME") == "SAMME.R":
         raise InputError(
@@ -90,15 +91,15 @@ def _adaboost_decision(estimator: Any, k: int, X: Any) -> Any:
 
 
 def _vote(positive: Any, member: Any, X: Any) -> Any:
-    """Return the votes of a member of an ensemble: +1 for rows with the prediction `positive`, else
-    −1.
+    """Return the votes of a member of an ensemble: +1 for rows whose predicted class is `positive`,
+    and −1 for other rows.
     """
     return np.where(member.predict(X) == positive, 1.0, -1.0)
 
 
 def gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
-    """Return the parts of gradient boosting: trees times the learning rate, and the initial
-    prediction.
+    """Return the parts of a gradient boosting model: its trees, multiplied by the learning rate,
+    and the initial prediction.
     """
     at = k if len(estimator.classes_) > 2 else 0
     trees = [row[at] for row in estimator.estimators_]
@@ -154,10 +155,10 @@ def _leaves(trees: Any, rate: float, first: Any, X: Any) -> Any:
 
 
 def hist_gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
-    """Return the parts of histogram gradient boosting.
+    """Return the parts of a histogram gradient boosting model.
 
-    Each hypothesis is the change of the decision in one stage. The change in the first stage
-    includes the initial prediction.
+    Each hypothesis is the change in the decision that one stage makes. The change in the first
+    stage includes the initial prediction.
     """
     stages = int(estimator.n_iter_)
     return {
@@ -169,12 +170,12 @@ def hist_gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def _stages(estimator: Any, k: int, X: Any) -> Any:
-    """Return the change of the decision in each stage, shape (rows, stages).
+    """Return the change in the decision at each stage, shape (rows, stages).
 
-    The changes are differences of successive decisions, because scikit-learn stores the leaf values
-    only under private names. A difference contains the rounding errors of both decisions. The
-    changes are therefore rounded to multiples of a larger number, so that a stage without effect is
-    exactly 0.
+    The changes are computed as differences of successive decisions, because scikit-learn stores the
+    leaf values only in private attributes. A difference contains the rounding errors of both
+    decisions. The changes are therefore rounded to a coarser grid, so that a stage without effect
+    gives exactly 0.
     """
     staged = estimator.staged_decision_function(X)
     decisions = _columns([F if F.ndim == 1 else F[:, k] for F in staged])
@@ -195,7 +196,7 @@ def forest(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def bagging(estimator: Any, k: int) -> dict[str, Any]:
-    """Return the parts of a bagging classifier, each of whose members reads a subset of the
+    """Return the parts of a bagging classifier, in which each member reads a subset of the
     features.
     """
     pairs = list(zip(estimator.estimators_, estimator.estimators_features_, strict=True))
@@ -204,7 +205,9 @@ def bagging(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def _averaged(estimator: Any, k: int, predict: Any) -> dict[str, Any]:
-    """Return the parts of an ensemble whose class probabilities are the mean over its members."""
+    """Return the parts of an ensemble whose class probabilities are the means of those of its
+    members.
+    """
     members = estimator.estimators_
     return {
         "names": _numbered(members),
@@ -252,15 +255,15 @@ def voting(estimator: Any, k: int) -> dict[str, Any]:
         weights = np.array([float(w) for (_, e), w in pairs if not isinstance(e, str)])
     if weights.shape != (len(members),) or not np.isfinite(weights).all():
         raise InputError(
-            f"this VotingClassifier has {len(members)} fitted members and the weights {weights}; "
+            f"this VotingClassifier has {len(members)} fitted members, but the weights {weights}; "
             "fit it again with a finite weight for each member"
         )
     soft = estimator.voting == "soft"
     total = float(weights.sum())
     if soft and total <= 0.0:
         raise InputError(
-            f"the weights of this VotingClassifier sum to {total:g}, and soft voting divides by "
-            "this sum; give weights with a positive sum"
+            f"the weights of this VotingClassifier sum to {total:g}, but soft voting divides by "
+            "this sum; choose weights with a positive sum"
         )
     return {
         "names": tuple(names),
@@ -272,9 +275,9 @@ def voting(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def functional(estimator: Any, k: int) -> dict[str, Any]:
-    """Return the parts of a `FunctionalGradientClassifier`: the hypotheses with their coefficients.
+    """Return the parts of a `FunctionalGradientClassifier`: its hypotheses and their coefficients.
 
-    If the loss has two outputs, the decision is the difference of the outputs.
+    If the loss has two outputs, the decision is their difference.
     """
     boosted = estimator.boosted_
     weights = boosted.weights()
@@ -304,8 +307,8 @@ def _score(outputs: Any, k: int) -> Any:
 def margin(estimator: Any, k: int) -> dict[str, Any]:
     """Return the parts of a `MarginBoostClassifier`: its votes, without predicted labels.
 
-    The predicted labels are left out because they follow from calibrated log odds and not from the
-    sign of the votes.
+    The predicted labels are left out, because they are computed from the calibrated log odds and
+    not from the sign of the votes.
     """
     voter = estimator._stages[-1][k if len(estimator.classes_) > 2 else 0]
     if not voter.members:

@@ -1,4 +1,4 @@
-"""The report about a certified ensemble, which can be printed, exported, and applied to new
+"""The report on a certified ensemble, which can be printed, exported, and applied to new
 examples.
 """
 
@@ -35,29 +35,28 @@ def numbers(vector: Any, length: int) -> list[Fraction]:
 class EnsembleReport:
     """A report with the certified margin of an ensemble, and the optimum over its hypotheses.
 
-    `certify_ensemble` returns the report. The columns are the hypotheses that are not 0 on all of
+    `certify_ensemble` returns the report. Its columns are the hypotheses that are not 0 on all of
     X, each divided by its largest absolute value. If the ensemble has an intercept, the last column
-    is the hypothesis 1. `str()` of the report is a table.
+    is the constant hypothesis 1. `str()` formats the report as a table.
     """
 
     kind: str
     """The name of the estimator's class, or "(H, weights)"."""
     classes: tuple[Any, Any]
-    """The names of the classes that −1 and +1 stand for."""
+    """The names of the classes that are encoded as −1 and +1."""
     members: Members = field(repr=False)
     kept: Whole = field(repr=False)
     """The indices of the ensemble's hypotheses that are columns of the report."""
     all_scales: Array = field(repr=False)
-    """The largest absolute value of each hypothesis of the ensemble. The value 0 marks a hypothesis
-    that is 0 on all of X, and therefore not a column."""
+    """The largest absolute value of each hypothesis of the ensemble. A hypothesis with the value 0
+    is 0 on all of X, and is therefore not a column of the report."""
     game: Game
     certificate: Certificate
-    """The certificate of the ensemble's margin. The ensemble's weights prove its `lower`, and its
-    `upper` is an upper bound on the optimum ρ.
-    """
+    """The certificate of the ensemble's margin. Its lower bound is proved by the ensemble's
+    weights, and its upper bound is an upper bound on the optimum ρ."""
     optimum: Certificate
-    """The certificate of the optimal margin over the same hypotheses. The weights `reoptimised`
-    prove its `lower`."""
+    """The certificate of the optimal margin over the same hypotheses. Its lower bound is proved by
+    the weights `reoptimised`."""
     margin: Interval
     """The two ends of an interval that contains F(A w), the relaxed margin of the ensemble."""
     tol: float
@@ -72,7 +71,7 @@ class EnsembleReport:
 
     @property
     def intercept(self) -> float | None:
-        """The intercept of the ensemble, before the division of all weights by ‖w‖_1."""
+        """The intercept of the ensemble, before all weights are divided by ‖w‖_1."""
         return self.members.intercept
 
     @property
@@ -83,7 +82,7 @@ class EnsembleReport:
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """The names of the hypotheses that are 0 at every example of X."""
+        """The names of the hypotheses that are 0 on every example in X."""
         kept = set(self.kept.tolist())
         return tuple(name for j, name in enumerate(self.members.names) if j not in kept)
 
@@ -95,12 +94,12 @@ class EnsembleReport:
 
     @property
     def weights(self) -> Array:
-        """The ensemble's weights on the columns, scaled to ‖w‖_1 = 1, shape (n,)."""
+        """The ensemble's weights of the columns, shape (n,), scaled to ‖w‖_1 = 1."""
         return self._dense(self.certificate)
 
     @property
     def reoptimised(self) -> Array:
-        """The weights on the columns that prove the lower bound on the optimum, shape (n,)."""
+        """The weights of the columns, shape (n,), that prove the lower bound on the optimum."""
         return self._dense(self.optimum)
 
     def _dense(self, certificate: Certificate) -> Array:
@@ -116,7 +115,7 @@ class EnsembleReport:
 
     @property
     def reoptimised_margins(self) -> Array:
-        """The margins A w of the re-optimised weights, shape (m,)."""
+        """The margins A w with the re-optimised weights, shape (m,)."""
         return self._margins(self.reoptimised)
 
     def _margins(self, w: Array) -> Array:
@@ -127,11 +126,12 @@ class EnsembleReport:
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame with rows as the estimator takes them
-            New examples; for (H, weights) the predictions of the hypotheses on the new examples.
+        X : array, sparse matrix or data frame
+            New examples, in the form that the estimator expects. For (H, weights), the predictions
+            of the hypotheses on the new examples.
         reoptimised : bool
-            Whether the re-optimised weights are used. If False, the ensemble's own weights, divided
-            by ‖w‖_1, are used.
+            Whether to use the re-optimised weights. If False, the ensemble's own weights are used,
+            divided by ‖w‖_1.
 
         Returns
         -------
@@ -145,8 +145,8 @@ class EnsembleReport:
         H = ask(self.members, self.members.predict, X)
         if H.shape[1] != len(self.members.names):
             raise InputError(
-                f"X has {H.shape[1]} columns, and this ensemble is given as predictions of "
-                f"{len(self.members.names)} hypotheses; give their predictions on the new examples"
+                f"X has {H.shape[1]} columns, but this ensemble was given as the predictions of "
+                f"{len(self.members.names)} hypotheses; pass their predictions on the new examples"
             )
         w = self.reoptimised if reoptimised else self.weights
         votes = H[:, self.kept] / self.all_scales[self.kept]
@@ -156,12 +156,12 @@ class EnsembleReport:
     def predict(self, X: Any, *, reoptimised: bool = True) -> NDArray[Any]:
         """Return the class of each new example, given by the sign of `decision`.
 
-        If the decision is 0, the class is the one that −1 stands for.
+        If the decision is 0, the class that is encoded as −1 is returned.
 
         Warns
         -----
         UserWarning
-            If all weights are 0, so that every example gets the same label. The weights 0 are
+            If all weights are 0, so that every example gets the same label. Zero weights are
             optimal if no other weights give a larger relaxed margin.
         """
         w = self.reoptimised if reoptimised else self.weights
@@ -247,7 +247,7 @@ class EnsembleReport:
         )
 
     def data(self) -> dict[str, Any]:
-        """Return the report as data that can be written as JSON. Bounds are doubles, rounded
+        """Return the report as data that can be written as JSON. The bounds are doubles, rounded
         outwards.
         """
         columns = zip(
@@ -286,8 +286,8 @@ def outwards(ends: Interval) -> tuple[float, float]:
 
 
 def _shown(ends: Interval) -> tuple[str, str]:
-    """Return a text with two decimal numbers that enclose an interval, or one number if it is a
-    point.
+    """Return a string with two decimal numbers that enclose an interval, or with a single number if
+    the interval is a point.
     """
     exact = str(ends[0])
     return (

@@ -1,5 +1,5 @@
-"""The interface of weak learners, which search a class H of hypotheses for the nearest to a
-target.
+"""The interface of weak learners. A weak learner searches a class H for the hypothesis that is
+nearest to a target.
 """
 
 from __future__ import annotations
@@ -48,14 +48,15 @@ class Hypothesis(ABC):
         )
 
     def described(self) -> dict[str, Any]:
-        """Return the hypothesis as values for JSON, without loss of accuracy.
+        """Return the hypothesis as values that can be written as JSON, without loss of accuracy.
 
-        A class with this method also has a class method ``restored(given, width)``, which rebuilds
-        the hypothesis for rows of `width` features. `restored` raises a KeyError, TypeError or
-        ValueError if the values are damaged, and never executes code from them.
+        A class with this method must also have a class method ``restored(given, width)`` that
+        rebuilds the hypothesis for rows of `width` features. `restored` raises a KeyError,
+        TypeError or ValueError if the values are damaged, and never executes code from them.
         """
         raise InputError(
-            f"{type(self).__name__} cannot be written as JSON, as stumps and trees can; boost with "
+            f"{type(self).__name__} cannot be written as JSON, but stumps and trees can; boost "
+            "with "
             "RegressionStumps() or Trees()"
         )
 
@@ -65,8 +66,8 @@ class Hypothesis(ABC):
     ) -> None:
         """Add the weighted sum Σ w h(X) of hypotheses to `total`, in place.
 
-        Every hypothesis is an instance of exactly this class. A subclass may add the terms in
-        another order, which changes the rounding errors.
+        Every hypothesis is an instance of exactly this class. A subclass may add the terms in a
+        different order, which changes the rounding errors.
         """
         for weight, h in zip(weights, hypotheses, strict=True):
             total += weight * check_outputs(h(X), total, h)
@@ -79,7 +80,7 @@ class Hypothesis(ABC):
         raise InputError(f"{cls.__name__} has no SHAP values; use learner='trees'")
 
     def gains(self) -> tuple[Whole, Array] | None:
-        """Return the feature of each split, and the decrease of the squared error by each split.
+        """Return the feature of each split, and the decrease in squared error due to each split.
 
         The result is None for hypotheses without splits.
         """
@@ -91,12 +92,13 @@ class Pool(ABC):
 
     @abstractmethod
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
-        """Return the hypothesis whose multiple is nearest to a target, and its training outputs.
+        """Return the hypothesis with the multiple that is nearest to a target, and its training
+        outputs.
 
         Parameters
         ----------
         target : array of shape (N,) or (N, K)
-            The values of the function to project onto H on the training rows. The function is a
+            The values, on the training rows, of the function that is projected onto H. This is a
             gradient, or its remainder after earlier projections.
         """
 
@@ -112,7 +114,7 @@ class Pool(ABC):
         Returns
         -------
         tuple
-            The leaf of each row, of shape (N,), or (N, K) if each output has its own leaves; then
+            The leaf of each row, of shape (N,), or (N, K) if each output has its own leaves; and
             the number of leaves.
         """
         raise NotImplementedError(
@@ -135,17 +137,16 @@ class WeakLearner(ABC):
     """
 
     name: ClassVar[str] = ""
-    """The name that selects the learner with its default parameters, or "" if no name does."""
+    """The name that selects the learner with its default parameters, or "" if there is none."""
     projections: tuple[str, ...] = PROJECTIONS
     """The supported projections, with the default projection first."""
     leafy: bool = False
-    """Whether the hypotheses have leaves that may take any values. If True, the learner's pool
-    defines `Pool.leaves` and its hypotheses define `Hypothesis.with_leaves`.
-    """
+    """Whether the hypotheses have leaves whose values can be chosen freely. If True, the learner's
+    pool defines `Pool.leaves` and its hypotheses define `Hypothesis.with_leaves`."""
     shrinkage: float = 0.1
     """The default step size that the algorithm `Refitted` uses with this learner."""
     missing: bool = False
-    """Whether the rows may contain nan, which means a missing value."""
+    """Whether the rows may contain nan for missing values."""
 
     def __init_subclass__(cls) -> None:
         LEARNERS.add(cls)
@@ -170,12 +171,12 @@ class WeakLearner(ABC):
             The number K of outputs, or None for functions with values of shape (N,).
         projection : {"least-squares", "inner"}
         rng : Generator
-            The random numbers of learners that make random choices.
+            The random number generator for learners that make random choices.
         """
 
 
 LEARNERS: Registry[WeakLearner] = Registry("learner")
-"""The weak learners by name. A name means the learner with its default parameters."""
+"""The weak learners by name. A name selects the learner with its default parameters."""
 
 
 def dense(X: Any) -> Array:
@@ -197,7 +198,7 @@ def features(X: Any) -> Array:
     if bad.size:
         row, column = bad[0]
         raise InputError(
-            f"features must be finite; row {row}, column {column} has {X[row, column]}; "
+            f"features must be finite, but row {row}, column {column} has {X[row, column]}; "
             "impute the value or drop the row"
         )
     return X
@@ -208,7 +209,7 @@ def training(X: Any, measure: Empirical) -> Array:
     X = features(X)
     check_rows(X, measure)
     if X.shape[1] == 0:
-        raise InputError("X has no features; give it at least one column")
+        raise InputError("X has no features; pass at least one column")
     return X
 
 
@@ -217,7 +218,8 @@ def check_rows(X: Any, measure: Empirical) -> None:
     shape = np.shape(X)
     if not shape or shape[0] != measure.size:
         raise InputError(
-            f"X has shape {shape}, and there are {measure.size} targets; give a row for each target"
+            f"X has shape {shape}, but there are {measure.size} targets; pass one row for each "
+            "target"
         )
 
 
@@ -231,7 +233,7 @@ def check_width(X: Any, width: int, owner: str) -> None:
 
 
 def numbers(name: str, given: Any, *shape: int) -> Array:
-    """Return finite numbers from JSON as an array of this shape, or raise a ValueError."""
+    """Return finite numbers from JSON as an array of the given shape, or raise a ValueError."""
     # NumPy would turn strings and booleans into numbers.
     made = np.array(given, dtype=object)
     sound = made.shape == shape and all(type(x) in (int, float) for x in made.flat)

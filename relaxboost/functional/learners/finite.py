@@ -16,7 +16,7 @@ from relaxboost.functional.measure import Empirical
 
 @dataclass(frozen=True)
 class Column(Hypothesis):
-    """One hypothesis of a finite class; each column of X holds the outputs of one hypothesis."""
+    """A hypothesis in a finite class. Each column of X contains the outputs of one hypothesis."""
 
     index: int
 
@@ -31,9 +31,10 @@ class Column(Hypothesis):
 class FiniteSet(WeakLearner):
     """A finite hypothesis class. X[n, j], or X[n, k, j], is the output of h_j at x_n.
 
-    The projection ``"inner"`` chooses the h of largest <v, h>/‖h‖ for the target v; the class need
-    not contain −h. ``"least-squares"`` chooses the h of largest |<v, h>|/‖h‖, which has the
-    multiple nearest to v. Among hypotheses that are equally good, the search returns the first.
+    For the target v, the projection ``"inner"`` chooses the h with the largest <v, h>/‖h‖; the
+    class need not contain −h. ``"least-squares"`` chooses the h with the largest |<v, h>|/‖h‖,
+    which is the h whose multiple is nearest to v. Among equally good hypotheses, the search returns
+    the first.
     """
 
     def prepare(
@@ -46,7 +47,7 @@ class FiniteSet(WeakLearner):
 def outputs_of(H: Any, shape: tuple[int, ...]) -> Array:
     """Return the outputs of n >= 1 hypotheses as finite doubles of shape (*shape, n).
 
-    The function raises an InputError for other outputs.
+    If this is not possible, the function raises an InputError.
     """
     H = np.asarray(H, dtype=np.float64)
     if H.shape[:-1] != shape or H.shape[-1] < 1:
@@ -59,7 +60,7 @@ def outputs_of(H: Any, shape: tuple[int, ...]) -> Array:
 
 
 class _Columns(Pool):
-    """The search for the best hypothesis, which is a column of a matrix."""
+    """A pool that searches the columns of a matrix for the best hypothesis."""
 
     def __init__(self, H: Array, measure: Empirical, projection: str) -> None:
         self._H = H
@@ -71,7 +72,7 @@ class _Columns(Pool):
         # A hypothesis of norm 0 has no direction.
         if not (self._norms > 0.0).any():
             raise InputError(
-                "every hypothesis is zero on the training set; give at least one column of X a "
+                "every hypothesis is zero on the training set; at least one column of X needs a "
                 "nonzero entry"
             )
 

@@ -1,6 +1,7 @@
 """The division of features into bins, and a compiled search for the best split between bins.
 
-The code sums each feature separately. Therefore results do not depend on the number of threads.
+The sums of each feature are computed separately. Therefore the results do not depend on the number
+of threads.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ class Bins:
 
     Bin b of a feature contains the rows whose value is above threshold b − 1 and at most threshold
     b. Every bin contains rows of positive weight. A feature has at most `most` bins. If `most` is
-    None, there is a split between any two neighbouring values. All attributes leave out constant
-    features.
+    None, there is a split between any two neighbouring values. Constant features are left out of
+    all attributes.
 
     Attributes
     ----------
@@ -34,7 +35,8 @@ class Bins:
     sizes : array of int
         The number of bins of each feature.
     before, after : arrays of shape (features, bins)
-        The weight of the rows in bins 0..b, and the weight of the rows in the later bins.
+        For each bin b, the weight of the rows in bins 0..b, and the weight of the rows in later
+        bins.
     """
 
     def __init__(self, X: Array, p: Array, most: int | None) -> None:
@@ -66,7 +68,7 @@ class Bins:
 def _cuts(x: Array, p: Array, most: int | None) -> Array:
     """Return the thresholds between the values of a feature x, in increasing order.
 
-    p holds the weight of each value.
+    p contains the weight of each value.
     """
     order = np.argsort(x)
     x = x[order]
@@ -85,11 +87,11 @@ def _cuts(x: Array, p: Array, most: int | None) -> Array:
 
 
 def best_split(bins: Bins, target: Array, signs: bool) -> tuple[int, int, Array]:
-    """Return the best split of all features.
+    """Return the best split over all features.
 
     The split is described by the feature's row in `bins.codes`, the last bin of the left leaf, and
-    the sums of the target in both leaves. Scores that differ only by rounding count as equal, and
-    among equal splits the first wins.
+    the sums of the target in both leaves. Scores that differ only by rounding are treated as equal.
+    Among splits with equal scores, the first is chosen.
 
     Parameters
     ----------
@@ -151,7 +153,7 @@ def _search(features: Any, target: Array, signs: bool, tie: float, found: Any) -
 
 @njit(nogil=True)
 def _add_numbers(codes: NDArray[Any], v: Array, sums: Array) -> None:
-    """Add the number v_i of each row i to the sum of the row's bin."""
+    """Add the number v_i of each row i to the sum for the row's bin."""
     # An addition to a sum waits for the previous addition to it, so rows take turns at eight sums.
     parts = np.zeros((8, sums.size))
     for i in range(v.size):
@@ -162,7 +164,7 @@ def _add_numbers(codes: NDArray[Any], v: Array, sums: Array) -> None:
 
 @njit(nogil=True)
 def _add_vectors(codes: NDArray[Any], target: Array, sums: Array) -> None:
-    """Add the vector of each row to the sum of the row's bin."""
+    """Add the vector of each row to the sum for the row's bin."""
     for i in range(target.shape[0]):
         b = codes[i]
         for k in range(target.shape[1]):
@@ -185,8 +187,7 @@ def _score(s: Array, weight: float, signs: bool) -> float:
 
 @njit(nogil=True)
 def _scan(sums: Array, before: Array, after: Array, signs: bool, tie: float) -> tuple[float, int]:
-    """Return the largest score of a feature's splits, and the first bin whose split attains this
-    score.
+    """Return the largest score of a feature's splits, and the first bin whose split attains it.
 
     The split of a bin sends this bin and all earlier bins to the left leaf.
     """

@@ -1,4 +1,6 @@
-"""The nodes of a regression tree as arrays, and the search for the leaf that a row reaches."""
+"""The nodes of a regression tree, stored as arrays, and the search for the leaf that a row
+reaches.
+"""
 
 from __future__ import annotations
 
@@ -17,24 +19,23 @@ _LINES = {
     "split_feature": "feature", "split_gain": "gain", "threshold": "threshold",
     "decision_type": "kind", "left_child": "left", "right_child": "right",
 }  # fmt: skip
-"""The line of LightGBM's model text for each column of `Nodes.table`, and the name of the column
-in JSON files."""
+"""For each column of `Nodes.table`, the name of its line in LightGBM's text format, and the name of
+the column in JSON files."""
 _KINDS = (0, 2, _MISSING, _MISSING | _MISSING_LEFT, _CATEGORY, _CATEGORY | _MISSING)
 _MAX_DEPTH = 4096
-"""The largest depth of trees for which SHAP values are computed. LightGBM needs memory quadratic
-in the depth, and ends the process if memory runs out."""
+"""SHAP values are computed only for trees up to this depth. LightGBM needs memory quadratic in the
+depth, and ends the process if memory runs out."""
 _BLOCK_ROWS = 4096
-"""The number of rows that a tree evaluates together. The features of this many rows fit into the
-processor's cache.
-"""
+"""The number of rows that a tree evaluates at a time. The features of these rows fit into the
+processor's cache."""
 
 
 class Nodes(NamedTuple):
     """The inner nodes of a tree. A tree without inner nodes is one leaf.
 
     A row goes to the left child if its feature is at most the threshold, or, at a node for
-    categories, if its category is in the set of the node. A missing number goes where LightGBM
-    decided in training, and a missing category goes right.
+    categories, if its category is in the set of the node. Rows with a missing number go to the side
+    that LightGBM chose in training, and rows with a missing category go right.
     """
 
     table: Array
@@ -45,13 +46,12 @@ class Nodes(NamedTuple):
     the mean squared error times the number of rows.
     """
     sets: Whole
-    """The first and the last position, exclusive, of each node's category set in `words`. The
-    shape is (nodes, 2), and nodes without a category set have zeros.
-    """
+    """The start and the end (exclusive) of each node's category set in `words`. The shape is
+    (nodes, 2), and nodes without a category set have zeros."""
     words: Whole
     """The category sets of all nodes as bit masks, with 32 categories in each word."""
     rows: Whole
-    """The number of training rows in each leaf, for SHAP values; empty for a tree of one leaf."""
+    """The number of training rows in each leaf, for SHAP values. Empty for a tree with one leaf."""
 
     @property
     def leaves(self) -> int:
@@ -65,7 +65,7 @@ class Nodes(NamedTuple):
 
     @property
     def depth(self) -> int:
-        """The largest number of splits between the root and a leaf."""
+        """The maximum number of splits between the root and a leaf."""
         deep = np.ones(self.leaves, dtype=np.int64)
         for node, pair in enumerate(self.children):
             deep[pair[pair >= 0]] = deep[node] + 1
@@ -75,7 +75,7 @@ class Nodes(NamedTuple):
 def read(text: str, scale: float = 1.0) -> Nodes:
     """Return the first tree of a model in LightGBM's text format.
 
-    A text without trees gives a tree of one leaf.
+    If the text contains no tree, a tree with a single leaf is returned.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def read(text: str, scale: float = 1.0) -> Nodes:
 
 
 def described(nodes: Nodes) -> dict[str, Any]:
-    """Return the nodes of the tree as values for JSON."""
+    """Return the nodes of the tree as values that can be written as JSON."""
     made: dict[str, Any] = {}
     for name, column in zip(_LINES.values(), nodes.table.T, strict=True):
         made[name] = (column if name in ("gain", "threshold") else column.astype(int)).tolist()
@@ -156,8 +156,8 @@ def ordered(nodes: Nodes, values: Array, signs: Whole) -> Array:
 
     The tree increases with feature j if signs[j] is 1, and decreases if signs[j] is −1. Two rows
     that differ only in feature j take the same path until a split on feature j. Hence the tree is
-    monotone if at each such split a number separates the leaf values on the two sides. This number
-    is halfway between the mean leaf values of the two sides, as in LightGBM.
+    monotone if, at each such split, some number separates the leaf values on the two sides. As in
+    LightGBM, this number is halfway between the mean leaf values of the two sides.
     """
     values = values.copy()
     features = nodes.table[:, 0].astype(np.int64)
@@ -178,12 +178,12 @@ def ordered(nodes: Nodes, values: Array, signs: Whole) -> Array:
 
 
 def model_text(width: int, trees: list[Nodes], values: list[Array]) -> str:
-    """Return trees with their leaf values as the text of a model that LightGBM reads.
+    """Return trees with their leaf values as a model in LightGBM's text format.
 
     Raises
     ------
     InputError
-        For trees that are too deep for LightGBM's SHAP values.
+        If a tree is too deep for LightGBM's SHAP values.
     """
     parts = [
         f"tree\nversion=v4\nnum_class=1\nnum_tree_per_iteration=1\nlabel_index=0\n"
@@ -221,7 +221,7 @@ def leaf_of(X: Array, nodes: Nodes) -> Whole:
 
 
 def add(X: Array, trees: list[Nodes], values: list[Array], total: Array) -> None:
-    """Add the values of the leaves of all trees to `total`, of shape (N,), in place."""
+    """Add the leaf values of all trees to `total`, shape (N,), in place."""
 
     def work(start: int, stop: int) -> None:
         leaf = np.empty(_BLOCK_ROWS, dtype=np.int64)
@@ -277,9 +277,9 @@ def _route(X: Array, table: Array, sets: Whole, words: Whole, out: Whole) -> Non
 def _layout(table: Array) -> Any:
     """Return arrays with an entry for each inner node and each leaf.
 
-    The arrays hold the feature, the threshold, whether missing values go left, and the two
-    children. Leaf i follows the inner nodes at index size + i, and each child of a leaf is the
-    leaf itself.
+    The arrays contain the feature, the threshold, whether missing values go left, and the two
+    children. Leaf i has the index size + i, after all inner nodes, and both children of a leaf are
+    the leaf itself.
     """
     size = np.uint32(len(table))
     feature = np.zeros(2 * size + 1, np.uint32)

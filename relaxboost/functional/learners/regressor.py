@@ -36,7 +36,7 @@ class Fitted(Hypothesis):
     outputs : int, optional
         The number K of outputs, or None for outputs of shape (N,).
     width : int, optional
-        The number of features of the training rows, or None if the rows were not an array.
+        The number of features in the training rows, or None if the rows were not an array.
     """
 
     estimator: Any
@@ -60,9 +60,9 @@ class Fitted(Hypothesis):
 class Regressor(WeakLearner):
     """A learner that fits a clone of a scikit-learn regressor to each target.
 
-    The regressor gets the example weights as `sample_weight`, unless they are all equal. It gets
-    the rows X unchanged, and must handle missing values and data frames. If a `random_state`
-    parameter is None, each clone gets a number that depends on the seed of the run.
+    The regressor gets the example weights as `sample_weight`, unless they are all equal. It also
+    gets the rows X unchanged, and must handle missing values and data frames itself. If its
+    parameter `random_state` is None, each clone gets a number that depends on the seed of the run.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Regressor(WeakLearner):
     Raises
     ------
     InputError
-        In `prepare`, if there are weights and the estimator does not accept weights. In a round, if
+        In `prepare`, if there are weights but the estimator does not accept weights. In a round, if
         a clone cannot be fitted, or does not predict finite numbers of the right shape.
     """
 
@@ -80,7 +80,7 @@ class Regressor(WeakLearner):
         for name in ("fit", "predict", "get_params"):
             if not callable(getattr(estimator, name, None)) or isinstance(estimator, type):
                 raise InputError(
-                    f"Regressor needs an instance of a scikit-learn regressor, and {estimator!r} "
+                    f"Regressor needs an instance of a scikit-learn regressor, but {estimator!r} "
                     f"has no method {name}()"
                 )
         self.estimator = estimator
@@ -95,8 +95,8 @@ class Regressor(WeakLearner):
         if measure.p.min() < measure.p.max():
             if not has_fit_parameter(self.estimator, "sample_weight"):
                 raise InputError(
-                    f"{self.estimator!r} takes no sample_weight, and the examples have weights; "
-                    "leave them out, or use a regressor that takes sample_weight"
+                    f"{self.estimator!r} does not accept sample_weight, but the examples have "
+                    "weights; leave the weights out, or use a regressor that accepts sample_weight"
                 )
             weights = measure.p * measure.size
         return _Fitter(self.estimator, X, weights, outputs, rng)
@@ -148,8 +148,8 @@ class Networks(Regressor):
     """Networks with one hidden layer of tanh units. GB11's Figure 1 has five units.
 
     scikit-learn's `MLPRegressor` fits each network by L-BFGS without a penalty. Before each fit the
-    features are standardised to mean 0 and variance 1, and the target is scaled to a fixed norm.
-    Therefore the scale of the features has no effect. The problem is not convex, and so there is no
+    features are standardised to mean 0 and variance 1, and the target is scaled to a fixed norm, so
+    that the scale of the data has no effect. Because the problem is not convex, there is no
     guarantee on the edges.
 
     Parameters
@@ -157,7 +157,7 @@ class Networks(Regressor):
     hidden : int
         The number of units, >= 1.
     iterations : int
-        The largest number of iterations of L-BFGS for each target, >= 1.
+        The maximum number of iterations of L-BFGS for each target, >= 1.
 
     References
     ----------

@@ -39,7 +39,7 @@ class StumpHypothesis(Hypothesis):
     width : int
         The number d of features.
     gain : float
-        The squared error of the best constant minus that of the stump, for the target of its round.
+        The squared error of the best constant minus that of the stump, for the target in its round.
     """
 
     feature: int
@@ -75,7 +75,9 @@ class StumpHypothesis(Hypothesis):
         cut = float("inf") if threshold is None else numbers("threshold", threshold).item()
         gain = numbers("gain", given["gain"]).item()
         if type(feature) is not int or not 0 <= feature < width or gain < 0.0:
-            raise ValueError(f"feature must be below {width}, gain >= 0, got {feature!r}, {gain}")
+            raise ValueError(
+                f"feature must be below {width}, and gain must be >= 0, got {feature!r}, {gain}"
+            )
         return cls(feature, cut, numbers("leaves", given["leaves"], 2), width, gain)
 
     @classmethod
@@ -84,7 +86,7 @@ class StumpHypothesis(Hypothesis):
     ) -> None:
         """Add the weighted sum Σ w h(X) of stumps to `total`, in place.
 
-        The method searches the thresholds of each feature only once for all stumps.
+        The thresholds of each feature are searched only once for all stumps.
         """
         X = np.asarray(X)
         # The stumps of a feature are a step function, so one search for each row is enough.
@@ -115,27 +117,27 @@ def _column(X: Any, feature: int, width: int) -> Array:
     bad = np.flatnonzero(~np.isfinite(x))
     if bad.size:
         raise InputError(
-            f"features must be finite; row {bad[0]}, column {feature} has {x[bad[0]]}; "
-            "impute the value or drop the row"
+            f"features must be finite, but row {bad[0]}, column {feature} has {x[bad[0]]}; impute "
+            "the value or drop the row"
         )
     return x
 
 
 class RegressionStumps(WeakLearner):
-    """The weak learner of all stumps with any number, or any vector, in each leaf.
+    """A weak learner whose class contains all stumps with any number, or any vector, in each leaf.
 
-    The search compares all splits. The nearest stump has the weighted means of the target v in its
-    leaves, and the split with the largest sum over both leaves of ‖Σ p v‖²/Σ p. Multiples of a
-    stump are stumps, so that Eq. 3 and Eq. 4 choose the same stump. Among splits that are equal up
-    to rounding the first feature wins, then the least threshold. If all features are constant, the
-    stump is constant too.
+    The search compares all splits. The leaves of the nearest stump contain the weighted means of
+    the target v. Its split has the largest sum of ‖Σ p v‖²/Σ p over both leaves. Because multiples
+    of stumps are stumps, Eq. 3 and Eq. 4 choose the same stump. Among splits that are equal up to
+    rounding, the first feature is chosen, then the least threshold. If all features are constant,
+    the stump is constant too.
 
     Parameters
     ----------
     bins : int, optional
-        The largest number of bins of a feature, >= 2, between quantiles of the feature. If a
-        feature has at most `bins` values, or if `bins` is None, there is a split between any two
-        neighbouring values.
+        The maximum number of bins per feature, >= 2. Bins are separated by quantiles of the
+        feature. If a feature has at most `bins` values, or if `bins` is None, there is a split
+        between any two neighbouring values.
 
     References
     ----------
@@ -159,17 +161,19 @@ class RegressionStumps(WeakLearner):
     ) -> Pool:
         if self.signs and outputs is not None:
             raise InputError(
-                f"{self!r} has one output, and the loss needs {outputs}; use RegressionStumps()"
+                f"{self!r} has one output, but the loss needs {outputs}; use RegressionStumps()"
             )
         return _Search(training(X, measure), measure, self.bins, self.signs)
 
 
 class ClassificationStumps(RegressionStumps):
-    """The weak learner of all stumps with −1 or +1 in each leaf, including the constants −1 and +1.
+    """A weak learner whose class contains all stumps with −1 or +1 in each leaf, and the constants
+    ±1.
 
-    If h is in the class, so is −h, and ‖h‖ = 1. Therefore Eq. 3 and Eq. 4 both choose the largest
-    <v, h>, which is the smallest error in classifying sign v_n with weights p_n |v_n|. Among equal
-    splits the first feature wins, then the least threshold. A leaf whose target sums to 0 has +1.
+    If h is in the class, so is −h, and ‖h‖ = 1. Therefore Eq. 3 and Eq. 4 both choose the h with
+    the largest <v, h>. This h has the smallest error in classifying sign v_n with weights p_n
+    |v_n|. Among equal splits, the first feature is chosen, then the least threshold. If the target
+    sums to 0 in a leaf, the value of the leaf is +1.
 
     Parameters
     ----------
@@ -232,7 +236,9 @@ class _Search(Pool):
         return (self._bins.codes[row] > place).astype(np.int64), 2
 
     def _leaves(self, sums: Array, weights: Array) -> Array:
-        """Return the values of both leaves, shape (2, K), from their sums of target and weights."""
+        """Return the values of both leaves, shape (2, K), given the sums of target and weights in
+        each.
+        """
         return np.where(sums < 0.0, -1.0, 1.0) if self._signs else sums / weights[:, None]
 
 

@@ -29,10 +29,11 @@ from relaxboost.functional.losses.leaves import means as leaf_means
 from relaxboost.functional.measure import Empirical
 
 _MAX_LEAVES = 131_072
-"""The largest number of leaves that LightGBM accepts."""
+"""The maximum number of leaves that LightGBM accepts."""
 _LEARNING_RATE = 2.0**-120
-"""The learning rate of LightGBM's booster. LightGBM treats numbers below 1e-35 as 0. With this rate
-the booster's own predictions therefore stay 0, and each tree is grown for the target alone."""
+"""The learning rate of LightGBM's booster. LightGBM treats numbers below 1e-35 as 0. With this
+rate, therefore, the booster's own predictions stay 0, and each tree is fitted only to the target.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,7 @@ class Tree(Hypothesis):
 
     @property
     def depth(self) -> int:
-        """The largest number of splits between a root and a leaf."""
+        """The maximum number of splits between a root and a leaf."""
         return max(tree.depth for tree in self.nodes)
 
     def __call__(self, X: Any) -> Array:
@@ -95,7 +96,7 @@ class Tree(Hypothesis):
 
     @classmethod
     def contributions(cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any) -> Array:
-        """Return SHAP values from LightGBM, which takes expectations over the training rows."""
+        """Return SHAP values, computed by LightGBM with expectations over the training rows."""
         first: Any = hypotheses[0]
         X = rows_of(X, first.width)
         found = np.zeros((len(X), X.shape[1] + 1, len(first.nodes)))
@@ -113,7 +114,7 @@ class Tree(Hypothesis):
 def _by_output(
     weights: Array, hypotheses: Sequence[Any]
 ) -> list[tuple[list[nodes.Nodes], list[Array]]]:
-    """Return for each output its trees, and the weighted leaf values of each tree."""
+    """Return, for each output, its trees and the weighted leaf values of each tree."""
     outputs = []
     for k in range(len(hypotheses[0].nodes)):
         trees = [h.nodes[k] for h in hypotheses]
@@ -126,7 +127,9 @@ def _by_output(
 
 
 def rows_of(X: Any, width: int | None = None) -> Array:
-    """Return rows as contiguous doubles, which may be nan but not infinite, or raise InputError."""
+    """Return rows as contiguous doubles, or raise an InputError. Values may be nan but not
+    infinite.
+    """
     X = np.ascontiguousarray(dense(X))
     if width is not None:
         check_width(X, width, "the tree was")
@@ -146,30 +149,31 @@ def rows_of(X: Any, width: int | None = None) -> Array:
 class Trees(WeakLearner):
     """Least-squares regression trees, grown greedily by LightGBM (the extra ``lightgbm``).
 
-    The values of the leaves are the weighted means of the target. LightGBM chooses splits greedily,
-    and so there is no guarantee on the edges. If the loss has several outputs, each output has its
-    own tree. Missing values go to the side of a split where they fit better in training.
+    The values of the leaves are the weighted means of the target. Because LightGBM chooses splits
+    greedily, there is no guarantee on the edges. If the loss has several outputs, each output has
+    its own tree. At each split, missing values go to the side where they fit better in training.
 
     Parameters
     ----------
     max_depth : int, optional
-        The largest depth; None means no limit.
+        The maximum depth; None means no limit.
     max_leaf_nodes : int, optional
-        The largest number of leaves, from 2 to 131 072. The default is 31, or 2^max_depth if that
+        The maximum number of leaves, from 2 to 131 072. The default is 31, or 2^max_depth if this
         is less.
     min_samples_leaf : int
-        The least number of rows in a leaf. The limit is approximate if the rows have weights.
+        The minimum number of rows in a leaf. The limit is approximate if the rows have weights.
     bins : int
-        The largest number of bins of a feature, >= 2.
+        The maximum number of bins per feature, >= 2.
     subsample : float
-        The probability, in (0, 1], that a row takes part in the choice of the splits of a tree. For
-        this choice the target of the other rows is set to 0. The leaf values use all rows.
+        The probability, in (0, 1], that a row is used to choose the splits of a tree. For this
+        choice, the target of the other rows is set to 0. The leaf values are computed from all
+        rows.
     categorical : sequence of int
-        The indices of columns of categories, which are whole numbers >= 0. An unknown category is
+        The indices of the categorical columns. Categories are integers >= 0. An unknown category is
         treated as missing.
     monotone : mapping of int to int
-        1 for the index of a column in which f must not decrease, and −1 for a column in which f
-        must not increase. Leaves that violate a constraint get other values, also after the
+        Maps the index of a column to 1 if f must not decrease in this column, and to −1 if f must
+        not increase. The values of leaves that violate a constraint are changed, even after the
         algorithm `Refitted` has fitted them. This may increase the risk.
     n_jobs : int, optional
         The number of threads that grow a tree, or -1 for all processors. None means one thread,
@@ -179,8 +183,8 @@ class Trees(WeakLearner):
     Raises
     ------
     InputError
-        If a parameter is out of range. In `prepare`, if X lacks a column, or if LightGBM is not
-        installed.
+        If a parameter is out of range. In `prepare`, if X does not have a requested column, or if
+        LightGBM is not installed.
 
     References
     ----------
@@ -226,10 +230,11 @@ class Trees(WeakLearner):
         for column, sign in self.monotone.items():
             natural("monotone", column)
             if sign not in (-1, 0, 1):
-                raise InputError(f"monotone must be 1, 0 or −1 for a column, got {sign!r}")
+                raise InputError(f"monotone must be 1, 0 or −1 for each column, got {sign!r}")
             if sign and column in self.categorical:  # which would end the process in LightGBM
                 raise InputError(
-                    f"monotone names column {column}, which is categorical and has no order; leave "
+                    f"monotone contains column {column}, which is categorical and has no order; "
+                    "leave "
                     "the column out of monotone or of categorical"
                 )
 
@@ -242,7 +247,8 @@ class Trees(WeakLearner):
             wrong = [column for column in columns if column >= X.shape[1]]
             if wrong:
                 raise InputError(
-                    f"{name} names column {wrong[0]}, which X does not have; the last column is "
+                    f"{name} contains column {wrong[0]}, but X has no such column; the last "
+                    "column is "
                     f"{X.shape[1] - 1}"
                 )
         return _Grower(self, X, measure, outputs or 1, rng)
@@ -347,7 +353,7 @@ class _Grower(Pool):
         return grown
 
     def _text(self, output: int, labels: Array) -> str:
-        """Return the next tree in LightGBM's text format, or "" if the tree has no split."""
+        """Return the next tree in LightGBM's text format, or an empty string if it has no split."""
         # A booster reads its labels again in the first update after they were set.
         self._data.set_field("label", labels)
         booster = self._boosters[output]
@@ -389,18 +395,18 @@ def _boosters(rows: Array, weights: Array, learner: Trees, outputs: int) -> tupl
 def searched_both_ways(
     rows: Array, weights: Array, options: dict[str, Any], categorical: list[int]
 ) -> tuple[Array, Array, dict[str, Any]]:
-    """Append two rows of weight 0, which make LightGBM search every cut of a feature.
+    """Append two rows of weight 0, so that LightGBM searches every cut of a feature.
 
     LightGBM estimates the number of rows in a bin by round(weight · N / total). It searches the
     cuts of a feature from the largest value down, and stops when the sum of these estimates exceeds
     N. If estimates are rounded up, it stops too early and misses cuts at small values. If the
     feature has missing values, it also searches from the smallest value up. An estimate is at most
-    twice the number before rounding, so each search covers at least half of the weight, and both
-    together cover all cuts.
+    twice the number before rounding. Therefore each search covers at least half of the weight, and
+    the two searches together cover all cuts.
 
-    The first new row contains missing values only. The second row contains negative values, because
-    LightGBM's sums leave out the bin of 0, which must not be the lowest bin. Columns of categories
-    and of two values need no second search and are not changed.
+    The first new row contains only missing values. The second row contains negative values, because
+    LightGBM's sums leave out the bin of 0, which must not be the lowest bin. Categorical columns
+    and columns with two values need no second search, and are not changed.
     """
     low, high = np.fmin.reduce(rows), np.fmax.reduce(rows)
     plain = ((rows == low) | (rows == high)).all(axis=0)
@@ -422,13 +428,13 @@ def lightgbm() -> Any:
         import lightgbm as lgb
     except ImportError as error:
         raise InputError(
-            f"trees are grown by LightGBM: {install('lightgbm')}; without it use "
-            "Regressor(DecisionTreeRegressor(max_depth=3)), the trees of scikit-learn"
+            f"trees are grown by LightGBM: {install('lightgbm')}; without LightGBM, use "
+            "scikit-learn's trees with Regressor(DecisionTreeRegressor(max_depth=3))"
         ) from error
     version = re.match(r"4\.(\d+)", lgb.__version__)
     if version is None or int(version[1]) < 3:
         raise InputError(
-            f"LightGBM {lgb.__version__} is installed; trees need LightGBM 4.3 or later, below 5; "
+            f"LightGBM {lgb.__version__} is installed, but trees need a version >= 4.3 and < 5; "
             "pip install 'lightgbm>=4.3,<5'"
         )
     return lgb

@@ -20,14 +20,15 @@ from relaxboost.functional.measure import Empirical
 class Risk(ABC):
     """The risk R[f] = Σ p_n l(f(x_n), y_n) of a loss on data, as a functional of predictions F.
 
-    F has shape (N,) if `outputs` is None, and (N, `outputs`) otherwise. Subgradients are those of
-    the space L²(P̂), with R[g] >= R[f] + <∇, g − f>. Hence ∇(x_n) is a subgradient of l(·, y_n)
-    without the factor p_n.
+    F has shape (N,) if `outputs` is None, and (N, `outputs`) otherwise. Subgradients are taken in
+    the space L²(P̂): R[g] >= R[f] + <∇, g − f>. Hence ∇(x_n) is a subgradient of l(·, y_n) without
+    the factor p_n.
     """
 
     measure: Empirical
     loss: Any = None
-    """The `Loss` of this risk. Its method `bind` also creates the risk on a validation set."""
+    """The `Loss` of this risk. Its method `bind` is also used to create the risk on a validation
+    set."""
     outputs: int | None = None
     """The number K of outputs of f, or None if f(x) is a number."""
     classes: Any = None
@@ -39,7 +40,7 @@ class Risk(ABC):
     """The smoothness Λ: R[g] <= R[f] + <∇, g − f> + (Λ/2)‖g − f‖² for all f and g. It is inf if R
     is not smooth."""
     gradient_bound: float = math.inf
-    """An upper bound on ‖∇‖ for all f; inf if there is no bound."""
+    """An upper bound on ‖∇‖ over all f; inf if there is no bound."""
     attained: bool = True
     """Whether the risk R has a minimiser on every subspace of functions."""
     shrinkage: float | None = None
@@ -56,7 +57,7 @@ class Risk(ABC):
 
     @abstractmethod
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return the risk R[f] and a subgradient of the shape of F.
+        """Return the risk R[f] and a subgradient, which has the shape of F.
 
         If there are several subgradients, the documentation of the loss says which one is
         returned.
@@ -89,7 +90,7 @@ class Risk(ABC):
         ----------
         Z : array of the shape of F
         snap : float
-            A subclass that knows the boundary moves an entry of Z onto the boundary if the
+            If a subclass knows the boundary, it moves an entry of Z onto the boundary if their
             distance is less than `snap`.
         """
         # The domain is convex and contains 0: bisection finds its end on the way to Z.
@@ -106,20 +107,20 @@ class Risk(ABC):
         return inside * Z
 
     def room(self, Z: Array) -> Array | None:
-        """Return how far each entry of Z can move within the domain of R*, at most 1.
+        """Return the distance of each entry of Z from the boundary of the domain of R*, at most 1.
 
-        `optimum` changes the entries of Z in proportion to these distances from the boundary. The
-        result is None if the distances are unknown.
+        `optimum` changes the entries of Z in proportion to these distances. The result is None if
+        the distances are unknown.
         """
         return None
 
     def margins(self) -> Any:
-        """Return a matrix C for which the risk R decreases in the margins C F, or None.
+        """Return a matrix C such that the risk R decreases in the margins C F, or None.
 
-        R decreases along every direction G with C G >= 0 and C G ≠ 0. R has a minimiser on each
-        subspace that contains no such G. C may be sparse, and has a column for each entry of F,
-        row by row. None means that R has a minimiser on every subspace, or that no such C is
-        known.
+        R decreases along every direction G with C G >= 0 and C G ≠ 0. R has a minimiser on every
+        subspace that contains no such direction. C may be sparse, and has a column for each entry
+        of F, row by row. None means that R has a minimiser on every subspace, or that no matrix C
+        is known.
         """
         return None
 
@@ -138,8 +139,7 @@ class Risk(ABC):
         return gradient
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array | None:
-        """Return for each leaf the number to add to the predictions F in this leaf, which
-        decreases R.
+        """Return, for each leaf, the number to add to the predictions F in this leaf to decrease R.
 
         The result is None if the loss has no rule for leaf values.
 
@@ -158,13 +158,13 @@ class Risk(ABC):
         return None
 
     def zero(self) -> Array:
-        """Return the predictions of the function f = 0, an array of zeros."""
+        """Return the predictions of the function f = 0, which are an array of zeros."""
         n = self.measure.size
         return np.zeros(n) if self.outputs is None else np.zeros((n, self.outputs))
 
 
 def check_risk(risk: Any) -> None:
-    """Raise an `InputError` unless the argument is a `Risk`."""
+    """Raise an InputError unless the argument is a `Risk`."""
     if not isinstance(risk, Risk):
         raise InputError(
             f"risk must be a loss bound to data, such as Hinge().bind(y), got {risk!r}"
@@ -172,20 +172,19 @@ def check_risk(risk: Any) -> None:
 
 
 class Loss:
-    """A convex loss. The method `bind` attaches the loss to data, and subclasses should be frozen
+    """A convex loss. The method `bind` attaches the loss to data. Subclasses should be frozen
     dataclasses.
 
     If a subclass defines a `name`, the estimators accept this name for it.
     """
 
     name: ClassVar[str] = ""
-    """The name that selects the loss with its default parameters, or "" if no name does."""
+    """The name that selects the loss with its default parameters, or "" if there is none."""
     task: ClassVar[str] = ""
     """The kind of the targets: "regression", "binary", "multiclass" or "ranking"."""
     likelihood: ClassVar[bool] = False
-    """Whether the loss is −log of the label's probability, computed by the logistic function or
-    softmax.
-    """
+    """Whether the loss is −log of the probability of the label, as computed by the logistic
+    function or by softmax."""
     of_differences: ClassVar[bool] = False
     """Whether the loss depends only on the difference f − y."""
     strong_convexity: float = 0.0
@@ -220,13 +219,13 @@ class Loss:
         groups : array of shape (N,), optional
             For ranking, the query of each example.
         classes : array, optional
-            The labels of a training set in their order, for the risk of another set. Each label in
-            y must be among these labels.
+            The labels of the training set in their order, for the risk on a different set. Each
+            label in y must be one of these labels.
 
         Raises
         ------
         InputError
-            For targets, weights or groups that do not fit the loss.
+            If the targets, the weights or the groups do not suit the loss.
         """
         targets, known = targets_of(self, y, groups, classes)
         return self._risk(targets, Empirical(len(targets), weights), known, groups)
@@ -239,8 +238,8 @@ class Loss:
         return slopes
 
     def _risk(self, y: Any, measure: Empirical, classes: Any, groups: Any) -> Risk:
-        """Return the risk on targets that are already checked: numbers, ±1, or indices of the
-        classes.
+        """Return the risk on targets that have already been checked: numbers, ±1, or class
+        indices.
         """
         raise InputError(f"{self!r} needs a method bind, which returns a Risk")
 
@@ -272,7 +271,7 @@ class MeanRisk(Risk):
 
 
 CONSTANTS_IN_CARD = 25
-"""The number of constant functions whose risks a notebook draws in the picture of a risk."""
+"""In notebooks, the picture of a risk shows the risks of this number of constant functions."""
 
 
 class PointwiseRisk(MeanRisk):
@@ -292,12 +291,12 @@ class PointwiseRisk(MeanRisk):
         if got != [self.y.shape] * 2:
             raise InputError(
                 f"pointwise of {self.loss!r} must return a tuple of losses and subgradients, both "
-                f"of shape {self.y.shape}, and returned {got}"
+                f"of shape {self.y.shape}, but returned {got}"
             )
         if not all(np.isfinite(part).all() for part in found):
             raise InputError(
-                f"{self.loss!r} has losses or subgradients at F = 0 that are not finite; correct "
-                "the loss, or scale the targets"
+                f"{self.loss!r} returns losses or subgradients at F = 0 that are not finite; "
+                "correct the loss, or scale the targets"
             )
 
     def __repr__(self) -> str:
@@ -343,7 +342,8 @@ class PointwiseRisk(MeanRisk):
     def nearby(self, Z: Array, snap: float = 0.0) -> Array:
         """Return Z clipped to the domain of R*.
 
-        Entries whose distance to an end of the domain is less than `snap` move to this end.
+        If the distance of an entry to an end of the domain is less than `snap`, the entry is moved
+        to this end.
         """
         ends = self.loss.domain(self.y)
         if ends is None:
@@ -362,11 +362,11 @@ class PointwiseRisk(MeanRisk):
 class PointwiseLoss(Loss, ABC):
     """A loss l(f, y) of a single number f. For classification, y is −1 or +1.
 
-    A `CustomLoss` needs a cvxpy expression only, and is slower.
+    A `CustomLoss` needs only a cvxpy expression, but is slower.
 
     Examples
     --------
-    A user-defined loss is a subclass with three methods and the known constants:
+    A user-defined loss is a subclass that defines three methods and the known constants:
 
     >>> from dataclasses import dataclass
     >>> import cvxpy as cp
@@ -396,7 +396,7 @@ class PointwiseLoss(Loss, ABC):
     """
 
     slopes: tuple[float, float] | None = None
-    """The smallest and the largest slope of the loss in f for the label y = 1, or None if unknown.
+    """The smallest and the largest slope of the loss in f at the label y = 1, or None if unknown.
 
     The conjugates are finite between these slopes. `optimum` uses the slopes to compute tighter
     bounds on the least risk.
@@ -408,7 +408,7 @@ class PointwiseLoss(Loss, ABC):
         return math.inf if self.slopes is None else max(map(abs, self.slopes))
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array | None]:
-        """Return the first and second derivatives of the losses in F_n, or None if they are
+        """Return the first and second derivatives of the losses with respect to F_n, or None if
         unknown.
         """
         return self.pointwise(F, y)[1], None
@@ -418,8 +418,8 @@ class PointwiseLoss(Loss, ABC):
 
         By default v minimises the loss of the leaf's examples.
 
-        If the loss is `falling` and has second `derivatives`, v is the step of `leaves.damped`,
-        which requires |l'''| <= l''.
+        If the loss is `falling` and has second `derivatives`, v is the step of `leaves.damped`.
+        This step requires |l'''| <= l''.
         """
         if self.falling:
             # A leaf of one class has no minimiser.
@@ -430,7 +430,7 @@ class PointwiseLoss(Loss, ABC):
         return self.minimisers(F, y, p, leaf, leaves)
 
     def minimisers(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
-        """Return for each leaf a number v that minimises Σ p_n l(F_n + v, y_n) over its examples.
+        """Return, for each leaf, the v that minimises Σ p_n l(F_n + v, y_n) over its examples.
 
         Parameters
         ----------
@@ -446,7 +446,7 @@ class PointwiseLoss(Loss, ABC):
 
     @abstractmethod
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the losses l(F_n, y_n) and a subgradient in F_n for each example n."""
+        """Return the loss l(F_n, y_n) and a subgradient with respect to F_n for each example n."""
 
     @abstractmethod
     def atoms(self, F: Any, y: Array) -> Any:
@@ -454,7 +454,7 @@ class PointwiseLoss(Loss, ABC):
 
     @abstractmethod
     def conjugates(self, Z: Array, y: Array) -> Array:
-        """Return the conjugate of each example's loss, the supremum over f of z f − l(f, y_n).
+        """Return the conjugate of each example's loss: the supremum over f of z f − l(f, y_n).
 
         The value is inf outside the domain of the conjugate.
         """
@@ -471,5 +471,7 @@ class PointwiseLoss(Loss, ABC):
 
     def _risk(self, y: Array, measure: Empirical, classes: Any, groups: Any) -> Risk:
         if self.task not in ("regression", "binary"):
-            raise InputError(f'{self!r} needs a class attribute task, "regression" or "binary"')
+            raise InputError(
+                f'{self!r} needs a class attribute `task` equal to "regression" or "binary"'
+            )
         return PointwiseRisk(self, y, measure, classes)

@@ -21,37 +21,38 @@ TASKS = ("regression", "binary", "multiclass")
 class CustomLoss(Loss):
     """A user-defined convex loss, given as a cvxpy expression for the loss of each example.
 
-    cvxpy computes values and subgradients for all examples at once. It does not guarantee the
-    subgradients, and so `bind` checks the subgradient inequality at points around 0 and y. The
-    conjugate is a cone program over all examples. Therefore brackets of `optimum` are *numerical*,
-    and rely on the solver. For closed forms write a subclass of `PointwiseLoss`.
+    cvxpy computes values and subgradients for all examples at once. Because it does not guarantee
+    the subgradients, `bind` checks the subgradient inequality at points around 0 and y. The
+    conjugate is a cone program over all examples. Therefore the bounds of `optimum` are
+    *numerical*, and rely on the solver. To use closed forms, write a subclass of `PointwiseLoss`.
 
     Parameters
     ----------
     expression : callable
         A function of a cvxpy variable F of shape (N,), or (N, K) for several classes, and of the
         targets y of shape (N,): numbers, ±1 (+1 for the second label) or indices of classes. It
-        returns the loss of each example as a convex expression of shape (N,), finite everywhere
-        and bounded below. Entry n depends on row n of F alone.
+        returns the loss of each example as a convex expression of shape (N,), which must be finite
+        everywhere and bounded below. Entry n must depend only on row n of F.
     task : {"regression", "binary", "multiclass"}
         The kind of the targets.
     pointwise : callable, optional
-        A NumPy function (F, y) -> (losses, subgradients), of shapes (N,) and the shape of F. It is
-        many times faster than cvxpy. `bind` compares its losses with the expression.
+        A NumPy function (F, y) -> (losses, subgradients). The losses have shape (N,), and the
+        subgradients have the shape of F. The function is many times faster than cvxpy. `bind`
+        compares its losses with the expression.
     strong_convexity, smoothness, gradient_bound : float
-        The constants λ and Λ, and an upper bound on the gradient of one example, if they are known.
-        The package does not check them.
+        The constants λ and Λ, and an upper bound on the norm of the gradient of one example, if
+        they are known. The package does not check them.
     attained : bool
         Whether the risk has a minimiser on every subspace. This is true if the loss is piecewise
         linear or piecewise quadratic.
     name : str, optional
-        The name of the loss in messages.
+        The name of the loss in error messages.
 
     Raises
     ------
     InputError
-        If an argument is of the wrong kind. `bind` raises InputError if the expression has another
-        shape, is not convex by cvxpy's rules or mixes examples, or if a subgradient is wrong.
+        If an argument is of the wrong kind. `bind` raises an InputError if the expression has the
+        wrong shape, is not convex by cvxpy's rules or mixes examples, or if a subgradient is wrong.
 
     Examples
     --------
@@ -137,9 +138,9 @@ class CustomRisk(MeanRisk):
         return self.measure.p @ self._stated(F)
 
     def conjugate(self, Z: Array) -> float:
-        """Return the conjugate R*(Z) to the accuracy of the solver Clarabel.
+        """Return the conjugate R*(Z), computed to the accuracy of the solver Clarabel.
 
-        The value is inf if the program that defines the conjugate is unbounded.
+        The value is inf if the cone program that defines the conjugate is unbounded.
         """
         from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 
@@ -166,7 +167,7 @@ class CustomRisk(MeanRisk):
     def _stated(self, F: Any) -> Any:
         """Return the cvxpy expression for the loss of each example at F.
 
-        The method raises an InputError if the expression has a wrong shape or is not convex.
+        The method raises an InputError if the expression has the wrong shape or is not convex.
         """
         given = self.loss._expression(F, self.y)
         shape = (self.measure.size,)
@@ -209,7 +210,7 @@ class CustomRisk(MeanRisk):
     def _check(self) -> None:
         """Check the subgradients and `pointwise` against the cvxpy expression.
 
-        The checks use random points drawn with a fixed seed.
+        The checks use random points, which are drawn with a fixed seed.
         """
         rng = np.random.default_rng(0)
         around = self.y if self.loss.task == "regression" else self.zero()
@@ -233,14 +234,14 @@ class CustomRisk(MeanRisk):
                     raise InputError(
                         f"{self.loss!r} has no subgradient {slopes[n]} at F = {F[n]}, y = "
                         f"{self.y[n]}, because the loss {others[n]:g} at {G[n]} is below the "
-                        "tangent; give a correct function as pointwise=..."
+                        "tangent; pass a correct function as pointwise=..."
                     )
 
     def _check_values(self, F: Array, values: Array, slopes: Array) -> None:
         if values.shape != (self.measure.size,) or slopes.shape != F.shape:
             raise InputError(
                 f"pointwise of {self.loss!r} must return losses of shape "
-                f"({self.measure.size},) and subgradients of shape {F.shape}, and returned "
+                f"({self.measure.size},) and subgradients of shape {F.shape}, but returned "
                 f"{values.shape} and {slopes.shape}"
             )
         self._variable.value = F
@@ -248,6 +249,7 @@ class CustomRisk(MeanRisk):
         if not (np.abs(values - stated) <= 1e-7 * (1.0 + np.abs(stated))).all():
             bad = int(np.argmax(np.abs(values - stated)))
             raise InputError(
-                f"pointwise of {self.loss!r} gives the loss {values[bad]:g}, and the expression "
-                f"gives {stated[bad]:g}, at F = {F[bad]}, y = {self.y[bad]}; make both equal"
+                f"pointwise of {self.loss!r} returns the loss {values[bad]:g}, but the expression "
+                f"has the value {stated[bad]:g}, at F = {F[bad]}, y = {self.y[bad]}; make both "
+                "equal"
             )

@@ -1,5 +1,5 @@
-"""The search, for each leaf of a tree, for the number whose addition to f in this leaf decreases
-the risk most.
+"""The search for leaf values. For each leaf of a tree, it finds the number that decreases the risk
+most when it is added to f in this leaf.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ def means(leaf: Whole, weights: Array, values: Array, leaves: int) -> Array:
 
 
 Slopes: TypeAlias = Callable[[Array], tuple[Array, Array | None]]
-"""The type of a function of the number added to each prediction f(x_n). The function returns the
-slopes of the losses, and their second derivatives or None if these are unknown."""
+"""The type of a function of the numbers that are added to the predictions f(x_n). The function
+returns the slopes of the losses, and their second derivatives, or None if these are unknown."""
 
 _ROUNDING = 1e-12
-"""Two sums over a leaf count as equal if they differ by less than this fraction of the leaf's
-weight."""
+"""If two sums over a leaf differ by less than this fraction of the leaf's weight, they are treated
+as equal."""
 
 
 def quantiles(kinks: Array, weights: Array, low: Array, leaf: Whole) -> Array:
-    """Return for each leaf the minimiser nearest to 0 of Σ w max(q (k − v), (q − 1)(k − v)).
+    """Return, for each leaf, the minimiser v of Σ w max(q (k − v), (q − 1)(k − v)) nearest to 0.
 
     The sum is over the examples of the leaf. Its slope is −L to the left of all corners k, and each
-    corner adds its weight w >= 0 to the slope. The array `low` contains L for each leaf. The result
-    is 0 for a leaf of weight 0.
+    corner adds its weight w >= 0 to the slope. The array `low` contains L for each leaf. If a leaf
+    has weight 0, the result is 0.
     """
     order, ends = _by_leaf(leaf, low.size)
     return _select(kinks[order], weights[order], ends, low)
@@ -108,10 +108,12 @@ def _select(k: Array, w: Array, ends: Whole, low: Array) -> Array:
 
 @njit(nogil=True)
 def _reach(k: Array, w: Array, start: int, stop: int, goal: float) -> tuple[float, float]:
-    """Return a weighted quantile, and the excess of its cumulative weight over `goal`.
+    """Return a weighted quantile of the values k, and the amount by which its cumulative weight
+    exceeds `goal`.
 
-    The quantile is the smallest k for which the weights w of all k' <= k sum to at least `goal`.
-    The method is quickselect with a three-way partition about the median of three.
+    The quantile is the smallest value such that the values up to and including it have a total
+    weight of at least `goal`. The method is quickselect with a three-way partition around the
+    median of three.
     """
     while True:
         a, b, c = k[start], k[(start + stop) // 2], k[stop - 1]
@@ -146,9 +148,9 @@ def _reach(k: Array, w: Array, start: int, stop: int, goal: float) -> tuple[floa
 
 
 def clipped(kinks: Array, weights: Array, most: float, leaf: Whole, leaves: int) -> Array:
-    """Return for each leaf a root v of Σ w clip(v − k, −most, most), summed over its examples.
+    """Return, for each leaf, a root v of Σ w clip(v − k, −most, most), summed over its examples.
 
-    Each example has a weight w and a corner k. The result is 0 for a leaf of weight 0.
+    Each example has a weight w and a corner k. If a leaf has weight 0, the result is 0.
     """
     order, ends = _by_leaf(leaf, leaves)
     return _clipped(kinks[order], weights[order], most, ends)
@@ -158,7 +160,7 @@ def clipped(kinks: Array, weights: Array, most: float, leaf: Whole, leaves: int)
 def _clipped(k: Array, w: Array, most: float, ends: Whole) -> Array:
     """Return the root of the clipped sum for each leaf.
 
-    The method is Newton's, safeguarded by a bracket, one leaf after the other.
+    Each root is found by Newton's method, safeguarded by a bracket.
     """
     values = np.zeros(ends.size - 1)
     for i in range(values.size):
@@ -200,9 +202,9 @@ def damped(gradient: Array, curvature: Array) -> Array:
 
     If |φ'''| <= φ'', as for exp and log(1 + exp), then φ(v) <= φ(0) + φ'(0) v + φ''(0) (e^|v| − 1 −
     |v|). The result v minimises this bound, so that φ(v) <= φ(0). It equals Newton's step up to
-    second order, is never longer than this step, and exists even if a leaf contains one class only
-    and has no minimiser. If H underflows to 0, the smallest normal double replaces H, which only
-    makes v shorter.
+    second order, and is never longer than this step. It exists even if a leaf contains only one
+    class, and therefore has no minimiser. If H underflows to 0, H is replaced by the smallest
+    normal double, which only makes v shorter.
     """
     size = np.abs(gradient)
     # A positive H keeps the ratio |G|/H finite.
@@ -211,12 +213,12 @@ def damped(gradient: Array, curvature: Array) -> Array:
 
 
 def roots(slopes: Slopes, weights: Array, leaf: Whole, leaves: int) -> Array:
-    """Return for each leaf the v at which the weighted slopes sum to zero, for any convex loss.
+    """Return, for each leaf, the v at which the weighted slopes sum to zero, for any convex loss.
 
-    The method is Newton's, safeguarded by a bracket. Without derivatives, or if Newton's step
-    leaves the bracket, the steps double until the sign changes, and then bisection continues. A
-    jump over 0 is found up to rounding. The result is ±1e100 if there is no such v between these
-    numbers.
+    The method is Newton's, safeguarded by a bracket. If there are no derivatives, or if Newton's
+    step leaves the bracket, the steps double until the sign changes, and bisection follows. If the
+    sum jumps over 0, the jump is found up to rounding. If there is no v between −1e100 and 1e100,
+    the result is one of these two numbers.
     """
     far, newton_steps = 1e100, 100
     low = np.full(leaves, -math.inf)

@@ -17,18 +17,17 @@ from relaxboost._core.parameters import positive
 from relaxboost.functional.losses.base import PointwiseLoss
 
 SOFT = 0.5
-"""The temperature τ of the softened hinge, which `Refitted` minimises instead of the hinge."""
+"""The temperature τ of the softened hinge. `Refitted` minimises it instead of the hinge."""
 STEEPEST = 350.0
-"""The value of −y f above which the loss `Exponential` is linear. The limit keeps the squares of
-the slopes finite.
-"""
+"""If −y f exceeds this limit, the loss `Exponential` is continued linearly. The limit keeps the
+squares of the slopes finite."""
 
 
 @dataclass(frozen=True)
 class Logistic(PointwiseLoss):
     """The logistic loss log(1 + exp(−y f)), with smoothness Λ = 1/4 and gradients below 1.
 
-    If a function of the span separates the data, the infimum 0 is not attained.
+    If a function in the span separates the data, the infimum 0 is not attained.
 
     References
     ----------
@@ -75,9 +74,9 @@ class Logistic(PointwiseLoss):
 
 
 def _shares(u: Array) -> tuple[Array, Array]:
-    """Return 1 / (1 + exp(−u)) and exp(−|u|), up to rounding for all u.
+    """Return 1 / (1 + exp(−u)) and exp(−|u|), accurate up to rounding for all u.
 
-    Operations are in place, because memory allocation takes longer than the arithmetic.
+    Operations are done in place, because allocating memory takes longer than the arithmetic.
     """
     tail = np.abs(u)
     np.exp(np.negative(tail, out=tail), out=tail)
@@ -88,10 +87,10 @@ def _shares(u: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Exponential(PointwiseLoss):
-    """The exponential loss exp(−y f), which is differentiable and has unbounded slopes.
+    """The exponential loss exp(−y f). It is differentiable, and its slopes are unbounded.
 
-    If −y f exceeds 350, the tangent at 350 replaces the loss to prevent overflow. If a function of
-    the span separates the data, the infimum 0 is not attained.
+    If −y f exceeds 350, the loss is replaced by its tangent at 350 to prevent overflow. If a
+    function in the span separates the data, the infimum 0 is not attained.
 
     References
     ----------
@@ -114,7 +113,7 @@ class Exponential(PointwiseLoss):
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
         """Return the slopes of the losses, and exp(−y f) as their second derivatives.
 
-        The tangent that replaces the loss for −y f > 350 has the second derivative 0. There the
+        For −y f > 350 the loss is replaced by a tangent, whose second derivative is 0. There the
         method returns the second derivative at the point of contact.
         """
         heights = np.exp(np.minimum(-y * F, STEEPEST))
@@ -154,8 +153,8 @@ class Hinge(PointwiseLoss):
     def refitted(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
         """Return the damped Newton step of the `softened` hinge for each leaf.
 
-        The exact minimiser of the hinge would put examples of the leaf on the corner of the hinge.
-        Then the majority class of the leaf would keep all later steps at 0.
+        The exact minimiser of the hinge would put examples of the leaf exactly on the corner of the
+        hinge. Then the majority class of the leaf would keep all later steps at 0.
         """
         return SOFT * Logistic().refitted((F - y) / SOFT, y, p, leaf, leaves)
 
@@ -170,8 +169,8 @@ class Hinge(PointwiseLoss):
 class SmoothHinge(PointwiseLoss):
     """The smoothed hinge loss, whose corner is rounded over a width w. Its smoothness is Λ = 1/w.
 
-    For the margin a = y f, the loss is 0 if a >= 1, (1 − a)²/(2w) if 1 − w <= a <= 1, and
-    1 − a − w/2 if a <= 1 − w. It is at most the hinge, and at least the hinge minus w/2.
+    For the margin a = y f, the loss is 0 if a >= 1, (1 − a)²/(2w) if 1 − w <= a <= 1, and 1 − a −
+    w/2 if a <= 1 − w. It lies between the hinge minus w/2 and the hinge.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Losses for several classes, the hinge and the multinomial logistic loss, with one output for each
+"""Losses for several classes: the hinge and the multinomial logistic loss, with one output for each
 class.
 """
 
@@ -32,8 +32,8 @@ class MulticlassRisk(MeanRisk):
 
     The targets y are indices of classes.
 
-    The losses do not change if the same number is added to all outputs of an example. Therefore R*
-    is finite only if the rows of Z sum to zero, up to rounding.
+    A loss does not change if the same number is added to all outputs of an example. Therefore R* is
+    finite only if each row of Z sums to zero, up to rounding.
     """
 
     centred = True
@@ -49,8 +49,9 @@ class MulticlassRisk(MeanRisk):
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array:
         """Return the number to add to each output in each leaf, as an array of shape (leaves, K).
 
-        `MulticlassLoss.moves` returns a number v for each class, and adding v to the output of this
-        class alone decreases R. By convexity, adding v/K to each output decreases R too.
+        For each class, `MulticlassLoss.moves` returns a number v such that R decreases if v is
+        added to the output of this class alone. By convexity, R also decreases if the v of every
+        class, divided by K, is added to its output.
         """
         move = self.loss.moves(F, self.y)
         columns = [leaf] * F.shape[1] if leaf.ndim == 1 else leaf.T
@@ -82,7 +83,7 @@ class MulticlassRisk(MeanRisk):
     def nearby(self, Z: Array, snap: float = 0.0) -> Array:
         """Return a point near Z in the domain of the conjugate.
 
-        Row n of the point is −e_y plus a probability distribution near Z_n + e_y.
+        Row n of this point is −e_y plus a probability distribution near Z_n + e_y.
         """
         rows = np.arange(len(self.y))
         # The entries of the other classes are probabilities, and those below `snap` become 0.
@@ -95,9 +96,9 @@ class MulticlassRisk(MeanRisk):
         return U
 
     def room(self, Z: Array) -> Array:
-        """Return the room of each entry of Z, which is Z_n + e_y for example n; see `Risk.room`.
+        """Return the room of each entry of Z, which is Z_n + e_y for example n. See `Risk.room`.
 
-        For each example the result is a probability distribution.
+        For each example, the result is a probability distribution.
         """
         U = Z.copy()
         U[np.arange(len(self.y)), self.y] += 1.0
@@ -105,7 +106,7 @@ class MulticlassRisk(MeanRisk):
 
 
 class MulticlassLoss(Loss, ABC):
-    """A loss l(f, y) of K outputs f that does not change if a number is added to all outputs.
+    """A loss l(f, y) of K outputs f. It does not change if the same number is added to all outputs.
 
     A subclass defines `rows`, `atoms` and `conjugates`, as `MultinomialLogistic` does.
     """
@@ -113,8 +114,7 @@ class MulticlassLoss(Loss, ABC):
     task: ClassVar[str] = "multiclass"
     two_classes: ClassVar[str] = ""
     """The name of the two-class loss that this loss generalises. If there are more than two
-    classes, the name selects this loss.
-    """
+    classes, this name selects this loss."""
 
     @abstractmethod
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
@@ -126,8 +126,8 @@ class MulticlassLoss(Loss, ABC):
         """Return a function that computes how far to move the output of one class in each leaf.
 
         The function takes a class k, the weights p, the leaf of each example, and the number of
-        leaves. It returns for each leaf the number v that minimises Σ p_n l(F_n + v e_k, y_n) over
-        the examples of the leaf. This default implementation is slow, and works for any loss.
+        leaves. For each leaf it returns the number v that minimises Σ p_n l(F_n + v e_k, y_n) over
+        the examples of the leaf. This default implementation is slow, but works for any loss.
         """
 
         def move(k: int, p: Array, leaf: Whole, leaves: int) -> Array:
@@ -146,7 +146,7 @@ class MulticlassLoss(Loss, ABC):
 
     @abstractmethod
     def conjugates(self, Z: Array, y: Whole) -> Array:
-        """Return the conjugate of each example's loss, the supremum over f of <z, f> − l(f, y_n).
+        """Return the conjugate of each example's loss: the supremum over f of <z, f> − l(f, y_n).
 
         The value is inf outside the domain of the conjugate.
         """
@@ -157,12 +157,12 @@ class MulticlassLoss(Loss, ABC):
 
 @dataclass(frozen=True)
 class MulticlassHinge(MulticlassLoss):
-    """The multiclass hinge, the maximum over classes k of f_k + [k ≠ y] − f_y.
+    """The multiclass hinge: the maximum over classes k of f_k + [k ≠ y] − f_y.
 
     The loss is at least 1 if the class y does not have the largest output.
 
     The subgradient is e_k − e_y for the first class k that attains the maximum, and 0 if k = y. For
-    example, at f = 0 this k is the first class other than y.
+    example, at f = 0, k is the first class other than y.
 
     References
     ----------
@@ -265,14 +265,14 @@ def _compiled(kernel: Any, F: Array, y: Whole) -> tuple[Array, Array]:
 
 
 def _softer(F: Array, y: Whole) -> Array:
-    """Return the outputs G at which the multinomial logistic loss, times τ, equals the softened
+    """Return the outputs G such that τ times the multinomial logistic loss at G equals the softened
     hinge at F.
     """
     return (F - _indicators(y, F.shape[1])) / SOFT
 
 
 def _distributions(Z: Array, y: Whole) -> Flags:
-    """Return for each row of Z whether Z_n + e_y is a probability distribution up to rounding."""
+    """Return, for each row of Z, whether Z_n + e_y is a probability distribution up to rounding."""
     rows = np.arange(len(y))
     others = Z.copy()
     others[rows, y] = 0.0
@@ -291,7 +291,7 @@ def _indicators(y: Whole, classes: int) -> Array:
 
 @njit()
 def _hinge(F: Array, y: Whole, values: Array, slopes: Array) -> None:
-    """Write the multiclass hinge of each example, max over k of f_k + [k ≠ y] − f_y, and its
+    """Compute, in place, the multiclass hinge max_k f_k + [k ≠ y] − f_y of each example, and its
     subgradient.
 
     The subgradient is e_k − e_y for the first k that attains the maximum.
@@ -315,10 +315,12 @@ def _hinge(F: Array, y: Whole, values: Array, slopes: Array) -> None:
 
 @njit()
 def _logistic(F: Array, y: Whole, values: Array, slopes: Array) -> None:
-    """Write the losses log Σ exp(f_k) − f_y and the slopes softmax(f) − e_y of all examples.
+    """Compute, in place, the losses log Σ exp(f_k) − f_y and the slopes softmax(f) − e_y of all
+    examples.
 
-    The sum leaves out the largest output, and the slope of y is minus the sum of the other slopes.
-    Therefore nothing overflows, and small values and slopes keep their relative accuracy.
+    The largest output is left out of the sum, and the slope of y is computed as minus the sum of
+    the other slopes. Therefore nothing overflows, and small values and slopes keep their relative
+    accuracy.
     """
     for n in range(F.shape[0]):
         own = y[n]

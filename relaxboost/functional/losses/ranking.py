@@ -1,4 +1,6 @@
-"""The ranking hinge over pairs of documents of one query, in O(n log n) time and O(n) memory."""
+"""The ranking hinge over pairs of documents of the same query, in O(n log n) time and O(n)
+memory.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ NORMALISE = ("pairs", "queries")
 
 
 class Queries(NamedTuple):
-    """The documents of a ranking, sorted by query and grade for a compiled sweep."""
+    """The documents of a ranking, sorted by query and grade for the compiled sweep."""
 
     weights: Array
     """The weight of each document, shape (N,)."""
@@ -30,27 +32,29 @@ class Queries(NamedTuple):
     order: Whole
     """The indices of the documents, sorted by query and grade, shape (N,)."""
     starts: Whole
-    """The position in `order` at which each query begins, followed by N, shape (Q + 1,)."""
+    """The position in `order` at which each query begins, and finally N, shape (Q + 1,)."""
 
 
 @dataclass(frozen=True)
 class RankingHinge(Loss):
-    """The ranking hinge, the mean of max(0, 1 − (f_i − f_j)) over pairs of documents with y_i >
-    y_j.
+    """The ranking hinge: the mean of max(0, 1 − (f_i − f_j)) over pairs of documents with
+    y_i > y_j.
 
     Both documents of a pair belong to the same query.
 
-    The targets are grades, and a higher number is better. `bind` needs `groups`, which contains an
-    id of the query of each document. A query whose documents have one grade has no pair. At f_i −
-    f_j = 1 the subgradient of the pair is 0. The weight of a pair is the product of the weights of
-    its documents, so that a document of weight 2 counts as two documents. Boosting never lists the
-    pairs. Only `RankingRisk.pairs`, the cvxpy expression, the conjugate and `optimum` list them.
+    The targets are grades; a higher number is better. `bind` needs `groups`, which contains the id
+    of the query of each document. If all documents of a query have the same grade, the query has no
+    pairs. At f_i − f_j = 1 the subgradient of the pair is 0. The weight of a pair is the product of
+    the weights of its documents, so that a document of weight 2 is treated as two documents.
+    Boosting never lists the pairs. They are listed only by `RankingRisk.pairs`, the cvxpy
+    expression, the conjugate and `optimum`.
 
     Parameters
     ----------
     normalise : {"pairs", "queries"}
         "pairs" takes the mean over all pairs of all queries. "queries" takes the mean over the
-        queries of the mean over their pairs, so that all queries count equally.
+        pairs of each query, and then the mean over the queries, so that all queries have the same
+        weight.
 
     References
     ----------
@@ -97,7 +101,7 @@ class RankingRisk(Risk):
         if not pairs.sum() > 0.0:
             raise InputError(
                 "there is no pair to rank, because no query has documents of positive weight with "
-                f"two different grades; groups has {len(sizes)} ids for {len(y)} documents; check "
+                f"different grades; groups has {len(sizes)} ids for {len(y)} documents; check "
                 "that groups contains the queries and y the grades"
             )
         # The mean over queries leaves out queries without pairs.
@@ -115,7 +119,8 @@ class RankingRisk(Risk):
         """Return the risk R[f] and its subgradient.
 
         With equal weights, the subgradient at a document is proportional to the number of violated
-        pairs in which the document is the worse, minus the number in which it is the better.
+        pairs in which it is the worse document, minus the number in which it is the better
+        document.
         """
         below, above = self._violated(F, 1.0)
         slopes = self._scale * (above - below)
@@ -128,9 +133,9 @@ class RankingRisk(Risk):
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array:
         """Return the number ±log(1 + |G|/H) to add to the scores in each leaf.
 
-        H counts the violated pairs of the leaf's documents. G sums the signs of these pairs, where
-        a document's sign is + if it is the better document of the pair and − otherwise. Pairs
-        connect leaves, so that the loss of a single leaf has no minimiser of its own.
+        H is the number of violated pairs of the leaf's documents. G is the sum of their signs: the
+        sign of a document in a pair is + if it is the better document, and − otherwise. Because
+        pairs connect different leaves, the loss of a single leaf has no minimiser of its own.
         """
         below, above = self._violated(F, 1.0)
         p = self.measure.p * self._scale
@@ -139,7 +144,7 @@ class RankingRisk(Risk):
         )
 
     def disagreement(self, F: Array) -> float:
-        """Return the weight of the pairs that f orders wrongly, f_i <= f_j, between 0 and 1 (GB11,
+        """Return the total weight, in [0, 1], of the pairs that f orders wrongly (f_i <= f_j; GB11,
         Fig. 2).
         """
         # Every positive difference is at least the least positive double.
@@ -149,8 +154,8 @@ class RankingRisk(Risk):
     def pairs(self) -> tuple[Whole, Whole, Array]:
         """Return three arrays with an entry for each pair of documents.
 
-        They hold the index of the better document, the index of the worse document, and the weight
-        of the pair. The weights sum to 1.
+        They contain the index of the better document, the index of the worse document, and the
+        weight of the pair. The weights sum to 1.
         """
         better = []
         worse = []
@@ -166,8 +171,8 @@ class RankingRisk(Risk):
         return i, j, self._shares[i] * weights[i] * weights[j]
 
     def parts(self) -> tuple[Any, Risk]:
-        """Return the matrix that maps scores to the differences of pairs, and the hinge risk of the
-        differences.
+        """Return the matrix that maps scores to their differences in pairs, and the hinge risk of
+        these differences.
         """
         from scipy.sparse import csr_array
 
@@ -225,19 +230,18 @@ def _queries(groups: Any, size: int, loss: RankingHinge) -> Whole:
     """Return the index of each document's query among the sorted ids, or raise an InputError."""
     if groups is None:
         raise InputError(
-            f"{loss!r} needs groups, an array with the query of each document; give zeros if there "
-            "is only one query"
+            f"{loss!r} needs groups, an array with the query of each document; pass zeros if "
+            "there is only one query"
         )
     ids = np.asarray(groups)
     if ids.shape != (size,):
         raise InputError(
             f"groups must have shape ({size},), with the query of each document, got {ids.shape}; "
-            "if you "
-            "have the sizes of the queries, give np.repeat(np.arange(len(sizes)), sizes)"
+            "if you have the sizes of the queries, pass np.repeat(np.arange(len(sizes)), sizes)"
         )
     if ids.dtype.kind == "f" and not np.isfinite(ids).all():
         bad = int(np.flatnonzero(~np.isfinite(ids))[0])
-        raise InputError(f"groups must not be missing; document {bad} has {ids[bad]}")
+        raise InputError(f"groups must not contain missing values; document {bad} has {ids[bad]}")
     try:
         return np.unique(ids, return_inverse=True)[1].astype(np.int64)
     except TypeError as error:
@@ -248,7 +252,7 @@ def _queries(groups: Any, size: int, loss: RankingHinge) -> Whole:
 
 
 def _places(y: Array, query: Any, order: Any, starts: Any) -> Whole:
-    """Return for each document the number of distinct lower grades in its query."""
+    """Return, for each document, the number of distinct lower grades in its query."""
     steps = np.zeros(len(y), dtype=np.int64)
     steps[1:] = y[order][1:] != y[order][:-1]
     steps[starts[:-1]] = 0
@@ -260,12 +264,13 @@ def _places(y: Array, query: Any, order: Any, starts: Any) -> Whole:
 
 @njit()
 def _sweep(F: Array, queries: Queries, margin: float, below: Array, above: Array) -> None:
-    """Write for each document the weights of the documents with which it forms violated pairs.
+    """Compute, in place, the total weight of the documents with which each document forms violated
+    pairs.
 
-    A pair (i, j) of documents of one query is violated if grade_i > grade_j and f_i − f_j < margin
-    in doubles. below[i] is the sum of weight_j over the violated pairs (i, j), and above[j] is the
-    sum of weight_i. The difference of scores is monotone in both scores. Therefore one sweep in
-    decreasing order of the scores gives `below`, and a sweep in increasing order gives `above`. A
+    A pair (i, j) of documents of the same query is violated if grade_i > grade_j and, in doubles,
+    f_i − f_j < margin. below[i] is the sum of weight_j over the violated pairs (i, j), and above[j]
+    is the sum of weight_i. Because the difference of two scores is monotone in both, one sweep in
+    decreasing order of the scores gives `below`, and one sweep in increasing order gives `above`. A
     Fenwick tree over the grades contains the weights of the documents that the sweep has passed. A
     query of n documents takes O(n log n) time.
     """

@@ -113,7 +113,7 @@ class Huber(PointwiseLoss):
     Parameters
     ----------
     delta : float
-        The number δ > 0, in the unit of y. δ is also the largest slope of the loss.
+        The number δ > 0, in the units of y. It is also the largest slope of the loss.
 
     References
     ----------

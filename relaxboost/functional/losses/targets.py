@@ -17,7 +17,7 @@ LOSSES: Registry[Any] = Registry("loss")
 
 
 def fitting(*tasks: str) -> str:
-    """Return a text that lists the losses for the given tasks, such as "Squared() or Huber()"."""
+    """Return a string that lists the losses for the given tasks, such as "Squared() or Huber()"."""
     *most, last = [f"{kind.__name__}()" for kind in LOSSES.values() if kind.task in tasks]
     return f"{', '.join(most)} or {last}" if most else last
 
@@ -32,7 +32,7 @@ def numbers(y: Any, loss: Any) -> Array:
         targets = given.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"{loss!r} needs numbers for targets, got {_kind(y)}; for labels of two classes use "
+            f"{loss!r} needs numbers as targets, got {_kind(y)}; for labels of two classes use "
             f"{fitting('binary')}, for labels of more classes {fitting('multiclass')}"
         ) from error
     if targets.ndim != 1:
@@ -49,25 +49,24 @@ def numbers(y: Any, loss: Any) -> Array:
 def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
     """Return the index of each label among the classes, and the classes.
 
-    If no classes are given, they are the distinct labels in sorted order.
+    If no classes are passed, they are the distinct labels in sorted order.
     """
     y = _array(y)
     if y.ndim != 1:
         raise InputError(f"labels need shape (N,), got {y.shape}")
     if y.size == 0:
-        raise InputError("there are no examples; give at least one")
+        raise InputError("there are no examples; pass at least one")
     _check_labels(y, loss)
     try:
         known = np.unique(y) if classes is None else np.asarray(classes)
     except TypeError as error:
         raise InputError(
             f"labels cannot be sorted, because they have different types ({error}); make all "
-            "labels "
-            "strings or all labels whole numbers"
+            "labels strings, or all labels integers"
         ) from error
     if known.size < 2:
         raise InputError(
-            f"{loss!r} needs at least two classes, and all labels are {known.tolist()[0]!r}; "
+            f"{loss!r} needs at least two classes, but all labels are {known.tolist()[0]!r}; "
             "add examples of another class"
         )
     # A dictionary compares labels exactly, also of mixed kinds.
@@ -83,13 +82,11 @@ def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
 
 
 def signs(y: Any, classes: Any, loss: Any) -> tuple[Array, Any]:
-    """Return −1 for each label of the first class and +1 for each label of the second, and the
-    classes.
-    """
+    """Return the labels as −1 for the first class and +1 for the second, and the classes."""
     places, known = labels(y, classes, loss)
     if known.size != 2:
         raise InputError(
-            f"{loss!r} is for two classes, and the labels have {known.size} classes; use "
+            f"{loss!r} is for two classes, but the labels have {known.size} classes; use "
             f"{fitting('multiclass')}"
         )
     return np.where(places == 1, 1.0, -1.0), known
@@ -114,11 +111,12 @@ def targets_of(loss: Any, y: Any, groups: Any, classes: Any) -> tuple[Any, Any]:
     Raises
     ------
     InputError
-        If the targets do not fit the loss, or if groups are given and the loss does not rank.
+        If the targets do not suit the loss, or if groups are passed but the loss is not a ranking
+        loss.
     """
     if groups is not None and loss.task != "ranking":
         raise InputError(
-            f"{loss!r} is not a ranking loss and takes no groups; leave groups out, or use "
+            f"{loss!r} is not a ranking loss, and does not accept groups; leave groups out, or use "
             f"{fitting('ranking')}"
         )
     if loss.task == "binary":
@@ -131,28 +129,32 @@ def _check_labels(y: Any, loss: Any) -> None:
         if not np.isfinite(y).all():
             bad = int(np.flatnonzero(~np.isfinite(y))[0])
             raise InputError(
-                f"labels must not be missing; example {bad} has {y[bad]}; leave this example out"
+                f"labels must not contain missing values; example {bad} has {y[bad]}; leave this "
+                "example out"
             )
         # Fractions are nearly always targets of regression in the wrong estimator.
         broken = np.flatnonzero(y != np.floor(y))
         if broken.size:
             raise InputError(
-                f"{loss!r} needs labels, and example {broken[0]} has {y[broken[0]]}, which is not "
-                "a "
-                f"whole number; for numbers use {fitting('regression')}, or give labels as "
+                f"{loss!r} needs labels, but example {broken[0]} has {y[broken[0]]}, which is not "
+                f"an integer; for numbers use {fitting('regression')}, or pass the labels as "
                 "strings"
             )
     elif y.dtype.kind == "O":
         missing = [n for n, v in enumerate(y.tolist()) if v is None or v != v]
         if missing:
-            raise InputError(f"labels must not be missing; example {missing[0]} has none")
+            raise InputError(
+                f"labels must not contain missing values; example {missing[0]} has none"
+            )
 
 
 def _array(y: Any) -> Any:
     try:
         return np.asarray(y)
     except ValueError as error:  # ragged
-        raise InputError(f"targets need shape (N,), a target for each row: {error}") from error
+        raise InputError(
+            f"targets need shape (N,), with one target for each row: {error}"
+        ) from error
 
 
 def _first(given: Any) -> list[Any]:
