@@ -80,7 +80,9 @@ def from_pandas(
         values, numbers that are not finite, self-loops, nodes without coordinates and unknown text
         values. In these cases the message names the row.
 
-    Notes ----- Networks in the TNTP format can be read as such a table:
+    Notes
+    -----
+    Networks in the TNTP format can be read as such a table:
     ``pd.read_csv("net.tntp", sep="\\t", skiprows=8)``, with the columns ``init_node`` and
     ``term_node``.
     """

@@ -80,6 +80,13 @@ class TestMeasure:
         assert (factor * known).lower == min(Fraction(a) * factor, Fraction(b) * factor)
         assert known.lower <= known.middle <= known.upper or float(known.lower) == known.middle
 
+    def test_quotients_may_be_beyond_the_range_of_floats(self):
+        quotient = Bracket(1.0, 1.0) / Bracket(5e-324, 1.0)
+        assert (quotient.lower, quotient.upper) == (1, 1 / Fraction(5e-324))
+        assert quotient.middle == 1.0
+        assert at_most(quotient, math.inf).outcome(0.0) == "holds"
+        assert at_most(1, Bracket(2, quotient.upper)).high == math.inf
+
     @given(numbers, numbers, numbers, numbers, st.fractions(0, 1), st.fractions(0, 1))
     def test_brackets_are_multiplied_and_divided_exactly(self, a, b, c, d, s, t):
         one, other = Bracket(*sorted((a, b))), Bracket(*sorted((c, d)))
