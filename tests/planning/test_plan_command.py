@@ -172,7 +172,7 @@ def test_boosting_says_when_nothing_was_learned(folder, capsys):
     line = "boost --edges edges.csv --trips trips.csv --time-limit 1e-9 --out none.json"
     status, _, err = run(line, capsys)
     assert (status, (folder / "none.json").exists()) == (1, False)
-    assert err.endswith("before there were linear costs; give a larger --time-limit\n")
+    assert err.endswith("before there were linear costs; pass a larger --time-limit\n")
     (folder / "edges.csv").write_text(re.sub(r"\d(\.5)?,\d\n", "1,0\n", ARCS))
     status, _, err = run(line, capsys)
     assert (status, "stopped before the first round; none.json has the costs" in err) == (1, True)
@@ -250,8 +250,8 @@ def test_ctrl_c_leaves_the_linear_costs_or_nothing(folder, capsys, monkeypatch, 
         assert "interrupted before there was anything to report" in err
         return
     monkeypatch.setattr(starting, "f1_scores", press)
-    told = "stopped while folds chose the number of rounds; costs.json has the linear costs; "
-    told += "--rounds 50 makes 50 rounds without folds"
+    told = "stopped while cross-validation chose the number of rounds; costs.json has the "
+    told += "linear costs; --rounds 50 makes 50 rounds without cross-validation"
     if place == "last":
         command += " --rounds 50"
         told = "stopped before the first round; costs.json has the linear costs"
@@ -317,7 +317,7 @@ def test_lengths_are_the_baseline_of_evaluate(folder, capsys):
 
 def test_lightgbm_is_named_where_trees_are(folder, capsys):
     _, out, _ = run("boost --help", capsys)
-    assert "which need LightGBM" in " ".join(out.split())
+    assert "Trees need LightGBM" in " ".join(out.split())
     page = Path(__file__).parents[2] / "docs" / "planning.md"
     assert "need LightGBM (`pip install" in page.read_text()
 
