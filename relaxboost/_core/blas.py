@@ -1,6 +1,6 @@
 """Limits on the number of BLAS threads.
 
-On a busy machine, idle BLAS threads slow down small problems."""
+On a busy machine, waiting BLAS threads slow down small problems."""
 
 from __future__ import annotations
 

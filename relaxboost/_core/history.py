@@ -26,7 +26,7 @@ class History(Generic[R]):
         """The last record that was added."""
 
     def add(self, record: R) -> None:
-        """Add the record of the next round, if this round is one of those to store."""
+        """Add the record of the next round, unless the history skips this round."""
         skipped = self.rounds % self._stride
         self.rounds += 1
         self.last = record

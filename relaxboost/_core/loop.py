@@ -58,8 +58,8 @@ class Clock:
     limit : float, optional
         The time limit in seconds from now, which must be positive. By default there is no limit.
     spent : float
-        The seconds that earlier runs, which this run continues, have taken. They do not count
-        towards `limit`.
+        The number of seconds that earlier runs have taken, if this run continues them. They do not
+        count towards `limit`.
     """
 
     def __init__(self, limit: float | None = None, spent: float = 0.0) -> None:

@@ -298,7 +298,7 @@ def _breaks(entry: Any) -> int:
 
 
 def _stripped(column: Any, text: bool) -> Any:
-    """Return a column whose entries have no spaces around them.
+    """Return a column with the spaces around its entries removed.
 
     If all entries are numbers and `text` is False, they are converted to numbers.
     """

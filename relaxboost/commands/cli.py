@@ -46,7 +46,7 @@ REMOVED = {
     "benchmarks.reproductions there with the same options",
     **dict.fromkeys(["--map", "--layers", "--passable", "--neighbours", "--scenarios"], _GRID),
 }
-"""Verbs and options of earlier versions, each with its error message for users who type it."""
+"""Verbs and options of earlier versions, and the error message for each."""
 
 
 class _Verbs(click.Group):

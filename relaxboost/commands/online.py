@@ -46,13 +46,13 @@ _SPOKEN = {
     "classes=(negative, positive)": "--classes NEGATIVE,POSITIVE",
     "name their column: y=": "name their column: --label",
     ", a bound of |y|, or schedule=Constant(beta)": ", a bound of |y|",
-    "declare a larger bound": "give a larger --bound",
+    "declare a larger bound": "pass a larger --bound",
     "at contains": "--at contains",
     "over=Simplex(radius) or FullSimplex(radius) or L1Ball(radius)": "--over simplex, full-simplex "
     "or l1",
     "over=Simplex(radius)": "--over simplex",
     "use MirrorSteps for another proxy": "use --method mirror-steps for another proxy",
-    "use a method with a radius, such as radius=1": "give --radius",
+    "use a method with a radius, such as radius=1": "pass --radius",
     "<stdin>": "standard input",
 }
 _LEARNED = r"; the rows before (row \d+) are learned: correct the stream, and continue from row \d+"

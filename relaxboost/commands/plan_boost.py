@@ -19,10 +19,10 @@ from relaxboost.commands.style import InputFile, largest
 from relaxboost.commands.words import spoken
 
 _SPOKEN = {
-    inputs.PLACES: "give --nodes",
+    inputs.PLACES: "pass --nodes",
     r'PlanningLoss\("additive"\)': "--link additive",
-    r"take a number$": "give --base 1",
-    r"to continue boosting give .*": "give a file of `plan fit --out`, or a number",
+    r"take a number$": "pass --base 1",
+    r"to continue boosting give .*": "pass a file of `plan fit --out`, or a number",
     inputs.LACKS: "name all of them in --features, or leave --features out",
     r"unless base= says otherwise": "unless --base says otherwise",
     r"another learner, or stopping=": "another --learner, or --rounds ",
@@ -80,7 +80,7 @@ Examples:
     type=click.Choice(["exponential", "additive"]),
     default="exponential",
     show_default=True,
-    help="Learn factors of the costs, which stay positive (exponential), or summands (additive).",
+    help="Learn factors, which keep the costs positive (exponential), or summands (additive).",
 )
 @click.option(
     "--base",

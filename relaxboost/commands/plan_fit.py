@@ -27,9 +27,9 @@ ZERO = 1e-9
 """If an optimal loss, in arcs, is at most this, it is treated as 0 and has no relative gap."""
 
 _SPOKEN = {
-    "give nonnegative=False": "give --free-signs",
-    inputs.PLACES: "give --nodes",
-    inputs.CYCLE: "give --negative simple, for paths that visit no node twice, or relaxed",
+    "give nonnegative=False": "add --free-signs",
+    inputs.PLACES: "pass --nodes",
+    inputs.CYCLE: "use --negative simple, for paths that visit no node twice, or relaxed",
 }
 
 loss_options = added(
@@ -160,8 +160,8 @@ def _words(options: PlanOptions) -> dict[str, str]:
     remedies = ", ".join([strength, "other features", *signs])
     missed = "" if options.loss == "missed" else ", and --loss missed"
     return _SPOKEN | {
-        r"give less strength .*": f"give {remedies} or relaxboost plan boost",
-        r"give it more of them or more time": "give a larger --max-rounds or --time-limit",
+        r"give less strength .*": f"try {remedies} or relaxboost plan boost",
+        r"give it more of them or more time": "pass a larger --max-rounds or --time-limit",
         r", and a loss such as Missed\(\)": missed,
     }
 

@@ -71,10 +71,10 @@ PLACES = r"give the graph position=, .* nodes="
 TABLES = {
     "parallel and gaps must": "--parallel and --gaps must",
     r"\bgaps needs": "--gaps needs",
-    PLACES: "give --nodes",
+    PLACES: "pass --nodes",
     r'bad="drop" leaves': "--drop-bad leaves",
     r', or give unseen="ignore".*': ", or leave the line out",
-    r"(?<=If the column names the edges, )give edge=.*": "call it edge",
+    r"(?<=If the column names the edges, )give edge=.*": "name it edge",
     r"make numbers of the column, .*": "write numbers, or times as 2030-05-01 08:30",
     r", with features=\[\.\.\.\]": ", with --features A,B",
     r"give from_pandas edge=": "add a column edge to --edges",
@@ -129,7 +129,7 @@ class PlanOptions(SimpleNamespace):
     def read(self, learned: Any = None) -> PlanInput:
         """Return the graph of --edges, with the features that learned costs need."""
         if self.edges is None:
-            raise InputError("--edges is missing; give a CSV with a row for each arc")
+            raise InputError("--edges is missing; pass a CSV with a row for each arc")
         from relaxboost.planning import from_pandas
 
         # Names of nodes and edges stay text: node 007 and node 7 are different.
@@ -173,7 +173,7 @@ class PlanOptions(SimpleNamespace):
         from relaxboost.planning import Task, paths_from_pandas
 
         if path is None:
-            raise InputError("--trips is missing; give a CSV of demonstrated trips")
+            raise InputError("--trips is missing; pass a CSV of demonstrated trips")
         table, weights = self._trips(path)
         options = {"parallel": self.parallel, "gaps": self.gaps, "loss": loss}
         options["bad"] = "drop" if self.drop_bad else "refuse"

@@ -84,7 +84,7 @@ class _Options(SimpleNamespace):
         if (self.csv is None) == (self.dataset is None):
             both = ", not both" if self.csv is not None else ""
             raise InputError(
-                f"give either a CSV file or --dataset{both}, e.g. --dataset breast-cancer"
+                f"pass either a CSV file or --dataset{both}, e.g. --dataset breast-cancer"
             )
         if self.dataset is not None:
             if self.dataset not in datasets.BUNDLED:
@@ -307,7 +307,9 @@ def _print(options: _Options, data: Any, solution: Any, rows: Any) -> None:
 
 
 _NOTES = {
-    "fit_all": UNREPEATED.format("{}", "leave it out with --drop, or make its words numbers"),
+    "fit_all": UNREPEATED.format(
+        "{}", "leave the column out with --drop, or make its words numbers"
+    ),
     "empty": "no row has a value in the column {}; leave it out with --drop",
     "huge": HUGE.format("{}", "leave the cell empty"),
 }

@@ -228,7 +228,7 @@ class MarginMatrix(ABC):
         return _Stored(self)
 
     def tocvxpy(self) -> Any:
-        """Return A for cvxpy models as an array or sparse matrix, or raise like `toarray`."""
+        """Return A for cvxpy models as an array or sparse matrix. Errors are those of `toarray`."""
         return self.toarray()
 
     def data(self) -> Vector:

@@ -144,7 +144,7 @@ def spread(start: int, stop: int, count: int) -> Whole:
 def varied(ranked: Whole, size: int) -> Whole:
     """Return `size` of the ranked columns.
 
-    A third of them are the top of the ranking, and the others are spread evenly over the ranking.
+    A third of them are from the top of the ranking, and the others are evenly spread over it.
     Columns with nearly equal edges are often nearly equal columns. The even spread adds columns
     that differ more.
     """

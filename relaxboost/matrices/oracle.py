@@ -147,8 +147,8 @@ def oracle(
     slack : float, optional
         The amount by which the edge of the returned hypothesis may be below the largest absolute
         edge of all hypotheses. It is 0 for an exact learner. The slack is added to the upper bound
-        (Shalev-Shwartz & Singer 2009, the remark under Fig. 1). If it is None, the slack is unknown
-        and the upper bound is infinite.
+        (Shalev-Shwartz & Singer 2009, the remark under Fig. 1). None means that the slack is
+        unknown; the upper bound is then infinite.
     name : str, optional
         The name of the learner, which enters the digest of the game. By default it is the name of
         the function, or the repr of the estimator.

@@ -40,7 +40,7 @@ class StumpColumn:
     threshold: float
     name: str
     shown: str
-    """The threshold as decimal text, with as few digits as separate the same examples."""
+    """The threshold as a decimal string, with only as many digits as the cut needs."""
 
     def __call__(self, X: ArrayLike) -> Array:
         """Return the predictions in {−1, 0, +1} for the rows of `X`, shape (rows,)."""
@@ -283,7 +283,7 @@ class StumpMatrix(MarginMatrix):
         return self._digest
 
     def recipe(self) -> dict[str, Any]:
-        """Return the recipe "stumps", with `max_cuts`. It is None if all cuts are used."""
+        """Return the recipe "stumps" with `max_cuts`, which is None if all cuts are used."""
         return {"stumps": {"max_cuts": self._max_cuts}}
 
     def data(self) -> Array:

@@ -59,7 +59,7 @@ def report(
     title : str
         The title of the page. By default it describes the game.
     check : str
-        A command that checks the saved certificate, to print on the page. By default the page
+        The command that checks a saved certificate, to be shown on the page. By default the page
         shows how to save a certificate.
 
     Returns

@@ -29,7 +29,7 @@ _DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (7, 1, 1, 1, 1, 1)))
 
 
 def _style(index: int) -> dict[str, Any]:
-    """Return the colour of a curve, and its dashes, which differ even in black and white."""
+    """Return the colour and the dashes of a curve. Dashes help in black and white."""
     return {"color": f"C{index % 10}", "linestyle": _DASHES[index % len(_DASHES)]}
 
 
@@ -219,7 +219,7 @@ def _curves(
 
 
 def _ends(curve: Callable[[float], float], grid: NDArray[np.float64]) -> list[float]:
-    """Return the ends of the parts of a curve that are finite, by bisection between grid points."""
+    """Return the ends of the finite parts of a curve, found by bisection between grid points."""
     finite = [bool(np.isfinite(curve(x))) for x in grid]
     found = []
     for i in np.flatnonzero(np.diff(finite)):
@@ -261,7 +261,7 @@ def progress(histories: Mapping[str, Sequence[Any]], title: str = "", axes: Any 
 
 
 def regret_curves(*regrets: Regret, title: str = "", axes: Any = None) -> Any:
-    """Draw brackets of the regret over time, together with the bounds of theorems.
+    """Draw brackets of the regret over time, and the bounds from theorems.
 
     The function returns the Axes.
 

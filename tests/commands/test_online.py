@@ -357,7 +357,7 @@ def test_regret_is_what_the_library_says(data, tmp_path, capsys):
         ),
         (
             [*LABEL, "--radius", "auto", "--loss", "exponential"],
-            "slopes without a bound; give --radius$",
+            "slopes without a bound; pass --radius$",
         ),
     ],
 )

@@ -97,7 +97,7 @@ def test_a_d_without_weight_or_with_nan(made):
     assert matrix.best(np.zeros(600)) == (0, 1, 0.0, 0.0)
     assert not matrix.edges(np.zeros(600)).any()
     for ask in (matrix.edges, matrix.best):
-        with pytest.raises(rb.InputError, match="d has nan or infinite entries"):
+        with pytest.raises(rb.InputError, match="but has nan or infinite entries"):
             ask(np.full(600, np.nan))
         with pytest.raises(
             rb.InputError, match="but must have an entry for each of m = 600 examples"

@@ -164,7 +164,7 @@ def test_boosted_costs_are_those_of_the_library(folder, capsys):
     command = "boost --edges edges.csv --trips trips.csv --base {}.json --rounds 2"
     zero = "fit --edges edges.csv --trips trips.csv --loss none --out costs.json"
     assert run(zero, capsys)[0] == 0
-    refused(command.format("costs"), "or give --base 1", capsys)
+    refused(command.format("costs"), "or pass --base 1", capsys)
     assert run(command.format("costs") + " --link additive", capsys)[0] == 0
 
 
@@ -191,11 +191,11 @@ def test_remedies_are_options_and_never_those_that_were_given(folder, capsys):
     fit = "fit --edges edges.csv --trips trips.csv --json --regulariser"
     status, out, err = run(f"{fit} lasso --strength 1e6", capsys)
     assert (status, set(parsed(out)["weights"].values())) == (0, {0.0})
-    told = "give a smaller --strength than 1e+06, other features, --free-signs or relaxboost plan"
+    told = "try a smaller --strength than 1e+06, other features, --free-signs or relaxboost plan"
     assert told in err
     assert err.count("\n") == 1
     _, _, err = run(f"{fit} lasso --strength 1e6 --free-signs", capsys)
-    assert "give a smaller --strength than 1e+06, other features or relaxboost plan boost" in err
+    assert "try a smaller --strength than 1e+06, other features or relaxboost plan boost" in err
     assert run(f"{fit} lasso --strength 1e6 --quiet", capsys)[2] == ""
     _, _, err = run(f"{fit} ridge --loss none", capsys)
     assert "there is nothing to learn: " in err
@@ -359,7 +359,7 @@ def test_costs_that_fall_around_a_cycle_are_named(folder, capsys):
     fit = "fit --edges edges.csv --trips trips.csv --loss hamming --negative exact"
     status, _, err = run(fit, capsys)
     assert status == 2
-    assert "give --negative simple, for paths that visit no node twice, or relaxed" in err
+    assert "use --negative simple, for paths that visit no node twice, or relaxed" in err
     (folder / "edges.csv").write_text(ARCS.replace("work,home,1,1", "work,home,-9,1"))
     weights = {"names": ("length", "toll"), "lower": 0.0, "upper": 1.0, "status": "optimal"}
     told = {"regulariser": "Ridge(strength=0.01)", "losses": ("Missed()",), "method": "bundle"}

@@ -195,7 +195,7 @@ def test_trips_that_are_wrong(folder, capsys, trips, message):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("fit --trips trips.csv", "--edges is missing; give a CSV with a row for each arc"),
+        ("fit --trips trips.csv", "--edges is missing; pass a CSV with a row for each arc"),
         ("fit --map hall.map --trips trips.csv", "planning.grid(layers, passable)"),
         ("evaluate costs.json --scenarios a", "relaxboost plan reads tables; for a grid, build"),
         ("fit --edges no.csv --trips trips.csv", "no.csv does not exist"),
@@ -218,7 +218,7 @@ def test_trips_that_are_wrong(folder, capsys, trips, message):
             "evaluate --edges edges.csv --trips trips.csv --features length,toll",
             "--features names 2 features, but without MODEL it must name one",
         ),
-        ("fit --edges edges.csv", "--trips is missing; give a CSV of demonstrated trips"),
+        ("fit --edges edges.csv", "--trips is missing; pass a CSV of demonstrated trips"),
         (
             "boost --edges edges.csv --trips trips.csv --depth 2",
             "--depth applies only to --learner",
@@ -290,7 +290,7 @@ def test_costs_to_start_from_are_refused_in_words_of_the_command(folder, capsys)
     files = "--edges edges.csv --trips trips.csv --rounds 2"
     assert run(f"boost {files} --out boosted.json", capsys)[0] == 0
     assert run("fit --edges edges.csv --trips trips.csv --out linear.json", capsys)[0] == 0
-    said = "--base must be a number or linear costs, and these costs are not linear; give a file"
+    said = "--base must be a number or linear costs, and these costs are not linear; pass a file"
     refused(f"boost {files} --base boosted.json", said, capsys)
     said = "name all of them in --features, or leave --features out"
     refused(f"boost {files} --base linear.json --features length", said, capsys)
@@ -301,4 +301,4 @@ def test_costs_to_start_from_are_refused_in_words_of_the_command(folder, capsys)
 def test_a_column_of_names_is_named(folder, capsys):
     rows = "".join(f"n{k},n{k + 1},1,street {k}\n" for k in range(120))
     (folder / "bad.csv").write_text(f"u,v,x,street\n{rows}")
-    refused("fit --edges bad.csv --trips trips.csv", "names the edges, call it edge", capsys)
+    refused("fit --edges bad.csv --trips trips.csv", "names the edges, name it edge", capsys)

@@ -18,8 +18,7 @@ from relaxboost.matrices.chunks.pages import Pages
 from relaxboost.matrices.chunks.passes import cut_up, each_feature
 
 PATIENCE = 30.0
-"""If the scheduler is away, or no worker is left, for this time in seconds, a run stops using the
-cluster.
+"""A run stops using the cluster if it has had no scheduler or no workers for this many seconds.
 """
 
 _check = lru_cache(maxsize=64)(Pages.check)  # once in each process

@@ -99,7 +99,7 @@ class ChunkedMatrix(StumpMatrix):
         return Best(j, -1 if edge < 0 else 1, abs(edge) * unit, 0.0)
 
     def pricing(self) -> Pricing:
-        """Return an object for products with the stumps. Its edges need passes over the pages."""
+        """Return an object for products with the stumps. It computes edges in passes over pages."""
         return StumpBulk(self._codes, self._offsets, self._y, self.edges)
 
     def data(self) -> Array:
@@ -143,7 +143,7 @@ def chunked(
     page: int = 65_536,
     client: Any = None,
 ) -> ChunkedMatrix:
-    """Return the margin matrix of all decision stumps of a data set that is kept on disk.
+    """Store a data set of any size on disk, and return the margin matrix of all its stumps.
 
     The function reads the source once, and bins one feature at a time. This takes about 80 bytes of
     memory for each row. While the features are binned, the files take 8 bytes for each value.
@@ -152,11 +152,11 @@ def chunked(
     Parameters
     ----------
     source : array, path, or iterator
-        One of three sources. A NumPy array or memory map of shape (m, features). Or the path of a
-        Parquet file, or of a folder of such files, which pyarrow reads in the order of their names.
-        Or an object with ``reset()`` and ``next(input_data)``, like xgboost's DataIter: `next`
-        calls ``input_data(data=X, label=y)`` and returns True, or it returns False at the end.
-        Empty blocks are skipped.
+        A NumPy array or memory map of shape (m, features); or the path of a Parquet file, or of a
+        folder of Parquet files, which pyarrow reads in the order of their names; or an object with
+        ``reset()`` and ``next(input_data)``, like xgboost's DataIter. Its method `next` calls
+        ``input_data(data=X, label=y)`` and returns True, or it returns False at the end. Empty
+        blocks are skipped.
     y : array of shape (m,), or str
         The labels, which have two values. The values −1 and +1 are kept, and `datasets.labels` maps
         others. For Parquet, `y` is the name of the label column. For an iterator, it is None.
