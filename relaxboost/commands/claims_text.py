@@ -254,7 +254,7 @@ def _differences(outcome: ClaimVerdict) -> Iterator[str]:
 def summary(outcomes: Sequence[ClaimVerdict | Failure], asked: int, seconds: float) -> str:
     """Return the last line of a check.
 
-    It has the number of claims with each verdict, and the claims that differ from the record.
+    It contains the number of claims with each verdict, and the claims that differ from the record.
     """
     whole = [outcome for outcome in outcomes if not outcome.interrupted]
     differing = [outcome.id for outcome in whole if not outcome.agrees]

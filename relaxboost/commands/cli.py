@@ -32,8 +32,8 @@ VERBS = {
     "predict": "Predict labels with the stumps that solve --model stored.",
     "solve": "Find the largest margin of a vote of stumps, with a proof.",
 }
-"""The line of --help about each verb. The module with the name of the verb is loaded only when the
-verb is used.
+"""The description of each verb in --help. The module with the name of a verb is loaded only when
+the verb is used.
 """
 
 

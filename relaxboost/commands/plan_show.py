@@ -41,8 +41,8 @@ Examples:
 def show(**given: Any) -> None:
     """Draw a trip, the path that is shortest under learned costs, and the costs.
 
-    MODEL is a file written by `plan fit --out` or `plan boost --out`. Without MODEL each arc costs
-    1.
+    MODEL is a file written by `plan fit --out` or `plan boost --out`. Without MODEL, all arcs
+    have the cost 1.
     """
     from relaxboost import planning
     from relaxboost.planning import maps

@@ -29,7 +29,7 @@ _DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (7, 1, 1, 1, 1, 1)))
 
 
 def _style(index: int) -> dict[str, Any]:
-    """Return the colour and the dashes of a curve. Dashes help in black and white."""
+    """Return the colour of a curve, and its dashes, which tell curves apart without colour."""
     return {"color": f"C{index % 10}", "linestyle": _DASHES[index % len(_DASHES)]}
 
 
@@ -129,7 +129,7 @@ def portrait(
 
 
 def draw_penalty(*relaxations: Relaxation, m: int, axes: Any = None) -> Any:
-    """Draw f from the uniform distribution to the distribution with all weight on one example.
+    """Draw f along the line from the uniform distribution to all weight on one example.
 
     A vertical line marks each point at which f becomes infinite.
     """
