@@ -33,7 +33,7 @@ CALLS = {
     "check": (
         lambda v: rb.check_certificate(certificate() if v else v),
         [None, True],
-        "a path, such as 'file.json', got a (NoneType|Certificate); give a path",
+        "a path, such as 'file.json', got a (NoneType|Certificate); pass a path",
     ),
     "load": (rb.claims.load, [None, b"x"], "a file is named by a path"),
     "claim": (

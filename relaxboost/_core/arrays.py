@@ -35,7 +35,7 @@ def no_number(given: NDArray[Any]) -> tuple[int, ...] | None:
 def doubles(name: str, given: Any) -> Array:
     """Return a caller's value as an array of doubles.
 
-    If the value is such an array already, it is not copied.
+    If the value already is such an array, it is not copied.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Limits on the number of BLAS threads.
 
-On a busy machine, waiting threads of BLAS slow down small problems."""
+On a busy machine, waiting BLAS threads slow down small problems."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 _ORDER = 1000
-"""The order of a square matrix that counts as small, for which one thread of BLAS is enough.
+"""If a square matrix has at most this order, it is treated as small, and BLAS uses one thread.
 
 BLAS factorises such a matrix in milliseconds, so more threads would save little time.
 """
@@ -28,7 +28,7 @@ def _libraries() -> ThreadpoolController:
 
 
 class _Limit:
-    """A limit of one BLAS thread, which is active while any thread of the process needs it."""
+    """A limit of one BLAS thread. It is active as long as any thread of the process needs it."""
 
     def __init__(self) -> None:
         self.renew()
@@ -38,12 +38,12 @@ class _Limit:
     def renew(self) -> None:
         """Create a new lock in a forked process.
 
-        The thread that may hold the old lock does not exist in this process.
+        The old lock may be held by a thread that does not exist in this process.
         """
         self._lock = Lock()
 
     def enter(self) -> None:
-        """Limit BLAS to one thread, unless the limit is active already."""
+        """Limit BLAS to one thread, unless the limit is already active."""
         with self._lock:
             if self._inside == 0:
                 self._before = _libraries().limit(limits=1, user_api="blas")
@@ -83,7 +83,7 @@ def one_blas_thread() -> Iterator[None]:
 def threads_for(m: int, n: int | None) -> AbstractContextManager[None]:
     """Limit BLAS to one thread within the context if an m x n matrix is small.
 
-    If n is None, the number of columns counts as large.
+    If n is None, the number of columns is treated as large.
     """
     small = m * min(_ORDER if n is None else n, _ORDER) <= _ORDER**2
     return one_blas_thread() if small else nullcontext()

@@ -22,8 +22,8 @@ from relaxboost._core.progress import quiet
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return numba's decorator `njit` with a disk cache.
 
-    If no folder is writable, as in a read-only installation without a home folder, the decorator
-    has no cache. Each process then compiles the kernels again.
+    If no folder is writable, for example in a read-only installation without a home folder, there
+    is no cache, and each process compiles the kernels again.
     """
 
     options["no_cfunc_wrapper"] = True  # unused wrappers for C: 10% of the time
@@ -38,13 +38,13 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 class _Saying(TimingListener):
-    """A listener for numba's compiler, which prints a note if compilation takes over a second.
+    """A listener that prints a note if numba's compiler takes more than a second.
 
     The note is printed once, on standard error.
     """
 
     def on_end(self, event: Any) -> None:
-        """Add the compile time of a kernel to the total, and print the note if it is due."""
+        """Add the compile time of a kernel to the total, and print the note if it is long."""
         super().on_end(event)
         if self.done and self.duration > 1.0:  # a kernel's time includes the kernels that it calls
             unregister("numba:compile", self)
@@ -57,15 +57,15 @@ if sys.stderr is not None and sys.stderr.isatty():
 
 
 def ready(*calls: Callable[[], object]) -> None:
-    """Make the given calls, so that their kernels are compiled or loaded from the cache.
+    """Make the given calls, so that the kernels they use are compiled or loaded from the cache.
 
-    A run makes these calls before its clock starts. The calls have the run's own matrix and
-    relaxation as arguments, because numba compiles a kernel for the types of its arguments.
+    A run makes these calls before its clock starts. It passes its own matrix and relaxation to
+    them, because numba compiles a kernel for the types of its arguments.
 
     Raises
     ------
     KeyboardInterrupt
-        If Ctrl-C was pressed during a call. The error is raised after this call, since numba and
+        If Ctrl-C was pressed during a call. The error is raised after this call, because numba and
         LLVM must not be interrupted. Only the main thread receives Ctrl-C.
     """
     before = signal.getsignal(signal.SIGINT)
@@ -97,10 +97,10 @@ def _threads() -> tuple[ThreadPoolExecutor, int]:
 
 
 def thread_pool() -> tuple[ThreadPoolExecutor, int]:
-    """Return the pool of threads for kernels compiled with `nogil`, and how many threads to use.
+    """Return the thread pool for kernels compiled with `nogil`, and the number of threads to use.
 
-    The pool has plain threads. OpenMP's threads do not survive a fork, and only one thread at a
-    time may start them.
+    The pool consists of plain Python threads, because OpenMP's threads do not survive a fork, and
+    only one thread at a time may start them.
     """
     pool, threads = _threads()
     return pool, min(threads, _most.get() or threads)
@@ -108,7 +108,7 @@ def thread_pool() -> tuple[ThreadPoolExecutor, int]:
 
 @contextmanager
 def at_most(threads: int | None) -> Iterator[None]:
-    """Limit kernels within the context to at most `threads` threads. None means no limit."""
+    """Limit kernels to `threads` threads within the context. None means no limit."""
     token = _most.set(threads)
     try:
         yield

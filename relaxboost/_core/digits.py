@@ -11,7 +11,7 @@ _CHUNK = 10**4000  # Python limits the number of digits that str() writes at onc
 
 
 def finite(value: float) -> float | None:
-    """Return a finite number as a float, or None for infinities and nan, which JSON lacks."""
+    """Return a finite number as a float. Return None for infinities and nan, which JSON lacks."""
     return float(value) if math.isfinite(value) else None
 
 
@@ -25,7 +25,7 @@ def integer(value: int) -> str:
 
 
 def number(value: Any) -> str:
-    """Return an exact rational as text such as ``"-3/7"``."""
+    """Return an exact rational as a string such as ``"-3/7"``."""
     q = Fraction(value)
     return integer(q.numerator) + (f"/{integer(q.denominator)}" if q.denominator != 1 else "")
 
@@ -33,7 +33,7 @@ def number(value: Any) -> str:
 def vector(values: Sequence[Any] | None) -> dict[str, Any] | str:
     """Return a vector of rationals as integers over a common denominator.
 
-    If all entries are equal, the result is a single number. For None the result is "1".
+    If all entries are equal, the result is a single number. If `values` is None, it is "1".
     """
     exact = [Fraction(v) for v in ([1] if values is None else values)]
     if exact and all(v == exact[0] for v in exact):
@@ -44,9 +44,10 @@ def vector(values: Sequence[Any] | None) -> dict[str, Any] | str:
 
 
 def bounds(values: Sequence[Fraction | None]) -> dict[str, Any] | str | None:
-    """Return a vector of bounds as integers over a common denominator, with None for no bound.
+    """Return a vector of bounds as integers over a common denominator.
 
-    If all bounds are equal, the result is a single number. If there are no bounds, it is None.
+    A missing bound is None. If all entries have the same bound, the result is a single number. If
+    no entry has a bound, the result is None.
     """
     known = [v for v in values if v is not None]
     if not known:

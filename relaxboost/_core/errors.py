@@ -1,4 +1,4 @@
-"""The errors that users see. A message names the parameter, the rule and a remedy."""
+"""The errors that users see. A message names the parameter, states the rule and gives advice."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class InputError(ValueError):
-    """The error for an input that cannot be used.
+    """The error for invalid input.
 
     If possible, the error is raised before a computation starts.
 
@@ -24,22 +24,22 @@ class InputError(ValueError):
 
 
 class SolverError(InputError):
-    """The error if a solver returns no solution, most often because of badly scaled numbers."""
+    """The error if a solver returns no solution. Badly scaled numbers are the usual cause."""
 
 
 class RowError(InputError):
-    """The error for a row that cannot be used, in a block of the rows of a file.
+    """The error for an invalid row in a block of rows of a file.
 
-    The method `moved` changes the row number in the block to the row number in the file.
+    The method `moved` converts the row number in the block to the row number in the file.
 
     Parameters
     ----------
     before : str
-        The text of the message before the row, such as "row 3".
+        The part of the message before the row, which is printed as "row 3", for example.
     row : int
         The number of the row, counted from the beginning of the block.
     after : str
-        The text of the message after the row.
+        The part of the message after the row.
     """
 
     def __str__(self) -> str:
@@ -53,7 +53,7 @@ class RowError(InputError):
 
 
 def few(values: Sequence[Any], most: int, said: Callable[[Any], str] = str) -> str:
-    """Return at most `most` of the values as text, such as "a, b, ..."."""
+    """Return the first `most` values as text, such as "a, b, ..."."""
     return ", ".join(map(said, values[:most])) + ", ..." * (len(values) > most)
 
 
@@ -84,8 +84,8 @@ def requirements(extra: str | None) -> list[str]:
 def install(extra: str, only: str = "") -> str:
     """Return the command that installs the requirements of an extra.
 
-    The command also works outside of a checkout. If `only` is given, the command installs only the
-    requirements whose names begin with this text.
+    The command also works outside a checkout. If `only` is given, the command installs only the
+    requirements whose names start with this string.
     """
     required = " ".join(f"'{one}'" for one in requirements(extra) if one.startswith(only))
     return f"pip install {required}" if required else f"pip install '.[{extra}]' in a checkout"
@@ -97,7 +97,7 @@ def missing(said: str, extra: str, only: str = "") -> MissingDependencyError:
 
 
 def check_drawing() -> None:
-    """Raise MissingDependencyError if matplotlib, which draws pictures, is not installed."""
+    """Raise MissingDependencyError if matplotlib is not installed. Pictures need it."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -105,4 +105,4 @@ def check_drawing() -> None:
 
 
 class ClusterError(RuntimeError):
-    """The error if the cluster of a run is no longer available, or cannot read the run's files."""
+    """The error if a run's cluster is no longer available, or cannot read the files of the run."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from relaxboost._core.errors import InputError
 
 _PAUSE, _SHARE = 0.5, 20.0
-"""The shortest time between two writes, in seconds and as a multiple of the last write's duration.
+"""The minimum time between two writes, in seconds and as a multiple of the last write's duration.
 """
 
 
@@ -21,7 +21,7 @@ def as_path(path: str | os.PathLike[str]) -> Path:
     if isinstance(path, str | os.PathLike):
         return Path(path)
     raise InputError(
-        f"a file is named by a path, such as 'file.json', got a {type(path).__name__}; give a path"
+        f"a file is named by a path, such as 'file.json', got a {type(path).__name__}; pass a path"
     )
 
 
@@ -39,7 +39,7 @@ def check_input(path: str | os.PathLike[str], folder: bool = False) -> Path:
 
 @contextmanager
 def shallow() -> Iterator[None]:
-    """Replace RecursionError by ValueError within the context, for parsers of nested text."""
+    """Convert a RecursionError within the context to a ValueError, for parsers of nested text."""
     try:
         yield
     except RecursionError:
@@ -52,8 +52,8 @@ def check_output(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -
     Raises
     ------
     InputError
-        If the folder does not exist or is not writable, if the path is a folder, or if the path
-        does not end in one of the `suffixes`.
+        If the folder does not exist or is not writable, if the path is a folder, or if its suffix
+        is not one of `suffixes`.
     """
     target = as_path(path)
     if suffixes and target.suffix.lower() not in suffixes:
@@ -69,7 +69,7 @@ def check_output(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Add the path to operating system errors within the context, because some errors lack it."""
+    """Add the path to operating system errors within the context, because some of them lack it."""
     try:
         yield
     except OSError as error:
@@ -98,7 +98,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 class Pace:
-    """A timer for a file that is rewritten often.
+    """A timer that limits how often a file is rewritten.
 
     The file is rewritten at most every half second, and writes take at most 5 % of the time.
     """
@@ -112,6 +112,6 @@ class Pace:
         return time.perf_counter() >= self._next
 
     def wrote(self, begun: float) -> None:
-        """Record that a write has ended, which started at the time `begun` of `perf_counter`."""
+        """Record the end of a write that started at time `begun`, as measured by `perf_counter`."""
         ended = time.perf_counter()
         self._next = ended + max(_PAUSE, _SHARE * (ended - begun))

@@ -1,9 +1,9 @@
 """Calls of HiGHS in separate threads, so that the scheduler in the caller's thread is unchanged.
 
-The first program that HiGHS solves in a thread fixes the number of workers for that thread. If a
-later program requests another number, HiGHS does not solve it and returns the status 'Not Set'. So
-this package solves every program in a separate thread. Its calls do not depend on earlier calls,
-and they do not affect later calls of the user, even with ``threads=2``.
+The first program that HiGHS solves in a thread fixes the number of workers for this thread. If a
+later program requests another number, HiGHS does not solve it and returns the status 'Not Set'.
+Therefore this package solves every program in a separate thread. Its calls do not depend on earlier
+calls of HiGHS, and do not affect later calls by the user, even with ``threads=2``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 SIDES = "LBUZN"
 """The letters for the status of a variable or row in a basis, in the order of HiGHS's codes.
 
-L means at the lower bound, B basic, U at the upper bound, Z free at zero, and N nonbasic.
+L means at the lower bound, B basic, U at the upper bound, Z free and at zero, and N nonbasic.
 """
 
 P = ParamSpec("P")
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class OwnThread:
-    """A thread that runs calls of HiGHS one at a time, and that ends with this object."""
+    """A thread that runs calls of HiGHS one at a time. It ends when this object is deleted."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="relaxboost-highs")
@@ -37,14 +37,14 @@ class OwnThread:
     def __call__(self, call: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
         """Make the call in the thread, and return its result or raise its error.
 
-        Ctrl-C interrupts the wait for the result.
+        Ctrl-C interrupts the wait for the result, but not the call.
         """
         todo = partial(call, *args, **options)
         return self._pool.submit(copy_context().run, todo).result()
 
 
 class WarmProgram:
-    """A linear program that is warm-started from the last basis after rows were added.
+    """A linear program to which rows are added, and which is then warm-started from the last basis.
 
     The program is to minimise <cost, x> subject to lower <= x <= upper and
     row_lower <= rows x <= row_upper. HiGHS's simplex method solves the program.
@@ -60,7 +60,7 @@ class WarmProgram:
     row_bounds : pair of arrays of shape (fixed,)
         The bounds (row_lower, row_upper), which may be infinite.
     tolerance : float
-        The tolerance for violations of bounds, and for reduced costs.
+        The feasibility tolerance for bounds and for reduced costs.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class WarmProgram:
 
         self._highspy = highspy
         self.fixed = rows.shape[0]
-        """The number of rows before rows were added."""
+        """The number of rows that the program had before rows were added."""
         model = highspy.HighsLp()
         model.num_row_, model.num_col_ = rows.shape
         model.col_cost_ = cost
@@ -118,7 +118,7 @@ class WarmProgram:
         return bool(status != self._highspy.HighsStatus.kError)
 
     def sides(self) -> str:
-        """Return the basis as text: a letter of `SIDES` for each variable and then for each row.
+        """Return the basis as a string: a letter of `SIDES` for each variable, then for each row.
 
         Return "" if there is no basis.
         """
@@ -143,9 +143,9 @@ class WarmProgram:
     def run(self, seconds: float = math.inf, pivots: float = math.inf) -> str:
         """Solve the program from the last basis, and return the status of HiGHS.
 
-        If the solver fails, it is started again without a basis. The status is "Optimal", "Time
-        limit reached" after `seconds` seconds, "Iteration limit reached" after `pivots` pivots,
-        "Infeasible" or another status of HiGHS.
+        If the solver fails, it is restarted without a basis. The status is "Optimal", "Time limit
+        reached" after `seconds` seconds, "Iteration limit reached" after `pivots` pivots,
+        "Infeasible", or another status of HiGHS.
         """
         known = self._highspy.HighsModelStatus
         self.highs.setOptionValue("simplex_iteration_limit", int(min(pivots, 2**31 - 1)))

@@ -1,4 +1,4 @@
-"""The history of a run, which drops every second record when it is full."""
+"""The history of a run. When it is full, it drops every second record."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from typing import Generic, TypeVar
 R = TypeVar("R")
 
 MOST_RECORDS = 10_000
-"""The largest number of records in a history."""
+"""The maximum number of records in a history."""
 
 
 class History(Generic[R]):
     """The history of a run: at most 10 000 records, one for each stored round.
 
-    When the history is full, every second record is dropped, and only half as many of the later
-    rounds are stored. The records of the first and the last round are always kept.
+    When the history is full, every second record is dropped. From then on, only half as many rounds
+    are stored as before. The records of the first and the last round are always kept.
     """
 
     def __init__(self) -> None:
         self._kept: list[R] = []
         self._stride = 1
         self.rounds = 0
-        """The number of records that were added, including dropped records."""
+        """The number of records that were added, including those that are no longer stored."""
         self.last: R | None = None
         """The last record that was added."""
 
     def add(self, record: R) -> None:
-        """Add the record of the next round, unless this round is not stored."""
+        """Add the record of the next round, unless the history skips this round."""
         skipped = self.rounds % self._stride
         self.rounds += 1
         self.last = record

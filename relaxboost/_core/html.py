@@ -1,4 +1,4 @@
-"""HTML for notebooks and reports. All text is escaped, because it may contain users' words."""
+"""HTML for notebooks and reports. All text is escaped, because it may come from users."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from relaxboost._core.names import printable
 
 
 def shown(value: Any) -> str:
-    """Return a value as escaped text. Floats have four digits, and other values are printed."""
+    """Return a value as escaped text. Floats are rounded to four significant digits."""
     return escape(printable(_text(value)))
 
 
@@ -29,11 +29,11 @@ def table(rows: Iterable[Sequence[Any]], head: Sequence[Any] = ()) -> str:
 
 
 DIGEST_CHARACTERS = 12
-"""The number of characters of a digest that a card shows, enough to distinguish games."""
+"""The number of characters of a digest that a card shows. It is enough to distinguish games."""
 
 
 def card(title: str, facts: Mapping[str, Any], more: str = "") -> str:
-    """Return the HTML that shows an object in a notebook: a title, named facts, and more HTML."""
+    """Return the HTML that shows an object in a notebook: a title, a table of facts, and `more`."""
     rows = [(name, _text(value)) for name, value in facts.items()]
     return f"<div><strong>{shown(title)}</strong>\n{table(rows)}\n{more}</div>"
 
@@ -57,7 +57,7 @@ def stems(values: Sequence[float], caption: str) -> str:
 
 
 def _points(x: Sequence[float], y: Sequence[float]) -> list[str]:
-    """Return the points in pixels, for a picture of 256 x 64 pixels with margins of 8 pixels."""
+    """Convert points to pixels, for a picture of 256 x 64 pixels with margins of 8 pixels."""
 
     def scaled(values: Sequence[float], size: float) -> list[float]:
         low, high = min(values), max(values)

@@ -1,9 +1,9 @@
-"""Interval arithmetic on arrays of doubles, with ends that are rounded outwards.
+"""Interval arithmetic on arrays of doubles, with endpoints that are rounded outwards.
 
-Bounds that a formula proves are evaluated in interval arithmetic, which replaces an analysis of
-rounding errors. The four operations and the square root are correctly rounded (IEEE 754). The
-errors of NumPy's exp, log, log1p and expm1 are assumed to be at most four units in the last place,
-which NumPy's own tests check. The ball arithmetic of certificates does not depend on this
+Formulas for proved bounds are evaluated in interval arithmetic, so that no separate analysis of
+rounding errors is needed. The four operations and the square root are correctly rounded (IEEE 754).
+The errors of NumPy's exp, log, log1p and expm1 are assumed to be at most four units in the last
+place. NumPy's own tests check this. The ball arithmetic of certificates does not depend on this
 assumption.
 """
 
@@ -36,13 +36,13 @@ def _product(x: Any, y: Any) -> Any:
 
 
 class Interval:
-    """An interval [lower, upper] that contains a number, or an array of such intervals.
+    """An interval [lower, upper] that contains an unknown number, or an array of such intervals.
 
     Parameters
     ----------
     lower, upper : float or array
-        The ends, as scalars or as arrays of the same shape. If `upper` is omitted, it is `lower`.
-        For a Fraction, the ends are the doubles below and above it.
+        The endpoints, as scalars or as arrays of the same shape. If `upper` is omitted, it equals
+        `lower`. For a Fraction, the endpoints are the doubles below and above it.
     """
 
     __array_ufunc__ = None  # makes array * Interval call __rmul__
@@ -75,7 +75,7 @@ class Interval:
         return enclose(other) + (-self)
 
     def __mul__(self, other: Any) -> Interval:
-        """Return the product. Zero times infinity is zero, because infinite ends are limits."""
+        """Return the product, with 0·∞ = 0, because infinite endpoints are limits."""
         other = enclose(other)
         a, b, c, d = self.lower, self.upper, other.lower, other.upper
         try:
@@ -88,10 +88,11 @@ class Interval:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Interval:
-        """Return the quotients by all non-zero numbers of the divisor.
+        """Return the interval of the quotients by all nonzero numbers in the divisor.
 
-        If zero is an end of the divisor, the result is a half line, such as
-        [1, 2]/[0, 1] = [1, ∞]. If zero is in the interior of the divisor, it is the whole line.
+        If zero is an endpoint of the divisor, the result is a half-line, such as
+        [1, 2]/[0, 1] = [1, ∞]. If zero is in the interior of the divisor, the result is the whole
+        line.
         """
         other = enclose(other)
         low, high = other.lower, other.upper
@@ -121,7 +122,7 @@ class Interval:
         return Interval(low, np.maximum(np.abs(self.lower), np.abs(self.upper)))
 
     def square(self) -> Interval:
-        """Return the interval of the squares x², whose lower end is at least 0."""
+        """Return the interval of the squares x². Its lower endpoint is at least 0."""
         size = self.abs()
         return size * size
 
@@ -195,7 +196,7 @@ class Interval:
         )
 
     def sum(self) -> Interval:
-        """Return the interval of the sum of all elements, whose ends are rounded once."""
+        """Return the interval of the sum of all elements. Each endpoint is rounded only once."""
         if not (np.isfinite(self.lower).all() and np.isfinite(self.upper).all()):
             return Interval(-np.inf, np.inf) if self.lower.min() < 0 else Interval(0.0, np.inf)
         try:
@@ -220,13 +221,13 @@ class Interval:
 
     @property
     def down(self) -> float:
-        """The lower end of a scalar interval, with −inf instead of nan."""
+        """The lower endpoint of a scalar interval, with −inf instead of nan."""
         value = float(self.lower)
         return value if not math.isnan(value) else -math.inf
 
     @property
     def up(self) -> float:
-        """The upper end of a scalar interval, with inf instead of nan."""
+        """The upper endpoint of a scalar interval, with inf instead of nan."""
         value = float(self.upper)
         return value if not math.isnan(value) else math.inf
 

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class _Lazy(ModuleType):
-    """A placeholder for a module, which is imported when an attribute is first accessed."""
+    """A placeholder for a module. The module is imported when an attribute is first accessed."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # tools that inspect all names of a module must not load it

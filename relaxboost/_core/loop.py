@@ -1,4 +1,4 @@
-"""The loop over the rounds of a run, with limits, callbacks and Ctrl-C.
+"""The loop over the rounds of a run, which handles limits, callbacks and Ctrl-C.
 
 Runs on games, losses and planning tasks use this loop."""
 
@@ -28,7 +28,7 @@ _DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
 @contextmanager
 def until(deadline: float) -> Iterator[None]:
-    """Set the deadline of all solvers within the context, in seconds of `time.perf_counter`."""
+    """Set the deadline of all solvers within the context, as a value of `time.perf_counter`."""
     token = _DEADLINE.set(min(deadline, _DEADLINE.get()))
     try:
         yield
@@ -37,7 +37,7 @@ def until(deadline: float) -> Iterator[None]:
 
 
 def seconds_left() -> float:
-    """Return the number of seconds until the deadline of solvers, or inf without a deadline.
+    """Return the number of seconds until the deadline of solvers, or inf if there is none.
 
     Raises
     ------
@@ -51,21 +51,22 @@ def seconds_left() -> float:
 
 
 class Clock:
-    """The clock of a run, which measures the elapsed seconds and the remaining seconds.
+    """The clock of a run, which measures the elapsed time and the remaining time.
 
     Parameters
     ----------
     limit : float, optional
-        The time limit in seconds from now, which is positive. By default there is no limit.
+        The time limit in seconds from now, which must be positive. By default there is no limit.
     spent : float
-        The seconds of the earlier runs that this run continues. They do not count towards `limit`.
+        The number of seconds that earlier runs have taken, if this run continues them. They do not
+        count towards `limit`.
     """
 
     def __init__(self, limit: float | None = None, spent: float = 0.0) -> None:
         now = time.perf_counter()
         self._start = now - spent
         self.deadline = math.inf if limit is None else now + limit
-        """The deadline in seconds of `time.perf_counter`, or inf without a limit."""
+        """The deadline as a value of `time.perf_counter`, or inf if there is no limit."""
 
     @property
     def seconds(self) -> float:
@@ -74,7 +75,7 @@ class Clock:
 
     @property
     def left(self) -> float:
-        """The remaining seconds, which are at least 0, or inf without a limit."""
+        """The number of remaining seconds, at least 0, or inf if there is no limit."""
         return max(0.0, self.deadline - time.perf_counter())
 
     def check(self) -> None:
@@ -85,15 +86,15 @@ class Clock:
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a run, which end it even if its goal is not reached.
+    """The limits at which a run ends even if it has not reached its goal.
 
     Parameters
     ----------
     max_rounds : int, optional
-        The largest number of rounds, at least 1.
+        The maximum number of rounds, at least 1.
     time_limit : float, optional
-        The largest duration of the run in seconds, which is positive. The limit is checked after
-        each round, and within rounds that may take long.
+        The maximum duration of the run in seconds, which must be positive. It is checked after each
+        round, and within rounds that may take long.
     callback : callable, optional
         A function that is called with the state of each round, including the last round. The run
         ends if the function returns a true value.
@@ -101,7 +102,7 @@ class Limits:
     Raises
     ------
     InputError
-        If a limit is not positive, or if the callback cannot be called.
+        If a limit is not positive, or if the callback is not callable.
     """
 
     max_rounds: int | None = None
@@ -120,7 +121,7 @@ class Limits:
 
     @property
     def bounded(self) -> bool:
-        """Whether a run ends after some time or some rounds, even without reaching its goal."""
+        """Whether the time or the number of rounds is limited."""
         return self.max_rounds is not None or self.time_limit is not None
 
 
@@ -133,16 +134,16 @@ def run(
     first: int = 1,
     empty: bool = False,
 ) -> str:
-    """Run rounds until the goal, a limit, the callback or Ctrl-C, and return the reason to stop.
+    """Run rounds until the goal, a limit, the callback or Ctrl-C. Return the reason for stopping.
 
     Parameters
     ----------
     states : iterable
-        An iterable with a state for each round. The end of the iterable ends the run.
+        An iterable with a state for each round. The run ends when the iterable is exhausted.
     keep : callable
-        A function that takes a state, stores its results, and returns the reason to stop, or "" to
-        continue. The function should store all results in one assignment, so that Ctrl-C cannot
-        leave incomplete results.
+        A function that takes a state, stores its results, and returns the reason for stopping, or
+        "" to continue. The function should store all results in one assignment, so that Ctrl-C
+        cannot leave incomplete results.
     limits : Limits
         The limits of the run.
     clock : Clock
@@ -150,14 +151,14 @@ def run(
     first : int
         The number of the first round.
     empty : bool
-        Whether a run that is interrupted before its first round has a result. If not,
+        Whether a run has a result even if it is interrupted before its first round. If it has none,
         KeyboardInterrupt is raised again.
 
     Returns
     -------
     str
-        The reason to stop: the reason that `keep` returned, "callback", "max_rounds", "time_limit"
-        or "interrupted". The result is "" if `states` has ended.
+        The reason for stopping: the reason that `keep` returned, "callback", "max_rounds",
+        "time_limit" or "interrupted". It is "" if `states` is exhausted.
     """
     kept = empty
     try:

@@ -1,4 +1,4 @@
-"""Messages about unknown names, and users' names as text that is safe to print."""
+"""Messages about unknown names, and the conversion of users' names to safe text."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _JOINERS = "\u200c\u200d"
 def printable(text: str) -> str:
     r"""Return text in which control characters are escaped, such as \x1b for the escape character.
 
-    Names of columns and files may be from untrusted files. They may contain control sequences that
-    change the colour, the title or the clipboard of a terminal, or the direction of text.
+    Names of columns and files may come from untrusted sources. They may contain control sequences
+    that change the colour, the title or the clipboard of a terminal, or the direction of text.
     """
     if text.isprintable():
         return text
@@ -27,15 +27,15 @@ def printable(text: str) -> str:
 
 
 def _is_harmless(c: str) -> bool:
-    """Return whether a character is a line break, a space of any width, or a joiner of letters."""
+    """Return whether a character is a line break, a space of any width, or a joining character."""
     return c == "\n" or c in _JOINERS or unicodedata.category(c) == "Zs"
 
 
 def did_you_mean(name: str, known: Iterable[str], alike: float = 0.4) -> str:
-    """Return the end of a message that suggests the known names most similar to an unknown name.
+    """Return the end of a message: a suggestion of known names that are similar to an unknown one.
 
-    The threshold `alike` is low because names of claims and games are codes: T9 and ss09-t9 have a
-    similarity to SS09-T9 of less than 0.6.
+    The minimum similarity `alike` is low because names of claims and games are codes. For example,
+    the similarity of T9 or ss09-t9 to SS09-T9 is less than 0.6.
     """
     names = list(known)
     # A name that differs only in capitals is surely the intended one.
@@ -45,24 +45,24 @@ def did_you_mean(name: str, known: Iterable[str], alike: float = 0.4) -> str:
 
 
 def known_names(name: object, known: Iterable[str], otherwise: str = "choose one of") -> str:
-    """Return the remedy for an unknown name: similar names, or all names if none is similar."""
+    """Return advice about an unknown name: similar names, or all names if none is similar."""
     names = list(known)
     near = did_you_mean(name, names, 0.6) if isinstance(name, str) else ""
     return near or f"; {otherwise} {', '.join(names)}"
 
 
 def moved(name: str, folder: str) -> AttributeError:
-    """Return the error for a name of an earlier version that is no longer in the package."""
+    """Return the error for a name that earlier versions of the package had."""
     return AttributeError(
         f"{name} is now the folder {folder} of the source repository, which the installed package "
-        "does not contain; copy from there the files that you need"
+        "does not contain; copy the files that you need from there"
     )
 
 
 def unknown(name: str, known: list[str]) -> AttributeError:
     """Return the error for an unknown attribute of the package.
 
-    The message suggests subpackages that have the name, or similar names.
+    The message suggests subpackages that export this name, or similar names.
     """
     if name == "reproductions":
         return moved("relaxboost.reproductions", "benchmarks/reproductions")

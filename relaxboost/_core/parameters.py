@@ -29,8 +29,8 @@ def exact(owner: str, name: str, value: object) -> Fraction:
 def is_given(value: object, kind: type | UnionType) -> bool:
     """Return whether an argument of a public function has the type of its annotation.
 
-    This function replaces `isinstance`. After a call of `isinstance`, a type checker would regard
-    the code for other types as unreachable, because it trusts the annotation.
+    It is used instead of `isinstance`. After a call of `isinstance`, a type checker would treat the
+    code for other types as unreachable, because it trusts the annotation.
     """
     return isinstance(value, kind)
 
@@ -38,12 +38,12 @@ def is_given(value: object, kind: type | UnionType) -> bool:
 def positive_size(
     owner: str, name: str, value: object, least: Fraction = Fraction(1, 10**100)
 ) -> Fraction:
-    """Return a radius or a weight as an exact rational in [`least`, 1e100].
+    """Return a radius or a weight as an exact rational between `least` and 1e100.
 
     Raises
     ------
     InputError
-        If `value` is not a number in this range. Computations in doubles fail for other sizes.
+        If `value` is not a number in this range. Outside this range, computations in doubles fail.
     """
     size = exact(owner, name, value)
     if size <= 0:
@@ -68,7 +68,7 @@ def spell(q: Fraction) -> str:
 
 
 def _double(value: Real) -> float:
-    """Return a number as a double, which is ±inf if an integer or a fraction is too large."""
+    """Return a number as a double. An integer or a fraction that is too large becomes ±inf."""
     try:
         return float(value)
     except OverflowError:

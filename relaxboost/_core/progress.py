@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 _PAUSE = 0.1
-"""The seconds between two updates of the bar for a gap, which changes in every round."""
+"""The number of seconds between two updates of the bar for a gap."""
 
 quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 """Whether all progress bars are switched off."""
@@ -25,7 +25,7 @@ def _shown(wanted: bool) -> bool:
 
 
 class Bar:
-    """The base class of progress bars, which shows nothing.
+    """The base class of progress bars, which itself shows nothing.
 
     A bar shows the number of finished items and the name of the current item.
     """
@@ -39,7 +39,7 @@ class Bar:
 
 
 class _TerminalBar(Bar):
-    """A progress bar of the library rich on standard error."""
+    """A progress bar on standard error, drawn by the library rich."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress, self._task = progress, progress.add_task("", total=None)
@@ -89,8 +89,8 @@ def bar(label: str, wanted: bool = True) -> Iterator[Bar]:
 def closing(label: str, tol: float, wanted: bool = True) -> Iterator[Callable[[float, int], None]]:
     """Return a function of (gap, round) that shows a progress bar for the gap of a run.
 
-    The bar shows which share of the decades between a gap of 1 and a gap of `tol` is reached. It
-    shows nothing if standard error is not a terminal, or if `wanted` is False.
+    The bar shows how much of the way from a gap of 1 to a gap of `tol` is done, on a logarithmic
+    scale. It shows nothing if standard error is not a terminal, or if `wanted` is False.
     """
     if not _shown(wanted):
         yield lambda gap, round: None

@@ -1,4 +1,4 @@
-"""Registries of classes by name, to which each class adds itself."""
+"""Registries of classes by name. Each class adds itself to its registry."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Registry(dict[str, type[T]], Generic[T]):
-    """The named classes of one kind, in the order of their definition.
+    """The named classes of one kind, in the order in which they are defined.
 
     The method ``__init_subclass__`` of a base class adds every subclass. Only classes that define
     the class attribute `name` themselves are added.
@@ -26,7 +26,7 @@ class Registry(dict[str, type[T]], Generic[T]):
         self.what = what
 
     def add(self, kind: type[T]) -> None:
-        """Add a class, which replaces an earlier class with the same module and qualified name.
+        """Add a class. It replaces an earlier class with the same module and qualified name.
 
         Raises
         ------
@@ -39,7 +39,7 @@ class Registry(dict[str, type[T]], Generic[T]):
         there = self.get(name, kind)
         if (there.__module__, there.__qualname__) != (kind.__module__, kind.__qualname__):
             raise InputError(
-                f"{self.what} {name!r} is the name of {there.__module__}.{there.__qualname__} "
-                f"already; give {kind.__qualname__} another name"
+                f"{self.what} {name!r} is already the name of "
+                f"{there.__module__}.{there.__qualname__}; give {kind.__qualname__} another name"
             )
         self[name] = kind

@@ -18,20 +18,20 @@ def decreasing_root(
 ) -> float:
     """Return an x with |h(x)| <= tolerance for a decreasing function h.
 
-    If no double satisfies this, the function returns a double next to the root. The iteration takes
+    If there is no such double, the function returns a double next to the root. The iteration takes
     a Newton step if the step stays within the bracket of the root. Otherwise it halves the bracket.
-    If the bracket is unbounded on one side, the iteration takes a step of length `reach` towards
-    this side, and doubles the length for the next step.
+    If the bracket is unbounded on one side, the iteration instead takes a step of length `reach`
+    towards this side, and doubles the length for the next step.
 
     Parameters
     ----------
     function : callable
         A function that returns (h(x), h'(x)) at x for a decreasing h. If the derivative is unknown,
-        it may be zero or not finite.
+        the second value may be zero or not finite.
     start, reach : float
         The first x, and the length of the first step towards an unbounded side.
     tolerance : float
-        The value of |h| at which the iteration stops, which is at least 0.
+        The value of |h| at which the iteration stops, at least 0.
     lower, upper : float
         The known bounds on the root, with h(lower) >= 0 >= h(upper).
     """

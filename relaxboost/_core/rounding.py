@@ -1,4 +1,4 @@
-"""Directed rounding, on which all proved bounds of the package depend.
+"""Directed rounding. All proved bounds of the package depend on this module.
 
 All bounds are valid for IEEE double precision with rounding to nearest, for sums in any order, and
 with or without fused multiply-add (Higham 2002, Sec. 3.1).
@@ -20,9 +20,9 @@ _EXACT = Context(prec=400)  # for doubles of usual size; not the caller's contex
 UNIT = 2.0**-53
 """The unit roundoff of double precision."""
 _HUGE = 13
-"""The largest number of binary digits of values that go to a solver without scaling."""
+"""Values of at least 2 to this power are scaled before they are passed to a solver."""
 _MANY = 100
-"""The smallest number of terms for which a compiled kernel is faster than `math.fsum`."""
+"""Sums of at least this many terms use a compiled kernel, which is faster than `math.fsum`."""
 
 
 def price(size: float) -> float:
@@ -46,8 +46,8 @@ def down(x: float) -> float:
 def roundoff(n: int) -> float:
     """Return an upper bound on Higham's γ_n = n·u / (1 − n·u), where u is the unit roundoff.
 
-    If each term of a sum of products undergoes at most `n` roundings, the error of the sum is at
-    most γ_n times the sum of the absolute values of its terms.
+    If each term of a sum of products is rounded at most `n` times, the error of the sum is at most
+    γ_n times the sum of the absolute values of the terms.
     """
     if n <= 0:
         return 0.0
@@ -82,7 +82,7 @@ def _nearest(q: Fraction) -> float:
 def sum_bounds(x: NDArray[np.float64]) -> tuple[float, float]:
     """Return doubles (below, above) that enclose the exact sum of `x`.
 
-    The two doubles differ by at most two units in the last place, for `x` of any length.
+    They differ by at most two units in the last place, even if `x` is long.
     """
     s = rounded_sum(x)
     return down(s), up(s)
@@ -104,11 +104,11 @@ def _sum_twice(x: NDArray[np.float64]) -> tuple[float, float, float]:
 def rounded_sum(x: NDArray[np.float64]) -> float:
     """Return a double whose two neighbouring doubles enclose the exact sum of `x`.
 
-    `math.fsum` returns the nearest double, but it takes forty times as long for many numbers. The
-    rounding error of each addition of doubles is known exactly. The error of the sum of these
-    errors is at most γ_n² Σ|x| (Ogita, Rump & Oishi 2005, Sec. 4). If this bound is below 2^-55 of
-    the result, it is at most half of the distance to a neighbouring double. The last rounding error
-    is also at most half of this distance.
+    `math.fsum` returns the nearest double, but takes forty times as long for many numbers. Here,
+    the rounding error of each addition is computed exactly, and the sum of these errors is added to
+    the result. The sum of the errors has itself an error of at most γ_n² Σ|x| (Ogita, Rump & Oishi
+    2005, Sec. 4). If this bound is below 2^-55 times the result, it is at most half of the distance
+    to a neighbouring double. The last rounding error is also at most half of this distance.
     """
     if x.size >= _MANY:
         result, lost, size = _sum_twice(np.ascontiguousarray(x, dtype=np.float64))
@@ -122,8 +122,8 @@ def norm_above(x: NDArray[np.float64]) -> float:
     """Return an upper bound on the Euclidean norm of `x`.
 
     The bound exceeds the norm by a few units in the last place. The entries are scaled by a power
-    of two, which is exact. So no square overflows, and underflowing squares are below 2^-1072 of
-    the largest square. A factor above 1 covers these squares and the rounding of all squares.
+    of two, which is exact. After scaling, no square overflows, and squares that underflow are below
+    2^-1072 times the largest square. A factor above 1 covers these squares and all rounding errors.
     """
     largest = float(np.abs(x).max(initial=0.0))
     if largest == 0.0:
@@ -137,7 +137,7 @@ def norm_above(x: NDArray[np.float64]) -> float:
 def show_bracket(lower: float, upper: float) -> tuple[str, str]:
     """Return a bracket as two decimal numbers, which are rounded outwards so that it stays valid.
 
-    The number of decimals, from 4 to 12, depends on the width of the bracket.
+    The bounds have 4 to 12 decimals, depending on the width of the bracket.
     """
     gap = upper - lower
     places = 6

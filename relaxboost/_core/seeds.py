@@ -17,18 +17,18 @@ T = TypeVar("T")
 Rng = int | np.random.Generator | None
 """The type of the argument `rng`: a seed >= 0, a generator, or None for a new seed in each call.
 
-A generator is used and advanced.
+If a generator is passed, drawing from it changes its state.
 """
 
 
 def accepts_seed(function: Callable[P, T]) -> Callable[P, T]:
-    """Return a version of a function with the argument `rng` that also accepts `seed=`."""
+    """Decorate a function that has the argument `rng`, so that it also accepts `seed=`."""
 
     @wraps(function)
     def call(*given: P.args, **named: P.kwargs) -> T:
         if "seed" in named:
             if "rng" in named:
-                raise InputError("rng and seed are two names of the same argument; give only rng")
+                raise InputError("rng and seed are two names of the same argument; pass only rng")
             seed = named.pop("seed")
             # The message about a wrong seed has the name that the user typed.
             named["rng"] = natural("seed", seed) if _is_seed(seed) else seed
@@ -42,12 +42,12 @@ def _is_seed(rng: object) -> bool:
 
 
 def generator(rng: Rng) -> np.random.Generator:
-    """Return `rng` itself if it is a generator, or else a new generator with this seed."""
+    """Return `rng` itself if it is a generator, and otherwise a new generator with this seed."""
     return np.random.default_rng(natural("rng", rng) if _is_seed(rng) else rng)
 
 
 def seed_of(rng: Rng) -> int:
-    """Return `rng` itself if it is a seed, or else a seed drawn from a generator.
+    """Return `rng` itself if it is a seed, and otherwise a seed drawn from the generator.
 
     The caller can then use the same seed several times.
     """

@@ -1,4 +1,4 @@
-"""CSV files as pandas tables, in which the index of a row is its line in the file."""
+"""CSV files as pandas tables. The index of a row is its line number in the file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from relaxboost._core.files import check_input
 from relaxboost._core.names import did_you_mean
 
 FILE = "file"
-"""The key in the `attrs` of a table for the path of its file.
+"""The key of the file's path in the `attrs` of a table.
 
 If a table has this key, its index contains line numbers.
 """
@@ -33,14 +33,14 @@ _OTHERS = {
     b"[": "JSON; write it as CSV",
 }
 MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "<NA>", "null", "NULL", "None"]
-"""The words that mean a missing value in a column of numbers."""
+"""The words that are read as missing values in a column of numbers."""
 
-UNREPEATED = "hardly a word of {} comes twice, and sets of such words fit any labels; {}"
-"""The warning about columns for which `hardly_repeats` is true, with a remedy."""
+UNREPEATED = "most words in {} are distinct, so sets of these words can fit any labels; {}"
+"""The warning about columns for which `hardly_repeats` is true. It ends with advice."""
 
 
 def hardly_repeats(column: Any) -> bool:
-    """Return whether most words of a column are distinct, as in a column of ids, names or dates."""
+    """Return whether most words in a column are distinct, as they are in ids, names and dates."""
     # With at most 10 examples half of the words may be different by chance.
     return bool(2 * column.nunique() > max(column.count(), 10))
 
@@ -51,29 +51,29 @@ def read_csv(
     texts: Sequence[str] = (),
     label: str | None = None,
 ) -> Any:
-    """Return a CSV file as a table in which the index of a row is its line in the file.
+    """Read a CSV file, and return a table whose index contains the line numbers of the rows.
 
-    A column is read as numbers if all its entries are numbers and it is not one of `texts`. Blank
-    entries are missing values, and blank rows are ignored. A first column without a name is
-    ignored, because pandas writes the index of a table as such a column.
+    A column is parsed as numbers if all its entries are numbers and it is not one of `texts`. Blank
+    entries are missing values, and blank rows are ignored. If the first column has no name, it is
+    ignored, because pandas writes the index of a table in this way.
 
     Parameters
     ----------
     path : path
-        A text file in UTF-8, which may be gzipped.
+        A text file in UTF-8, which may be compressed with gzip.
     sep : str
         The character that separates columns, or ``\\t``.
     texts : sequence of str
-        The columns whose entries are read as text.
+        The columns whose entries are kept as strings.
     label : str, optional
-        The column of labels. If it is given, the words in `MISSING` are missing values in all other
-        columns, and True and False are read as numbers.
+        The column of labels. If it is given, the words in `MISSING` are read as missing values in
+        all other columns, and True and False are read as numbers.
 
     Raises
     ------
     InputError
         If the file does not exist, if it is not a CSV file in UTF-8, if two columns have the same
-        name, or if a row is longer than the header. The message contains the line.
+        name, or if a row is longer than the header. The message names the line.
     """
     path = Path(path)
     with opened(path) as file:
@@ -92,7 +92,7 @@ def read_csv(
         table[name] = _stripped(table[name], name in texts)
     table = _without_blank_rows(table.drop(columns=[""], errors="ignore"))
     if table.empty:
-        raise InputError(f"{path} has a header and no rows; add rows")
+        raise InputError(f"{path} has a header but no rows; add rows")
     table.attrs[FILE] = str(path)
     return table
 
@@ -130,8 +130,8 @@ def _parsed(
 def _without_blank_rows(table: Any) -> Any:
     """Return a table without its blank rows.
 
-    Because of blank rows, pandas reads integers as floating-point numbers. They become integers
-    again.
+    If there are blank rows, pandas reads integers as floating-point numbers. This function converts
+    them back to integers.
     """
     kept = table.dropna(how="all")
     if len(kept) == len(table):
@@ -161,16 +161,16 @@ def read_header(path: Path, sep: str = ",") -> list[str]:
 
 
 def next_header(name: str, file: Any, sep: str = ",") -> list[str]:
-    """Return the names of the columns of an open CSV file, and move to its first row."""
+    """Return the column names of an open CSV file, and move to the first row below the header."""
     lines = (line.decode("utf-8-sig") for line in iter(file.readline, b""))
     try:
         return _header(name, lines, sep)[0]
     except UnicodeDecodeError:
-        raise InputError(f"{name} does not begin with text in UTF-8; save it as UTF-8") from None
+        raise InputError(f"{name} does not start with UTF-8 text; save it as UTF-8") from None
 
 
 def is_parquet(path: Path) -> bool:
-    """Return whether a file is a Parquet file, according to its first bytes or its name."""
+    """Return whether a file is a Parquet file, judging by its first bytes or its name."""
     with path.open("rb") as file:
         return file.read(4) == b"PAR1" or path.suffix.lower() in (".parquet", ".pq")
 
@@ -179,7 +179,7 @@ def is_parquet(path: Path) -> bool:
 def opened(path: Path) -> Iterator[io.TextIOWrapper]:
     """Open a file as text within the context.
 
-    If the file is not text in UTF-8, InputError is raised with the first wrong line.
+    If the file is not UTF-8 text, InputError is raised. The message names the first invalid line.
     """
     try:
         with check_input(path).open("rb") as raw:
@@ -199,13 +199,15 @@ def opened(path: Path) -> Iterator[io.TextIOWrapper]:
                 said = f"{path}, line {line}: not in UTF-8; save the file as UTF-8"
                 raise InputError(said) from None
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path} cannot be read ({error}); get the file again") from None
+        raise InputError(
+            f"{path} cannot be read ({error}); download or copy the file again"
+        ) from None
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the names of columns for a message.
+    """Return a list of column names for a message.
 
-    If the names look like the numbers of a row, the text suggests adding a header.
+    If the names look like a row of numbers, the text suggests adding a header.
     """
     return few(names, 12) + _headless(names)
 
@@ -220,7 +222,7 @@ def no_column(table: object, name: str, known: Sequence[Any]) -> InputError:
 
 
 def check_columns(table: object, option: str, columns: Sequence[str], known: Sequence[str]) -> None:
-    """Raise InputError if an option contains the name of a column that is not in a table."""
+    """Raise InputError if an option names a column that is not in the table."""
     for column in columns:
         if column not in known:
             near = did_you_mean(column, known, 0.6)
@@ -241,22 +243,22 @@ def _separator(sep: str) -> str:
 
 
 def _header(path: Path | str, file: Any, sep: str) -> tuple[list[str], int]:
-    """Return the names of the columns of a CSV file, and the number of the header's last line."""
+    """Return the column names of a CSV file, and the line number at which the header ends."""
     rows = csv.reader(file, skipinitialspace=True, delimiter=_separator(sep))
     try:
         names = [name.strip() for name in next((row for row in rows if any(row)), [])]
     except csv.Error as error:
-        raise InputError(f"{path}, line {rows.line_num}: {error}; close open quotes") from None
+        raise InputError(f"{path}, line {rows.line_num}: {error}; close the open quote") from None
     if not names:
-        raise InputError(f"{path} is empty; give a file with the names of columns, and rows")
+        raise InputError(f"{path} is empty; use a file with a header of column names, and rows")
     _check_names(path, names)
     return names, rows.line_num
 
 
 def _check_names(path: Path | str, names: list[str]) -> None:
-    """Raise InputError if the first line of a file cannot be the names of its columns."""
+    """Raise InputError if the first line of a file cannot be a header."""
     if len(names) == 1 and names[0][0] in "#%@":
-        said = f"begins with {names[0]!r}, and a CSV begins with the names of its columns"
+        said = f"starts with {names[0]!r}, but a CSV must start with its column names"
         raise InputError(f"{path} {said}; delete the lines before them")
     other = next((mark for mark in ",;\t| " if len(names) == 1 and mark in names[0]), "")
     if other:
@@ -279,9 +281,10 @@ def _too_long(path: Path, line: int, sep: str) -> InputError:
 
 
 def _refused(path: Path, first: int, sep: str, said: str) -> InputError:
-    """Return the error for an error message of pandas.
+    """Convert an error message of pandas to an InputError.
 
-    pandas counts rows from the first row below the header, and this error contains the line.
+    pandas counts rows from the first row below the header. The message of the InputError names the
+    line in the file instead.
     """
     if found := re.search(r"in line (\d+), saw", said):
         return _too_long(path, first + int(found[1]), sep)
@@ -295,7 +298,7 @@ def _breaks(entry: Any) -> int:
 
 
 def _stripped(column: Any, text: bool) -> Any:
-    """Return a column without spaces around its entries.
+    """Return a column with the spaces around its entries removed.
 
     If all entries are numbers and `text` is False, they are converted to numbers.
     """

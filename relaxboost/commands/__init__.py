@@ -1,4 +1,4 @@
-"""The command line. The module `cli` has the table of verbs, and each verb has its own module."""
+"""The command line. The module `cli` has a table of the verbs, and each verb has its own module."""
 
 import os
 import signal
@@ -8,8 +8,8 @@ import sys
 def main() -> None:
     """Load the command line and run it.
 
-    Ctrl-C ends the command with a message of one line, also while modules load. SIGTERM has the
-    same effect as Ctrl-C: a run ends with the best bounds so far.
+    Ctrl-C ends the command with a one-line message, even while modules are still loading. SIGTERM
+    has the same effect as Ctrl-C. A run that has found bounds reports the best bounds so far.
     """
     _terminate_like_interrupt()
     try:
@@ -24,7 +24,7 @@ def main() -> None:
 def _terminate_like_interrupt() -> None:
     """Make SIGTERM raise KeyboardInterrupt in this process.
 
-    In forked processes SIGTERM keeps its default effect, which ends the process.
+    In forked processes SIGTERM keeps its default effect and ends the process.
     """
     # A fork inherits the handler, but only the command itself prints a bracket.
     owner = os.getpid()

@@ -38,26 +38,26 @@ Examples:
     "form",
     type=click.Choice(FORMS),
     required=True,
-    help="vipr: two files, and each derives one bound; lean: a file for LPVerify; latex: half a "
-    "page for a paper; certo: a file for certo verify; mps: the linear program and its points.",
+    help="vipr: two files, one for the proof of each bound; lean: a file for LPVerify; latex: half "
+    "a page for a paper; certo: a file for certo verify; mps: the linear program and its points.",
 )
 @matrix_option
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="The name of the files, to which endings are added. By default it is the name of FILE.",
+    help="The name of the files, without suffixes. By default it is the name of FILE.",
 )
 def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_json: bool) -> None:
     """Write a certificate in a format that independent programs can check.
 
-    The certificate, whose level must be exact, is checked first.
+    The certificate must have the level 'exact', and is checked first.
     """
     check_there(file, matrix)
     stem = _stem(file, form, out)
     if str(out) == "-" and (as_json or form in ("vipr", "mps")):
         raise InputError(
-            "--out - writes one text to standard output, and vipr, mps and --json need several "
-            "files; give --out a name"
+            "--out - writes a single file to standard output, so it cannot be used with --json, "
+            "vipr or mps; pass a file name to --out"
         )
     # The folder is checked before the certificate, whose check may take long.
     check_output(stem.with_name(f"{stem.name}.{form}"))
@@ -77,13 +77,15 @@ def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_jso
 
 
 def _stem(file: Path, form: str, out: Path | None) -> Path:
-    """Return the path of the files to write, without their endings."""
+    """Return the path of the output files, without their suffixes."""
     if out is None:
         if spoken_input(str(file)) != str(file):
-            raise InputError("standard input gives no name for the files; give --out")
+            raise InputError(
+                "a certificate from standard input has no name for the files; pass a name to --out"
+            )
         return file.with_suffix("")
     # An ending that the user typed is not added a second time.
     ending = {"latex": ".tex", "certo": ".certo.json"}.get(form, f".{form}")
     if not out.name:
-        raise InputError(f"--out {out} names a folder; give the name of the files in this folder")
+        raise InputError(f"--out {out} is a folder; add the name of the files in this folder")
     return out.with_name(out.name.removesuffix(ending) or out.name)

@@ -38,14 +38,14 @@ Examples:
 @click.argument("file", type=InputFile())
 @matrix_option
 def check(file: Path, matrix: Path | None, as_json: bool) -> None:
-    """Check whether a certificate proves its bounds, and recompute all numbers.
+    """Check whether a certificate proves its bounds, by recomputing all numbers.
 
-    The checker trusts no statement of the file, and does not optimise: it evaluates d, w and the
-    witness in rational arithmetic or in ball arithmetic. The checker also runs alone, without
-    relaxboost; see certificates/FORMAT.md.
+    The checker does not rely on any bound stated in the file, and does not optimise. It evaluates
+    d, w and the witness in rational arithmetic or in ball arithmetic. The checker also runs on its
+    own, without relaxboost; see certificates/FORMAT.md.
     """
     if file.is_dir():
-        one = "check its files one by one, or a set of games by relaxboost instances check"
+        one = "check its files one by one, or check a set of games with relaxboost instances check"
         raise InputError(f"{file} is a folder; {one}")
     check_there(file, matrix)
     verdict = rb.check_certificate(file, matrix)
@@ -62,7 +62,7 @@ def check(file: Path, matrix: Path | None, as_json: bool) -> None:
 
 
 def bracket_text(lower: Fraction, upper: Fraction) -> str:
-    """Return a text with both bounds in decimals, and their exact fraction if they are equal."""
+    """Return both bounds as decimal text, with the exact fraction if they are equal."""
     # Decimals are rounded outwards, so that the bracket holds as it is printed.
     below, above = show_bracket(float_down(lower), float_up(upper))
     exact = f", rho = {number(lower)}" if lower == upper and len(number(lower)) < 60 else ""

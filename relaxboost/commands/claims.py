@@ -37,9 +37,9 @@ Example:
 def claims() -> None:
     """Check the claims of papers on instances whose optima are certified.
 
-    Each claim is recorded as holding, as false as stated, as a misprint, as ambiguous or as open.
-    The record has counterexamples, and the correction of a false claim. A pattern such as 'SS09-T*'
-    selects several claims by their ids.
+    Each claim has a recorded verdict: it holds, is false as stated, is a misprint, is ambiguous, or
+    is open. The record also contains counterexamples, and corrections of false claims. A pattern
+    such as 'SS09-T*' selects several claims by their ids.
     """
 
 
@@ -62,7 +62,7 @@ _SOURCE = click.option("--source", help="The claims of one source, e.g. SS09.")
 
 
 def _wanted(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the arguments that select claims to a command. By default all claims are selected."""
+    """Let a command take arguments that select claims. By default all claims are selected."""
 
     @click.argument("ids", nargs=-1, metavar="[ID]...")
     @_SOURCE
@@ -84,17 +84,17 @@ _SEED = click.option(
 _TRIALS = click.option(
     "--trials",
     type=click.IntRange(1),
-    help="Instances to draw for each claim. [default: as many as each claim says]",
+    help="Number of instances to draw for each claim. [default: set by each claim]",
 )
 _JOBS = click.option(
     "--jobs",
     type=click.IntRange(1),
-    help="Processes; the results do not depend on it. [default: 2, with one core 1]",
+    help="Number of processes; it does not change the results. [default: 2, or 1 on a single core]",
 )
 _EXIT = """
 \b
-Exit status: 0 every verdict is the one on record, 1 one differs or not all
-were reached, 2 bad input, 130 interrupted before there was anything to print.
+Exit status: 0 every verdict matches the record, 1 a verdict differs or was
+not reached, 2 bad input, 130 interrupted before there was anything to print.
 """
 
 
@@ -110,12 +110,16 @@ Examples:
 """,
 )
 @click.option(
-    "--all", "everything", is_flag=True, help="Also lines of proofs, remarks and displays."
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Also list lines of proofs, remarks and displayed formulas.",
 )
 @_wanted
 def list_(wanted: _Wanted, everything: bool, as_json: bool) -> None:
-    """List the results of papers, or selected statements, with their recorded status and its
-    evidence.
+    """List the results stated in papers, or selected statements, with their recorded status.
+
+    Each line also names the evidence for the status.
     """
     chosen, unchecked = _chosen(wanted)
     if not (wanted.ids or everything):
@@ -135,9 +139,9 @@ Examples:
 )
 @click.argument("id")
 @_FILE
-@click.option("--latex", is_flag=True, help="Print it as LaTeX, for a paper.")
+@click.option("--latex", is_flag=True, help="Print LaTeX for a paper.")
 def show(id: str, file: Path | None, latex: bool, as_json: bool) -> None:
-    """Show a claim with the printed text, the check, the evidence, and the correction.
+    """Show the printed text, the check, the evidence and the corrections of a claim.
 
     If ID is the name of a source, such as SS09, show the misprints of the source.
     """
@@ -164,7 +168,7 @@ def show(id: str, file: Path | None, latex: bool, as_json: bool) -> None:
 
 
 @claims.command(
-    short_help="Check claims, and compare with the verdicts on record.",
+    short_help="Check claims, and compare the verdicts with the record.",
     epilog=_EXIT
     + """
 \b
@@ -185,13 +189,13 @@ Examples:
     help="A folder for the certificate of every optimum used, for relaxboost check.",
 )
 def check(wanted: _Wanted, as_json: bool, **effort: Any) -> None:
-    """Check claims, by default all, and compare the verdicts with the recorded verdicts.
+    """Check claims (by default all), and compare the verdicts with the recorded ones.
 
     A check starts with the recorded counterexamples, which must refute the claim, and continues
     with random and structured instances. Corrections and the steps of proofs must hold on all
-    instances. The output has for each claim the number of instances that meet its hypotheses, and
-    the least slack, (right − left)/(|left| + |right|) of an inequality. If the slack is negative,
-    the inequality fails. If the slack is 0, both sides are equal up to rounding.
+    instances. For each claim the output shows the number of instances that meet its hypotheses,
+    and the least slack. The slack of an inequality is (right − left)/(|left| + |right|). If it is
+    negative, the inequality fails. If it is 0, both sides are equal up to rounding.
     """
     chosen = _checkable(wanted)
     table = text.Table(chosen)
@@ -206,8 +210,8 @@ def check(wanted: _Wanted, as_json: bool, **effort: Any) -> None:
     short_help="Search for an instance that refutes a claim.",
     epilog=_EXIT
     + """
-Status 1 also covers a false claim whose counterexample is not found again; then give a larger
---budget.
+Status 1 also covers a false claim for which the search finds no counterexample. A larger --budget
+may find one.
 
 \b
 Examples:
@@ -227,8 +231,7 @@ Examples:
 @_SEED
 @_JOBS
 def attack(ids: tuple[str, ...], file: Path | None, as_json: bool, **effort: Any) -> None:
-    """Search for an instance that refutes a claim or a correction, and make a found instance
-    smaller.
+    """Search for an instance that refutes a claim or a correction, and shrink it.
 
     The search does not use the recorded counterexamples. After Ctrl-C the command prints the
     results so far.
@@ -256,7 +259,7 @@ Examples:
 @_SEED
 @_JOBS
 def report(wanted: _Wanted, out: Path, as_json: bool, **effort: Any) -> None:
-    """Check claims, and write the verdicts as an HTML page that needs no network."""
+    """Check claims, and write the verdicts as an HTML page that loads no other files."""
     from relaxboost.claims.publishing.report import write_report
 
     check_output(out, (".html", ".htm"))
@@ -288,9 +291,7 @@ def _listed(chosen: list[Claim], unchecked: list[Unchecked]) -> dict[str, Any]:
 
 
 def _chosen(wanted: _Wanted) -> tuple[list[Claim], list[Unchecked]]:
-    """Return the claims whose ids match the patterns, and the matching statements that cannot be
-    checked.
-    """
+    """Return the claims and the statements without a check whose ids match the patterns."""
     ids = wanted.ids
     known, unchecked = _known(wanted)
     if not ids:
@@ -303,7 +304,7 @@ def _chosen(wanted: _Wanted) -> tuple[list[Claim], list[Unchecked]]:
 
 
 def _known(wanted: _Wanted) -> tuple[list[Claim], list[Unchecked]]:
-    """Return all claims of --source or --file, and all of its statements that cannot be checked."""
+    """Return all claims from --source or --file, and all its statements that cannot be checked."""
     if wanted.file is None:
         known = rb.claims.all(wanted.source)
         sources = [s for s in rb.claims.sources() if wanted.source in (None, s.key)]
@@ -312,8 +313,8 @@ def _known(wanted: _Wanted) -> tuple[list[Claim], list[Unchecked]]:
         sources = list(dict.fromkeys(claim.source for claim in known))
     else:
         raise InputError(
-            "--source selects built-in claims, and --file selects your own claims; give only one "
-            "of them"
+            "--source selects built-in claims, and --file selects your own claims; use only one of "
+            "them"
         )
     return known, [statement for source in sources for statement in source.not_checked]
 
@@ -335,9 +336,9 @@ def _follow(
     head: list[str],
     rows: Callable[[ClaimVerdict | Failure], Iterable[str]] | None,
 ) -> tuple[list[ClaimVerdict | Failure], float]:
-    """Print each outcome when its check ends, and return the outcomes.
+    """Print each outcome as soon as its check ends, and return all outcomes.
 
-    After Ctrl-C the outcomes so far are returned.
+    After Ctrl-C, return the outcomes so far.
     """
     start = time.perf_counter()
     outcomes: list[ClaimVerdict | Failure] = []
@@ -364,7 +365,7 @@ def _finish(
     as_json: bool,
     legend: str = "",
 ) -> None:
-    """Print the summary, or the data for --json, and end the command with the exit status."""
+    """Print the summary, or the data for --json. Exit with status 1 unless the check succeeded."""
     # Ctrl-C before the first outcome leaves nothing to summarise.
     if not outcomes:
         raise click.Abort

@@ -1,4 +1,4 @@
-"""The texts that `relaxboost claims` prints, which are rows of tables and complete claims."""
+"""The text output of `relaxboost claims`: table rows and complete claims."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _LEGEND = (
 def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[str]:
     """Yield the lines of `relaxboost claims list`, in 80 columns.
 
-    The parts of each result follow the result.
+    All results come first, and their parts follow.
     """
     rows = [
         (c.id, c.status, c.evidence(c.stated), f"{c.location}: {c.stated.words}")
@@ -100,16 +100,16 @@ def shown(claim: Claim) -> Iterator[str]:
 
 
 def _parts(claim: Claim) -> Iterator[Claim]:
-    """Yield the lines of the proof of a result, and the remarks on it."""
+    """Yield the parts of a result: the lines of its proof, and the remarks on it."""
     for part in claim.source.claims.values():
         if part.part_of and f"{claim.source.key}-{part.part_of}" == claim.id:
             yield part
 
 
 def _sides(claim: Claim, values: Mapping[str, Any]) -> str:
-    """Return a text with both sides of the claim on a counterexample.
+    """Return the values of both sides of the claim on a counterexample, as text.
 
-    If the user-defined check of the claim fails, the text contains the error.
+    If the user-defined check of the claim raises an exception, return the text of the exception.
     """
     try:
         evidence = claim.examine(claim.stated, dict(values), "a counterexample")
@@ -135,9 +135,7 @@ def _statement(title: str, statement: Statement) -> Iterator[str]:
 
 
 def errata(source: Source) -> Iterator[str]:
-    """Yield the misprints of a source, with the printed text, the correct text, and the
-    consequences.
-    """
+    """Yield lines with the printed text, the correct text and the harm of each misprint."""
     found = source.misprints
     yield f"{source.key}: {source.reference}. {number_of(len(found), 'misprint')}."
     for one in found:
@@ -156,13 +154,12 @@ def not_checked(statement: Unchecked) -> Iterator[str]:
 
 
 class Table:
-    """The table of `relaxboost claims check`, which is written claim by claim in 80 columns.
+    """The table of `relaxboost claims check`, which is 80 columns wide and written claim by claim.
 
     Parameters
     ----------
     claims : sequence of Claim
-        The claims that are checked. The lengths of their ids determine the width of the first
-        column.
+        The claims that are checked. Their longest id determines the width of the first column.
     """
 
     def __init__(self, claims: Sequence[Claim]) -> None:
@@ -206,9 +203,7 @@ class Table:
 
 
 def _refuted(outcome: ClaimVerdict) -> Iterator[str]:
-    """Yield the lines about the counterexample of a claim, and about further recorded
-    counterexamples.
-    """
+    """Yield lines about the counterexample of a claim and other recorded counterexamples."""
     first = outcome.stated.counterexample
     assert first is not None
     yield _folded(f"    as stated: refuted by {_instance(first)} [{first.origin}]")
@@ -230,9 +225,7 @@ def _corrections(outcome: ClaimVerdict) -> Iterator[str]:
 
 
 def _steps(part: StatementVerdict, interrupted: bool) -> Iterator[str]:
-    """Yield a line with the number of steps of a proof that hold, and a line for each step that
-    fails.
-    """
+    """Yield a line that counts the proof steps that hold, and a line for each other step."""
     held = sum(step.status == "holds" for step in part.steps)
     if part.steps:
         yield f"    proof: {held} of {len(part.steps)} steps hold{' so far' * interrupted}"
@@ -242,9 +235,7 @@ def _steps(part: StatementVerdict, interrupted: bool) -> Iterator[str]:
 
 
 def _differences(outcome: ClaimVerdict) -> Iterator[str]:
-    """Yield lines for each difference from the recorded verdicts, with the call that
-    reproduces it.
-    """
+    """Yield lines about each difference from the record, and the call that reproduces it."""
     if outcome.agrees:
         return
     idle = ", ".join(map(str, outcome.idle))
@@ -261,8 +252,9 @@ def _differences(outcome: ClaimVerdict) -> Iterator[str]:
 
 
 def summary(outcomes: Sequence[ClaimVerdict | Failure], asked: int, seconds: float) -> str:
-    """Return the last line of a check: the number of claims of each verdict, and the number of
-    differences from the record.
+    """Return the last line of a check.
+
+    It contains the number of claims with each verdict, and the claims that differ from the record.
     """
     whole = [outcome for outcome in outcomes if not outcome.interrupted]
     differing = [outcome.id for outcome in whole if not outcome.agrees]
@@ -281,7 +273,7 @@ def summary(outcomes: Sequence[ClaimVerdict | Failure], asked: int, seconds: flo
 
 
 def _counts(outcomes: Sequence[ClaimVerdict | Failure]) -> str:
-    """Return the number of claims of each verdict."""
+    """Return the number of claims with each verdict, as text such as "3 hold, 1 open"."""
     statuses = [outcome.status for outcome in outcomes]
     plural = {"holds": "hold", "misprint": "misprints", "error": "errors"}
     order = ("holds", "false as stated", "misprint", "ambiguous", "open", "undecided", "error")
@@ -293,7 +285,7 @@ def _counts(outcomes: Sequence[ClaimVerdict | Failure]) -> str:
 
 
 def legend() -> str:
-    """Return a text that explains the column of slacks."""
+    """Return the explanation of the column of slacks."""
     return _folded(_LEGEND)
 
 
@@ -329,7 +321,7 @@ def _words(claim: Claim, statement: Statement) -> dict[str, Any]:
 
 
 def _on(part: StatementVerdict) -> str:
-    """Return a text with the verdict on a correction."""
+    """Return the verdict on a correction as text."""
     text = f"{part.status} on {number_of(part.tried, 'instance')}"
     if part.counterexample is not None:
         return f"{text}: {part.counterexample.slack} at {_instance(part.counterexample)}"

@@ -22,37 +22,35 @@ from relaxboost._core.names import known_names
 from relaxboost.commands.style import complain, quietly
 
 VERBS = {
-    "certify": "Write a certificate in a form that other checkers read.",
+    "certify": "Write a certificate in a format that other checkers read.",
     "check": "Check whether a certificate proves its bracket.",
     "claims": "Check the claims of papers on certified instances.",
     "doctor": "Print installed libraries, working solvers, and missing extras.",
     "instances": "Make and check sets of games with certified optima.",
     "online": "Learn from a stream of examples, and bound the regret.",
     "plan": "Learn the costs under which demonstrated paths are shortest.",
-    "predict": "Predict labels by the stumps that solve --model stored.",
-    "solve": "Find the largest margin of all stumps of a data set, with a proof.",
+    "predict": "Predict labels with the stumps that solve --model stored.",
+    "solve": "Find the largest margin of a vote of stumps, with a proof.",
 }
-"""A sentence about each verb. The module with the name of the verb is loaded when the
-verb is used.
+"""The description of each verb in --help. The module with the name of a verb is loaded only when
+the verb is used.
 """
 
 
 _GRID = (
-    "relaxboost plan reads tables; for a grid, build the graph in Python by "
+    "relaxboost plan reads tables; for a grid, build the graph in Python with "
     "relaxboost.planning.grid(layers, passable)"
 )
 REMOVED = {
-    "reproduce": "the verb reproduce is now a script of the source repository; there, run python "
-    "-m benchmarks.reproductions with the same options",
+    "reproduce": "the verb reproduce is now a script in the source repository; run python -m "
+    "benchmarks.reproductions there with the same options",
     **dict.fromkeys(["--map", "--layers", "--passable", "--neighbours", "--scenarios"], _GRID),
 }
-"""Verbs and options of earlier versions, with the message that replaces the usual error."""
+"""Verbs and options of earlier versions, and the error message for each."""
 
 
 class _Verbs(click.Group):
-    """The group of all verbs. A verb is loaded only when it is used, because --help must
-    be fast.
-    """
+    """The group of all verbs. A verb is loaded only when it is used, so that --help is fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the verbs."""
@@ -65,7 +63,7 @@ class _Verbs(click.Group):
         return quietly(getattr(import_module(f"relaxboost.commands.{name}"), name))
 
     def make_context(self, *given: Any, **options: Any) -> click.Context:
-        """Parse the arguments. This prints the texts of --help and --version."""
+        """Parse the arguments, and print the text of --help or --version if it is requested."""
         with _status_of_unread_output():
             return super().make_context(*given, **options)
 
@@ -102,9 +100,9 @@ def cli() -> None:
 
 @contextlib.contextmanager
 def _status_of_unread_output() -> Iterator[None]:
-    """Exit with status 74 if the reader of the output has closed it.
+    """Exit with status 74 if the program that reads the output has closed the pipe.
 
-    Without this function click would exit with status 1.
+    Without this context, click would exit with status 1.
     """
     try:
         yield
@@ -121,7 +119,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line, and print each error as one line on standard error.
 
     The exit status is 2 for bad input, 70 for an error in relaxboost, 74 for output that cannot be
-    written, and 130 for an interrupt before there was a result.
+    written, and 130 if the command is interrupted before it has a result.
     """
     _open_outputs()
     words = sys.argv[1:] if arguments is None else arguments
@@ -153,14 +151,12 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _check_empty(words: list[str]) -> None:
-    """Raise an InputError if an argument is empty, for example because a shell variable
-    is not set.
-    """
+    """Raise an InputError if an argument is empty, as happens with an unset shell variable."""
     for before, word in zip(["relaxboost", *words], words, strict=False):
         if not word or re.fullmatch("--[a-z-]+=", word):
             option = word.removesuffix("=") or before
             raise InputError(
-                f"the value after {option} is empty; write a value, or leave the option out"
+                f"the value after {option} is empty; pass a value, or leave the option out"
             )
 
 
@@ -184,9 +180,7 @@ def _usage(error: click.ClickException) -> str:
 
 
 def _fail_at_file(error: OSError) -> None:
-    """Exit with a message that contains the file that the system could not access, and
-    the reason.
-    """
+    """Exit with a message that names the file that could not be accessed, and the reason."""
     _drop_output()
     if isinstance(error, BrokenPipeError):
         sys.exit(74)
@@ -194,12 +188,13 @@ def _fail_at_file(error: OSError) -> None:
     why = error.strerror or error
     if error.filename is not None and error.errno not in _FULL:
         _fail(f"cannot use {where}: {why}; check the path")
-    _fail(f"cannot write {where}: {why}; free the disk", status=74)
+    _fail(f"cannot write {where}: {why}; free some disk space", status=74)
 
 
 def _open_outputs() -> None:
-    """Replace closed output streams by the null device, and make the open ones escape undecodable
-    names.
+    """Replace closed output streams with the null device.
+
+    Open streams will escape characters that they cannot encode.
     """
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -211,9 +206,7 @@ def _open_outputs() -> None:
 
 
 def _drop_output() -> None:
-    """Discard the buffered output, because Python would fail again when it writes the buffer at
-    exit.
-    """
+    """Discard the buffered output, because writing it at exit would fail again."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     with contextlib.suppress(OSError, ValueError):  # in tests the stream has no file
         os.dup2(nowhere, sys.stdout.fileno())

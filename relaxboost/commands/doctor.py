@@ -29,7 +29,7 @@ FEATURES = {
     "pyarrow": ("pyarrow", "Parquet, streams of CSV"),
     "river": ("river", "learners in river's interface"),
 }
-"""For each extra, or part of the extra dask, the module that it installs, and its purpose."""
+"""The module and the purpose of each extra, and of each part of the extra dask."""
 
 
 @click.command(
@@ -46,7 +46,7 @@ Examples:
 def doctor(as_json: bool) -> None:
     """Print the installed libraries, the working solvers, and the missing extras.
 
-    As a test, every solver solves a game of 2 examples and 2 hypotheses, whose value is 1/2.
+    Each solver is tested on a game with 2 examples and 2 hypotheses, whose value is 1/2.
     """
     found: dict[str, Any] = {
         "relaxboost": rb.__version__,
@@ -75,8 +75,10 @@ def _libraries() -> dict[str, str | None]:
 
 
 def _solvers() -> dict[str, dict[str, Any]]:
-    """Return for each solver whether its bounds enclose the value 1/2 to within 1e-4, and its
-    message if not.
+    """Solve the game of value 1/2 with each solver.
+
+    A solver works if its bounds enclose 1/2 and differ by at most 1e-4. For each solver, return
+    whether it works, the time in seconds, and a message that is empty if it works.
     """
     game = rb.Game([[1.0, 0.0], [0.0, 1.0]], rb.HardMargin())
     tried: dict[str, dict[str, Any]] = {}
@@ -107,7 +109,7 @@ def _threads() -> dict[str, Any]:
 
 
 def _cache() -> dict[str, Any]:
-    """Return the folder in which compiled kernels are cached."""
+    """Return the folder in which compiled kernels are cached, and whether it is writable."""
     from relaxboost.matrices.kernels import stump_rows
 
     # Without compilation (NUMBA_DISABLE_JIT) a kernel is a plain function and has no cache.

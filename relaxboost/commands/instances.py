@@ -24,15 +24,15 @@ Example:
 """
 )
 def instances() -> None:
-    """Make and check sets of games with certified optima, for the tests of other packages."""
+    """Make and check sets of games with certified optima, for testing other packages."""
 
 
 @instances.command(
-    short_help="Make a certificate for each game of SPEC, and an index.",
+    short_help="Make a certificate for each game in SPEC, and an index.",
     epilog="""
 \b
-Exit status: 0 done, 1 some gap is wider than tol (the brackets hold
-nevertheless), 2 bad input, 130 interrupted.
+Exit status: 0 done, 1 some gap is wider than tol (the brackets are
+still valid), 2 bad input, 130 interrupted.
 
 \b
 A specification:
@@ -52,11 +52,13 @@ Example:
 """,
 )
 @click.argument("spec", type=click.Path(path_type=Path))
-@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="The directory.")
+@click.option(
+    "-o", "--out", required=True, type=click.Path(path_type=Path), help="The output directory."
+)
 def make(spec: Path, out: Path, as_json: bool) -> None:
-    """Make a certificate for each game and relaxation of SPEC, and an index.
+    """Make a certificate for each game and relaxation in SPEC, and an index.
 
-    Certificates that exist and prove their bounds are kept. Therefore the same command continues an
+    Existing certificates that prove their bounds are kept, so the same command continues an
     interrupted run. The run times are written to a log next to the directory.
     """
     # Results are stored one by one, so that Ctrl-C keeps those that are finished.
@@ -66,7 +68,7 @@ def make(spec: Path, out: Path, as_json: bool) -> None:
     lines = [
         f"{out}: {total} games, {len(made.made)} made, {len(made.kept)} kept; "
         f"times are in {made.log.name} next to it",
-        *(f"  {name}: the gap is wider than tol; the bracket holds" for name in made.wide),
+        *(f"  {name}: the gap is wider than tol; the bracket is valid" for name in made.wide),
     ]
     content = {**made._asdict(), "directory": str(out), "log": str(made.log)}
     show(as_json, content, "\n".join(lines))
@@ -79,8 +81,8 @@ def make(spec: Path, out: Path, as_json: bool) -> None:
     short_help="Check all certificates of a set and its index.",
     epilog="""
 \b
-Exit status: 0 every game is accepted, 1 one is not, or the index is wrong,
-2 bad input.
+Exit status: 0 every game is accepted, 1 a game is rejected or the index is
+wrong, 2 bad input.
 
 \b
 Example:

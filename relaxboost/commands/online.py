@@ -46,13 +46,13 @@ _SPOKEN = {
     "classes=(negative, positive)": "--classes NEGATIVE,POSITIVE",
     "name their column: y=": "name their column: --label",
     ", a bound on |y|, or schedule=Constant(beta)": ", a bound on |y|",
-    "declare a larger bound": "give a larger --bound",
+    "declare a larger bound": "pass a larger --bound",
     "at contains": "--at contains",
     "over=Simplex(radius) or FullSimplex(radius) or L1Ball(radius)": "--over simplex, full-simplex "
     "or l1",
     "over=Simplex(radius)": "--over simplex",
     "use MirrorSteps for another proxy": "use --method mirror-steps for another proxy",
-    "use a method with a radius, such as radius=1": "give --radius",
+    "use a method with a radius, such as radius=1": "pass --radius",
     "<stdin>": "standard input",
 }
 _LEARNED = r"; the rows before (row \d+) are learned: correct the stream, and continue from row \d+"
@@ -61,7 +61,7 @@ _LEARNED = r"; the rows before (row \d+) are learned: correct the stream, and co
 def stream_options(
     command: Callable[..., Any], kind: type[InputFile] = InputFile
 ) -> Callable[..., Any]:
-    """Add options for a stream and a learner to a command, which gets them as one object."""
+    """Add options for a stream and a learner to a command, which receives one object."""
 
     @wraps(command)
     def collected(**given: Any) -> Any:
@@ -80,7 +80,7 @@ def stream_options(
 
 
 def _fill(found: re.Match[str]) -> str:
-    """Return the part of a message with the column of a missing number and the remedies."""
+    """Return the part of an error message about the column that has a missing number."""
     name = found[1]
     return f"column '{name}'; fill it in, or leave the column out: --drop {shlex.quote(name)}"
 
@@ -104,14 +104,14 @@ _OPTIONS = [
     click.option(
         "--categories",
         metavar="COLUMNS",
-        help="Columns of categories, which are one-hot encoded by hashing. Columns with words in "
-        "the first rows always are.",
+        help="Columns to one-hot encode by hashing. Columns with words in the first rows are "
+        "always encoded.",
     ),
     click.option(
         "--base",
         type=click.Choice(["linear", "stumps", "experts"]),
-        help=f"Base functions: linear, features scaled to [-1, 1] by the first {SAMPLE} rows and "
-        "clipped; stumps at quantiles of these rows; or experts, features as they are.  [default: "
+        help=f"Base functions: linear (features scaled to [-1, 1] on the first {SAMPLE} rows, and "
+        "clipped), stumps (at quantiles of these rows) or experts (features unchanged).  [default: "
         "experts for --loss inner, else linear]",
     ),
     click.option(
@@ -132,8 +132,8 @@ _OPTIONS = [
         default="logistic",
         show_default=True,
         metavar="NAME",
-        help="hinge, logistic, exponential, ... of labels; squared, absolute, ... of numbers; "
-        "inner, for costs of experts.",
+        help="hinge, logistic, exponential, ... for labels; squared, absolute, ... for numbers; "
+        "inner for costs of experts.",
     ),
     click.option(
         "--over",
@@ -144,22 +144,22 @@ _OPTIONS = [
         "--radius",
         callback=_radius,
         metavar="NUMBER|auto",
-        help="The radius of --over, or auto for a learner without one.  [default: auto for run, "
-        "else 1]",
+        help="The radius of --over, or auto for a learner that needs none.  [default: auto for "
+        "run, else 1]",
     ),
     # The learner: its proxy, its steps, and the bounds that its regret bound needs.
     click.option("--proxy", metavar="NAME", help="[default: squared-l2 over l2, else entropy]"),
     click.option(
         "--schedule",
         metavar="NAME",
-        help="growing or adaptive; both for streams of any length.  [default: growing]",
+        help="The steps: growing or adaptive, for streams of any length.  [default: growing]",
     ),
     click.option(
-        "--horizon", type=click.IntRange(1), help="Or constant steps, for this number of examples."
+        "--horizon", type=click.IntRange(1), help="Take constant steps for this many examples."
     ),
-    click.option("--bound", type=float, help="A bound of |h|. [default: 1; in l2 the root of M]"),
+    click.option("--bound", type=float, help="A bound on |h|. [default: 1; in l2 the root of M]"),
     click.option(
-        "--targets", type=float, help="A bound of |y|, which --loss squared and --radius auto need."
+        "--targets", type=float, help="A bound on |y|, which --loss squared and --radius auto need."
     ),
 ]
 
@@ -190,8 +190,8 @@ def online() -> None:
     short_help="Predict each example, then learn from it.",
     epilog="""
 \b
-Exit status: 0 the stream has ended, 1 it had not (the printed numbers hold
-for its rows so far), 2 bad input, 130 interrupted before there was a result.
+Exit status: 0 the whole stream was read, 1 it was not (the numbers are for
+the rows so far), 2 bad input, 130 interrupted before there was a result.
 
 \b
 Examples:
@@ -214,15 +214,15 @@ Examples:
 @click.option(
     "--every",
     type=click.IntRange(1),
-    help="Print the loss after each such number of examples; with --json, one object a line.",
+    help="The number of examples between printed losses; with --json, one object per line.",
 )
 @time_limit_option
 def run(options: StreamOptions) -> None:
     """Learn from a stream: predict each example, then learn from it.
 
     Prints the loss and the errors of these predictions, a bound on the regret against any fixed
-    weights, and the largest weights. CSV from standard input is learned while it arrives. Linear
-    functions and stumps are computed from the first thousand rows.
+    weights, and the largest weights. CSV from standard input is learned as it arrives. The
+    first 1000 rows determine the scales of linear functions and the thresholds of stumps.
     """
     save = options.save
     if save is not None:
@@ -230,11 +230,11 @@ def run(options: StreamOptions) -> None:
         # A learner may have taken hours, so it is neither overwritten nor continued by accident.
         if save.exists() and not options.resume:
             raise InputError(
-                f"{save} exists; give --resume to continue from this file, or give --save another "
-                "name"
+                f"{save} already exists; add --resume to continue from this file, or pass another "
+                "name to --save"
             )
     elif options.resume:
-        raise InputError("--resume continues from the file of --save; give --save, too")
+        raise InputError("--resume continues from the file of --save; add --save with this file")
     stream = options.opened()
     name = options.chosen(save)
     at, said = _resumed(options)
@@ -254,11 +254,11 @@ def run(options: StreamOptions) -> None:
 
 
 @online.command(
-    short_help="Bracket the loss beyond that of the best fixed weights.",
+    short_help="Bracket the regret against the best fixed weights.",
     epilog="""
 \b
 Exit status: 0 the bracket of --tol was reached, 1 it was not (the printed
-bracket holds nevertheless), 2 bad input, 130 interrupted before there was a
+bracket is still valid), 2 bad input, 130 interrupted before there was a
 result.
 
 \b
@@ -282,7 +282,7 @@ Examples:
     type=float,
     default=1e-6,
     show_default=True,
-    help="Width of the bracket, as a fraction of the least loss.",
+    help="Width of the bracket to reach, as a fraction of the least loss.",
 )
 @click.option(
     "--plot", type=OutputFile(".png"), help="Draw the brackets and the bounds to this file."
@@ -290,14 +290,14 @@ Examples:
 @click.option(
     "--certificate",
     type=OutputFile(".json"),
-    help="Prove the least loss in this file; for hinge, absolute, quantile and inner.",
+    help="Write a proof of the least loss to this file; for hinge, absolute, quantile and inner.",
 )
 @time_limit_option
 def regret(options: StreamOptions) -> None:
-    """Bracket the regret, the loss of a learner minus the loss of the best fixed weights.
+    """Bracket the regret: the loss of a learner minus the loss of the best fixed weights.
 
-    The stream is read once to learn. It is then read many times to find, with a proof, the least
-    loss of any fixed weights in hindsight. --time-limit applies to the second part.
+    The learner reads the stream once. The stream is then read many times to find, with a proof,
+    the least loss of any fixed weights in hindsight. --time-limit applies to the second part.
     """
     from relaxboost.online import regret as found_regret
     from relaxboost.online.comparators.polyhedral import check_piecewise_linear
@@ -340,9 +340,9 @@ def regret(options: StreamOptions) -> None:
 @online.command(
     epilog="""
 \b
-Exit status: 0 the stream has ended for all, 1 for some it had not (the column
-examples has their rows), 2 bad input, 130 interrupted before there was a
-result.
+Exit status: 0 every learner read the whole stream, 1 some did not (the column
+examples counts the rows they read), 2 bad input, 130 interrupted before there
+was a result.
 
 \b
 Examples:
@@ -355,8 +355,8 @@ Examples:
 @click.option(
     "--methods",
     metavar="NAMES",
-    help=f"Separated by commas.  [default: {','.join(COMPARED)}, but the first not for --loss "
-    "inner and exponential, and only the first for --radius auto]",
+    help=f"Separated by commas.  [default: {','.join(COMPARED)}; without the first for --loss "
+    "inner and exponential; only the first for --radius auto]",
 )
 @click.option(
     "--plot", type=OutputFile(".png"), help="Draw mean losses against examples to this file."
@@ -366,7 +366,7 @@ def compare(options: StreamOptions) -> None:
     """Compare several learners on one stream.
 
     Prints a row for each learner, with the mean loss and the errors of its predictions, the bound
-    on its regret, and the examples per second. --time-limit applies to each learner.
+    on its regret, and the number of examples per second. --time-limit applies to each learner.
     """
     from relaxboost.views import plots
 
@@ -391,9 +391,9 @@ def compare(options: StreamOptions) -> None:
 
 
 def _resumed(options: StreamOptions) -> tuple[int, str]:
-    """Return the row at which --resume continues, and a note for the user about this row.
+    """Return the row at which --resume continues, and a note to print about this row.
 
-    If there is nothing to resume, the method prints a note and returns row 0 with an empty note.
+    If there is nothing to resume, print a note, and return row 0 and an empty note.
     """
     if not options.resume:
         return 0, ""
@@ -413,7 +413,7 @@ def _resumed(options: StreamOptions) -> tuple[int, str]:
 
 
 def _methods(options: StreamOptions) -> list[str]:
-    """Return the names of the learners in --methods, or of learners that fit the other options."""
+    """Return the learners named in --methods, or by default those that fit the other options."""
     if options.methods is None:
         if options.radius == "auto":
             return COMPARED[:1]
@@ -421,7 +421,7 @@ def _methods(options: StreamOptions) -> list[str]:
     # A comma at the end, or two in a row, name no learner.
     names = [name.strip() for name in options.methods.split(",") if name.strip()]
     if not names:
-        raise InputError(f"--methods names no learner; choose from {', '.join(METHODS)}")
+        raise InputError(f"--methods does not name a learner; choose from {', '.join(METHODS)}")
     for name in names:
         check_name("--methods", name, METHODS)
     return names
@@ -438,7 +438,7 @@ def _learned(
 ) -> Any:
     """Run a method on the stream, and show a progress bar on a terminal.
 
-    The note `said` is printed when the first rows are learned. The run resumes at row `at`.
+    The note `said` is printed after the first rows are learned. The run starts at row `at`.
     """
     from relaxboost.commands.online_predictions import PredictionsFile
     from relaxboost.online import progressive
@@ -481,7 +481,7 @@ def _learned(
 
 
 def _say_progress(as_json: bool, record: Any, before: Any) -> None:
-    """Print a record as a line, with the loss since the previous record, which shows a drift."""
+    """Print a record as a line. The loss since the previous record shows if the data drift."""
     rows, mean, wrong = record.rows, record.loss / record.rows, record.mistakes
     data = {"rows": rows, "mean_loss": mean, "mistakes": wrong}
     errors = "" if wrong is None else f", {wrong / rows:.2%} wrong"

@@ -57,8 +57,8 @@ def _note_wild(names: Sequence[str], numbers: Any) -> None:
         end, value = ("largest", high) if away[x.argmax()] >= away.max() else ("smallest", low)
         note(
             f"{near.sum()} of the first {len(x)} values of {name!r} lie within {NARROW:.0%} of its "
-            f"range, and linear functions hardly distinguish them; the {end} is {value:g}. If it "
-            "is wrong, correct it; otherwise --base stumps may predict better"
+            f"range, so linear functions hardly distinguish them; the {end} value is {value:g}. If "
+            "it is wrong, correct it; otherwise --base stumps may predict better"
         )
 
 
@@ -72,7 +72,7 @@ class StreamOptions(SimpleNamespace):
         if self.label is None and self.loss != "inner":
             said = f"--loss {self.loss} needs --label, the name of the label column"
             if isinstance(self.stream, Path) and not self.stream.is_dir():
-                said += f"; it has {listed(read_header(self.stream, self.sep))}"
+                said += f"; the columns are {listed(read_header(self.stream, self.sep))}"
             raise InputError(said)
         given = stream(
             self.stream,
@@ -125,7 +125,7 @@ class StreamOptions(SimpleNamespace):
         pair = [part.strip() for part in self.classes.split(",")]
         if len(pair) != 2:
             raise InputError(
-                "--classes must name two labels, the negative label first, such as no,yes"
+                "--classes must contain two labels, the negative label first, for example no,yes"
             )
         # Labels in files are numbers or words; 0,1 must not become the words "0" and "1".
         try:
@@ -134,16 +134,15 @@ class StreamOptions(SimpleNamespace):
             return pair[0], pair[1]
 
     def label_of(self, sign: int) -> Any:
-        """Return the label that the class −1 or +1 stands for."""
+        """Return the label of the class −1 or +1."""
         pair = self._classes() or (-1, 1)
         return pair[sign > 0]
 
     def chosen(self, save: Path | None = None) -> str:
-        """Return the method of --method, or a default that fits the other options and a saved
-        learner.
+        """Return the name of --method, or of a default for the other options.
 
-        The default is mirror descent if an option needs a radius. It is also mirror descent for
-        learners that were saved when mirror descent was the general default.
+        The default is mirror descent if another option needs a radius, or if the saved learner is
+        mirror descent. Otherwise it is hedged descent.
         """
         if self.method is not None:
             return str(self.method)
@@ -164,22 +163,20 @@ class StreamOptions(SimpleNamespace):
         """
         if name != "hedged-descent":
             if self.radius == "auto":
-                raise InputError(f"--method {name} needs a radius; give --radius with a number")
+                raise InputError(f"--method {name} needs a radius; pass a number to --radius")
             return
         # The learners of `compare` share their options, and hedged descent has none of these.
         for option in ("over", "proxy", "schedule", "horizon"):
             if hasattr(self, "method") and getattr(self, option) is not None:
                 remedy = "leave it out, or choose another --method"
                 if self.radius == "auto":
-                    remedy = "give --radius, a number"
+                    remedy = "pass a number to --radius"
                 raise InputError(
-                    f"--{option} needs a radius, and hedged descent has none; {remedy}"
+                    f"--{option} needs a radius, but hedged descent has none; {remedy}"
                 )
 
     def learner(self, name: str, stream: Any) -> tuple[Any, int]:
-        """Return the method with the given name, and the number M of base functions of
-        the stream.
-        """
+        """Return the method with the given name, and the number M of base functions."""
         import relaxboost as rb
         from relaxboost.online.proxies import PROXIES
         from relaxboost.online.schedules import SCHEDULES
@@ -206,8 +203,6 @@ class StreamOptions(SimpleNamespace):
         return self._bounded(made, made.proxy.norm, stream, size), size
 
     def _bounded(self, made: Any, norm: str, stream: Any, size: int) -> Any:
-        """Return a method with the bound of --bound, or by default the bound of the base
-        functions.
-        """
+        """Set the bound of a method to --bound, or by default to that of the base functions."""
         bound = stream.base.bound_in(norm, size) if self.bound is None else self.bound
         return replace(made, bound=bound)

@@ -16,23 +16,24 @@ from relaxboost._core.files import check_output, naming
 
 
 class PredictionsFile:
-    """A CSV file with a prediction for each row, which was made before the learner got the row's
-    label.
+    """A CSV file with a prediction for each row.
+
+    Each prediction is made before the learner sees the label of the row.
 
     Parameters
     ----------
     path : Path
         The path of the file.
     loss : OnlineLoss
-        The loss, which determines the meaning of predictions.
+        The loss, which determines the meaning of the predictions.
     label_of : callable
-        A function that returns the label that the class −1 or +1 stands for.
+        A function that returns the label of the class −1 or +1.
     is_resumed : bool
         Whether the run continues an earlier run. If True, the file may exist.
     rows : int
-        The number of rows that the learner of the checkpoint has learned. The file must have the
-        predictions of these rows. Predictions of later rows, which remain if the earlier run was
-        killed, are replaced.
+        The number of rows that the saved learner has learned. The file must contain the
+        predictions for these rows. If the earlier run was killed, the file may also contain
+        predictions for later rows, which are replaced.
 
     Raises
     ------
@@ -58,13 +59,13 @@ class PredictionsFile:
         self._is_likelihood = header[-1].startswith("probability")
         self._header = _lines([header])
         if path.exists() and not is_resumed:
-            raise InputError(f"{path} exists; give --predictions another name")
+            raise InputError(f"{path} already exists; pass another name to --predictions")
         self._at = self._end_of(rows) if path.exists() or rows else 0
         # The file is opened for the first page, so that a refused run changes no file.
         self._file: BinaryIO | None = None
 
     def _end_of(self, rows: int) -> int:
-        """Return the position in the file, in bytes, after the given number of rows."""
+        """Return the position in the file after the given number of rows, in bytes."""
         has = "does not exist"
         if self.path.exists():
             with naming(self.path), self.path.open("rb") as file:
@@ -75,12 +76,12 @@ class PredictionsFile:
                     if lines == rows:
                         return file.tell()
         raise InputError(
-            f"{self.path} {has}, and the file of --save is after row {rows}; give the file "
-            "of the run that wrote it, or leave out --predictions"
+            f"{self.path} {has}, but the file of --save is after row {rows}; name the predictions "
+            "file of the run that wrote it, or leave out --predictions"
         )
 
     def __call__(self, first: int, values: Any) -> None:
-        """Append the predictions of consecutive rows."""
+        """Append the predictions for consecutive rows, of which `first` is the first."""
         columns: list[Any] = [range(first, first + len(values)), values.tolist()]
         if self._task == "binary":
             # The logistic function by tanh does not overflow.
@@ -99,7 +100,7 @@ class PredictionsFile:
             self._file.flush()
 
     def close(self, rows: int) -> None:
-        """Close the file, without predictions of rows after the given number of rows."""
+        """Close the file, and remove predictions for rows that were not learned."""
         if self._file is None:
             return
         with naming(self.path), self._file as file:

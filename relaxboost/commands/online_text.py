@@ -1,4 +1,4 @@
-"""The conversion of results of `relaxboost online` to data for --json and to printed text."""
+"""Convert results of `relaxboost online` to data for --json and to printed text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from relaxboost.commands.online_options import WITH_RADIUS
 from relaxboost.commands.style import DOMAINS, MOST
 
 ALMOST = 0.9
-"""The norm of the weights, as a share of the radius of the ball, above which a note recommends a
+"""If the norm of the average weights exceeds this share of the ball's radius, a note recommends a
 larger radius.
 """
 _REMEDY = "--horizon, the number of examples, gives steps with a bound"
@@ -79,17 +79,17 @@ def run_text(
         )
     if found.positives in (0, rows):
         label = label_of(1 if found.positives else -1)
-        lines.append(f"note:       all labels are {label!r}; give examples of the other class, too")
+        lines.append(f"note:       all labels are {label!r}; add examples of the other class")
     if content["filled"] > ALMOST:
         lines.append(
             f"note:       the average weights fill {content['filled']:.0%} of the ball; a larger "
-            "--radius, or --radius auto, may have smaller losses"
+            "--radius, or --radius auto, may give smaller losses"
         )
     return "\n".join([*lines, *_weights(content["current_weights"], content["weights"])])
 
 
 def _weights(now: Mapping[str, float], average: Mapping[str, float]) -> list[str]:
-    """Return lines with the largest current weights, which make the predictions."""
+    """Return lines with the largest current weights, which are used for predictions."""
     names = sorted(
         (name for name in now if now[name] or average[name]), key=lambda name: -abs(now[name])
     )
@@ -102,16 +102,14 @@ def _weights(now: Mapping[str, float], average: Mapping[str, float]) -> list[str
 
 
 def method_text(method: Any) -> str:
-    """Return the representation of a method, without bounds and sets that the method does
-    not use.
-    """
+    """Return the repr of a method, without the bounds and sets that it does not use."""
     text = repr(method).replace(", targets=inf", "")
     # The set of hedged descent is for comparisons, and does not change the learner.
     return text.replace(f", over={method.over!r}", "") if text.startswith("Hedged") else text
 
 
 def _regret(found: Any, content: dict[str, Any]) -> str:
-    """Return a text with the bound on the regret, and the lower bound on the loss that follows."""
+    """Return the bound on the regret, and the lower bound on the loss that it implies, as text."""
     method = found.learner.method
     bound = content["regret_bound"]
     if bound is None:
@@ -127,9 +125,7 @@ def _regret(found: Any, content: dict[str, Any]) -> str:
 
 
 def resume_text(given: Mapping[str, Any], found: re.Match[str]) -> str:
-    """Return a message about a checkpoint that has other options, in the words of the
-    command line.
-    """
+    """Reword a message about a checkpoint with other options in terms of the command line."""
     text = re.sub(
         r"base functions '(\w+)([^']*)', and this run has '(\w+)([^']*)'", _base, found[0]
     )
@@ -143,9 +139,7 @@ def resume_text(given: Mapping[str, Any], found: re.Match[str]) -> str:
 
 
 def _base(found: re.Match[str]) -> str:
-    """Return a text with the difference between the base functions of a checkpoint and of
-    this run.
-    """
+    """Describe how the base functions of a checkpoint and of this run differ."""
     kept, with_kept, here, with_here = found.groups()
     if kept != here:
         return f"--base {kept}, and this run has --base {here}"
@@ -154,9 +148,7 @@ def _base(found: re.Match[str]) -> str:
 
 
 def _option(found: re.Match[str]) -> str:
-    """Return the command-line option for a parameter of a method, which is written
-    name=Kind(value).
-    """
+    """Return the option for a parameter of a method that is written as name=Kind(value)."""
     name, kind, value = found.groups()
     sets = {kind: name for name, kind in DOMAINS.items()}
     if kind in sets:

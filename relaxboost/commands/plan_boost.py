@@ -19,10 +19,10 @@ from relaxboost.commands.style import InputFile, largest
 from relaxboost.commands.words import spoken
 
 _SPOKEN = {
-    inputs.PLACES: "give --nodes",
+    inputs.PLACES: "pass --nodes",
     r'PlanningLoss\("additive"\)': "--link additive",
-    r"take a number$": "give --base 1",
-    r"to continue boosting give .*": "give a file of `plan fit --out`, or a number",
+    r"take a number$": "pass --base 1",
+    r"to continue boosting give .*": "pass a file of `plan fit --out`, or a number",
     inputs.LACKS: "name all of them in --features, or leave --features out",
     r"unless base= says otherwise": "unless --base says otherwise",
     r"another learner, or stopping=": "another --learner, or --rounds ",
@@ -64,15 +64,15 @@ Examples:
     type=click.Choice(["stumps", "trees"]),
     default="stumps",
     show_default=True,
-    help="The summands: stumps, with one split, or trees, with up to --depth splits "
-    "between root and leaf, which need LightGBM.",
+    help="The terms of the sum: stumps with one split, or trees with up to --depth splits between "
+    "root and leaf. Trees need LightGBM.",
 )
 @click.option("--depth", type=click.IntRange(1), help="The depth of trees.  [default: 3]")
 @click.option(
     "--rounds",
     type=click.IntRange(1),
-    help="The number of rounds.  [default: at most 100, chosen on folds of trips, or 100 with "
-    "--held-out]",
+    help="The number of rounds.  [default: at most 100, chosen by cross-validation over trips, or "
+    "100 with --held-out]",
 )
 # The costs that are learned, and the costs to start from.
 @click.option(
@@ -80,17 +80,21 @@ Examples:
     type=click.Choice(["exponential", "additive"]),
     default="exponential",
     show_default=True,
-    help="What is learned: factors of the costs, which keep them positive, or summands.",
+    help="Learn factors, which keep the costs positive (exponential), or summands (additive).",
 )
 @click.option(
     "--base",
     type=Base(),
-    help="Start from the costs of a file of `plan fit --out`, or from a constant.  [default: "
-    "linear costs of the trips]",
+    help="Start from the costs in a file of `plan fit --out`, or from a constant.  [default: "
+    "linear costs that fit the trips]",
 )
 # The choice of the round by other trips.
-@click.option("--held-out", type=inputs.FileType, help="Trips that choose the best round.")
-@click.option("--patience", type=click.IntRange(1), help="--held-out: rounds without a gain.")
+@click.option("--held-out", type=inputs.FileType, help="Trips whose loss selects the best round.")
+@click.option(
+    "--patience",
+    type=click.IntRange(1),
+    help="--held-out: stop after this many rounds without improvement.",
+)
 @loss_options
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="The seed of the trees."
@@ -100,7 +104,7 @@ def boost(**given: Any) -> None:
     """Learn costs from trips, as a sum of stumps or trees of the features.
 
     Use this verb if costs are not a weighted sum of features. It proves no bounds. Boosting starts
-    at the linear costs of `plan fit`. Cross-validation over trips chooses the number of rounds,
+    from the linear costs of `plan fit`. Cross-validation over trips chooses the number of rounds,
     which is 0 if the linear costs are better. Prints the decrease of the loss, and the importance
     of each feature.
     """
@@ -127,7 +131,9 @@ def boost(**given: Any) -> None:
     # If folds choose no rounds, the library has warned.
     is_chosen = found.choice is not None and len(found.choice.scores) > 1
     if is_nothing:
-        options.note("the time ended before there were linear costs; give a larger --time-limit")
+        options.note(
+            "the time limit passed before there were linear costs; pass a larger --time-limit"
+        )
     elif ended and found.boosted.rounds == 0:
         options.note(_stopped(options, found))
     elif found.value == found.history[0].value and not is_chosen:
@@ -173,28 +179,30 @@ def _boosted(options: PlanOptions, shown: Any, held: Any, learner: Any, kind: An
 
 
 def _stopped(options: PlanOptions, found: Any) -> str:
-    """Return a text that says why a run ended before its first round, with the remedy."""
+    """Return a note that explains why a run ended before its first round, with advice."""
     is_linear = found.begun is not None and found.begun.base != 1.0
     costs = "the linear costs" if is_linear else "the costs before the first round"
     has = f"{options.out} has {costs}" if options.out else f"--out would have written {costs}"
     if found.choice is None or found.choice.rounds > 0 or options.rounds or options.held_out:
         return f"stopped before the first round; {has}"
     return (
-        f"stopped while folds chose the number of rounds; {has}; --rounds 50 makes 50 rounds "
-        "without folds"
+        f"stopped while cross-validation chose the number of rounds; {has}; --rounds 50 makes 50 "
+        "rounds without cross-validation"
     )
 
 
 def _nothing_learned(options: PlanOptions, found: Any, ended: bool) -> str:
-    """Return a text that says why no round decreased the loss, with the remedy."""
+    """Return a note that explains why no round decreased the loss, with advice."""
     # The loss of the start is 0 if the demonstrations win by their margins already.
     if found.value == 0.0:
-        return "nothing to learn: at these costs each trip is the best by its loss already"
+        return (
+            "nothing to learn: with these costs each trip already beats other paths by their loss"
+        )
     if ended:
         rounds = number_of(found.boosted.rounds, "round")
-        return f"nothing was learned in {rounds}; give it more time, or fewer trips"
+        return f"nothing was learned in {rounds}; allow more time, or use fewer trips"
     other = "--learner stumps, which needs fewer arcs, or " * (options.learner == "trees")
-    return f"nothing was learned: no round lowered the loss; give {other}other features"
+    return f"nothing was learned: no round reduced the loss; use {other}other features"
 
 
 def _text(found: Any, source: PlanInput, data: dict[str, Any]) -> str:

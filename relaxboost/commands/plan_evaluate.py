@@ -13,7 +13,7 @@ from relaxboost.commands.plan_inputs import PlanInput, PlanOptions
 from relaxboost.commands.words import spoken
 
 _LENGTHS = {
-    r"(add it, or rename another|did you mean .*)$": "give MODEL, or name the column of costs by "
+    r"(add it, or rename another|did you mean .*)$": "pass MODEL, or name the column of costs with "
     "--features"
 }
 
@@ -37,8 +37,8 @@ Examples:
 def evaluate(**given: Any) -> None:
     """Compare trips with the paths that are shortest under learned costs.
 
-    MODEL is a file of `plan fit --out` or `plan boost --out`. Without MODEL, the costs are the
-    column length, or the column that --features names. Such costs are a baseline for learned costs.
+    MODEL is a file written by `plan fit --out` or `plan boost --out`. Without MODEL, the costs are
+    the column length, or the column that --features names. They are a baseline for learned costs.
     """
     from relaxboost import planning
 
@@ -54,8 +54,8 @@ def evaluate(**given: Any) -> None:
         graph = source.graph
         if learned is None and len(graph.names) > 1:
             raise InputError(
-                f"--features names {len(graph.names)} features, and without MODEL it must name one "
-                "column, whose sum is the cost of a path; name one column, or give MODEL"
+                f"--features names {len(graph.names)} features, but without MODEL it must name one "
+                "column, the costs of the arcs; name one column, or pass MODEL"
             )
         costs = graph.arc_features[:, 0] if learned is None else learned
         report = planning.evaluate(options.tasks(source, options.trips), costs)

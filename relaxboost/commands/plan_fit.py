@@ -24,12 +24,12 @@ NO_WEIGHT = 1e-6
 largest share.
 """
 ZERO = 1e-9
-"""A loss, in arcs, below which only rounding errors remain. A relative gap is then meaningless."""
+"""If an optimal loss, in arcs, is at most this, it is treated as 0 and has no relative gap."""
 
 _SPOKEN = {
-    "give nonnegative=False": "give --free-signs",
-    inputs.PLACES: "give --nodes",
-    inputs.CYCLE: "give --negative simple, for paths that visit no node twice, or relaxed",
+    "give nonnegative=False": "add --free-signs",
+    inputs.PLACES: "pass --nodes",
+    inputs.CYCLE: "use --negative simple, for paths that visit no node twice, or relaxed",
 }
 
 loss_options = added(
@@ -39,10 +39,10 @@ loss_options = added(
         default="missed",
         show_default=True,
         help="The distance from a path to a trip: arcs of the trip missed, other arcs taken, both, "
-        "or the distance of its nodes (needs coordinates).",
+        "or the distance between their nodes (needs coordinates).",
     ),
     click.option(
-        "--reach", type=float, help="--loss distance: the distance from which an arc counts fully."
+        "--reach", type=float, help="--loss distance: the distance at which an arc counts fully."
     ),
 )
 last_options = added(
@@ -57,7 +57,7 @@ last_options = added(
     + """
 \b
 Exit status: 0 the gap of --tol was reached, 1 it was not (the printed bracket
-holds nevertheless), 2 bad input, 130 interrupted before there was anything to
+is still valid), 2 bad input, 130 interrupted before there was anything to
 print.
 
 \b
@@ -74,21 +74,21 @@ Examples:
     type=click.Choice(list(REGULARISERS)),
     default="ridge",
     show_default=True,
-    help="The penalty of weights: squares, absolute values, or a bound on their sum.",
+    help="The penalty on weights: squares, absolute values, or a bound on their sum.",
 )
 @click.option(
     "--strength",
     type=float,
-    help="The strength of ridge and lasso, or the radius.  [default: ridge chooses it on folds of "
-    "trips; 0.01 for lasso, and for ridge with --free-signs; 1 for radius]",
+    help="The strength of ridge and lasso, or the radius.  [default: for ridge, chosen by "
+    "cross-validation over trips; 0.01 for lasso, and for ridge with --free-signs; 1 for radius]",
 )
 @loss_options
 @click.option(
     "--negative",
     type=click.Choice(NEGATIVE),
-    help="If a cost minus its loss is negative: exact refuses negative cycles; simple takes paths "
-    "without cycles, slow; relaxed takes a convex bound. [default: relaxed; exact for missed and "
-    "none]",
+    help="If a cost minus its loss is negative: exact rejects negative cycles; simple uses paths "
+    "without cycles, which is slow; relaxed uses a convex bound. [default: relaxed; exact for "
+    "missed and none]",
 )
 @click.option("--free-signs", is_flag=True, help="Allow weights and features below 0.")
 # The run: the gap to reach, and the limits.
@@ -132,22 +132,25 @@ def _regulariser(options: PlanOptions) -> Any:
 
 
 def loss_of(name: str, reach: float | None) -> Any:
-    """Return the loss between paths that --loss and --reach describe."""
+    """Return the path loss that --loss and --reach describe."""
     kind = LOSSES[name]
     needs = "reach" in {field.name for field in fields(kind)}  # type: ignore[arg-type]
     if needs and reach is None:
         raise InputError(
-            "--loss distance needs --reach, the distance in the units of --nodes from which an arc "
-            "counts fully; give --reach"
+            "--loss distance needs --reach, the distance at which an arc counts fully, in the "
+            "units of --nodes; pass --reach"
         )
     if reach is not None and not needs:
-        raise InputError(f"--reach applies to --loss distance and not to {name}; leave --reach out")
+        raise InputError(
+            f"--reach applies only to --loss distance, not to {name}; leave --reach out"
+        )
     return kind(*([] if reach is None else [reach]))
 
 
 def _words(options: PlanOptions) -> dict[str, str]:
-    """Return the patterns by which messages name options, without remedies that the user has
-    applied.
+    """Return the replacements that put options into messages.
+
+    Advice that the user has already followed is left out.
     """
     # A larger radius allows larger weights, a larger penalty smaller ones.
     strength = f"a {'larger' if options.regulariser == 'radius' else 'smaller'} --strength"
@@ -157,8 +160,8 @@ def _words(options: PlanOptions) -> dict[str, str]:
     remedies = ", ".join([strength, "other features", *signs])
     missed = "" if options.loss == "missed" else ", and --loss missed"
     return _SPOKEN | {
-        r"give less strength .*": f"give {remedies} or relaxboost plan boost",
-        r"give it more of them or more time": "give a larger --max-rounds or --time-limit",
+        r"give less strength .*": f"try {remedies} or relaxboost plan boost",
+        r"give it more of them or more time": "pass a larger --max-rounds or --time-limit",
         r", and a loss such as Missed\(\)": missed,
     }
 

@@ -28,17 +28,18 @@ from relaxboost.commands.words import reworded, spoken
 from relaxboost.planning.tables import at, check_table
 
 ENDS = (("u", "v"), ("tail", "head"), ("source", "target"), ("from", "to"))
-"""The possible pairs of names for the two columns with the ends of an edge."""
+"""The pairs of names that the two columns with the ends of an edge may have."""
 
 FILES = """
 \b
 The graph is a CSV with a row for each arc: its two ends (columns u, v, or
 tail, head, or source, target, or from, to) and features, which are numbers
-or classes in words. A column edge gives each arc a name.
-Trips are a CSV. Either each row is a trip: a column path, the nodes with
-spaces between them, and perhaps name and weight. Or each row is a step:
-columns trip, node or edge, and perhaps order, numbers or times. One of the
-files may be - for standard input.
+or classes in words. An optional column edge gives each arc a name.
+The trips are a CSV of one of two forms. Either each row is a trip, with a
+column path (its nodes, separated by spaces) and optional columns name and
+weight. Or each row is a step of a trip, with a column trip, a column node or
+edge, and an optional column order (numbers or times). One of the files may
+be - for standard input.
 """
 
 FileType = InputFile()
@@ -64,30 +65,30 @@ USED = {
     "learn with less strength or more features": "learn them with a smaller --strength or more "
     "--features",
 }
-"""Patterns of messages about learned costs, and their replacements on the command line."""
+"""Patterns in messages about learned costs, and their replacements on the command line."""
 
 PLACES = r"give the graph position=, .* nodes="
 TABLES = {
     "parallel and gaps must": "--parallel and --gaps must",
     r"\bgaps needs": "--gaps needs",
-    PLACES: "give --nodes",
+    PLACES: "pass --nodes",
     r'bad="drop" leaves': "--drop-bad leaves",
     r', or give unseen="ignore".*': ", or leave the line out",
-    r"(?<=If the column names the edges, )give edge=.*": "call it edge",
+    r"(?<=If the column names the edges, )give edge=.*": "name it edge",
     r"make numbers of the column, .*": "write numbers, or times as 2030-05-01 08:30",
     r", with features=\[\.\.\.\]": ", with --features A,B",
     r"give from_pandas edge=": "add a column edge to --edges",
-    r"give \(source, target, .*?\)": "give each a name of its own",
+    r"give \(source, target, .*?\)": "give each its own name",
 }
-"""Patterns of messages about tables, and their replacements on the command line."""
+"""Patterns in messages about tables, and their replacements on the command line."""
 
 
 UNKNOWN = r"is not in the graph; .*?(?= \(\d|$)"
 SPACED = (
-    "is not in the graph, and a column path cannot hold {!r}, because spaces separate its nodes; "
-    "give columns trip and node, with a row for each step"
+    "is not in the graph, and a column path cannot contain {!r}, because spaces separate its "
+    "nodes; use columns trip and node, with a row for each step"
 )
-"""The replacement for messages about an unknown node of a path if names of nodes contain spaces."""
+"""The message about an unknown node in a path if names of nodes contain spaces."""
 
 
 @dataclass(frozen=True)
@@ -115,9 +116,7 @@ class PlanOptions(SimpleNamespace):
         show(self.as_json, data, text)
 
     def saved(self, costs: Any, text: str) -> str:
-        """Write learned costs to --out, if given, and return the text with a line about
-        the file.
-        """
+        """Write costs to --out if it is given, and return the text with a line about the file."""
         if self.out is None:
             return text
         from relaxboost.planning import save_model
@@ -130,7 +129,7 @@ class PlanOptions(SimpleNamespace):
     def read(self, learned: Any = None) -> PlanInput:
         """Return the graph of --edges, with the features that learned costs need."""
         if self.edges is None:
-            raise InputError("--edges is missing; give a CSV with a row for each arc")
+            raise InputError("--edges is missing; pass a CSV with a row for each arc")
         from relaxboost.planning import from_pandas
 
         # Names of nodes and edges stay text: node 007 and node 7 are different.
@@ -165,7 +164,7 @@ class PlanOptions(SimpleNamespace):
     def _table(self, path: Path, texts: list[str]) -> Any:
         # A separator that was given suits one of the files. The others need the same one.
         given = self.sep != ","
-        same = "write all files with the same separator, and give it as --sep; --sep is now "
+        same = "use the same separator in all files, and pass it as --sep, which is now "
         with spoken({r"give sep=.*": f"{same}{self.sep!r}"} if given else {}):
             return tables.read_csv(path, self.sep, texts)
 
@@ -174,7 +173,7 @@ class PlanOptions(SimpleNamespace):
         from relaxboost.planning import Task, paths_from_pandas
 
         if path is None:
-            raise InputError("--trips is missing; give a CSV of demonstrated trips")
+            raise InputError("--trips is missing; pass a CSV of demonstrated trips")
         table, weights = self._trips(path)
         options = {"parallel": self.parallel, "gaps": self.gaps, "loss": loss}
         options["bad"] = "drop" if self.drop_bad else "refuse"
@@ -199,9 +198,7 @@ class PlanOptions(SimpleNamespace):
             ]
 
     def _trips(self, path: Path) -> tuple[Any, dict[str, float]]:
-        """Return a table with a row for each step of a trip, and the weight of each trip that has a
-        weight.
-        """
+        """Return a table with a row for each step, and the weights of trips that have one."""
         import pandas as pd
 
         table = self._table(path, ["trip", "node", "edge", "name", "path"])
@@ -230,22 +227,22 @@ plan_files = added(
     click.option(
         "--features",
         metavar="A,B,...",
-        help="Columns of --edges to learn from, also products: length*class.  [default: all, or "
-        "those of MODEL]",
+        help="Columns of --edges to learn from, or products such as length*class.  [default: all, "
+        "or those of MODEL]",
     ),
     sep_option,
     # The trips, and the rules for trips that are not paths of the graph.
     click.option("--trips", type=FileType, help="The demonstrated trips: a CSV."),
-    click.option("--parallel", metavar="FEATURE", help="Take the parallel arc of least FEATURE."),
-    click.option("--gaps", metavar="FEATURE", help="Join gaps by the path of least FEATURE."),
+    click.option(
+        "--parallel", metavar="FEATURE", help="Take the parallel arc with the least FEATURE."
+    ),
+    click.option("--gaps", metavar="FEATURE", help="Fill gaps with the path of least FEATURE."),
     click.option("--drop-bad", is_flag=True, help="Leave out trips that are not paths."),
 )
 
 
 def _features(edges: Any, ends: tuple[str, str], wanted: Any) -> list[str]:
-    """Return the columns of features, or raise an InputError if a column mixes words and
-    numbers.
-    """
+    """Return the feature columns. Raise an InputError if one mixes words and numbers."""
     from relaxboost.planning.frames import columns_of
 
     used = [name for name in edges.columns if name not in (*ends, "edge")]
@@ -257,7 +254,7 @@ def _features(edges: Any, ends: tuple[str, str], wanted: Any) -> list[str]:
 
 
 def _check_alike(table: Any, column: Any) -> None:
-    """Raise an InputError for the first word of a column in which other rows have numbers."""
+    """Raise an InputError about the first word in a column that also contains numbers."""
     import pandas as pd
 
     # One wrong entry would make a column of numbers a column of classes, and each number a class.
@@ -266,13 +263,14 @@ def _check_alike(table: Any, column: Any) -> None:
     if bad.any() and not bad.all():
         raise InputError(
             f"{at('edges', table, int(bad.idxmax()))}: {column.name} is {held[bad.idxmax()]!r}, "
-            "and other lines have numbers; write a number, or choose other columns with --features"
+            "but other lines have numbers; write a number, or choose other columns with --features"
         )
 
 
 def _steps(path: Path, table: Any) -> tuple[Any, dict[str, float]]:
-    """Convert a table with a row for each trip into rows for the steps, and the weights of the
-    trips.
+    """Convert a table with a row for each trip to a table with a row for each step.
+
+    Return the new table and the weights of the trips.
     """
     unknown = sorted(set(table.columns) - {"path", "name", "weight"})
     if unknown:

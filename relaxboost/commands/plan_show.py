@@ -32,17 +32,17 @@ Examples:
 )
 @click.argument("model", required=False, type=inputs.FileType)
 @inputs.plan_files
-@click.option("--trip", "name", help="Its name, or number from 1.  [default: all of --trips]")
-@click.option("--whole", is_flag=True, help="All of the graph, not only what is around the paths.")
-@click.option("--log", is_flag=True, help="Colours by the logarithm of costs.")
+@click.option("--trip", "name", help="A name, or a number from 1.  [default: all of --trips]")
+@click.option("--whole", is_flag=True, help="Draw the whole graph, not only the area of the paths.")
+@click.option("--log", is_flag=True, help="Colour arcs by the logarithm of their costs.")
 @click.option(
     "--out", required=True, type=OutputFile(".png"), help="The picture: .png, .pdf or .svg."
 )
 def show(**given: Any) -> None:
     """Draw a trip, the path that is shortest under learned costs, and the costs.
 
-    MODEL is a file of `relaxboost plan fit --out`, or of `plan boost --out`. Without MODEL each arc
-    costs 1.
+    MODEL is a file written by `plan fit --out` or `plan boost --out`. Without MODEL, all arcs
+    have the cost 1.
     """
     from relaxboost import planning
     from relaxboost.planning import maps

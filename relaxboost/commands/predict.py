@@ -39,9 +39,9 @@ Examples:
 def predict(model: Path, rows: Path, sep: str, out: Path | None, as_json: bool) -> None:
     """Predict a label for each row of a CSV, with the stumps that solve --model stored in MODEL.
 
-    Prints a CSV with the line, the label and the score of each row. A score is the sum of the
-    weighted votes, and is positive for the label +1. A score of 0 gives the label -1. The CSV needs
-    only the columns that the stumps read.
+    Prints a CSV with the line, the label and the score of each row. The score is the
+    weighted sum of the votes. A positive score gives the label +1, and any other score the label
+    -1. The CSV needs only the columns that the stumps read.
     """
     import numpy as np  # --help does not load it
 
@@ -68,9 +68,7 @@ def predict(model: Path, rows: Path, sep: str, out: Path | None, as_json: bool) 
 
 
 def described(features: Any, y: Any, solution: Any) -> bytes:
-    """Return the content of a model file, the stumps of nonzero weight in a solution of
-    the game.
-    """
+    """Return the content of a model file: the stumps that have a nonzero weight."""
     import numpy as np
 
     from relaxboost.estimators.margin_columns import CutColumns
@@ -102,7 +100,7 @@ def described(features: Any, y: Any, solution: Any) -> bytes:
 
 
 def _votes(stump: dict[str, Any], table: Any, rows: Path) -> Any:
-    """Return the vote of a stump for each row, which is 1, -1 or 0."""
+    """Return the vote of a stump (1, -1 or 0) for each row."""
     import numpy as np
 
     name = stump["feature"]
@@ -120,7 +118,7 @@ def _votes(stump: dict[str, Any], table: Any, rows: Path) -> Any:
             place = int(unknown.argmax())
             raise InputError(
                 f"{rows}, line {table.index[place]}: {name} is {column.iloc[place]!r}, which "
-                "did not occur in training; leave the cell empty, or write one of "
+                "did not occur in training; leave the cell empty, or use one of "
                 f"{few(list(sides), 6, repr)}"
             )
     elif column.dtype.kind in "biuf":
@@ -128,16 +126,14 @@ def _votes(stump: dict[str, Any], table: Any, rows: Path) -> Any:
     else:
         odd = column.dropna().iloc[0]
         raise InputError(
-            f"{rows}: column {name} has words such as {odd!r}, and the model needs numbers; write "
+            f"{rows}: column {name} has words such as {odd!r}, but the model needs numbers; write "
             "numbers, or leave the cells empty"
         )
     return np.where(missing, stump["missing"], votes)
 
 
 def _read_model(path: Path) -> dict[str, Any]:
-    """Read a model file, and return its content, which `described` created, or raise an
-    InputError.
-    """
+    """Return the content of a model file. Raise an InputError if the file is not valid."""
     try:
         with shallow():
             content = json.loads(check_input(path).read_text(encoding="utf-8"))
@@ -148,10 +144,10 @@ def _read_model(path: Path) -> dict[str, Any]:
         sound = sound and all(map(_is_stump, content["stumps"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"{path} is not a model of stumps ({error}); give a file of relaxboost solve --model"
+            f"{path} is not a model of stumps ({error}); pass a file of relaxboost solve --model"
         ) from None
     if not sound:
-        raise InputError(f"{path} is damaged; write the file again by relaxboost solve --model")
+        raise InputError(f"{path} is damaged; write the file again with relaxboost solve --model")
     return dict(content)
 
 

@@ -1,6 +1,4 @@
-"""The verb `relaxboost solve`, which finds the largest margin of all decision stumps,
-with a proof.
-"""
+"""The verb `relaxboost solve`, which finds the largest margin of a vote of decision stumps."""
 
 from __future__ import annotations
 
@@ -40,7 +38,7 @@ from relaxboost.commands.words import spoken
 
 
 def number(text: str) -> int | float | Fraction:
-    """Return the number that a text represents. A fraction such as 1/3 stays exact."""
+    """Convert a string to a number. A fraction such as 1/3 stays exact."""
     # An int or a Fraction is exact. A float stands for the double that Python makes of it, so that
     # a game has the same digest here and in Python.
     for read in (int, float, Fraction):
@@ -78,14 +76,15 @@ class _Options(SimpleNamespace):
         return domain(1 if self.radius is None else self.radius)
 
     def data(self) -> tuple[Any, Any, Any]:
-        """Return the data, the matrix of stumps and, for a CSV, the table of features and
-        labels.
+        """Return the data, the matrix of stumps, and the table of features and labels.
+
+        The table is None for --dataset.
         """
         datasets = rb.matrices.datasets
         if (self.csv is None) == (self.dataset is None):
             both = ", not both" if self.csv is not None else ""
             raise InputError(
-                f"give either a CSV file or --dataset{both}, e.g. --dataset breast-cancer"
+                f"pass either a CSV file or --dataset{both}, e.g. --dataset breast-cancer"
             )
         if self.dataset is not None:
             if self.dataset not in datasets.BUNDLED:
@@ -93,7 +92,7 @@ class _Options(SimpleNamespace):
                 raise InputError(f"no data set {self.dataset!r}{remedy}")
             if self.drop:
                 raise InputError(
-                    "--drop applies to columns of a CSV, and not to --dataset; leave --drop out"
+                    "--drop applies only to columns of a CSV, not to --dataset; leave --drop out"
                 )
             data = datasets.BUNDLED[self.dataset]()
             return data, rb.matrices.stumps(data.X, data.y, data.feature_names), None
@@ -120,8 +119,8 @@ class _Options(SimpleNamespace):
 @click.command(
     epilog="""
 \b
-Exit status: 0 the gap of --tol was reached, 1 it was not (the bracket holds
-nevertheless), 2 bad input, 130 interrupted before there was a result.
+Exit status: 0 the gap of --tol was reached, 1 it was not (the bracket is
+still valid), 2 bad input, 130 interrupted before there was a result.
 
 \b
 Examples:
@@ -137,7 +136,9 @@ Examples:
 )
 # The data: a CSV with its label, or a bundled set.
 @click.argument("csv", required=False, type=InputFile())
-@click.option("--label", help="Label column of the CSV; any two values, the larger is +1.")
+@click.option(
+    "--label", help="Label column of the CSV, with two values. The larger one is the class +1."
+)
 @sep_option
 @drop_option
 @click.option("--dataset", help="A bundled data set instead of a CSV: breast-cancer.")
@@ -156,21 +157,24 @@ Examples:
     type=click.Choice(list(DOMAINS)),
     default="l1",
     show_default=True,
-    help="The weights: in an l1 ball; non-negative with the radius as their sum, which leaves only "
-    "the stumps 'feature > threshold'; with a sum up to it; or in an l2 ball.",
+    help="The set of weights. l1 or l2: a ball; simplex: non-negative weights that sum to the "
+    "radius, so that only stumps 'feature > threshold' are used; full-simplex: non-negative "
+    "weights with a sum of at most the radius.",
 )
 @click.option("--radius", type=number, help="The radius of the ball or the simplex. [default: 1]")
 # The run: the goal, the method, and the limits.
 @click.option("--tol", type=float, help="Certified gap to reach. [default: 1e-3; with --rtol 1e-8]")
-@click.option("--rtol", type=float, help="Or the gap as a fraction of the value, such as 0.01.")
+@click.option(
+    "--rtol", type=float, help="The gap to reach as a fraction of the value, such as 0.01."
+)
 @click.option(
     "--method",
     default="auto",
     show_default=True,
     # A list of its own, since the help is printed without loading NumPy; a test compares the names.
     help="auto, interior-point, lpboost, erlpboost, corrective, softboost, mlpboost, hedge, "
-    "fully-corrective (over an l2 ball), smoothboost (give --max-rounds or --time-limit); for the "
-    "hard margin also totalboost, and over l1 adaboost (give a limit) and adaboost-star.",
+    "fully-corrective (over an l2 ball), smoothboost (with --max-rounds or --time-limit); for the "
+    "hard margin also totalboost, and over l1 adaboost (with a limit) and adaboost-star.",
 )
 @click.option(
     "--step",
@@ -185,8 +189,8 @@ Examples:
 @click.option("--max-rounds", type=int, help="Stop after this number of rounds.")
 @time_limit_option
 # The files of results.
-@click.option("--plot", type=OutputFile(".png"), help="Draw margins and gap to this file.")
-@click.option("--report", type=OutputFile(".html"), help="Write the results as a page of HTML.")
+@click.option("--plot", type=OutputFile(".png"), help="Draw the margins and the gap to this file.")
+@click.option("--report", type=OutputFile(".html"), help="Write the results as an HTML page.")
 @click.option(
     "--certificate",
     type=OutputFile(".json"),
@@ -198,12 +202,13 @@ Examples:
     help="Write the stumps with their weights to this file, for relaxboost predict.",
 )
 def solve(**given: Any) -> None:
-    """Find the largest (relaxed) margin of all decision stumps of a data set, with a proof.
+    """Find the largest (relaxed) margin of a weighted vote of decision stumps, with a proof.
 
-    Builds all decision stumps of the data, and solves the game of the stumps against the examples.
+    Builds all decision stumps of a data set, and solves the game of stumps against examples.
     Prints lower and upper bounds on its value, the hypotheses with the largest weights, and the
-    margins. CSV may be a Parquet file, or - for standard input. Columns of words are cut into sets
-    of words. One of --plot, --report, --certificate and --model may be - for standard output.
+    margins. CSV may be a Parquet file, or - for standard input. A stump on a column of words splits
+    the words into two sets. One of --plot, --report, --certificate and --model may be - for
+    standard output.
     """
     options = _Options(**given)
     relaxation, over = options.chosen_relaxation(), options.domain()
@@ -214,8 +219,8 @@ def solve(**given: Any) -> None:
         # The checker reads matrices up to a size. A larger game is refused before it is solved.
         from relaxboost.certificates.proof import checkable
 
-        remedy = "; give fewer rows or columns, or leave out --certificate"
-        with spoken({r"\. Certify a game of fewer columns .*": remedy}):
+        remedy = "; use fewer rows or columns, or leave out --certificate"
+        with spoken({"[;.] [Cc]ertify a game of fewer columns .*": remedy}):
             checkable(game)
     solution = rb.solve(
         game,
@@ -234,7 +239,8 @@ def solve(**given: Any) -> None:
 
     if options.checkpoint is not None and UNWRITTEN in solution.message:
         complain(
-            f"checkpoint {options.checkpoint} {UNWRITTEN}; free the disk, or give another name"
+            f"checkpoint {options.checkpoint} {UNWRITTEN}; free some disk space, or pass another "
+            "name"
         )
         sys.exit(74)
     if solution.status != "optimal":
@@ -244,7 +250,7 @@ def solve(**given: Any) -> None:
 def _check_outputs(options: _Options, relaxation: Any, over: Any) -> None:
     """Raise an error if a requested file cannot be written, or if a library for it is missing.
 
-    The method runs before any other work.
+    This function runs before any other work.
     """
     if options.plot is not None:
         rb.views.plots.check_plot(options.plot)
@@ -256,8 +262,8 @@ def _check_outputs(options: _Options, relaxation: Any, over: Any) -> None:
         check_output(options.model, (".json",))
         if options.dataset is not None:
             raise InputError(
-                "--model stores the stumps of a CSV, and not of --dataset; leave --dataset or "
-                "--model out"
+                "--model stores the stumps of a CSV, not those of --dataset; leave out "
+                "--dataset or --model"
             )
     if options.certificate is not None:
         check_output(options.certificate, (".json",))
@@ -301,15 +307,17 @@ def _print(options: _Options, data: Any, solution: Any, rows: Any) -> None:
 
 
 _NOTES = {
-    "fit_all": UNREPEATED.format("{}", "leave it out by --drop, or make its words numbers"),
-    "empty": "no row has a value of {}; leave it out by --drop",
+    "fit_all": UNREPEATED.format(
+        "{}", "leave the column out with --drop, or make its words numbers"
+    ),
+    "empty": "no row has a value in the column {}; leave it out with --drop",
     "huge": HUGE.format("{}", "leave the cell empty"),
 }
 """The notes about unusual columns, by their names in the output of --json."""
 
 
 def _odd_columns(rows: Any) -> dict[str, list[str]]:
-    """Return for each note the columns of a table to which the note applies."""
+    """Return, for each kind of note, the columns of a table to which the note applies."""
     words = [(name, x) for name, x in rows.items() if x.dtype.kind not in "biuf"]
     numbers = rows.select_dtypes("number")
     return {

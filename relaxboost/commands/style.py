@@ -1,6 +1,4 @@
-"""Options, file arguments and printing that all verbs share, such as --json and the name - for a
-pipe.
-"""
+"""Options, types of file arguments and print functions that the verbs share, such as --json."""
 
 from __future__ import annotations
 
@@ -39,8 +37,9 @@ _C1_CONTROLS = re.compile("[\x7f-\x9f]")
 
 
 class InputFile(click.Path):
-    """The type of a path of an input file. The name - means standard input, which is first copied
-    into a file.
+    """The type of a path of an input file.
+
+    The name - means standard input. It is first copied to a file.
     """
 
     def __init__(self) -> None:
@@ -54,15 +53,15 @@ class InputFile(click.Path):
         if str(value) != "-" and not pipe:
             return super().convert(value, param, ctx)
         if sys.stdin is None and not pipe:
-            raise InputError("standard input is closed; name a file instead of -")
+            raise InputError("standard input is closed; replace - with a file name")
         if not pipe and ctx.meta.setdefault(_INPUT, param) is not param:
-            raise InputError("standard input can be read only once; name a file instead of one -")
+            raise InputError("standard input can be read only once; replace one - with a file name")
         if pipe:
             return self.taken(ctx.find_root().with_resource(Path(value).open("rb")), ctx)
         return self.taken(sys.stdin.buffer, ctx)
 
     def taken(self, given: Any, ctx: click.Context) -> Any:
-        """Copy the pipe into a file, and return the path of this file."""
+        """Copy the pipe to a file, and return the path of this file."""
         # The name of the file is the name in messages, see `spoken_input`.
         path = _beside(ctx, _INPUT)
         with naming(path), path.open("wb") as file:
@@ -71,13 +70,15 @@ class InputFile(click.Path):
 
 
 class PipedFile(InputFile):
-    """The type of a path of an input file, where - means standard input. CSV from a pipe is read
-    while it arrives.
+    """The type of a path of an input file, where - means standard input.
+
+    CSV from a pipe is read as it arrives.
     """
 
     def taken(self, given: Any, ctx: click.Context) -> Any:
-        """Return the pipe, or the path of a file with its content if the content is compressed or
-        Parquet.
+        """Return the pipe itself.
+
+        If its content is compressed or Parquet, copy it to a file, and return the path of the file.
         """
         given = given if hasattr(given, "peek") else io.BufferedReader(given)
         # Parquet has its index at the end, and gzip delays rows, so both are read to the end first.
@@ -96,7 +97,7 @@ class OutputFile(click.Path):
         self.suffix = suffix
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the path of the output file, which for - is a temporary file."""
+        """Return the path of the output file. For - it is the path of a temporary file."""
         if str(value) != "-":
             return super().convert(value, param, ctx)
         return _beside(ctx, _OUTPUT + self.suffix)
@@ -111,8 +112,8 @@ def _beside(ctx: click.Context, name: str) -> Path:
 matrix_option = click.option(
     "--matrix",
     type=InputFile(),
-    help="The margin matrix, if the certificate has only its SHA-256: a line for each row, with "
-    "commas between the numbers.",
+    help="The margin matrix, if the certificate contains only its SHA-256: a line for each row, "
+    "with commas between the numbers.",
 )
 
 
@@ -123,7 +124,7 @@ drop_option = click.option(
     "--drop",
     metavar="COLUMNS",
     multiple=True,
-    help="Columns to leave out, separated by commas, or one each time.",
+    help="Columns to leave out, separated by commas. The option may be repeated.",
 )
 time_limit_option = click.option(
     "--time-limit", type=float, help="Stop after this number of seconds."
@@ -131,12 +132,12 @@ time_limit_option = click.option(
 
 
 def columns_of(given: Iterable[str]) -> list[str]:
-    """Return the names of columns from options that list names separated by commas."""
+    """Return the column names in the values of options, which are lists separated by commas."""
     return [name.strip() for text in given for name in text.split(",") if name.strip()]
 
 
 def check_there(*files: Path | None) -> None:
-    """Raise an InputError if a path is not an existing file."""
+    """Raise an InputError if one of the paths is not an existing file."""
     for path in files:
         if path is not None:
             check_input(path)
@@ -177,9 +178,7 @@ def _as_text(value: Any) -> str:
 
 
 def say(text: str, err: bool = False) -> None:
-    """Print lines. On a terminal, wrap lines that are too wide, except for commands that users
-    copy.
-    """
+    """Print lines. On a terminal, wrap wide lines, except for commands that users may copy."""
     columns = shutil.get_terminal_size().columns
     lines = printable(spoken_input(text)).split("\n")
     # A pipe gets whole lines, so that programs such as grep find them.
@@ -237,7 +236,7 @@ def folded(line: str, columns: int, hang: int | None = None) -> str:
 def quietly(command: click.Command) -> click.Command:
     """Add --json and --quiet to a verb, or to each verb of a group, and reword its error messages.
 
-    The verb then rejects a second value of an option that takes a single value.
+    The verb then also rejects an option that takes a single value but is passed twice.
     """
     if isinstance(command, click.Group):
         for verb in command.commands.values():
@@ -253,7 +252,9 @@ def quietly(command: click.Command) -> click.Command:
         ]
         # Two things on one output could not be told apart by the program that reads it.
         if len(printed) + bool(given.get("as_json")) > 1:
-            raise InputError("standard output can take only one file; name a file instead of one -")
+            raise InputError(
+                "only one result can go to standard output; replace one - with a file name"
+            )
         with contextlib.ExitStack() as stack:
             _redirect(stack, printed, quiet, bool(given.get("as_json")))
             try:
@@ -262,8 +263,8 @@ def quietly(command: click.Command) -> click.Command:
                 raise InputError(in_options(str(error))) from error
 
     for flag, said in (
-        (["--json", "as_json"], "Print data for machines."),
-        (["--quiet"], "Print errors only, and the data of --json."),
+        (["--json", "as_json"], "Print the result as JSON."),
+        (["--quiet"], "Print only errors, and the result of --json."),
     ):
         command.params.append(click.Option(flag, is_flag=True, help=said))
     command.callback = run
@@ -273,7 +274,7 @@ def quietly(command: click.Command) -> click.Command:
 
 
 def _strict(parser: Any) -> Any:
-    """Return a click parser that rejects a second value of an option that takes one value."""
+    """Make a click parser reject an option that takes one value but is passed twice."""
     parse = parser.parse_args
 
     def parse_args(args: list[str]) -> Any:
@@ -282,9 +283,7 @@ def _strict(parser: Any) -> Any:
             # A flag that is given twice means the same as once.
             is_single = isinstance(option, click.Option) and not (option.multiple or option.is_flag)
             if is_single and order.count(option) > 1:
-                raise InputError(
-                    f"{max(option.opts, key=len)} is given twice; give this option once"
-                )
+                raise InputError(f"{max(option.opts, key=len)} is passed twice; pass it only once")
         return values, rest, order
 
     parser.parse_args = parse_args
@@ -322,7 +321,7 @@ def _print(path: Path) -> None:
 
 
 DOMAINS = {"l1": "L1Ball", "simplex": "Simplex", "full-simplex": "FullSimplex", "l2": "L2Ball"}
-"""The domains of the weights: the name of each for --over, and the name of its class."""
+"""The domains of the weights: the name of each in --over, and the name of its class."""
 
 
 def added(*options: Callable[..., Any]) -> Callable[..., Any]:
@@ -336,10 +335,8 @@ def added(*options: Callable[..., Any]) -> Callable[..., Any]:
     return decorate
 
 
-HUGE = (
-    "{} has numbers whose squares no double holds; if such a number stands for a missing value, {}"
-)
-"""A note about columns with numbers too large to be squared, with the remedy."""
+HUGE = "{} has numbers whose squares overflow; if such a number marks a missing value, {}"
+"""A note about columns that have numbers too large to be squared. It ends with advice."""
 
 
 def huge_columns(names: Iterable[str], numbers: Any) -> list[str]:
@@ -358,7 +355,7 @@ def note_huge(names: Iterable[str], numbers: Any) -> None:
 
 
 MOST = 20
-"""The largest number of weights that a verb prints."""
+"""The maximum number of weights that a verb prints."""
 
 
 def largest(values: Mapping[str, float], sizes: Mapping[str, float] | None = None) -> list[str]:

@@ -37,7 +37,7 @@ def in_options(message: str) -> str:
     """Return a message in which options of the running command replace Python arguments.
 
     A rule about an argument is reworded only if the user gave the option. For example, if the user
-    typed `--relaxation 'Capped(k=0)'`, the message about Capped stays.
+    typed `--relaxation 'Capped(k=0)'`, the message about Capped does not change.
     """
     context = click.get_current_context(silent=True)
     if context is None:
@@ -58,7 +58,7 @@ def in_options(message: str) -> str:
 
 
 def _replaced(message: str, patterns: Iterable[tuple[str, str]], options: Mapping[str, str]) -> str:
-    """Return a message in which the options replace arguments that match the patterns."""
+    """Return a message in which options replace the arguments that match the patterns."""
     if not options:
         return message
     argument = f"(?P<name>{'|'.join(map(re.escape, options))})"
@@ -86,7 +86,7 @@ def reworded(message: str, words: Words) -> str:
 def spoken(words: Words, note: Callable[[str], None] | None = None) -> Iterator[None]:
     """Reword the errors and warnings of the library, and pass the warnings to `note`.
 
-    `words` maps regular expressions to replacements. `note` gets each warning once.
+    `words` maps regular expressions to replacements. `note` is called once for each warning.
     """
     caught = None
     try:

@@ -1,6 +1,4 @@
-"""Margin matrices: dense, sparse, of all decision stumps (implicit or on disk), or of a weak
-learner.
-"""
+"""Margin matrices that are dense, sparse, made of decision stumps, or made by a weak learner."""
 
 from relaxboost._core.errors import ClusterError
 from relaxboost.matrices import datasets

@@ -1,6 +1,4 @@
-"""The interface of a margin matrix A, which returns the best column, single columns, and products
-with A.
-"""
+"""The interface of a margin matrix A: its best column, single columns, and products with A."""
 
 from __future__ import annotations
 
@@ -19,26 +17,22 @@ from relaxboost.matrices import kernels
 from relaxboost.matrices.bulk import Bulk, DenseBulk, Pricing
 
 WRITE_DOWN_LIMIT = 50_000_000
-"""The largest number of entries of an implicit matrix that may be converted to a dense array."""
+"""The maximum number of entries that a matrix may have to be converted to a dense array."""
 _NONE = np.empty(0, dtype=np.int64)
 
 
 class Best(NamedTuple):
-    """The column of a margin matrix that a weak learner returns for a distribution d over
-    examples.
-    """
+    """The column of a margin matrix that a weak learner finds for a distribution d."""
 
     id: int
     """The index of the column in canonical order."""
     sign: int
-    """The sign of the column's edge, +1 or −1, or 0 if the weights w = 0 are the best point of the
-    domain.
-    """
+    """The sign of the column's edge, +1 or −1. It is 0 if w = 0 is the best point of the domain."""
     edge: float
     """The computed absolute edge of the column, |(Aᵀd)_id| >= 0."""
     slack: float
-    """The slack of the weak learner: no hypothesis has an absolute edge above edge + slack, apart
-    from the rounding errors that `edge_roundings` bounds.
+    """The slack of the weak learner. Up to rounding errors, which `edge_roundings` bounds, no
+    hypothesis has an absolute edge above edge + slack.
     """
 
 
@@ -51,9 +45,10 @@ class MarginMatrix(ABC):
     """A margin matrix A: A[i, j] = y_i h_j(x_i) in [−1, 1], with columns in canonical order.
 
     A subclass sets `m`, `n` and `edge_roundings`, and implements `_column`, `_edges` and `digest`.
-    `best` compares all edges, and among equal edges returns the lowest index. A weak learner that
-    does not enumerate its columns also overrides `best` and `known`, and sets `slack`. Kernels add
-    numbers in a fixed order that does not depend on the number of threads.
+    `best` compares all edges. If several edges are equally large, it returns the one with the
+    lowest index. A weak learner that does not enumerate its columns also overrides `best` and
+    `known`, and sets `slack`. Kernels add numbers in a fixed order, so results do not depend on the
+    number of threads.
     """
 
     m: int
@@ -63,20 +58,20 @@ class MarginMatrix(ABC):
     """The number of hypotheses (columns), or None if they are not enumerated."""
 
     edge_roundings: ClassVar[int]
-    """The number of roundings per example in a computed edge. The error of the edge is at most γ_r
-    Σd with r = edge_roundings · m + 8. The value is 1 if an edge is a sum of products, and larger
-    if prefix sums are subtracted.
+    """The number of roundings per example in a computed edge, which bounds the error of the edge by
+    γ_r Σd with r = edge_roundings · m + 8. The number is 1 if an edge is a sum of products, and
+    larger if it is a difference of prefix sums.
     """
 
     stored: ClassVar[bool] = False
-    """Whether the entries are already stored in memory. If True, `tocvxpy` forms no new matrix."""
+    """Whether the entries are already in memory. If True, `tocvxpy` creates no new matrix."""
 
     implicit: ClassVar[bool] = False
-    """Whether the products of `bulk` are computed without an array of the entries."""
+    """Whether the products of `bulk` are computed without an array of all entries."""
 
     slack: float = 0.0
-    """An upper bound on the difference between the largest edge and the edge that `best` returns;
-    inf if unknown.
+    """An upper bound on the largest edge minus the edge that `best` returns. It is inf if no bound
+    is known.
     """
 
     @property
@@ -86,12 +81,12 @@ class MarginMatrix(ABC):
 
     @property
     def known(self) -> int:
-        """The number of columns that are known so far, which `column` can return."""
+        """The number of columns that `column` can return, which are those known so far."""
         assert self.n is not None
         return self.n
 
     def column(self, j: int) -> NDArray[Any]:
-        """Return column `j` as a read-only array of shape (m,), in the storage type of the matrix.
+        """Return column `j` as a read-only array of shape (m,), with the dtype of the matrix.
 
         Raises
         ------
@@ -119,7 +114,7 @@ class MarginMatrix(ABC):
         d = np.ascontiguousarray(d, dtype=np.float64)
         if d.shape != (self.m,):
             raise InputError(
-                f"d has shape {d.shape}, and must have an entry for each of m = {self.m} examples"
+                f"d has shape {d.shape}, but must have an entry for each of m = {self.m} examples"
             )
         return d
 
@@ -133,19 +128,22 @@ class MarginMatrix(ABC):
 
     @abstractmethod
     def digest(self) -> str:
-        """Return the SHA-256 of the content of the matrix, in hexadecimal. It does not depend on
-        the storage.
+        """Return the SHA-256 of the content of the matrix, in hexadecimal.
+
+        Matrices with the same content have the same SHA-256, even if they are stored differently.
         """
 
     def best(self, d: Vector) -> Best:
-        """Return the column with the largest absolute edge. Among equal edges the lowest index
-        wins.
+        """Return the column with the largest absolute edge.
+
+        If several columns have this edge, the one with the lowest index is returned.
         """
         return self._priced(d, _NONE)[0]
 
     def priced(self, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:
-        """Return `best(d)` and the edges of `columns`. The edges are None if a subclass overrides
-        `best`.
+        """Return `best(d)` and the edges of `columns`.
+
+        The edges are None if a subclass overrides `best`.
         """
         if type(self).best is not MarginMatrix.best:
             return self.best(d), None
@@ -158,9 +156,7 @@ class MarginMatrix(ABC):
         return best_of(j, edge), edges[columns]
 
     def margins(self, support: Iterable[int], coefficients: Vector) -> Vector:
-        """Return the margins A w, shape (m,), for the weights w with `coefficients` on the columns
-        `support`.
-        """
+        """Return the margins A w, shape (m,). The vector w has `coefficients` at `support`."""
         ids = np.fromiter(support, dtype=np.int64)
         if not ids.size:
             return np.zeros(self.m)
@@ -169,14 +165,15 @@ class MarginMatrix(ABC):
         weights = np.ascontiguousarray(coefficients, dtype=np.float64)
         if weights.shape != ids.shape:
             raise ValueError(
-                f"support has {ids.size} columns and coefficients has {weights.size} entries; make "
-                "both equally long"
+                f"support has {ids.size} columns and coefficients has {weights.size} entries; they "
+                "must have the same length"
             )
         return self._margins(ids, weights)
 
     def _margins(self, support: Whole, coefficients: Vector) -> Vector:
-        """Return the margins A w, shape (m,). The columns, which must exist, are added in the given
-        order.
+        """Return the margins A w, shape (m,).
+
+        The columns in `support` must exist, and are added in the given order.
         """
         u = np.zeros(self.m)
         for j, c in zip(support.tolist(), coefficients.tolist(), strict=True):
@@ -205,42 +202,43 @@ class MarginMatrix(ABC):
         """
         if self.n is None:
             raise InputError(
-                f"this method needs every column of A, and {self!r} does not enumerate its "
-                "columns; "
-                "use solve(game)"
+                f"this method needs all columns of A, but {self!r} does not enumerate its "
+                "columns; use solve(game)"
             )
         if self.m * self.n > WRITE_DOWN_LIMIT:
             raise InputError(
-                f"this method needs A as a dense array, and {self.m} x {self.n} is more than "
+                f"this method needs A as a dense array, but {self.m} x {self.n} is more than "
                 f"{WRITE_DOWN_LIMIT:.0e} entries; use solve(game), which never forms A, or "
                 "reference(game), which generates columns as they are needed"
             )
         return self.columns(range(self.n))
 
     def bulk(self) -> Bulk:
-        """Return an object for products with all columns of A. By default it uses a dense copy of
-        A.
+        """Return an object for products with all columns of A.
+
+        By default it uses a dense copy of A.
         """
         return self.pricing().restricted(np.arange(self.known))
 
     def pricing(self) -> Pricing:
-        """Return an object for products with A in methods that use few columns at a time.
+        """Return an object for products with A, for methods that use few columns at a time.
 
-        By default it copies these columns into a dense array.
+        By default it copies these columns to a dense array.
         """
         return _Stored(self)
 
     def tocvxpy(self) -> Any:
-        """Return A as an array or sparse matrix for cvxpy models, or raise like `toarray`."""
+        """Return A for cvxpy models as an array or sparse matrix. Errors are those of `toarray`."""
         return self.toarray()
 
     def data(self) -> Vector:
-        """Return the rows of data that a certificate stores for this matrix; A by default."""
+        """Return the data that a certificate stores for this matrix. By default this is A."""
         return self.toarray()
 
     def recipe(self) -> dict[str, Any]:
-        """Return the description, in certificates, of how A follows from `data`. It is empty if A
-        is `data`.
+        """Return the description of how A is computed from `data`, for certificates.
+
+        It is empty if A is `data`.
         """
         return {}
 
@@ -250,8 +248,9 @@ class MarginMatrix(ABC):
 
 
 class _Stored(Pricing):
-    """The products of a stored matrix: edges of all columns, and products with selected columns in
-    double precision.
+    """The products with a stored matrix.
+
+    Products with selected columns use a dense copy of these columns in double precision.
     """
 
     def __init__(self, matrix: MarginMatrix) -> None:
@@ -266,8 +265,7 @@ class _Stored(Pricing):
 
 
 def content_digest(m: int, n: int, columns: Iterable[tuple[NDArray[Any], NDArray[Any]]]) -> str:
-    """Return the SHA-256 of a matrix, given as a pair (row indices, non-zero values) for each
-    column.
+    """Return the SHA-256 of a matrix. A pair (row indices, nonzero values) describes each column.
 
     Matrices with equal entries have equal digests. The digest does not depend on the storage
     (dense, sparse, float32, int8).
@@ -281,7 +279,7 @@ def content_digest(m: int, n: int, columns: Iterable[tuple[NDArray[Any], NDArray
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
-    """Raise an InputError unless `shape` is that of a margin matrix."""
+    """Raise an InputError if a margin matrix cannot have this shape."""
     if len(shape) != 2:
         raise InputError(
             f"A must be a matrix with examples in rows and hypotheses in columns, got "
@@ -293,7 +291,7 @@ def check_shape(shape: tuple[int, ...]) -> None:
 
 
 def check_entry(value: float, row: int, column: int) -> None:
-    """Raise an InputError that names an entry of A that is not allowed in a margin matrix."""
+    """Raise an InputError about an entry of A that a margin matrix cannot have."""
     if math.isfinite(value):
         rule = "is outside [-1, 1]; divide A, or each column, by its largest absolute value"
     else:

@@ -1,4 +1,4 @@
-"""Products with all columns of a margin matrix, for methods that give every column a weight."""
+"""Products with all columns of a margin matrix, for methods that weight every column."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Array, Vector, Whole
 
 PASS = 6e-10
-"""The time in seconds in which one core reads an entry of A. It is used to estimate the run time of
-methods.
+"""The time in seconds that one core needs to read one entry of A. Run times are estimated from it.
 """
 _ROWS = 4096
-"""The smallest number of rows of A that one block of a matrix product contains."""
+"""The minimum number of rows of A in a block of a matrix product."""
 
 
 class Pricing(ABC):
-    """The products with A that a method needs if it uses few columns of A at a time."""
+    """The products with A for methods that use few columns of A at a time."""
 
     m: int
     n: int
@@ -31,7 +30,7 @@ class Pricing(ABC):
 
     @abstractmethod
     def restricted(self, columns: Whole) -> Bulk:
-        """Return the products with the given columns only, which must be in increasing order."""
+        """Return the products with the given columns only. Their indices must be increasing."""
 
     def spread(self, each: int) -> Whole:
         """Return about `each` columns of each kind, such as the stumps of a feature.
@@ -42,36 +41,35 @@ class Pricing(ABC):
 
 
 class CutLevels(NamedTuple):
-    """The description of columns that are cuts of features: an entry is y above the cut, and −y
-    otherwise.
+    """The columns of a matrix whose columns are cuts of features.
+
+    An entry of such a column is y if the value of the feature is above the cut, and −y otherwise.
     """
 
     codes: NDArray[Any]
-    """The level of each example in each feature: the number of cuts below the example's value. The
-    shape is (features, m).
+    """The level of each example in each feature, shape (features, m).
+
+    A level is the number of cuts below the example's value of the feature.
     """
     offsets: Whole
-    """The index of the first column of each feature, followed by the number of all columns. The
-    shape is (features + 1,).
+    """The index of the first column of each feature, followed by the number of all columns.
+
+    The shape is (features + 1,).
     """
     signs: Vector
     """The labels y, shape (m,)."""
 
 
 class Bulk(Pricing):
-    """The products with all columns of A, shape (m, n), that an interior point method needs."""
+    """The products with all columns of A, shape (m, n), for interior point methods."""
 
     levels: CutLevels | None = None
-    """The levels of the examples if the columns are cuts of features, and None for other
-    matrices.
-    """
+    """The levels of the examples if the columns are cuts of features. Otherwise it is None."""
 
     @property
     @abstractmethod
     def array(self) -> Vector | None:
-        """The matrix A as an array in double precision, shape (m, n), or None if there is no such
-        array.
-        """
+        """The matrix A as an array of doubles, shape (m, n), or None if it is not stored."""
 
     @abstractmethod
     def margins(self, w: Vector) -> Vector:
@@ -93,12 +91,12 @@ class Bulk(Pricing):
         """Write the lower triangle of Aᵀ diag(weights) A to `out`, for positive `weights`."""
 
     def edges_of(self, D: Array) -> Array:
-        """Return the edges Aᵀd for each row d of D, one row of edges for each."""
+        """Return an array that has a row with the edges Aᵀd for each row d of D."""
         return np.array([self.edges(d) for d in D]).reshape(-1, self.n)
 
 
 class DenseBulk(Bulk):
-    """The products with a matrix A that is stored as a dense array in double precision.
+    """The products with a matrix A, computed with a dense array in double precision.
 
     Parameters
     ----------
@@ -138,17 +136,17 @@ class DenseBulk(Bulk):
 
 
 def spread(start: int, stop: int, count: int) -> Whole:
-    """Return `count` integers from start to stop − 1, evenly spread, or all if there are fewer."""
+    """Return `count` evenly spread integers from start to stop − 1, or all if there are fewer."""
     inner = np.linspace(start, stop - 1, min(count, stop - start) + 2)[1:-1]
     return np.unique(inner.round().astype(np.int64))
 
 
 def varied(ranked: Whole, size: int) -> Whole:
-    """Return `size` of the ranked columns: a third from the top of the ranking, the rest evenly
-    spread.
+    """Return `size` of the ranked columns.
 
+    A third of them are from the top of the ranking, and the others are evenly spread over it.
     Columns with nearly equal edges are often nearly equal columns. The even spread adds columns
-    that differ from each other.
+    that differ more.
     """
     if ranked.size <= size:
         return ranked

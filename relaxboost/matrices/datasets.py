@@ -19,7 +19,7 @@ from relaxboost.matrices.labelled import ROUNDED, rounded_integer
 
 
 class Dataset(NamedTuple):
-    """A data set of examples with two classes."""
+    """A data set whose examples belong to two classes."""
 
     name: str
     X: Array
@@ -28,7 +28,7 @@ class Dataset(NamedTuple):
     """The labels −1 and +1, shape (m,)."""
     feature_names: tuple[str, ...]
     classes: tuple[str, str]
-    """The names of the classes that −1 and +1 stand for."""
+    """The names of the classes of the labels −1 and +1."""
 
     def _repr_html_(self) -> str:
         m, features = self.X.shape
@@ -43,16 +43,16 @@ class Dataset(NamedTuple):
 
 
 MAX_FEATURES_IN_CARD = 10
-"""The largest number of features that a notebook lists in the display of a data set."""
+"""The maximum number of features that a notebook lists for a data set."""
 
 
 class SignedLabels(NamedTuple):
-    """The labels of examples of two classes as −1 and +1, together with the two original labels."""
+    """Labels of two classes as −1 and +1, together with the two original labels."""
 
     signs: Array
     """The labels −1 and +1, shape (m,)."""
     classes: tuple[Any, Any]
-    """The original labels that −1 and +1 stand for."""
+    """The original labels, first the one for −1 and then the one for +1."""
 
     def decided(self, scores: ArrayLike) -> NDArray[Any]:
         """Return the label of each score: ``classes[1]`` if it is positive, else ``classes[0]``.
@@ -72,8 +72,8 @@ class SignedLabels(NamedTuple):
 def labels(y: ArrayLike) -> SignedLabels:
     """Map labels with any two values to −1 and +1.
 
-    The smaller value becomes −1. Values that both read as numbers ("-1" and "+1", 9 and 10) are
-    compared as numbers, and other values alphabetically.
+    The smaller value becomes −1. If both values can be parsed as numbers (such as "-1" and "+1", or
+    9 and 10), they are compared as numbers. Otherwise, they are compared alphabetically.
 
     Returns
     -------
@@ -106,19 +106,17 @@ def labels(y: ArrayLike) -> SignedLabels:
     missing = pd.isna(given)
     if missing.any():
         raise InputError(
-            f"the label of row {int(np.argmax(missing)) + 1} is missing; fill the label in or drop "
-            "the row"
+            f"the label of row {int(np.argmax(missing)) + 1} is missing; fill it in or drop the row"
         )
     values = list(dict.fromkeys(given.tolist()))
     if len(values) != 2:
         if _are_targets(values, len(given)):
             raise InputError(
-                f"the labels are numbers with {len(values)} distinct values, and a margin needs "
-                "two "
-                "classes; for numbers use relaxboost.estimators.MarginBoostRegressor"
+                f"the labels are numbers with {len(values)} distinct values, but a margin needs "
+                "two classes; for numbers use relaxboost.estimators.MarginBoostRegressor"
             )
         more = "keep two, or set one class against the rest"
-        remedy = "add examples of another" if len(values) < 2 else more
+        remedy = "add examples of another class" if len(values) < 2 else more
         raise InputError(
             f"the labels have {number_of(len(values), 'value')} "
             f"({few(values, 6, _short)}); a margin needs two classes; {remedy}"
@@ -128,7 +126,7 @@ def labels(y: ArrayLike) -> SignedLabels:
 
 
 def _are_targets(values: list[Any], count: int) -> bool:
-    """Return whether the distinct labels of `count` examples look like targets of a regression."""
+    """Return whether the distinct labels of `count` examples look like regression targets."""
     if len(values) < 3 or not all(isinstance(x, int | float) for x in values):
         return False
     # Classes are whole numbers that repeat; `hardly_repeats` has the same rule for words.
@@ -157,7 +155,7 @@ def breast_cancer() -> Dataset:
     # Not load_breast_cancer: importing scikit-learn takes longer than solving the game.
     library = find_spec("sklearn")
     if library is None or library.origin is None:
-        raise InputError("breast-cancer is a file of scikit-learn, which is not installed")
+        raise InputError("breast-cancer is part of scikit-learn, which is not installed")
     path = Path(library.origin).parent / "datasets" / "data" / "breast_cancer.csv"
     with path.open(encoding="utf-8") as file:
         negative, positive = next(file).strip().split(",")[2:]
@@ -170,13 +168,13 @@ def breast_cancer() -> Dataset:
 
 
 BUNDLED = {"breast-cancer": breast_cancer}
-"""The functions that load data sets, by the name of the set on the command line."""
+"""The functions that load bundled data sets. A key is the name of a set on the command line."""
 
 
 def read_csv(path: str | os.PathLike[str], label: str, sep: str = ",") -> Dataset:
     """Return the labelled data of a CSV file with a header, or of a Parquet file.
 
-    One column holds the labels, and all other columns hold numbers.
+    One column contains the labels, and all other columns contain numbers.
 
     Parameters
     ----------
@@ -184,7 +182,7 @@ def read_csv(path: str | os.PathLike[str], label: str, sep: str = ",") -> Datase
     label : str
         The name of the label column, which may contain any two values.
     sep : str
-        The separator of columns, which is one character or ``\\t``.
+        The character between columns. The string ``\\t`` means a tab.
 
     Returns
     -------
@@ -195,7 +193,8 @@ def read_csv(path: str | os.PathLike[str], label: str, sep: str = ",") -> Datase
     InputError
         If the file cannot be read or is empty; if the label column does not exist or does not have
         two values; if a feature is not numeric; or if a value is missing or infinite. The message
-        names the column, and for a value the line, or the row in a Parquet file, counted from 1.
+        names the column. For a value it also names the line, or the row in a Parquet file, counted
+        from 1.
     """
     features, y = read_table(path, label, sep)
     return dataset(path, features.to_numpy(dtype=np.float64), features, y)
@@ -214,10 +213,10 @@ def read_table(
     words: bool = False,
     drop: Sequence[str] = (),
 ) -> tuple[Any, SignedLabels]:
-    """Return the features and the labels of a file, with the rules of `read_csv`.
+    """Return the features and the labels of a file, which must follow the rules of `read_csv`.
 
-    If `words` is true, features may be columns of words, none of which reads as a number, and
-    values may be missing. The columns `drop` are removed before any check.
+    If `words` is true, values may be missing, and a feature may be a column of words, of which none
+    can be parsed as a number. The columns `drop` are removed before the other columns are checked.
     """
     frame = _read_frame(Path(path), label, sep)
     if label not in frame.columns:
@@ -225,19 +224,15 @@ def read_table(
     tables.check_columns(path, "drop", drop, [name for name in frame.columns if name != label])
     frame = frame.drop(columns=list(drop))
     if frame.shape[1] < 2:
-        raise InputError(
-            f"{path} has no column besides the label {label!r}; add columns of features"
-        )
+        raise InputError(f"{path} has no column besides the label {label!r}; add feature columns")
     if frame.shape[0] == 0:
-        raise InputError(f"{path} has a header and no rows; add rows")
+        raise InputError(f"{path} has a header but no rows; add rows")
     features = frame.drop(columns=[label])
     _check_features(features, path, words)
     gone = frame[label].isna().to_numpy()
     if gone.any():
         where = _where(frame, int(gone.argmax()))
-        raise InputError(
-            f"{path}: the label at {where} is missing; fill the label in or drop the row"
-        )
+        raise InputError(f"{path}: the label at {where} is missing; fill it in or drop the row")
     try:
         return features, labels(frame[label].to_numpy())
     except InputError as error:
@@ -256,7 +251,7 @@ def _read_parquet(path: Path) -> Any:
     try:
         frame = pd.read_parquet(path, engine="pyarrow")
     except ImportError:
-        raise missing("Parquet is read by pyarrow", "dask", "pyarrow") from None
+        raise missing("Parquet files need pyarrow", "dask", "pyarrow") from None
     except (OSError, ValueError) as error:
         reason = str(error).strip().splitlines()[0]
         raise InputError(f"{path} cannot be read as Parquet: {reason}") from None
@@ -290,7 +285,7 @@ def _check_features(features: Any, path: str | os.PathLike[str], words: bool) ->
                 other = "leave cells empty where they are missing"
             raise InputError(
                 f"{path}: column {name!r} is not numeric (for instance {_short(odd.iloc[0])!r}); "
-                f"write plain numbers, {'as 1.5 and not 1,5' if commas else other}, or drop the "
+                f"write plain numbers, {'such as 1.5, not 1,5' if commas else other}, or drop the "
                 "column"
             )
     if bad.any():
@@ -306,5 +301,5 @@ def _check_features(features: Any, path: str | os.PathLike[str], words: bool) ->
 
 
 def _where(frame: Any, row: int) -> str:
-    """Return the line number of a row in a CSV file, or its row number in a Parquet file."""
+    """Return where a row is: its line in a CSV file, or its row number in a Parquet file."""
     return f"line {frame.index[row]}" if tables.FILE in frame.attrs else f"row {row + 1}"

@@ -18,14 +18,13 @@ _PARALLEL = 2_000_000
 
 
 class DenseMatrix(MarginMatrix):
-    """A margin matrix that is stored as an array of type float64, float32, or int8 for entries −1,
-    0, 1.
+    """A margin matrix that is stored as an array of type float64, float32 or int8.
 
     Parameters
     ----------
     A : array of shape (m, n)
         Entries in [−1, 1]. The types float64 and float32 are kept, and integer types become int8.
-        All sums are in double precision. The matrix stores a copy of A in column order.
+        All sums are computed in double precision. The matrix stores a copy of A in column order.
     """
 
     edge_roundings: ClassVar[int] = 1
@@ -44,7 +43,7 @@ class DenseMatrix(MarginMatrix):
         kind = given.dtype.kind
         if kind == "b":
             raise InputError(
-                "A has dtype bool, and margins are signed numbers; use 2 * A.astype('int8') - 1"
+                "A has dtype bool, but margins are signed numbers; use 2 * A.astype('int8') - 1"
             )
         if kind not in "iuf" or given.dtype.itemsize > 8:
             raise InputError(_other_type(given, getattr(A, "columns", None)))
@@ -87,7 +86,7 @@ class DenseMatrix(MarginMatrix):
 
 
 def _other_type(given: NDArray[Any], names: Any) -> str:
-    """Return the error message for a matrix of a wrong type, with the columns and their types."""
+    """Return the error message for a matrix whose type is not supported."""
     if given.ndim == 0:
         return f"A must be a matrix, with examples in rows, got {given.item()!r:.60}"
     at = no_number(given) if given.dtype.kind in "OUST" else None
@@ -99,6 +98,6 @@ def _other_type(given: NDArray[Any], names: Any) -> str:
     entry = f"A[{', '.join(map(str, at))}] = {given[at]!s:.60}"
     column = f" of column {names[at[1]]!r}" if names is not None else ""
     return (
-        f"A has dtype {given.dtype}, and {entry}{column} is no number; A holds margins y_i h_j(x_i)"
-        ": for those of stumps of features write relaxboost.matrices.stumps(X, y)"
+        f"A has dtype {given.dtype}, and {entry}{column} is no number; A contains margins "
+        "y_i h_j(x_i); for stumps of features, pass relaxboost.matrices.stumps(X, y)"
     )

@@ -2,8 +2,8 @@
 threads.
 
 Compilation takes longer than many runs. Each signature of a kernel takes 0.1 s to compile, and each
-allocation, `min`, `sum` or search in a kernel adds as much. Therefore a kernel is a plain loop over
-arrays that its caller allocates. All other code is in Python, NumPy or BLAS.
+allocation, `min`, `sum` or search in a kernel takes another 0.1 s. Therefore a kernel is a plain
+loop over arrays that its caller allocates. Everything else is done in Python, NumPy or BLAS.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from relaxboost._core.compiled import njit, thread_pool
 # The compiler may reorder and fuse sums to vectorise them; γ_n covers every order.
 _SUM = {"reassoc", "contract"}
 FEW = 64
-"""The largest number of terms that are added in order. The last bits of longer sums depend on the
+"""The maximum number of terms that are added in order. For longer sums, the last bits depend on the
 CPU.
 """
 
 
 def _read_only(H: NDArray[Any]) -> NDArray[Any]:
-    """Return a matrix as a read-only array, for which kernels have a single signature."""
+    """Return a matrix as a read-only array, so that kernels are compiled for one signature only."""
     if H.flags.writeable:
         H = H.view()
         H.flags.writeable = False
@@ -55,8 +55,8 @@ def _few_dots(H: NDArray[Any], used: int, d: Array, out: Array) -> None:
 def _many_dots(H: NDArray[Any], used: int, d: Array, out: Array) -> None:
     """Write the inner products <column, d> of the first `used` columns to `out`.
 
-    The loop handles eight columns at a time. `d` is read once for all of them, and the CPU converts
-    some entries while it loads others. All columns are summed in the same order.
+    The loop processes eight columns at a time. It reads `d` once for all of them, and the CPU
+    converts some entries while it loads others. All columns are summed in the same order.
     """
     last = used - 1
     for j in range(0, used, 8):
@@ -74,7 +74,7 @@ def _many_dots(H: NDArray[Any], used: int, d: Array, out: Array) -> None:
 
 
 def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
-    """Return the same array as `dots`, bit for bit, computed by threads that share the columns."""
+    """Return the same array as `dots`, bit for bit. Threads share the columns."""
     pool, threads = thread_pool()
     if threads == 1:
         return dots(H, used, d)
@@ -86,8 +86,7 @@ def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
 
 @njit()
 def _four_sums(codes: NDArray[Any], offsets: Whole, first: int, yd: Array, levels: Array) -> None:
-    """Write the sums of the products y_i d_i up to each level of four features to the rows of
-    `levels`.
+    """Sum the products y_i d_i up to each level of four features into the rows of `levels`.
 
     An addition to a level waits for the previous addition to that level. Meanwhile the CPU adds
     to the levels of the other three features. Each feature is summed in the order of the examples.
@@ -114,7 +113,7 @@ def _four_sums(codes: NDArray[Any], offsets: Whole, first: int, yd: Array, level
 
 @njit()
 def stump_column(codes: NDArray[Any], offsets: Whole, y: Array, j: int, out: NDArray[Any]) -> None:
-    """Write the column of a stump to `out`: y if an example is above the cut, and −y otherwise."""
+    """Write a stump's column to `out`. An entry is y if the example is above the cut, else −y."""
     f = 0
     while offsets[f + 1] <= j:
         f += 1
@@ -124,7 +123,7 @@ def stump_column(codes: NDArray[Any], offsets: Whole, y: Array, j: int, out: NDA
 
 
 def _four_rows(offsets: Whole) -> Array:
-    """Return an empty array for the sums at the levels of four features."""
+    """Return an uninitialised array for the sums at the levels of four features."""
     return np.empty((4, int((offsets[1:] - offsets[:-1]).max()) + 1))
 
 
@@ -139,7 +138,7 @@ def stump_edges(codes: NDArray[Any], offsets: Whole, yd: Array) -> Array:
 def _stump_edges(
     codes: NDArray[Any], offsets: Whole, yd: Array, total: float, levels: Array, out: Array
 ) -> None:
-    """Write the edge Σ y d − 2 Σ_{code <= b} y d of each stump, which cuts after level b."""
+    """Write the edge Σ y d − 2 Σ_{code <= b} y d of each stump, which cuts after a level b."""
     for f in range(codes.shape[0]):
         if f % 4 == 0:
             _four_sums(codes, offsets, f, yd, levels)
@@ -192,7 +191,7 @@ def _stump_best(
 
 @njit()
 def _below(codes: NDArray[Any], offsets: Whole, weights: Array) -> tuple[Array, Array]:
-    """Return the weight of the cuts below each value, (features, m), and of all cuts."""
+    """Return the weight of the cuts below each value, shape (features, m), and of all cuts."""
     features, m = codes.shape
     below, totals = np.zeros((features, m)), np.zeros(features)
     for f in range(features):
@@ -207,7 +206,7 @@ def _below(codes: NDArray[Any], offsets: Whole, weights: Array) -> tuple[Array, 
 
 
 def stump_margins(codes: NDArray[Any], offsets: Whole, signs: Array, w: Array) -> Array:
-    """Return A w for a weight on every stump. Cuts below a value have the sign +, the others −."""
+    """Return A w for a weight on every stump. Cuts below a value have the sign +, others −."""
     u = np.zeros(codes.shape[1])
     _stump_margins(codes, offsets, w, np.empty(int(np.diff(offsets).max()) + 1), u)
     u *= signs
@@ -219,7 +218,7 @@ def _stump_margins(codes: NDArray[Any], offsets: Whole, w: Array, values: Array,
     """Add the margins A w, computed for labels that are all +1, to `u`.
 
     `values` is a buffer for the levels of a feature. For each level, the weights of the cuts below
-    and above it are summed separately, which keeps the number of roundings of each weight small.
+    it and above it are summed separately, so that each weight is rounded only a few times.
     """
     for f in range(codes.shape[0]):
         start, cuts, above = offsets[f], offsets[f + 1] - offsets[f], 0.0
@@ -273,7 +272,8 @@ def _cross_block(
 ) -> None:
     """Write Σ weights · s_a t_b for all cuts a and b of two features, with s_a, t_b = ±1 by side.
 
-    The block starts at `place` in `out`. `table` starts as zeros, with one row and column more.
+    The block starts at `place` in `out`. `table` contains zeros at the start, and has one more row
+    and one more column than the block.
     """
     (left, right), (first, start) = codes, place
     rows, cols = table.shape[0] - 1, table.shape[1] - 1
@@ -294,7 +294,7 @@ def _cross_block(
 
 @njit(nogil=True)
 def stump_rows(codes: NDArray[Any], offsets: Whole, out: Array) -> None:
-    """Write the predictions of all stumps, (m, n): −1 up to the cut, and +1 above it."""
+    """Write the predictions of all stumps, shape (m, n): −1 up to the cut, and +1 above it."""
     features, m = codes.shape
     for i in range(m):
         for f in range(features):
@@ -324,8 +324,7 @@ Compressed = tuple[Whole, Whole, Array]
 
 @njit(nogil=True)
 def sparse_cross(transposed: Compressed, A: Compressed, weights: Array, out: Array) -> None:
-    """Write the lower triangle of Aᵀ diag(weights) A, one row at a time because a row fits in the
-    cache.
+    """Write the lower triangle of Aᵀ diag(weights) A row by row, because a row fits in the cache.
 
     `transposed` is Aᵀ. The entries above the diagonal are not changed.
     """
@@ -345,10 +344,10 @@ def sparse_cross(transposed: Compressed, A: Compressed, weights: Array, out: Arr
 
 
 def peaks(edges: Array, columns: Whole, level: float, both: bool) -> Whole:
-    """Return the column of largest edge between any two neighbours of `columns`, if it exceeds
-    `level`.
+    """Return the columns of the largest edges in the gaps between the given `columns`.
 
-    If `both` is true, also return the column of smallest edge there, if it is below −level.
+    A gap has at most one such column, whose edge exceeds `level`. If `both` is true, also return
+    the column of the smallest edge in each gap, if this edge is below −level.
     """
     out = np.empty(2 * columns.size + 2, dtype=np.int64)
     return out[: _peaks(edges, columns, level, both, out)]
@@ -379,8 +378,7 @@ def _peaks(edges: Array, columns: Whole, level: float, both: bool, out: Whole) -
 
 @njit(error_model="numpy")
 def reach(edges: Array, change: Array, level: float, rise: float, both: bool) -> float:
-    """Return the largest t in [0, 1] with edges + t·change <= level + t·rise, or 0 if there is
-    none.
+    """Return the largest t in [0, 1] with edges + t·change <= level + t·rise, or 0 if none exists.
 
     If `both` is true, −(edges + t·change) must satisfy the same bound.
     """
@@ -394,7 +392,7 @@ def reach(edges: Array, change: Array, level: float, rise: float, both: bool) ->
 
 
 def first_largest(edges: Array) -> tuple[int, float]:
-    """Return (index, value) of the first entry of largest absolute value."""
+    """Return (index, value) of the first entry whose absolute value is the largest."""
     best = int(np.abs(edges).argmax())
     return best, float(edges[best])
 
@@ -409,7 +407,7 @@ def add_scaled(u: Array, column: NDArray[Any], c: float) -> None:
 def sum_stumps(
     codes: NDArray[Any], offsets: Whole, signs: Array, support: Whole, coefficients: Array
 ) -> Array:
-    """Return A w for weights on some stumps. Columns are added one by one, as for a dense A."""
+    """Return A w for weights on some stumps. Columns are added one by one, as in a dense A."""
     u, features = np.zeros(signs.size), np.searchsorted(offsets, support, side="right") - 1
     places = zip(features.tolist(), (support - offsets[features]).tolist(), strict=True)
     for (f, cut), c in zip(places, coefficients.tolist(), strict=True):
@@ -436,7 +434,7 @@ def apart(a: NDArray[Any], s: float, b: NDArray[Any], t: float, out: Array) -> f
 
 @njit(error_model="numpy")
 def within(d: Array, most: float) -> bool:
-    """Return whether every entry of `d` lies in [−most, most]. An entry nan gives False."""
+    """Return whether every entry of `d` lies in [−most, most]. If an entry is nan, it is False."""
     inside = 0
     for i in range(d.shape[0]):
         inside += abs(d[i]) <= most
@@ -477,7 +475,7 @@ def along(u: Array, v: Array, eta: float) -> Array:
 
 
 def combine(H: NDArray[Any], used: int, weights: Array) -> Array:
-    """Return H[:, :used] @ weights, computed with four columns of non-zero weight at a time."""
+    """Return H[:, :used] @ weights, computed from four columns of nonzero weight at a time."""
     u, kept = np.zeros(H.shape[0]), np.flatnonzero(weights[:used])
     if kept.size:
         four = np.append(kept, np.full(-kept.size % 4, kept[-1]))  # repeats the last column

@@ -15,7 +15,7 @@ from relaxboost._core.errors import InputError
 def check_labelled(
     X: ArrayLike, y: ArrayLike, feature_names: Any = None
 ) -> tuple[Array, Array, tuple[str, ...]]:
-    """Check labelled data, and return X and y as float arrays and the feature names as strings."""
+    """Check labelled data. Return X and y as float arrays, and the feature names as strings."""
     if feature_names is None:
         feature_names = getattr(X, "columns", None)  # a pandas or polars frame
     try:
@@ -35,7 +35,7 @@ def check_labelled(
             raise InputError(f"feature_names must be a list of names, got {feature_names!r}")
         names = tuple(str(name) for name in feature_names)
     if len(names) != features:
-        raise InputError(f"feature_names has {len(names)} names, and X has {features} features")
+        raise InputError(f"feature_names has {len(names)} names, but X has {features} features")
     if given.dtype.kind in "OUST":
         at = no_number(given)
         if at is None:
@@ -44,7 +44,7 @@ def check_labelled(
                 "convert it with numpy.asarray(X, dtype=float)"
             )
         raise InputError(
-            f"X has dtype {given.dtype}, and {given[at]!s:.60} at row {at[0]}, feature "
+            f"X has dtype {given.dtype}, with {given[at]!s:.60} at row {at[0]}, feature "
             f"{names[at[1]]!r}; features must be numbers. Encode the "
             "other features, or use MarginBoostClassifier, which accepts strings and missing "
             "values"
@@ -52,19 +52,20 @@ def check_labelled(
     data = finite_doubles("X", given, names)
     if labels.shape != (m,):
         raise InputError(
-            f"y has shape {labels.shape}, and X has {m} rows; give one label for each row"
+            f"y has shape {labels.shape}, but X has {m} rows; pass one label for each row"
         )
     if labels.dtype.kind not in "iuf" or not np.isin(labels, (-1, 1)).all():
         raise InputError(
             "y must contain the labels -1 and +1; use "
             "relaxboost.matrices.datasets.labels(y).signs, "
-            "which maps any two values to -1 and +1; .decided(scores) maps back to the labels"
+            "which maps any two values to -1 and +1; labels(y).decided(scores) maps scores back to "
+            "these values"
         )
     return data, labels.astype(np.float64), names
 
 
-ROUNDED = "drop the column, or subtract from it what its values share"
-"""The remedy, in messages, for integers that doubles cannot represent exactly. Rounding could make
+ROUNDED = "drop the column, or subtract a common offset from its values"
+"""The advice in messages about integers that doubles cannot represent exactly. Rounding could make
 different integers equal.
 """
 
@@ -76,8 +77,8 @@ def check_names(X: Any) -> None:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(
-            f"X has {names.count(twice)} columns with the name {twice!r}, and names must "
-            "differ; rename or drop the other columns"
+            f"X has {names.count(twice)} columns with the name {twice!r}, but names must "
+            "differ; rename or drop all but one of them"
         )
 
 
@@ -97,10 +98,10 @@ def rounded_integer(X: NDArray[Any]) -> tuple[int, ...] | None:
 def finite_doubles(
     where: str, X: NDArray[Any], names: tuple[str, ...], row: str = "row", first: int = 0
 ) -> Array:
-    """Return features in double precision, or raise an InputError that names an invalid entry.
+    """Return features in double precision. Raise an InputError that names an invalid entry.
 
-    `X` may be a block of a larger table. The message counts rows from `first`, and uses the word
-    `row` for a row, such as "line".
+    `X` may be a block of a larger table. The message counts rows from `first`, and calls a row
+    `row`, for example "line".
     """
     if X.dtype.kind not in "biuf":
         raise InputError(f"{where} has dtype {X.dtype}; features must be numbers")

@@ -20,9 +20,7 @@ from relaxboost.matrices.labelled import check_labelled
 
 
 class OracleMatrix(MarginMatrix):
-    """The margin matrix with the columns that a weak learner has found so far; see
-    :func:`oracle`.
-    """
+    """The matrix of the columns that a weak learner has found so far; see :func:`oracle`."""
 
     n = None
     edge_roundings: ClassVar[int] = 1
@@ -54,11 +52,10 @@ class OracleMatrix(MarginMatrix):
         return len(self._hypotheses)
 
     def best(self, d: Vector) -> Best:
-        """Return the column that the weak learner finds for `d`, or an earlier column of larger
-        edge.
+        """Return the column that the weak learner finds for `d`, or an earlier, better column.
 
-        The slack of the learner refers to the column that it finds. If an earlier column has a
-        larger edge, the slack decreases by the difference.
+        An earlier column is better if its absolute edge is larger. The slack of the learner is then
+        reduced by the difference, because it refers to the column that the learner finds.
         """
         hypothesis = self._fit(self._X, self._y, np.array(d, dtype=np.float64))
         column = self._margin_column(hypothesis)
@@ -116,13 +113,13 @@ class OracleMatrix(MarginMatrix):
         return kernels.dots(self._found, len(self._hypotheses), d)
 
     def hypothesis(self, j: int) -> Any:
-        """Return hypothesis `j` in the form in which the weak learner returned it."""
+        """Return hypothesis `j` as the weak learner returned it."""
         return self._hypotheses[j]
 
     def digest(self) -> str:
         """Return the SHA-256 of the data and of the learner's name.
 
-        The columns are not part of the digest, because they are not enumerated.
+        The columns do not enter the digest, because they are not enumerated.
         """
         return self._digest
 
@@ -141,44 +138,44 @@ def oracle(
     ----------
     fit : callable or scikit-learn estimator
         A weak learner, which is called as ``fit(X, y, d)`` with the distribution d over the
-        examples. It returns a hypothesis with values in [−1, 1], which is a function of X or an
-        object with ``predict(X)``. A scikit-learn estimator is cloned and fitted with
+        examples. It returns a hypothesis with values in [−1, 1]: a function of X, or an object
+        with ``predict(X)``. A scikit-learn estimator is cloned and fitted with
         ``sample_weight=d``. X and y are read-only, and d is a copy.
     X : array of shape (m, features)
     y : array of shape (m,)
         Labels −1 and +1.
     slack : float, optional
-        The largest amount by which the edge of the returned hypothesis may be below the largest
-        absolute edge of the class: 0 for an exact learner. The slack is added to the upper bound
+        The amount by which the edge of the returned hypothesis may be below the largest absolute
+        edge of all hypotheses. It is 0 for an exact learner. The slack is added to the upper bound
         (Shalev-Shwartz & Singer 2009, the remark under Fig. 1). None means that the slack is
-        unknown, and then the upper bound is infinite.
+        unknown; the upper bound is then infinite.
     name : str, optional
-        The name of the learner in the digest of the game; by default the name of the function, or
-        the representation of the estimator.
+        The name of the learner, which enters the digest of the game. By default it is the name of
+        the function, or the repr of the estimator.
 
     Raises
     ------
     InputError
         If the data or the slack are invalid, or if `fit` returns an invalid hypothesis while a game
-        is solved.
+        is being solved.
     """
     data, labels, _ = check_labelled(X, y, feature_names)
     if slack is not None:
         slack = 0.0 if slack == 0 else positive("slack (None if nothing is known)", slack)
     if isinstance(fit, type):
-        raise InputError(f"fit is the class {fit.__name__}; give an instance, {fit.__name__}(...)")
+        raise InputError(f"fit is the class {fit.__name__}; pass an instance, {fit.__name__}(...)")
     if hasattr(fit, "fit") and hasattr(fit, "predict"):
         from sklearn.utils.validation import has_fit_parameter
 
         if not has_fit_parameter(fit, "sample_weight"):
             raise InputError(
-                f"{fit!r} takes no sample_weight, and therefore cannot use the distribution; "
+                f"{fit!r} takes no sample_weight, so it cannot use the distribution d; "
                 "wrap it in a function fit(X, y, d) that resamples the examples"
             )
         return OracleMatrix(partial(_fitted, fit), data, labels, slack, name or repr(fit))
     if not callable(fit):
         raise InputError(
-            f"fit is {type(fit).__name__}; give a function fit(X, y, d) or a scikit-learn estimator"
+            f"fit is {type(fit).__name__}; pass a function fit(X, y, d) or a scikit-learn estimator"
         )
     if name is None:
         kind = fit if hasattr(fit, "__qualname__") else type(fit)

@@ -1,4 +1,4 @@
-"""The margin matrix of pairs of documents, whose products are computed with the documents."""
+"""The margin matrix of pairs of documents. Its products are computed from the documents."""
 
 from __future__ import annotations
 
@@ -9,24 +9,23 @@ from relaxboost.matrices.bulk import Bulk, DenseBulk
 from relaxboost.matrices.dense import DenseMatrix
 
 _CROWDED = 8
-"""The largest ratio N² / m, for N documents and m pairs, at which an N x N table of the pairs is
-faster than the list of pairs.
+"""If N² / m is at most this, for N documents and m pairs, an N x N table of the pairs is used. This
+is then faster than a list of the pairs.
 """
 
 
 class PairMatrix(DenseMatrix):
-    """The margin matrix A[(i, i'), j] = (H[i, j] − H[i', j]) / 2 of pairs of documents, as a dense
-    array.
+    """The margin matrix A[(i, i'), j] = (H[i, j] − H[i', j]) / 2 of pairs of documents.
 
-    Products for interior point methods are computed with the documents, because there are fewer
-    documents than pairs.
+    It is stored as a dense array. Products for interior point methods are computed from the
+    documents, because there are fewer documents than pairs.
 
     Parameters
     ----------
     H : array of shape (N, n)
         The predictions of the hypotheses for the documents, in [−1, 1].
     better, worse : arrays of shape (m,)
-        The index of the better and of the worse document of each pair.
+        The index of the better document of each pair, and that of the worse document.
     """
 
     def __init__(self, H: Array, better: Whole, worse: Whole) -> None:

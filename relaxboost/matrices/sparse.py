@@ -16,14 +16,15 @@ from relaxboost.matrices.bulk import Bulk, by_rows
 from relaxboost.matrices.dense import DenseMatrix
 
 _FILLED = 0.1
-"""The share of non-zero entries above which products are faster with dense copies of blocks of
-rows.
+"""If a sparse matrix has a larger share of nonzero entries than this, products use dense copies of
+blocks of its rows, because they are faster.
 """
 
 
 class SparseBulk(Bulk):
-    """The products with all columns of a sparse matrix. Their cost is proportional to the non-zero
-    entries.
+    """The products with all columns of a sparse matrix.
+
+    Their cost is proportional to the number of nonzero entries.
 
     Parameters
     ----------
@@ -37,14 +38,12 @@ class SparseBulk(Bulk):
 
     @cached_property
     def _rows(self) -> Any:
-        """The matrix A in compressed rows, computed when a product first needs them."""
+        """The matrix A in compressed row format, computed when a product first needs it."""
         return self._A.tocsr()
 
     @cached_property
     def array(self) -> Vector:
-        """The matrix A as a dense array in double precision, computed when a method first
-        needs it.
-        """
+        """The matrix A as a dense array of doubles, computed when a method first needs it."""
         return np.asarray(self._A.toarray())
 
     def edges(self, d: Vector) -> Vector:
@@ -78,13 +77,14 @@ def _squared(A: Any, transposed: Any, weights: Vector, out: Array) -> None:
 
 
 class SparseMatrix(MarginMatrix):
-    """A margin matrix in compressed columns. It does not store zeros, the margins of hypotheses
-    that abstain.
+    """A margin matrix in compressed column format.
+
+    It does not store zeros, which are the margins of hypotheses that abstain.
 
     Parameters
     ----------
     A : scipy.sparse matrix or array of shape (m, n)
-        Real entries in [−1, 1]. Duplicates are summed first. The matrix stores a copy of A.
+        Real entries in [−1, 1], after duplicates are summed. The matrix stores a copy of A.
     """
 
     edge_roundings: ClassVar[int] = 1
@@ -108,9 +108,7 @@ class SparseMatrix(MarginMatrix):
 
     @property
     def entries(self) -> int:
-        """The number of values that one pass over A reads, which is the number of
-        non-zero entries.
-        """
+        """The number of values that one pass over A reads: the number of nonzero entries."""
         return int(self._csc.nnz)
 
     def _column(self, j: int) -> Array:
@@ -123,7 +121,7 @@ class SparseMatrix(MarginMatrix):
         return np.asarray(self._transposed @ d)
 
     def bulk(self) -> Bulk:
-        """Return an object for products with all columns, which uses the sparse matrix."""
+        """Return an object for products with all columns, computed from the sparse matrix."""
         return self.pricing()
 
     def pricing(self) -> SparseBulk:
@@ -135,9 +133,7 @@ class SparseMatrix(MarginMatrix):
         return self._csc.copy()
 
     def digest(self) -> str:
-        """Return the SHA-256 of the entries. A dense matrix with equal entries has the
-        same digest.
-        """
+        """Return the SHA-256 of the entries, which is the same for an equal dense matrix."""
         assert self.n is not None
         parts = (slice(*ends) for ends in pairwise(self._csc.indptr.tolist()))
         entries = ((self._csc.indices[part], self._csc.data[part]) for part in parts)

@@ -22,26 +22,25 @@ from relaxboost.matrices.labelled import check_labelled
 _ROWS = 65_536
 """The number of rows of X that are hashed at a time."""
 _FEW_CUTS = 8
-"""The mean number of cuts per feature up to which products use columns instead of histograms."""
+"""If features have at most this many cuts on average, products use columns, not histograms."""
 _FEW = 100
-"""The mean number of weighted cuts per feature up to which margins are computed as sums
-of columns.
+"""If features have at most this many weighted cuts on average, margins are computed as sums of
+columns.
 """
 
 
 @dataclass(frozen=True)
 class StumpColumn:
-    """The stump of a column: h(x) = +1 if x[feature] > threshold, 0 if x[feature] is nan, and −1
-    otherwise.
+    """The decision stump of a column.
+
+    h(x) is +1 if x[feature] > threshold, 0 if x[feature] is nan, and −1 otherwise.
     """
 
     feature: int
     threshold: float
     name: str
     shown: str
-    """The threshold as a decimal number in text form, with the fewest digits that give the same
-    cut.
-    """
+    """The threshold as a decimal string, with only as many digits as the cut needs."""
 
     def __call__(self, X: ArrayLike) -> Array:
         """Return the predictions in {−1, 0, +1} for the rows of `X`, shape (rows,)."""
@@ -50,9 +49,7 @@ class StumpColumn:
 
 
 def _cut(low: float, high: float) -> tuple[float, str]:
-    """Return the middle of low and high, moved into [low, high), and a short decimal in this
-    interval.
-    """
+    """Return the midpoint of low and high, and a short decimal text, both in [low, high)."""
     threshold = low / 2 + high / 2
     if not low <= threshold < high:  # low and high are neighbouring doubles
         threshold = low
@@ -65,9 +62,7 @@ def _cut(low: float, high: float) -> tuple[float, str]:
 
 
 def binned(x: Vector, max_cuts: int | None) -> tuple[Whole, Array]:
-    """Return the number of cuts below each value of a feature, and the values (low, high) around
-    each cut.
-    """
+    """Return the number of cuts below each value of a feature, and (low, high) around each cut."""
     levels, code = np.unique(x, return_inverse=True)
     after = np.arange(levels.size - 1)
     if max_cuts is not None and after.size > max_cuts:
@@ -77,14 +72,12 @@ def binned(x: Vector, max_cuts: int | None) -> tuple[Whole, Array]:
 
 
 def _narrow(code: Whole, around: Array) -> tuple[NDArray[Any], int]:
-    """Return the given levels of a feature in the smallest sufficient integer type, and its number
-    of cuts.
-    """
+    """Return a feature's levels in the smallest suitable integer type, and the number of cuts."""
     return code.astype(code_type(np.array([0, len(around)]))), len(around)
 
 
 def code_type(offsets: Whole) -> type[np.unsignedinteger[Any]]:
-    """Return the integer type that holds the codes of features with these ranges of columns."""
+    """Return the smallest suitable integer type for the codes of features with these offsets."""
     widest = int(np.diff(offsets).max())
     return np.uint8 if widest < 2**8 else np.uint16 if widest < 2**16 else np.uint32
 
@@ -92,7 +85,7 @@ def code_type(offsets: Whole) -> type[np.unsignedinteger[Any]]:
 def packed(codes: Sequence[NDArray[Any]], offsets: Whole) -> NDArray[Any]:
     """Return the level of each example in each feature, one row for each feature.
 
-    The array has the smallest sufficient integer type.
+    The array has the smallest suitable integer type.
     """
     out = np.empty((len(codes), codes[0].size), dtype=code_type(offsets))
     for row, code in zip(out, codes, strict=True):
@@ -103,9 +96,7 @@ def packed(codes: Sequence[NDArray[Any]], offsets: Whole) -> NDArray[Any]:
 def stump_digest(
     shape: tuple[int, ...], max_cuts: int | None, blocks: Iterable[Array], y: Vector
 ) -> str:
-    """Return the SHA-256 of the recipe of the matrix and of the data; `blocks` yields X in blocks
-    of rows.
-    """
+    """Return the SHA-256 of the recipe and the data. `blocks` yields X in blocks of rows."""
     sha = hashlib.sha256(f"relaxboost stumps v1 {shape} max_cuts={max_cuts}\n".encode())
     for X in blocks:
         sha.update(np.ascontiguousarray(X + 0.0, dtype="<f8").data)  # −0.0 is 0.0
@@ -114,13 +105,13 @@ def stump_digest(
 
 
 class StumpBulk(Bulk):
-    """The products with all stumps of a data set, computed from sums over cuts instead of columns.
+    """The products with all stumps of a data set, computed from sums over cuts.
 
     For examples i and j, a cut of a feature contributes y_i y_j, or −y_i y_j if the cut separates
     the two examples. Hence an entry of A diag(D) Aᵀ is y_i y_j Σ (T − 2 |P(i) − P(j)|), summed over
-    the features. P(i) is the sum of D over the cuts below x_i, and T is the sum over all cuts of
-    the feature. The computation takes m² · features operations, independently of the number of
-    cuts. With equal weights the matrix is the stump kernel of Lin & Li (2008), JMLR 9, Sec. 4.
+    the features. P(i) is the sum of D over the cuts below x_i, and T is the sum of D over all cuts
+    of the feature. The computation takes m² · features operations for any number of cuts. With
+    equal weights the matrix is the stump kernel of Lin & Li (2008), JMLR 9, Sec. 4.
     """
 
     array = None
@@ -138,7 +129,7 @@ class StumpBulk(Bulk):
     def edges(self, d: Vector) -> Vector:
         """Return the edges Aᵀd of all stumps.
 
-        They come from the function `edges` if it was given, and otherwise from a pass over the
+        They are computed by the function `edges` if it was passed, and otherwise by a pass over the
         features.
         """
         if self._edges is not None:
@@ -158,9 +149,9 @@ class StumpBulk(Bulk):
         return kernels.stump_gram(self._codes, self._offsets, self._signs, scaling)
 
     def cross(self, weights: Vector, out: Array) -> None:
-        """Write Aᵀ diag(weights) A, computed from a histogram for each pair of features.
+        """Write Aᵀ diag(weights) A, which is computed from a histogram for each pair of features.
 
-        If features have few cuts on average, the columns are used instead, in blocks of rows.
+        If features have few cuts on average, it is computed from columns, in blocks of rows.
         """
         if self.n > _FEW_CUTS * len(self._codes):
             kernels.stump_cross(self._codes, self._offsets, weights, out)
@@ -175,9 +166,7 @@ class StumpBulk(Bulk):
         return out
 
     def restricted(self, columns: Whole) -> StumpBulk:
-        """Return the products with the given cuts only. Levels are then numbered among
-        these cuts.
-        """
+        """Return the products with the given cuts only, with levels that count only these cuts."""
         cuts = np.searchsorted(columns, self._offsets)
         kind = self._codes.dtype  # the type for which kernels are compiled
         codes = np.empty(self._codes.shape, dtype=kind)
@@ -195,10 +184,10 @@ class StumpBulk(Bulk):
 class StumpMatrix(MarginMatrix):
     """The margin matrix of all decision stumps of (X, y), ordered by feature, then by threshold.
 
-    Column j is y_i h_j(x_i), where h_j is +1 above the threshold and −1 otherwise. A negative
-    weight gives the stump with the opposite signs. The m x n array is never formed. Instead, a pass
-    sums the products y_i d_i of the examples by level of each feature and takes prefix sums, in O(m
-    · features + n) operations. Use :func:`stumps` to create such a matrix.
+    Column j has the entries y_i h_j(x_i), where h_j is +1 above the threshold and −1 otherwise. A
+    negative weight stands for the stump with the opposite signs. The m x n array is never formed.
+    Instead, a pass sums the products y_i d_i by level of each feature, and takes prefix sums of the
+    levels, in O(m · features + n) operations. Use :func:`stumps` to create such a matrix.
     """
 
     edge_roundings: ClassVar[int] = 3
@@ -207,7 +196,7 @@ class StumpMatrix(MarginMatrix):
     def __init__(self, X: Array, y: Vector, names: tuple[str, ...], max_cuts: int | None) -> None:
         if (X.min(axis=0) == X.max(axis=0)).all():
             raise InputError(
-                "X has only constant features, so that there is no stump; add a feature that varies"
+                "X has only constant features, so there is no stump; add a feature that varies"
             )
         self.m = X.shape[0]
         self._X, self._y = X, y
@@ -242,12 +231,11 @@ class StumpMatrix(MarginMatrix):
         return kernels.stump_edges(self._codes, self._offsets, self._y * d)
 
     def _margins(self, support: Whole, coefficients: Vector) -> Vector:
-        """Return the margins A w, shape (m,). If there are many columns, weights are summed by
-        level.
+        """Return the margins A w, shape (m,).
 
-        The weights of each feature are summed first, and then the sums of the features. Each weight
-        is rounded at most once for each column. Therefore the rounding bound for columns that are
-        added one by one also holds here.
+        If there are many columns, the weights of each feature are summed by level first, and then
+        the sums of the features are added. Each weight is rounded at most once for each column.
+        Therefore the rounding bound for adding columns one by one also holds here.
         """
         if support.size > _FEW * len(self._codes):
             w = np.zeros(int(self._offsets[-1]))
@@ -262,16 +250,12 @@ class StumpMatrix(MarginMatrix):
 
     @property
     def entries(self) -> int:
-        """The number of values that one pass reads: a level for each example and feature, and n
-        sums.
-        """
+        """The number of values that a pass reads: m levels for each feature, and n sums."""
         assert self.n is not None
         return self._codes.size + self.n
 
     def bulk(self) -> Bulk:
-        """Return an object for products with all stumps, which never stores the stumps as
-        an array.
-        """
+        """Return an object for products with all stumps, which are never stored as an array."""
         return StumpBulk(self._codes, self._offsets, self._y)
 
     def pricing(self) -> Pricing:
@@ -284,15 +268,13 @@ class StumpMatrix(MarginMatrix):
         return self._names
 
     def hypothesis(self, j: int) -> StumpColumn:
-        """Return stump `j` as a function that predicts on new data."""
+        """Return stump `j` as a function that predicts labels for new data."""
         feature, _ = self._place(j)
         threshold, text = _cut(*self._around(j))
         return StumpColumn(feature, threshold, f"{self._names[feature]} > {text}", text)
 
     def describe(self, j: int, sign: int = 1) -> str:
-        """Return the name of a stump, such as "worst radius > 16.8", or with <= for its
-        negative.
-        """
+        """Return the name of a stump, such as "worst radius > 16.8". Its negative has <=."""
         stump = self.hypothesis(j)
         return f"{self._names[stump.feature]} {'>' if sign > 0 else '<='} {stump.shown}"
 
@@ -301,13 +283,11 @@ class StumpMatrix(MarginMatrix):
         return self._digest
 
     def recipe(self) -> dict[str, Any]:
-        """Return the recipe "stumps" with the parameter `max_cuts`, which is None if all cuts are
-        used.
-        """
+        """Return the recipe "stumps" with `max_cuts`, which is None if all cuts are used."""
         return {"stumps": {"max_cuts": self._max_cuts}}
 
     def data(self) -> Array:
-        """Return y and X side by side as the data of a certificate, shape (m, 1 + features)."""
+        """Return y and X side by side, shape (m, 1 + features), as the data of a certificate."""
         return np.column_stack([self._y, self._X])
 
 
@@ -328,7 +308,7 @@ def stumps(
     feature_names : sequence of str, optional
         The names of the features in `describe`, by default x0, x1, ...
     max_cuts : int, optional
-        The largest number of thresholds for a feature, which are evenly spread over its distinct
+        The maximum number of thresholds for a feature. They are evenly spread over its distinct
         values. By default all thresholds are used.
 
     Returns

@@ -1,4 +1,4 @@
-"""The function `report`, which writes a solution as an HTML page that loads no other file."""
+"""The function `report`, which writes a solution as a self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def report(
 ) -> Path:
     """Write a page about a solution with its bounds, margins, hypotheses and hardest examples.
 
-    The page runs no code, and contains its pictures. The pictures need the `plots` extra.
+    The page contains its pictures and no code. Drawing them needs the `plots` extra.
 
     Parameters
     ----------
@@ -54,13 +54,13 @@ def report(
     path : path
         The file to write, with the suffix .html.
     rows : data frame or array of m rows, optional
-        The data of the examples for the table of the hardest examples. By default the data of the
-        stumps are shown.
+        The data that the table of the hardest examples shows. By default the table shows the data
+        of the stumps.
     title : str
-        The title of the page; by default a description of the game.
+        The title of the page. By default it describes the game.
     check : str
-        The command that checks a saved certificate. By default the page shows how to save a
-        certificate.
+        The command that checks a saved certificate, to be shown on the page. By default the page
+        shows how to save a certificate.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def report(
     target = check_report(path)
     if not isinstance(solution, Solution):
         raise InputError(
-            f"report needs a Solution, such as rb.solve returns, got {type(solution).__name__}"
+            f"report needs a Solution, as returned by rb.solve, got {type(solution).__name__}"
         )
     s = solution
     given, count = _rows(s, rows), len(s.support)
@@ -142,20 +142,17 @@ _SCORED = (
     "Both ends are recomputed from these points and rounded outwards, and do not depend on what a "
     "solver reported.",
 )
-"""The sentence about the two bounds, for a solution without a proof and for a solution with a
-proof."""
+"""The sentence about the two bounds: first without a proof, then with a proof."""
 
 
 def check_report(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a page, or raise an error before any work if the page cannot be
-    written.
-    """
+    """Return the path of a page. Raise an error before any work if it cannot be written."""
     check_drawing()
     return check_output(path, (".html", ".htm"))
 
 
 def meaning(s: Solution) -> list[str]:
-    """Return a text that explains ρ for this relaxation, and the effect of the weights."""
+    """Explain the meaning of ρ for this relaxation, and the effect of the weights."""
     f, m, u = s.game.relaxation, s.game.m, s.margins
     if isinstance(f, HardMargin):
         about = "ρ is the largest margin that weighted votes give to every example at once"
@@ -213,14 +210,12 @@ def _hardest(s: Solution, given: tuple[list[str], Any]) -> str:
 
 
 def _wide(rows: Sequence[Sequence[Any]], head: Sequence[Any]) -> str:
-    """Return an HTML table that scrolls on a screen. A table with many columns is printed
-    smaller.
-    """
+    """Return an HTML table that scrolls. If it has many columns, it is printed smaller."""
     return f'<div class="wide" style="--columns:{len(head)}">{table(rows, head)}</div>'
 
 
 def _picture(s: Solution) -> str:
-    """Return the plots of the margins and the gap as SVG. Equal solutions give equal bytes."""
+    """Return the plots of the margins and the gap as SVG, which is equal for equal solutions."""
     import matplotlib
 
     buffer = io.BytesIO()

@@ -1,7 +1,7 @@
 """Plots of relaxations and solutions, which need the `plots` extra.
 
-Each function draws on given Axes or on Axes of a new figure, and returns the Axes, or an array if
-there are several. Curves differ in colour and in dashes or markers. Legends are below the Axes.
+Each function draws on the given Axes, or on Axes of a new figure. It returns the Axes, or an array
+of several Axes. Curves differ in colour and in dashes or markers. Legends are below the Axes.
 """
 
 from __future__ import annotations
@@ -29,14 +29,12 @@ _DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (7, 1, 1, 1, 1, 1)))
 
 
 def _style(index: int) -> dict[str, Any]:
-    """Return the colour and the dashes of a curve. The dashes distinguish curves in black and
-    white.
-    """
+    """Return the colour of a curve, and its dashes, which tell curves apart without colour."""
     return {"color": f"C{index % 10}", "linestyle": _DASHES[index % len(_DASHES)]}
 
 
 def _panels(axes: Any, count: int, size: tuple[float, float]) -> Any:
-    """Return the given Axes, or Axes of a new figure, as an array."""
+    """Return the given Axes as an array. If they are None, return Axes of a new figure."""
     if axes is None:
         check_drawing()
         from matplotlib.figure import Figure
@@ -44,7 +42,7 @@ def _panels(axes: Any, count: int, size: tuple[float, float]) -> Any:
         axes = Figure(figsize=size, layout="constrained").subplots(1, count)
     found = np.ravel(axes)
     if found.size != count:
-        raise InputError(f"axes must be {count} Axes for this picture, got {found.size}")
+        raise InputError(f"this picture needs {count} Axes, but axes has {found.size}")
     return found
 
 
@@ -78,12 +76,12 @@ def overview(
     Parameters
     ----------
     *solutions : Solution
-        One or more.
+        One or more solutions.
     title : str
         The title of the figure.
     axes : two Axes, optional
     against : {"round", "seconds"}
-        The horizontal axis of the plot of the gap.
+        The quantity on the horizontal axis of the plot of the gap.
 
     Examples
     --------
@@ -113,12 +111,12 @@ def portrait(
     Parameters
     ----------
     *relaxations : Relaxation
-        One or more.
+        One or more relaxations.
     margins : array of shape (m,)
-        The margins for which the distributions are optimal. The number m is also the dimension of f
-        and f*.
+        The margins for which the distributions are optimal. Their number m is also the dimension of
+        f and f*.
     beta : float
-        The smoothing parameter, > 0, of the distributions.
+        The smoothing parameter of the distributions, which must be positive.
     axes : three Axes, optional
     """
     if not relaxations or not all(isinstance(f, Relaxation) for f in relaxations):
@@ -131,10 +129,9 @@ def portrait(
 
 
 def draw_penalty(*relaxations: Relaxation, m: int, axes: Any = None) -> Any:
-    """Draw f along the line from the uniform distribution to the distribution with all weight on
-    one example.
+    """Draw f along the line from the uniform distribution to all weight on one example.
 
-    A vertical line marks the points at which f becomes infinite.
+    A vertical line marks each point at which f becomes infinite.
     """
 
     def price(f: Relaxation, weight: float) -> float:
@@ -152,7 +149,7 @@ def draw_penalty(*relaxations: Relaxation, m: int, axes: Any = None) -> Any:
 def draw_conjugate(*relaxations: Relaxation, m: int, most: float = 1.0, axes: Any = None) -> Any:
     """Draw f* at θ = (t, 0, ..., 0) for 0 <= t <= `most`.
 
-    A vertical line marks the points at which f* becomes infinite.
+    A vertical line marks each point at which f* becomes infinite.
     """
     (axes,) = _panels(axes, 1, (4.6, 4.4))
     axis = np.eye(m)[0]
@@ -202,9 +199,7 @@ def _curves(
     grid: NDArray[np.float64],
     of: Callable[[Relaxation, float], float],
 ) -> None:
-    """Draw the finite part of a curve for each relaxation, with vertical lines at the ends of this
-    part.
-    """
+    """Draw the finite part of each relaxation's curve, with a vertical line at each of its ends."""
     walls: list[tuple[float, float, dict[str, Any]]] = []
     for index, given in enumerate(relaxations):
         curve = partial(of, given.resolve(m))
@@ -224,7 +219,7 @@ def _curves(
 
 
 def _ends(curve: Callable[[float], float], grid: NDArray[np.float64]) -> list[float]:
-    """Return the last finite points of a curve, found by bisection between grid points."""
+    """Return the ends of the finite parts of a curve, found by bisection between grid points."""
     finite = [bool(np.isfinite(curve(x))) for x in grid]
     found = []
     for i in np.flatnonzero(np.diff(finite)):
@@ -237,11 +232,10 @@ def _ends(curve: Callable[[float], float], grid: NDArray[np.float64]) -> list[fl
 
 
 def progress(histories: Mapping[str, Sequence[Any]], title: str = "", axes: Any = None) -> Any:
-    """Draw the mean progressive loss of learners against the number of examples, and return the
-    Axes.
+    """Draw the mean progressive loss of learners against the number of examples.
 
-    The thin curve below each curve is a lower bound on the mean loss of any fixed weights, which
-    follows from the regret bound.
+    The thin curve below each curve is a lower bound on the mean loss of any fixed weights. It
+    follows from the regret bound. The function returns the Axes.
 
     Parameters
     ----------
@@ -267,18 +261,19 @@ def progress(histories: Mapping[str, Sequence[Any]], title: str = "", axes: Any 
 
 
 def regret_curves(*regrets: Regret, title: str = "", axes: Any = None) -> Any:
-    """Draw lower and upper bounds on the regret over time with the theorems' bounds; return the
-    Axes.
+    """Draw brackets of the regret over time, and the bounds from theorems.
+
+    The function returns the Axes.
 
     Parameters
     ----------
     *regrets : Regret
-        One or more results of `online.regret` with ``at=``. Each learner has its own colour.
+        One or more results of `online.regret` with ``at=``. Each result has its own colour.
     title : str
     axes : Axes, optional
     """
     if not regrets or not all(isinstance(one, Regret) for one in regrets):
-        raise InputError("regret_curves needs at least one Regret, such as online.regret returns")
+        raise InputError("regret_curves needs at least one Regret, as returned by online.regret")
     (axes,) = _panels(axes, 1, (7.5, 4.8))
     for index, last in enumerate(regrets):
         points = [*last.along, last]
@@ -306,7 +301,7 @@ def regret_curves(*regrets: Regret, title: str = "", axes: Any = None) -> Any:
 
 
 def bounds_by_round(comparison: MethodComparison, title: str = "", axes: Any = None) -> Any:
-    """Draw the lower and the upper bound of each method against the rounds, and return the Axes.
+    """Draw the bounds of each method against the number of rounds, and return the Axes.
 
     Parameters
     ----------
@@ -335,8 +330,9 @@ def bounds_by_round(comparison: MethodComparison, title: str = "", axes: Any = N
 
 
 def save(figure: Any, path: str | os.PathLike[str]) -> None:
-    """Write a figure, or the figure of the given Axes, to `path` (.png, .pdf or .svg)
-    atomically.
+    """Write a figure, or the figure of the given Axes, atomically to `path`.
+
+    The format is PNG, PDF or SVG, according to the suffix.
     """
     target = check_output(path, SUFFIXES)
     figures = {one.figure for one in np.ravel(figure)}

@@ -18,15 +18,13 @@ QUANTILES = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 
 
 def margin_quantiles(solution: Solution) -> dict[float, float]:
-    """Return quantiles of the margins A w, as a dictionary from quantile levels to numbers."""
+    """Return a dictionary from quantile levels to the quantiles of the margins A w."""
     values = np.quantile(solution.margins, QUANTILES)
     return dict(zip(QUANTILES, values.tolist(), strict=True))
 
 
 def text(solution: Solution, most: int = 10) -> str:
-    """Return a text with the bounds, the rounds, the hypotheses of largest weight and the
-    margins.
-    """
+    """Return the bounds, the rounds, the hypotheses of largest weight and the margins as text."""
     s = solution
     lower, upper = show_bracket(s.lower, s.upper)
     certified = "certified" if bounds_of(s.game.relaxation).is_proved else "bracketed, numerical"
@@ -53,9 +51,7 @@ def text(solution: Solution, most: int = 10) -> str:
 
 
 def _aligned(values: list[float], width: int) -> list[str]:
-    """Return numbers as text with four decimals, or with exponents if all four decimals
-    would be 0.
-    """
+    """Return numbers as text. They have exponents if four decimals would be too few."""
     form = ".4f" if not 0.0 < max(map(abs, values), default=0.0) < 1e-3 else ".1e"
     return [f"{value:{width}{form}}" for value in values]
 
@@ -90,19 +86,19 @@ def data(solution: Solution) -> dict[str, Any]:
 
 
 def _why_none(s: Solution, upper: str) -> str:
-    """Return a text that says why all weights are 0, with a remedy.
+    """Explain why all weights are 0, and add advice.
 
     `upper` is the upper bound in the form in which the report shows it.
     """
     if s.upper > 0.0 and s.status != "optimal":
         return (
-            f"no vote was found before the run ended, and one may reach up to {upper}; give more "
+            f"no vote was found before the run ended, but one may reach up to {upper}; allow more "
             "rounds or time"
         )
     hard = isinstance(s.game.relaxation, HardMargin)
-    remedy = "a cap (--k, --fraction) lets some go" if hard else "a larger k lets more go"
+    remedy = "a cap (--k, --fraction) ignores some" if hard else "a larger k ignores more"
     than = f"no vote does better than {upper if s.upper > 0.0 else 'nothing'} on the worst examples"
-    return f"{than}; where equal examples carry opposite labels, {remedy}"
+    return f"{than}; if equal examples have opposite labels, {remedy}"
 
 
 def _level(q: float) -> str:

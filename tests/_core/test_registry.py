@@ -35,7 +35,7 @@ def test_classes_enter_by_a_name_of_their_own():
     assert first is not second
     assert known["blue"] is second  # a cell of a notebook that was run twice
 
-    with pytest.raises(InputError, match=r"colour 'red' is .*Red already; give .*Crimson another"):
+    with pytest.raises(InputError, match=r"colour 'red' is already .*Red; give .*Crimson another"):
 
         class Crimson(Base):
             name = "red"

@@ -47,7 +47,7 @@ def test_an_integer_gives_the_same_by_either_name(name):
         said = f"^{next(iter(wrong))} must be a whole number >= 0"
         with pytest.raises(rb.InputError, match=said):
             call(**wrong)
-    with pytest.raises(rb.InputError, match="two names of the same argument; give only rng"):
+    with pytest.raises(rb.InputError, match="two names of the same argument; pass only rng"):
         call(rng=1, seed=1)
 
 

@@ -83,7 +83,7 @@ def test_a_learner_whose_header_nests_too_deeply(tmp_path):
     ],
 )
 def test_an_option_whose_value_is_empty(words, option, csv, refused):
-    refused(f"the value after {option} is empty; write a value", "solve", csv, *words)
+    refused(f"the value after {option} is empty; pass a value", "solve", csv, *words)
 
 
 def test_a_file_without_a_name(refused):
@@ -101,7 +101,7 @@ def test_a_write_that_fails_names_its_file(tmp_path, csv, capsys, full_disk):
     with full_disk():
         ended = tests.command.run(capsys, "certify", proof, "--format", "vipr")
     assert ended[:2] == (74, "")
-    assert "certificate.json: File too large; free the disk" in ended[2]
+    assert "certificate.json: File too large; free some disk space" in ended[2]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fine.csv", "proof.json"]
 
 
@@ -119,8 +119,8 @@ def test_odd_columns_are_noted(tmp_path, capsys):
     path.write_text("a,b,c,y\n1,2,,1\n1e308,1,,0\n3,-1e200,,1\n5,1,,0\n")
     words = ("solve", path, "--label", "y", "--k", 2)
     _, out, _ = tests.command.run(capsys, *words)
-    assert "note:       no row has a value of 'c'; leave it out by --drop\n" in out
-    assert "note:       'a', 'b' has numbers whose squares no double holds" in out
+    assert "note:       no row has a value in the column 'c'; leave it out with --drop\n" in out
+    assert "note:       'a', 'b' has numbers whose squares overflow" in out
     found = json.loads(tests.command.run(capsys, *words, "--json")[1])
     assert (found["empty"], found["huge"], found["fit_all"]) == (["c"], ["a", "b"], [])
 

@@ -203,12 +203,12 @@ def test_words_that_fit_anything_are_noted(tmp_path, printed):
     days = [f"2030-01-{n:02},{n % 3},{'no' if n % 7 else 'yes'}" for n in range(1, 29)]
     path.write_text("\n".join(["day,shift,late", *days]))
     out = printed("solve", path, "--label", "late", "--fraction", "0.5")
-    assert "note:       hardly a word of 'day' comes twice" in out
+    assert "note:       most words in 'day' are distinct" in out
     path.write_text(path.read_text().replace("day,", "y,", 1))  # a feature of that name
     out = printed("solve", path, "--label", "late", "--fraction", "0.5")
-    assert "note:       hardly a word of 'y' comes twice" in out
+    assert "note:       most words in 'y' are distinct" in out
     path.write_text(path.read_text().replace("2030-01-", ""))
-    assert "hardly a word" not in printed("solve", path, "--label", "late", "--fraction", "0.5")
+    assert "are distinct" not in printed("solve", path, "--label", "late", "--fraction", "0.5")
 
 
 def test_columns_are_left_out_before_they_are_read(tmp_path, printed, capsys):
@@ -363,7 +363,7 @@ def test_what_a_full_disk_has_no_place_for_is_named(full, csv, tmp_path, monkeyp
     file = tmp_path / "proof.json"
     with pytest.raises(SystemExit) as ended:
         main(["solve", str(csv), "--label", "quality", "--k", "9", "--certificate", str(file)])
-    said = f"relaxboost: cannot write {file}: No space left on device; free the disk\n"
+    said = f"relaxboost: cannot write {file}: No space left on device; free some disk space\n"
     assert (ended.value.code, capsys.readouterr().err) == (74, said)
     assert list(tmp_path.iterdir()) == [csv]
 
@@ -384,9 +384,9 @@ def test_a_game_too_large_for_a_certificate_is_refused_before_work(csv, capsys, 
     out, err = capsys.readouterr()
     assert out == ""
     assert "the checker reads matrices of at most 10 entries" in err
-    assert err.endswith("; give fewer rows or columns, or leave out --certificate\n")
+    assert err.endswith("; use fewer rows or columns, or leave out --certificate\n")
 
 
 def test_a_folder_of_certificates_is_told_how_to_be_checked(tmp_path, capsys):
-    said = "is a folder; check its files one by one, or a set of"
+    said = "is a folder; check its files one by one, or check a set of"
     refused(capsys, said, "check", tmp_path)

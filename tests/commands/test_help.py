@@ -128,7 +128,12 @@ def test_standard_input_takes_csv_and_parquet_with_words(folder, capsys, tmp_pat
     [
         ("check - --json", "margin.json", 0, '"file": "standard input"'),
         ("check -", "games.toml", 2, "relaxboost: standard input is not a certificate"),
-        ("certify - --format vipr", "margin.json", 2, "standard input gives no name for the files"),
+        (
+            "certify - --format vipr",
+            "margin.json",
+            2,
+            "from standard input has no name for the files",
+        ),
         ("online run - --label y --radius 2", "data.csv", 0, "data:       standard input, 60"),
         (
             "plan fit --edges - --trips margin.json",
@@ -165,7 +170,7 @@ def test_standard_output_takes_one_file_and_the_rest_goes_to_standard_error(
     assert capsysbinary.readouterr().out.count(b"\n") > 9
     for more in ("--json", "--report -"):
         assert ended(f"{line} {more}".split()) == 2
-        assert b"standard output can take only one file" in capsysbinary.readouterr().err
+        assert b"only one result can go to standard output" in capsysbinary.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -226,8 +231,8 @@ def test_a_run_that_stopped_early_does_not_say_that_there_is_no_vote(folder, cap
     assert ended(shlex.split("solve data.csv --label y --fraction .2 --max-rounds 1")) == 1
     said = capsys.readouterr().out
     assert "0.0000 <= rho" in said
-    assert "none: no vote was found before the run ended, and one may reach up to 0." in said
-    assert "give more rounds or time" in said
+    assert "none: no vote was found before the run ended, but one may reach up to 0." in said
+    assert "allow more rounds or time" in said
 
 
 def test_doctor_knows_extras_that_there_are():

@@ -73,7 +73,7 @@ def test_files_are_told_by_what_is_in_them(data, tmp_path, capsys, monkeypatch):
     loss = [line for line in want.splitlines() if line.startswith("loss:")]
     assert loss[0] in got
     for options, said in (
-        ([], "the label column; it has age, income"),
+        ([], "the label column; the columns are age, income"),
         (["--label", "price"], "no column 'price'; it has age, income"),
     ):
         assert said in told(capsys, "run", tmp_path / "piped", *options, status=2)
@@ -330,34 +330,37 @@ def test_regret_is_what_the_library_says(data, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "--loss logistic needs --label, the name of the label column; it has age, income"),
+        ([], "--loss logistic needs --label, .* label column; the columns are age, income"),
         (["--label", "x"], "has no column 'x'; it has age, income"),
         (
             ["--label", "clicked"],
             "is not numeric .*--classes NEGATIVE,POSITIVE",
         ),
         (["--label", "clicked", "--classes", "0,1"], "its labels are no, yes.; name the two lab"),
-        (["--label", "clicked", "--classes", "no"], "--classes must name two labels"),
+        (["--label", "clicked", "--classes", "no"], "--classes must contain two labels"),
         ([*LABEL, "--base", "experts"], "row 3 has norm .* beyond --bound 2.0"),
-        ([*LABEL, "--resume"], "--resume continues from the file of --save; give --save"),
+        ([*LABEL, "--resume"], "--resume continues from the file of --save; add --save"),
         ([*LABEL, "--proxy", "entropy", "--over", "l2"], "use --over simplex, full-simplex or l1$"),
         ([*LABEL, "--proxy", "tilted"], "use --over simplex$"),
         ([*LABEL, "--proxy", "l2"], "--proxy 'l2' is unknown; choose one of .*, tilted$"),
         ([*LABEL, "--schedule", "fast"], "--schedule 'fast' is unknown; .*adaptive, .*growing$"),
         ([*LABEL, "--over", "cube"], "--over 'cube' is unknown; choose one of l1, "),
         ([*LABEL, "--radius", "big"], "--radius must be a number or auto, got 'big'$"),
-        ([*LABEL, "--radius", "auto", "--over", "l1"], "--over needs .*; give --radius, a number$"),
+        (
+            [*LABEL, "--radius", "auto", "--over", "l1"],
+            "--over needs .*; pass a number to --radius$",
+        ),
         (
             [*LABEL, "--method", "hedged-descent", "--horizon", 9],
-            "--horizon needs a radius, and hedged descent has none; leave it out, or choose",
+            "--horizon needs a radius, but hedged descent has none; leave it out, or choose",
         ),
         (
             [*LABEL, "--radius", "auto", "--method", "mirror-steps"],
-            "--method mirror-steps needs a radius; give --radius with a number$",
+            "--method mirror-steps needs a radius; pass a number to --radius$",
         ),
         (
             [*LABEL, "--radius", "auto", "--loss", "exponential"],
-            "has unbounded slopes; give --radius$",
+            "has unbounded slopes; pass --radius$",
         ),
     ],
 )
@@ -398,7 +401,7 @@ def test_a_missing_value_is_named_and_the_run_goes_on_from_there(data, tmp_path,
     assert re.search(r"out: --drop income; --save would have kept the rows before it$", lost)
     compared = told(capsys, "compare", spoilt, *LABEL, *options[-4:], status=2)
     assert compared.rstrip().endswith("out: --drop income")
-    assert "model exists; give --resume" in told(capsys, "run", path, *options, status=2)
+    assert "model already exists; add --resume" in told(capsys, "run", path, *options, status=2)
     told(capsys, "run", path, *options, "--resume")
     got = json.loads(told(capsys, "run", path, *options, "--resume", "--json"))
     want = json.loads(told(capsys, "run", path, *LABEL, *options[-4:], "--json"))
@@ -459,7 +462,7 @@ def test_a_learner_that_cannot_be_saved_ends_with_74(
     full_disk()
     status, out, err = run(capsys, *words, *options)
     assert status == 74
-    assert err.endswith(f"relaxboost: cannot write {save}: File too large; free the disk\n")
+    assert err.endswith(f"relaxboost: cannot write {save}: File too large; free some disk space\n")
     assert "saved" not in out
     # The numbers may have taken hours, so they are printed.
     assert ("3000" in out) == (options != ["--quiet"])

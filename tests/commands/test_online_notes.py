@@ -106,7 +106,7 @@ def test_a_stream_of_one_class_is_noted_also_after_a_resume(data, capsys):
     data.to_csv("one.csv", index=False)
     data[:200].to_csv("early.csv", index=False)
     save = ["--save", "m", "--resume", "--base", "experts", "--bound", 9]
-    said = "note:       all labels are 'no'; give examples of the other class, too\n"
+    said = "note:       all labels are 'no'; add examples of the other class\n"
     for name, options in (("early.csv", save), ("one.csv", save), ("one.csv", [])):
         assert said in told(capsys, "run", name, *LABEL, *options)[0]
     assert "all labels" not in told(capsys, "run", "d.csv", *LABEL)[0]
@@ -115,7 +115,7 @@ def test_a_stream_of_one_class_is_noted_also_after_a_resume(data, capsys):
 def test_numbers_whose_squares_overflow_are_noted(data, capsys):
     data.loc[7, "b"] = 1e308
     data.to_csv("huge.csv", index=False)
-    said = "relaxboost: 'b' has numbers whose squares no double holds; if such a number stands "
+    said = "relaxboost: 'b' has numbers whose squares overflow; if such a number marks "
     for base in ("linear", "stumps"):
         assert said in told(capsys, "run", "huge.csv", *LABEL, "--base", base)[1]
     assert said not in told(capsys, "run", "d.csv", *LABEL)[1]

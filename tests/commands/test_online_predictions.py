@@ -50,7 +50,7 @@ def test_predictions_are_those_that_count_as_wrong(data, capsys):
     p = np.where(data.y == "yes", said.iloc[:, 2], 1.0 - said.iloc[:, 2])
     assert -np.log(p).mean() == pytest.approx(content["mean_loss"], rel=1e-6)
     _, err = told(capsys, "run", "d.csv", *LABEL, "--predictions", "p.csv", status=2)
-    assert err.endswith("p.csv exists; give --predictions another name\n")
+    assert err.endswith("p.csv already exists; pass another name to --predictions\n")
 
 
 def test_predictions_of_numbers_and_scores(data, capsys):
@@ -69,12 +69,12 @@ def test_a_resumed_run_has_the_predictions_of_an_uninterrupted_one(data, capsys)
     with open("p.csv", "a") as file:  # a kill leaves predictions after the checkpoint
         file.write("1100,no,0.2\n11")
     _, err = told(capsys, "run", "d.csv", *resume, "other.csv", status=2)
-    assert "other.csv does not exist, and the file of --save is after row 1100; give" in err
+    assert "other.csv does not exist, but the file of --save is after row 1100; name" in err
     for text, has in (("row,prediction,probability of yes\n0,no,1\n", "1 prediction"), ("a\n", "")):
         with open("short.csv", "w") as file:
             file.write(text)
         _, err = told(capsys, "run", "d.csv", *resume, "short.csv", status=2)
-        assert f"short.csv has {has or 'other columns'}, and the file" in err
+        assert f"short.csv has {has or 'other columns'}, but the file" in err
     told(capsys, "run", "d.csv", *resume, "p.csv")
     with open("p.csv") as got, open("want.csv") as want:
         assert got.read() == want.read()
@@ -142,9 +142,8 @@ def test_a_wild_value_in_the_first_rows_is_noted(value, end, data, capsys):
     wild["rare"] = np.where(np.arange(2400) == 7, 1.0, 0.0)  # no wild value
     wild.to_csv("wild.csv", index=False)
     _, err = told(capsys, "run", "wild.csv", *LABEL)
-    said = (
-        f"999 of the first 1000 values of 'b' lie within .*; the {end} is {re.escape(f'{value:g}')}"
-    )
+    shown = re.escape(f"{value:g}")
+    said = f"999 of the first 1000 values of 'b' lie within .*; the {end} value is {shown}"
     assert re.search(said, err)
     assert err.count("\n") == 1
     for quiet in (["d.csv"], ["wild.csv", "--base", "stumps"]):

@@ -78,7 +78,7 @@ def test_every_kind_of_stump_votes_on_new_rows(tmp_path, run):
             "age,town,flag\n1,Oslo,0\n\n2,Paris,1\n",
             "line 4: town is 'Paris', which did not occur in training",
         ),
-        ("age,town,flag\nold,Oslo,0\n", "age has words such as 'old', and the model needs numbers"),
+        ("age,town,flag\nold,Oslo,0\n", "age has words such as 'old', but the model needs numbers"),
         ("", "is empty"),
     ],
 )

@@ -20,8 +20,8 @@ FIT = "plan fit --edges e.csv --trips t.csv"
 OPTIONS = [
     (f"{SOLVE} --k 0", "--k 0 needs k >= 1"),
     (f"{SOLVE} --k 9", "--k 9 needs 1 <= k <= m, but this game has m = 4"),
-    (f"{SOLVE} --k 2 --k 2", "--k is given twice; give this option once"),
-    (f"{ONLINE} --radius 1 --radius=2", "--radius is given twice; give this option once"),
+    (f"{SOLVE} --k 2 --k 2", "--k is passed twice; pass it only once"),
+    (f"{ONLINE} --radius 1 --radius=2", "--radius is passed twice; pass it only once"),
     (f"{SOLVE} --k nan", "--k must be a finite real number, got nan"),
     (f"{SOLVE} --fraction 2", "--fraction 2 needs 0 < fraction <= 1"),
     (f"{SOLVE} --fraction 0.01", "--fraction 0.01 gives k = 0.04 on this game"),
@@ -58,8 +58,8 @@ OPTIONS = [
     (f"{FIT} --loss distance --reach 0", "--reach must be a positive number"),
     (f"{FIT} --parallel x", "--parallel and --gaps must be features"),
     (f"{FIT.replace('fit', 'boost')} --time-limit nan", "--time-limit must be a positive number"),
-    ("solve", "give either a CSV file or --dataset"),
-    ("solve d.csv --dataset breast-cancer", "give either a CSV file or --dataset"),
+    ("solve", "pass either a CSV file or --dataset"),
+    ("solve d.csv --dataset breast-cancer", "pass either a CSV file or --dataset"),
     ("solve d.csv", "a CSV needs --label, the name of its label column; the columns are a, b"),
     ("solve d.csv --label price", "has no column 'price'; it has a, b"),
     ("solve d.csv --label max_rounds", "no column 'max_rounds'"),
@@ -81,7 +81,7 @@ OPTIONS = [
     (f"{SOLVE} --method corrective --step pairwse", "unknown; did you mean pairwise?"),
     ("solve --dataset breast_cancer", "did you mean breast-cancer?"),
     ("solve r.csv --label x", "for numbers use relaxboost.estimators.MarginBoostRegressor"),
-    ("solve r.csv --label n", "the labels are numbers with 12 distinct values, and a margin needs"),
+    ("solve r.csv --label n", "the labels are numbers with 12 distinct values, but a margin needs"),
     ("solve r.csv --label c", "the labels have 3 values (0, 1, 2); a margin needs two"),
     ("online run d.csv --label Y", "d.csv has no column 'Y'; did you mean y?"),
     ("online run d.csv --label y --loss hinje", "--loss 'hinje' is unknown; did you mean hinge"),
@@ -101,7 +101,7 @@ OPTIONS = [
     (f"{SOLVE} --plot no/a.png", "folder no does not exist"),
     # The user typed Capped here, and no --k.
     (f"{SOLVE} --relaxation Capped(k=0)", "Capped(k=0) needs k >= 1"),
-    ("reproduce gb11-fig1", "run python -m benchmarks.reproductions with the same options"),
+    ("reproduce gb11-fig1", "run python -m benchmarks.reproductions there with the same options"),
 ]
 
 

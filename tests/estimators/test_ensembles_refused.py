@@ -113,7 +113,7 @@ def test_labels_and_examples_that_are_refused():
     # The number of labels is wrong, and not the fraction that does not fit so few.
     refused("X has 60 rows, but y has 5 labels", ada, X, y[:5], rb.Capped(fraction=0.1))
     twice = pd.DataFrame(X, columns=["a", "b", "a", "c"])
-    refused("X has 2 columns with the name 'a', and names must differ", ada, twice, y)
+    refused("X has 2 columns with the name 'a', but names must differ", ada, twice, y)
     refused("y must be a non-empty vector", ada, X, y[:, None])
     refused("X must have a row for each example", ada, X[0], y)
     refused("y is None; pass the label of each row of X", ada, X, None)

@@ -96,9 +96,7 @@ def test_a_column_of_ids_is_noted_with_its_remedy():
     X, y = TEXT.loc[[0, 1] * 8].reset_index(drop=True), [0, 1] * 8
     alone = StumpBoost(fraction=0.1, folds=None).fit(X, y)  # without a warning
     ids = X.assign(id=[f"C{n}" for n in range(16)])
-    said = (
-        "hardly a word of 'id' comes twice, .*; drop the column, or encode its strings as numbers"
-    )
+    said = "most words in 'id' are distinct, .*; drop the column, or encode its strings as numbers"
     with pytest.warns(UserWarning, match=said) as caught:
         fitted = clone(alone).fit(ids, y)
     assert caught[0].filename == __file__  # the line of the call

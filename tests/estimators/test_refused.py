@@ -71,7 +71,7 @@ TABLES = {
     "sparse matrix": (csr_matrix(X), "X is sparse"),
     "equal names": (
         pd.DataFrame(X, columns=["a", "b", "a"]),
-        "X has 2 columns with the name 'a', and names must differ; rename or drop",
+        "X has 2 columns with the name 'a', but names must differ; rename or drop",
     ),
     "a column": (
         WORDS["age"],

@@ -97,10 +97,10 @@ def test_a_d_without_weight_or_with_nan(made):
     assert matrix.best(np.zeros(600)) == (0, 1, 0.0, 0.0)
     assert not matrix.edges(np.zeros(600)).any()
     for ask in (matrix.edges, matrix.best):
-        with pytest.raises(rb.InputError, match="d has nan or infinite entries"):
+        with pytest.raises(rb.InputError, match="but has nan or infinite entries"):
             ask(np.full(600, np.nan))
         with pytest.raises(
-            rb.InputError, match="and must have an entry for each of m = 600 examples"
+            rb.InputError, match="but must have an entry for each of m = 600 examples"
         ):
             ask(np.ones(599))
 
@@ -205,7 +205,7 @@ class Odd(Batches):
 @pytest.mark.parametrize(
     ("data", "label", "message"),
     [
-        (lambda X: X[:, :4], None, "block 2 has 4 columns, and earlier blocks have 5"),
+        (lambda X: X[:, :4], None, "block 2 has 4 columns, but earlier blocks have 5"),
         (lambda X: X[:50], None, r"block 2 has data of shape \(50, 5\) and labels of shape \(100,"),
         (lambda X: X[0], None, "they must be"),
         (lambda X: X.astype(str), None, "block 2 has dtype <U32; features must be numbers"),
@@ -282,7 +282,7 @@ def test_iterators_that_break_the_rules(made):
         (
             np.eye(2),
             {"y": np.array([1, -1]), "feature_names": ["a"]},
-            "feature_names has 1 names, and the source has 2",
+            "feature_names has 1 names, but the source has 2",
         ),
         (np.eye(2), {"y": np.array([1, -1]), "directory": "/nowhere"}, "directory /nowhere is not"),
         (Batches(np.eye(2), np.ones(2), []), {"y": np.ones(2)}, "leave y out"),

@@ -107,7 +107,7 @@ def test_an_error_on_a_worker_ends_the_run_and_leaves_the_cluster_well(processes
     X, y = data()
     for spoil, message in (
         (lambda codes: codes.write_bytes(b"\0" * codes.stat().st_size), "have changed since"),
-        (lambda codes: codes.unlink(), "give a cluster a directory= that all its workers can read"),
+        (lambda codes: codes.unlink(), "directory= must be a directory that all workers can read"),
     ):
         matrix = chunked(X, y, directory=tmp_path)
         spoil(matrix._pages.folder / "codes")

@@ -183,7 +183,7 @@ def test_the_largest_has_either_sign(rng):
         ("breast-cancer", "A must be a matrix, with examples in rows, got 'breast-cancer'"),
         (None, "A must be a matrix, with examples in rows, got None"),
         ([[1 + 1j]], "dtype complex128"),
-        ([[True, False]], r"dtype bool, and margins are signed numbers; use 2 \* A"),
+        ([[True, False]], r"dtype bool, but margins are signed numbers; use 2 \* A"),
         (np.zeros((1, 1), dtype=np.longdouble), "float64, float32"),
         (sp.csr_array([[0.5, 0.0, 3.0]]), r"A\[0, 2\] = 3 is outside"),
         (sp.csr_array(np.array([[0.0, np.nan]])), r"A\[0, 1\] = nan"),
@@ -398,7 +398,7 @@ def test_stumps_do_not_mind_large_values():
         ([["a"], ["b"]], [1, -1], "use MarginBoostClassifier"),
         ([1.0, 2.0], [1, -1], r"examples in rows .*; use X.reshape\(-1, 1\) for one feature"),
         (np.empty((0, 2)), [], "examples in rows"),
-        ([[1.0], [2.0]], [1, -1, 1], r"y has shape \(3,\), and X has 2 rows"),
+        ([[1.0], [2.0]], [1, -1, 1], r"y has shape \(3,\), but X has 2 rows"),
         (
             [[1.0], [2.0]],
             [0, 1],
@@ -417,7 +417,7 @@ def test_wrong_options():
     X, y = [[1.0], [2.0]], [1, -1]
     with pytest.raises(rb.InputError, match="max_cuts must be a whole number >= 1, got 0"):
         stumps(X, y, max_cuts=0)
-    with pytest.raises(rb.InputError, match="feature_names has 2 names, and X has 1 features"):
+    with pytest.raises(rb.InputError, match="feature_names has 2 names, but X has 1 features"):
         stumps(X, y, ["a", "b"])
 
 

@@ -154,7 +154,7 @@ class TestOracle:
 
         with pytest.raises(rb.InputError, match="takes no sample_weight"):
             oracle(KNeighborsClassifier(), *data)
-        with pytest.raises(rb.InputError, match=r"give an instance, DecisionTreeClassifier"):
+        with pytest.raises(rb.InputError, match=r"pass an instance, DecisionTreeClassifier"):
             oracle(DecisionTreeClassifier, *data)
 
     @pytest.mark.parametrize(
@@ -177,5 +177,5 @@ class TestOracle:
             rb.InputError, match=r"slack \(None if nothing is known\) must be a positive number"
         ):
             oracle(self.best_stump, *data, slack=slack)
-        with pytest.raises(rb.InputError, match="give a function"):
+        with pytest.raises(rb.InputError, match="pass a function"):
             oracle(7, *data)

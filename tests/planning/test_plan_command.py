@@ -164,7 +164,7 @@ def test_boosted_costs_are_those_of_the_library(folder, capsys):
     command = "boost --edges edges.csv --trips trips.csv --base {}.json --rounds 2"
     zero = "fit --edges edges.csv --trips trips.csv --loss none --out costs.json"
     assert run(zero, capsys)[0] == 0
-    refused(command.format("costs"), "or give --base 1", capsys)
+    refused(command.format("costs"), "or pass --base 1", capsys)
     assert run(command.format("costs") + " --link additive", capsys)[0] == 0
 
 
@@ -172,7 +172,7 @@ def test_boosting_says_when_nothing_was_learned(folder, capsys):
     line = "boost --edges edges.csv --trips trips.csv --time-limit 1e-9 --out none.json"
     status, _, err = run(line, capsys)
     assert (status, (folder / "none.json").exists()) == (1, False)
-    assert err.endswith("before there were linear costs; give a larger --time-limit\n")
+    assert err.endswith("before there were linear costs; pass a larger --time-limit\n")
     (folder / "edges.csv").write_text(re.sub(r"\d(\.5)?,\d\n", "1,0\n", ARCS))
     status, _, err = run(line, capsys)
     assert (status, "stopped before the first round; none.json has the costs" in err) == (1, True)
@@ -191,11 +191,11 @@ def test_remedies_are_options_and_never_those_that_were_given(folder, capsys):
     fit = "fit --edges edges.csv --trips trips.csv --json --regulariser"
     status, out, err = run(f"{fit} lasso --strength 1e6", capsys)
     assert (status, set(parsed(out)["weights"].values())) == (0, {0.0})
-    told = "give a smaller --strength than 1e+06, other features, --free-signs or relaxboost plan"
+    told = "try a smaller --strength than 1e+06, other features, --free-signs or relaxboost plan"
     assert told in err
     assert err.count("\n") == 1
     _, _, err = run(f"{fit} lasso --strength 1e6 --free-signs", capsys)
-    assert "give a smaller --strength than 1e+06, other features or relaxboost plan boost" in err
+    assert "try a smaller --strength than 1e+06, other features or relaxboost plan boost" in err
     assert run(f"{fit} lasso --strength 1e6 --quiet", capsys)[2] == ""
     _, _, err = run(f"{fit} ridge --loss none", capsys)
     assert "there is nothing to learn: " in err
@@ -250,8 +250,8 @@ def test_ctrl_c_leaves_the_linear_costs_or_nothing(folder, capsys, monkeypatch, 
         assert "interrupted before there was anything to report" in err
         return
     monkeypatch.setattr(starting, "f1_scores", press)
-    told = "stopped while folds chose the number of rounds; costs.json has the linear costs; "
-    told += "--rounds 50 makes 50 rounds without folds"
+    told = "stopped while cross-validation chose the number of rounds; costs.json has the "
+    told += "linear costs; --rounds 50 makes 50 rounds without cross-validation"
     if place == "last":
         command += " --rounds 50"
         told = "stopped before the first round; costs.json has the linear costs"
@@ -317,7 +317,7 @@ def test_lengths_are_the_baseline_of_evaluate(folder, capsys):
 
 def test_lightgbm_is_named_where_trees_are(folder, capsys):
     _, out, _ = run("boost --help", capsys)
-    assert "which need LightGBM" in " ".join(out.split())
+    assert "Trees need LightGBM" in " ".join(out.split())
     page = Path(__file__).parents[2] / "docs" / "planning.md"
     assert "need LightGBM (`pip install" in page.read_text()
 
@@ -359,7 +359,7 @@ def test_costs_that_fall_around_a_cycle_are_named(folder, capsys):
     fit = "fit --edges edges.csv --trips trips.csv --loss hamming --negative exact"
     status, _, err = run(fit, capsys)
     assert status == 2
-    assert "give --negative simple, for paths that visit no node twice, or relaxed" in err
+    assert "use --negative simple, for paths that visit no node twice, or relaxed" in err
     (folder / "edges.csv").write_text(ARCS.replace("work,home,1,1", "work,home,-9,1"))
     weights = {"names": ("length", "toll"), "lower": 0.0, "upper": 1.0, "status": "optimal"}
     told = {"regulariser": "Ridge(strength=0.01)", "losses": ("Missed()",), "method": "bundle"}

@@ -74,7 +74,7 @@ def test_names_in_numbers_and_nothing_to_learn_are_noted(folder, capsys):
     assert "osmid" not in err
     (folder / "huge.csv").write_text("u,v,km,m\na,b,1,1\nb,c,1,1e308\na,c,3,2\n")
     _, _, err = run("fit --edges huge.csv --trips two.csv --strength 1", capsys)
-    assert "relaxboost: 'm' has numbers whose squares no double holds; if such" in err
+    assert "relaxboost: 'm' has numbers whose squares overflow; if such" in err
     (folder / "roads.csv").write_text(",u,v,km\n0,a,b,1\n1,b,c,1\n2,a,c,3\n")  # with an index
     _, out, _ = run("fit --edges roads.csv --trips two.csv --strength 1 --json", capsys)
     assert list(parsed(out)["weights"]) == ["km"]
@@ -105,7 +105,7 @@ def test_files_with_different_separators_need_the_same(folder, capsys):
     (folder / "comma.csv").write_text("path,name\na b,x\n")
     command = "fit --edges semi.csv --trips comma.csv"
     refused(command, "semi.csv has one column, 'u;v;km'; if ';' separates columns, give", capsys)
-    said = "separates columns, write all files with the same separator, and give it as --sep"
+    said = "separates columns, use the same separator in all files, and pass it as --sep"
     refused(f"{command} --sep ;", said, capsys)
 
 
@@ -131,14 +131,14 @@ TWINS = "tail,head,x,edge\nhome,ford,1,a\nhome,ford,2,b\nford,work,1,c\nwork,hom
 @pytest.mark.parametrize(
     ("edges", "message"),
     [
-        ("tail,head,x\n", "bad.csv has a header and no rows; add rows"),
+        ("tail,head,x\n", "bad.csv has a header but no rows; add rows"),
         ("", "bad.csv is empty"),
         ("tail,x\na,1\n", f"{ENDS}, such as u and v; it has tail, x"),
         ("a,b,-1.5,0\nb,a,2,0\n", "it has a, b, -1.5, 0; if that is a row, write the names"),
         ("tail,head,x,x\na,b,1,2\n", "bad.csv: two columns are named 'x'; rename or drop one"),
         (LOOP, "bad.csv, line 4: 'ford' -> 'ford' is a self-loop, which no shortest path takes"),
         ("u,v,x\na,b,1\n\na,c,\n", "bad.csv, line 4: 'x' is nan (1 in all); fill in"),
-        (MIXED, "bad.csv, line 2: x is 'much', and other lines have numbers; write a number"),
+        (MIXED, "bad.csv, line 2: x is 'much', but other lines have numbers; write a number"),
         ("tail,head,x\nNA,b,3\n,b,3\n", "bad.csv, line 3: 'tail' is None (1 in all)"),
         (
             "tail,head,x\na,b,3,4\n",
@@ -198,11 +198,14 @@ def test_trips_that_are_wrong(folder, capsys, trips, message):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("fit --trips trips.csv", "--edges is missing; give a CSV with a row for each arc"),
+        ("fit --trips trips.csv", "--edges is missing; pass a CSV with a row for each arc"),
         ("fit --map hall.map --trips trips.csv", "planning.grid(layers, passable)"),
         ("evaluate costs.json --scenarios a", "relaxboost plan reads tables; for a grid, build"),
         ("fit --edges no.csv --trips trips.csv", "no.csv does not exist"),
-        ("fit --edges edges.csv --trips trips.csv --reach 3", "--reach applies to --loss distance"),
+        (
+            "fit --edges edges.csv --trips trips.csv --reach 3",
+            "--reach applies only to --loss distance",
+        ),
         ("fit --edges edges.csv --trips trips.csv --loss distance", "distance needs --reach, the"),
         ("fit --edges edges.csv --trips trips.csv --gaps tol", "got 'tol'; did you mean toll?"),
         ("fit --edges edges.csv --trips trips.csv --out a.txt", "use a name that ends in .json"),
@@ -212,13 +215,13 @@ def test_trips_that_are_wrong(folder, capsys, trips, message):
         ),
         (
             "evaluate --edges edges.csv --trips trips.csv --features lengt",
-            "give MODEL, or name the column of costs by --features",
+            "pass MODEL, or name the column of costs with --features",
         ),
         (
             "evaluate --edges edges.csv --trips trips.csv --features length,toll",
-            "--features names 2 features, and without MODEL it must name one",
+            "--features names 2 features, but without MODEL it must name one",
         ),
-        ("fit --edges edges.csv", "--trips is missing; give a CSV of demonstrated trips"),
+        ("fit --edges edges.csv", "--trips is missing; pass a CSV of demonstrated trips"),
         (
             "boost --edges edges.csv --trips trips.csv --depth 2",
             "--depth applies only to --learner",
@@ -280,7 +283,7 @@ def test_names_with_spaces_need_a_row_for_each_step(folder, capsys):
     (folder / "bad.csv").write_text("u,v,x\nold town,ford,1\nford,work,1\n1,work,1\n")
     command = "fit --edges bad.csv --trips spaced.csv"
     (folder / "spaced.csv").write_text("path\nold town ford\n")
-    said = "a column path cannot hold 'old town', because spaces separate its nodes; give columns"
+    said = "a column path cannot contain 'old town', because spaces separate its nodes; use"
     refused(command, said, capsys)
     (folder / "spaced.csv").write_text("trip,node\na,1.0\na,work\n")
     refused(command, "'1.0' is not in the graph; the graph has '1', so write both", capsys)
@@ -290,7 +293,7 @@ def test_costs_to_start_from_are_refused_in_words_of_the_command(folder, capsys)
     files = "--edges edges.csv --trips trips.csv --rounds 2"
     assert run(f"boost {files} --out boosted.json", capsys)[0] == 0
     assert run("fit --edges edges.csv --trips trips.csv --out linear.json", capsys)[0] == 0
-    said = "--base must be a number or linear costs, and these costs are not linear; give a file"
+    said = "--base must be a number or linear costs, and these costs are not linear; pass a file"
     refused(f"boost {files} --base boosted.json", said, capsys)
     said = "name all of them in --features, or leave --features out"
     refused(f"boost {files} --base linear.json --features length", said, capsys)
@@ -301,4 +304,4 @@ def test_costs_to_start_from_are_refused_in_words_of_the_command(folder, capsys)
 def test_a_column_of_names_is_named(folder, capsys):
     rows = "".join(f"n{k},n{k + 1},1,street {k}\n" for k in range(120))
     (folder / "bad.csv").write_text(f"u,v,x,street\n{rows}")
-    refused("fit --edges bad.csv --trips trips.csv", "names the edges, call it edge", capsys)
+    refused("fit --edges bad.csv --trips trips.csv", "names the edges, name it edge", capsys)

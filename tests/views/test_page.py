@@ -93,7 +93,7 @@ def test_rows_are_those_of_the_caller(solution, tmp_path):
         ):
             rb.report(solution, tmp_path / "c.html", rows=rows)
     with pytest.raises(
-        rb.InputError, match=r"report needs a Solution, such as rb\.solve returns, got Game"
+        rb.InputError, match=r"report needs a Solution, as returned by rb\.solve, got Game"
     ):
         rb.report(game, tmp_path / "c.html")
     with pytest.raises(rb.InputError, match=r"ends in \.html"):

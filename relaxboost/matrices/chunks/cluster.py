@@ -18,8 +18,7 @@ from relaxboost.matrices.chunks.pages import Pages
 from relaxboost.matrices.chunks.passes import cut_up, each_feature
 
 PATIENCE = 30.0
-"""The time in seconds without a worker or without the scheduler after which a run stops using the
-cluster.
+"""A run stops using the cluster if it has had no scheduler or no workers for this many seconds.
 """
 
 _check = lru_cache(maxsize=64)(Pages.check)  # once in each process
@@ -28,10 +27,10 @@ _check = lru_cache(maxsize=64)(Pages.check)  # once in each process
 def work(
     pages: Pages, vector: Path, then: Callable[[Whole], Any], features: range, rows: range
 ) -> list[Any]:
-    """Compute the sums of some features over some rows on a worker, and return `then` of the sums.
+    """Sum a vector by code for some features over some rows, and return `then` of the sums.
 
-    The summed vector is a file in the folder of the pages. Features are memory-mapped one by one,
-    because dask considers a worker with many memory maps to leak memory.
+    This function runs on a worker. The vector is a file in the folder of the pages. Features are
+    memory-mapped one by one, because dask treats many memory maps in a worker as a memory leak.
     """
     _check(pages)
     first, last = rows.start, rows.stop
@@ -45,12 +44,12 @@ def _same(sums: Whole) -> Whole:
 
 
 class Cluster:
-    """The workers of a dask client, which compute the tasks of a pass over the pages.
+    """The workers of a dask client, which run passes over the pages as tasks.
 
-    A task is a range of features, and only the results of `then` for the features' sums are sent
-    back. If there are more threads than features, a task is one feature on some pages, and the sums
-    are sent back. The sums are exact. Therefore the result does not depend on the tasks or on the
-    workers. If a worker dies, its tasks run again.
+    Usually a task sums a range of features, and the worker sends back only `then` of the sums. If
+    there are more threads than features, a task sums one feature over some pages, and the worker
+    sends back the sums. The sums are exact, so the result does not depend on the tasks or on the
+    workers. If a worker dies, another worker repeats its tasks.
     """
 
     def __init__(self, client: Any, pages: Pages) -> None:
@@ -69,7 +68,7 @@ class Cluster:
         self._rows = cut_up(pages.m, -(-threads // len(pages.bins)), pages.page)
 
     def each(self, q: Whole, then: Callable[[Whole], Any]) -> list[Any]:
-        """Return for each feature the result of the function `then` for the sums of `q` by code.
+        """Sum `q` by code, and return the result of the function `then` for each feature's sums.
 
         Raises
         ------

@@ -36,14 +36,14 @@ from relaxboost.matrices.stumps import StumpBulk, StumpMatrix, stump_digest
 class ChunkedMatrix(StumpMatrix):
     """The margin matrix of all decision stumps of data on disk.
 
-    The matrix has the same columns and the same digest as the `StumpMatrix` of the same data. A
-    pass adds the numbers y_i d_i of the examples with each code of a feature as integers. Therefore
-    the result does not depend on the blocks of the source, the workers, or the threads. Features
-    are processed one at a time, so that no array with n entries is in memory unless the caller
-    requests one. Use :func:`chunked` to create such a matrix.
+    The matrix has the same columns and the same digest as the `StumpMatrix` of the same data. For
+    each code of a feature, a pass sums the numbers y_i d_i of the examples with this code. The sums
+    are sums of integers, so they do not depend on the blocks of the source, the workers, or the
+    threads. Features are processed one at a time, so that no array with n entries is in memory
+    unless the caller requests one. Use :func:`chunked` to create such a matrix.
 
-    The files are deleted together with the matrix. A pickled matrix reads the files as long as they
-    exist, and does not use the cluster.
+    The files are deleted when the matrix is deleted. An unpickled copy of the matrix reads the same
+    files, and does not use the cluster.
     """
 
     edge_roundings: ClassVar[int] = 1  # the sums are exact; see `fixed_point`
@@ -67,9 +67,7 @@ class ChunkedMatrix(StumpMatrix):
         return low, high
 
     def _each(self, d: Vector, reduced: Callable[[int, Whole], Any]) -> tuple[list[Any], float]:
-        """Return the result of the function `reduced` for the sums of each feature, and the sums'
-        unit.
-        """
+        """Return the result of the function `reduced` for each feature's sums, and their unit."""
         q, total, unit = fixed_point(self._y, d)
         then = partial(reduced, total)
         cluster = self.cluster
@@ -101,9 +99,7 @@ class ChunkedMatrix(StumpMatrix):
         return Best(j, -1 if edge < 0 else 1, abs(edge) * unit, 0.0)
 
     def pricing(self) -> Pricing:
-        """Return an object for products with the stumps, whose edges come from passes over the
-        pages.
-        """
+        """Return an object for products with the stumps. It computes edges in passes over pages."""
         return StumpBulk(self._codes, self._offsets, self._y, self.edges)
 
     def data(self) -> Array:
@@ -112,13 +108,13 @@ class ChunkedMatrix(StumpMatrix):
         Raises
         ------
         InputError
-            If `max_cuts` is given, because the pages then do not contain the exact values.
+            If `max_cuts` was passed, because the pages then do not contain the exact values.
         """
         if self._max_cuts is not None:
             raise InputError(
                 "with max_cuts the pages contain the bin of each value instead of the value; to "
-                "store "
-                "the data in a certificate, use stumps(X, y, max_cuts=...), which is the same game"
+                "store the data in a certificate, use stumps(X, y, max_cuts=...), which gives the "
+                "same game"
             )
         out = np.empty((self.m, 1 + len(self._codes)), order="F")
         out[:, 0] = self._y
@@ -147,7 +143,7 @@ def chunked(
     page: int = 65_536,
     client: Any = None,
 ) -> ChunkedMatrix:
-    """Return the margin matrix of all decision stumps of data of any size, kept on disk.
+    """Store a data set of any size on disk, and return the margin matrix of all its stumps.
 
     The function reads the source once, and bins one feature at a time. This takes about 80 bytes of
     memory for each row. While the features are binned, the files take 8 bytes for each value.
@@ -156,30 +152,30 @@ def chunked(
     Parameters
     ----------
     source : array, path, or iterator
-        A NumPy array or memory map of shape (m, features); a Parquet file, or a folder of them,
-        read in the order of their names by pyarrow; or an object with ``reset()`` and
-        ``next(input_data)``, like xgboost's DataIter: `next` calls ``input_data(data=X, label=y)``
-        and returns True, or False at the end. Empty blocks are skipped.
+        A NumPy array or memory map of shape (m, features); or the path of a Parquet file, or of a
+        folder of Parquet files, which pyarrow reads in the order of their names; or an object with
+        ``reset()`` and ``next(input_data)``, like xgboost's DataIter. Its method `next` calls
+        ``input_data(data=X, label=y)`` and returns True, or it returns False at the end. Empty
+        blocks are skipped.
     y : array of shape (m,), or str
-        Two values, mapped as by `datasets.labels`, or −1 and +1. For Parquet the name of a
-        column; for an iterator None.
+        The labels, which have two values. The values −1 and +1 are kept, and `datasets.labels` maps
+        others. For Parquet, `y` is the name of the label column. For an iterator, it is None.
     directory : path, optional
-        The directory for the pages, which go to a subfolder that is deleted with the matrix. The
-        default is the directory for temporary files. The workers of a cluster must find the
-        directory under the same path.
+        The directory for the pages. They are written to a subfolder, which is deleted with the
+        matrix. The default is the directory for temporary files. The workers of a cluster must be
+        able to read the directory under the same path.
     max_cuts : int, optional
-        The largest number of thresholds for a feature, as in `stumps`. With fewer thresholds the
-        game has a different digest and optimum. A code takes one byte if there are at most 255
-        thresholds.
+        The maximum number of thresholds for a feature, as in `stumps`. With fewer thresholds the
+        game has a different digest and optimum. With at most 255 thresholds, a code takes one byte.
     feature_names : sequence of str, optional
         The names of the features. By default they are those of the source, or x0, x1, ...
     page : int
         The number of rows that are read and written at a time. The results do not depend on it.
     client : dask.distributed.Client, optional
-        The client whose workers compute the passes, which may be threads or a cluster. It needs
-        ``pip install '.[dask]'`` in a checkout. Workers read the pages from `directory`. Vectors of
-        length m go to the workers as a file in the same directory. If a worker dies, another worker
-        repeats its tasks.
+        The client whose workers run the passes. The workers may be threads or a cluster. It needs
+        ``pip install '.[dask]'`` in a checkout. Workers read the pages from `directory`, and
+        receive vectors of length m as a file in the same directory. If a worker dies, another
+        worker repeats its tasks.
 
     Returns
     -------
@@ -189,9 +185,9 @@ def chunked(
     Raises
     ------
     InputError
-        If a block has a missing or infinite value, other columns or a third label, with the block
-        and the row in the message; if all features are constant; or if the directory cannot be
-        written.
+        If a block has a missing or infinite value, other columns than earlier blocks, or a third
+        label (the message names the block and the row); if all features are constant; or if the
+        directory is not writable.
     ClusterError
         If the workers cannot read the pages. If the cluster becomes unavailable while a game is
         solved, the run ends with the status "failed" and the best bounds so far.
@@ -201,7 +197,7 @@ def chunked(
     rows = LabelledRows(source, y, count("page", page), feature_names)
     if directory is not None and not os.access(directory, os.W_OK):
         raise InputError(
-            f"directory {os.fspath(directory)} is not a folder in which files can be written"
+            f"directory {os.fspath(directory)} is not a folder to which files can be written"
         )
     folder = Path(tempfile.mkdtemp(prefix="relaxboost-", dir=directory)).absolute()
     try:

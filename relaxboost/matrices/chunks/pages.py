@@ -1,4 +1,4 @@
-"""Binned features as files: written one feature at a time, memory-mapped when they are read."""
+"""Files of binned features, which are written one feature at a time and read as memory maps."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from relaxboost.matrices.stumps import binned, code_type
 
 
 class Spool:
-    """Rows of features in a file on disk, divided into pages. A page stores its rows feature by
-    feature.
+    """Rows of features in a file on disk.
+
+    The rows are divided into pages. A page stores its rows feature by feature.
     """
 
     def __init__(self, path: Path, rows: Iterable[Array], page: int) -> None:
@@ -41,7 +42,7 @@ class Spool:
             file.write(np.ascontiguousarray(buffer[:used].T).data)
 
     def _starts(self) -> Iterator[tuple[int, int]]:
-        """Yield for each page the index of its first row and the number of its rows."""
+        """Yield the index of the first row and the number of rows of each page."""
         for a in range(0, self.m, self.page):
             yield a, min(self.page, self.m - a)
 
@@ -64,36 +65,35 @@ class Spool:
 
 @dataclass(frozen=True)
 class Pages:
-    """The location and layout of the files of a matrix, with which other processes can open the
-    files.
+    """The location and layout of the files of a matrix.
 
-    The file ``codes`` holds the number of cuts below each value, with a row for each feature. The
-    file ``cuts`` holds the values (low, high) around each cut, and ``signs`` the labels −1 and +1.
+    Other processes use this object to open the files. The file ``codes`` contains the number of
+    cuts below each value, with a row for each feature. The file ``cuts`` contains the values (low,
+    high) around each cut. The file ``signs`` contains the labels −1 and +1.
     """
 
     folder: Path
     m: int
     page: int
-    """The number of rows in a page. Tasks on a cluster consist of whole pages."""
+    """The number of rows in a page. A task on a cluster reads whole pages."""
     bins: tuple[int, ...]
     """The number of codes (bins) of each feature. A feature with b bins has b − 1 cuts."""
     kind: str
     """The integer type of the codes."""
     tops: tuple[float, ...]
-    """The largest value of each feature, which lies above all of its cuts."""
+    """The largest value of each feature. All cuts of the feature are below it."""
     sums: tuple[int, ...]
     """The CRC-32 checksum of each file."""
 
     def check(self) -> None:
-        """Raise an InputError unless the files exist and have not changed since they were
-        written.
-        """
+        """Raise an InputError if a file is missing or has changed since it was written."""
         try:
             found = _sums(self.folder)
         except OSError as error:
             raise InputError(
-                f"the pages in {self.folder} cannot be read ({error.strerror}). They are deleted "
-                "with their matrix; give a cluster a directory= that all its workers can read"
+                f"the pages in {self.folder} cannot be read ({error.strerror}). Pages are deleted "
+                "together with their matrix; for a cluster, directory= must be a directory that "
+                "all workers can read"
             ) from None
         if found != self.sums:
             raise InputError(
@@ -142,9 +142,7 @@ def _sums(folder: Path) -> tuple[int, ...]:
 
 
 def write_pages(spool: Spool, signs: Vector, folder: Path, max_cuts: int | None) -> Pages:
-    """Bin every feature and write the files to `folder`. Only one feature is in memory at
-    a time.
-    """
+    """Bin every feature, and write the files to `folder`, with one feature in memory at a time."""
     bins, tops = [], []
     wide = folder / "wide"
     with wide.open("wb") as codes, (folder / "cuts").open("wb") as cuts:
@@ -158,7 +156,7 @@ def write_pages(spool: Spool, signs: Vector, folder: Path, max_cuts: int | None)
             del column, code, around  # frees them before the next ones are made
     if max(bins) == 1:
         raise InputError(
-            "X has only constant features, so that there is no stump; add a feature that varies"
+            "X has only constant features, so there is no stump; add a feature that varies"
         )
     kind = code_type(_offsets(bins))
     if kind is np.uint32:

@@ -1,4 +1,4 @@
-"""Exact sums over the examples. Sums of integers do not depend on the order of the terms."""
+"""Exact sums over the examples. They are sums of integers, so the order does not matter."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from relaxboost._core.errors import InputError
 
 
 def fixed_point(signs: Vector, d: Vector) -> tuple[Whole, int, float]:
-    """Return the products `signs` · `d` as integers q, with their sum and their unit s.
+    """Return the products `signs` · `d` as integers q, together with the sum of q and the unit s.
 
     The unit s is a power of two, and s·q equals `signs` · `d` up to rounding. If Σ|d| is in
     [2^(e−1), 2^e), then s is 2^(e−61), and each entry is rounded by at most s/2. Hence Σ|q| is
-    below 2^61 + m/2, and every signed sum of the q, and twice such a sum, fits into 64 bits. The
-    error of an edge is at most m·s/2 <= m 2^−61 Σ|d|, which is 2^−8 of the rounding errors of
-    additions in doubles.
+    below 2^61 + m/2, so every signed sum of entries of q, and twice this sum, fits into 64 bits.
+    The error of an edge is at most m·s/2 <= m 2^−61 Σ|d|. This is 2^−8 times the bound on the
+    rounding errors of additions in doubles.
 
     Raises
     ------
@@ -31,7 +31,7 @@ def fixed_point(signs: Vector, d: Vector) -> tuple[Whole, int, float]:
     """
     total = float(np.abs(d).sum())
     if not math.isfinite(total):
-        raise InputError("d must be finite, and has nan or infinite entries")
+        raise InputError("d must be finite, but has nan or infinite entries")
     exponent = max(math.frexp(total)[1], -900) - 61
     q = np.empty(d.size, np.int64)
     return q, _scaled(signs, d, math.ldexp(1.0, -exponent), q), math.ldexp(1.0, exponent)
@@ -49,11 +49,11 @@ def _scaled(signs: Vector, d: Vector, scale: float, q: Whole) -> int:
 def each_feature(
     codes: Iterable[NDArray[Any]], bins: Sequence[int], q: Whole, then: Callable[[Whole], Any]
 ) -> list[Any]:
-    """Return for each feature the result of the function `then` for the sums of `q` by code.
+    """Sum `q` by code, and return the result of the function `then` for each feature's sums.
 
-    All calls of `then` get the same array for the sums, and must not keep this array. The array is
-    reused because dask workers return freed memory to the operating system, and a new allocation
-    takes longer than a pass.
+    All calls of `then` receive the sums in the same array, and must not keep this array. The array
+    is reused because dask workers return freed memory to the operating system, and allocating it
+    again would take longer than a pass.
     """
     room = np.empty(max(bins), np.int64)
     out = []
@@ -65,16 +65,14 @@ def each_feature(
 
 @njit(nogil=True)
 def histogram(codes: NDArray[Any], q: Whole, out: Whole) -> None:
-    """Write for each code the sum of `q` over the examples with this code to `out`."""
+    """Sum `q` over the examples with each code, and write the sums to `out`."""
     out[:] = 0
     for i in range(codes.shape[0]):
         out[codes[i]] += q[i]
 
 
 def cut_up(stop: int, parts: int, step: int = 1) -> list[range]:
-    """Return the range 0..stop as at most `parts` ranges, which are split at multiples of
-    `step`.
-    """
+    """Split the range 0..stop at multiples of `step` into at most `parts` ranges."""
     steps = -(-stop // step)
     ends = sorted({step * (steps * p // parts) for p in range(parts)})
     return [range(a, b) for a, b in pairwise([*ends, stop])]
@@ -110,6 +108,6 @@ def all_edges(total: int, sums: Whole) -> Array:
 def largest_edge(total: int, sums: Whole) -> tuple[int, float]:
     """Return (cut, edge) for the cut of a feature with the largest absolute edge.
 
-    Among equal edges the first wins. The result is (0, 0) for a feature without cuts.
+    If several cuts have it, the first is returned. The result is (0, 0) if there are no cuts.
     """
     return _largest_edge(total, sums)

@@ -19,7 +19,7 @@ from relaxboost.matrices.labelled import ROUNDED, finite_doubles, rounded_intege
 
 
 class Batch(NamedTuple):
-    """A block of rows as the source delivers it."""
+    """A block of rows in the form in which the source provides it."""
 
     where: str
     """The name of the block in error messages."""
@@ -30,8 +30,9 @@ class Batch(NamedTuple):
 
 
 def blocks(source: Any, y: Any, page: int) -> Iterator[Batch]:
-    """Return an iterator over the unchecked blocks of a source, which reads the source once, in
-    order.
+    """Return an iterator over the unchecked blocks of a source.
+
+    The iterator reads the source once, in order.
 
     Raises
     ------
@@ -70,8 +71,7 @@ def batches(source: Any) -> Iterator[Batch]:
         if given:
             raise InputError(
                 f"the iterator provides {given[0]!r}, which chunked does not support; provide only "
-                "data "
-                "and label (instead of weights, repeat rows)"
+                "data and label (repeat rows instead of providing weights)"
             )
         names = getattr(data, "columns", None) if feature_names is None else feature_names
         batch.append(Batch(f"block {number}", data, label, names))
@@ -84,8 +84,7 @@ def batches(source: Any) -> Iterator[Batch]:
             did = "no data" if more else "data"
             raise InputError(
                 f"next() provided {did} for block {number} and returned {more!r}; it must provide "
-                "a "
-                "batch and return True, or do neither at the end"
+                "a batch and return True, or do neither at the end"
             )
         if not more:
             return
@@ -95,7 +94,7 @@ def batches(source: Any) -> Iterator[Batch]:
 
 
 def parquet(path: Path, label: str | None, page: int) -> Iterator[Batch]:
-    """Yield the batches of a Parquet file, or of all Parquet files in a folder, ordered by name.
+    """Yield the batches of a Parquet file, or of the Parquet files in a folder in order of name.
 
     If `label` is None, every column is a feature.
     """
@@ -103,7 +102,7 @@ def parquet(path: Path, label: str | None, page: int) -> Iterator[Batch]:
         from pyarrow import ArrowException, dataset
         from pyarrow.parquet import ParquetFile
     except ImportError:
-        raise missing("Parquet is read by pyarrow", "dask", "pyarrow") from None
+        raise missing("Parquet files need pyarrow", "dask", "pyarrow") from None
     check_input(path, folder=True)
     names: list[str] = []
     try:
@@ -151,7 +150,7 @@ def values(batch: Any, name: str) -> NDArray[Any]:
 def numbers(where: str, names: list[str], batch: Any) -> Array:
     """Return the features of an Arrow batch as rows.
 
-    The function raises an InputError with the name of a column that is not numeric.
+    If a column is not numeric, the function raises an InputError that names the column.
     """
     if not names:
         raise InputError(f"{where} has no column besides the labels")
@@ -173,9 +172,7 @@ def check_integers(where: str, name: str, column: NDArray[Any]) -> None:
 
 
 def _other(got: list[str], want: list[str]) -> str:
-    """Return a text that describes how the columns of a block differ from those of
-    earlier blocks.
-    """
+    """Describe how the columns of a block differ from those of earlier blocks."""
     for name in got:
         if name not in want:
             return f"a column {name!r}, which the blocks before it do not have"
@@ -197,11 +194,11 @@ class Header:
     def __init__(self, names: Any = None) -> None:
         self.names: tuple[str, ...] = () if names is None else tuple(map(str, names))
         self.given = names is not None
-        """Whether the caller or the source gave names for the features."""
+        """Whether the caller or the source has names for the features."""
         self._columns: list[str] = []
 
     def check(self, block: Batch, features: int) -> None:
-        """Raise an InputError if a block has other features than earlier blocks."""
+        """Raise an InputError if the features of a block differ from those of earlier blocks."""
         names = None if block.names is None else list(map(str, block.names))
         if not self._columns:
             self._columns = names or [f"x{f}" for f in range(features)]
@@ -209,21 +206,22 @@ class Header:
             self.names = self.names or tuple(self._columns)
             if len(self.names) != features:
                 raise InputError(
-                    f"feature_names has {len(self.names)} names, and the source has {features} "
+                    f"feature_names has {len(self.names)} names, but the source has {features} "
                     "features"
                 )
         elif self.given and names is not None and names != self._columns:
             raise InputError(f"{block.where} has {_other(names, self._columns)}")
         elif features != len(self._columns):
             raise InputError(
-                f"{block.where} has {features} columns, and earlier blocks have "
+                f"{block.where} has {features} columns, but earlier blocks have "
                 f"{len(self._columns)} columns"
             )
 
 
 class LabelledRows:
-    """The checked rows of a source as blocks of doubles. After a pass, the names and labels are
-    available.
+    """The checked rows of a source, as blocks of doubles.
+
+    The names and the labels are available after the blocks have been read.
     """
 
     def __init__(self, source: Any, y: Any, page: int, names: Any) -> None:
@@ -264,7 +262,7 @@ class LabelledRows:
                 what = "the label" if value is None or value != value else "another label"
                 raise InputError(
                     f"{where} has {what} {value!r} at its row {first + given.index(value)}; a "
-                    "margin needs two classes and no missing labels; the labels before are "
+                    "margin needs two classes and no missing labels; the labels so far are "
                     f"{self._values}"
                 )
             self._values.append(value)
