@@ -219,7 +219,7 @@ CASES = [
     (lambda: pl.fit(pl.Problem(MADE), pl.Lasso()), "a Problem, which has its own"),
     (lambda: pl.reference(pl.Problem(MADE), pl.Ridge()), "a Problem, which has its own"),
     (lambda: pl.reference(MADE, solver="nonsense"), "not available"),
-    (lambda: pl.reference(MADE, solver="HIGHS"), "HIGHS solves linear programs"),
+    (lambda: pl.reference(MADE, solver="HIGHS"), "HIGHS solves only linear programs"),
     (
         lambda: pl.reference(pl.Problem(MADE, nonnegative=False, negative="simple")),
         'negative="relaxed"',
