@@ -85,7 +85,7 @@ def test_the_first_page_has_results_errata_and_moved_names(two_pages, monkeypatc
     assert "\nNot decidable here: [MADE-U1](made-details.md#made-u1).\n" in first
     assert "\n2 older ids moved: `relaxboost claims show OLD-ID` says where." in first
     assert "(MADE): details\n\nThis page has every claim about the source, with" in details
-    assert '<details id="made-many" markdown="1">\n<summary><b>MADE-many</b> holds' in details
+    assert '<details id="made-many" markdown="1">\n<summary><b>MADE-many</b> (holds' in details
 
 
 def test_misprints_are_in_the_errata_alone():
@@ -99,7 +99,7 @@ def test_misprints_are_in_the_errata_alone():
     assert "* [p. 2](s.md#s-wrong): x ≤ 1/2<br>*Read:* At most 1.<br>*Harm:* None." in text
     assert text.count("x ≤ 1/2") == text.count("At most 1.") == 1
     assert "**Read instead (instances):** In the errata." in text
-    assert text.count("**Refuted, because this is false:**") == 1
+    assert text.count("**Refuted. The statement would require:**") == 1
 
 
 def test_the_overview_counts():
@@ -115,9 +115,12 @@ def test_the_page_says_what_is_on_record():
         r"**MADE-U1** not decidable here. Sec. 9: It is &lt;nice> | `good`. Reason: A matter"
         in page
     )
-    assert "(MADE-trace) {#made-trace}\n\n**False as stated (counterexample).** The loss" in page
+    assert (
+        "(MADE-trace) {#made-trace}\n\n**Statement (false as stated, counterexample):** The loss"
+        in page
+    )
     assert "\n\nTheorem 1 | rate. `L_t ≤ e^{−t/30} [1](2) < ‖d‖_1` Given: ε > 0" in page
-    false = "**Refuted, because this is false:** `0.25 <= -0.5 (square)`"
+    false = "**Refuted. The statement would require:** `0.25 <= -0.5 (square)`"
     assert f"{false}\n\n```\nt = -1/2, k = 1, loss = hin" in page
     assert "```\nA = [1/3  1]\n    [ -1  0]\nd = [1/3  2/3]\nepsilon = 1/10\n```" in page
     assert "**True instead (instances):** It is at most 1. `L_t ≤ 1`\n\nSince it falls." in page
@@ -152,12 +155,14 @@ def test_readings_proofs_enumerations_and_what_is_illegible():
         return at_most(x.x**2, x.x)
 
     text = page_of(source)
-    assert "**Ambiguous (counterexample).** x is small.\n\nP. 2.\n\n> x\\_{i} ≪ 1\n" in text
-    assert "**Another reading, which holds (instances):** At most 1.\n" in text
-    assert "**Another reading, refuted as well:** At most 1/4.\n" in text
-    assert "**Holds (exact).** x ≤ 1\n\nEq. 2. `f`\n\nIllegible in our copy." in text
+    assert (
+        "**Statement (ambiguous, counterexample):** x is small.\n\nP. 2.\n\n> x\\_{i} ≪ 1\n" in text
+    )
+    assert "**Read as follows, it holds (instances):** At most 1.\n" in text
+    assert "**Read as follows, it is refuted as well:** At most 1/4.\n" in text
+    assert "**Statement (holds, exact):** x ≤ 1\n\nEq. 2. `f`\n\nIllegible in our copy." in text
     steps = "\n\n1. A worst case. Computed for x = 1.\n2. A step: `x² ≤ x`. Since x ≤ 1, x² ≤ x.\n"
-    assert f"**Holds (proof).** x ≤ 1\n\nNot in the paper. `f`{steps}" in text
+    assert f"**Statement (holds, proof):** x ≤ 1\n\nNot in the paper. `f`{steps}" in text
 
 
 def test_titles_name_the_authors_and_the_year():

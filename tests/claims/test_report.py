@@ -125,13 +125,13 @@ def test_what_is_printed_readings_and_proofs_are_shown(tmp_path):
     assert "<td>counterexample</td>" in page
     assert '<strong>As stated: </strong><span class="chip refuted">refuted</span>' in page
     assert '<strong>“reading: at most 1.”: </strong><span class="chip holds">holds' in page
-    assert "Another reading, which holds (proof):</strong> At most 1." in page
+    assert "Read as follows, it holds (proof):</strong> At most 1." in page
     assert "Steps of the proof: S-vague/1.1 holds" in page
 
 
 def test_a_counterexample_that_refutes_nothing_is_left_out(tmp_path, monkeypatch):
     monkeypatch.setattr(made.few, "counterexamples", [{"t": "1/2", "k": 1, "loss": "hinge"}])
     write_report([made.few.check(5)], tmp_path / "r.html", [made.few])
-    assert "<strong>Refuted, because this is false:</strong>" not in (
+    assert "<strong>Refuted. The statement would require:</strong>" not in (
         tmp_path / "r.html"
     ).read_text(encoding="utf-8")

@@ -68,7 +68,9 @@ def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
     if claim.caused_by:
         yield EntryPart("text", f"{claim.source.key}-{claim.caused_by}.", "Caused by")
     for evidence in [refutation(claim)] if brief and refuted else refutations(claim, claim.stated):
-        yield EntryPart("text", code(measured(evidence.slack)), "Refuted, because this is false:")
+        yield EntryPart(
+            "text", code(measured(evidence.slack)), "Refuted. The statement would require:"
+        )
         yield EntryPart("data", columns(evidence.instance))
     yield from _proof(claim.stated)
     for correction in claim.corrections:
@@ -103,7 +105,7 @@ def _title(claim: Claim, correction: Statement) -> str:
         verb = "Read" if claim.status == MISPRINT else "True"
         return f"{verb} instead ({evidence})"
     refuted = any(refutations(claim, correction))
-    return f"Another reading, {'refuted as well' if refuted else f'which holds ({evidence})'}"
+    return f"Read as follows, it {'is refuted as well' if refuted else f'holds ({evidence})'}"
 
 
 def _proof(statement: Statement) -> Iterator[EntryPart]:

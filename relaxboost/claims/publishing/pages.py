@@ -142,8 +142,7 @@ def _details(source: Source) -> Iterator[str]:
             yield from (as_markdown(text), "")
     for claim in source.claims.values():
         if not claim.part_of:
-            found = verdict(claim)
-            found = f"**{found[:1].upper()}{found[1:]}.** {as_markdown(claim.stated.words)}"
+            found = f"**Statement ({_found(claim)}):** {as_markdown(claim.stated.words)}"
             where = f"{as_markdown(claim.location)} ({claim.id})"
             yield from (f"## {where} {{#{anchor(claim.id)}}}", "", found)
             yield from _markdown(claim, proved)
@@ -158,6 +157,11 @@ def _details(source: Source) -> Iterator[str]:
         yield from ("## Formulas and remarks", "", *others)
     if source.lines:
         yield from ("## Line by line", "", *_lines(source), "")
+
+
+def _found(claim: Claim) -> str:
+    """Return the status and the evidence of a claim. They stand in the brackets of a label."""
+    return f"{claim.status}, {claim.evidence(claim.stated)}"
 
 
 def _row(claim: Claim) -> str:
@@ -253,7 +257,7 @@ def _folded(source: Source, name: str, proved: dict[str, str]) -> Iterator[str]:
     """Yield the lines for the parts of a result. A reader can expand each part."""
     for claim in source.claims.values():
         if claim.part_of == name:
-            summary = f"<b>{claim.id}</b> {verdict(claim)}. {as_html(claim.stated.words)}"
+            summary = f"<b>{claim.id}</b> ({_found(claim)}): {as_html(claim.stated.words)}"
             yield f'<details id="{anchor(claim.id)}" markdown="1">'
             yield from (f"<summary>{summary}</summary>", *_markdown(claim, proved))
             yield from ("</details>", "")
