@@ -21,7 +21,7 @@ value i of a functional, and (i, j) with i <= j for the inner product of the ele
 `Element` has only keys (i,), which stand for elements."""
 
 _SCALE = 1 << 60
-"""Multipliers are rounded to multiples of 1 divided by this number."""
+"""The common denominator to which multipliers are rounded."""
 
 
 class Program:

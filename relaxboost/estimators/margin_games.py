@@ -237,8 +237,8 @@ def takes_weights(f: Relaxation) -> bool:
 def weighted(f: Relaxation, weights: Vector) -> Relaxation:
     """Return the relaxation in which an example of weight s is treated as s copies of the example.
 
-    If the relaxation is `Capped`, it must have a fraction. Then k is this fraction of the sum of
-    the weights, and an example of weight s has the cap s / k.
+    A `Capped` relaxation must be specified by its `fraction`. Its k becomes this fraction of the
+    total weight, and an example of weight s has the cap s / k.
     """
     # Exact sums, because copies and weights must give the same game to the bit. Fractions are slow,
     # and are made once for equal weights.

@@ -96,8 +96,8 @@ class TableEstimator(BaseEstimator):
     """The name of a similar estimator that accepts categories. It is suggested in the error message
     of an estimator that does not accept them."""
     for_labels: ClassVar[str | None] = None
-    """The advice in the error message about labels if y must contain numbers, or None if y may
-    contain labels."""
+    """The advice that the error message gives if y contains labels but must be numeric. None if
+    labels are allowed."""
     _table: Features
 
     def _without_missing(self) -> str | None:

@@ -138,7 +138,10 @@ def stump_edges(codes: NDArray[Any], offsets: Whole, yd: Array) -> Array:
 def _stump_edges(
     codes: NDArray[Any], offsets: Whole, yd: Array, total: float, levels: Array, out: Array
 ) -> None:
-    """Write the edge Σ y d − 2 Σ_{code <= b} y d of each stump, which cuts after a level b."""
+    """Store the edge of each stump in `out`.
+
+    The edge of the stump that cuts after the level b is Σ y d − 2 Σ_{code <= b} y d.
+    """
     for f in range(codes.shape[0]):
         if f % 4 == 0:
             _four_sums(codes, offsets, f, yd, levels)

@@ -152,7 +152,7 @@ def _features(
     node_features: str | Sequence[str] | None,
     at: str,
 ) -> tuple[Array | None, list[str] | None, bool]:
-    """Return the features of sites, their names, and whether the two arcs of an edge share a site.
+    """Return features of sites, the feature names, and whether both arcs of an edge share a site.
 
     The two arcs of an undirected edge share a site unless their features depend on the direction.
     """

@@ -160,7 +160,7 @@ class Problem:
 
     @property
     def floor(self) -> float:
-        """A lower bound <= 0 on the objective Ω + R: the sum of `floors`, rounded down."""
+        """A nonpositive lower bound on the objective Ω + R: the sum of `floors`, rounded down."""
         return float(self.floors.sum()) * (1.0 + 2.0 * roundoff(GROUPS + 8))
 
     @property

@@ -246,7 +246,10 @@ class _Search:
             self._feasible = point
 
     def _cost(self, point: BasicPoint) -> Fraction:
-        """Return the objective at the point of a basis. The multipliers have the same objective."""
+        """Return the objective value of a basic solution.
+
+        The dual objective has the same value at the multipliers of the basis.
+        """
         program = self.program
         total = sum((c * x for c, x in zip(program.cost, point.values, strict=False) if c), 0)
         below = point.q * program.cost_unit * program.unit

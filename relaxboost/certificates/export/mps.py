@@ -61,7 +61,10 @@ def _has_decimals(x: Variable) -> bool:
 
 
 def _points(program: LinearProgram, rows: list[Row]) -> str:
-    """Return the point of the upper bound and the multipliers of the lower bound as JSON."""
+    """Return a JSON text with the point that proves the upper bound.
+
+    The text also has the multipliers that prove the lower bound.
+    """
     objective = program.constant + sum((x.cost * x.value for x in program.variables), ZERO)
     primal = {x.name: str(x.value) for x in program.variables} | {"value": str(objective)}
     dual = {row.name: str(row.multiplier) for row in rows if row.multiplier}

@@ -36,12 +36,12 @@ _NOISE = 1e-9
 
 
 def picture(claim: Claim, verdict: ClaimVerdict, title: str | None = None) -> Any:
-    """Return a matplotlib figure of the result of a check of a claim, or of an attack on it.
+    """Return a matplotlib figure that shows the result of checking or attacking a claim.
 
-    The figure has three panels. The first panel shows the two sides on the decisive instance, by
-    round if the claim is about rounds. The second panel shows the relative slack of every instance.
-    The third panel shows the data of the decisive instance. The decisive instance is the
-    counterexample if there is one, and otherwise the instance with the least slack.
+    The decisive instance is the counterexample if there is one, and otherwise the instance with the
+    least slack. The figure has three panels: the two sides of the claim on the decisive instance
+    (by round if the claim is about rounds), the relative slack of every instance, and the data of
+    the decisive instance.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ _SPECIAL = re.compile(r"[\\*`]|(?<!\w)_|_(?!\w)|(?<=\])[(\[]")
 """A pattern for characters that have a meaning in Markdown. The underscore in x_t and a parenthesis
 that does not follow a bracket do not match."""
 _WORD = re.compile(r"(?:a )?[^\W\d_]{2,}(?![\w(])")
-"""A pattern for a first word that may be capitalised. Symbols such as ρ_k, f(x) or max_γ do not
+"""A pattern for first words that are safe to capitalise. Symbols such as ρ_k, f(x) or max_γ do not
 match."""
 _INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 """A pattern for characters that HTML and XML do not allow, such as control characters."""

@@ -160,7 +160,7 @@ class Descents:
     """The 16 learners of `HedgedDescent` on a stream, computed by the formulas of the paper.
 
     Each learner has its own weights. The class also runs `HedgedDescent` itself for comparison.
-    `excess` is the loss ε of a correct prediction with the largest absolute value R.
+    `excess` is ε, the loss of a correct prediction of the largest possible absolute value, R.
     """
 
     def __init__(self, x: Instance) -> None:

@@ -72,7 +72,10 @@ def hinge_side(x: Instance, penalty: bool) -> float:
 
 
 def _margin_side(x: Instance, penalty: bool, losing: Array) -> float:
-    """Return the margin side if exactly the examples with `losing` = 1 have a positive loss."""
+    """Return the optimal value of the margin program (the left side of the claim).
+
+    The program assumes that exactly the examples with `losing` = 1 have a positive loss.
+    """
     w, gamma = cp.Variable(x.A.shape[1]), cp.Variable()
     short = gamma - x.A @ w
     loss = cp.norm(norm(x).dual_Q @ cp.multiply(losing, short), norm(x).dual_order)

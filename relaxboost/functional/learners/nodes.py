@@ -39,11 +39,11 @@ class Nodes(NamedTuple):
     """
 
     table: Array
-    """A table with the feature, gain, threshold, kind, left child and right child of each node, of
-    shape (nodes, 6).
+    """A table of shape (nodes, 6): the feature, gain, threshold, kind, left child and right child
+    of each node.
 
-    A child is the index of a later node, or ~i for leaf i. The gain of a split is the decrease of
-    the mean squared error times the number of rows.
+    A child is the index of a later node, or ~i for leaf i. The gain of a split is the number of
+    rows times the decrease in the mean squared error.
     """
     sets: Whole
     """The start and the end (exclusive) of each node's category set in `words`. The shape is

@@ -39,8 +39,7 @@ from relaxboost.relaxations.bounds import bounds_of
 
 _UNIT_BALL = L1Ball()
 _SOLVER = 1e-9
-"""The amount by which a bound computed by a solver is weakened, as a multiple of 1 plus its
-absolute value."""
+"""A bound b that a solver has computed is weakened by this number times 1 + |b|."""
 
 
 def evaluate_lower(

@@ -17,7 +17,7 @@ from relaxboost._core.compiled import njit
 SUMS = {"reassoc", "nsz", "contract", "nnan", "ninf"}
 """The floating-point optimisations that LLVM may use in loops for sums."""
 ENTRIES = {"nsz", "contract", "nnan", "ninf"}
-"""The floating-point optimisations that LLVM may use in loops over separate entries."""
+"""The floating-point optimisations that LLVM may use in elementwise loops."""
 
 
 @njit(fastmath=SUMS)

@@ -15,9 +15,9 @@ ROUNDING_SHARE = 1e-9
 certified bounds on the value. Outward rounding of the bounds makes this gap slightly larger."""
 
 LARGEST_ACCURACY = 0.999
-"""The largest accuracy ν that a booster uses. For ν = 1 no step would be needed, because the
-weights w = 0 already have a gap of at most 1, and the steps of AdaBoost*, which use artanh, could
-be infinite."""
+"""The largest accuracy ν that a booster uses, slightly below 1. For ν = 1, no step would be needed,
+because the weights w = 0 already have a gap of at most 1. The steps of AdaBoost* could also be
+infinite for ν = 1, because they use artanh."""
 
 INNER_SHARE = 0.01
 """The accuracy of the inner problem of a round, divided by the accuracy of the whole run.

@@ -1,4 +1,4 @@
-"""LPBoost (Demiriz, Bennett & Shawe-Taylor 2002), the method of column generation."""
+"""LPBoost (Demiriz, Bennett & Shawe-Taylor 2002): boosting by column generation."""
 
 from __future__ import annotations
 
