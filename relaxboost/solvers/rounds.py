@@ -63,8 +63,8 @@ class RoundState:
 
     The bound is F(A w_t) minus the penalty that the domain puts on w_t, where F is the relaxed
     margin and A is the margin matrix. If the booster has a witness, which proves a lower bound on
-    F(A w_t), this lower bound replaces F(A w_t). The bound is computed in floating point, so rounding
-    errors affect it."""
+    F(A w_t), this lower bound replaces F(A w_t). The bound is computed in floating point, so
+    rounding errors affect it."""
     upper: float
     """The upper bound on the value of the game that the distribution d_t proves.
 

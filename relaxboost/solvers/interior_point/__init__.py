@@ -9,7 +9,7 @@ linear programs, and `conic` implements `part` for cone programs with the cones 
 `corner_losses` minimises a sum of losses with one corner each, such as the absolute loss. If w is
 unrestricted or lies in a Euclidean ball, `smooth_weights` replaces `edge_bounds`.
 
-`block` and `bordered` contain the matrix that f adds to the Newton system. `elimination` selects
-how `normal` solves the Newton system: with a Cholesky factor from `factor`, or with the conjugate
+`block` and `bordered` contain the matrix that f adds to Newton's equations. `elimination` selects
+how `normal` solves Newton's equations: with a Cholesky factor from `factor`, or with the conjugate
 gradients of `additive`. The module `normal` contains the equations.
 """

@@ -1,4 +1,4 @@
-"""the Newton system for stumps, solved by matrix-free conjugate gradients.
+"""Newton's equations for stumps, solved by matrix-free conjugate gradients.
 
 A stump is a cut of a feature at a threshold. The matrix of the equations is that of a penalised
 additive model, which is a sum of one function of each feature. The cuts divide the values of a
@@ -52,7 +52,7 @@ def factor_work(features: int, m: int, n: int) -> float:
 
 
 def passes_work(features: int, m: int, iterations: float) -> float:
-    """Return the work of solving the Newton system of a step by conjugate gradients.
+    """Return the work of solving Newton's equations of a step by conjugate gradients.
 
     The unit is the work of reading an entry of the game matrix. A step solves the equations for
     four right-hand sides, which belong to the bound v on all edges, the predictor, the corrector
@@ -215,7 +215,7 @@ def _sweep(pivots: Array, below: Array, g: Array, first: int, last: int) -> None
 
 @njit(error_model="numpy")
 def _by_feature(offsets: Whole, factors: tuple[Array, Array, Array], r: Array) -> Array:
-    """Return the solution of the Newton system restricted to the cuts of each feature.
+    """Return the solution of Newton's equations restricted to the cuts of each feature.
 
     The argument `factors` contains the factors of the tridiagonal matrices of the features, as
     `_factorise` returns them. The argument `r` is the right-hand side, with an entry for each cut.

@@ -1,4 +1,4 @@
-"""The matrix K that the relaxation f adds to the Newton system.
+"""The matrix K that the relaxation f adds to Newton's equations.
 
 The unknowns of f are the Newton steps of three vectors. These are the distribution d, the further
 variables z of the program that defines f, and the multipliers of the equations of this program. The
@@ -17,7 +17,7 @@ from relaxboost.matrices.bulk import Bulk
 
 
 class Block(ABC):
-    """The symmetric matrix K that the relaxation f adds to the Newton system.
+    """The symmetric matrix K that the relaxation f adds to Newton's equations.
 
     In the equations `K t = h`, the vector t is the Newton step of the unknowns of f, and h is a
     right-hand side.
@@ -71,7 +71,7 @@ class Block(ABC):
 
 
 class Diagonal(Block):
-    """The matrix K of the Newton system for a relaxation f with only bounds on single variables.
+    """The matrix K of Newton's equations for a relaxation f with only bounds on single variables.
 
     K is diagonal. The entry of a variable is the sum of multiplier divided by slack over the lower
     and the upper bound of this variable.

@@ -1,6 +1,6 @@
 """The sparse matrix K of a relaxation f with linear constraints or cones, with a border.
 
-K is the matrix that f adds to the Newton system. An unknown is in the border if its row of K has
+K is the matrix that f adds to Newton's equations. An unknown is in the border if its row of K has
 more than √m entries, where m is the number of examples. Without the border, K is often block
 diagonal, and each block contains at most one entry of the distribution d. The rows and columns of
 K⁻¹ for d then form a diagonal matrix plus a matrix of low rank.
@@ -30,7 +30,7 @@ from relaxboost.solvers.interior_point.factor import symmetric_factor
 class Layout:
     """The division of the unknowns of the relaxation f into a border and inner unknowns.
 
-    K is the matrix that f adds to the Newton system, with a row and a column for each unknown. An
+    K is the matrix that f adds to Newton's equations, with a row and a column for each unknown. An
     unknown is in the border if its row has more than √m entries for m examples, or has entries
     only in the columns of the border. The entries of the distribution d are always inner unknowns.
     The rows and columns of the inner unknowns should form a block diagonal matrix with at most one
@@ -76,7 +76,7 @@ def is_long(rows: Any, m: int) -> NDArray[np.bool_]:
 
 
 class Bordered(Block):
-    """The matrix K that the relaxation f adds to the Newton system, sparse and with a border.
+    """The matrix K that the relaxation f adds to Newton's equations, sparse and with a border.
 
     Parameters
     ----------

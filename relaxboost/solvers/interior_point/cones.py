@@ -1,7 +1,7 @@
 """Cones of one kind and dimension, each with a slack s and a multiplier z.
 
 The slack s is in the interior of its cone, and the multiplier z is in the interior of the dual
-cone. Each cone adds the equations dz + H ds = r to the Newton system, where ds and dz are the
+cone. Each cone adds the equations dz + H ds = r to Newton's equations, where ds and dz are the
 steps of s and z, and r is a right-hand side. The scaling matrix H is symmetric and satisfies H s =
 z.
 
@@ -102,7 +102,7 @@ class Cones(ABC):
 
     @abstractmethod
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
-        """Return the right-hand side r of the Newton system of each cone.
+        """Return the right-hand side r of Newton's equations of each cone.
 
         The equations are Δz + H Δs = r, where H is the scaling matrix of the cone, Δs is the step
         of the slack, and Δz is the step of the multiplier. The target of the step is the point of
@@ -376,7 +376,7 @@ class ExponentialCones(Cones):
         return np.einsum("kij,kj->ki", self.H, x)
 
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
-        """Return the right-hand side r of the Newton system of each cone.
+        """Return the right-hand side r of Newton's equations of each cone.
 
         The formula is r = centre z̃ − z + ∇³F(s)[ds, ∇²F(s)⁻¹ dz]/2. The vector s is the slack of
         the cone, z is the multiplier, F is the barrier function, and z̃ is −∇F(s). The last term is

@@ -43,7 +43,7 @@ class Conic(Part):
 
     P is a symmetric matrix. The constraints are E x = e and G x + s = h, where the slacks s are in
     cones. The variables are x = (d, z), where d is the distribution and z are further variables.
-    The relaxation adds unknowns to the Newton system: the steps of x and of the multipliers of
+    The relaxation adds unknowns to Newton's equations: the steps of x and of the multipliers of
     E x = e. The matrix of these unknowns is `K = [P + GᵀHG, Eᵀ; E, 0]`, where H is the scaling
     matrix of the cones.
 
@@ -144,7 +144,7 @@ class Conic(Part):
         return np.concatenate([c.times(s[r].reshape(c.s.shape)).ravel() for r, c in self._cones])
 
     def _matrix(self, is_pattern: bool = False) -> Any:
-        """Return the matrix K that the relaxation f adds to the Newton system.
+        """Return the matrix K that the relaxation f adds to Newton's equations.
 
         If `is_pattern` is True, return instead a matrix of the same shape with a positive entry at
         each place where K may have a nonzero entry.

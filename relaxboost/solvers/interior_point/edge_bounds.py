@@ -126,7 +126,7 @@ class EdgeBounds:
         return array[:, : self.bulk.n]
 
     def scaling(self) -> ColumnScaling:
-        """Return the terms that the bounds on the edges of columns add to the Newton system.
+        """Return the terms that the bounds on the edges of columns add to Newton's equations.
 
         Raises
         ------
@@ -141,7 +141,7 @@ class EdgeBounds:
 
         After these steps, every product of a slack and its multiplier is `centre`, if the slacks
         stay constant. If there is a predictor, the products of its slack steps and its multiplier
-        steps are subtracted from `centre`, because the Newton system neglect these products.
+        steps are subtracted from `centre`, because Newton's equations neglect these products.
         """
         # This is the second-order correction of Mehrotra.
         if predictor is not None:
@@ -149,7 +149,7 @@ class EdgeBounds:
         return self.pairs.missing(centre)
 
     def right_side(self, target: Array) -> tuple[Vector, float]:
-        """Return the right-hand sides q and s of the Newton system for the weights and for v.
+        """Return the right-hand sides q and s of Newton's equations for the weights and for v.
 
         The vector q belongs to the weights of the columns, and the number s belongs to the bound v
         on all edges. The argument `target` contains steps of the multipliers, computed by the
@@ -165,7 +165,7 @@ class EdgeBounds:
     def change(self, target: Array, move: Move) -> BoundsChange:
         """Return the steps of the slacks and multipliers of the bounds on edges.
 
-        The argument `move` is a solution of the Newton system, from which these steps follow. The
+        The argument `move` is a solution of Newton's equations, from which these steps follow. The
         argument `target` contains steps of the multipliers, computed by the method `target`.
         """
         slack = move.v - self._signs * np.append(move.edges, self._zeros)
@@ -247,7 +247,7 @@ class EdgeBounds:
         place = np.append(place, bulk.n + np.arange(self._zeros.size))
         slack = np.maximum(self._slacks(), SMALLEST_SLACK)
         slack[:, place] = former.slack
-        # the Newton system lack all of the weight of a new column, so it must not be large.
+        # Newton's equations lack all of the weight of a new column, so it must not be large.
         mult = np.minimum(mu / slack, 0.1 * self._scale / bulk.n)
         mult[:, place] = former.mult
         self.pairs = _all_live(slack)
@@ -261,7 +261,7 @@ def _all_live(slack: Array) -> Barrier:
 
 
 def atom_scaling(ratio: Array, floor: float) -> ColumnScaling:
-    """Return the terms that the bounds on the edges of columns add to the Newton system.
+    """Return the terms that the bounds on the edges of columns add to Newton's equations.
 
     Parameters
     ----------

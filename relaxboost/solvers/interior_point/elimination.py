@@ -1,4 +1,4 @@
-"""The choice of the unknowns that each step eliminates from the Newton system."""
+"""The choice of the unknowns that each step eliminates from Newton's equations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ takes 1.2 GB, and its factorisation takes a minute on one core."""
 
 
 class Elimination:
-    """The choice between three ways to solve the Newton system.
+    """The choice between three ways to solve Newton's equations.
 
     The first way factorises a matrix of order n + 1 for the n columns of the game. The second way
     factorises a matrix of order m for the m examples. The third way solves the equations for the
@@ -37,7 +37,7 @@ class Elimination:
 
     def __init__(self) -> None:
         self.is_by_passes = False
-        """Whether the last step solved the Newton system by conjugate gradients."""
+        """Whether the last step solved Newton's equations by conjugate gradients."""
         self._iterations: float = 20.0
         """The predicted number of conjugate gradient iterations for one right-hand side in the next
         step. The prediction is the largest number of iterations in the last step that used
@@ -46,7 +46,7 @@ class Elimination:
         self._has_no_examples_factor = False
 
     def factorise(self, bulk: Bulk, block: Block, scaling: ColumnScaling) -> Normal:
-        """Return the Newton system, prepared for solutions with several right-hand sides.
+        """Return Newton's equations, prepared for solutions with several right-hand sides.
 
         The argument `bulk` contains the columns. The argument `block` is the matrix that the
         relaxation f adds to the equations, and `scaling` contains the terms that the weights of the
@@ -81,7 +81,7 @@ class Elimination:
             return ByExamples(bulk, block, scaling)
 
     def note(self, normal: Normal) -> None:
-        """Record how many conjugate gradient iterations the Newton system took in this step.
+        """Record how many conjugate gradient iterations Newton's equations took in this step.
 
         The method `factorise` uses this number to predict the work of the next step.
         """

@@ -1,4 +1,4 @@
-"""Dense and sparse factorisations of the matrices of the Newton system.
+"""Dense and sparse factorisations of the matrices of Newton's equations.
 
 These matrices become nearly singular when an interior point method approaches the optimum.
 """

@@ -39,7 +39,7 @@ class _Centre(NamedTuple):
 
 
 class _Equations(NamedTuple):
-    """The right-hand sides of the Newton system, and the numbers from which they were computed.
+    """The right-hand sides of Newton's equations, and the numbers from which they were computed.
 
     The field `aim` is the result of `Part.aim`, for the inequalities of the relaxation f. The field
     `bounds` is the result of `EdgeBounds.target`, for the bounds on the edges of columns.
@@ -53,7 +53,7 @@ class _Equations(NamedTuple):
 class _Direction(NamedTuple):
     """A direction, which is a step in all variables, slacks and multipliers of the game.
 
-    The field `move` is the solution of the Newton system for the right-hand sides in `equations`.
+    The field `move` is the solution of Newton's equations for the right-hand sides in `equations`.
     The field `part` is the step in the variables, slacks and multipliers of the relaxation f. The
     field `bounds` is the step in the slacks and multipliers of the bounds on edges.
     """
@@ -197,7 +197,7 @@ class Iterate:
         Raises
         ------
         numpy.linalg.LinAlgError
-            If the Newton system have no solution in double precision.
+            If Newton's equations have no solution in double precision.
         TimeUp
             If the time limit of the run has been reached. The step then leaves the point unchanged.
         """
@@ -219,7 +219,7 @@ class Iterate:
         return max(length, dual)
 
     def _predict_and_correct(self) -> tuple[Normal, _Direction]:
-        """Return the Newton system at this point, and the direction after Mehrotra's corrector.
+        """Return Newton's equations at this point, and the direction after Mehrotra's corrector.
 
         If the correctors of Gondzio take little work, the method also adds these correctors to the
         direction. They bring the products of slack and multiplier closer to each other.
@@ -287,7 +287,7 @@ class Iterate:
     def _solve(self, normal: Normal, centre: _Centre, predictor: _Direction | None) -> _Direction:
         """Return the Newton direction for a given target of the products of slack and multiplier.
 
-        The target is `centre`. The argument `normal` contains the Newton system at the current
+        The target is `centre`. The argument `normal` contains Newton's equations at the current
         point. If there is a predictor, its second-order terms correct the direction.
         """
         seconds_left()
@@ -300,7 +300,7 @@ class Iterate:
         return self._complete(_Equations(right, aim, target), normal.solve(right))
 
     def _complete(self, equations: _Equations, move: Move) -> _Direction:
-        """Return the direction in all variables that follows from a solution of the Newton system.
+        """Return the direction in all variables that follows from a solution of Newton's equations.
 
         The solution `move` contains the steps of the unknowns of these equations. The steps of the
         slacks and of the other multipliers follow from `move`.

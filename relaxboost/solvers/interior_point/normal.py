@@ -1,4 +1,4 @@
-"""the Newton system of a game, reduced to one matrix, either for the columns or for the examples.
+"""Newton's equations of a game, reduced to one matrix, either for the columns or for the examples.
 
 The unknowns are four Newton steps: the step t of the unknowns of the relaxation f, the step y of
 the weights w, the step Δv of the bound v on all edges, and the step Δλ of the multiplier λ of the
@@ -34,11 +34,11 @@ from relaxboost.solvers.interior_point.additive import Additive
 from relaxboost.solvers.interior_point.block import Block, Diagonal
 from relaxboost.solvers.interior_point.factor import Factor, add_outer
 
-UNSOLVED = "the Newton system have no solution in double precision"
+UNSOLVED = "Newton's equations have no solution in double precision"
 
 
 class Move(NamedTuple):
-    """A solution of the Newton system, and its products with the game matrix A."""
+    """A solution of Newton's equations, and its products with the game matrix A."""
 
     t: Vector
     """The Newton step t of the unknowns of the relaxation f. The first m entries are the step Δd of
@@ -57,7 +57,7 @@ class Move(NamedTuple):
 
 
 class Right(NamedTuple):
-    """The four right-hand sides of the Newton system.
+    """The four right-hand sides of Newton's equations.
 
     The vector h belongs to the variables of the relaxation f, and q belongs to the weights w of
     the columns. The number s belongs to the bound v on all edges, and `sigma` belongs to the
@@ -71,7 +71,7 @@ class Right(NamedTuple):
 
 
 class ColumnScaling(NamedTuple):
-    """The terms that the weights w and the bound v on all edges add to the Newton system.
+    """The terms that the weights w and the bound v on all edges add to Newton's equations.
 
     With the game matrix A and right-hand sides q and s, the equations with these terms are
 
@@ -85,11 +85,11 @@ class ColumnScaling(NamedTuple):
     """The diagonal of the matrix D, shape (n,). For bounds on edges, the entry of a column is the
     sum of multiplier / slack over the bounds on the edge of this column."""
     E: Vector
-    """The products ε_j D_j of the vector ε and the diagonal D in the Newton system, shape (n,). If
+    """The products ε_j D_j of the vector ε and the diagonal D in Newton's equations, shape (n,). If
     edges have only upper bounds, ε_j is 1. If there are also lower bounds, the entry of a column is
     multiplier / slack of the upper bound minus multiplier / slack of the lower bound."""
     kappa: float
-    """The coefficient κ of the step Δv of the bound v in the Newton system."""
+    """The coefficient κ of the step Δv of the bound v in Newton's equations."""
     total: float | None = None
     """The number κ + Σ E_j²/D_j, for the fields `kappa`, `E` and `D`. If all bounds are on the
     edges of columns, the field is None, because this number is then Σ D_j."""
@@ -99,7 +99,7 @@ class ColumnScaling(NamedTuple):
 
 
 class Normal(ABC):
-    """the Newton system of an iteration, in a form that is easy to solve repeatedly."""
+    """Newton's equations of an iteration, in a form that is easy to solve repeatedly."""
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         self._bulk = bulk
@@ -109,7 +109,7 @@ class Normal(ABC):
 
     @abstractmethod
     def solve(self, right: Right) -> Move:
-        """Return an approximate solution of the Newton system for the right-hand sides."""
+        """Return an approximate solution of Newton's equations for the right-hand sides."""
 
     def refined(self, right: Right, first: Move) -> Move:
         """Improve the solution `first` by one step of iterative refinement. Return the result."""
@@ -119,7 +119,7 @@ class Normal(ABC):
         return Move(*(old + new for old, new in pairs))  # type: ignore[operator]
 
     def _residual(self, right: Right, first: Move) -> Right:
-        """Return the residuals of the Newton system at the solution `first`."""
+        """Return the residuals of Newton's equations at the solution `first`."""
         m = self._bulk.m
         epsilon = self._epsilon
         h = right.h - self._block.times(first.t)
@@ -142,13 +142,13 @@ class Normal(ABC):
     def iterations(self) -> int:
         """The largest number of conjugate gradient iterations for a right-hand side so far.
 
-        The number is 0 if the Newton system are solved by a factorisation.
+        The number is 0 if Newton's equations are solved by a factorisation.
         """
         return 0
 
 
 class ByColumns(Normal):
-    """the Newton system reduced to a matrix of order n + 1, where n is the number of columns.
+    """Newton's equations reduced to a matrix of order n + 1, where n is the number of columns.
 
     The unknowns are z = (y, Δλ), the steps of the weights w and of the multiplier of Σd = 1.
     With B = [A, −1] and e = (ε, 0), the elimination of t leaves
@@ -219,7 +219,7 @@ class ByColumns(Normal):
 
 
 class ByPasses(ByColumns):
-    """the Newton system reduced to the columns, solved by matrix-free conjugate gradients.
+    """Newton's equations reduced to the columns, solved by matrix-free conjugate gradients.
 
     The columns must be stumps (cuts of a feature at a threshold). The matrix K of the relaxation f
     must be diagonal.
@@ -238,7 +238,7 @@ class ByPasses(ByColumns):
 
 
 class ByExamples(Normal):
-    """the Newton system reduced to a matrix of order m, where m is the number of examples.
+    """Newton's equations reduced to a matrix of order m, where m is the number of examples.
 
     The unknown is the step Δd of the distribution d over the examples. With E = ε D and b = A E,
     the elimination of y = D (Aᵀ t − q) − E Δv and Δv = (s − Eᵀ q + bᵀ t)/ΣD leaves

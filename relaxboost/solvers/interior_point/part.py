@@ -1,7 +1,7 @@
 """The interface through which the interior point method uses the relaxation f.
 
 The interior point method minimises f(d) plus other terms of the game over distributions d. In each
-iteration it solves the Newton system. To these equations, the relaxation adds a symmetric matrix K
+iteration it solves Newton's equations. To these equations, the relaxation adds a symmetric matrix K
 and a right-hand side h for the Newton step t of the unknowns of f: its variables and the
 multipliers of its equations.
 """
@@ -17,12 +17,12 @@ from relaxboost.solvers.interior_point.block import Block
 
 
 class Aim(NamedTuple):
-    """The right-hand side of the Newton system for the unknowns of the relaxation f."""
+    """The right-hand side of Newton's equations for the unknowns of the relaxation f."""
 
     h: Vector
     wanted: Any
     """The numbers from which `Part.change` computes the steps of the slacks and multipliers that
-    are not unknowns of the Newton system."""
+    are not unknowns of Newton's equations."""
 
 
 class Part(ABC):
@@ -57,11 +57,11 @@ class Part(ABC):
 
     @abstractmethod
     def block(self) -> Block:
-        """Return the matrix that the relaxation adds to the Newton system at this point."""
+        """Return the matrix that the relaxation adds to Newton's equations at this point."""
 
     @abstractmethod
     def aim(self, pull: Vector, centre: Any, first: Any = None) -> Aim:
-        """Return the right-hand side of the Newton system for the unknowns of the relaxation f.
+        """Return the right-hand side of Newton's equations for the unknowns of the relaxation f.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class Part(ABC):
     def change(self, aim: Aim, t: Vector) -> Any:
         """Return the step in all variables, slacks and multipliers of the relaxation f.
 
-        The vector `t` is the step of the unknowns of f, as a solution of the Newton system with
+        The vector `t` is the step of the unknowns of f, as a solution of Newton's equations with
         the right-hand side `aim`. The remaining steps of slacks and multipliers are computed from
         `t`.
         """

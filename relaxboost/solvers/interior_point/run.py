@@ -40,7 +40,7 @@ ITERATIONS = 15
 
 PASSES_PER_ITERATION = 20
 """The number of passes over the game matrix A in an iteration. The predictor, the corrector, the
-refinement and the bounds need these passes. the Newton system require additional work."""
+refinement and the bounds need these passes. Newton's equations require additional work."""
 
 
 def unfit(game: Game) -> str:
@@ -94,7 +94,7 @@ def _unfit_relaxation(game: Game) -> str:
 def _has_no_rows(game: Game) -> bool:
     """Return whether f is a linear program whose only constraints are bounds on single variables.
 
-    For such an f, the Newton system for the columns need no dense array of the game matrix A.
+    For such an f, Newton's equations for the columns need no dense array of the game matrix A.
     """
     form = game.linear_form
     return form is not None and form.rows is None

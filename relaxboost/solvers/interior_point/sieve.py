@@ -94,11 +94,11 @@ class Sieve:
     def drop_idle(self, iterate: Iterate) -> None:
         """Remove idle columns from the restricted problem.
 
-        A column is idle if its weight is small and if the Newton system hardly change without it.
+        A column is idle if its weight is small and if Newton's equations hardly change without it.
         The method removes the idle columns only if they are more than a tenth of the columns in the
         restricted problem.
         """
-        # If a column has less than this part of the usual curvature, the Newton system hardly
+        # If a column has less than this part of the usual curvature, Newton's equations hardly
         # change without it: the part is a third of the digits of a double.
         part = float(np.cbrt(np.finfo(np.float64).eps))
         stays = ~iterate.bounds.is_idle(part) | np.isin(self.columns, self._returned)

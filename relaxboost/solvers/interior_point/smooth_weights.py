@@ -79,7 +79,7 @@ class SmoothWeights:
         return self._quadratic + self.v
 
     def scaling(self) -> ColumnScaling:
-        """Return the terms that the weights w add to the Newton system.
+        """Return the terms that the weights w add to Newton's equations.
 
         If w may be any vector, the only term is the diagonal matrix D, the inverse of `quadratic`.
         If w lies in a ball, `ball_scaling` defines the terms.
@@ -145,7 +145,7 @@ class SmoothWeights:
 
 
 def ball_scaling(D: Vector, w: Vector, room: float, v: float) -> ColumnScaling:
-    """Return the terms that weights w in a Euclidean ball add to the Newton system.
+    """Return the terms that weights w in a Euclidean ball add to Newton's equations.
 
     The terms are the diagonal matrix D, the vector E = D w, and the coefficient κ = `room` / v of
     the step of v. The argument `room` is the slack (radius² − ‖w‖²)/2 of the ball, and v is the
