@@ -259,7 +259,7 @@ def _check_names(path: Path | str, names: list[str]) -> None:
     """Raise InputError if the first line of a file cannot be a header."""
     if len(names) == 1 and names[0][0] in "#%@":
         said = f"starts with {names[0]!r}, but a CSV must start with its column names"
-        raise InputError(f"{path} {said}; delete the lines before them")
+        raise InputError(f"{path} {said}; delete the lines before the names")
     other = next((mark for mark in ",;\t| " if len(names) == 1 and mark in names[0]), "")
     if other:
         raise InputError(

@@ -68,7 +68,7 @@ class _Verbs(click.Group):
             return super().make_context(*given, **options)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the verb that the arguments name."""
+        """Run the subcommand named in the arguments."""
         with _status_of_unread_output():
             return super().invoke(ctx)
 

@@ -57,7 +57,7 @@ class Games(ABC):
 
     @abstractmethod
     def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
-        """Return the game of each setting of a grid."""
+        """Return one game for each value of the parameter in the grid."""
 
     @abstractmethod
     def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:

@@ -70,7 +70,7 @@ class Direction:
     """
 
     parts: tuple[Projected, ...]
-    """The projected hypotheses whose sum is the direction of the round."""
+    """The multiples of hypotheses whose sum is the direction of the step in this round."""
     values: Array
     """The values of the direction on the training set, in the shape of the gradient."""
     waits: bool = False

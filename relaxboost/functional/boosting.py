@@ -137,7 +137,7 @@ def _algorithm(given: str | Algorithm, before: Boosted | None) -> Algorithm:
     went: Algorithm = before.state["algorithm"]
     if type(went) is not type(made):
         raise InputError(
-            f"warm_start was made by {went!r}; continue with this algorithm, not with {made!r}"
+            f"warm_start was made by {went!r}, not by {made!r}; continue with the former"
         )
     # The residuals of the earlier run continue, even if the new algorithm object has other options.
     return (went if isinstance(given, str) else made).fresh(went)

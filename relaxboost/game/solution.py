@@ -68,7 +68,8 @@ class RoundRecord(NamedTuple):
     columns: int
     """The number of columns with nonzero weight."""
     step: float
-    """The step size of the previous round (η for AdaBoost), or nan if all weights changed."""
+    """The step size of the previous round (η for AdaBoost). It is nan if the round changed all
+    weights, because then there is no single step size."""
     inner: str
     """The name of the method that computed the distribution d_t of the round.
 

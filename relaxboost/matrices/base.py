@@ -31,8 +31,8 @@ class Best(NamedTuple):
     edge: float
     """The computed absolute edge of the column, |(Aᵀd)_id| >= 0."""
     slack: float
-    """The slack of the weak learner. Up to rounding errors, which `edge_roundings` bounds, no
-    hypothesis has an absolute edge above edge + slack.
+    """The slack of the weak learner. No hypothesis has an absolute edge above the sum of `edge` and
+    `slack`, up to the rounding errors that `edge_roundings` bounds.
     """
 
 

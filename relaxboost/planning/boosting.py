@@ -316,8 +316,9 @@ def _stopping(
     loss: PlanningLoss,
     warm_start: BoostedCosts | None,
 ) -> tuple[Stopping, bool]:
-    """Return the limits for `functional.boost`, and whether the number of rounds is chosen on
-    folds.
+    """Return the limits of rounds and time for `functional.boost`.
+
+    Also return whether cross-validation chooses the number of rounds.
     """
     if given is None:
         # A warm start continues the rounds that were chosen before.

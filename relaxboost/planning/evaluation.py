@@ -55,7 +55,8 @@ class PerTask(NamedTuple):
     planned_cost: Array
     """The cost of the task's plan."""
     margin: Array
-    """The margin loss R_i >= 0 of the task at the given costs, with the `PathLoss` of the task."""
+    """The margin loss R_i >= 0 of the task at the given costs, computed with the `PathLoss` of the
+    task."""
     log_likelihood: Array
     """The log-likelihood log p of the task's demonstration. The entry is nan unless the costs come
     from a recursive logit."""

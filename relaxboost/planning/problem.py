@@ -203,7 +203,7 @@ class Problem:
         return Feasible(self.scale, self.nonnegative, *self.regulariser.form)
 
     def penalty(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return Ω(s w) as a cvxpy expression of w, and the constraints of the domain."""
+        """Return Ω(s w) as a cvxpy expression in w, and the constraints of the domain."""
         penalty, rules = self.regulariser.expression(cp.multiply(self.scale, w))
         return penalty, [*rules, w >= 0.0] if self.nonnegative else rules
 

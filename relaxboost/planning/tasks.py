@@ -91,7 +91,7 @@ class Task:
         # The indices of arcs have another meaning on another graph.
         elif given.graph is not self.graph:
             raise InputError(
-                "the demonstration is a path of another graph; pass a path of the task's graph"
+                "the demonstration is a path in another graph; pass a path in the task's graph"
             )
         # The plans of the task lead between its nodes, so that the demonstration must join the same
         # nodes.

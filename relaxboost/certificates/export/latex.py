@@ -1,6 +1,6 @@
-"""A certificate as half a page of LaTeX in fractions.
+"""A certificate as half a page of LaTeX, in which all numbers are fractions.
 
-A reader can check each line by calculation.
+A reader can check each line by hand.
 """
 
 from __future__ import annotations

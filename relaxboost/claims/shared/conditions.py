@@ -52,9 +52,10 @@ class Condition(NamedTuple):
     verdict: Verdict
     reason: str
     witness: Any = None
-    """The witness of a failure, if the condition fails. For (i) it is the minimum, or a d with f(d)
-    < 0. For (ii) it is a direction v with f(τv) = inf for small τ > 0, or the zero vector if f(0) =
-    inf. For (iii) it is a `Violation`."""
+    """The witness of a failure, if the condition fails. Condition (i) is min f = 0: the witness is
+    the minimum, or a d with f(d) < 0. Condition (ii) is that f is finite near 0: the witness is a
+    direction v with f(τv) = inf for small τ > 0, or the zero vector if f(0) = inf. Condition (iii)
+    is about the conjugate: the witness is a `Violation`."""
 
 
 class Conditions(NamedTuple):

@@ -318,9 +318,9 @@ def _logistic(F: Array, y: Whole, values: Array, slopes: Array) -> None:
     """Compute, in place, the losses log Σ exp(f_k) − f_y and the slopes softmax(f) − e_y of all
     examples.
 
-    The largest output is left out of the sum, and the slope of y is computed as minus the sum of
-    the other slopes. Therefore nothing overflows, and small values and slopes keep their relative
-    accuracy.
+    The largest output is factored out of the sum of exponentials, and the slope of y is computed as
+    minus the sum of the other slopes. Therefore nothing overflows, and small values and slopes keep
+    their relative accuracy.
     """
     for n in range(F.shape[0]):
         own = y[n]

@@ -19,9 +19,10 @@ from relaxboost.matrices import Best, MarginMatrix, kernels
 
 
 class AtomicSet(Sized):
-    """The convex hull of finitely many atoms, which are multiples of unit vectors or 0.
+    """The convex hull of finitely many points, the atoms.
 
-    The multiples are `radius` and, for some sets, −`radius`. If each step moves w towards an atom,
+    An atom is `radius` times a unit vector. For some sets, −`radius` times a unit vector and the
+    zero vector are atoms too. If each step moves w towards an atom,
     w remains sparse. There is an optimal w that uses few columns, so column generation is
     efficient.
     """

@@ -199,7 +199,10 @@ class FullSimplex(OneSided):
         return self.scale * max(0.0, size)
 
     def value_above(self, size: float) -> float:
-        """Return the value radius · max(0, size) of g, rounded upwards."""
+        """Return g(x) = radius · max(0, size), rounded upwards.
+
+        The number `size` is the largest entry of x.
+        """
         size = max(0.0, size)
         return size if self.radius == 1 else up(float_up(self.radius) * size)
 

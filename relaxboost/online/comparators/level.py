@@ -66,7 +66,7 @@ class _Objective:
             self.feasible = Feasible(ones, signs, radius=over.scale, full=not over.holds_zero)
 
     def at(self, w: Vector, *, clock: Clock) -> _Point:
-        """Return the cumulative loss and its tangent at some weights of the domain."""
+        """Return the cumulative loss at given weights w in the domain, and its tangent at w."""
         clock.check()
         value, cut = self._problem.cut(w)
         return _Point(w, value, Cuts(*(np.array([part]) for part in cut)))

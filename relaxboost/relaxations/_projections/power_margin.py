@@ -68,7 +68,10 @@ def _sums(
 
 
 class _Level:
-    """The vector t and its sums as functions of x = log s, for one vector of margins u."""
+    """The unnormalised weights t of the examples, and sums over them, as functions of x = log s.
+
+    The margins u are fixed.
+    """
 
     def __init__(self, u: Vector, kappa: Vector, q: float) -> None:
         self.low = float(u.min())

@@ -287,7 +287,7 @@ class Additive:
         gram[place, place] += 1.0 / D[chosen]
         self._together = Factor(gram)
         self.iterations = 0
-        """The largest number of conjugate gradient iterations in a call of `solve` so far."""
+        """The largest number of conjugate gradient iterations in any call to `solve` so far."""
 
     def _times(self, y: Vector) -> Vector:
         """Return the product M y of the matrix M of this object and the vector y."""
@@ -299,7 +299,8 @@ class Additive:
         """Return an approximate solution x of M x = r for the matrix M of this object.
 
         The result is the sum of two vectors. The first vector solves the equations of each feature
-        separately. The second vector couples the features by some of their cuts.
+        separately. The second vector is a correction for the coupling of the features. It is
+        computed for a subset of the cuts.
         """
         out: Vector = _by_feature(self._levels.offsets, self._by_feature, r)
         out[self._chosen] += self._together.solve(r[self._chosen])
