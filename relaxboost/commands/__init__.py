@@ -1,4 +1,4 @@
-"""The command line. The module `cli` has a table of the verbs, and each verb has its own module."""
+"""The command line. The module `cli` has a table of the commands, which have a module each."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""The verb `relaxboost certify`, which converts a certificate for other checkers or for a paper."""
+"""The command `relaxboost certify`, which converts certificates for other checkers or papers."""
 
 from __future__ import annotations
 

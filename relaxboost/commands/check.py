@@ -1,4 +1,4 @@
-"""The verb `relaxboost check`, which prints the verdict on one certificate."""
+"""The command `relaxboost check`, which prints the verdict on one certificate."""
 
 from __future__ import annotations
 

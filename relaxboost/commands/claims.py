@@ -1,4 +1,4 @@
-"""The verb `relaxboost claims`, which lists, checks and attacks claims of papers."""
+"""The command `relaxboost claims`, which lists, checks and attacks claims of papers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class _Wanted:
     file: Path | None
 
 
-# The options that several verbs share.
+# The options that several commands share.
 _FILE = click.option(
     "--file",
     type=click.Path(path_type=Path),
@@ -296,7 +296,7 @@ def _chosen(wanted: _Wanted) -> tuple[list[Claim], list[Unchecked]]:
     known, unchecked = _known(wanted)
     if not ids:
         return known, unchecked
-    # An id may name a statement without a check. The verbs list and show print those too.
+    # An id may name a statement without a check. The commands list and show print those too.
     others = [u for u in unchecked if any(fnmatchcase(u.id, id) for id in ids)]
     there = [id for id in ids if _names_any(id, known) or not _names_any(id, others)]
     # `select` raises for an id that names nothing, and suggests ids that are similar.

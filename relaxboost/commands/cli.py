@@ -1,4 +1,4 @@
-"""The table of verbs of the command line, and the exit status and message of each error."""
+"""The table of commands of the command line, and the exit status and message of each error."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ VERBS = {
     "predict": "Predict labels with the stumps that solve --model stored.",
     "solve": "Find the largest margin of a vote of stumps, with a proof.",
 }
-"""The description of each verb in --help. The module with the name of a verb is loaded only when
-the verb is used.
+"""The description of each command in --help. The module with the name of a command is loaded only
+when the command is used.
 """
 
 
@@ -42,22 +42,22 @@ _GRID = (
     "relaxboost.planning.grid(layers, passable)"
 )
 REMOVED = {
-    "reproduce": "the verb reproduce is now a script in the source repository; run python -m "
+    "reproduce": "the command reproduce is now a script in the source repository; run python -m "
     "benchmarks.reproductions there with the same options",
     **dict.fromkeys(["--map", "--layers", "--passable", "--neighbours", "--scenarios"], _GRID),
 }
-"""Verbs and options of earlier versions, and the error message for each."""
+"""Commands and options of earlier versions, and the error message for each."""
 
 
 class _Verbs(click.Group):
-    """The group of all verbs. A verb is loaded only when it is used, so that --help is fast."""
+    """The group of all commands. A command is loaded at its first use, so that --help is fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the verbs."""
+        """Return the names of the commands."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Load a verb and return it, or return None for an unknown name."""
+        """Load a command and return it, or return None for an unknown name."""
         if name not in VERBS:
             return None
         return quietly(getattr(import_module(f"relaxboost.commands.{name}"), name))
@@ -73,15 +73,15 @@ class _Verbs(click.Group):
             return super().invoke(ctx)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Return the verb, or raise an InputError that lists all verbs."""
+        """Return the command, or raise an InputError that lists all commands."""
         name = args[0]
         if name not in VERBS and not ctx.resilient_parsing and not name.startswith("-"):
-            unknown = f"there is no verb {name!r}{known_names(name, VERBS)}"
+            unknown = f"there is no command {name!r}{known_names(name, VERBS)}"
             raise InputError(REMOVED.get(name, unknown))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of verbs without loading their modules."""
+        """Write the list of commands without loading their modules."""
         with formatter.section("Commands"):
             formatter.write_dl(list(VERBS.items()))
 
@@ -92,9 +92,9 @@ def cli() -> None:
     """Solve the convex problems behind boosting, with certified bounds.
 
     \b
-    Every verb exits with 2 for bad input, 70 for an error in relaxboost, 74 if
-    the output cannot be written, and 130 if it is interrupted before there is
-    anything to report. A verb may have further statuses; its --help lists them.
+    Every command exits with 2 for bad input, 70 for an error in relaxboost, 74
+    if the output cannot be written, and 130 if it is interrupted before there
+    is anything to report. The --help of a command lists further statuses.
     """
 
 
@@ -167,7 +167,7 @@ def _usage(error: click.ClickException) -> str:
     message = error.format_message()
     if not isinstance(error, click.UsageError):
         return message
-    # Click knows similar names of verbs and options. The most similar one is the only remedy.
+    # Click knows similar names of commands and options. The most similar one is the only remedy.
     if near := getattr(error, "possibilities", None):
         return f"{error.message.rstrip('.')}; did you mean {near[0]}?"
     given = re.match(r"'(.*)' is not one of ", error.message)

@@ -1,5 +1,6 @@
-"""The verb `relaxboost doctor`, which prints the installed libraries, the working solvers, and how
-to install missing ones.
+"""The command `relaxboost doctor`, which prints the installed libraries and the working solvers.
+
+It also prints how to install missing ones.
 """
 
 from __future__ import annotations

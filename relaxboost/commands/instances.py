@@ -1,4 +1,4 @@
-"""The verb `relaxboost instances`, which makes and checks sets of certified games."""
+"""The command `relaxboost instances`, which makes and checks sets of certified games."""
 
 from __future__ import annotations
 

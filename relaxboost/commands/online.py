@@ -1,4 +1,4 @@
-"""The verb `relaxboost online`, which learns from a stream and reports loss and regret."""
+"""The command `relaxboost online`, which learns from a stream and reports loss and regret."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def _note_wild(names: Sequence[str], numbers: Any) -> None:
 
 
 class StreamOptions(SimpleNamespace):
-    """The options of a verb of `relaxboost online`, with one attribute for each option."""
+    """The options of a command of `relaxboost online`, with one attribute for each option."""
 
     def opened(self) -> Any:
         """Return the stream of examples, to which the base functions of --base are applied."""

@@ -1,4 +1,4 @@
-"""The verb `relaxboost plan`, which learns costs from trips, evaluates them and draws them."""
+"""The command `relaxboost plan`, which learns costs from trips, evaluates them and draws them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verb `relaxboost plan boost`, which learns costs that are a sum of stumps or trees."""
+"""The command `relaxboost plan boost`, which learns costs that are a sum of stumps or trees."""
 
 from __future__ import annotations
 
@@ -103,10 +103,10 @@ Examples:
 def boost(**given: Any) -> None:
     """Learn costs from trips, as a sum of stumps or trees of the features.
 
-    Use this verb if costs are not a weighted sum of features. It proves no bounds. Boosting starts
-    from the linear costs of `plan fit`. Cross-validation over trips chooses the number of rounds,
-    which is 0 if the linear costs are better. Prints the decrease of the loss, and the importance
-    of each feature.
+    Use this command if costs are not a weighted sum of features. It proves no bounds. Boosting
+    starts from the linear costs of `plan fit`. Cross-validation over trips chooses the number of
+    rounds, which is 0 if the linear costs are better. Prints the decrease of the loss, and the
+    importance of each feature.
     """
     from relaxboost import planning
 

@@ -1,4 +1,4 @@
-"""The verb `relaxboost plan evaluate`, which compares planned paths with demonstrated paths."""
+"""The command `relaxboost plan evaluate`, which compares planned paths with demonstrated paths."""
 
 from __future__ import annotations
 

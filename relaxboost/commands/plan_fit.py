@@ -1,4 +1,4 @@
-"""The verb `relaxboost plan fit`, which learns linear costs from demonstrated paths."""
+"""The command `relaxboost plan fit`, which learns linear costs from demonstrated paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The input files, the options and the output that the verbs of `relaxboost plan` share."""
+"""The input files, the options and the output that the commands of `relaxboost plan` share."""
 
 from __future__ import annotations
 
@@ -109,10 +109,10 @@ class PlanInput:
 
 
 class PlanOptions(SimpleNamespace):
-    """The options of a verb of `relaxboost plan`, with one attribute for each option."""
+    """The options of a command of `relaxboost plan`, with one attribute for each option."""
 
     def show(self, text: str, data: dict[str, Any]) -> None:
-        """Print the result of a verb as text, or `data` as JSON if --json was given."""
+        """Print the result of a command as text, or `data` as JSON if --json was given."""
         show(self.as_json, data, text)
 
     def saved(self, costs: Any, text: str) -> str:

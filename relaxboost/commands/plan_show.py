@@ -1,4 +1,4 @@
-"""The verb `relaxboost plan show`, which draws trips, the paths planned for them, and the costs."""
+"""The command `relaxboost plan show`, which draws trips, their planned paths, and the costs."""
 
 from __future__ import annotations
 

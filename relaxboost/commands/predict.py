@@ -1,4 +1,4 @@
-"""The verb `relaxboost predict`, which predicts with the stumps of `relaxboost solve --model`."""
+"""The command `relaxboost predict`, which predicts with stumps of `relaxboost solve --model`."""
 
 from __future__ import annotations
 

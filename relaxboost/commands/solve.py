@@ -1,4 +1,4 @@
-"""The verb `relaxboost solve`, which finds the largest margin of a vote of decision stumps."""
+"""The command `relaxboost solve`, which finds the largest margin of a vote of decision stumps."""
 
 from __future__ import annotations
 

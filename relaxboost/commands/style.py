@@ -1,4 +1,4 @@
-"""Options, types of file arguments and print functions that the verbs share, such as --json."""
+"""Options, types of file arguments and print functions that the commands share, such as --json."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def note(text: str) -> None:
 
 @contextlib.contextmanager
 def kept(what: str) -> Iterator[progress.Bar]:
-    """Show a progress bar for a verb that stores its results.
+    """Show a progress bar for a command that stores its results.
 
     On Ctrl-C, raise an error that says how to continue.
     """
@@ -234,9 +234,9 @@ def folded(line: str, columns: int, hang: int | None = None) -> str:
 
 
 def quietly(command: click.Command) -> click.Command:
-    """Add --json and --quiet to a verb, or to each verb of a group, and reword its error messages.
+    """Add --json and --quiet to a command, or to each command of a group. Reword error messages.
 
-    The verb then also rejects an option that takes a single value but is passed twice.
+    The command then also rejects an option that takes a single value but is passed twice.
     """
     if isinstance(command, click.Group):
         for verb in command.commands.values():
@@ -244,7 +244,7 @@ def quietly(command: click.Command) -> click.Command:
         return command
     inner = command.callback
     if inner is None or "quiet" in {parameter.name for parameter in command.params}:
-        return command  # the options were added when the verb was loaded before
+        return command  # the options were added when the command was loaded before
 
     def run(*, quiet: bool, **given: Any) -> Any:
         printed = [
@@ -298,7 +298,7 @@ def _redirect(
     With --quiet, printed lines are discarded.
     """
     for path in printed:
-        # The callbacks run when the verb has ended, before the folder of the file is deleted.
+        # The callbacks run when the command has ended, before the folder of the file is deleted.
         stack.callback(_print, path)
         stack.enter_context(contextlib.redirect_stdout(sys.stderr))
     stack.enter_context(warnings.catch_warnings())
@@ -355,7 +355,7 @@ def note_huge(names: Iterable[str], numbers: Any) -> None:
 
 
 MOST = 20
-"""The maximum number of weights that a verb prints."""
+"""The maximum number of weights that a command prints."""
 
 
 def largest(values: Mapping[str, float], sizes: Mapping[str, float] | None = None) -> list[str]:
