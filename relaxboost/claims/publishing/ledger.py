@@ -152,8 +152,8 @@ def numbers(all_sources: Sequence[Source]) -> str:
         f"stated. {each}{instead} a corrected statement that is true. {rows} more are misprints "
         f"whose meaning is plain, and {ambiguous} are ambiguous. {open_} are open, and {left} "
         f"cannot be decided by computing. The pages of the sources also have {own} claims that "
-        "this package adds. “Line by line” on these pages gives the claims about each of "
-        f"{lines} lines of the sources."
+        "this package adds. The details of the sources end with “Line by line”, which gives the "
+        f"claims about each of {lines} lines."
     )
 
 
