@@ -117,7 +117,7 @@ def _warn_of_idle_weights(game: Game, goal: Tolerance, proof: Certified) -> str:
 
 
 def _warn_of_rounding(proof: Certified) -> str:
-    """Return advice to set `rtol` if rounding errors limit the gap. Otherwise return ""."""
+    """Return advice to set `rtol` if the gap is as small as rounding errors, and "" otherwise."""
     gap = proof.upper - proof.lower
     # The smallest positive double replaces a zero, so that the division is defined.
     part = gap / max(abs(proof.lower), abs(proof.upper), math.ulp(0.0))

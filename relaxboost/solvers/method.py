@@ -44,9 +44,10 @@ class Method(ABC):
     name: ClassVar[str]
     """The name of the method, which `solve` accepts."""
     endless: ClassVar[str] = ""
-    """The reason why a run may never reach the gap `tol`, or "" if there is no such reason.
-    Messages put the name of the class before this clause. If there is a reason, a run needs a limit
-    on the rounds or the time."""
+    """The reason why a run may never reach the gap `tol`, followed by a semicolon and a remedy, or
+    "" if there is no such reason. The error message puts the name of the class before this text,
+    and ", or pass max_rounds or time_limit" after it. If there is a reason, a run needs a limit on
+    the rounds or the time."""
     cold: ClassVar[str] = ""
     """The reason why a run cannot start from points that the user passes, or "" if there is no
     such reason. Messages put the name of the class before this clause."""

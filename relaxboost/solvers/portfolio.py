@@ -23,8 +23,8 @@ from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 CONE_EXAMPLES = 3000
-"""Column generation solves cone programs only for games with at most this many examples. With more
-examples, the cone program of one round takes seconds."""
+"""If the relaxation f is not polyhedral, "auto" uses column generation only for games with at most
+this many examples. With more examples, the cone program of one round takes seconds."""
 
 
 class Request(NamedTuple):

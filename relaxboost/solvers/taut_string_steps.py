@@ -44,8 +44,8 @@ steps converge for every multiple below 2 (Condat 2013, J. Optim. Theory Appl. 1
 multiple 1.7, the method needs a third fewer steps than with 1."""
 
 EPSILON = float(np.finfo(np.float64).eps)
-"""The largest relative rounding error of an operation on doubles. A sum of m numbers has an error
-of up to m times this number, relative to the sum of the absolute values."""
+"""Twice the largest relative rounding error of an operation on doubles. A sum of m numbers has an
+error of up to m times this number, relative to the sum of the absolute values."""
 
 
 class _Features(NamedTuple):

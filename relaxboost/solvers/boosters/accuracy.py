@@ -16,7 +16,7 @@ certified bounds on the value. Outward rounding of the bounds makes this gap sli
 
 LARGEST_ACCURACY = 0.999
 """The largest accuracy ν that a booster uses, slightly below 1. For ν = 1, no step would be needed,
-because the weights w = 0 already have a gap of at most 1. The steps of AdaBoost* could also be
+because the weights w = 0 already have the accuracy 1. The steps of AdaBoost* could also be
 infinite for ν = 1, because they use artanh."""
 
 INNER_SHARE = 0.01

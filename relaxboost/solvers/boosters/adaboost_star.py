@@ -91,11 +91,11 @@ class AdaBoostStarRun(AdaBoostRun):
     The theorem of the paper is about a single accuracy ν. If several accuracies are passed, a new
     stage starts as soon as the gap is at most ν. The round that starts a stage has three steps.
 
-    1. The run replaces ν by the next accuracy, which makes ρ larger. 2. The run multiplies w by
-    the factor s in [0, 1] that minimises Σ exp(s (ρ‖w‖_1 − (Aw)_i)). The
-       theorem needs a sum of at most m at the start of a stage, and the sum is m for s = 0. 3. The
-       round takes no step along its column, because the edge of this column was computed for the
-       old distribution d, which step 2 changes.
+    1. The run replaces ν by the next accuracy, which makes ρ larger.
+    2. The run multiplies w by the factor s in [0, 1] that minimises Σ exp(s (ρ‖w‖_1 − (Aw)_i)). The
+       theorem needs a sum of at most m at the start of a stage, and the sum is m for s = 0.
+    3. The round takes no step along its column, because the edge of this column was computed for
+       the old distribution d, which step 2 changes.
 
     Parameters
     ----------

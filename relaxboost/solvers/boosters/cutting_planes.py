@@ -48,8 +48,8 @@ class CuttingPlanesRun(Booster):
     distribution, and the distributions v that have been found take the place of the columns. The w
     of the next cut lies on the segment from the best known w to the solution of the program, near
     the best known w. If the new cut does not cut off the solution of the program, the lower bound
-    at the new w closes most of the gap. The distribution d is the mean of the distributions v,
-    weighted by the multipliers of their cuts.
+    at the new w closes at least a tenth of the gap. The distribution d is the mean of the
+    distributions v, weighted by the multipliers of their cuts.
 
     Parameters
     ----------

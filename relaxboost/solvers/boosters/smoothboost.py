@@ -118,9 +118,10 @@ class SmoothBoostRun(Booster):
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: Any) -> Booster | None:
-        """Update the weights w, which are the mean of all hypotheses, and the distribution d.
+        """Update the weights w and the distribution d.
 
-        Return None at the end of the run.
+        The weights w are the mean of the hypotheses since the last restart. Return None at the end
+        of the run.
         """
         if self.ended:
             self.end(f"the measures of all examples add up to less than k = {self._k:g}")

@@ -30,8 +30,8 @@ class SoftBoost(Method):
     Let Γ be the smallest edge that the weak learner has returned so far, and let ν be the
     accuracy. The distribution d of the next round minimises the relative entropy to the uniform
     distribution subject to two constraints: d_i <= 1/k for every example i, and every column found
-    so far has an edge of at most Γ − ν. If no d meets these constraints, some combination of these
-    columns has a soft margin of at least Γ − ν. The run then ends.
+    so far has an edge of at most Γ − ν. If no d meets these constraints, some convex combination of
+    these columns has a soft margin of at least Γ − ν. The run then ends.
 
     The paper solves a linear program for the weights w once, at the end of the run. This class
     solves the program in every round, so the bracket [lower, upper] of the value is as narrow as
@@ -41,8 +41,10 @@ class SoftBoost(Method):
     If tol is small, each of the first rounds changes d only a little, because the largest edge
     needs to decrease only by ν. A larger tol or ``method="auto"`` is then faster.
 
-    References ---------- Warmuth, Glocer & Rätsch (2007), Boosting algorithms for maximizing the
-    soft margin, NIPS 20: 2 ln(m/k)/ν² rounds. The proof is in `SoftBoostRun`.
+    References
+    ----------
+    Warmuth, Glocer & Rätsch (2007), Boosting algorithms for maximizing the soft margin, NIPS 20:
+    2 ln(m/k)/ν² rounds. The proof is in `SoftBoostRun`.
 
     Examples
     --------

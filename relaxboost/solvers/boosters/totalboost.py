@@ -15,8 +15,8 @@ class TotalBoost(SoftBoost):
     Let Γ be the smallest edge that the weak learner has returned so far, and let ν be the
     accuracy. The distribution d of the next round minimises the relative entropy to the uniform
     distribution, subject to the constraint that every column found so far has an edge of at most Γ
-    − ν. If no d meets this constraint, some combination of these columns has a margin of at least
-    Γ − ν. The run then ends. `SoftBoost` is the same algorithm with the additional constraint
+    − ν. If no d meets this constraint, some convex combination of these columns has a margin of at
+    least Γ − ν. The run then ends. `SoftBoost` is the same algorithm with the additional constraint
     d_i <= 1/k for `Capped(k)`. The docstring of `SoftBoostRun` proves the bound on the rounds of
     both algorithms.
 

@@ -9,8 +9,8 @@ weights of this average. The lower bound is valid for any weights, so it does no
 accuracy of the solver.
 
 Without a strongly convex Ω, the minimisers of the models oscillate. The level method then evaluates
-F at a point where the model is at most a level between the lower and the upper bound. Among these
-points the method takes the point nearest to the best point so far (Lemaréchal, Nemirovskii &
+F at a point where Ω plus the models is at most a level between the lower and the upper bound. Among
+these points the method takes the point nearest to the best point so far (Lemaréchal, Nemirovskii &
 Nesterov 1995).
 """
 
@@ -223,7 +223,7 @@ def rounds(
 def _polyak(model: CuttingPlanes, last: Any, level: float) -> Vector:
     """Return the weights w after Polyak's subgradient step towards a level of F.
 
-    The method takes this step if the solver of the master program fails.
+    The method takes this step if the solver has found no other w for the next evaluation.
     """
     s = model.objective.feasible
     penalty = s.square * s.scale**2 * last.w + s.absolute * s.scale * np.sign(last.w)

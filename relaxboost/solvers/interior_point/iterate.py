@@ -73,7 +73,7 @@ class Outsiders(Protocol):
     def block(
         self, direction: Vector, v: float, rise: float, length: float
     ) -> tuple[float, tuple[Bulk, Whole] | None]:
-        """Return the longest step, at most `length`, after which all edges are below the bound v.
+        """Return the longest step, at most `length`, after which no edge exceeds the bound v.
 
         The argument `v` is the current bound on all edges. In a step of length 1, the distribution
         d moves by `direction`, and the bound rises by `rise`. If columns limit the step, the

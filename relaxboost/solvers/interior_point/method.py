@@ -27,7 +27,8 @@ class InteriorPoint(Method):
     bounds on single variables, the factorised matrix contains only some of the stumps. Stumps then
     enter and leave the matrix during the run, and the method needs thirty to a hundred rounds. If
     there are many examples and many stumps, matrix-free conjugate gradients replace the
-    factorisation. The page Mathematics contains the equations.
+    factorisation. The page Mathematics explains the method, and the docstrings in
+    `solvers/interior_point/` contain all equations.
 
     References
     ----------

@@ -15,6 +15,7 @@ has the slacks s_j± = v ∓ ⟨a_j, d⟩ with the multipliers w_j±, and w = w�
 every slack times its multiplier is μ. With ϑ± = w±/s±, the elimination of all slacks and
 multipliers leaves the equations above, where D = ϑ⁺ + ϑ⁻, ε = (ϑ⁺ − ϑ⁻)/D and κ = Σ D_j (1 −
 ε_j²). Over a simplex the terms with the superscript − are missing: D = ϑ⁺, ε = 1 and κ = 0.
+For `FullSimplex`, the bound v >= 0 adds its multiplier divided by v to κ.
 
 Near an optimum that is a vertex, the reduced matrix would be singular in one direction. One of the
 two equations in the last line determines the solution in this direction. This equation is added to
@@ -91,8 +92,8 @@ class ColumnScaling(NamedTuple):
     kappa: float
     """The coefficient κ of the step Δv of the bound v in Newton's equations."""
     total: float | None = None
-    """The number κ + Σ E_j²/D_j, for the fields `kappa`, `E` and `D`. If all bounds are on the
-    edges of columns, the field is None, because this number is then Σ D_j."""
+    """The number κ + Σ E_j²/D_j, for the fields `kappa`, `E` and `D`. None means Σ D_j, which is
+    the same number if all bounds are on the edges of columns."""
     has_sum: bool = True
     """Whether Σd = 1 is an equation of the program. If it is not, the multiplier of Σd = 1 stays
     0."""
@@ -246,7 +247,8 @@ class ByExamples(Normal):
         (S + A D Aᵀ − b bᵀ/ΣD + ρ 1 1ᵀ) Δd = h' + A D q + b (s − Eᵀ q)/ΣD + (Δλ + ρ σ) 1.
 
     S is the Schur complement of K in d, and h' is the right-hand side h reduced in the same way.
-    The equation Σ Δd = σ determines Δλ.
+    The equation Σ Δd = σ determines Δλ. If `ColumnScaling.total` is not None, this number
+    replaces ΣD.
     """
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:

@@ -215,7 +215,8 @@ class InteriorRun(Booster):
     def advance(self, best: Best) -> Booster | None:
         """Take one step, or several steps if the bounds on the value are expensive.
 
-        Return this run, or None if the first step is not possible or makes no progress.
+        Return this run, or None if the first step is not possible or if the earlier steps have made
+        no progress.
         """
         # A cone program is worth many steps, so a round makes up half of the digits that are
         # missing. A gap is often less than the complementarity, so the last rounds stay near tol.

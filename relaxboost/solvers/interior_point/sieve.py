@@ -56,7 +56,7 @@ class Sieve:
         """The edges of all columns for the distribution d from the last call of `price`."""
 
     def _restrict_to(self, columns: Whole) -> None:
-        """Reduce the restricted problem to the columns with the sorted indices `columns`."""
+        """Make the columns with the sorted indices `columns` the restricted problem."""
         self.columns = columns
         self.bulk = self._whole.restricted(columns)
 

@@ -105,7 +105,7 @@ class SmoothWeights:
         """Return the right-hand sides of the two Newton equations for the weights and for v.
 
         The number v is the multiplier of the ball ‖w‖ <= radius. The argument `target` is the value
-        of v (radius² − ‖w‖²)/2 after the step.
+        of v (radius² − ‖w‖²)/2 that the step aims at.
         """
         q = self._curvature * self.w - self.edges
         return q, target / self.v - self._room(self.w) if self.count else 0.0

@@ -120,9 +120,9 @@ class ParametricSimplex:
     def _violation(self) -> float:
         """Return the largest violation of the conditions for an optimal basis.
 
-        A violation is the distance of a variable from its bounds, or the size of a reduced cost
-        with the wrong sign. The violation is evaluated at the parameter t = 0, where the linear
-        program is that of the game.
+        A violation is the distance by which a variable lies outside its bounds, or the size of a
+        reduced cost with the wrong sign. The violation is evaluated at the parameter t = 0, where
+        the linear program is that of the game.
         """
         _, _, side, x, z, lower, upper = self._state
         primal = max((lower[0] - x[0]).max(), (x[0] - upper[0]).max())
