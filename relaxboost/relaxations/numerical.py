@@ -115,7 +115,7 @@ class Programs(CompiledProblems):
 
     @property
     def form(self) -> ConeForm | None:
-        """The cone program of f, or None if it has cones for which no bounds can be proved."""
+        """The cone program of f, or None if no bounds can be proved with it."""
         return self._form if isinstance(self._form, ConeForm) else None
 
     @cached_property
